@@ -1,0 +1,6 @@
+export function startEngine(options: {
+  redisUrl: string;
+  prefix?: string;
+  workflowId: string;
+  steps: (event: unknown) => unknown;
+}): Promise<() => Promise<void>>;

@@ -1,0 +1,89 @@
+import { createHash } from "node:crypto";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { run } from "./commands.mjs";
+import { Complaint, runScript } from "./complaint.mjs";
+
+const SOURCES = ["src", "workers"];
+const SETTINGS = ["tsconfig.json", "tsconfig.build.json", "package-lock.json", "script/lib/build.mjs"];
+/** The sandbox's prelude is bundled from its sources when a host starts, with what they share with the host. */
+const VERBATIM = join("src", "sandbox") + sep;
+
+/** Builds into dist/ unless dist/ was built from these very sources. Throws Complaint when the compiler refuses. */
+export async function buildIfStale({ root, say, signal }) {
+  const stamp = join(root, "dist/.sources");
+  const fingerprint = fingerprintOf(root);
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === fingerprint) return;
+  say("Building ...");
+  // Compiled aside and swapped in at the end: an interrupted build leaves no half dist/, and processes of a
+  // running start find their files at every moment.
+  const fresh = join(root, `.cache/build-${process.pid}`);
+  try {
+    await compile(root, fresh, signal);
+    copyAssets(root, fresh);
+    writeFileSync(join(fresh, ".sources"), fingerprint);
+    replaceFolder(join(root, "dist"), fresh);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+async function compile(root, outDir, signal) {
+  const tsc = join(root, "node_modules/typescript/bin/tsc");
+  const args = [tsc, "-p", "tsconfig.build.json", "--outDir", outDir, "--noEmitOnError"];
+  const { code, output } = await run(process.execPath, args, { cwd: root, signal });
+  if (code === 0) return;
+  process.stdout.write(output);
+  throw new Complaint("the build failed: tsc refuses the sources for the reasons above");
+}
+
+function copyAssets(root, outDir) {
+  for (const file of sourceFiles(root)) {
+    if (file.endsWith(".ts") && !file.startsWith(VERBATIM)) continue;
+    mkdirSync(dirname(join(outDir, file)), { recursive: true });
+    cpSync(join(root, file), join(outDir, file));
+  }
+}
+
+function replaceFolder(folder, fresh) {
+  const old = `${fresh}-old`;
+  if (existsSync(folder)) renameSync(folder, old);
+  renameSync(fresh, folder);
+  rmSync(old, { recursive: true, force: true });
+}
+
+function sourceFiles(root) {
+  return SOURCES.filter(name => existsSync(join(root, name))).flatMap(name =>
+    readdirSync(join(root, name), { recursive: true, withFileTypes: true })
+      .filter(entry => entry.isFile())
+      .map(entry => relative(root, join(entry.parentPath, entry.name)))
+      .sort(),
+  );
+}
+
+function fingerprintOf(root) {
+  const hash = createHash("sha256");
+  for (const file of [...SETTINGS.filter(name => existsSync(join(root, name))), ...sourceFiles(root)]) {
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(root, file)))
+      .update("\0");
+  }
+  return hash.digest("hex");
+}
+
+// `npm run build`
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = fileURLToPath(new URL("../..", import.meta.url));
+  await runScript(() => buildIfStale({ root, say: console.log }));
+}

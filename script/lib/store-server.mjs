@@ -1,0 +1,125 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { lastLine } from "./commands.mjs";
+import { Complaint } from "./complaint.mjs";
+import { choosePort, isFree, readPorts, rememberPort } from "./ports.mjs";
+import { commandLine, isOurs, readPid, stopProcess, within } from "./processes.mjs";
+
+// MongoDB may replay its journal after a kill -9; a fresh one answers within a second.
+const START_MS = 60_000;
+// Another program may take a port between our look and the server's bind.
+const PORT_TRIES = 5;
+
+/**
+ * A store server of this folder, running: the one an earlier start left behind (its starter was killed), else a new
+ * one. It runs in a process group of its own, so that Ctrl-C reaches only the script, which stops it last.
+ *
+ * `kind` describes the server: `{name, title, program, dataFlag, firstPort, args({port, data, pidFile, logFile}),
+ * answers(port)}`. `hold(handle)` is called as soon as there is something to stop, also when the start fails later.
+ * Gives the handle `{kind, pid, port, adopted, isAlive(), stop(graceMs)}`. Throws Complaint.
+ */
+export async function startOrAdopt(kind, { folder, hold, signal }) {
+  const files = storeFiles(kind, folder);
+  mkdirSync(files.data, { recursive: true });
+  const left = await adopt(kind, files, { hold, signal });
+  if (left) return left;
+  const portsFile = join(folder, "ports.json");
+  for (let attempt = 1; ; attempt++) {
+    const port = await choosePort(kind.firstPort, readPorts(portsFile)[kind.name]);
+    signal?.throwIfAborted();
+    const logged = sizeOf(files.logFile);
+    const handle = launch(kind, files, port);
+    hold(handle);
+    if (await isUp(kind, handle, signal)) {
+      rememberPort(portsFile, kind.name, port);
+      return handle;
+    }
+    if (handle.isAlive()) await handle.stop(1000);
+    else if (attempt < PORT_TRIES && !(await isFree(port))) continue;
+    throw new Complaint(
+      `${kind.title} did not start: ${reasonIn(files.logFile, logged)} (see ${pathFromHere(files.logFile)})`,
+    );
+  }
+}
+
+function storeFiles({ name, dataFlag }, folder) {
+  const data = join(folder, name);
+  return {
+    data,
+    pidFile: join(folder, `${name}.pid`),
+    logFile: join(folder, `${name}.log`),
+    // What only our own server of this folder has on its command line.
+    marks: [name === "mongo" ? "mongod" : "redis-server", `${dataFlag} ${data} `],
+  };
+}
+
+async function adopt(kind, files, { hold, signal }) {
+  const pid = readPid(files.pidFile);
+  if (!isOurs(pid, files.marks)) return undefined;
+  const port = Number(/ --port (\d+)/.exec(commandLine(pid) ?? "")?.[1]);
+  const handle = handleOf(kind, files, pid, port);
+  hold(handle);
+  if (await isUp(kind, handle, signal)) return handle;
+  await handle.stop(5000);
+  return undefined;
+}
+
+function launch(kind, files, port) {
+  const args = kind.args({ port, ...files });
+  const child = spawn(kind.program, args, { cwd: files.data, detached: true, stdio: "ignore" });
+  child.on("error", () => {});
+  child.unref();
+  // The server writes the same file, only later: a kill -9 of this script in between must not orphan it.
+  if (child.pid) writeFileSync(files.pidFile, `${child.pid}\n`);
+  return handleOf(kind, files, child.pid, port, child);
+}
+
+function handleOf(kind, files, pid, port, child) {
+  // A child that ended stays a zombie until Node collects it; its exit code is known at the same moment.
+  const ended = () => child !== undefined && (child.exitCode !== null || child.signalCode !== null);
+  return {
+    kind,
+    pid,
+    port,
+    adopted: child === undefined,
+    isAlive: () => !ended() && isOurs(pid, files.marks),
+    async stop(graceMs) {
+      await stopProcess(pid, files.marks, graceMs);
+      if (readPid(files.pidFile) === pid) rmSync(files.pidFile, { force: true });
+    },
+  };
+}
+
+async function isUp(kind, handle, signal) {
+  let up = false;
+  const settled = async () => {
+    up = await kind.answers(handle.port);
+    return up || !handle.isAlive();
+  };
+  await within(START_MS, settled, { signal });
+  return up && handle.isAlive();
+}
+
+/** Why a server ended, from what it logged after the given place: one line. */
+function reasonIn(logFile, from) {
+  let text = "";
+  try {
+    text = readFileSync(logFile, "utf8").slice(from);
+  } catch {}
+  // mongod logs JSON, and its first error or fatal line names the cause; the lines after it only how it ended.
+  const line = /^\{.*"s":"[EF]".*$/m.exec(text)?.[0];
+  if (!line) return lastLine(text).replace(/^\d+:\w .*? [#*-] /, "") || "it ended without a word";
+  const { msg, attr } = JSON.parse(line);
+  const detail = attr?.message?.msg ?? attr?.error?.errmsg ?? attr?.error ?? attr?.msg ?? "";
+  return `${msg} ${typeof detail === "string" ? detail : JSON.stringify(detail)}`.replace(/\s+/g, " ").trim();
+}
+
+function sizeOf(file) {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function pathFromHere(file) {
+  const path = relative(process.cwd(), file);
+  return path.startsWith("..") ? file : path;
+}

@@ -1,0 +1,81 @@
+import Koa from "koa";
+import helmet from "koa-helmet";
+import { board } from "./board.ts";
+import { componentRoutes } from "./components/routes.ts";
+import { version } from "./config.ts";
+import { deliveryRoutes } from "./deliveries/routes.ts";
+import { eventRoutes } from "./events/routes.ts";
+import { health } from "./health.ts";
+import { docsPage } from "./http/docs-page.ts";
+import { createIdempotency } from "./http/idempotency.ts";
+import { createKeyRateLimiter, rateLimit } from "./http/rate-limit.ts";
+import { requestLog } from "./http/request-log.ts";
+import { respondError } from "./http/respond-error.ts";
+import type { AnyRoute } from "./http/route.ts";
+import { createRouter } from "./http/router.ts";
+import { httpMetrics, metrics } from "./metrics.ts";
+import { openapiRoute } from "./openapi-route.ts";
+import type { Platform } from "./platform.ts";
+import { ingress } from "./sources/ingress.ts";
+import { sourceRoutes } from "./sources/routes.ts";
+import { subscriptionRoutes } from "./subscriptions/routes.ts";
+import { userRoutes } from "./users/routes.ts";
+import { findCaller } from "./users/service.ts";
+import { webhookRoutes } from "./webhooks/routes.ts";
+import { workflowRoutes } from "./workflows/routes.ts";
+
+const featureRoutes: AnyRoute<Platform>[] = [
+  ...componentRoutes,
+  ...sourceRoutes,
+  ...eventRoutes,
+  ...subscriptionRoutes,
+  ...webhookRoutes,
+  ...deliveryRoutes,
+  ...workflowRoutes,
+  ...userRoutes,
+];
+
+/** Every route of the API: the router, the checks and the description all come from this list. */
+export const routes: AnyRoute<Platform>[] = [...featureRoutes, openapiRoute(featureRoutes, version)];
+
+/** The web process's app; `checkAnswers` (tests) turns an answer that breaks its declaration into a 500. */
+export function createApp(platform: Platform, options: { checkAnswers?: boolean } = {}): Koa {
+  const { config, log, redis, keys, secrets } = platform;
+  const app = new Koa({ proxy: config.trustProxy });
+  app.on("error", error => log.error({ err: error }, "response failed"));
+  app.use(requestLog(log));
+  app.use(httpMetrics());
+  app.use(respondError());
+  app.use(ingress(platform));
+  app.use(health(platform));
+  app.use(metrics(platform));
+  app.use(helmet());
+  app.use(board(platform));
+  app.use(docsPage({ openapiUrl: "/v1/openapi.json" }));
+  app.use(
+    createRouter(routes, {
+      deps: platform,
+      prefix: "/v1",
+      authenticate: apiKey => findCaller(platform, apiKey),
+      maxBodyBytes: config.apiBodyBytes,
+      ...(options.checkAnswers && { checkAnswers: true }),
+      ...(config.rateLimit.perSecond > 0 && {
+        rateLimit: rateLimit(
+          createKeyRateLimiter(redis, {
+            keyPrefix: keys.rateLimit(),
+            points: config.rateLimit.perSecond,
+            durationS: 1,
+            burst: config.rateLimit.burst,
+          }),
+        ),
+      }),
+      idempotency: createIdempotency({
+        redis,
+        keyOf: identity => `${keys.idempotency()}:${identity}`,
+        seal: secrets.seal,
+        open: secrets.open,
+      }),
+    }),
+  );
+  return app;
+}

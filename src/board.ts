@@ -1,0 +1,46 @@
+import { timingSafeEqual } from "node:crypto";
+import { createBullBoard } from "@bull-board/api";
+import { BullMQAdapter } from "@bull-board/api/bullMQAdapter";
+import { KoaAdapter } from "@bull-board/koa";
+import type { Context, Middleware } from "koa";
+import compose from "koa-compose";
+import type { Platform } from "./platform.ts";
+
+export const BOARD_PATH = "/admin/queues";
+
+/** The board's page brings an inline script; it is the operator's alone, so its rules are its own. */
+const CSP =
+  "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'";
+
+function isAdmin(ctx: Context, password: string): boolean {
+  const [scheme, token = ""] = ctx.get("authorization").split(" ");
+  if (scheme?.toLowerCase() !== "basic") return false;
+  const given = Buffer.from(token, "base64");
+  const wanted = Buffer.from(`admin:${password}`);
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+/** BullMQ's board at `/admin/queues`, for user `admin` with `ADMIN_PASSWORD`; without that setting there is none. */
+export function board(platform: Pick<Platform, "queues" | "config">): Middleware {
+  const { adminPassword } = platform.config;
+  if (adminPassword === undefined) return (_ctx, next) => next();
+  const adapter = new KoaAdapter();
+  adapter.setBasePath(BOARD_PATH);
+  createBullBoard({
+    queues: [...platform.queues.values()].map(queue => new BullMQAdapter(queue)),
+    serverAdapter: adapter,
+  });
+  const serve = compose([adapter.registerPlugin() as Middleware]);
+  return async (ctx, next) => {
+    if (ctx.path !== BOARD_PATH && !ctx.path.startsWith(`${BOARD_PATH}/`)) return next();
+    ctx.state.route = BOARD_PATH;
+    if (!isAdmin(ctx, adminPassword)) {
+      ctx.status = 401;
+      ctx.set("www-authenticate", 'Basic realm="Headwater", charset="UTF-8"');
+      ctx.body = "The board needs user admin and ADMIN_PASSWORD.";
+      return;
+    }
+    ctx.set("content-security-policy", CSP);
+    await serve(ctx, next);
+  };
+}

@@ -1,0 +1,46 @@
+import { Ajv } from "ajv";
+import { type Command, InvalidArgumentError } from "commander";
+import { AppError } from "../errors.ts";
+import { findEmitter } from "../events/find-emitter.ts";
+import { enqueue } from "../queues/define-queue.ts";
+import { EmissionsJob, emissions } from "../queues/emissions.ts";
+import { newId } from "../store/ids.ts";
+import type { Run } from "./main.ts";
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new InvalidArgumentError("must be JSON");
+  }
+}
+
+const isEmission = new Ajv({ strict: false }).compile<EmissionsJob>(EmissionsJob);
+
+export function emitCommand(program: Command, run: Run): void {
+  program
+    .command("emit")
+    .description("put an emission on the queue; prints {emit_id}")
+    .argument("<emitter id>", "p_… or dc_…")
+    .requiredOption("--event <json>", "the event, any JSON value", json)
+    .option("--name <channel>", "channel; the default one unless given")
+    .option("--id <id>", "identity: the same one again emits nothing twice")
+    .action((emitterId: string, options: { event: unknown; name?: string; id?: string }) =>
+      run(async platform => {
+        const emission: EmissionsJob = {
+          emitter_id: emitterId,
+          emit_id: options.id ?? newId("emit"),
+          event: options.event,
+          ...(options.name !== undefined && { name: options.name }),
+        };
+        if (!isEmission(emission)) {
+          const [error] = isEmission.errors ?? [];
+          throw new AppError("invalid", `${error?.instancePath.slice(1) || "emission"} ${error?.message}`);
+        }
+        if (!(await findEmitter(platform, emitterId)))
+          throw new AppError("not-found", `emitter ${emitterId} not found`);
+        await enqueue(platform.queues, emissions, emission);
+        return { emit_id: emission.emit_id };
+      }),
+    );
+}

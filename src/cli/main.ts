@@ -1,0 +1,50 @@
+import { Command, CommanderError } from "commander";
+import { readConfig, version } from "../config.ts";
+import { AppError } from "../errors.ts";
+import { createLogger } from "../logger.ts";
+import { openPlatform, type Platform } from "../platform.ts";
+import { componentCommands } from "./component.ts";
+import { emitCommand } from "./emit.ts";
+import { keyCommands } from "./key.ts";
+import { organizationCommands } from "./organization.ts";
+import { userCommands } from "./user.ts";
+import { workflowCommands } from "./workflow.ts";
+
+/** Does a command's work on an opened platform and prints what it answers as JSON. */
+export type Run = (work: (platform: Platform) => Promise<unknown>) => Promise<void>;
+
+const run: Run = async work => {
+  const config = readConfig();
+  const platform = await openPlatform(config, "cli", { log: createLogger("cli", "silent") });
+  try {
+    process.stdout.write(`${JSON.stringify(await work(platform), null, 2)}\n`);
+  } finally {
+    await platform.close();
+  }
+};
+
+/** The command line: JSON on stdout, errors on stderr; exit code 2 for bad use, 1 for a refusal. */
+export function createProgram(): Command {
+  const program = new Command("headwater")
+    .description(
+      "Headwater's operator commands. Settings are the server's own; beside a running `npm start` none are needed.",
+    )
+    .version(version)
+    .exitOverride()
+    .showHelpAfterError("(--help tells how)");
+  userCommands(program, run);
+  keyCommands(program, run);
+  organizationCommands(program, run);
+  workflowCommands(program, run);
+  emitCommand(program, run);
+  componentCommands(program, run);
+  return program;
+}
+
+try {
+  await createProgram().parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2);
+  process.stderr.write(`headwater: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(error instanceof AppError || error instanceof Error ? 1 : 70);
+}

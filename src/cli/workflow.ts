@@ -1,0 +1,16 @@
+import type { Command } from "commander";
+import { createWorkflow } from "../workflows/service.ts";
+import type { Run } from "./main.ts";
+
+export function workflowCommands(program: Command, run: Run): void {
+  program
+    .command("workflow")
+    .description("workflows, which an engine of yours runs")
+    .command("create")
+    .description("make a workflow known; prints {id}")
+    .requiredOption("--owner <id>", "u_… or o_…")
+    .requiredOption("--name <name>", "display name")
+    .action((options: { owner: string; name: string }) =>
+      run(platform => createWorkflow(platform, { ownerId: options.owner, name: options.name })),
+    );
+}

@@ -1,0 +1,71 @@
+import { Schema } from "mongoose";
+import type { ComponentDescription } from "../sandbox/protocol.ts";
+import { collection, schemaOptions } from "../store/mongo.ts";
+
+export interface Component {
+  _id: string;
+  owner_id: string;
+  user_id: string;
+  code: string;
+  /** Where the code came from, as given; metadata only when the code itself was given too. */
+  component_url: string | null;
+  /** SHA-256 of the code and all it imports by relative path; the same code again is the same component. */
+  code_hash: string;
+  bundle_hash: string;
+  key: string | null;
+  name: string;
+  version: string;
+  description: ComponentDescription;
+  /** npm packages in the bundle, name to pinned version. */
+  packages: Record<string, string>;
+  /** The code may answer the HTTP request itself, so the answer waits for it (runtime.md). */
+  uses_respond: boolean;
+  published: boolean;
+  created_at: number;
+  updated_at: number;
+}
+
+export const Components = collection<Component>(
+  "components",
+  new Schema<Component>(
+    {
+      _id: { type: String, required: true },
+      owner_id: { type: String, required: true },
+      user_id: { type: String, required: true },
+      code: { type: String, required: true },
+      component_url: { type: String, default: null },
+      code_hash: { type: String, required: true },
+      bundle_hash: { type: String, required: true },
+      key: { type: String, default: null },
+      name: { type: String, required: true },
+      version: { type: String, required: true },
+      description: { type: Schema.Types.Mixed, required: true },
+      packages: { type: Schema.Types.Mixed, required: true },
+      uses_respond: { type: Boolean, required: true },
+      published: { type: Boolean, required: true },
+      created_at: { type: Number, required: true },
+      updated_at: { type: Number, required: true },
+    },
+    schemaOptions,
+  )
+    .index({ owner_id: 1, code_hash: 1 }, { unique: true })
+    .index({ owner_id: 1, _id: -1 })
+    .index({ bundle_hash: 1 })
+    .index({ owner_id: 1, key: 1, _id: -1 })
+    .index({ key: 1, published: 1, updated_at: -1 }),
+);
+
+/** The self-contained module that the sandbox loads; kept apart so that a component reads fast. */
+export interface StoredBundle {
+  /** Hash of the bundle's own text. */
+  _id: string;
+  code: string;
+}
+
+export const Bundles = collection<StoredBundle>(
+  "bundles",
+  new Schema<StoredBundle>(
+    { _id: { type: String, required: true }, code: { type: String, required: true } },
+    schemaOptions,
+  ),
+);

@@ -1,0 +1,23 @@
+import type { Component } from "./model.ts";
+
+/** A component as the API shows it. */
+export function presentComponent(component: Component) {
+  const { _id, code, code_hash, name, version, key, component_url, description, created_at, updated_at } =
+    component;
+  return {
+    id: _id,
+    code,
+    code_hash,
+    name,
+    version,
+    key,
+    component_url,
+    configurable_props: description.props.map(({ remoteOptions, customResponse, ...prop }) => ({
+      ...prop,
+      ...(remoteOptions && { remote_options: true }),
+      ...(customResponse && { custom_response: true }),
+    })),
+    created_at,
+    updated_at,
+  };
+}

@@ -1,0 +1,123 @@
+import { Type } from "typebox";
+import { data, empty, page } from "../http/answer.ts";
+import { routeFor } from "../http/route.ts";
+import type { Platform } from "../platform.ts";
+import { presentComponent } from "./present.ts";
+import { ComponentCode, ComponentSchema, ComponentUrl } from "./schema.ts";
+import {
+  deleteComponent,
+  findComponent,
+  findOwnComponent,
+  findPublished,
+  listComponents,
+  saveComponent,
+} from "./service.ts";
+
+type Deps = Pick<Platform, "mongo" | "clock" | "config" | "egress" | "sandboxes">;
+const route = routeFor<Deps>();
+const tag = "Components";
+
+const code =
+  'export default { name: "Hello", version: "0.0.1", key: "hello-http", props: { http: "$.interface.http" }, run(event) { this.$emit(event.body); } };';
+const shown = {
+  id: "sc_0CjB8zQw2MnP5vTa",
+  code,
+  code_hash: "8f434346648f6b96df89dda901c5176b10a6d83961dd3c1ac88b59b2dc327aa4",
+  name: "Hello",
+  version: "0.0.1",
+  key: "hello-http",
+  component_url: null,
+  configurable_props: [{ name: "http", type: "$.interface.http" }],
+  created_at: 1_700_000_000,
+  updated_at: 1_700_000_000,
+};
+
+export const componentRoutes = [
+  route({
+    method: "POST",
+    path: "/components",
+    id: "createComponent",
+    tag,
+    summary: "Save a component",
+    description:
+      "Saving the same code again answers the component that exists. With both given, `component_url` is metadata only.",
+    access: { kind: "owner" },
+    body: Type.Object({
+      component_code: Type.Optional(ComponentCode),
+      component_url: Type.Optional(ComponentUrl),
+    }),
+    answer: data(201, ComponentSchema),
+    errors: ["unavailable"],
+    example: { body: { component_code: code }, answer: shown },
+    handler: async ({ deps, body, owner, caller }) =>
+      presentComponent(
+        await saveComponent(
+          deps,
+          { ownerId: owner, userId: caller.userId },
+          { code: body.component_code, url: body.component_url },
+        ),
+      ),
+  }),
+  route({
+    method: "GET",
+    path: "/components",
+    id: "listComponents",
+    tag,
+    summary: "List your components",
+    access: { kind: "owner" },
+    answer: page(200, ComponentSchema),
+    example: { answer: shown },
+    handler: async ({ deps, owner, page }) => {
+      const found = await listComponents(deps, owner, page);
+      return { ...found, rows: found.rows.map(presentComponent) };
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/components/{id}",
+    id: "deleteComponent",
+    tag,
+    summary: "Delete a component that no source uses",
+    access: {
+      kind: "resource",
+      what: "component",
+      load: (deps: Deps, id, owners) => findOwnComponent(deps, id, owners),
+    },
+    answer: empty(204),
+    errors: ["conflict"],
+    example: { params: { id: shown.id } },
+    handler: ({ deps, resource }) => deleteComponent(deps, resource),
+  }),
+  route({
+    method: "GET",
+    path: "/components/registry/{key}",
+    id: "getRegistryComponent",
+    tag,
+    summary: "Read a published component",
+    access: {
+      kind: "resource",
+      what: "component",
+      param: "key",
+      load: (deps: Deps, key) => findPublished(deps, key),
+    },
+    answer: data(200, ComponentSchema),
+    example: { params: { key: shown.key }, answer: shown },
+    handler: async ({ resource }) => presentComponent(resource),
+  }),
+  route({
+    method: "GET",
+    path: "/components/{id}",
+    id: "getComponent",
+    tag,
+    summary: "Read a component by id or key",
+    description: "A key names your latest component with it, else the published one.",
+    access: {
+      kind: "resource",
+      what: "component",
+      load: (deps: Deps, id, owners) => findComponent(deps, id, owners),
+    },
+    answer: data(200, ComponentSchema),
+    example: { params: { id: shown.id }, answer: shown },
+    handler: async ({ resource }) => presentComponent(resource),
+  }),
+];

@@ -1,0 +1,97 @@
+import { spawn } from "node:child_process";
+import { homedir } from "node:os";
+import { delimiter, dirname } from "node:path";
+
+/** npm's own error code (`E404`, `ETARGET`, `ENOTFOUND`, …) and what it said, for the log. */
+export interface NpmFailure {
+  code: string;
+  text: string;
+}
+
+const LIMIT_MS = 60_000;
+const MAX_OUTPUT = 256 * 1024;
+
+const ARGUMENTS = [
+  "install",
+  "--json",
+  // No code of a package runs.
+  "--ignore-scripts",
+  "--no-bin-links",
+  // Nothing but the registry: a dependency's own git, URL, file or folder address is refused.
+  "--allow-git=none",
+  "--allow-remote=none",
+  "--allow-file=none",
+  "--allow-directory=none",
+  "--no-git",
+  // Then the lock names an address only for what did not come from the registry.
+  "--omit-lockfile-registry-resolved",
+  "--no-audit",
+  "--no-fund",
+  "--no-package-lock",
+  "--no-update-notifier",
+  "--omit=dev",
+  "--no-global",
+  "--no-workspaces",
+  // One short retry: the caller is waiting for an answer.
+  "--fetch-retries=1",
+  "--fetch-retry-mintimeout=500",
+  "--fetch-timeout=20000",
+];
+
+const KEPT =
+  /^(PATH|HOME|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|npm_config_(registry|https?[-_]proxy|proxy|no_?proxy|cafile|ca|strict[-_]ssl|userconfig|globalconfig|cache))$/i;
+
+/** What npm needs of an environment: where it lies, and its own registry, proxy and certificate settings. */
+export function npmEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const kept = Object.entries(environment).filter(([name]) => KEPT.test(name));
+  const path = [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(delimiter);
+  return { PATH: path, HOME: homedir(), ...Object.fromEntries(kept) };
+}
+
+/**
+ * `npm install` of the package.json in `folder`, 60 s at most. Null when it went well. The process gets none of
+ * our environment but `environment` as `npmEnvironment` leaves it.
+ */
+export async function runNpm(
+  folder: string,
+  environment: NodeJS.ProcessEnv = {},
+): Promise<NpmFailure | null> {
+  const child = spawn("npm", [...ARGUMENTS, `--prefix=${folder}`], {
+    cwd: folder,
+    env: npmEnvironment(environment),
+    stdio: ["ignore", "pipe", "pipe"],
+    // Its own process group, so that the limit ends its children too.
+    detached: true,
+  });
+  let output = "";
+  let errors = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output = (output + text).slice(0, MAX_OUTPUT);
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    errors = (errors + text).slice(-MAX_OUTPUT);
+  });
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+  }, LIMIT_MS);
+  const status = await new Promise<number | string>(resolve => {
+    child.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? "ESPAWN"));
+    child.on("close", code => resolve(code ?? "EKILLED"));
+  });
+  clearTimeout(timer);
+  if (status === 0) return null;
+  if (late) return { code: "ETIMEDOUT", text: `npm took more than ${LIMIT_MS / 1000} s` };
+  return readFailure(output, errors) ?? { code: String(status), text: errors.slice(-2000) };
+}
+
+function readFailure(output: string, errors: string): NpmFailure | null {
+  try {
+    const { error } = JSON.parse(output.slice(output.indexOf("{")));
+    return { code: String(error.code), text: `${error.summary} ${error.detail}` };
+  } catch {
+    const code = /npm (?:error|ERR!) code (\w+)/.exec(errors)?.[1];
+    return code === undefined ? null : { code, text: errors.slice(-2000) };
+  }
+}

@@ -1,0 +1,43 @@
+import { Type } from "typebox";
+
+const Json = Type.Unknown();
+
+/** rest-api.md, section 2. */
+export const ComponentSchema = Type.Object(
+  {
+    id: Type.String(),
+    code: Type.String(),
+    code_hash: Type.String(),
+    name: Type.String(),
+    version: Type.String(),
+    key: Type.Union([Type.String(), Type.Null()]),
+    component_url: Type.Union([Type.String(), Type.Null()]),
+    configurable_props: Type.Array(
+      Type.Object(
+        {
+          name: Type.String(),
+          type: Type.String(),
+          label: Type.Optional(Type.String()),
+          description: Type.Optional(Type.String()),
+          default: Type.Optional(Json),
+        },
+        { additionalProperties: true, title: "ConfigurableProp" },
+      ),
+    ),
+    created_at: Type.Integer(),
+    updated_at: Type.Integer(),
+  },
+  { title: "Component" },
+);
+
+export const ComponentCode = Type.String({
+  minLength: 1,
+  maxLength: 1_000_000,
+  description: "Component code: ESM, CommonJS or TypeScript; npm imports are pinned when it is saved.",
+});
+
+export const ComponentUrl = Type.String({
+  minLength: 1,
+  maxLength: 2048,
+  description: "Where the code is; relative imports are followed, a GitHub blob URL means its raw file.",
+});

@@ -1,0 +1,197 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { Ajv, type ErrorObject } from "ajv";
+import { type Static, Type } from "typebox";
+
+/** A list given as `a,b,c`; blanks around the commas are dropped, an empty text is an empty list. */
+const words = (text: string): string[] =>
+  text
+    .split(",")
+    .map(word => word.trim())
+    .filter(Boolean);
+
+const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+const DURATION = "[0-9]+(ms|s|m|h|d)";
+const INTEGER = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
+
+const Environment = Type.Object({
+  /** MongoDB ≥ 6.0, a replica set: multi-document changes use transactions. */
+  MONGODB_URL: Type.String({ pattern: "^mongodb(\\+srv)?://" }),
+  /** Redis ≥ 6.2 with `noeviction` and AOF. Several `redis://` urls, comma-separated, mean a cluster. */
+  REDIS_URL: Type.String({ pattern: "^rediss?://" }),
+  /** Put before every key and queue, so that several installations share one Redis. */
+  REDIS_PREFIX: Type.String({ pattern: "^[a-z0-9-]{1,32}$", default: "headwater" }),
+  HOST: Type.String({ default: "127.0.0.1" }),
+  PORT: INTEGER(0, 65_535),
+  /** How the outside reaches the web process; endpoint URLs of sources begin with it. */
+  PUBLIC_URL: Type.String({ pattern: "^https?://[^/]+(/.*)?$" }),
+  /** True behind a router of your own: the client's address is then what its `X-Forwarded-For` says. */
+  TRUST_PROXY: Type.Boolean({ default: false }),
+  /** Base64 keys of 32 bytes, comma-separated: the first encrypts, all decrypt. */
+  SECRETS_KEY: Type.String({ pattern: "^[A-Za-z0-9+/=_,\\s-]+$" }),
+  /** Password of `/admin/queues` (user `admin`); unset means no board. */
+  ADMIN_PASSWORD: Type.Optional(Type.String({ minLength: 8 })),
+  EGRESS_ALLOW: Type.String({ default: "" }),
+  SANDBOX_EGRESS_ALLOW: Type.String({ default: "" }),
+  DELIVERY_RETRY_SCHEDULE: Type.String({
+    pattern: `^${DURATION}(\\s*,\\s*${DURATION})*$`,
+    default: "5s,5m,30m,2h,5h,10h,14h,20h,24h",
+  }),
+  DELIVERY_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: "15s" }),
+  /** A webhook that only failed for this long is disabled. */
+  DELIVERY_DISABLE_AFTER: Type.String({ pattern: `^${DURATION}$`, default: "5d" }),
+  /** In flight at once to one healthy webhook, over all worker processes. */
+  DELIVERY_PER_WEBHOOK: { ...INTEGER(1, 100), default: 8 },
+  RUN_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: "300s" }),
+  HOOK_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: "60s" }),
+  RUN_HEAP_MB: { ...INTEGER(32, 4096), default: 256 },
+  SANDBOX_PROCESSES: { ...INTEGER(1, 1000), default: 16 },
+  SANDBOX_IDLE: Type.String({ pattern: `^${DURATION}$`, default: "5m" }),
+  FREE_DAILY_INVOCATIONS: { ...INTEGER(0, 1e9), default: 10_000 },
+  FREE_DAILY_COMPUTE_MS: { ...INTEGER(0, 1e12), default: 30 * 60_000 },
+  RATE_LIMIT_PER_SECOND: { ...INTEGER(0, 1e6), default: 100 },
+  RATE_LIMIT_BURST: { ...INTEGER(0, 1e6), default: 200 },
+  /** Requests a second one endpoint takes; 0 is unlimited. */
+  INGRESS_PER_SECOND: { ...INTEGER(0, 1e6), default: 0 },
+  API_BODY_KB: { ...INTEGER(1, 65_536), default: 1024 },
+  RUNS_CONCURRENCY: { ...INTEGER(1, 1000), default: 8 },
+  EMISSIONS_CONCURRENCY: { ...INTEGER(1, 1000), default: 16 },
+  DELIVERIES_CONCURRENCY: { ...INTEGER(1, 1000), default: 64 },
+  DELETIONS_CONCURRENCY: { ...INTEGER(1, 1000), default: 4 },
+  /** How soon a killed worker's job is noticed and given to another. */
+  STALLED_AFTER: Type.String({ pattern: `^${DURATION}$`, default: "10s" }),
+  /** How often stored state is compared with the queues, and how old pending work must be to count as lost. */
+  SWEEP_EVERY: Type.String({ pattern: `^${DURATION}$`, default: "30s" }),
+  CACHE_DIR: Type.String({ default: "" }),
+  LOG_LEVEL: Type.String({ pattern: "^(fatal|error|warn|info|debug|trace|silent)$", default: "info" }),
+  /** Port of a worker's own `/healthz` and `/metrics`; 0 is none. */
+  WORKER_PORT: { ...INTEGER(0, 65_535), default: 0 },
+});
+
+type Environment = Static<typeof Environment>;
+
+const root = fileURLToPath(new URL(import.meta.url.includes("/dist/") ? "../../" : "../", import.meta.url));
+
+/** The version of this build, as package.json has it. */
+export const version: string = JSON.parse(readFileSync(`${root}package.json`, "utf8")).version;
+
+/** Milliseconds of a text such as `5s`, `10m` or `24h` (checked before by the schema). */
+function durationMs(text: string): number {
+  const [, amount, unit] = /^([0-9]+)(ms|s|m|h|d)$/.exec(text.trim()) ?? [];
+  return Number(amount) * (UNIT_MS[unit ?? ""] ?? Number.NaN);
+}
+
+/** A development start keeps its settings in `.data/dev.env`; beside it, the command line needs none of its own. */
+function developmentSettings(environment: NodeJS.ProcessEnv): Record<string, string> {
+  if (environment.MONGODB_URL || environment.REDIS_URL) return {};
+  try {
+    const lines = readFileSync(`${root}.data/dev.env`, "utf8").split("\n");
+    const pairs = lines.map(line => /^([A-Z_]+)=(.*)$/.exec(line)).filter(match => match !== null);
+    return Object.fromEntries(
+      pairs.map(([, name = "", value = ""]) => [name, value.replace(/^"(.*)"$/, "$1")]),
+    );
+  } catch {
+    return {};
+  }
+}
+
+function complaint(error: ErrorObject): string {
+  if (error.keyword === "required") return `${error.params.missingProperty} is not set`;
+  return `${error.instancePath.slice(1)} ${error.message}`;
+}
+
+function checkSecretsKeys(text: string): Buffer[] {
+  const keys = words(text).map(word => Buffer.from(word, "base64"));
+  if (keys.length === 0 || keys.some(key => key.length !== 32)) {
+    throw new ConfigError(["SECRETS_KEY must be one or more base64 keys of 32 bytes, comma-separated"]);
+  }
+  return keys;
+}
+
+/** Exit code of a process whose settings can't be used (EX_CONFIG): whoever started it need not try again. */
+export const EXIT_CONFIG = 78;
+
+/** Settings that can't be used; each complaint names its variable. */
+export class ConfigError extends Error {
+  constructor(complaints: string[]) {
+    super(`configuration: ${complaints.join("; ")} (see .env.example)`);
+    this.name = "ConfigError";
+  }
+}
+
+/**
+ * Reads and checks the settings once; every outside value is trusted after this (design.md, "Configuration").
+ * Throws ConfigError that names every bad variable at once.
+ */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
+  const given = { ...developmentSettings(environment), ...environment };
+  const known = Object.fromEntries(
+    Object.keys(Environment.properties)
+      .filter(name => given[name] !== undefined && given[name] !== "")
+      .map(name => [name, given[name]]),
+  );
+  known.PORT ??= "3000";
+  known.PUBLIC_URL ??= `http://127.0.0.1:${known.PORT}`;
+  const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, strict: false });
+  if (!ajv.validate(Environment, known)) throw new ConfigError((ajv.errors ?? []).map(complaint));
+  return freeze(known as unknown as Environment, environment);
+}
+
+/** What npm may see of our environment when it fetches a component's packages: its own settings, no secret of ours. */
+const NPM_VARIABLE =
+  /^(PATH|HOME|npm_config_\w+|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/i;
+
+function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
+  return Object.freeze({
+    version,
+    npmEnvironment: Object.freeze(
+      Object.fromEntries(Object.entries(environment).filter(([name]) => NPM_VARIABLE.test(name))),
+    ),
+    mongodbUrl: env.MONGODB_URL,
+    redisUrls: words(env.REDIS_URL),
+    redisPrefix: env.REDIS_PREFIX,
+    host: env.HOST,
+    port: env.PORT,
+    publicUrl: env.PUBLIC_URL.replace(/\/+$/, ""),
+    trustProxy: env.TRUST_PROXY,
+    secretsKeys: checkSecretsKeys(env.SECRETS_KEY),
+    adminPassword: env.ADMIN_PASSWORD,
+    egressAllow: words(env.EGRESS_ALLOW),
+    sandboxEgressAllow: words(env.SANDBOX_EGRESS_ALLOW),
+    deliveries: Object.freeze({
+      retryScheduleMs: words(env.DELIVERY_RETRY_SCHEDULE).map(durationMs),
+      timeoutMs: durationMs(env.DELIVERY_TIMEOUT),
+      disableAfterMs: durationMs(env.DELIVERY_DISABLE_AFTER),
+      perWebhook: env.DELIVERY_PER_WEBHOOK,
+    }),
+    sandbox: Object.freeze({
+      runMs: durationMs(env.RUN_TIMEOUT),
+      hookMs: durationMs(env.HOOK_TIMEOUT),
+      heapMb: env.RUN_HEAP_MB,
+      processes: env.SANDBOX_PROCESSES,
+      idleMs: durationMs(env.SANDBOX_IDLE),
+    }),
+    quotas: Object.freeze({
+      dailyInvocations: env.FREE_DAILY_INVOCATIONS,
+      dailyComputeMs: env.FREE_DAILY_COMPUTE_MS,
+    }),
+    rateLimit: Object.freeze({ perSecond: env.RATE_LIMIT_PER_SECOND, burst: env.RATE_LIMIT_BURST }),
+    ingressPerSecond: env.INGRESS_PER_SECOND,
+    apiBodyBytes: env.API_BODY_KB * 1024,
+    concurrency: Object.freeze({
+      runs: env.RUNS_CONCURRENCY,
+      emissions: env.EMISSIONS_CONCURRENCY,
+      deliveries: env.DELIVERIES_CONCURRENCY,
+      deletions: env.DELETIONS_CONCURRENCY,
+    }),
+    stalledAfterMs: durationMs(env.STALLED_AFTER),
+    sweepEveryMs: durationMs(env.SWEEP_EVERY),
+    cacheDir: env.CACHE_DIR || `${root}.cache`,
+    logLevel: env.LOG_LEVEL,
+    workerPort: env.WORKER_PORT,
+  });
+}
+
+/** All settings of a process, typed and frozen. Units are in the names. */
+export type Config = ReturnType<typeof readConfig>;

@@ -1,0 +1,105 @@
+import { countDrop } from "../events/drops.ts";
+import type { StoredEvent } from "../events/model.ts";
+import { reaches } from "../organizations/service.ts";
+import type { Platform } from "../platform.ts";
+import { enqueueAll } from "../queues/define-queue.ts";
+import { deliveries } from "../queues/deliveries.ts";
+import { eventMs } from "../store/event-id.ts";
+import { derivedId } from "../store/ids.ts";
+import { type Webhook, Webhooks } from "../webhooks/model.ts";
+import { Deliveries, type Delivery } from "./model.ts";
+
+type Stores = Pick<Platform, "mongo" | "redis" | "keys" | "counters" | "queues" | "clock" | "config">;
+
+export interface Listener {
+  subscriptionId: string;
+  webhookId: string;
+  /** The subscription's owner, who must still reach the webhook. */
+  ownerId: string;
+}
+
+/**
+ * Records one delivery for each listener and enqueues it. Safe to repeat: ids are derived from emit id and subscription,
+ * so what exists stays as it is, and a job for something already done is void (design.md, guarantees 1 and 2). What is
+ * not delivered on purpose is counted: `webhook-disabled` is kept as failed, so that it can be recovered; a webhook
+ * that is gone or out of reach leaves nothing.
+ */
+export async function createDeliveries(
+  platform: Stores,
+  { event, listeners }: { event: StoredEvent; listeners: Listener[] },
+): Promise<void> {
+  const webhooks = await Webhooks(platform.mongo)
+    .find({ _id: { $in: listeners.map(listener => listener.webhookId) } }, { owner_id: 1, active: 1 })
+    .lean();
+  const byId = new Map(webhooks.map(webhook => [webhook._id, webhook]));
+  const rows: Delivery[] = [];
+  for (const listener of listeners) {
+    const webhook = byId.get(listener.webhookId);
+    if (webhook && (await reaches(platform, listener.ownerId, webhook.owner_id))) {
+      rows.push(newDelivery(platform, event, listener.subscriptionId, webhook));
+    }
+  }
+  const inserted = await insertNew(platform, rows);
+  const disabled = inserted.filter(row => row.state === "failed").length;
+  await countDrop(platform, event.emitter_id, "webhook-disabled", disabled);
+  await countDrop(platform, event.emitter_id, "listener-absent", listeners.length - rows.length);
+  await enqueueAll(
+    platform.queues,
+    deliveries,
+    // Those that existed too: an earlier try may have ended between the two steps.
+    rows
+      .filter(row => row.state === "pending")
+      .map(row => ({ delivery_id: row._id, webhook_id: row.webhook_id, round: row.round })),
+  );
+}
+
+function newDelivery(
+  platform: Stores,
+  event: StoredEvent,
+  subscriptionId: string,
+  webhook: Pick<Webhook, "_id" | "owner_id" | "active">,
+): Delivery {
+  const now = platform.clock();
+  const { active } = webhook;
+  return {
+    _id: derivedId("dlv", eventMs(event.event_id), event._id, subscriptionId),
+    webhook_id: webhook._id,
+    owner_id: webhook.owner_id,
+    subscription_id: subscriptionId,
+    emitter_id: event.emitter_id,
+    emit_id: event._id,
+    event_id: event.event_id,
+    event_name: event.name,
+    state: active ? "pending" : "failed",
+    reason: active ? null : "webhook-disabled",
+    round: 0,
+    step: 0,
+    trigger: "schedule",
+    attempts: [],
+    next_attempt_at_ms: active ? now : null,
+    sweep_at_ms: active ? now + platform.config.sweepEveryMs : null,
+    created_at: new Date(now),
+    finished_at_ms: active ? null : now,
+  };
+}
+
+/** Inserts the rows that do not exist yet, and answers those. */
+async function insertNew(platform: Stores, rows: Delivery[]): Promise<Delivery[]> {
+  if (rows.length === 0) return [];
+  try {
+    await Deliveries(platform.mongo).insertMany(rows, { ordered: false, lean: true });
+    return rows;
+  } catch (error) {
+    const existing = duplicateIndexes(error);
+    if (!existing) throw error;
+    return rows.filter((_, index) => !existing.has(index));
+  }
+}
+
+/** The places of duplicates in an unordered bulk insert that failed for nothing else; null for any other failure. */
+function duplicateIndexes(error: unknown): Set<number> | null {
+  const { writeErrors } = error as { writeErrors?: { code: number; index: number }[] };
+  if (!Array.isArray(writeErrors) || writeErrors.length === 0) return null;
+  if (writeErrors.some(failure => failure.code !== 11_000)) return null;
+  return new Set(writeErrors.map(failure => failure.index));
+}

@@ -1,0 +1,100 @@
+import { countDrop } from "../events/drops.ts";
+import type { Platform } from "../platform.ts";
+import { enqueue } from "../queues/define-queue.ts";
+import { type DeliveriesJob, deliveries } from "../queues/deliveries.ts";
+import type { Answer } from "./deliver.ts";
+import { ATTEMPTS_KEPT, type Attempt, Deliveries, type Delivery, type EndReason } from "./model.ts";
+import type { Outcome } from "./outcome.ts";
+
+type Stores = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "config" | "clock" | "counters">;
+
+export interface Made {
+  delivery: Delivery;
+  job: DeliveriesJob;
+  number: number;
+  startedAtMs: number;
+  answer: Answer;
+  outcome: Outcome;
+  /** When the answer was there. */
+  nowMs: number;
+}
+
+/**
+ * Records an attempt and what follows from it in one conditional write, and enqueues what is to come after that: a
+ * crash in between leaves a pending delivery that the sweep finds. False when the delivery had moved on meanwhile
+ * (retried by hand, cancelled): then only the attempt is logged.
+ */
+export async function recordAttempt(platform: Stores, made: Made): Promise<boolean> {
+  const { delivery, job, outcome } = made;
+  const model = Deliveries(platform.mongo);
+  const pushed = { attempts: { $each: [attemptOf(made)], $slice: -ATTEMPTS_KEPT } };
+  const round = job.round + 1;
+  const { matchedCount } = await model.updateOne(
+    { _id: delivery._id, state: "pending", round: delivery.round },
+    { $set: { ...following(platform, made), round, step: delivery.step + 1 }, $push: pushed },
+  );
+  if (matchedCount === 0) {
+    await model.updateOne({ _id: delivery._id }, { $push: pushed });
+    return false;
+  }
+  if (outcome.kind === "retry") {
+    const next = { delivery_id: delivery._id, webhook_id: delivery.webhook_id, round };
+    await enqueue(platform.queues, deliveries, next, { delayMs: outcome.delayMs });
+  }
+  return true;
+}
+
+function attemptOf({ delivery, number, startedAtMs, answer }: Made): Attempt {
+  return {
+    number,
+    at_ms: startedAtMs,
+    trigger: delivery.trigger,
+    status: answer.status,
+    latency_ms: answer.latencyMs,
+    error: answer.error,
+    response: answer.response,
+  };
+}
+
+function following({ config }: Pick<Platform, "config">, { outcome, nowMs }: Made): Partial<Delivery> {
+  if (outcome.kind === "retry") {
+    const at = nowMs + outcome.delayMs;
+    return { trigger: "schedule", next_attempt_at_ms: at, sweep_at_ms: at + config.sweepEveryMs };
+  }
+  return {
+    state: outcome.kind,
+    reason: outcome.kind === "failed" ? outcome.reason : null,
+    ...FINISHED,
+    finished_at_ms: nowMs,
+  };
+}
+
+const FINISHED = { next_attempt_at_ms: null, sweep_at_ms: null } as const;
+
+/**
+ * Ends a pending delivery without another attempt: quietly where its webhook or subscription is gone, counted where the
+ * webhook is disabled (design.md, guarantee 8).
+ */
+export async function endDelivery(platform: Stores, delivery: Delivery, reason: EndReason): Promise<void> {
+  const state = reason === "webhook-deleted" || reason === "subscription-deleted" ? "cancelled" : "failed";
+  const { matchedCount } = await Deliveries(platform.mongo).updateOne(
+    { _id: delivery._id, state: "pending", round: delivery.round },
+    { $set: { state, reason, ...FINISHED, finished_at_ms: platform.clock() } },
+  );
+  if (matchedCount === 0) return;
+  platform.counters.add("deliveries_total", { outcome: state });
+  if (reason === "webhook-disabled") await countDrop(platform, delivery.emitter_id, reason);
+}
+
+/** Ends all that is pending for a webhook that was deleted. Its jobs find nothing to do. */
+export async function cancelPending(
+  platform: Pick<Platform, "mongo" | "clock">,
+  webhookId: string,
+): Promise<void> {
+  await Deliveries(platform.mongo).updateMany(
+    { webhook_id: webhookId, state: "pending" },
+    {
+      $set: { state: "cancelled", reason: "webhook-deleted", ...FINISHED, finished_at_ms: platform.clock() },
+    },
+  );
+}

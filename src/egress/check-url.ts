@@ -1,0 +1,27 @@
+import { type FieldError, invalidField } from "../errors.ts";
+
+/**
+ * Reads a URL that a user gave for us to call: `http` or `https` with a host name, no credentials
+ * (rest-api.md, section 4.6). Throws AppError `invalid`, naming `field` (the query's `url` by default). It says
+ * nothing about the address: that is checked at each connection.
+ */
+export function checkUrl(
+  url: string,
+  field: Pick<FieldError, "in" | "path"> = { in: "query", path: "url" },
+): URL {
+  const refuse = (message: string) => invalidField(field.in, field.path, message);
+  // `new URL` forgives `http:host`; the contract asks for protocol and host in the open.
+  if (!/^https?:\/\//i.test(url)) throw refuse("must start with http:// or https://");
+  const parsed = parse(url);
+  if (!parsed?.hostname) throw refuse("is not a URL with a host name");
+  if (parsed.username || parsed.password) throw refuse("must not carry a user name or password");
+  return parsed;
+}
+
+function parse(url: string): URL | undefined {
+  try {
+    return new URL(url);
+  } catch {
+    return undefined;
+  }
+}

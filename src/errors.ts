@@ -1,0 +1,52 @@
+/** What went wrong, in one closed vocabulary. `http/respond-error` and `queues/run-worker` translate it. */
+export type ErrorCode =
+  | "invalid"
+  | "unauthenticated"
+  | "forbidden"
+  | "not-found"
+  | "method-not-allowed"
+  | "conflict"
+  | "too-large"
+  | "unsupported-media-type"
+  | "rate-limited"
+  | "unavailable"
+  | "timeout";
+
+/** One refused field: where it stood (`query`, `body`, `path`, `header`), its path, and what is wrong with it. */
+export interface FieldError {
+  in: "path" | "query" | "body" | "header" | "env" | "job" | "component";
+  path: string;
+  message: string;
+}
+
+export interface ErrorDetails {
+  fields?: FieldError[];
+  /** Milliseconds after which the same request may succeed. */
+  retryAfterMs?: number;
+  cause?: unknown;
+}
+
+/** A refusal or an expected failure. `message` is shown to the caller, so it never holds a secret or an internal. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly fields: FieldError[];
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = "AppError";
+    this.code = code;
+    this.fields = details.fields ?? [];
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+/** A 400 that names one field. */
+export function invalidField(where: FieldError["in"], path: string, message: string): AppError {
+  return new AppError("invalid", `${path}: ${message}`, { fields: [{ in: where, path, message }] });
+}
+
+/** A 404 that does not tell "absent" from "not yours" (design.md, guarantee 6). */
+export function notFound(what: string): AppError {
+  return new AppError("not-found", `${what} not found`);
+}

@@ -1,0 +1,46 @@
+import { Deliveries } from "../deliveries/model.ts";
+import type { Platform } from "../platform.ts";
+import type { DeletionsJob } from "../queues/deletions.ts";
+import { eventScore } from "../store/event-id.ts";
+import { STREAMS } from "../store/event-log.ts";
+import { StoredEvents } from "./model.ts";
+
+/** Payloads looked at in one go, so that a long range never sits in memory. */
+const BATCH = 500;
+
+/**
+ * Removes an emitter's stored events in a range of event ids, both ends inclusive (rest-api.md, section 4.4). A payload
+ * that a delivery still needs stays until that delivery has ended: deleting takes back nothing that was emitted.
+ */
+export async function deleteRange(
+  platform: Pick<Platform, "mongo" | "eventLog">,
+  job: DeletionsJob,
+): Promise<{ emitter_id: string; removed: number }> {
+  const range = { startId: job.start_id, endId: job.end_id };
+  let removed = 0;
+  for (const stream of STREAMS) removed += await platform.eventLog.removeRange(job.emitter_id, stream, range);
+  await removePayloads(platform, job);
+  return { emitter_id: job.emitter_id, removed };
+}
+
+async function removePayloads(platform: Pick<Platform, "mongo">, job: DeletionsJob): Promise<void> {
+  const events = StoredEvents(platform.mongo);
+  let from = job.start_id === undefined ? -1 : (eventScore(job.start_id) ?? -1);
+  const to = job.end_id === undefined ? Number.MAX_SAFE_INTEGER : (eventScore(job.end_id) ?? -1);
+  for (;;) {
+    const batch = await events
+      .find({ emitter_id: job.emitter_id, score: { $gte: from, $lte: to } }, { score: 1 })
+      .sort({ score: 1 })
+      .limit(BATCH)
+      .lean();
+    const ids = batch.map(event => event._id);
+    const needed = await Deliveries(platform.mongo).distinct("emit_id", {
+      emit_id: { $in: ids },
+      state: "pending",
+    });
+    await events.deleteMany({ _id: { $in: ids.filter(id => !needed.includes(id)) } });
+    const last = batch.at(-1);
+    if (!last || batch.length < BATCH) return;
+    from = last.score + 1;
+  }
+}

@@ -1,0 +1,45 @@
+import { Schema } from "mongoose";
+import { collection, schemaOptions } from "../store/mongo.ts";
+
+/**
+ * The whole of an event that is delivered or too large for its summary: stored once, however many listen to it.
+ * Redis holds the summary of each event; this holds what Redis should not (docs/decisions/0004).
+ */
+export interface StoredEvent {
+  /** The emit id, so that an emission processed twice has one payload and one event id. */
+  _id: string;
+  emitter_id: string;
+  owner_id: string;
+  event_id: string;
+  /** Order of the event id, for ranges. */
+  score: number;
+  name: string;
+  /** JSON. */
+  event: string;
+  /** True when deliveries need it; else it goes with its summary. */
+  delivered: boolean;
+  created_at: Date;
+}
+
+/** As long as attempts are logged and a failed delivery may be retried (design.md, "Delivery to a webhook"). */
+export const EVENT_KEPT_SECONDS = 30 * 86_400;
+
+export const StoredEvents = collection<StoredEvent>(
+  "events",
+  new Schema<StoredEvent>(
+    {
+      _id: { type: String, required: true },
+      emitter_id: { type: String, required: true },
+      owner_id: { type: String, required: true },
+      event_id: { type: String, required: true },
+      score: { type: Number, required: true },
+      name: { type: String, default: "" },
+      event: { type: String, required: true },
+      delivered: { type: Boolean, required: true },
+      created_at: { type: Date, required: true },
+    },
+    schemaOptions,
+  )
+    .index({ created_at: 1 }, { expireAfterSeconds: EVENT_KEPT_SECONDS })
+    .index({ emitter_id: 1, score: 1 }),
+);

@@ -1,0 +1,177 @@
+import type { TSchema } from "typebox";
+import type { ErrorCode } from "../errors.ts";
+import type { Answer } from "./answer.ts";
+import { checkExamples } from "./examples.ts";
+import {
+  ANSWER_HEADERS,
+  collectSchemas,
+  FIXED_HEADERS,
+  FIXED_SCHEMAS,
+  type Json,
+  problemResponses,
+  type SchemaCollection,
+} from "./openapi-components.ts";
+import { PROBLEMS } from "./problem.ts";
+import { queryParametersOf } from "./request-parameters.ts";
+import type { AnyRoute } from "./route.ts";
+
+const DESCRIPTION = `Every request carries \`Authorization: Bearer <API key>\`. A trailing slash is optional.
+Query parameters may also be given in the JSON body of a POST, PUT or DELETE; where both are there, the query string
+wins. Unknown parameters, body fields and names in \`include\` or \`exclude\` are refused.`;
+
+const STATUS_TEXT: Record<number, string> = {
+  200: "Done.",
+  201: "Created.",
+  202: "Accepted; the work is done afterwards.",
+  204: "Done; no body.",
+};
+
+const takesBody = (route: AnyRoute) => route.method !== "GET";
+
+/** Codes that a route may answer: those of every route, and its own. */
+function errorCodes(route: AnyRoute): (keyof typeof PROBLEMS)[] {
+  const keyed: ErrorCode[] =
+    route.access.kind === "public" ? [] : ["unauthenticated", "not-found", "rate-limited", "unavailable"];
+  const bodied: ErrorCode[] = takesBody(route) ? ["too-large", "unsupported-media-type"] : [];
+  // Of `Idempotency-Key`: the same key with another request.
+  const keyedOnce: ErrorCode[] = route.method === "POST" ? ["conflict"] : [];
+  const own = [...keyed, ...bodied, ...keyedOnce, ...(route.errors ?? [])];
+  return [...new Set(["invalid", ...own, "headers-too-large", "internal"] as const)];
+}
+
+/** The answer's whole body with its envelope, as a schema or as an example. */
+function envelope(answer: Answer, object: unknown, list: (item: unknown) => unknown, info: unknown): Json {
+  if (answer.kind === "data" || answer.kind === "accepted") return { data: object };
+  return answer.kind === "page" ? { page_info: info, data: list(object) } : { data: list(object) };
+}
+
+function answerContent(route: AnyRoute, collection: SchemaCollection): Json {
+  const { answer, example } = route;
+  if (answer.kind === "stream") {
+    const type = answer.contentType.includes("json") ? "object" : "string";
+    return { content: { [answer.contentType]: { schema: { type } } } };
+  }
+  const schema: TSchema | undefined = "schema" in answer ? answer.schema : undefined;
+  if (!schema) return {};
+  const info = { $ref: "#/components/schemas/PageInfo" };
+  const properties = envelope(answer, collection.use(schema), items => ({ type: "array", items }), info);
+  const page = { total_count: 1, count: 1, start_cursor: "ZGNfMQ", end_cursor: "ZGNfMQ" };
+  return {
+    content: {
+      "application/json": {
+        schema: { type: "object", required: Object.keys(properties), properties },
+        ...(example?.answer !== undefined && {
+          example: envelope(answer, example.answer, item => [item], page),
+        }),
+      },
+    },
+  };
+}
+
+function parametersOf(route: AnyRoute, collection: SchemaCollection): Json[] {
+  const examples = { ...route.example?.params, ...route.example?.query } as Json;
+  const parameter = (place: "path" | "query", name: string, schema: unknown, required: boolean) => {
+    const { description, ...rest } = collection.use(schema) as Json;
+    const example = examples[name];
+    return {
+      name,
+      in: place,
+      required,
+      ...(description !== undefined && { description }),
+      schema: rest,
+      ...(example !== undefined && { example }),
+    };
+  };
+  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(match => match[1] ?? "");
+  const query = queryParametersOf(route);
+  const required = new Set<string>(query.required ?? []);
+  return [
+    ...names.map(name => parameter("path", name, route.params?.properties[name] ?? { type: "string" }, true)),
+    ...Object.entries(query.properties).map(([name, schema]) =>
+      parameter("query", name, schema, required.has(name)),
+    ),
+    ...(route.method === "POST" ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : []),
+  ];
+}
+
+function requestBodyOf(route: AnyRoute, collection: SchemaCollection): Json {
+  if (!route.body) return {};
+  const example = route.example?.body;
+  const content = { schema: collection.use(route.body), ...(example !== undefined && { example }) };
+  const required = (route.body.required ?? []).length > 0;
+  return { requestBody: { required, content: { "application/json": content } } };
+}
+
+function responsesOf(route: AnyRoute, collection: SchemaCollection): Json {
+  const { status } = route.answer;
+  const problems = errorCodes(route).map(code => [
+    String(PROBLEMS[code].status),
+    { $ref: `#/components/responses/${code}` },
+  ]);
+  return {
+    [status]: {
+      description: STATUS_TEXT[status] ?? "Done.",
+      headers: ANSWER_HEADERS,
+      ...answerContent(route, collection),
+    },
+    ...Object.fromEntries(problems),
+  };
+}
+
+function operationOf(route: AnyRoute, collection: SchemaCollection): Json {
+  return {
+    operationId: route.id,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description && { description: route.description }),
+    ...(route.access.kind === "public" && { security: [] }),
+    parameters: parametersOf(route, collection),
+    ...requestBodyOf(route, collection),
+    responses: responsesOf(route, collection),
+  };
+}
+
+/**
+ * The OpenAPI 3.1 document of the routes, in their order. `serverUrl` ends in the version segment; a relative one is
+ * fine. Throws for a wiring mistake: two schemas of one name, an example that does not fit its schema.
+ */
+export function openapiDocument(
+  routes: readonly AnyRoute[],
+  options: { version: string; serverUrl: string },
+): Json {
+  const collection = collectSchemas();
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    checkExamples(route);
+    const item = paths[route.path] ?? {};
+    item[route.method.toLowerCase()] = operationOf(route, collection);
+    paths[route.path] = item;
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Headwater",
+      version: options.version,
+      description: DESCRIPTION,
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: options.serverUrl }],
+    security: [{ apiKey: [] }],
+    tags: [...new Set(routes.map(route => route.tag))].map(name => ({ name })),
+    paths,
+    components: {
+      schemas: { ...FIXED_SCHEMAS, ...collection.schemas },
+      headers: FIXED_HEADERS,
+      parameters: {
+        IdempotencyKey: {
+          name: "Idempotency-Key",
+          in: "header",
+          description: "The same request with the same key within 12 hours is answered as the first one was.",
+          schema: { type: "string", maxLength: 255 },
+        },
+      },
+      responses: problemResponses(),
+      securitySchemes: { apiKey: { type: "http", scheme: "bearer", description: "An API key." } },
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { Schema } from "mongoose";
+import { collection, schemaOptions } from "../store/mongo.ts";
+
+export interface Organization {
+  _id: string;
+  name: string;
+  orgname: string;
+  email: string;
+  owner_id: string;
+  created_at: number;
+}
+
+export const Organizations = collection<Organization>(
+  "organizations",
+  new Schema<Organization>(
+    {
+      _id: { type: String, required: true },
+      name: { type: String, required: true },
+      orgname: { type: String, required: true, unique: true },
+      email: { type: String, required: true },
+      owner_id: { type: String, required: true },
+      created_at: { type: Number, required: true },
+    },
+    schemaOptions,
+  ),
+);
+
+export interface Membership {
+  /** `<org id>-<user id>`: a user is a member once. */
+  _id: string;
+  org_id: string;
+  user_id: string;
+  created_at: number;
+}
+
+export const Memberships = collection<Membership>(
+  "memberships",
+  new Schema<Membership>(
+    {
+      _id: { type: String, required: true },
+      org_id: { type: String, required: true, index: true },
+      user_id: { type: String, required: true, index: true },
+      created_at: { type: Number, required: true },
+    },
+    schemaOptions,
+  ),
+);

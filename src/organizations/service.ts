@@ -1,0 +1,72 @@
+import { notFound } from "../errors.ts";
+import type { Platform } from "../platform.ts";
+import { newId } from "../store/ids.ts";
+import { isDuplicateKey, transaction } from "../store/mongo.ts";
+import { Users } from "../users/model.ts";
+import { Memberships, Organizations } from "./model.ts";
+
+type Stores = Pick<Platform, "mongo" | "clock">;
+
+const slug = (name: string) =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "");
+
+/** Creates an organization with its owner as first member. Throws `not-found` for an unknown owner. */
+export async function createOrganization(
+  platform: Stores,
+  { name, ownerId }: { name: string; ownerId: string },
+): Promise<{ id: string }> {
+  const owner = await Users(platform.mongo).findById(ownerId).lean();
+  if (!owner) throw notFound("owner");
+  const id = newId("o", platform.clock());
+  const created_at = Math.floor(platform.clock() / 1000);
+  const orgname = `${slug(name) || "org"}-${id.slice(-6).toLowerCase()}`;
+  await transaction(platform.mongo, async session => {
+    await Organizations(platform.mongo).insertOne(
+      { _id: id, name, orgname, email: owner.email, owner_id: ownerId, created_at },
+      { session },
+    );
+    await Memberships(platform.mongo).insertOne(
+      { _id: `${id}-${ownerId}`, org_id: id, user_id: ownerId, created_at },
+      { session },
+    );
+  });
+  return { id };
+}
+
+/** Makes a user a member; once more changes nothing. Throws `not-found` for either. */
+export async function addMember(
+  platform: Stores,
+  orgId: string,
+  userId: string,
+): Promise<{ id: string; user_id: string }> {
+  const [org, user] = await Promise.all([
+    Organizations(platform.mongo).exists({ _id: orgId }),
+    Users(platform.mongo).exists({ _id: userId }),
+  ]);
+  if (!org) throw notFound("organization");
+  if (!user) throw notFound("user");
+  try {
+    await Memberships(platform.mongo).insertOne({
+      _id: `${orgId}-${userId}`,
+      org_id: orgId,
+      user_id: userId,
+      created_at: Math.floor(platform.clock() / 1000),
+    });
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+  }
+  return { id: orgId, user_id: userId };
+}
+
+/** True when the account is the owner itself or an organization this user is in. */
+export async function reaches(
+  platform: Pick<Platform, "mongo">,
+  userOrOrgId: string,
+  ownerId: string,
+): Promise<boolean> {
+  if (userOrOrgId === ownerId) return true;
+  return (await Memberships(platform.mongo).exists({ _id: `${ownerId}-${userOrOrgId}` })) !== null;
+}

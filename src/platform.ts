@@ -1,0 +1,168 @@
+import type { Connection } from "mongoose";
+import type { Config } from "./config.ts";
+import { createEgress, type Egress } from "./egress/agent.ts";
+import { createLogger, type Logger } from "./logger.ts";
+import type { Queues } from "./queues/define-queue.ts";
+import { allQueues } from "./queues/index.ts";
+import { openQueues } from "./queues/open-queues.ts";
+import { openReplies, type Replies } from "./queues/replies.ts";
+import { openSandboxes, type Sandboxes } from "./sandbox/host.ts";
+import { type Counters, openCounters } from "./store/counters.ts";
+import { type EventLog, openEventLog } from "./store/event-log.ts";
+import { type Feed, openFeed } from "./store/feed.ts";
+import { newToken } from "./store/ids.ts";
+import { type RedisKeys, redisKeys } from "./store/keys.ts";
+import { openMongo } from "./store/mongo.ts";
+import { openPlaces, type Places } from "./store/places.ts";
+import { openProducerRedis, openWorkerRedis, type RedisClient, whenReady } from "./store/redis.ts";
+import { openRunLine, type RunLine } from "./store/run-line.ts";
+import { createSecrets, type Secrets } from "./store/secrets.ts";
+
+/** What a process stands on; operations take the few things of it that they need. */
+export interface Platform {
+  config: Config;
+  log: Logger;
+  /** Unix milliseconds. */
+  clock: () => number;
+  /** Random name of this process, for locks and replies. */
+  processId: string;
+  mongo: Connection;
+  redis: RedisClient;
+  keys: RedisKeys;
+  queues: Queues;
+  eventLog: EventLog;
+  runLine: RunLine;
+  places: Places;
+  secrets: Secrets;
+  counters: Counters;
+  egress: Egress;
+  /** Opened at first use: only `web` (describing) and `runs` need it. */
+  sandboxes: () => Promise<Sandboxes>;
+  /** Opened at first use: only `web` shows events live. */
+  feed: () => Promise<Feed>;
+  /** Opened at first use: only `web` waits for runs. */
+  replies: () => Promise<Replies>;
+  /** Ends all of it in reverse order; may be called twice. */
+  close(): Promise<void>;
+}
+
+/** How long a start waits for the stores before it gives up with a clear line. */
+const STORES_DEADLINE_MS = 15_000;
+
+/** Host and port of each store; no code of a user ever reaches them (design.md, "Egress guard"). */
+function storeHosts(config: Config): { host: string; port: number }[] {
+  const redis = config.redisUrls
+    .map(url => new URL(url))
+    .map(url => ({ host: url.hostname, port: Number(url.port || 6379) }));
+  const hosts = /^mongodb(?:\+srv)?:\/\/(?:[^@/]*@)?([^/?]+)/.exec(config.mongodbUrl)?.[1] ?? "";
+  const mongo = hosts.split(",").map(host => {
+    const [name = "", port = "27017"] = host.split(":");
+    return { host: name, port: Number(port) };
+  });
+  return [...redis, ...mongo];
+}
+
+/**
+ * Opens what a process needs, in order; throws a plain line when a store does not answer in time. `process` is the
+ * queue's name, `web` or `cli`: producers among them fail fast when Redis goes away, workers wait.
+ */
+export async function openPlatform(
+  config: Config,
+  process: string,
+  overrides: { clock?: () => number; log?: Logger } = {},
+): Promise<Platform> {
+  const log = overrides.log ?? createLogger(process, config.logLevel);
+  const clock = overrides.clock ?? Date.now;
+  const keys = redisKeys(config.redisPrefix);
+  const isProducer = process === "web" || process === "cli";
+  const closers: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (const end of closers.splice(0).reverse()) {
+      await end().catch((error: unknown) => log.warn({ err: error }, "while closing"));
+    }
+  };
+  try {
+    const redis = isProducer ? openProducerRedis(config.redisUrls) : openWorkerRedis(config.redisUrls);
+    redis.on("error", error => log.warn({ err: error }, "redis connection"));
+    closers.push(async () => redis.disconnect());
+    await whenReady(redis, STORES_DEADLINE_MS);
+    const mongo = await openMongo(config.mongodbUrl);
+    closers.push(() => mongo.close());
+    const queues = openQueues(allQueues, { redis, prefix: config.redisPrefix, log });
+    closers.push(() => Promise.all([...queues.values()].map(queue => queue.close())));
+    const counters = openCounters(redis, keys.counters());
+    closers.push(() => counters.close());
+    const neverHosts = storeHosts(config);
+    const egress = createEgress({
+      allow: config.egressAllow,
+      neverHosts,
+      connectTimeoutMs: Math.min(10_000, config.deliveries.timeoutMs),
+      userAgent: `Headwater/${config.version}`,
+    });
+    closers.push(() => egress.close());
+    const processId = newToken();
+    let feed: Feed | undefined;
+    closers.push(async () => feed?.close());
+    let replies: Promise<Replies> | undefined;
+    closers.push(async () => (await replies)?.close());
+    let sandboxes: Promise<Sandboxes> | undefined;
+    closers.push(async () => (await sandboxes)?.close());
+    return {
+      config,
+      log,
+      clock,
+      processId,
+      mongo,
+      redis,
+      keys,
+      queues,
+      eventLog: openEventLog(redis, keys),
+      runLine: openRunLine(redis, keys),
+      places: openPlaces(redis, keys),
+      secrets: createSecrets(config.secretsKeys),
+      counters,
+      egress,
+      sandboxes: async () => {
+        sandboxes ??= openSandboxes({
+          limits: sandboxLimits(config),
+          maxProcesses: config.sandbox.processes,
+          idleMs: config.sandbox.idleMs,
+          egress: { allow: config.sandboxEgressAllow, neverHosts },
+          logger: log,
+        });
+        return await sandboxes;
+      },
+      feed: async () => {
+        feed ??= openFeed(openSubscriber(config, log));
+        return feed;
+      },
+      replies: async () => {
+        replies ??= openReplies(openSubscriber(config, log), keys.replies(processId), processId);
+        return await replies;
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A client of its own: one that has subscribed takes no other commands. */
+export function openSubscriber(config: Config, log: Logger): RedisClient {
+  const redis = openWorkerRedis(config.redisUrls);
+  redis.on("error", error => log.warn({ err: error }, "redis subscriber connection"));
+  return redis;
+}
+
+/** runtime.md, "Errors, logs, limits" and "$emit". */
+function sandboxLimits(config: Config) {
+  return {
+    wallMs: config.sandbox.runMs,
+    heapMb: config.sandbox.heapMb,
+    maxEmits: 10_000,
+    maxEmitBytes: 512 * 1024,
+    maxLogBytes: 64 * 1024,
+    maxDbBytes: 60 * 1024,
+  };
+}

@@ -1,0 +1,27 @@
+import { type Static, Type } from "typebox";
+import { defineQueue } from "./define-queue.ts";
+
+/** Public: what a workflow engine takes from this queue (docs/jobs.md; examples/workflow-engine has a small one). */
+export const WorkflowEventsJob = Type.Object({
+  workflow_id: Type.String(),
+  subscription_id: Type.String(),
+  event_id: Type.String(),
+  emit_id: Type.String(),
+  emitter_id: Type.String(),
+  name: Type.String(),
+  event: Type.Unknown(),
+  hops: Type.Integer({ minimum: 0 }),
+});
+export type WorkflowEventsJob = Static<typeof WorkflowEventsJob>;
+
+export const workflowEvents = defineQueue({
+  name: "workflow-events",
+  schema: WorkflowEventsJob,
+  jobId: job => `${job.emitter_id}-${job.event_id}-${job.subscription_id}`,
+  options: {
+    attempts: 12,
+    backoff: { type: "exponential", delay: 500, jitter: 0.5 },
+    removeOnComplete: { age: 3600, count: 1000 },
+    removeOnFail: { age: 7 * 86_400, count: 10_000 },
+  },
+});

@@ -1,0 +1,80 @@
+import { enqueueOverdue } from "../deliveries/sweep.ts";
+import type { Platform } from "../platform.ts";
+import { wake } from "../sources/enqueue-run.ts";
+import { Sources } from "../sources/model.ts";
+import { sendForgotten } from "../sources/outbox.ts";
+import { enqueueDelete } from "../sources/service.ts";
+import { takeLock } from "../store/lock.ts";
+import { reconcileTimers } from "./timers.ts";
+
+/** Work younger than this is in somebody's hands and not lost. */
+const GRACE_MS = 15_000;
+/** A deployment is given up by its creator long before. */
+const DEPLOYING_MS = 15 * 60_000;
+
+/**
+ * What must agree between MongoDB, Redis and the queues, repaired: work that was stored and never enqueued (a crash in
+ * between), timers that do not tick, sources between two states (design.md, guarantees 2 and 7). Answers what it mended.
+ */
+export async function reconcile(platform: Platform): Promise<Record<string, number>> {
+  const graceMs = Math.min(GRACE_MS, platform.config.sweepEveryMs);
+  const lines = await platform.runLine.stuck(Date.now() - graceMs);
+  for (const sourceId of lines) await wake(platform, sourceId);
+  return {
+    lines: lines.length,
+    outboxes: await sendForgotten(platform, graceMs),
+    deliveries: await enqueueOverdue(platform),
+    ...(await reconcileTimers(platform)),
+    deleting: await finishDeletions(platform, graceMs),
+    deploying: await dropAbandoned(platform),
+  };
+}
+
+async function finishDeletions(platform: Platform, graceMs: number): Promise<number> {
+  const before = Math.floor((platform.clock() - graceMs) / 1000);
+  const left = await Sources(platform.mongo)
+    .find({ state: "deleting", updated_at: { $lte: before } }, { _id: 1 })
+    .lean();
+  let mended = 0;
+  for (const { _id } of left) {
+    // A line that is not empty has its deletion in front already.
+    if ((await platform.runLine.length(_id)) > 0) continue;
+    await enqueueDelete(platform, _id);
+    mended += 1;
+  }
+  return mended;
+}
+
+async function dropAbandoned(platform: Platform): Promise<number> {
+  const before = Math.floor((platform.clock() - DEPLOYING_MS) / 1000);
+  const { deletedCount } = await Sources(platform.mongo).deleteMany({
+    state: "deploying",
+    updated_at: { $lte: before },
+  });
+  return deletedCount;
+}
+
+/** Reconciles at start and then again and again, in whichever process holds the lock; answers how to end it. */
+export function keepReconciled(platform: Platform): () => Promise<void> {
+  const everyMs = platform.config.sweepEveryMs;
+  let running = Promise.resolve();
+  const round = async () => {
+    try {
+      if (!(await takeLock(platform.redis, platform.keys.leader(), platform.processId, everyMs * 3))) return;
+      const mended = Object.entries(await reconcile(platform)).filter(([, count]) => count > 0);
+      for (const [what, count] of mended) platform.counters.add("reconciled_total", { what }, count);
+      if (mended.length > 0) platform.log.warn(Object.fromEntries(mended), "reconciled");
+    } catch (error) {
+      platform.log.error({ err: error }, "reconcile failed");
+    }
+  };
+  const next = () => {
+    running = running.then(round);
+  };
+  next();
+  const timer = setInterval(next, everyMs);
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}

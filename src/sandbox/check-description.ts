@@ -1,0 +1,77 @@
+import { Ajv } from "ajv";
+import { type AppError, invalidField } from "../errors.ts";
+import type { ComponentDescription } from "./protocol.ts";
+
+const text = (maxLength: number) => ({ type: "string", maxLength });
+const flag = { type: "boolean" };
+
+const PROP = {
+  type: "object",
+  properties: {
+    name: { type: "string", minLength: 1, maxLength: 200 },
+    type: { type: "string", minLength: 1, maxLength: 200 },
+    label: text(1000),
+    description: text(20_000),
+    default: {},
+    optional: flag,
+    secret: flag,
+    hidden: flag,
+    options: { type: "array", maxItems: 10_000 },
+    remoteOptions: flag,
+    min: { type: "number" },
+    max: { type: "number" },
+    static: {},
+    customResponse: flag,
+    app: text(200),
+  },
+  required: ["name", "type"],
+  additionalProperties: false,
+};
+
+const validate = new Ajv({ strict: true }).compile({
+  type: "object",
+  properties: {
+    name: { type: "string", minLength: 1, maxLength: 500 },
+    key: { type: "string", minLength: 1, maxLength: 500 },
+    version: { type: "string", minLength: 1, maxLength: 100 },
+    description: text(50_000),
+    type: { enum: ["source"] },
+    dedupe: { enum: ["unique", "greatest", "last"] },
+    props: { type: "array", maxItems: 200, items: PROP },
+    hooks: { type: "array", maxItems: 3, items: { enum: ["deploy", "activate", "deactivate"] } },
+    hasRun: flag,
+  },
+  required: ["name", "version", "props", "hooks", "hasRun"],
+  additionalProperties: false,
+});
+
+/** Checks what a component says of itself; throws AppError `invalid`, naming the field (runtime.md, "Shape"). */
+export function checkDescription(given: unknown): ComponentDescription {
+  if (validate(given)) return given as ComponentDescription;
+  const fault = validate.errors?.[0];
+  // The place by its name, as the author wrote it: `props.repo`, not `props.3`.
+  const names = (given as { props?: { name?: unknown }[] } | null)?.props ?? [];
+  const pointer = (fault?.instancePath ?? "").replace(
+    /^\/props\/(\d+)/,
+    (_, index) => `/props/${String(names[Number(index)]?.name ?? index)}`,
+  );
+  throw refusal(pointer, fault?.keyword, fault?.params as Record<string, unknown>, fault?.message);
+}
+
+function refusal(
+  pointer: string,
+  keyword = "",
+  params: Record<string, unknown> = {},
+  message = "is wrong",
+): AppError {
+  const path = pointer.slice(1).replaceAll("/", ".");
+  if (keyword === "required") {
+    const name = String(params.missingProperty);
+    return invalidField("component", path ? `${path}.${name}` : name, "is required and must be a string");
+  }
+  if (path === "type") {
+    return invalidField("component", path, "must be source (or absent); actions can't be deployed");
+  }
+  const allowed = Array.isArray(params.allowedValues) ? `: ${params.allowedValues.join(", ")}` : "";
+  return invalidField("component", path || "code", `${message}${allowed}`);
+}

@@ -1,0 +1,82 @@
+import { Ajv } from "ajv";
+import { jsonDepth } from "./child/json-depth.ts";
+import {
+  type ChildMessage,
+  FRAME_BYTES,
+  MAX_DEPTH,
+  MAX_EMIT_ID,
+  MAX_EMIT_NAME,
+  MAX_ERROR_MESSAGE,
+  MAX_STACK,
+  MAX_SUMMARY,
+} from "./child/wire.ts";
+
+const text = (maxLength: number) => ({ type: "string", maxLength });
+const call = { type: "integer", minimum: 0 };
+const error = shape({ code: text(100), message: text(MAX_ERROR_MESSAGE), stack: text(MAX_STACK) });
+
+const metadata = shape(
+  {
+    id: { type: ["string", "number"], maxLength: MAX_EMIT_ID },
+    name: { ...text(MAX_EMIT_NAME), pattern: "^[^$]" },
+    summary: text(MAX_SUMMARY),
+    ts: { type: "number" },
+  },
+  ["id", "name", "summary", "ts"],
+);
+metadata.properties.name = { anyOf: [metadata.properties.name, { const: "" }] };
+
+const SHAPES: Record<ChildMessage["kind"], object> = {
+  loaded: shape({}),
+  failed: shape({ error }),
+  described: shape({ description: {} }),
+  refused: shape({ path: text(500), message: text(MAX_ERROR_MESSAGE) }),
+  started: shape({ call }),
+  emit: shape({ call, event: {}, metadata }),
+  log: shape({
+    call,
+    level: { enum: ["debug", "info", "warn", "error"] },
+    message: { type: "string" },
+    ts: { type: "integer" },
+  }),
+  "log-cut": shape({ call }),
+  respond: shape({
+    call,
+    status: { type: "integer", minimum: 200, maximum: 599 },
+    headers: { type: "object", maxProperties: 200, additionalProperties: text(8192) },
+    bodyBase64: { type: "string" },
+  }),
+  ended: shape({ call, error, db: { type: "object" } }, ["error", "db"]),
+};
+
+function shape(properties: Record<string, object>, optional: string[] = []) {
+  return {
+    type: "object",
+    properties: { kind: { type: "string" }, ...properties } as Record<string, object>,
+    required: Object.keys(properties).filter(name => !optional.includes(name)),
+    additionalProperties: false,
+  };
+}
+
+const ajv = new Ajv({ strict: true, allowUnionTypes: true });
+const validators = new Map(Object.entries(SHAPES).map(([kind, schema]) => [kind, ajv.compile(schema)]));
+
+/** A line of the child that is no message of the protocol. */
+export class Misbehaviour extends Error {}
+
+/** Reads one line of the untrusted child; throws Misbehaviour. `maxEmitBytes` limits a line that emits. */
+export function readMessage(line: string, maxEmitBytes: number): ChildMessage {
+  if (jsonDepth(line) > MAX_DEPTH + 4) throw new Misbehaviour("a message is nested too deep");
+  let message: ChildMessage;
+  try {
+    message = JSON.parse(line) as ChildMessage;
+  } catch {
+    throw new Misbehaviour("a message is no JSON");
+  }
+  const validate = validators.get(message?.kind);
+  if (!validate?.(message)) throw new Misbehaviour("a message has the wrong shape");
+  if (message.kind === "emit" && Buffer.byteLength(line) > maxEmitBytes + FRAME_BYTES) {
+    throw new Misbehaviour("an event is too large");
+  }
+  return message;
+}

@@ -1,0 +1,75 @@
+import type { CallRequest } from "../protocol.ts";
+import type { Call } from "./call.ts";
+import { type Component, objectOf, type PropDefinition, propsOf } from "./component.ts";
+import { httpRequestProp } from "./http-request.ts";
+import { readResponse } from "./http-respond.ts";
+import type { ServiceDb } from "./service-db.ts";
+
+export interface Binding {
+  request: CallRequest;
+  call: Call;
+  db: ServiceDb;
+  maxResponseBytes: number;
+}
+
+/** `this` of run, hooks and methods: one flat object, new for every call (runtime.md, "Shape"). */
+export function bindThis(component: Component, binding: Binding): Record<string, unknown> {
+  const self: Record<string, unknown> = { ...binding.request.props };
+  for (const [name, prop] of propsOf(component)) {
+    const value = propValue(prop, binding.request.props[name], binding);
+    if (value !== undefined) self[name] = value;
+  }
+  bindMethods(self, component.methods);
+  // Returns a promise because components await it; the event is buffered when the call returns.
+  self.$emit = (event: unknown, metadata?: unknown) => {
+    binding.call.emit(event, metadata);
+    return Promise.resolve();
+  };
+  return self;
+}
+
+function propValue(prop: PropDefinition, value: unknown, binding: Binding): unknown {
+  switch (prop.type) {
+    case "$.service.db":
+      return binding.db;
+    case "$.interface.http":
+      return httpProp(value, binding);
+    case "http_request":
+      return httpRequestProp(value);
+    case "app":
+      return appProp(prop, value, binding);
+    default:
+      return value;
+  }
+}
+
+function appProp(definition: PropDefinition, value: unknown, { db }: Binding): Record<string, unknown> {
+  const { methods, props, ...rest } = definition;
+  const app: Record<string, unknown> = { ...rest, db, ...objectOf(value) };
+  app.$auth = objectOf(app.$auth);
+  for (const [name, prop] of Object.entries(objectOf(props))) {
+    if (prop === "$.service.db" || objectOf(prop).type === "$.service.db") app[name] = db;
+  }
+  bindMethods(app, methods);
+  return app;
+}
+
+function httpProp(value: unknown, { call, maxResponseBytes }: Binding): Record<string, unknown> {
+  const given = objectOf(value);
+  const endpoint =
+    typeof value === "string" ? value : (given.endpoint_url ?? given.endpointUrl ?? given.endpoint);
+  return {
+    endpoint,
+    endpointUrl: endpoint,
+    respond(response: unknown) {
+      call.respond(readResponse(response, maxResponseBytes));
+      return Promise.resolve();
+    },
+  };
+}
+
+function bindMethods(self: Record<string, unknown>, methods: unknown): void {
+  for (const [name, method] of Object.entries(objectOf(methods))) {
+    self[name] = typeof method === "function" ? method.bind(self) : method;
+  }
+}

@@ -1,0 +1,49 @@
+import { type Component, objectOf, type PropDefinition, propsOf } from "./component.ts";
+
+const HOOKS = ["deploy", "activate", "deactivate"] as const;
+const FLAGS = ["optional", "secret", "hidden", "customResponse"] as const;
+
+/** What the component says of itself, in the shape of `ComponentDescription`; the host checks it. */
+export function describeComponent(component: Component): Record<string, unknown> {
+  const hooks = objectOf(component.hooks);
+  return {
+    name: component.name,
+    ...textFields(component, ["key", "description", "type", "dedupe"]),
+    version: typeof component.version === "number" ? String(component.version) : component.version,
+    props: propsOf(component).map(([name, prop]) => describeProp(name, prop)),
+    hooks: HOOKS.filter(hook => typeof hooks[hook] === "function"),
+    hasRun: typeof component.run === "function",
+  };
+}
+
+function describeProp(name: string, prop: PropDefinition): Record<string, unknown> {
+  const described: Record<string, unknown> = {
+    name,
+    type: prop.type,
+    ...textFields(prop, ["label", "description"]),
+  };
+  for (const flag of FLAGS) if (prop[flag] !== undefined) described[flag] = Boolean(prop[flag]);
+  for (const bound of ["min", "max"]) if (typeof prop[bound] === "number") described[bound] = prop[bound];
+  if (Array.isArray(prop.options)) described.options = asJson(prop.options);
+  if (typeof prop.options === "function") described.remoteOptions = true;
+  if (prop.type === "app" && typeof prop.app === "string") described.app = prop.app;
+  // Old code puts the interval straight on the prop (runtime.md, "Props").
+  const oldTimer = prop.intervalSeconds === undefined ? undefined : { intervalSeconds: prop.intervalSeconds };
+  const initial = asJson(prop.default ?? oldTimer);
+  if (initial !== undefined) described.default = initial;
+  const fixed = asJson(prop.static);
+  if (fixed !== undefined) described.static = fixed;
+  return described;
+}
+
+function textFields(from: Record<string, unknown>, names: string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap(name => (typeof from[name] === "string" ? [[name, from[name] as string]] : [])),
+  );
+}
+
+/** Functions have no JSON form and are left out. */
+function asJson(value: unknown): unknown {
+  const json = JSON.stringify(value) as string | undefined;
+  return json === undefined ? undefined : JSON.parse(json);
+}

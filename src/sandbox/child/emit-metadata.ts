@@ -1,0 +1,40 @@
+import type { EmitMetadata } from "../protocol.ts";
+import { MAX_EMIT_ID, MAX_EMIT_NAME, MAX_SUMMARY } from "./wire.ts";
+
+/**
+ * The second argument of `$emit` (runtime.md, "$emit"). Strict where it decides about the event (`id`, `name`),
+ * lenient where it only describes it.
+ */
+export function readMetadata(given: unknown): EmitMetadata {
+  if (given === undefined || given === null) return {};
+  if (typeof given !== "object") throw new TypeError("The metadata of $emit must be an object");
+  const { id, name, summary, ts } = given as Record<string, unknown>;
+  const metadata: EmitMetadata = {};
+  if (isGiven(id)) metadata.id = readId(id);
+  if (isGiven(name)) metadata.name = readName(name);
+  if (isGiven(summary)) metadata.summary = String(summary).slice(0, MAX_SUMMARY);
+  if (isGiven(ts)) {
+    const ms = typeof ts === "string" && Number.isNaN(Number(ts)) ? Date.parse(ts) : Number(ts);
+    if (Number.isFinite(ms)) metadata.ts = ms;
+  }
+  return metadata;
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function readId(id: unknown): string | number {
+  if (typeof id === "bigint") return String(id);
+  if (typeof id === "number" && Number.isFinite(id)) return id;
+  if (typeof id === "string" && id.length <= MAX_EMIT_ID) return id;
+  throw new TypeError(`The id of an event must be a number or a string of at most ${MAX_EMIT_ID} characters`);
+}
+
+function readName(name: unknown): string {
+  if (typeof name !== "string" || name.length > MAX_EMIT_NAME) {
+    throw new TypeError(`The name of a channel must be a string of at most ${MAX_EMIT_NAME} characters`);
+  }
+  if (name.startsWith("$")) throw new TypeError("The name of a channel may not start with $");
+  return name;
+}

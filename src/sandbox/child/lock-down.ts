@@ -1,0 +1,52 @@
+import process from "node:process";
+import { Readable } from "node:stream";
+
+/**
+ * Takes away what a component has no use for and gives it a calm answer where deno would throw. Safety does not rest
+ * on this: the process has no permissions (see `spawn`). It keeps honest code from stumbling over the protocol on
+ * stdin and stdout, and libraries from failing because they look at the machine.
+ */
+export function lockDown(directory: string): void {
+  const deno = (globalThis as unknown as { Deno: Record<string, unknown> }).Deno;
+  for (const name of ["stdin", "stdout", "stderr"]) {
+    Object.defineProperty(deno, name, { value: undefined, configurable: true });
+  }
+  for (const name of ["alert", "confirm", "prompt", "Worker", "close", "localStorage", "sessionStorage"]) {
+    Reflect.deleteProperty(globalThis, name);
+  }
+  const fixed = (target: object, name: string, value: unknown) =>
+    Reflect.defineProperty(target, name, { value, configurable: true, enumerable: true, writable: true });
+  // Not imported: see `private-files`.
+  const os = process.getBuiltinModule("node:os");
+  fixed(process, "env", {});
+  fixed(process, "argv", ["node", "component.js"]);
+  fixed(process, "argv0", "node");
+  fixed(process, "execPath", "/usr/local/bin/node");
+  fixed(process, "stdin", Readable.from([]));
+  fixed(process, "getuid", () => 1000);
+  fixed(process, "getgid", () => 1000);
+  fixed(process, "umask", () => 0o22);
+  for (const [name, value] of Object.entries(MACHINE)) fixed(os, name, () => value);
+  fixed(os, "tmpdir", () => directory);
+  fixed(os, "homedir", () => directory);
+  fixed(os, "userInfo", () => ({
+    uid: 1000,
+    gid: 1000,
+    username: "component",
+    homedir: directory,
+    shell: null,
+  }));
+}
+
+/** One machine for all components, which tells nothing of the real one. */
+const MACHINE = {
+  hostname: "sandbox",
+  cpus: [],
+  networkInterfaces: {},
+  totalmem: 512 * 1024 * 1024,
+  freemem: 256 * 1024 * 1024,
+  release: "0",
+  version: "0",
+  uptime: 0,
+  loadavg: [0, 0, 0],
+};

@@ -1,0 +1,69 @@
+import type { ChildMessage, ParentMessage } from "./wire.ts";
+
+declare const Deno: {
+  stdin: { read(into: Uint8Array): Promise<number | null> };
+  stdout: { writeSync(bytes: Uint8Array): number };
+  exit(code: number): never;
+};
+
+// Taken before any user code runs: what the component does to the globals afterwards does not reach the protocol.
+const { stdin, stdout, exit } = Deno;
+const read = stdin.read.bind(stdin);
+const writeSync = stdout.writeSync.bind(stdout);
+const { parse, stringify } = JSON;
+const encoder = new TextEncoder();
+const encode = encoder.encode.bind(encoder);
+const decoder = new TextDecoder();
+const decode = decoder.decode.bind(decoder);
+
+let secret = "";
+
+/** From here on every line starts with this word. */
+export function useSecret(word: string): void {
+  secret = word;
+}
+
+export function send(message: ChildMessage): void {
+  sendJson(stringify(message));
+}
+
+/** For a message whose large part is JSON already. */
+export function sendJson(json: string): void {
+  // The line end in front closes whatever the component wrote to the same file descriptor.
+  const bytes = encode(`\n${secret}${json}\n`);
+  for (let sent = 0; sent < bytes.length; ) sent += writeSync(bytes.subarray(sent));
+}
+
+/** Ends the process at once. */
+export function leave(code: number): never {
+  return exit(code);
+}
+
+/** Gives each message of the host, and ends the process when the host is gone. */
+export async function receive(onMessage: (message: ParentMessage) => void): Promise<never> {
+  const buffer = new Uint8Array(64 * 1024);
+  let parts: Uint8Array[] = [];
+  for (;;) {
+    const size = await read(buffer);
+    if (size === null) return leave(0);
+    let from = 0;
+    for (let end = buffer.indexOf(10); end >= 0 && end < size; end = buffer.indexOf(10, from)) {
+      parts.push(buffer.slice(from, end));
+      onMessage(parse(decode(concat(parts))) as ParentMessage);
+      parts = [];
+      from = end + 1;
+    }
+    if (from < size) parts.push(buffer.slice(from, size));
+  }
+}
+
+function concat(parts: Uint8Array[]): Uint8Array {
+  if (parts.length === 1 && parts[0]) return parts[0];
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

@@ -1,0 +1,179 @@
+import { nanoid } from "nanoid";
+import type { Logger } from "pino";
+import { createDial } from "../egress/dial.ts";
+import { AppError, invalidField } from "../errors.ts";
+import { openBundleFiles } from "./bundle-files.ts";
+import { checkDescription } from "./check-description.ts";
+import { findDeno } from "./deno-binary.ts";
+import { openSandboxHome } from "./home.ts";
+import { createPool, type Slot } from "./pool.ts";
+import { writePrelude } from "./prelude.ts";
+import type { CallError, CallRequest, CallResult, ComponentDescription, HttpResponse } from "./protocol.ts";
+import { openSandbox } from "./sandbox.ts";
+import { ended, spawnChild } from "./spawn.ts";
+import { startWatchdog } from "./watchdog.ts";
+
+export interface SandboxLimits {
+  /** Of one call. */
+  wallMs: number;
+  heapMb: number;
+  /** Of one call: events, JSON bytes of each, bytes of log lines. */
+  maxEmits: number;
+  maxEmitBytes: number;
+  maxLogBytes: number;
+  /** JSON bytes of `$.service.db` in all. */
+  maxDbBytes: number;
+}
+
+/** One self-contained ESM module; its default export is the component. */
+export interface Bundle {
+  code: string;
+  hash: string;
+  /** JSON of the map, unless the code carries it inline. */
+  sourceMap?: string;
+}
+
+export interface CallOptions {
+  /** Called once, as soon as the component answers its HTTP request. */
+  onRespond?: (response: HttpResponse) => void;
+  /** Ends the call with the code `Cancelled`. */
+  signal?: AbortSignal;
+  /** Instead of the limit for all. */
+  wallMs?: number;
+}
+
+export interface Sandboxes {
+  /** What the component says of itself. Throws AppError `invalid` with its own message, within 10 s. */
+  describe(bundle: Bundle): Promise<ComponentDescription>;
+  /**
+   * Calls the component in the process that `key` (source id + bundle hash) keeps warm. The caller keeps the calls of
+   * one key serial. Whatever the component does, this resolves; it rejects only when the host itself is broken.
+   */
+  call(key: string, bundle: Bundle, request: CallRequest, options?: CallOptions): Promise<CallResult>;
+  /** Ends the warm processes whose key starts so, a busy one after its call. */
+  drop(keyPrefix: string): void;
+  /** Ends all processes; calls under way end as `Cancelled`. */
+  close(): Promise<void>;
+  stats(): { warm: number; busy: number };
+}
+
+export interface SandboxesOptions {
+  limits: SandboxLimits;
+  /** Processes alive at a time, idle ones included. */
+  maxProcesses: number;
+  /** After which a warm process is ended. */
+  idleMs: number;
+  egress: { allow: readonly string[]; neverHosts: readonly { host: string; port: number }[] };
+  logger?: Logger;
+}
+
+const DESCRIBE_MS = 10_000;
+/** For starting deno and evaluating the module, before the call's own time runs. */
+const LOAD_MS = 10_000;
+const CONNECT_MS = 10_000;
+/** Of all events of one call together: they are held in the worker's memory until it ends. */
+const MAX_RUN_BYTES = 64 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
+
+/** Opens the seam that runs untrusted components (design.md, "Component runtime"). */
+export async function openSandboxes(options: SandboxesOptions): Promise<Sandboxes> {
+  const { heapMb, wallMs, ...counted } = options.limits;
+  const limits = { ...counted, maxRunBytes: MAX_RUN_BYTES, maxResponseBytes: MAX_RESPONSE_BYTES };
+  const deno = findDeno();
+  const dial = createDial({ ...options.egress, connectTimeoutMs: CONNECT_MS });
+  const home = await openSandboxHome();
+  const prelude = await writePrelude(home.path);
+  const files = openBundleFiles(`${home.path}/bundles`);
+
+  async function open(bundle: Bundle) {
+    const modulePath = await files.keep(bundle);
+    const child = await spawnChild({ deno, home: home.path, prelude, modulePath, heapMb, limits, dial });
+    void child.gone.then(error => {
+      options.logger?.debug({ pid: child.pid, code: error.code, reason: error.message }, "sandbox ended");
+      return files.forget(modulePath);
+    });
+    return openSandbox(child, limits);
+  }
+
+  const pool = createPool({ maxProcesses: options.maxProcesses, idleMs: options.idleMs, open });
+  const stopWatchdog = startWatchdog({ sandboxes: pool.sandboxes, heapMb });
+
+  /** Waits for the module to be evaluated; a module that never ends loading is a time-out like any other. */
+  async function whenLoaded(slot: Slot, ms: number): Promise<CallError | undefined> {
+    const late = ended("Timeout", `The component's code was not loaded within ${Math.round(ms)} ms`);
+    const timer = setTimeout(() => slot.sandbox.kill(late), ms);
+    const loaded = await slot.sandbox.loaded;
+    clearTimeout(timer);
+    return loaded.state === "failed" ? loaded.error : undefined;
+  }
+
+  async function callOnce(
+    slot: Slot,
+    request: CallRequest,
+    call: CallOptions,
+  ): Promise<CallResult | undefined> {
+    const wasWarm = slot.isWarm;
+    let keep = false;
+    const onAbort = () => slot.sandbox.kill(CANCELLED);
+    call.signal?.addEventListener("abort", onAbort);
+    try {
+      const failure = await whenLoaded(slot, LOAD_MS);
+      if (failure) return wasWarm ? undefined : failed(failure);
+      if (call.signal?.aborted) return failed(CANCELLED);
+      const control = { wallMs: call.wallMs ?? wallMs, onRespond: call.onRespond };
+      const result = await slot.sandbox.call(request, control);
+      keep = result !== undefined;
+      return result ?? (wasWarm ? undefined : failed(await slot.sandbox.gone));
+    } finally {
+      call.signal?.removeEventListener("abort", onAbort);
+      pool.release(slot, keep);
+    }
+  }
+
+  return {
+    async describe(bundle) {
+      const limit = AbortSignal.timeout(DESCRIBE_MS);
+      const slot = await pool.acquire(`describe-${nanoid()}`, bundle, limit).catch((error: unknown) => {
+        if (!limit.aborted) throw error;
+        throw new AppError("unavailable", "all sandboxes are busy", { retryAfterMs: DESCRIBE_MS });
+      });
+      const onLate = () => slot.sandbox.kill(ended("Timeout", "its code was not evaluated within 10 s"));
+      limit.addEventListener("abort", onLate);
+      try {
+        const loaded = await slot.sandbox.loaded;
+        if (loaded.state === "failed") throw invalidField("component", "code", loaded.error.message);
+        const said = await slot.sandbox.describe();
+        if (said.state === "refused") throw invalidField("component", said.path, said.message);
+        return checkDescription(said.description);
+      } finally {
+        limit.removeEventListener("abort", onLate);
+        pool.release(slot, false);
+      }
+    },
+    async call(key, bundle, request, call = {}) {
+      for (;;) {
+        const slot = await pool.acquire(key, bundle, call.signal).catch((error: unknown) => {
+          if (call.signal?.aborted) return undefined;
+          throw error;
+        });
+        if (!slot) return failed(CANCELLED);
+        // Nothing: the warm process had died before it took the call. Its successor is never warm, so this ends.
+        const result = await callOnce(slot, request, call);
+        if (result) return result;
+      }
+    },
+    drop: pool.drop,
+    async close() {
+      stopWatchdog();
+      await pool.close();
+      await home.close();
+    },
+    stats: pool.stats,
+  };
+}
+
+const CANCELLED = ended("Cancelled", "The run was cancelled");
+
+function failed(error: CallError): CallResult {
+  return { error, emits: [], logs: [], durationMs: 0 };
+}

@@ -1,0 +1,61 @@
+import { writeFile } from "node:fs/promises";
+import { builtinModules, createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const require = createRequire(import.meta.url);
+
+export interface Prelude {
+  /** What deno runs. */
+  main: string;
+  importMap: string;
+}
+
+/**
+ * Bundles `child/` and undici into the one file that deno runs. Done when the host starts (0.1 s), so that the same
+ * files serve from `src` and from `dist`, where they are copied as they are.
+ */
+export async function writePrelude(folder: string): Promise<Prelude> {
+  const main = join(folder, "prelude.js");
+  await build({
+    entryPoints: [fileURLToPath(new URL("./child/main.ts", import.meta.url))],
+    outfile: main,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "es2023",
+    minify: true,
+    keepNames: true,
+    logLevel: "silent",
+    banner: {
+      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+    },
+  });
+  return { main, importMap: await writeImportMap(folder) };
+}
+
+/** Built-ins of which the child changes functions; see `child/private-files` and `child/lock-down`. */
+const CHANGED = ["node:fs", "node:fs/promises", "node:os"];
+
+/**
+ * deno fixes the named exports of a built-in before anything can change them, so `import { hostname } from "node:os"`
+ * would miss the change. The map sends those imports to a module that reads the changed object.
+ */
+async function writeImportMap(folder: string): Promise<string> {
+  const imports: Record<string, string> = {};
+  for (const name of CHANGED) {
+    const exported = Object.keys(require(name) as object).filter(key => /^[A-Za-z_$][\w$]*$/.test(key));
+    const file = join(folder, `${name.replace(/\W/g, "-")}.js`);
+    const names = exported.filter(key => key !== "default").join(", ");
+    await writeFile(
+      file,
+      `const builtin = process.getBuiltinModule("${name}");\nexport default builtin;\nexport const { ${names} } = builtin;\n`,
+    );
+    imports[name] = `file://${file}`;
+    if (builtinModules.includes(name.slice(5))) imports[name.slice(5)] = `file://${file}`;
+  }
+  const path = join(folder, "import-map.json");
+  await writeFile(path, JSON.stringify({ imports }));
+  return path;
+}

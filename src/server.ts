@@ -1,0 +1,72 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { createApp } from "./app.ts";
+import { type Config, ConfigError, EXIT_CONFIG, readConfig } from "./config.ts";
+import { refuseMalformed } from "./http/refuse-malformed.ts";
+import { openPlatform, type Platform } from "./platform.ts";
+import { onShutdown } from "./shutdown.ts";
+
+export interface WebServer {
+  port: number;
+  /** Stops accepting, ends idle connections, waits for the running requests. */
+  close(): Promise<void>;
+}
+
+/** Running requests get this long when the process stops. */
+const DRAIN_MS = 5_000;
+
+/** Listens with the app. Rejects when the port is taken. */
+export async function startWeb(
+  platform: Platform,
+  options: { checkAnswers?: boolean } = {},
+): Promise<WebServer> {
+  const server = createServer(createApp(platform, options).callback());
+  // Longer than a load balancer's own, so that it is never we who close a connection just being used.
+  server.keepAliveTimeout = 65_000;
+  server.on("clientError", refuseMalformed);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(platform.config.port, platform.config.host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise(resolve => {
+        const hard = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+        server.close(() => {
+          clearTimeout(hard);
+          resolve();
+        });
+        server.closeIdleConnections();
+      }),
+  };
+}
+
+async function main(): Promise<void> {
+  let config: Config;
+  let platform: Platform;
+  try {
+    config = readConfig();
+    platform = await openPlatform(config, "web");
+  } catch (error) {
+    process.stderr.write(`headwater web: ${(error as Error).message}\n`);
+    process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
+  }
+  try {
+    const web = await startWeb(platform);
+    platform.log.info({ port: web.port, url: config.publicUrl }, "ready");
+    process.send?.("ready");
+    onShutdown(platform.log, async () => {
+      await web.close();
+      await platform.close();
+    });
+  } catch (error) {
+    const taken = (error as { code?: string }).code === "EADDRINUSE";
+    const reason = taken ? `port ${config.port} is taken; set PORT to another` : (error as Error).message;
+    process.stderr.write(`headwater web: ${reason}\n`);
+    process.exit(1);
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

@@ -1,0 +1,59 @@
+import type { ClientSession } from "mongoose";
+import type { Platform } from "../platform.ts";
+import { subscribeNewEmitter } from "../subscriptions/auto.ts";
+import { AutoSubscriptions, Subscriptions } from "../subscriptions/model.ts";
+import type { Candidate } from "./line-item.ts";
+import { type Source, SourceMemories, Sources } from "./model.ts";
+import { removeTimer } from "./schedule.ts";
+
+/** The source is no longer as it was when the change was asked for. */
+export class ChangeVoid extends Error {
+  constructor() {
+    super("the source changed meanwhile");
+    this.name = "ChangeVoid";
+  }
+}
+
+type Stores = Pick<Platform, "mongo" | "clock">;
+
+const seconds = (platform: Stores) => Math.floor(platform.clock() / 1000);
+
+/** Lets a deployed source exist, with the subscriptions that waited for it. Throws ChangeVoid when it was taken back. */
+export async function makeReady(platform: Stores, source: Source, session: ClientSession): Promise<void> {
+  const { matchedCount } = await Sources(platform.mongo).updateOne(
+    { _id: source._id, state: "deploying" },
+    { $set: { state: "ready", updated_at: seconds(platform) } },
+    { session },
+  );
+  if (matchedCount === 0) throw new ChangeVoid();
+  await subscribeNewEmitter(platform, { id: source._id, owner_id: source.owner_id }, session);
+}
+
+/** Gives a source its new code, props or state. Throws ChangeVoid when it was deleted meanwhile. */
+export async function saveCandidate(
+  platform: Stores,
+  source: Source,
+  candidate: Candidate,
+  session: ClientSession,
+): Promise<void> {
+  const { matchedCount } = await Sources(platform.mongo).updateOne(
+    { _id: source._id, state: "ready" },
+    { $set: { ...candidate, timer: candidate.timer as Source["timer"], updated_at: seconds(platform) } },
+    { session },
+  );
+  if (matchedCount === 0) throw new ChangeVoid();
+}
+
+/** Removes a source and all that is kept of it, last of all its document, so that a crash leaves it to be found. */
+export async function removeSource(
+  platform: Pick<Platform, "mongo" | "eventLog" | "queues" | "runLine">,
+  source: Source,
+): Promise<void> {
+  const touching = { $or: [{ emitter_id: source._id }, { listener_id: source._id }] };
+  await removeTimer(platform, source._id);
+  await Subscriptions(platform.mongo).deleteMany(touching);
+  await AutoSubscriptions(platform.mongo).deleteMany({ listener_id: source._id });
+  await SourceMemories(platform.mongo).deleteOne({ _id: source._id });
+  await platform.eventLog.forget(source._id);
+  await Sources(platform.mongo).deleteOne({ _id: source._id });
+}

@@ -1,0 +1,45 @@
+import type { Platform } from "../platform.ts";
+import { enqueueAll } from "../queues/define-queue.ts";
+import { type EmissionsJob, emissions } from "../queues/emissions.ts";
+import { type RunRecord, RunRecords } from "./model.ts";
+
+/** Jobs put on the queue in one round trip. */
+const BATCH = 200;
+
+type Stores = Pick<Platform, "mongo" | "queues" | "eventLog" | "clock">;
+
+/** Puts a finished run's emissions on their queue, then marks them as sent. Safe to repeat. */
+export async function sendOutbox(
+  platform: Stores,
+  record: Pick<RunRecord, "_id" | "source_id" | "outbox">,
+): Promise<number> {
+  const outbox = record.outbox ?? [];
+  if (outbox.length === 0) return 0;
+  // In the order they were emitted, although many workers at once take them off the queue.
+  const first = await platform.eventLog.reserve(record.source_id, outbox.length);
+  const jobs = outbox.map((text, i) => ({ ...(JSON.parse(text) as EmissionsJob), score: first + i }));
+  for (let at = 0; at < jobs.length; at += BATCH) {
+    await enqueueAll(platform.queues, emissions, jobs.slice(at, at + BATCH));
+  }
+  // Not for a majority: lost in a failover, the same emissions are only enqueued once more.
+  await RunRecords(platform.mongo).updateOne(
+    { _id: record._id },
+    { $unset: { outbox: 1 } },
+    { writeConcern: { w: 1 } },
+  );
+  return jobs.length;
+}
+
+/** Sends what a crash between record and enqueue left behind. Answers how many runs that were. */
+export async function sendForgotten(platform: Stores, olderThanMs: number): Promise<number> {
+  const left = await RunRecords(platform.mongo)
+    .find({
+      "outbox.0": { $exists: true },
+      finished_at: { $lt: new Date(platform.clock() - olderThanMs) },
+    })
+    .hint("outbox")
+    .limit(BATCH)
+    .lean();
+  for (const record of left) await sendOutbox(platform, record);
+  return left.length;
+}

@@ -1,0 +1,125 @@
+import type { Component } from "../components/model.ts";
+import { findComponent, saveComponent } from "../components/service.ts";
+import { AppError, notFound } from "../errors.ts";
+import type { Platform } from "../platform.ts";
+import { newToken } from "../store/ids.ts";
+import { configureProps, timerOf } from "./configure.ts";
+import type { Candidate } from "./line-item.ts";
+import { type Source, Sources, type StoredTimer } from "./model.ts";
+import { slugOf } from "./slug.ts";
+
+export type PreparePlatform = Pick<
+  Platform,
+  "mongo" | "clock" | "config" | "egress" | "sandboxes" | "secrets"
+>;
+
+/** For whom a source is made, and whose components it may use. */
+export interface Deployer {
+  owner: string;
+  owners: string[];
+  userId: string;
+}
+
+/** What a request says of a source; units and names as in rest-api.md, section 4.3. */
+export interface SourceInput {
+  component_id?: string;
+  component_code?: string;
+  component_url?: string;
+  key?: string;
+  name?: string;
+  configured_props?: Record<string, unknown>;
+  active?: boolean;
+}
+
+/** True when the request names a component in any of the four ways. */
+export function namesComponent(input: SourceInput): boolean {
+  return [input.component_id, input.component_code, input.component_url, input.key].some(
+    given => given !== undefined,
+  );
+}
+
+/** The component a request means: id before key before code before address. Throws `invalid`, `not-found`. */
+async function resolveComponent(
+  platform: PreparePlatform,
+  deployer: Deployer,
+  input: SourceInput,
+): Promise<Component> {
+  const named = input.component_id ?? input.key;
+  if (named !== undefined) {
+    const component = await findComponent(platform, named, deployer.owners);
+    if (!component) throw notFound("component");
+    return component;
+  }
+  if (!namesComponent(input)) {
+    throw new AppError("invalid", "one of component_id, component_code, component_url is required", {
+      fields: ["component_id", "component_code", "component_url"].map(path => ({
+        in: "body" as const,
+        path,
+        message: "one of these is required",
+      })),
+    });
+  }
+  return saveComponent(
+    platform,
+    { ownerId: deployer.owner, userId: deployer.userId },
+    { code: input.component_code, url: input.component_url },
+  );
+}
+
+async function freeSlug(
+  platform: PreparePlatform,
+  owner: string,
+  name: string,
+  own?: Source,
+): Promise<string> {
+  const slug = slugOf(name);
+  const taken = await Sources(platform.mongo)
+    .findOne({ owner_id: owner, name_slug: slug, ...(own && { _id: { $ne: own._id } }) }, { _id: 1 })
+    .lean();
+  return taken ? `${slug}-${newToken().slice(0, 6).toLowerCase()}` : slug;
+}
+
+/**
+ * Checks what a request wants and gives the fields of the source as they will be stored; saves the component where
+ * the request carries its code. `before` is the source as it is, for an update. Throws `invalid` naming each bad prop.
+ */
+export async function prepareSource(
+  platform: PreparePlatform,
+  deployer: Deployer,
+  input: SourceInput,
+  before?: Source,
+): Promise<{ fields: Candidate; component: Component }> {
+  const component =
+    before && !namesComponent(input)
+      ? await existingComponent(platform, before)
+      : await resolveComponent(platform, deployer, input);
+  const { props } = component.description;
+  const previous = before ? JSON.parse(platform.secrets.open(before.configured_props)) : undefined;
+  const values = configureProps(props, input.configured_props ?? {}, previous);
+  const name = input.name ?? before?.name ?? slugOf(component.name);
+  const hasHttp = props.some(prop => prop.type === "$.interface.http");
+  const fields: Candidate = {
+    component_id: component._id,
+    component_url: input.component_url ?? (before && !namesComponent(input) ? before.component_url : null),
+    name,
+    name_slug:
+      name === before?.name ? before.name_slug : await freeSlug(platform, deployer.owner, name, before),
+    configured_props: platform.secrets.seal(JSON.stringify(values)),
+    endpoint: hasHttp ? (before?.endpoint ?? newToken()) : null,
+    timer: storedTimer(timerOf(props, values)),
+    active: input.active ?? true,
+  };
+  return { fields, component };
+}
+
+async function existingComponent(platform: PreparePlatform, source: Source): Promise<Component> {
+  const component = await findComponent(platform, source.component_id, [source.owner_id]);
+  if (!component) throw notFound("component");
+  return component;
+}
+
+function storedTimer(timer: ReturnType<typeof timerOf>): StoredTimer | null {
+  if (!timer) return null;
+  if ("cron" in timer) return { cron: timer.cron, timezone: timer.timezone, interval_seconds: null };
+  return { cron: null, timezone: null, interval_seconds: timer.intervalSeconds };
+}

@@ -1,0 +1,36 @@
+import { Components } from "../components/model.ts";
+import type { Platform } from "../platform.ts";
+import { presentProps } from "./configure.ts";
+import { endpointUrl } from "./endpoint.ts";
+import type { Source } from "./model.ts";
+
+type Stores = Pick<Platform, "mongo" | "secrets" | "config">;
+
+/** Sources as the API shows them, secrets left out. */
+export async function presentSources(platform: Stores, sources: Source[]) {
+  const components = await Components(platform.mongo)
+    .find({ _id: { $in: sources.map(source => source.component_id) } }, { description: 1 })
+    .lean();
+  const props = new Map(components.map(component => [component._id, component.description.props]));
+  return sources.map(source => ({
+    id: source._id,
+    user_id: source.user_id,
+    component_id: source.component_id,
+    configured_props: presentProps(
+      props.get(source.component_id) ?? [],
+      JSON.parse(platform.secrets.open(source.configured_props)),
+      { endpointUrl: endpointUrl(platform, source.endpoint) },
+    ),
+    active: source.active,
+    created_at: source.created_at,
+    updated_at: source.updated_at,
+    name: source.name,
+    name_slug: source.name_slug,
+  }));
+}
+
+export async function presentSource(platform: Stores, source: Source) {
+  const [presented] = await presentSources(platform, [source]);
+  if (!presented) throw new Error("one source in, one out");
+  return presented;
+}

@@ -1,0 +1,11 @@
+import type { Platform } from "../platform.ts";
+import { type Reply, sendReply } from "../queues/replies.ts";
+
+/** Tells the process that waits for this run, if any, how it goes. */
+export async function reply(
+  platform: Pick<Platform, "redis" | "keys">,
+  to: { run_id: string; reply_to?: string | undefined },
+  message: Reply,
+): Promise<void> {
+  if (to.reply_to) await sendReply(platform.redis, platform.keys.replies(to.reply_to), to.run_id, message);
+}

@@ -1,0 +1,141 @@
+import { readDrops } from "../events/drops.ts";
+import { data, empty, page } from "../http/answer.ts";
+import { routeFor } from "../http/route.ts";
+import type { Platform } from "../platform.ts";
+import type { Source } from "./model.ts";
+import { presentSource, presentSources } from "./present.ts";
+import { NewSource, SourceDetailSchema, SourceSchema, SourceUpdate } from "./schema.ts";
+import { createSource, deleteSource, findSource, listSources, updateSource } from "./service.ts";
+
+type Deps = Pick<
+  Platform,
+  | "mongo"
+  | "redis"
+  | "keys"
+  | "queues"
+  | "runLine"
+  | "replies"
+  | "secrets"
+  | "egress"
+  | "sandboxes"
+  | "config"
+  | "clock"
+  | "log"
+>;
+const route = routeFor<Deps>();
+const tag = "Sources";
+
+/** A path's `{id}` that must be a source of the caller's. */
+export const ownSource = {
+  kind: "resource",
+  what: "source",
+  load: (deps: Pick<Platform, "mongo">, id: string, owners: string[]): Promise<Source | null> =>
+    findSource(deps, id, owners),
+} as const;
+
+const example = {
+  component_code:
+    'export default { name: "Hello", version: "0.0.1", props: { http: "$.interface.http" }, run(event) { this.$emit(event.body); } };',
+  name: "hello",
+};
+const shown = {
+  id: "dc_0CjB9uPc7RfT1xLs",
+  user_id: "u_0CjB8sXp1LmN4vYb",
+  component_id: "sc_0CjB8zQw2MnP5vTa",
+  configured_props: {
+    http: { endpoint_url: "https://headwater.example/in/Qm3vT8kZr1XcB6nWp0LsYdHj2FgA5uEe" },
+  },
+  active: true,
+  created_at: 1_700_000_000,
+  updated_at: 1_700_000_000,
+  name: "hello",
+  name_slug: "hello",
+};
+const params = { id: shown.id };
+
+export const sourceRoutes = [
+  route({
+    method: "GET",
+    path: "/users/me/sources",
+    id: "listMySources",
+    tag,
+    summary: "List your sources",
+    access: { kind: "owner" },
+    answer: page(200, SourceSchema),
+    example: { answer: shown },
+    handler: async ({ deps, owner, page }) => {
+      const found = await listSources(deps, owner, page);
+      return { ...found, rows: await presentSources(deps, found.rows) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/orgs/{org_id}/sources",
+    id: "listOrganizationSources",
+    tag,
+    summary: "List an organization's sources",
+    access: { kind: "member" },
+    answer: page(200, SourceSchema),
+    example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, answer: shown },
+    handler: async ({ deps, owner, page }) => {
+      const found = await listSources(deps, owner, page);
+      return { ...found, rows: await presentSources(deps, found.rows) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/sources",
+    id: "createSource",
+    tag,
+    summary: "Deploy a source",
+    description:
+      "`component_id` wins over `key`, `component_code` and `component_url`; its deploy and activate hooks run before the answer.",
+    access: { kind: "owner" },
+    body: NewSource,
+    answer: data(201, SourceSchema),
+    errors: ["not-found", "unavailable"],
+    example: { body: example, answer: shown },
+    handler: async ({ deps, body, owner, owners, caller }) =>
+      presentSource(deps, await createSource(deps, { owner, owners, userId: caller.userId }, body)),
+  }),
+  route({
+    method: "GET",
+    path: "/sources/{id}",
+    id: "getSource",
+    tag,
+    summary: "Read a source by id or name slug",
+    access: ownSource,
+    answer: data(200, SourceDetailSchema),
+    example: { params, answer: { ...shown, dropped: { "no-listener": 3 } } },
+    handler: async ({ deps, resource }) => ({
+      ...(await presentSource(deps, resource)),
+      dropped: await readDrops(deps, resource._id),
+    }),
+  }),
+  route({
+    method: "PUT",
+    path: "/sources/{id}",
+    id: "updateSource",
+    tag,
+    summary: "Change, enable or disable a source",
+    description: "What is left out stays as it is, but `active`, which defaults to true.",
+    access: ownSource,
+    body: SourceUpdate,
+    answer: data(200, SourceSchema),
+    errors: ["unavailable"],
+    example: { params, body: { name: "hello", active: false }, answer: { ...shown, active: false } },
+    handler: async ({ deps, body, owner, owners, caller, resource }) =>
+      presentSource(deps, await updateSource(deps, { owner, owners, userId: caller.userId }, resource, body)),
+  }),
+  route({
+    method: "DELETE",
+    path: "/sources/{id}",
+    id: "deleteSource",
+    tag,
+    summary: "Delete a source",
+    access: ownSource,
+    answer: empty(204),
+    example: { params },
+    handler: ({ deps, resource }) => deleteSource(deps, resource),
+  }),
+];

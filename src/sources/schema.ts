@@ -1,0 +1,71 @@
+import { Type } from "typebox";
+import { ComponentCode, ComponentUrl } from "../components/schema.ts";
+
+/** rest-api.md, section 2; `dropped` is ours: events dropped on purpose, reason to count (design.md, guarantee 8). */
+export const SourceSchema = Type.Object(
+  {
+    id: Type.String(),
+    user_id: Type.String(),
+    component_id: Type.String(),
+    configured_props: Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        "Values by prop name; secrets are never shown. A timer is `{cron, interval_seconds}`, an HTTP interface `{endpoint_url}`.",
+    }),
+    active: Type.Boolean(),
+    created_at: Type.Integer(),
+    updated_at: Type.Integer(),
+    name: Type.String(),
+    name_slug: Type.String(),
+  },
+  { title: "Source" },
+);
+
+export const SourceDetailSchema = Type.Object(
+  {
+    ...SourceSchema.properties,
+    dropped: Type.Record(Type.String(), Type.Integer(), {
+      description: "Events dropped on purpose, reason to count.",
+    }),
+  },
+  { title: "SourceDetail" },
+);
+
+/** Body of `POST /sources`; one of the four that name the component is required. */
+export const NewSource = Type.Object({
+  component_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 64, description: "A component of yours, or a published one." }),
+  ),
+  component_code: Type.Optional(ComponentCode),
+  component_url: Type.Optional(ComponentUrl),
+  key: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description: "Key of a component of yours, or of a published one.",
+    }),
+  ),
+  name: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 128, description: "Defaults to the component's name slug." }),
+  ),
+  configured_props: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: "Values by prop name; a timer is `{intervalSeconds}` or `{cron, timezone?}`.",
+    }),
+  ),
+  emit_on_deploy: Type.Optional(
+    Type.Boolean({
+      description: "False: what the deploy hook emits is dropped (and counted). Default true.",
+    }),
+  ),
+});
+
+/** Body of `PUT /sources/{id}`. */
+export const SourceUpdate = Type.Object({
+  component_id: NewSource.properties.component_id,
+  component_code: NewSource.properties.component_code,
+  component_url: NewSource.properties.component_url,
+  key: NewSource.properties.key,
+  name: NewSource.properties.name,
+  configured_props: NewSource.properties.configured_props,
+  active: Type.Optional(Type.Boolean({ description: "Default true." })),
+});

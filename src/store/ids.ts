@@ -1,0 +1,68 @@
+import { createHash } from "node:crypto";
+import { customAlphabet } from "nanoid";
+
+/** In ASCII order, so that ids sort as their leading time does. */
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const TIME_CHARS = 7;
+const RANDOM_CHARS = 9;
+
+const randomPart = customAlphabet(ALPHABET, RANDOM_CHARS);
+const token = customAlphabet(ALPHABET, 32);
+
+/** Prefixes of rest-api.md section 2, and of the records that the platform adds. */
+export type IdPrefix =
+  | "sc"
+  | "dc"
+  | "p"
+  | "wh"
+  | "sub"
+  | "u"
+  | "o"
+  | "d"
+  | "asub"
+  | "key"
+  | "run"
+  | "dlv"
+  | "del"
+  | "ch"
+  | "emit";
+
+function base62(value: number, length: number): string {
+  let rest = value;
+  let text = "";
+  for (let i = 0; i < length; i++) {
+    text = ALPHABET.charAt(rest % 62) + text;
+    rest = Math.floor(rest / 62);
+  }
+  return text;
+}
+
+/**
+ * A fresh id: prefix and 16 characters that begin with the time, so that ids sort by age and a page cursor stays
+ * good after its row is gone (docs/decisions/0003).
+ */
+export function newId(prefix: IdPrefix, nowMs = Date.now()): string {
+  return `${prefix}_${base62(nowMs, TIME_CHARS)}${randomPart()}`;
+}
+
+/** The same id for the same parts: what makes a repeated step find its own earlier work (design.md, guarantee 2). */
+export function derivedId(prefix: IdPrefix, atMs: number, ...parts: string[]): string {
+  const digest = createHash("sha256").update(parts.join("\n")).digest();
+  const tail = [...digest.subarray(0, RANDOM_CHARS)].map(byte => ALPHABET.charAt(byte % 62)).join("");
+  return `${prefix}_${base62(atMs, TIME_CHARS)}${tail}`;
+}
+
+/** The smallest id of a prefix that can have been made at or after `atMs`: a time bound on ids. */
+export function firstIdAt(prefix: IdPrefix, atMs: number): string {
+  return `${prefix}_${base62(atMs, TIME_CHARS)}`;
+}
+
+/** 32 random characters (190 bits): api keys, endpoint names. */
+export function newToken(): string {
+  return token();
+}
+
+/** True for a text that has the shape of an id with this prefix. */
+export function isId(prefix: IdPrefix, text: string): boolean {
+  return text.startsWith(`${prefix}_`) && /^[A-Za-z0-9]{16}$/.test(text.slice(prefix.length + 1));
+}

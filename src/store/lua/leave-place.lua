@@ -1,0 +1,14 @@
+-- Gives a place back and says which waiting deliveries may come.
+-- KEYS: 1 in flight (zset by expiry), 2 waiting (zset by arrival)
+-- ARGV: 1 delivery id, 2 places
+-- Returns: the JSON of each that may come
+redis.call('ZREM', KEYS[1], ARGV[1])
+local free = tonumber(ARGV[2]) - redis.call('ZCARD', KEYS[1])
+local next = {}
+while free > 0 do
+  local waiting = redis.call('ZPOPMIN', KEYS[2])[1]
+  if not waiting then break end
+  next[#next + 1] = waiting
+  free = free - 1
+end
+return next

@@ -1,0 +1,11 @@
+-- Reserves consecutive event ids, so that emissions keep their order however they are worked off.
+-- KEYS: 1 last score
+-- ARGV: 1 how many, 2 slots per millisecond
+-- Returns: the first score
+local slots = tonumber(ARGV[2])
+local time = redis.call('TIME')
+local first = (tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)) * slots
+local last = tonumber(redis.call('GET', KEYS[1]) or '0')
+if first <= last then first = last + 1 end
+redis.call('SET', KEYS[1], string.format('%.0f', first + tonumber(ARGV[1]) - 1))
+return string.format('%.0f', first)

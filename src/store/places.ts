@@ -1,0 +1,27 @@
+import type { RedisKeys } from "./keys.ts";
+import { script } from "./lua.ts";
+import type { RedisClient } from "./redis.ts";
+
+const enter = script<number>("enter-place");
+const leave = script<string[]>("leave-place");
+
+/**
+ * How many deliveries may be in flight to one webhook, over all worker processes, so that a slow endpoint can't take
+ * every slot (design.md, guarantee 5). Those that find no place wait in line instead of holding a slot.
+ */
+export interface Places {
+  /** True when the delivery may go; false when it waits and `leave` will name it. */
+  enter(webhookId: string, deliveryId: string, job: string, places: number, lifeMs: number): Promise<boolean>;
+  /** The jobs of those that may go next. */
+  leave(webhookId: string, deliveryId: string, places: number): Promise<string[]>;
+}
+
+export function openPlaces(redis: RedisClient, keys: RedisKeys): Places {
+  const both = (webhookId: string) => [keys.webhookInFlight(webhookId), keys.webhookWaiting(webhookId)];
+  return {
+    async enter(webhookId, deliveryId, job, places, lifeMs) {
+      return (await enter(redis, both(webhookId), [job, deliveryId, places, lifeMs])) === 1;
+    },
+    leave: (webhookId, deliveryId, places) => leave(redis, both(webhookId), [deliveryId, places]),
+  };
+}

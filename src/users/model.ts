@@ -1,0 +1,47 @@
+import { Schema } from "mongoose";
+import { collection, schemaOptions } from "../store/mongo.ts";
+
+export interface User {
+  _id: string;
+  email: string;
+  username: string;
+  plan: "free" | "paid";
+  created_at: number;
+}
+
+export const Users = collection<User>(
+  "users",
+  new Schema<User>(
+    {
+      _id: { type: String, required: true },
+      email: { type: String, required: true, unique: true },
+      username: { type: String, required: true, unique: true },
+      plan: { type: String, required: true, enum: ["free", "paid"] },
+      created_at: { type: Number, required: true },
+    },
+    schemaOptions,
+  ),
+);
+
+export interface ApiKey {
+  _id: string;
+  user_id: string;
+  /** SHA-256, hex. The key itself is high-entropy, so a fast hash is enough (design.md, "Stores"). */
+  hash: string;
+  created_at: number;
+  revoked_at: number | null;
+}
+
+export const ApiKeys = collection<ApiKey>(
+  "api_keys",
+  new Schema<ApiKey>(
+    {
+      _id: { type: String, required: true },
+      user_id: { type: String, required: true, index: true },
+      hash: { type: String, required: true, unique: true },
+      created_at: { type: Number, required: true },
+      revoked_at: { type: Number, default: null },
+    },
+    schemaOptions,
+  ),
+);

@@ -1,0 +1,55 @@
+import type { Platform } from "../platform.ts";
+
+type Stores = Pick<Platform, "redis" | "keys" | "clock">;
+
+export interface Usage {
+  invocations: number;
+  /** Milliseconds. */
+  compute: number;
+}
+
+/** Longer than any billing period, so that a period's sum never misses a day. */
+const DAY_KEPT_SECONDS = 70 * 86_400;
+const DAY_MS = 86_400_000;
+
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
+const parse = (fields: Record<string, string>): Usage => ({
+  invocations: Number(fields.invocations ?? 0),
+  compute: Number(fields.compute ?? 0),
+});
+
+/** Counts one run of an account on today's (UTC) page. */
+export async function countRun(platform: Stores, ownerId: string, computeMs: number): Promise<void> {
+  const key = platform.keys.usage(ownerId, dayOf(platform.clock()));
+  await platform.redis
+    .multi()
+    .hincrby(key, "invocations", 1)
+    .hincrby(key, "compute", Math.ceil(computeMs))
+    .expire(key, DAY_KEPT_SECONDS)
+    .exec();
+}
+
+/** What the account used today (UTC). */
+export async function usageToday(platform: Stores, ownerId: string): Promise<Usage> {
+  return parse(await platform.redis.hgetall(platform.keys.usage(ownerId, dayOf(platform.clock()))));
+}
+
+/** Unix seconds of the calendar month's first and last second: the billing period. */
+export function billingPeriod(nowMs: number): { start: number; end: number } {
+  const now = new Date(nowMs);
+  const start = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
+  const end = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
+  return { start: start / 1000, end: end / 1000 - 1 };
+}
+
+/** Invocations of the account since the billing period began. */
+export async function invocationsThisPeriod(platform: Stores, ownerId: string): Promise<number> {
+  const { start } = billingPeriod(platform.clock());
+  let sum = 0;
+  for (let at = start * 1000; at <= platform.clock(); at += DAY_MS) {
+    const count = await platform.redis.hget(platform.keys.usage(ownerId, dayOf(at)), "invocations");
+    sum += Number(count ?? 0);
+  }
+  return sum;
+}

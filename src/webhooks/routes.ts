@@ -1,0 +1,133 @@
+import { data, empty, page } from "../http/answer.ts";
+import { routeFor } from "../http/route.ts";
+import type { Platform } from "../platform.ts";
+import type { Webhook } from "./model.ts";
+import { NewWebhookBody, NewWebhookParams, WebhookChanges, WebhookView, WebhookWithKey } from "./schema.ts";
+import {
+  createWebhook,
+  deleteWebhook,
+  findWebhook,
+  listWebhooks,
+  presentWebhook,
+  rotateSigningKey,
+  updateWebhook,
+} from "./service.ts";
+
+type Deps = Pick<Platform, "mongo" | "clock" | "secrets" | "config">;
+
+const route = routeFor<Deps>();
+
+const ownWebhook = {
+  kind: "resource" as const,
+  what: "webhook",
+  load: (deps: Deps, id: string, owners: string[]): Promise<Webhook | null> => findWebhook(deps, id, owners),
+};
+
+const example: WebhookView = {
+  id: "wh_0CjBAEdF3kWq9RtZ",
+  user_id: "u_0CjB8sXp1LmN4vYb",
+  name: "orders",
+  description: null,
+  url: "https://example.com/hooks/orders",
+  active: true,
+  disabled_reason: null,
+  failing_since: null,
+  header_names: [],
+  created_at: 1_700_000_000,
+  updated_at: 1_700_000_000,
+};
+const params = { id: example.id };
+const signing_key = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
+
+/** rest-api.md section 4.6, and what a webhook's owner needs beside it. */
+export const webhookRoutes = [
+  route({
+    method: "POST",
+    path: "/webhooks",
+    id: "createWebhook",
+    tag: "Webhooks",
+    summary: "Create a webhook",
+    description: "Events reach it through subscriptions. `signing_key` is shown this once.",
+    access: { kind: "owner" },
+    query: NewWebhookParams,
+    body: NewWebhookBody,
+    answer: data(201, WebhookWithKey),
+    example: { query: { url: example.url, name: "orders" }, answer: { ...example, signing_key } },
+    handler: ({ deps, query, body, owner, caller }) =>
+      createWebhook(deps, { ownerId: owner, userId: caller.userId, ...query, ...body }),
+  }),
+  route({
+    method: "GET",
+    path: "/users/me/webhooks",
+    id: "listMyWebhooks",
+    tag: "Webhooks",
+    summary: "List your webhooks",
+    access: { kind: "owner" },
+    answer: page(200, WebhookView),
+    example: { answer: example },
+    handler: ({ deps, owner, page: wanted }) => listWebhooks(deps, owner, wanted),
+  }),
+  route({
+    method: "GET",
+    path: "/orgs/{org_id}/webhooks",
+    id: "listOrganizationWebhooks",
+    tag: "Webhooks",
+    summary: "List an organization's webhooks",
+    access: { kind: "member" },
+    answer: page(200, WebhookView),
+    example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, answer: example },
+    handler: ({ deps, owner, page: wanted }) => listWebhooks(deps, owner, wanted),
+  }),
+  route({
+    method: "GET",
+    path: "/webhooks/{id}",
+    id: "getWebhook",
+    tag: "Webhooks",
+    summary: "Fetch a webhook",
+    access: ownWebhook,
+    answer: data(200, WebhookView),
+    example: { params, answer: example },
+    handler: async ({ resource }) => presentWebhook(resource),
+  }),
+  route({
+    method: "PUT",
+    path: "/webhooks/{id}",
+    id: "updateWebhook",
+    tag: "Webhooks",
+    summary: "Update a webhook",
+    description:
+      "What is left out stays as it is. Deliveries under way go to the url that holds when each attempt is made.",
+    access: ownWebhook,
+    body: WebhookChanges,
+    answer: data(200, WebhookView),
+    example: { params, body: { active: true }, answer: example },
+    handler: ({ deps, resource, body }) => updateWebhook(deps, resource, body),
+  }),
+  route({
+    method: "DELETE",
+    path: "/webhooks/{id}",
+    id: "deleteWebhook",
+    tag: "Webhooks",
+    summary: "Delete a webhook",
+    description: "Its subscriptions go with it, and its pending deliveries end.",
+    access: ownWebhook,
+    answer: empty(204),
+    example: { params },
+    handler: ({ deps, resource }) => deleteWebhook(deps, resource._id),
+  }),
+  route({
+    method: "POST",
+    path: "/webhooks/{id}/rotate_signing_key",
+    id: "rotateSigningKey",
+    tag: "Webhooks",
+    summary: "Replace the signing key",
+    description:
+      "The new key is shown this once. The old one signs too for 24 hours: `webhook-signature` and `x-pd-signature` " +
+      "then carry one signature for each, the newest first.",
+    access: ownWebhook,
+    answer: data(200, WebhookWithKey),
+    errors: ["conflict"],
+    example: { params, answer: { ...example, signing_key } },
+    handler: ({ deps, resource }) => rotateSigningKey(deps, resource),
+  }),
+];

@@ -1,0 +1,62 @@
+import { type Static, Type } from "typebox";
+
+const NullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+
+/** rest-api.md, section 2, and what the platform adds. */
+export const WebhookView = Type.Object({
+  id: Type.String({ description: "`wh_…`; the `listener_id` of subscriptions" }),
+  user_id: Type.String({ description: "Who created it" }),
+  name: NullableText("Label shown in listings"),
+  description: NullableText("Description shown in listings"),
+  url: Type.String({ description: "Where events are sent to" }),
+  active: Type.Boolean({ description: "False: nothing is sent, and its events count as dropped" }),
+  disabled_reason: NullableText("Why the platform disabled it"),
+  failing_since: Type.Union([Type.Integer(), Type.Null()], {
+    description: "Unix seconds of the first failure since the last success",
+  }),
+  header_names: Type.Array(Type.String(), {
+    description: "Names of its custom headers; values are never shown",
+  }),
+  created_at: Type.Integer({ description: "Unix seconds" }),
+  updated_at: Type.Integer({ description: "Unix seconds" }),
+});
+export type WebhookView = Static<typeof WebhookView>;
+
+/** The key is given here and never again. */
+export const WebhookWithKey = Type.Object({
+  ...WebhookView.properties,
+  signing_key: Type.String({ description: "`whsec_…`, shown this once: verifies what is sent" }),
+});
+export type WebhookWithKey = Static<typeof WebhookWithKey>;
+
+const Url = Type.String({
+  minLength: 1,
+  maxLength: 2048,
+  description: "`http` or `https`, a hostname, and optionally a port and a path; no credentials",
+});
+const Name = Type.String({ maxLength: 256 });
+const Description = Type.String({ maxLength: 1024 });
+const Headers = Type.Record(Type.String(), Type.String(), {
+  description: "Custom headers of each request, at most 20 and 4 KB; stored encrypted",
+});
+
+/** Parameters of `POST /webhooks`, documented as query (rest-api.md, section 4.6). */
+export const NewWebhookParams = Type.Object({
+  url: Url,
+  name: Type.Optional(Name),
+  description: Type.Optional(Description),
+});
+
+export const NewWebhookBody = Type.Object({ headers: Type.Optional(Headers) });
+
+/** What is left out stays as it is; null removes. */
+export const WebhookChanges = Type.Object({
+  url: Type.Optional(Url),
+  name: Type.Optional(Type.Union([Name, Type.Null()])),
+  description: Type.Optional(Type.Union([Description, Type.Null()])),
+  active: Type.Optional(
+    Type.Boolean({ description: "True also forgets why it was disabled and since when it fails" }),
+  ),
+  headers: Type.Optional(Type.Union([Headers, Type.Null()], { description: "Replaces all custom headers" })),
+});
+export type WebhookChanges = Static<typeof WebhookChanges>;

@@ -1,0 +1,155 @@
+import { cancelPending } from "../deliveries/record.ts";
+import { AppError, notFound } from "../errors.ts";
+import type { Platform } from "../platform.ts";
+import { newId } from "../store/ids.ts";
+import { transaction } from "../store/mongo.ts";
+import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
+import { AutoSubscriptions, Subscriptions } from "../subscriptions/model.ts";
+import { checkWebhookUrl } from "./check-webhook-url.ts";
+import { checkCustomHeaders } from "./custom-headers.ts";
+import { type Webhook, Webhooks } from "./model.ts";
+import type { WebhookChanges, WebhookView, WebhookWithKey } from "./schema.ts";
+import { newSigningKey, rotated } from "./signing-keys.ts";
+
+type Stores = Pick<Platform, "mongo" | "clock">;
+type Sealing = Stores & Pick<Platform, "secrets" | "config">;
+
+const seconds = (ms: number) => Math.floor(ms / 1000);
+
+/** A webhook as its owner sees it: no keys, no values of headers. */
+export function presentWebhook(webhook: Webhook): WebhookView {
+  const { _id, user_id, name, description, url, active, disabled_reason, header_names } = webhook;
+  return {
+    id: _id,
+    user_id,
+    name,
+    description,
+    url,
+    active,
+    disabled_reason,
+    failing_since: webhook.failing_since_ms === null ? null : seconds(webhook.failing_since_ms),
+    header_names,
+    created_at: webhook.created_at,
+    updated_at: webhook.updated_at,
+  };
+}
+
+function sealedHeaders(platform: Pick<Platform, "secrets">, headers: Record<string, string>) {
+  const checked = checkCustomHeaders(headers);
+  const header_names = Object.keys(checked);
+  return {
+    headers: header_names.length === 0 ? null : platform.secrets.seal(JSON.stringify(checked)),
+    header_names,
+  };
+}
+
+export interface NewWebhook {
+  ownerId: string;
+  userId: string;
+  url: string;
+  name?: string | undefined;
+  description?: string | undefined;
+  headers?: Record<string, string> | undefined;
+}
+
+/** Creates a webhook; its signing key is shown this once. Throws `invalid` naming the field (rest-api.md, 4.6). */
+export async function createWebhook(platform: Sealing, given: NewWebhook): Promise<WebhookWithKey> {
+  const signingKey = newSigningKey();
+  const now = platform.clock();
+  const webhook: Webhook = {
+    _id: newId("wh", now),
+    owner_id: given.ownerId,
+    user_id: given.userId,
+    name: given.name || null,
+    description: given.description || null,
+    url: checkWebhookUrl(platform.config, "query", given.url),
+    active: true,
+    disabled_reason: null,
+    signing_keys: [{ sealed: platform.secrets.seal(signingKey), expires_at_ms: null }],
+    ...sealedHeaders(platform, given.headers ?? {}),
+    failing_since_ms: null,
+    created_at: seconds(now),
+    updated_at: seconds(now),
+  };
+  await Webhooks(platform.mongo).insertOne(webhook);
+  return { ...presentWebhook(webhook), signing_key: signingKey };
+}
+
+/** The webhook of one of these owners, or null: absent and not theirs are the same (design.md, guarantee 6). */
+export async function findWebhook(
+  platform: Pick<Platform, "mongo">,
+  id: string,
+  owners: string[],
+): Promise<Webhook | null> {
+  return await Webhooks(platform.mongo)
+    .findOne({ _id: id, owner_id: { $in: owners } })
+    .lean();
+}
+
+/** An owner's webhooks, newest first. */
+export async function listWebhooks(
+  platform: Pick<Platform, "mongo">,
+  ownerId: string,
+  page: PageRequest,
+): Promise<Page<WebhookView>> {
+  return mapPage(await pageOf(Webhooks(platform.mongo), { owner_id: ownerId }, page), presentWebhook);
+}
+
+/**
+ * Changes what is given and leaves the rest. Enabling forgets why it was disabled; another url starts with a clean
+ * record. Deliveries under way go to the url that holds when they are made. Throws `invalid`, `not-found`.
+ */
+export async function updateWebhook(
+  platform: Sealing,
+  webhook: Webhook,
+  changes: WebhookChanges,
+): Promise<WebhookView> {
+  const { url, name, description, active, headers } = changes;
+  const moved = url !== undefined && url !== webhook.url;
+  const set: Partial<Webhook> = {
+    ...(url !== undefined && { url: checkWebhookUrl(platform.config, "body", url) }),
+    ...(name !== undefined && { name: name || null }),
+    ...(description !== undefined && { description: description || null }),
+    ...(active !== undefined && { active, disabled_reason: null }),
+    ...(headers !== undefined && sealedHeaders(platform, headers ?? {})),
+    ...((active || moved) && { failing_since_ms: null }),
+    updated_at: seconds(platform.clock()),
+  };
+  const updated = await Webhooks(platform.mongo)
+    .findOneAndUpdate({ _id: webhook._id }, { $set: set }, { returnDocument: "after" })
+    .lean<Webhook | null>();
+  if (!updated) throw notFound("webhook");
+  return presentWebhook(updated);
+}
+
+/**
+ * Deletes a webhook with the subscriptions that name it, all or none, and ends its pending deliveries quietly. Those
+ * may be very many, so they stay out of the transaction: one that a crash left pending is cancelled when it is due.
+ */
+export async function deleteWebhook(platform: Stores, webhookId: string): Promise<void> {
+  await transaction(platform.mongo, async session => {
+    await Webhooks(platform.mongo).deleteOne({ _id: webhookId }, { session });
+    await Subscriptions(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
+    await AutoSubscriptions(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
+  });
+  await cancelPending(platform, webhookId);
+}
+
+/**
+ * Gives the webhook a new signing key, shown this once; the one before signs too for 24 hours. Throws `conflict` when
+ * another rotation came in between, so that no caller holds a key that never signs.
+ */
+export async function rotateSigningKey(platform: Sealing, webhook: Webhook): Promise<WebhookWithKey> {
+  const signingKey = newSigningKey();
+  const now = platform.clock();
+  const signing_keys = rotated(webhook.signing_keys, platform.secrets.seal(signingKey), now);
+  const updated = await Webhooks(platform.mongo)
+    .findOneAndUpdate(
+      { _id: webhook._id, "signing_keys.0.sealed": webhook.signing_keys[0]?.sealed ?? null },
+      { $set: { signing_keys, updated_at: seconds(now) } },
+      { returnDocument: "after" },
+    )
+    .lean<Webhook | null>();
+  if (!updated) throw new AppError("conflict", "the signing key was changed by another request");
+  return { ...presentWebhook(updated), signing_key: signingKey };
+}

@@ -1,0 +1,23 @@
+import { Schema } from "mongoose";
+import { collection, schemaOptions } from "../store/mongo.ts";
+
+/** The platform knows a workflow by its id and owner only; a workflow engine runs it (rest-api.md, section 1). */
+export interface Workflow {
+  _id: string;
+  owner_id: string;
+  name: string;
+  created_at: number;
+}
+
+export const Workflows = collection<Workflow>(
+  "workflows",
+  new Schema<Workflow>(
+    {
+      _id: { type: String, required: true },
+      owner_id: { type: String, required: true },
+      name: { type: String, required: true },
+      created_at: { type: Number, required: true },
+    },
+    schemaOptions,
+  ).index({ owner_id: 1, _id: -1 }),
+);

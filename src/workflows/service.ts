@@ -1,0 +1,37 @@
+import { notFound } from "../errors.ts";
+import { Organizations } from "../organizations/model.ts";
+import type { Platform } from "../platform.ts";
+import { newId } from "../store/ids.ts";
+import { transaction } from "../store/mongo.ts";
+import { subscribeNewEmitter } from "../subscriptions/auto.ts";
+import { Users } from "../users/model.ts";
+import { type Workflow, Workflows } from "./model.ts";
+
+/** Makes a workflow known, with the subscriptions its account asked for. Throws `not-found` for an unknown owner. */
+export async function createWorkflow(
+  platform: Pick<Platform, "mongo" | "clock">,
+  { ownerId, name }: { ownerId: string; name: string },
+): Promise<{ id: string }> {
+  const owners = ownerId.startsWith("o_") ? Organizations(platform.mongo) : Users(platform.mongo);
+  if (!(await (owners as ReturnType<typeof Users>).exists({ _id: ownerId }))) throw notFound("owner");
+  const id = newId("p", platform.clock());
+  await transaction(platform.mongo, async session => {
+    await Workflows(platform.mongo).insertMany(
+      [{ _id: id, owner_id: ownerId, name, created_at: Math.floor(platform.clock() / 1000) }],
+      { session },
+    );
+    await subscribeNewEmitter(platform, { id, owner_id: ownerId }, session);
+  });
+  return { id };
+}
+
+/** A workflow that one of these owners has; null otherwise. */
+export function findWorkflow(
+  platform: Pick<Platform, "mongo">,
+  id: string,
+  owners: string[],
+): Promise<Workflow | null> {
+  return Workflows(platform.mongo)
+    .findOne({ _id: id, owner_id: { $in: owners } })
+    .lean();
+}

@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import { tmpdir } from "node:os";
+import { expect } from "chai";
+import { bundleComponent } from "../../src/components/bundle.ts";
+import { describeComponent } from "../../src/components/describe.ts";
+import { fromCode } from "../../src/components/load-modules.ts";
+import type { Sandboxes } from "../../src/sandbox/host.ts";
+import { openTestSandboxes } from "../examples/open-example.ts";
+import { rejection } from "./rejection.ts";
+
+describe("describing a component when it is saved", function () {
+  this.timeout(60_000);
+  let sandboxes: Sandboxes;
+
+  before(async () => {
+    sandboxes = await openTestSandboxes();
+  });
+  after(() => sandboxes?.close());
+
+  const describeCode = async (code: string) => {
+    const bundle = await bundleComponent(fromCode(code), { cacheDir: tmpdir() });
+    const hash = createHash("sha256").update(bundle.code).digest("hex");
+    return describeComponent(sandboxes, { code: bundle.code, hash });
+  };
+  const withProps = (props: string) => `export default { name: "x", version: "1", props: ${props} };`;
+
+  it("tells name, key, version, hooks and props in the order of the code", async () => {
+    const found = await describeCode(`
+      const app = { type: "app", app: "acme", propDefinitions: { repo: { type: "string", label: "Repo" } } };
+      export default {
+        name: "X", key: "acme-x", version: "0.1.2", description: "About", dedupe: "unique",
+        props: {
+          app, db: "$.service.db", timer: { type: "$.interface.timer", default: { intervalSeconds: 60 } },
+          repo: { propDefinition: [app, "repo"], optional: true }, list: { type: "string[]", options: async () => [] },
+        },
+        hooks: { async deploy() {} },
+        async run() {},
+      };`);
+    expect(found).to.deep.include({
+      name: "X",
+      key: "acme-x",
+      version: "0.1.2",
+      hooks: ["deploy"],
+      hasRun: true,
+    });
+    expect(found.props.map(({ name, type }) => `${name} ${type}`)).to.deep.equal([
+      "app app",
+      "db $.service.db",
+      "timer $.interface.timer",
+      "repo string",
+      "list string[]",
+    ]);
+    expect(found.props[3]).to.include({ label: "Repo", optional: true });
+    expect(found.usesRespond).to.equal(false);
+  });
+
+  it("takes every documented type of prop", async () => {
+    const plain = ["string", "integer", "boolean", "object", "any"];
+    const types = [
+      ...plain,
+      ...plain.map(type => `${type}[]`),
+      ...[
+        "$.interface.timer",
+        "$.interface.http",
+        "$.interface.apphook",
+        "$.service.db",
+        "http_request",
+        "alert",
+      ],
+      ...["data_store", "dir", "sql", "app", "$.airtable.baseId", "$.discord.channel[]"],
+    ];
+    const props = Object.fromEntries(types.map((type, index) => [`p${index}`, { type }]));
+    expect(
+      (await describeCode(withProps(JSON.stringify(props)))).props.map(({ type }) => type),
+    ).to.deep.equal(types);
+  });
+
+  const respond: [string, boolean][] = [
+    ["this.http.respond({ status: 200 })", true],
+    [`this.http["respond"]({})`, true],
+    ["this.http?.respond?.({})", true],
+    ["const { respond } = this.http; respond({})", true],
+    ["this.http.respond.call(this, {})", true],
+    ["/* this.http.respond({}) */ null", false],
+    [`"it will respond later"`, false],
+    ["this.responder({})", false],
+    ["this.respondTo({})", false],
+  ];
+  for (const [code, expected] of respond) {
+    it(`finds ${expected ? "a" : "no"} call of respond in: ${code}`, async () => {
+      const source = `export default { name: "x", version: "1", async run() { ${code}; } };`;
+      expect((await describeCode(source)).usesRespond).to.equal(expected);
+    });
+  }
+
+  const refused: [string, string, string][] = [
+    ["an action", `export default { name: "x", version: "1", type: "action" };`, "type"],
+    ["no name", `export default { version: "1" };`, "name"],
+    ["a blank name", `export default { name: " ", version: "1" };`, "name"],
+    ["no version", `export default { name: "x" };`, "version"],
+    ["a key that looks like an id", `export default { name: "x", version: "1", key: "sc_1" };`, "key"],
+    ["a key with a blank", `export default { name: "x", version: "1", key: "a b" };`, "key"],
+    ["an unknown type of prop", withProps(`{ a: "text" }`), "props.a.type"],
+    ["an unknown interface", withProps(`{ a: "$.interface.queue" }`), "props.a.type"],
+    ["a reserved name of a prop", withProps(`{ $emit: "string" }`), "props.$emit"],
+    [
+      "a timer that never comes",
+      withProps(`{ t: { type: "$.interface.timer", default: { cron: "0 0 30 2 *" } } }`),
+      "props.t.default",
+    ],
+    ["two timers", withProps(`{ t: "$.interface.timer", u: "$.interface.timer" }`), "props.u"],
+    ["code that throws when it is loaded", `throw new Error("at once");`, "code"],
+  ];
+  for (const [what, code, path] of refused) {
+    it(`refuses ${what}, naming ${path}`, async () => {
+      const error = await rejection(
+        describeCode(code.includes("throw") ? `${code} export default {};` : code),
+      );
+      expect(error.code).to.equal("invalid");
+      expect(error.fields.map(field => field.path)).to.include(path);
+    });
+  }
+});

@@ -1,0 +1,211 @@
+import { access } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { expect } from "chai";
+import { bundleComponent } from "../../src/components/bundle.ts";
+import { fromCode } from "../../src/components/load-modules.ts";
+import { npmEnvironment } from "../../src/components/run-npm.ts";
+import { importBundle, mapOf } from "./import-bundle.ts";
+import { type NpmRegistry, type Published, startNpmRegistry } from "./npm-registry.ts";
+import { rejection } from "./rejection.ts";
+
+const simple = (name: string, version: string, code: string, more: object = {}): Published => ({
+  manifest: { name, version, main: "index.js", ...more },
+  files: { "index.js": code },
+});
+
+const outside = (name: string, spec: string) =>
+  simple(name, "1.0.0", "module.exports = 1;", { dependencies: { strange: spec } });
+
+const PACKAGES: Published[] = [
+  simple("@acme/versions", "0.20.0", `module.exports = { version: "0.20.0" };`),
+  simple("@acme/versions", "1.4.0", `module.exports = { version: "1.4.0" };`),
+  simple("@acme/versions", "2.0.0", `module.exports = { version: "2.0.0" };`),
+  {
+    manifest: {
+      name: "dual",
+      version: "1.0.0",
+      type: "module",
+      exports: {
+        ".": { browser: "./browser.js", import: "./esm.js", require: "./cjs.cjs" },
+        "./sub/*": "./lib/*.js",
+        "./data.json": "./data.json",
+      },
+      imports: { "#inner": "./lib/inner.js" },
+      dependencies: { "@acme/versions": "^1.0.0" },
+    },
+    files: {
+      "esm.js": `import inner from "#inner"; import v from "@acme/versions"; import d from "./data.json"; export default { inner, kind: "esm", v: v.version, d: d.d };`,
+      "cjs.cjs": `module.exports = { kind: "cjs", v: require("@acme/versions").version };`,
+      "lib/inner.js": `export default "inner";`,
+      "lib/deep.js": `export const deep = "deep";`,
+      "data.json": `{"d": 7}`,
+    },
+  },
+  simple(
+    "optional",
+    "1.0.0",
+    `let x; try { x = require("not-installed"); } catch (e) { x = e.code; } module.exports = { x };`,
+  ),
+  simple(
+    "compiled",
+    "1.0.0",
+    `exports.__esModule = true; exports.default = () => "called"; exports.named = 1;`,
+  ),
+  simple("scripted", "1.0.0", "module.exports = 1;", {
+    scripts: { install: "touch ../../ran", preinstall: "touch ../../ran", postinstall: "touch ../../ran" },
+  }),
+  simple("climber", "1.0.0", `module.exports = require("../../package.json");`),
+  simple("climber-far", "1.0.0", `module.exports = require("../../../../../../../../etc/hostname");`),
+  {
+    manifest: { name: "climber-main", version: "1.0.0", main: "../../../../../../../../etc/hostname" },
+    files: {},
+  },
+  simple("absolute", "1.0.0", `import x from "/etc/hostname"; export default x;`),
+  simple("globs", "1.0.0", `module.exports = x => [require("../" + x), import("./" + x)];`),
+  {
+    manifest: { name: "linker", version: "1.0.0", main: "index.js" },
+    files: { "index.js": "->/etc/hostname" },
+  },
+  outside("by-file", "file:../../../../../../etc"),
+  outside("by-git", "git+ssh://git@127.0.0.1/x/y.git"),
+  outside("by-address", "http://127.0.0.1:1/x.tgz"),
+];
+
+describe("npm packages of a component", function () {
+  this.timeout(60_000);
+  let registry: NpmRegistry;
+  const bundle = (code: string) =>
+    bundleComponent(fromCode(code), { cacheDir: registry.cacheDir, npmEnvironment: registry.environment });
+  const imported = async (code: string) => importBundle((await bundle(code)).code);
+
+  before(async () => {
+    registry = await startNpmRegistry(PACKAGES);
+  });
+  after(() => registry.close());
+
+  it("come at the version the specifier names, beside another of the same package", async () => {
+    const { code, packages } = await bundle(
+      `import old from "@acme/versions@0.20.0"; import one from "@acme/versions@^1"; import now from "@acme/versions";
+       export default { versions: [old.version, one.version, now.version] };`,
+    );
+    expect((await importBundle(code)).versions).to.deep.equal(["0.20.0", "1.4.0", "2.0.0"]);
+    expect(packages).to.deep.equal({
+      "@acme/versions": "2.0.0",
+      "@acme/versions@0.20.0": "0.20.0",
+      "@acme/versions@^1": "1.4.0",
+    });
+  });
+
+  it("resolve as under Node: conditions, patterns, inner imports, their own dependencies", async () => {
+    const found = await imported(
+      `import dual from "dual"; import { deep } from "dual@1/sub/deep"; export default { dual, deep, name: "x" };`,
+    );
+    expect(found).to.deep.include({ deep: "deep", dual: { inner: "inner", kind: "esm", v: "1.4.0", d: 7 } });
+    expect(await imported(`const dual = require("dual"); module.exports = { dual };`)).to.deep.equal({
+      dual: { kind: "cjs", v: "1.4.0" },
+    });
+  });
+
+  it("give CommonJS its default as Node does", async () => {
+    const code = `import compiled, { named } from "compiled"; export default { said: compiled.default(), named };`;
+    expect(await imported(code)).to.deep.equal({ said: "called", named: 1 });
+  });
+
+  it("may lack an optional dependency", async () => {
+    const code = `import o from "optional"; export default { code: o.x };`;
+    expect(await imported(code)).to.deep.equal({ code: "MODULE_NOT_FOUND" });
+  });
+
+  it("stay out of the source map", async () => {
+    const { code } = await bundle(`import dual from "dual"; export default { dual };`);
+    expect(mapOf(code).sources).to.deep.equal(["component.js"]);
+  });
+
+  it("are installed once by saves at the same moment", async () => {
+    const before = registry.requests.length;
+    const code = `import o from "optional@1.0.0"; export default { o };`;
+    await Promise.all([bundle(code), bundle(code), bundle(code)]);
+    expect(registry.requests.slice(before).filter(path => path === "optional")).to.have.length(1);
+    const after = registry.requests.length;
+    await bundle(code);
+    expect(registry.requests).to.have.length(after);
+  });
+
+  it("run no script when they are installed", async () => {
+    await bundle(`import s from "scripted@1.0.0"; export default { s };`);
+    const ran = await access(join(registry.cacheDir, "packages", "ran")).then(
+      () => true,
+      () => false,
+    );
+    expect(ran).to.equal(false);
+  });
+
+  it("import file names computed at run time without showing ours", async () => {
+    const { code } = await bundle(`import g from "globs"; export default { g };`);
+    expect(code).not.to.match(/npm:node_modules\/(?!globs\/)/);
+  });
+
+  const refused: [string, string, RegExp][] = [
+    ["an unknown package", `import a from "no-such-package";`, /"no-such-package".*no such package/],
+    [
+      "an unknown version",
+      `import d from "dual"; import a from "@acme/versions@9.9.9";`,
+      /"@acme\/versions@9\.9\.9".*no such version/,
+    ],
+    ["an unknown tag", `import a from "dual@nightly";`, /"dual@nightly".*no such version/],
+    ["a path the package does not export", `import a from "dual/esm.js";`, /"dual\/esm\.js".*no such file/],
+    ["a package that climbs out of the folder", `import a from "climber-far";`, /outside the packages/],
+    ["a package whose main file climbs out", `import a from "climber-main";`, /"climber-main"/],
+    [
+      "a package that imports an absolute path",
+      `import a from "absolute";`,
+      /absolute\/index\.js imports "\/etc\/hostname"/,
+    ],
+    ["a package that is a symlink", `import a from "linker";`, /"linker"/],
+    ["a package that depends on a folder", `import a from "by-file";`, /outside the registry/],
+    ["a package that depends on a git address", `import a from "by-git";`, /outside the registry/],
+    ["a package that depends on a URL", `import a from "by-address";`, /outside the registry/],
+  ];
+  for (const [what, code, message] of refused) {
+    it(`refuse ${what}, naming the import`, async () => {
+      const error = await rejection(bundle(`${code} export default { a };`));
+      expect(error.message).to.match(message);
+      expect([error.code, error.fields[0]?.path]).to.deep.equal(["invalid", "component_code"]);
+    });
+  }
+
+  it("see nothing above the prepared folder", async () => {
+    const { code } = await bundle(`import a from "climber@1.0.0"; export default { a };`);
+    // The folder's own package.json, which npm needs, is the topmost file there is.
+    expect(((await importBundle(code)).a as { private: boolean }).private).to.equal(true);
+  });
+
+  it("are unavailable, not invalid, when the registry does not answer", async () => {
+    const closed = createServer();
+    await new Promise<void>(resolve => closed.listen(0, "127.0.0.1", resolve));
+    const { port } = closed.address() as AddressInfo;
+    await new Promise(resolve => closed.close(resolve));
+    const environment = { ...registry.environment, npm_config_registry: `http://127.0.0.1:${port}/` };
+    const work = bundleComponent(fromCode(`import a from "somewhere"; export default { a };`), {
+      cacheDir: registry.cacheDir,
+      npmEnvironment: environment,
+    });
+    expect((await rejection(work)).code).to.equal("unavailable");
+  });
+
+  it("are fetched by an npm that sees none of our settings", () => {
+    const seen = npmEnvironment({
+      PATH: "/bin",
+      HOME: "/home/x",
+      SECRETS_KEY: "s",
+      MONGODB_URL: "m",
+      npm_config_registry: "http://r/",
+      npm_config_ignore_scripts: "false",
+      HTTPS_PROXY: "http://p/",
+      NODE_OPTIONS: "--inspect",
+    });
+    expect(Object.keys(seen).sort()).to.deep.equal(["HOME", "HTTPS_PROXY", "PATH", "npm_config_registry"]);
+  });
+});

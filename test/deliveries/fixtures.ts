@@ -1,0 +1,101 @@
+import { createDeliveries } from "../../src/deliveries/create.ts";
+import { Deliveries, type Delivery } from "../../src/deliveries/model.ts";
+import { type StoredEvent, StoredEvents } from "../../src/events/model.ts";
+import { newId } from "../../src/store/ids.ts";
+import { Subscriptions } from "../../src/subscriptions/model.ts";
+import { Webhooks } from "../../src/webhooks/model.ts";
+import { createWebhook } from "../../src/webhooks/service.ts";
+import { Workflows } from "../../src/workflows/model.ts";
+import type { TestPlatform } from "../support/platform.ts";
+
+export const OWNER = "u_0000000000000000";
+export const EMITTER = "p_0000000000000000";
+
+export interface Subscribed {
+  webhookId: string;
+  subscriptionId: string;
+  signingKey: string;
+}
+
+/** A webhook at this url, and a subscription that feeds it. */
+export async function subscribe(
+  platform: TestPlatform,
+  url: string,
+  options: { ownerId?: string; headers?: Record<string, string> } = {},
+): Promise<Subscribed> {
+  const ownerId = options.ownerId ?? OWNER;
+  const webhook = await createWebhook(platform, { ownerId, userId: ownerId, url, headers: options.headers });
+  const subscriptionId = newId("sub");
+  await Workflows(platform.mongo).updateOne(
+    { _id: EMITTER },
+    { $setOnInsert: { owner_id: ownerId, name: "emitter", created_at: 0 } },
+    { upsert: true },
+  );
+  await Subscriptions(platform.mongo).insertOne({
+    _id: subscriptionId,
+    owner_id: ownerId,
+    user_id: ownerId,
+    emitter_id: EMITTER,
+    listener_id: webhook.id,
+    event_name: subscriptionId,
+    filter: null,
+    created_at: 0,
+  });
+  return { webhookId: webhook.id, subscriptionId, signingKey: webhook.signing_key };
+}
+
+let emitted = 0;
+
+/** Stores an event as the fan-out finds it. */
+export async function storeEvent(
+  platform: TestPlatform,
+  event: unknown = { hello: "world" },
+  overrides: Partial<StoredEvent> = {},
+): Promise<StoredEvent> {
+  emitted += 1;
+  const now = platform.clock();
+  const stored: StoredEvent = {
+    _id: newId("emit"),
+    emitter_id: EMITTER,
+    owner_id: OWNER,
+    event_id: `${now}-${emitted % 1024}`,
+    score: now * 1024 + (emitted % 1024),
+    name: "",
+    event: JSON.stringify(event),
+    delivered: true,
+    created_at: new Date(now),
+    ...overrides,
+  };
+  await StoredEvents(platform.mongo).insertOne(stored);
+  return stored;
+}
+
+/** Emits an event to these listeners; answers the event. */
+export async function emit(
+  platform: TestPlatform,
+  listeners: Pick<Subscribed, "webhookId" | "subscriptionId">[],
+  event?: unknown,
+): Promise<StoredEvent> {
+  const stored = await storeEvent(platform, event);
+  await createDeliveries(platform, {
+    event: stored,
+    listeners: listeners.map(listener => ({ ...listener, ownerId: OWNER })),
+  });
+  return stored;
+}
+
+export async function deliveriesOf(platform: TestPlatform, webhookId: string): Promise<Delivery[]> {
+  return await Deliveries(platform.mongo).find({ webhook_id: webhookId }).sort({ _id: 1 }).lean<Delivery[]>();
+}
+
+export async function onlyDelivery(platform: TestPlatform, webhookId: string): Promise<Delivery> {
+  const [delivery, ...others] = await deliveriesOf(platform, webhookId);
+  if (!delivery || others.length > 0) throw new Error(`${others.length + (delivery ? 1 : 0)} deliveries`);
+  return delivery;
+}
+
+export async function webhookOf(platform: TestPlatform, webhookId: string) {
+  const webhook = await Webhooks(platform.mongo).findById(webhookId).lean();
+  if (!webhook) throw new Error("no webhook");
+  return webhook;
+}

@@ -1,0 +1,135 @@
+import { expect } from "chai";
+import { createDeliveries } from "../../src/deliveries/create.ts";
+import { Deliveries } from "../../src/deliveries/model.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { type Api, CALLERS, openWebhookApi } from "../webhooks/webhook-api.ts";
+import { deliveriesOf, type Subscribed, storeEvent, subscribe } from "./fixtures.ts";
+
+const ownerId = CALLERS.ann?.userId ?? "";
+
+describe("deliveries API", () => {
+  let platform: TestPlatform;
+  let api: Api;
+  let endpoint: Receiver;
+  let listener: Subscribed;
+  let now = 0;
+
+  before(async () => {
+    platform = await openTestPlatform({}, { process: "web", clock: () => now });
+    api = await openWebhookApi(platform);
+    endpoint = await startReceiver(200);
+  });
+  after(async () => {
+    await api.close();
+    await endpoint.close();
+    await platform.destroy();
+  });
+  beforeEach(async () => {
+    now = Date.now();
+    listener = await subscribe(platform, endpoint.url, { ownerId });
+  });
+
+  const emitAt = async (atMs: number) => {
+    now = atMs;
+    const event = await storeEvent(platform);
+    await createDeliveries(platform, { event, listeners: [{ ...listener, ownerId }] });
+  };
+  const list = async (query = "") =>
+    (await api.call("GET", `/webhooks/${listener.webhookId}/deliveries${query}`)).body;
+  const failed = { state: "failed", reason: "exhausted", next_attempt_at_ms: null, finished_at_ms: 1 };
+  const failAll = () =>
+    Deliveries(platform.mongo).updateMany({ webhook_id: listener.webhookId }, { $set: failed });
+
+  it("lists a webhook's deliveries newest first, by state and time", async () => {
+    const start = now - 10_000;
+    for (const second of [0, 1, 2, 3]) await emitAt(start + second * 1000);
+    const newest = (await deliveriesOf(platform, listener.webhookId)).map(({ _id }) => _id).reverse();
+    const ids = async (query: string) => (await list(query)).data.map((one: { id: string }) => one.id);
+    expect(await ids("")).to.deep.equal(newest);
+    expect(await ids("?limit=2")).to.deep.equal(newest.slice(0, 2));
+    const since = Math.floor(start / 1000) + 2;
+    expect(await ids(`?since=${since}`)).to.deep.equal(await idsBetween(since, Number.POSITIVE_INFINITY));
+    expect(await ids(`?until=${since - 1}`)).to.deep.equal(await idsBetween(0, since - 1));
+    await Deliveries(platform.mongo).updateOne({ _id: newest[1] ?? "" }, { $set: failed });
+    expect(await ids("?state=failed")).to.deep.equal([newest[1]]);
+    expect((await list("?state=pending")).page_info.total_count).to.equal(3);
+  });
+
+  /** Ids of the events of these seconds, both inclusive, newest first. */
+  const idsBetween = async (since: number, until: number) =>
+    (await deliveriesOf(platform, listener.webhookId))
+      .filter(({ event_id }) => {
+        const second = Math.floor(Number(event_id.split("-")[0]) / 1000);
+        return second >= since && second <= until;
+      })
+      .map(({ _id }) => _id)
+      .reverse();
+
+  it("refuses an unknown state by name", async () => {
+    const { status, body } = await api.call("GET", `/webhooks/${listener.webhookId}/deliveries?state=lost`);
+    expect(status).to.equal(400);
+    expect(body.errors[0].path).to.equal("state");
+  });
+
+  it("shows one with its attempts", async () => {
+    await emitAt(now);
+    const [row] = await deliveriesOf(platform, listener.webhookId);
+    const attempt = {
+      number: 1,
+      at_ms: 5,
+      trigger: "schedule" as const,
+      status: 500,
+      latency_ms: 3,
+      error: "answered 500",
+      response: "oh",
+    };
+    await Deliveries(platform.mongo).updateOne({ _id: row?._id ?? "" }, { $set: { attempts: [attempt] } });
+    const { status, body } = await api.call("GET", `/deliveries/${row?._id}`);
+    expect(status).to.equal(200);
+    expect(body.data.attempts).to.deep.equal([attempt]);
+    expect(body.data).to.deep.include({ attempts_made: 1, last_attempt: attempt, state: "pending" });
+    expect(body.data).not.to.have.any.keys("owner_id", "round", "sweep_at_ms");
+  });
+
+  it("tries one again at once", async () => {
+    await emitAt(now);
+    await failAll();
+    const [row] = await deliveriesOf(platform, listener.webhookId);
+    const { status, body } = await api.call("POST", `/deliveries/${row?._id}/retry`);
+    expect(status).to.equal(202);
+    expect(body.data).to.include({ state: "pending", reason: null, next_attempt_at_ms: now });
+  });
+
+  it("counts with dry_run, and tries all failed ones since a moment again without", async () => {
+    for (const second of [0, 1, 2]) await emitAt(1_700_000_000_000 + second * 1000);
+    await failAll();
+    const recover = (dry_run: boolean) =>
+      api.call("POST", `/webhooks/${listener.webhookId}/recover`, {
+        body: { since: 1_700_000_001, dry_run },
+      });
+    expect((await recover(true)).body.data).to.deep.equal({ count: 2 });
+    expect((await list("?state=failed")).page_info.total_count).to.equal(3);
+    expect((await recover(false)).body.data).to.deep.equal({ count: 2 });
+    expect((await list("?state=failed")).page_info.total_count).to.equal(1);
+  });
+
+  it("answers 404 to anyone a delivery does not belong to", async () => {
+    await emitAt(now);
+    const [row] = await deliveriesOf(platform, listener.webhookId);
+    expect((await api.call("GET", `/deliveries/${row?._id}`, { as: "eve" })).status).to.equal(404);
+    expect((await api.call("POST", `/deliveries/${row?._id}/retry`, { as: "eve" })).status).to.equal(404);
+  });
+
+  it("sends a signed test event now, tells what came of it, and records nothing", async () => {
+    const test = async () => (await api.call("POST", `/webhooks/${listener.webhookId}/test`)).body.data;
+    endpoint.script({ status: 418, body: "short and stout" });
+    expect(await test()).to.include({ status: 418, error: "answered 418", response: "short and stout" });
+    const request = endpoint.requests.at(-1);
+    expect(request?.headers["x-headwater-event-name"]).to.equal("$test");
+    expect(request?.headers["webhook-signature"]).to.match(/^v1,/);
+    expect(JSON.parse(request?.raw ?? "")).to.include({ test: true, webhook_id: listener.webhookId });
+    expect((await list()).page_info.total_count).to.equal(0);
+    expect((await api.call("GET", `/webhooks/${listener.webhookId}`)).body.data.failing_since).to.equal(null);
+  });
+});

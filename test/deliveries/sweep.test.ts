@@ -1,0 +1,81 @@
+import { expect } from "chai";
+import { Deliveries } from "../../src/deliveries/model.ts";
+import { enqueueOverdue } from "../../src/deliveries/sweep.ts";
+import { openedQueue } from "../../src/queues/define-queue.ts";
+import { deliveries } from "../../src/queues/deliveries.ts";
+import { runWorker } from "../../src/queues/run-worker.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { until } from "../support/until.ts";
+import { emit, onlyDelivery, type Subscribed, subscribe } from "./fixtures.ts";
+
+describe("sweep of deliveries", () => {
+  let platform: TestPlatform;
+  let now = Date.now();
+  let listener: Subscribed;
+  const queue = () => openedQueue(platform.queues, deliveries);
+  const round = async () => (await onlyDelivery(platform, listener.webhookId)).round;
+
+  beforeEach(async () => {
+    now = Date.now();
+    platform = await openTestPlatform({}, { process: "runs", clock: () => now });
+    listener = await subscribe(platform, "http://127.0.0.1:1/");
+    await emit(platform, [listener]);
+  });
+  afterEach(() => platform.destroy());
+
+  it("enqueues what was stored and never enqueued, once it is overdue", async () => {
+    const { _id } = await onlyDelivery(platform, listener.webhookId);
+    await queue().remove(`${_id}-0`);
+    expect(await enqueueOverdue(platform)).to.equal(0);
+    now += platform.config.sweepEveryMs + 1;
+    expect(await enqueueOverdue(platform)).to.equal(1);
+    expect((await queue().getJob(`${_id}-0`))?.data).to.include({ delivery_id: _id, round: 0 });
+  });
+
+  it("leaves alone what is still on its queue, and looks at it ever less often", async () => {
+    now += 60_000;
+    expect(await enqueueOverdue(platform)).to.equal(0);
+    const { sweep_at_ms } = await onlyDelivery(platform, listener.webhookId);
+    expect(sweep_at_ms).to.be.within(now + 59_000, now + 61_000);
+    expect(await queue().getJobCounts("waiting")).to.include({ waiting: 1 });
+  });
+
+  it("gives a new round to one whose job gave up and is kept", async () => {
+    const worker = runWorker(deliveries, () => Promise.reject(new Error("a bug")), {
+      redis: platform.redis,
+      prefix: platform.config.redisPrefix,
+      concurrency: 1,
+      stalledAfterMs: 2000,
+      log: platform.log,
+      count: () => {},
+    });
+    const job = (await queue().getJobs(["waiting"]))[0];
+    await job?.updateData({ ...job.data, round: "no number" });
+    await until(async () => (await queue().getFailedCount()) === 1);
+    await worker.close(2000);
+    now += 60_000;
+    expect(await enqueueOverdue(platform)).to.equal(1);
+    expect(await round()).to.equal(1);
+    expect((await queue().getJobs(["waiting"])).map(({ data }) => data.round)).to.deep.equal([1]);
+  });
+
+  it("works through any number in batches", async () => {
+    const { _id, ...rest } = await onlyDelivery(platform, listener.webhookId);
+    const copies = Array.from({ length: 1200 }, (_, index) => ({ ...rest, _id: `${_id}x${index}` }));
+    await Deliveries(platform.mongo).insertMany(copies);
+    now += 60_000;
+    expect(await enqueueOverdue(platform)).to.equal(1200);
+    expect(await enqueueOverdue(platform)).to.equal(0);
+  });
+
+  it("looks at nothing that is scheduled for later", async () => {
+    await Deliveries(platform.mongo).updateOne(
+      { webhook_id: listener.webhookId },
+      { $set: { next_attempt_at_ms: now + 3_600_000, sweep_at_ms: now + 3_601_000 } },
+    );
+    const { _id } = await onlyDelivery(platform, listener.webhookId);
+    await queue().remove(`${_id}-0`);
+    now += 60_000;
+    expect(await enqueueOverdue(platform)).to.equal(0);
+  });
+});

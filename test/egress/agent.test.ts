@@ -1,0 +1,227 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
+import { expect } from "chai";
+import { createEgress, type Egress, type EgressOptions, type EgressRequest } from "../../src/egress/agent.ts";
+import { EgressError, type EgressErrorCode } from "../../src/egress/egress-error.ts";
+import { until } from "../support/until.ts";
+import { TEST_TLS } from "./test-tls.ts";
+
+const GET: EgressRequest = { method: "GET", timeoutMs: 5000, maxResponseBytes: 1000 };
+
+describe("egress agent", () => {
+  const closers: (() => Promise<unknown>)[] = [];
+
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+
+  function egress(options: Partial<EgressOptions> = {}): Egress {
+    const made = createEgress({ allow: [], neverHosts: [], connectTimeoutMs: 2000, ...options });
+    closers.push(() => made.close());
+    return made;
+  }
+
+  async function listen(server: Server | ReturnType<typeof createTcpServer>): Promise<number> {
+    await new Promise<void>(done => server.listen(0, "127.0.0.1", done));
+    const open = new Set<Socket>();
+    server.on("connection", (socket: Socket) => open.add(socket));
+    closers.push(async () => {
+      for (const socket of open) socket.destroy();
+      await new Promise(done => server.close(done));
+    });
+    return (server.address() as AddressInfo).port;
+  }
+
+  const serve = (listener: RequestListener) => listen(createServer(listener));
+
+  async function codeOf(work: Promise<unknown>): Promise<EgressErrorCode | undefined> {
+    const error = await work.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).to.be.instanceOf(EgressError);
+    return (error as EgressError).code;
+  }
+
+  it("refuses loopback by default, by number and by name", async () => {
+    const port = await serve((_request, response) => response.end("secret"));
+    for (const host of [
+      "127.0.0.1",
+      "localhost",
+      "[::1]",
+      "0.0.0.0",
+      "2130706433",
+      "0x7f.1",
+      "[::ffff:127.0.0.1]",
+    ]) {
+      expect(await codeOf(egress().request(`http://${host}:${port}/`, GET)), host).to.equal(
+        "blocked-address",
+      );
+    }
+  });
+
+  it("reaches an allowed address, sends body and headers, and gives status, headers and body", async () => {
+    const port = await serve(async (request, response) => {
+      let body = "";
+      for await (const chunk of request) body += chunk;
+      response.setHeader("set-cookie", ["a=1", "b=2"]);
+      response.statusCode = 201;
+      response.end(
+        `${request.method} ${request.url} ${request.headers["x-test"]} ${request.headers["user-agent"]} ${body}`,
+      );
+    });
+    const client = egress({ allow: ["127.0.0.1"], userAgent: "Headwater/1" });
+    const answer = await client.request(`http://localhost:${port}/p?q=1`, {
+      ...GET,
+      method: "post",
+      headers: { "X-Test": "yes" },
+      body: "hello",
+    });
+    expect(answer.status).to.equal(201);
+    expect(answer.body.toString()).to.equal("POST /p?q=1 yes Headwater/1 hello");
+    expect(answer.headers["set-cookie"]).to.equal("a=1, b=2");
+    expect(answer.truncated).to.equal(false);
+  });
+
+  it("connects to the address that it checked, though the name changes its answer (DNS rebinding)", async () => {
+    const port = await serve((_request, response) => response.end("secret"));
+    let asked = 0;
+    const resolve = async () => (asked++ === 0 ? ["203.0.113.9"] : ["127.0.0.1"]);
+    const client = egress({ resolve, allow: ["203.0.113.9"], connectTimeoutMs: 300 });
+    expect(await codeOf(client.request(`http://rebind.test:${port}/`, GET))).to.be.oneOf([
+      "timeout",
+      "connect",
+    ]);
+    expect(asked).to.equal(1);
+    expect(await codeOf(client.request(`http://rebind.test:${port}/`, GET))).to.equal("blocked-address");
+  });
+
+  it("uses only the vetted ones of a name's addresses", async () => {
+    const port = await serve((_request, response) => response.end("ok"));
+    const resolve = async () => ["10.0.0.1", "::1", "127.0.0.1"];
+    const client = egress({ resolve, allow: ["127.0.0.1"] });
+    expect((await client.request(`http://mixed.test:${port}/`, GET)).status).to.equal(200);
+  });
+
+  it("never reaches the platform's own stores, whatever is allowed and however they are spelled", async () => {
+    const port = await serve((_request, response) => response.end("store"));
+    const resolve = async (host: string) => [host === "store" ? "127.0.0.1" : host];
+    const client = egress({
+      resolve,
+      allow: ["0.0.0.0/0", "::/0"],
+      neverHosts: [{ host: "store", port }],
+    });
+    for (const host of ["127.0.0.1", "127.0.0.2", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]"]) {
+      expect(await codeOf(client.request(`http://${host}:${port}/`, GET)), host).to.equal("blocked-address");
+    }
+  });
+
+  it("shuts a store's port while its name can't be resolved", async () => {
+    const port = await serve((_request, response) => response.end("store"));
+    const resolve = async (host: string) => {
+      if (host === "store") throw new EgressError("dns", "down");
+      return ["127.0.0.1"];
+    };
+    const client = egress({ resolve, allow: ["127.0.0.1"], neverHosts: [{ host: "store", port }] });
+    expect(await codeOf(client.request(`http://other.test:${port}/`, GET))).to.equal("blocked-address");
+  });
+
+  it("does not follow redirects", async () => {
+    const port = await serve((_request, response) => {
+      response.writeHead(302, { location: "http://127.0.0.1:1/" }).end();
+    });
+    const answer = await egress({ allow: ["127.0.0.1"] }).request(`http://127.0.0.1:${port}/`, GET);
+    expect(answer.status).to.equal(302);
+  });
+
+  it("cuts a body at the cap and drops the rest unread", async () => {
+    let sent = 0;
+    let isGone = false;
+    const port = await serve((_request, response) => {
+      response.on("close", () => {
+        isGone = true;
+      });
+      const pump = () => {
+        while (!isGone && response.write(Buffer.alloc(64_000))) sent += 64_000;
+        if (!isGone) response.once("drain", pump);
+      };
+      pump();
+    });
+    const answer = await egress({ allow: ["127.0.0.1"] }).request(`http://127.0.0.1:${port}/`, GET);
+    expect(answer.body.length).to.equal(1000);
+    expect(answer.truncated).to.equal(true);
+    await until(() => isGone, { what: "the connection ends" });
+    expect(sent).to.be.lessThan(100_000_000);
+  });
+
+  it("tells a body that breaks off from a whole one, and keeps its status", async () => {
+    const port = await serve((request, response) => {
+      response.writeHead(200, { "content-length": "100" });
+      response.write("part");
+      setImmediate(() => request.socket.destroy());
+    });
+    const answer = await egress({ allow: ["127.0.0.1"] }).request(`http://127.0.0.1:${port}/`, GET);
+    expect(answer).to.include({ status: 200, truncated: true });
+  });
+
+  it("gives each failure its code", async () => {
+    const client = egress({ allow: ["127.0.0.1"], connectTimeoutMs: 1000 });
+    const silent = await serve(() => {});
+    const rude = await listen(createTcpServer(socket => socket.on("error", () => {}).destroy()));
+    const plain = await listen(
+      createTcpServer(socket => socket.on("error", () => {}).end("no TLS here\r\n\r\n")),
+    );
+    const closed = createTcpServer();
+    const shut = await listen(closed);
+    await closers.pop()?.();
+    const quick = { ...GET, timeoutMs: 300 };
+    expect(await codeOf(client.request(`http://127.0.0.1:${silent}/`, quick))).to.equal("timeout");
+    expect(await codeOf(client.request(`http://127.0.0.1:${rude}/`, GET))).to.equal("reset");
+    expect(await codeOf(client.request(`https://127.0.0.1:${plain}/`, GET))).to.equal("tls");
+    expect(await codeOf(client.request(`http://127.0.0.1:${shut}/`, GET))).to.equal("connect");
+    const nameless = async () => {
+      throw new EgressError("dns", "no such name");
+    };
+    expect(await codeOf(egress({ resolve: nameless }).request("http://absent.test/", GET))).to.equal("dns");
+    for (const url of ["ftp://a.test/", "a.test", "http://u:p@a.test/", "http://"]) {
+      expect(await codeOf(client.request(url, GET)), url).to.equal("invalid-url");
+    }
+    const broken = { ...GET, headers: { "x-a": "line\r\nx-b: 1" } };
+    expect(await codeOf(client.request(`http://127.0.0.1:${silent}/`, broken))).to.equal("invalid-url");
+  });
+
+  it("verifies certificates", async () => {
+    const port = await listen(createTlsServer(TEST_TLS, (_request, response) => response.end("never")));
+    const client = egress({ allow: ["127.0.0.1"] });
+    expect(await codeOf(client.request(`https://localhost:${port}/`, GET))).to.equal("tls");
+  });
+
+  it("stops at the caller's signal with the caller's reason", async () => {
+    const port = await serve(() => {});
+    const stop = new AbortController();
+    const reason = new Error("no longer needed");
+    const work = egress({ allow: ["127.0.0.1"] }).request(`http://127.0.0.1:${port}/`, {
+      ...GET,
+      signal: stop.signal,
+    });
+    setImmediate(() => stop.abort(reason));
+    expect(await work.catch((error: unknown) => error)).to.equal(reason);
+  });
+
+  it("opens no more than 64 connections to one origin", async () => {
+    const held: (() => void)[] = [];
+    let open = 0;
+    const server = createServer((_request, response) => held.push(() => response.end()));
+    server.on("connection", () => open++);
+    const port = await listen(server);
+    const client = egress({ allow: ["127.0.0.1"] });
+    const work = Array.from({ length: 80 }, () => client.request(`http://127.0.0.1:${port}/`, GET));
+    await until(() => held.length === 64, { what: "64 requests are held" });
+    while (held.length > 0 || open < 64) held.shift()?.();
+    const flush = setInterval(() => held.splice(0).forEach(end => void end()), 5);
+    expect((await Promise.all(work)).length).to.equal(80);
+    clearInterval(flush);
+    expect(open).to.equal(64);
+  });
+});

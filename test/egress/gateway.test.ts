@@ -1,0 +1,110 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { createDial } from "../../src/egress/dial.ts";
+import { type Gateway, openGateway } from "../../src/egress/gateway.ts";
+import { until } from "../support/until.ts";
+
+describe("egress gateway", () => {
+  let directory: string;
+  let socketPath: string;
+  let echo: Server;
+  let port: number;
+  let gateway: Gateway;
+  const accepted = new Set<Socket>();
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), "hw-gate-"));
+    socketPath = join(directory, "g.sock");
+    echo = createServer({ allowHalfOpen: true }, socket => {
+      accepted.add(socket);
+      socket.on("close", () => accepted.delete(socket)).on("error", () => {});
+      socket.pipe(socket);
+    });
+    await new Promise<void>(done => echo.listen(0, "127.0.0.1", done));
+    port = (echo.address() as AddressInfo).port;
+    const dial = createDial({ allow: ["127.0.0.1"], neverHosts: [], connectTimeoutMs: 1000 });
+    gateway = await openGateway({ dial, socketPath, maxConnections: 3 });
+  });
+
+  afterEach(async () => {
+    await gateway.close();
+    await new Promise(done => echo.close(done));
+    await rm(directory, { recursive: true });
+  });
+
+  /** Sends `text`, ends, and gives all that came back. */
+  function talk(text: string): Promise<string> {
+    return new Promise((done, failed) => {
+      let read = "";
+      const client = connect(socketPath, () => client.end(text));
+      client.on("data", chunk => {
+        read += chunk;
+      });
+      client.on("end", () => done(read)).on("error", failed);
+    });
+  }
+
+  const head = (host: unknown, to: unknown) => `${JSON.stringify({ host, port: to })}\n`;
+
+  it("pipes bytes both ways after its ok, those sent along with the header too", async () => {
+    const big = "x".repeat(300_000);
+    expect(await talk(`${head("127.0.0.1", port)}early ${big}`)).to.equal(`{"ok":true}\nearly ${big}`);
+  });
+
+  it("refuses an address that is not public, with the code", async () => {
+    const answer = JSON.parse(await talk(head("10.0.0.1", 80))) as { error: string; message: string };
+    expect(answer.error).to.equal("blocked-address");
+    expect(answer.message).to.contain("10.0.0.1");
+  });
+
+  it("tells a connection that failed", async () => {
+    const closed = createServer();
+    await new Promise<void>(done => closed.listen(0, "127.0.0.1", done));
+    const shut = (closed.address() as AddressInfo).port;
+    await new Promise(done => closed.close(done));
+    expect(JSON.parse(await talk(head("127.0.0.1", shut)))).to.have.property("error", "connect");
+  });
+
+  for (const [what, text] of [
+    ["no JSON", "hello\n"],
+    ["a port that is none", head("a.test", 70_000)],
+    ["a host that is none", head("a b\u0000", 80)],
+    ["a missing host", '{"port":80}\n'],
+    ["an endless header", `{"host":"${"a".repeat(5000)}`],
+    ["a header without its end", '{"host":"a.test"'],
+  ] as const) {
+    it(`refuses ${what}`, async () => {
+      expect(JSON.parse(await talk(text))).to.have.property("error", "invalid-url");
+    });
+  }
+
+  it("limits the connections open at a time", async () => {
+    const held = Array.from({ length: 3 }, () => connect(socketPath));
+    for (const client of held) client.write(head("127.0.0.1", port));
+    await until(() => accepted.size === 3);
+    expect(JSON.parse(await talk(head("127.0.0.1", port)))).to.have.property("error", "connect");
+    for (const client of held) client.destroy();
+    await until(() => accepted.size === 0);
+    expect(await talk(`${head("127.0.0.1", port)}again`)).to.equal('{"ok":true}\nagain');
+  });
+
+  it("ends every connection when it closes", async () => {
+    const client = connect(socketPath);
+    client
+      .on("error", () => {})
+      .resume()
+      .write(head("127.0.0.1", port));
+    await until(() => accepted.size === 1);
+    const closed = new Promise(done => client.once("close", done));
+    await gateway.close();
+    await closed;
+    await until(() => accepted.size === 0);
+    gateway = await openGateway({
+      dial: createDial({ allow: [], neverHosts: [], connectTimeoutMs: 1000 }),
+      socketPath,
+    });
+  });
+});

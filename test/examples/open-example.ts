@@ -1,0 +1,69 @@
+import { createHash } from "node:crypto";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { bundleComponent } from "../../src/components/bundle.ts";
+import { type DescribedComponent, describeComponent } from "../../src/components/describe.ts";
+import { fromFile } from "../../src/components/load-modules.ts";
+import { openSandboxes, type Sandboxes } from "../../src/sandbox/host.ts";
+import type { CallResult, ComponentCall, HttpResponse } from "../../src/sandbox/protocol.ts";
+import { configureProps, propValuesForRun } from "../../src/sources/configure.ts";
+
+/** The real sandbox; components reach loopback, where the test's own servers listen. */
+export function openTestSandboxes(): Promise<Sandboxes> {
+  return openSandboxes({
+    limits: {
+      wallMs: 30_000,
+      heapMb: 256,
+      maxEmits: 10_000,
+      maxEmitBytes: 512 * 1024,
+      maxLogBytes: 64 * 1024,
+      maxDbBytes: 60 * 1024,
+    },
+    maxProcesses: 4,
+    idleMs: 60_000,
+    egress: { allow: ["127.0.0.1/32"], neverHosts: [] },
+  });
+}
+
+export interface Example {
+  description: DescribedComponent;
+  /** Calls it with the db as the last call left it. Throws what the component threw. */
+  call(call: ComponentCall, event: unknown): Promise<CallResult & { responses: HttpResponse[] }>;
+}
+
+/** One of examples/components, bundled, described and configured as a source. */
+export async function openExample(
+  sandboxes: Sandboxes,
+  file: string,
+  configured: Record<string, unknown>,
+): Promise<Example> {
+  const path = fileURLToPath(new URL(`../../examples/components/${file}`, import.meta.url));
+  const { code } = await bundleComponent(fromFile(path), {
+    cacheDir: join(tmpdir(), "headwater-examples"),
+    npmEnvironment: process.env,
+  });
+  const bundle = { code, hash: createHash("sha256").update(code).digest("hex") };
+  const description = await describeComponent(sandboxes, bundle);
+  const endpointUrl = "http://127.0.0.1/in/x";
+  const props = propValuesForRun(description.props, configureProps(description.props, configured), {
+    endpointUrl,
+  });
+  let db: Record<string, unknown> = {};
+  return {
+    description,
+    async call(call, event) {
+      const responses: HttpResponse[] = [];
+      const onRespond = (response: HttpResponse) => void responses.push(response);
+      const result = await sandboxes.call(
+        `${file}:${bundle.hash}`,
+        bundle,
+        { call, event, props, db },
+        { onRespond },
+      );
+      if (result.error) throw new Error(result.error.stack);
+      db = result.db ?? db;
+      return { ...result, responses };
+    },
+  };
+}

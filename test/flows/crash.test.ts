@@ -1,0 +1,129 @@
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { expect } from "chai";
+import { openPlatform, type Platform } from "../../src/platform.ts";
+import { createUser } from "../../src/users/service.ts";
+import { Api, type SourceView } from "../support/api.ts";
+import { dropKeys, testConfig } from "../support/platform.ts";
+import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { until } from "../support/until.ts";
+import { environmentOf, spawnWorker, type WorkerProcess, whenReady } from "../workers/worker-process.ts";
+
+const CODE = `export default { name: "Counter", version: "0.0.1", dedupe: "unique",
+  props: { http: "$.interface.http", db: "$.service.db" },
+  run(event) {
+    this.db.set("seen", (this.db.get("seen") ?? 0) + 1);
+    this.$emit({ n: event.body.n }, { id: event.body.n });
+  } };`;
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise(resolve => server.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise(resolve => server.close(resolve));
+  return port;
+}
+
+describe("processes killed at any step", function () {
+  this.timeout(90_000);
+  let platform: Platform;
+  let receiver: Receiver;
+  let api: Api;
+  let env: Record<string, string>;
+  const running = new Map<string, WorkerProcess>();
+
+  const start = async (name: string) => {
+    const child = spawnWorker(name, env);
+    running.set(name, child);
+    await whenReady(child);
+  };
+  const kill = async (name: string) => {
+    const child = running.get(name);
+    running.delete(name);
+    child?.kill("SIGKILL");
+    await child?.ended;
+  };
+  const send = (source: SourceView, n: number) =>
+    fetch(source.configured_props.http?.endpoint_url ?? "", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ n }),
+    });
+
+  beforeEach(async () => {
+    const config = testConfig({ STALLED_AFTER: "1s", SWEEP_EVERY: "1s" });
+    platform = await openPlatform(config, "runs");
+    const port = await freePort();
+    env = {
+      ...environmentOf(config),
+      PORT: String(port),
+      SWEEP_EVERY: "1s",
+      DELIVERY_RETRY_SCHEDULE: "100ms,100ms,100ms",
+    };
+    receiver = await startReceiver(200);
+    const { api_key } = await createUser(platform, { email: "crash@example.test" });
+    api = new Api(`http://127.0.0.1:${port}/v1`, api_key);
+  });
+  afterEach(async () => {
+    for (const name of [...running.keys()]) await kill(name);
+    await receiver.close();
+    await platform.mongo.dropDatabase();
+    await dropKeys(platform);
+    await platform.close();
+  });
+
+  const subscribed = async () => {
+    const source = await api.createSource({ component_code: CODE });
+    await api.subscribe(source.id, (await api.createWebhook(receiver.url)).id);
+    return source;
+  };
+
+  it("lose nothing when each is killed right after its step and the next one starts only then", async () => {
+    await start("web");
+    const source = await subscribed();
+    expect((await send(source, 1)).status).to.equal(200);
+    await kill("web");
+
+    await start("runs");
+    await until(async () => (await platform.queues.get("emissions")?.getWaitingCount()) === 1, {
+      what: "the emission",
+    });
+    await kill("runs");
+
+    await start("emissions");
+    await until(async () => (await platform.queues.get("deliveries")?.getWaitingCount()) === 1, {
+      what: "the delivery",
+    });
+    await kill("emissions");
+
+    await start("deliveries");
+    await until(() => receiver.requests.length === 1, { what: "the request" });
+    expect(JSON.parse(receiver.requests[0]?.raw ?? "")).to.deep.equal({ n: 1 });
+  });
+
+  it("lose nothing while one of them is killed again and again at random under load", async () => {
+    await start("web");
+    for (const name of ["runs", "emissions", "deliveries"]) await start(name);
+    const source = await subscribed();
+    const total = 60;
+    let sent = 0;
+    const victims = ["runs", "emissions", "deliveries"];
+    for (let round = 0; round < 6; round++) {
+      const batch = Array.from({ length: total / 6 }, () => send(source, ++sent));
+      const victim = victims[Math.floor(Math.random() * victims.length)] as string;
+      await until(() => receiver.requests.length > round * 3, { timeoutMs: 30_000, what: "some progress" });
+      await kill(victim);
+      for (const answer of await Promise.all(batch)) expect(answer.status).to.equal(200);
+      await start(victim);
+    }
+
+    const numbers = () => new Set(receiver.requests.map(request => JSON.parse(request.raw).n));
+    await until(() => numbers().size === total, { timeoutMs: 60_000, what: `all ${total} events` });
+    const idsOf = new Map<number, Set<unknown>>();
+    for (const request of receiver.requests) {
+      const n = JSON.parse(request.raw).n;
+      idsOf.set(n, (idsOf.get(n) ?? new Set()).add(request.headers["webhook-id"]));
+    }
+    for (const [n, ids] of idsOf) expect(ids.size, `webhook-ids of event ${n}`).to.equal(1);
+  });
+});

@@ -1,0 +1,170 @@
+import { randomBytes } from "node:crypto";
+import { expect } from "chai";
+import { Type } from "typebox";
+import { AppError } from "../../src/errors.ts";
+import { data, empty } from "../../src/http/answer.ts";
+import { createIdempotency } from "../../src/http/idempotency.ts";
+import { routeFor } from "../../src/http/route.ts";
+import { createSecrets } from "../../src/store/secrets.ts";
+import { until } from "../support/until.ts";
+import { type DemoServer, type Deps, startDemo } from "./demo-server.ts";
+import { absentRedis, openTestRedis, type TestRedis } from "./redis.ts";
+
+const route = routeFor<Deps>();
+const common = { method: "POST", tag: "T", summary: "T", access: { kind: "owner" } } as const;
+let release: () => void = () => {};
+let failures = 0;
+
+const routes = [
+  route({
+    ...common,
+    path: "/orders",
+    id: "order",
+    query: Type.Object({ item: Type.String() }),
+    body: Type.Object({ a: Type.Optional(Type.Integer()), b: Type.Optional(Type.Integer()) }),
+    answer: data(201, Type.Object({ number: Type.Integer(), signing_key: Type.String() })),
+    handler: async ({ deps }) => ({ number: deps.calls.push("order"), signing_key: "whsec_visible" }),
+  }),
+  route({
+    ...common,
+    path: "/slow",
+    id: "slow",
+    answer: empty(),
+    handler: async ({ deps }) => {
+      deps.calls.push("slow");
+      await new Promise<void>(resolve => {
+        release = resolve;
+      });
+    },
+  }),
+  route({
+    ...common,
+    path: "/refused",
+    id: "refused",
+    answer: empty(),
+    handler: async ({ deps }) => {
+      throw new AppError("conflict", `refused ${deps.calls.push("refused")}`);
+    },
+  }),
+  route({
+    ...common,
+    path: "/flaky",
+    id: "flaky",
+    answer: empty(),
+    handler: async () => {
+      failures += 1;
+      if (failures === 1) throw new AppError("unavailable", "not now");
+    },
+  }),
+];
+
+describe("http/idempotency", () => {
+  let store: TestRedis;
+  let demo: DemoServer;
+  const secrets = createSecrets([randomBytes(32)]);
+  const keyOf = (identity: string) => `${store.prefix}:${identity}`;
+
+  before(async () => {
+    store = await openTestRedis();
+    demo = await startDemo({
+      routes,
+      idempotency: createIdempotency({ redis: store.redis, keyOf, ...secrets }),
+    });
+  });
+  after(async () => {
+    await demo.close();
+    await store.close();
+  });
+
+  const post = (path: string, idempotencyKey: string, more: { key?: string; body?: unknown } = {}) =>
+    demo.send({ method: "POST", path, headers: { "idempotency-key": idempotencyKey }, ...more });
+
+  it("does a request once and answers its repetition alike", async () => {
+    const first = await post("/v1/orders?item=a", "k1", { body: { a: 1, b: 2 } });
+    const again = await post("/v1/orders?item=a", "k1", { body: { b: 2, a: 1 } });
+    expect([first.status, again.status]).to.deep.equal([201, 201]);
+    expect(again.text).to.equal(first.text);
+    expect(again.headers["content-type"]).to.equal(first.headers["content-type"]);
+    expect(again.headers["idempotency-replayed"]).to.equal("true");
+    expect(again.headers["x-request-id"]).not.to.equal(first.headers["x-request-id"]);
+  });
+
+  it("tells callers, routes and keys apart, and does requests without a key each time", async () => {
+    const number = async (key: string, more = {}) =>
+      (await post("/v1/orders?item=a", key, more)).json.data.number;
+    const numbers = [await number("k2"), await number("k3"), await number("k2", { key: "key-bob" })];
+    for (let i = 0; i < 2; i++) {
+      numbers.push((await demo.send({ method: "POST", path: "/v1/orders?item=a" })).json.data.number);
+    }
+    expect(new Set(numbers).size).to.equal(5);
+    expect((await post("/v1/refused", "k2")).status).to.equal(409);
+  });
+
+  it("refuses a key with another request", async () => {
+    await post("/v1/orders?item=a", "k4");
+    for (const [path, body] of [["/v1/orders?item=b"], ["/v1/orders?item=a", { a: 1 }]] as const) {
+      const answer = await post(path, "k4", { body });
+      expect([answer.status, answer.json.detail]).to.deep.equal([
+        409,
+        "the Idempotency-Key was used for another request",
+      ]);
+    }
+  });
+
+  it("refuses a repetition while the first is under way, and says when to try again", async () => {
+    const first = post("/v1/slow", "k5");
+    await until(() => demo.deps.calls.includes("slow"));
+    const second = await post("/v1/slow", "k5");
+    expect([second.status, second.headers["retry-after"]]).to.deep.equal([409, "1"]);
+    release();
+    expect((await first).status).to.equal(204);
+    const third = await post("/v1/slow", "k5");
+    expect([third.status, third.text]).to.deep.equal([204, ""]);
+    expect(demo.deps.calls.filter(call => call === "slow")).to.have.length(1);
+  });
+
+  it("does one of many that come at once", async () => {
+    const before = demo.deps.calls.length;
+    const answers = await Promise.all(Array.from({ length: 8 }, () => post("/v1/orders?item=c", "k6")));
+    expect(demo.deps.calls.length).to.equal(before + 1);
+    expect(answers.map(answer => answer.status)).to.include(201);
+    for (const { status } of answers) expect(status).to.be.oneOf([201, 409]);
+  });
+
+  it("repeats a refusal too, as a problem", async () => {
+    const [first, again] = [await post("/v1/refused", "k7"), await post("/v1/refused", "k7")];
+    expect(again.json).to.deep.equal(first.json);
+    expect(again.headers["content-type"]).to.match(/^application\/problem\+json/);
+  });
+
+  it("keeps no answer of 5xx: the next attempt is a first one", async () => {
+    expect((await post("/v1/flaky", "k8")).status).to.equal(503);
+    expect((await post("/v1/flaky", "k8")).status).to.equal(204);
+  });
+
+  it("keeps answers sealed, and not for ever", async () => {
+    await post("/v1/orders?item=a", "k9");
+    for (const key of await store.redis.keys(`${store.prefix}*`)) {
+      expect(await store.redis.get(key)).not.to.match(/whsec_|signing_key/);
+      expect(await store.redis.pttl(key)).to.be.within(1, 12 * 3_600_000);
+    }
+  });
+
+  it("refuses a key that is too long", async () => {
+    const answer = await post("/v1/orders?item=a", "x".repeat(256));
+    expect(answer.json.errors).to.deep.equal([
+      { in: "header", path: "Idempotency-Key", message: "must have at most 255 characters" },
+    ]);
+  });
+
+  it("answers 503 without Redis, before anything is done; requests without a key pass", async () => {
+    const redis = absentRedis();
+    const cut = await startDemo({ routes, idempotency: createIdempotency({ redis, keyOf, ...secrets }) });
+    const headers = { "idempotency-key": "k1" };
+    const answer = await cut.send({ method: "POST", path: "/v1/orders?item=a", headers });
+    expect([answer.status, answer.headers["retry-after"], cut.deps.calls]).to.deep.equal([503, "1", []]);
+    expect((await cut.send({ method: "POST", path: "/v1/orders?item=a" })).status).to.equal(201);
+    await cut.close();
+    redis.disconnect();
+  });
+});

@@ -1,0 +1,146 @@
+import { gzipSync } from "node:zlib";
+import { expect } from "chai";
+import { type DemoServer, startDemo } from "./demo-server.ts";
+
+describe("http/read-input", () => {
+  let demo: DemoServer;
+  before(async () => {
+    demo = await startDemo({ maxBodyBytes: 10_000 });
+  });
+  after(() => demo.close());
+
+  const create = (path: string, body?: unknown, headers?: Record<string, string>) =>
+    demo.send({ method: "POST", path, ...(body !== undefined && { body }), ...(headers && { headers }) });
+  const lastCall = () => demo.deps.calls.at(-1);
+
+  it("takes parameters from the query string as their declared types", async () => {
+    const answer = await create("/v1/things?name=42&size=7&loud=true");
+    expect(answer.json).to.deep.equal({ data: { id: "t_new", owner: "u_ann", name: "42", size: 7 } });
+    expect(lastCall()).to.deep.equal({ query: { name: "42", size: 7, loud: true }, body: {} });
+  });
+
+  it("takes them from the body too, where the query string wins", async () => {
+    await create("/v1/things?size=7", { name: "box", size: 9, props: { a: [1] } });
+    expect(lastCall()).to.deep.equal({ query: { name: "box", size: 7 }, body: { props: { a: [1] } } });
+    await create("/v1/things", { name: "box", size: null, loud: "false" });
+    expect(lastCall()).to.deep.equal({ query: { name: "box", size: null, loud: false }, body: {} });
+  });
+
+  it("takes parameters of a DELETE from its body", async () => {
+    const path = "/v1/things/t_one/$errors/events";
+    expect((await demo.send({ method: "DELETE", path, body: { start_id: "1-0" } })).status).to.equal(202);
+    expect(lastCall()).to.deep.equal({ start_id: "1-0" });
+  });
+
+  it("turns no type of a body field into another", async () => {
+    const answer = await demo.send({ method: "PUT", path: "/v1/things/t_one", body: { size: "7", loud: 1 } });
+    expect(answer.status).to.equal(400);
+    expect(answer.json.errors).to.deep.equal([
+      { in: "body", path: "size", message: "must be an integer" },
+      { in: "body", path: "loud", message: "must be a boolean" },
+    ]);
+  });
+
+  it("fills in declared defaults", async () => {
+    await demo.send({ method: "PUT", path: "/v1/things/t_one", body: { size: 1 } });
+    expect(lastCall()).to.deep.equal({ size: 1, loud: true });
+  });
+
+  it("names everything that is wrong at once", async () => {
+    const body = { size: -1, shape: { sides: "3", corners: 3 }, color: "green", sice: 3 };
+    const answer = await create("/v1/things?include=id,nmae&exclude=sise&wrong=1", body);
+    expect(answer.status).to.equal(400);
+    expect(answer.headers["content-type"]).to.match(/^application\/problem\+json/);
+    expect(answer.json.errors).to.have.deep.members([
+      { in: "query", path: "name", message: "is required" },
+      { in: "query", path: "wrong", message: "is not known" },
+      { in: "body", path: "size", message: "must be an integer or null" },
+      { in: "body", path: "sice", message: "is not known" },
+      { in: "body", path: "shape.sides", message: "must be an integer" },
+      { in: "body", path: "shape.corners", message: "is not known" },
+      { in: "body", path: "color", message: "must be one of red, blue" },
+      { in: "query", path: "include", message: "nmae is no field of the answer" },
+      { in: "query", path: "exclude", message: "sise is no field of the answer" },
+    ]);
+    expect(answer.json.detail).to.match(/; and 6 more$/);
+    expect(answer.json.error).to.equal(answer.json.detail);
+  });
+
+  it("refuses a parameter that is given twice", async () => {
+    const answer = await create("/v1/things?name=a&name=b");
+    expect(answer.json.errors).to.deep.equal([
+      { in: "query", path: "name", message: "is given more than once" },
+    ]);
+  });
+
+  it("refuses a query string that is no UTF-8, and NUL in a value", async () => {
+    expect((await create("/v1/things?name=%c3%28")).status).to.equal(400);
+    expect((await create("/v1/things?name=%")).status).to.equal(400);
+    expect((await create("/v1/things?name=a%00b")).status).to.equal(400);
+  });
+
+  it("takes an empty body with a JSON content type for none", async () => {
+    const headers = { "content-type": "application/json" };
+    expect((await create("/v1/things?name=a", "", headers)).status).to.equal(201);
+    expect((await create("/v1/things?name=a", undefined, headers)).status).to.equal(201);
+    const chunked = { ...headers, "transfer-encoding": "chunked" };
+    expect(
+      (await demo.send({ method: "POST", path: "/v1/things?name=a", headers: chunked })).status,
+    ).to.equal(201);
+  });
+
+  it("refuses a body that is no JSON by its type with 415", async () => {
+    for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "x"]) {
+      const answer = await create("/v1/things?name=a", "{}", { "content-type": type });
+      expect([answer.status, answer.json.title], type).to.deep.equal([415, "Unsupported media type"]);
+    }
+    const odd = { "content-encoding": "compress" };
+    expect((await create("/v1/things?name=a", "{}", odd)).status).to.equal(415);
+  });
+
+  it("takes JSON with a charset, and compressed", async () => {
+    const typed = { "content-type": "application/json; charset=utf-8" };
+    expect((await create("/v1/things", '{"name":"ä"}', typed)).json.data.name).to.equal("ä");
+    const packed = gzipSync('{"name":"packed"}');
+    const answer = await create("/v1/things", packed, { "content-encoding": "gzip" });
+    expect(answer.json.data.name).to.equal("packed");
+  });
+
+  it("refuses what is no JSON object with 400", async () => {
+    const texts = ["{", "[]", "1", '"a"', "null", " ", "{'a':1}", '{"name":"a"}x', "[[1]]"];
+    for (const text of texts) {
+      const answer = await create("/v1/things?name=a", text);
+      expect([answer.status, answer.json.errors?.[0].in], text).to.deep.equal([400, "body"]);
+    }
+    expect((await create("/v1/things?name=a", "junk", { "content-encoding": "gzip" })).status).to.equal(400);
+  });
+
+  it("refuses a body over the limit with 413, compressed or not", async () => {
+    const big = JSON.stringify({ name: "a", props: { text: "x".repeat(20_000) } });
+    expect((await create("/v1/things", big)).status).to.equal(413);
+    expect((await create("/v1/things", gzipSync(big), { "content-encoding": "gzip" })).status).to.equal(413);
+  });
+
+  it("refuses nesting that would exhaust the stack, and keys that no store takes", async () => {
+    const deep = `{"props":${'{"a":'.repeat(1500)}1${"}".repeat(1500)}}`;
+    const answer = await create("/v1/things?name=a", deep);
+    expect([answer.status, answer.json.detail]).to.deep.equal([
+      400,
+      "the body is nested deeper than 50 levels",
+    ]);
+    expect((await create("/v1/things?name=a", { props: { "a\0b": 1 } })).status).to.equal(400);
+  });
+
+  it("lets no key reach a prototype", async () => {
+    const texts = [
+      '{"__proto__":{"polluted":1}}',
+      '{"props":{"__proto__":{"polluted":1}}}',
+      '{"constructor":1}',
+    ];
+    for (const text of texts) expect((await create("/v1/things?name=a", text)).status, text).to.equal(400);
+    for (const name of ["__proto__", "constructor", "toString"]) {
+      expect((await create(`/v1/things?name=a&${name}=1`)).status, name).to.equal(400);
+    }
+    expect(({} as { polluted?: number }).polluted).to.equal(undefined);
+  });
+});

@@ -1,0 +1,176 @@
+import { expect } from "chai";
+import { Type } from "typebox";
+import { data } from "../../src/http/answer.ts";
+import { docsPage } from "../../src/http/docs-page.ts";
+import { openapiDocument } from "../../src/http/openapi.ts";
+import type { Json } from "../../src/http/openapi-components.ts";
+import { PROBLEMS } from "../../src/http/problem.ts";
+import { type AnyRoute, routeFor } from "../../src/http/route.ts";
+import { type DemoServer, demoRoutes, startDemo } from "./demo-server.ts";
+
+const options = { version: "1.2.3", serverUrl: "/v1" };
+
+interface Operation {
+  operationId: string;
+  security?: unknown[];
+  parameters: { name: string; in: string; required: boolean; schema: Json; $ref?: string }[];
+  requestBody?: { required: boolean; content: Json };
+  responses: Record<string, { content?: Record<string, { schema: Json; example?: unknown }>; $ref?: string }>;
+}
+
+/** Every `$ref` in a document. */
+function references(node: unknown): string[] {
+  if (typeof node !== "object" || node === null) return [];
+  const own = "$ref" in node ? [String(node.$ref)] : [];
+  return [...own, ...Object.values(node).flatMap(references)];
+}
+
+describe("http/openapi", () => {
+  const document = openapiDocument(demoRoutes, options);
+  const paths = document.paths as Record<string, Record<string, Operation>>;
+  const operation = (method: string, path: string): Operation => {
+    const found = paths[path]?.[method];
+    if (!found) throw new Error(`no ${method} ${path}`);
+    return found;
+  };
+
+  it("describes every route once, under its id", () => {
+    const ids = Object.values(paths).flatMap(item => Object.values(item).map(one => one.operationId));
+    expect(ids).to.have.members(demoRoutes.map(route => route.id));
+  });
+
+  it("refers only to what it holds", () => {
+    const all = references(document);
+    expect(all).to.include("#/components/schemas/Thing");
+    for (const reference of new Set(all)) {
+      const found = reference
+        .split("/")
+        .slice(1)
+        .reduce<unknown>((node, step) => (node as Json | undefined)?.[step], document);
+      expect(found, reference).to.be.an("object");
+    }
+  });
+
+  it("lists a route's own parameters, the common ones and those of its path", () => {
+    const names = (one: Operation) => one.parameters.map(parameter => parameter.name ?? parameter.$ref);
+    expect(names(operation("get", "/things/{id}"))).to.have.members(["id", "include", "exclude", "org_id"]);
+    expect(names(operation("get", "/users/me/things"))).to.include.members(["limit", "after", "before"]);
+    expect(names(operation("post", "/things"))).to.include.members([
+      "name",
+      "#/components/parameters/IdempotencyKey",
+    ]);
+    expect(names(operation("get", "/live"))).to.deep.equal([]);
+    const name = operation("post", "/things").parameters.find(parameter => parameter.name === "name");
+    expect(name).to.include({ in: "query", required: true, example: "one" });
+  });
+
+  it("shows each answer in its envelope, with its example", () => {
+    const content = (one: Operation, status: string) => one.responses[status]?.content?.["application/json"];
+    const thing = { $ref: "#/components/schemas/Thing" };
+    expect(content(operation("post", "/things"), "201")).to.deep.equal({
+      schema: { type: "object", required: ["data"], properties: { data: thing } },
+      example: { data: { id: "t_one", owner: "u_ann", name: "one", size: 3 } },
+    });
+    expect(content(operation("get", "/users/me/things"), "200")?.schema.properties).to.deep.equal({
+      page_info: { $ref: "#/components/schemas/PageInfo" },
+      data: { type: "array", items: thing },
+    });
+    expect(operation("delete", "/things/{id}").responses["204"]?.content).to.equal(undefined);
+    expect(operation("get", "/live").responses["200"]?.content).to.have.key("text/event-stream");
+  });
+
+  it("lists the problems that a route may answer", () => {
+    const statuses = (one: Operation) => Object.keys(one.responses);
+    expect(statuses(operation("post", "/things"))).to.include.members([
+      "400",
+      "401",
+      "404",
+      "409",
+      "413",
+      "415",
+      "429",
+    ]);
+    expect(statuses(operation("get", "/live"))).to.deep.equal(["200", "400", "431", "500"]);
+    expect(operation("get", "/live").security).to.deep.equal([]);
+    expect(document.security).to.deep.equal([{ apiKey: [] }]);
+  });
+
+  describe("wiring mistakes", () => {
+    const route = routeFor<object>();
+    const one = (more: Partial<AnyRoute>, title = "Odd"): AnyRoute => ({
+      ...route({
+        method: "POST",
+        path: "/odd",
+        id: "odd",
+        tag: "T",
+        summary: "T",
+        access: { kind: "owner" },
+        answer: data(200, Type.Object({ a: Type.Integer() }, { title })),
+        handler: async () => ({ a: 1 }),
+      }),
+      ...more,
+    });
+    const make =
+      (...routes: AnyRoute[]) =>
+      () =>
+        openapiDocument(routes, options);
+
+    it("refuses an example that does not fit", () => {
+      expect(make(one({ example: { answer: { a: "1", b: 2 } } }))).to.throw(
+        "a must be an integer; b is not known",
+      );
+    });
+
+    it("refuses two schemas of one name", () => {
+      const other = data(200, Type.Object({ b: Type.Integer() }, { title: "Odd" }));
+      expect(make(one({}), one({ path: "/other", answer: other }))).to.throw("two schemas are named Odd");
+    });
+
+    it("refuses a parameter that is a common one, or a body field as well", () => {
+      expect(make(one({ query: Type.Object({ org_id: Type.String() }) }))).to.throw("org_id is a common one");
+      const both = Type.Object({ x: Type.String() });
+      expect(make(one({ query: both, body: both }))).to.throw("x is both");
+    });
+  });
+});
+
+describe("http/docs-page", () => {
+  let demo: DemoServer;
+  before(async () => {
+    demo = await startDemo({ above: docsPage({ openapiUrl: "/v1/openapi.json" }) });
+  });
+  after(() => demo.close());
+
+  it("leads to its page from the path with a slash, without a key", async () => {
+    const answer = await demo.send({ path: "/docs/", key: null });
+    expect([answer.status, answer.headers.location]).to.deep.equal([302, "../docs"]);
+  });
+
+  it("serves a page whose scripts all come from here and stand in files", async () => {
+    const page = await demo.send({ path: "/docs", key: null });
+    expect(page.headers["content-security-policy"]).to.match(/script-src 'self';/);
+    expect(page.text).not.to.match(/https?:|<script>|\son\w+="/);
+    expect(page.text).to.include('spec-url="v1/openapi.json"');
+    const sources = [...page.text.matchAll(/src="([^"]+)"/g)].map(match => match[1]);
+    expect(sources).to.deep.equal(["docs/viewer.js"]);
+    const script = await demo.send({ path: `/${sources[0]}`, key: null });
+    expect([script.status, script.headers["content-type"]]).to.deep.equal([
+      200,
+      "text/javascript; charset=utf-8",
+    ]);
+    expect(script.text).to.include("openapi-explorer");
+  });
+
+  it("packs assets and answers 304 to who has them", async () => {
+    const packed = await demo.send({ path: "/docs/viewer.js", headers: { "accept-encoding": "gzip" } });
+    expect(packed.headers["content-encoding"]).to.equal("gzip");
+    const headers = { "if-none-match": String(packed.headers.etag) };
+    const again = await demo.send({ path: "/docs/viewer.js", headers });
+    expect([again.status, again.text]).to.deep.equal([304, ""]);
+  });
+
+  it("explains every kind of problem at the place its type names", async () => {
+    const page = await demo.send({ path: "/docs/errors", key: null });
+    for (const code of Object.keys(PROBLEMS)) expect(page.text).to.include(`id="${code}"`);
+  });
+});

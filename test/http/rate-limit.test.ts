@@ -1,0 +1,57 @@
+import { expect } from "chai";
+import { createKeyRateLimiter, rateLimit } from "../../src/http/rate-limit.ts";
+import { type DemoServer, startDemo } from "./demo-server.ts";
+import { absentRedis, openTestRedis, type TestRedis } from "./redis.ts";
+
+describe("http/rate-limit", () => {
+  let store: TestRedis;
+  let demo: DemoServer;
+  // Windows so long that no test sees one end.
+  const options = { points: 3, durationS: 600, burst: 5 };
+
+  before(async () => {
+    store = await openTestRedis();
+    const consume = createKeyRateLimiter(store.redis, { keyPrefix: store.prefix, ...options });
+    demo = await startDemo({ rateLimit: rateLimit(consume) });
+  });
+  after(async () => {
+    await demo.close();
+    await store.close();
+  });
+
+  const path = "/v1/things/t_one";
+
+  it("lets a key have its points and its burst, then answers 429 with the wait", async () => {
+    const answers = [];
+    for (let i = 0; i < 7; i++) answers.push(await demo.send({ path }));
+    expect(answers.map(answer => answer.status)).to.deep.equal([200, 200, 200, 200, 200, 429, 429]);
+    expect(answers.map(answer => answer.headers["ratelimit-remaining"]).slice(0, 4)).to.deep.equal([
+      "2",
+      "1",
+      "0",
+      "0",
+    ]);
+    const last = answers[6];
+    expect(last?.json.title).to.equal("Too many requests");
+    expect(last?.headers).to.include({ "ratelimit-limit": "3", "ratelimit-policy": "3;w=600" });
+    for (const name of ["retry-after", "ratelimit-reset"]) {
+      expect(Number(last?.headers[name])).to.be.within(1, 600);
+    }
+  });
+
+  it("counts each key by itself, and public routes not at all", async () => {
+    expect((await demo.send({ path: "/v1/things/t_bob", key: "key-bob" })).status).to.equal(200);
+    const open = await demo.send({ path: "/v1/live" });
+    expect([open.status, open.headers["ratelimit-limit"]]).to.deep.equal([200, undefined]);
+  });
+
+  it("lets requests pass when Redis is away", async () => {
+    const redis = absentRedis();
+    const consume = createKeyRateLimiter(redis, { keyPrefix: "away", ...options });
+    const cut = await startDemo({ rateLimit: rateLimit(consume) });
+    for (let i = 0; i < 7; i++) expect((await cut.send({ path })).status).to.equal(200);
+    expect(cut.lines.some(line => String(line.msg).includes("rate limit"))).to.equal(true);
+    await cut.close();
+    redis.disconnect();
+  });
+});

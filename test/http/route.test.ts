@@ -1,0 +1,106 @@
+import { expect } from "chai";
+import { Type } from "typebox";
+import { accepted, data, empty, list, page } from "../../src/http/answer.ts";
+import { type AnyRoute, routeFor } from "../../src/http/route.ts";
+
+interface Deps {
+  greeting: string;
+  other: number;
+}
+
+const Thing = Type.Object({ id: Type.String(), size: Type.Integer() });
+const route = routeFor<Pick<Deps, "greeting">>();
+
+/** What the compiler refuses here is the test: each `@ts-expect-error` fails the type check when it is none. */
+const declared: AnyRoute<Deps>[] = [
+  route({
+    method: "PUT",
+    path: "/things/{id}",
+    id: "updateThing",
+    tag: "Things",
+    summary: "Update a thing",
+    access: { kind: "resource", what: "thing", load: async (_deps, id) => ({ id, size: 3, hidden: true }) },
+    query: Type.Object({ deep: Type.Optional(Type.Boolean()), limit: Type.Integer() }),
+    body: Type.Object({ size: Type.Integer(), note: Type.Optional(Type.String()) }),
+    answer: data(200, Thing),
+    async handler({ deps, params, query, body, resource }) {
+      const greeting: string = deps.greeting;
+      const id: string = params.id;
+      const deep: boolean | undefined = query.deep;
+      const size: number = body.size + resource.size + query.limit;
+      const hidden: boolean = resource.hidden;
+      // @ts-expect-error deps are only what the route asked for
+      deps.other;
+      // @ts-expect-error no such parameter
+      params.name;
+      // @ts-expect-error the path parameter is a text
+      const wrong: number = params.id;
+      // @ts-expect-error no such body field
+      body.other;
+      return { id: `${greeting}${id}${deep}${hidden}${wrong}`, size };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/orgs/{org_id}/things",
+    id: "listThings",
+    tag: "Things",
+    summary: "List",
+    access: { kind: "member" },
+    answer: list(200, Thing),
+    // @ts-expect-error the size is missing
+    handler: async ({ params }) => [{ id: params.org_id }],
+  }),
+  route({
+    method: "GET",
+    path: "/pages",
+    id: "pageThings",
+    tag: "Things",
+    summary: "Page",
+    access: { kind: "caller" },
+    answer: page(200, Thing),
+    // @ts-expect-error a page is no array
+    handler: async () => [{ id: "1", size: 1 }],
+  }),
+  route({
+    method: "DELETE",
+    path: "/things",
+    id: "deleteThings",
+    tag: "Things",
+    summary: "Delete",
+    access: { kind: "owner" },
+    answer: empty(),
+    handler: async ({ resource }) => {
+      const none: undefined = resource;
+      return none;
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/things/events",
+    id: "deleteEvents",
+    tag: "Things",
+    summary: "Delete",
+    access: { kind: "owner" },
+    answer: accepted(),
+    handler: async () => {},
+  }),
+  route({
+    method: "GET",
+    path: "/wrong",
+    id: "wrong",
+    tag: "Things",
+    summary: "Wrong",
+    access: { kind: "owner" },
+    answer: data(200, Thing),
+    // @ts-expect-error a text is no thing
+    handler: async () => "thing",
+  }),
+];
+
+describe("http/route", () => {
+  it("keeps the declaration as it is, its types checked by the compiler", () => {
+    const plain: AnyRoute[] = declared;
+    expect(plain.map(one => one.id)).to.include.members(["updateThing", "listThings"]);
+  });
+});

@@ -1,0 +1,172 @@
+import { expect } from "chai";
+import { empty } from "../../src/http/answer.ts";
+import { routeFor } from "../../src/http/route.ts";
+import { createRouter } from "../../src/http/router.ts";
+import { type DemoServer, type Deps, startDemo } from "./demo-server.ts";
+
+describe("http/router", () => {
+  let demo: DemoServer;
+  before(async () => {
+    demo = await startDemo();
+  });
+  after(() => demo.close());
+
+  describe("paths", () => {
+    it("serves a path with and without a trailing slash", async () => {
+      for (const path of ["/v1/users/me/things", "/v1/users/me/things/", "/v1/things/t_one/"]) {
+        expect((await demo.send({ path })).status, path).to.equal(200);
+      }
+    });
+
+    it("takes %24errors for $errors", async () => {
+      for (const name of ["$errors", "%24errors"]) {
+        const answer = await demo.send({ method: "DELETE", path: `/v1/things/t_one/${name}/events` });
+        expect([answer.status, answer.text], name).to.deep.equal([202, ""]);
+      }
+    });
+
+    it("answers an unknown path with a 404 problem", async () => {
+      for (const path of [
+        "/",
+        "/v1",
+        "/v2/things/t_one",
+        "/v1//things/t_one",
+        "/v1/Things/t_one",
+        "/v1/things/t_one//",
+      ]) {
+        const answer = await demo.send({ path });
+        expect([answer.status, answer.json?.type], path).to.deep.equal([404, "/docs/errors#not-found"]);
+      }
+    });
+
+    it("answers another method of a known path with 405 and Allow", async () => {
+      const answer = await demo.send({ method: "PATCH", path: "/v1/things/t_one" });
+      expect(answer.status).to.equal(405);
+      expect(answer.headers.allow?.split(", ")).to.have.members(["HEAD", "GET", "PUT", "DELETE", "OPTIONS"]);
+    });
+
+    it("answers OPTIONS with the methods, without a key", async () => {
+      const answer = await demo.send({ method: "OPTIONS", path: "/v1/things/", key: null });
+      expect([answer.status, answer.headers.allow]).to.deep.equal([204, "POST, OPTIONS"]);
+    });
+
+    it("answers HEAD as GET, without the body", async () => {
+      const answer = await demo.send({ method: "HEAD", path: "/v1/things/t_one" });
+      expect([answer.status, answer.text]).to.deep.equal([200, ""]);
+      expect(answer.headers["content-type"]).to.match(/^application\/json/);
+    });
+
+    it("refuses a NUL in a path parameter and takes broken percent-encoding for absent", async () => {
+      expect((await demo.send({ path: "/v1/things/t%00one" })).status).to.equal(400);
+      expect((await demo.send({ path: "/v1/things/%zz" })).status).to.equal(404);
+      expect((await demo.send({ path: "/v1/things/%c3%28" })).status).to.equal(404);
+      expect((await demo.send({ path: "/v1/things/..%2f..%2fetc" })).status).to.equal(404);
+    });
+  });
+
+  describe("authorization", () => {
+    it("asks for a key before it looks at anything else", async () => {
+      const withoutKey = { method: "POST", path: "/v1/things?wrong=1", body: "{not json" };
+      for (const authorization of [
+        "",
+        "Bearer",
+        "Bearer ",
+        "Basic a2V5",
+        "Bearer key-eve",
+        "key-ann",
+        "Bearer a b",
+      ]) {
+        const answer = await demo.send({ ...withoutKey, key: null, headers: { authorization } });
+        expect(answer.status, authorization).to.equal(401);
+        expect(answer.headers["www-authenticate"]).to.match(/^Bearer/);
+        expect(answer.json.title).to.equal("API key required");
+      }
+    });
+
+    it("takes the scheme in any case", async () => {
+      const headers = { authorization: "bearer  key-ann" };
+      expect((await demo.send({ path: "/v1/things/t_one", key: null, headers })).status).to.equal(200);
+    });
+
+    it("serves a public route without a key", async () => {
+      const answer = await demo.send({ path: "/v1/live", key: null });
+      expect([answer.status, answer.text]).to.deep.equal([200, "data: hello\n\n"]);
+      expect(answer.headers["content-type"]).to.match(/^text\/event-stream/);
+    });
+
+    it("answers 404 alike for what is absent, misnamed or somebody else's", async () => {
+      const details = [];
+      for (const id of ["t_none", "t_bob", "NOT-AN-ID", "t_one%20"]) {
+        const answer = await demo.send({ path: `/v1/things/${id}` });
+        expect(answer.status, id).to.equal(404);
+        details.push(answer.json.detail);
+      }
+      expect(new Set(details)).to.deep.equal(new Set(["thing not found"]));
+    });
+
+    it("reaches things of the caller's organizations, narrowed by org_id", async () => {
+      const status = async (path: string) => (await demo.send({ path })).status;
+      expect(await status("/v1/things/t_red")).to.equal(200);
+      expect(await status("/v1/things/t_red?org_id=o_red")).to.equal(200);
+      expect(await status("/v1/things/t_one?org_id=o_red")).to.equal(404);
+    });
+
+    it("answers 404 for an organization that the caller is no member of", async () => {
+      for (const path of [
+        "/v1/orgs/o_blue/things",
+        "/v1/orgs/o_red/things?org_id=o_blue",
+        "/v1/things/t_one?org_id=u_ann",
+      ]) {
+        const answer = await demo.send({ path });
+        expect([answer.status, answer.json.detail], path).to.deep.equal([404, "organization not found"]);
+      }
+      expect((await demo.send({ path: "/v1/orgs/o_red/things", key: "key-bob" })).status).to.equal(404);
+    });
+
+    it("acts for the organization given by path, query or body, else for the user", async () => {
+      const listed = await demo.send({ path: "/v1/orgs/o_red/things" });
+      expect(listed.json).to.deep.equal({ data: [{ id: "t_red", owner: "o_red", name: "red", size: null }] });
+      const owner = async (path: string, body?: unknown) =>
+        (await demo.send({ method: "POST", path, body })).json.data.owner;
+      expect(await owner("/v1/things?name=a")).to.equal("u_ann");
+      expect(await owner("/v1/things?name=a&org_id=o_red")).to.equal("o_red");
+      expect(await owner("/v1/things", { name: "a", org_id: "o_red" })).to.equal("o_red");
+    });
+  });
+
+  describe("wiring", () => {
+    const make = (routes: Parameters<typeof createRouter<Deps>>[0]) => () =>
+      createRouter(routes, {
+        deps: { things: [], calls: [] },
+        prefix: "/v1",
+        authenticate: async () => null,
+      });
+    const route = routeFor<Deps>();
+    const one = (path: string, id: string) =>
+      route({
+        method: "GET",
+        path,
+        id,
+        tag: "T",
+        summary: "T",
+        access: { kind: "caller" },
+        answer: empty(),
+        handler: async () => {},
+      });
+
+    it("refuses two routes of one id or one path", () => {
+      expect(make([one("/a", "a"), one("/b", "a")])).to.throw("a is declared twice");
+      expect(make([one("/a/{id}", "a"), one("/a/{key}", "b")])).to.throw("GET /a/{} is declared twice");
+    });
+
+    it("prefers a fixed path to one with a parameter, whatever their order", async () => {
+      const routes = [
+        one("/a/{id}", "any"),
+        { ...one("/a/fixed", "fixed"), access: { kind: "public" as const } },
+      ];
+      const server = await startDemo({ routes });
+      expect((await server.send({ path: "/v1/a/fixed", key: null })).status).to.equal(204);
+      await server.close();
+    });
+  });
+});

@@ -1,0 +1,92 @@
+import { expect } from "chai";
+import { openedQueue } from "../../src/queues/define-queue.ts";
+import { runs } from "../../src/queues/runs.ts";
+import { reconcileTimers } from "../../src/reconcile/timers.ts";
+import { type Source, Sources } from "../../src/sources/model.ts";
+import { newId } from "../../src/store/ids.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+
+describe("reconciling timers", () => {
+  let platform: TestPlatform;
+  beforeEach(async () => {
+    platform = await openTestPlatform();
+  });
+  afterEach(() => platform.destroy());
+
+  const queue = () => openedQueue(platform.queues, runs);
+  const schedulers = async () =>
+    (await queue().getJobSchedulers(0, -1)).map(({ key, every, pattern }) => ({
+      key,
+      every: every && Number(every),
+      pattern,
+    }));
+
+  async function timerSource(overrides: Partial<Source> = {}): Promise<string> {
+    const _id = newId("dc");
+    await Sources(platform.mongo).insertOne({
+      _id,
+      owner_id: "u_1",
+      user_id: "u_1",
+      component_id: "sc_1",
+      component_url: null,
+      name: "timer",
+      name_slug: "timer",
+      configured_props: "sealed",
+      endpoint: null,
+      timer: { cron: null, timezone: null, interval_seconds: 3600 },
+      active: true,
+      state: "ready",
+      change_id: null,
+      created_at: 0,
+      updated_at: 0,
+      ...overrides,
+    });
+    return _id;
+  }
+
+  it("sets the timers that are missing, as after the loss of Redis, and then leaves them alone", async () => {
+    const interval = await timerSource();
+    const cron = await timerSource({
+      timer: { cron: "0 3 * * *", timezone: "Europe/Berlin", interval_seconds: null },
+    });
+    expect(await reconcileTimers(platform)).to.deep.equal({ timers: 2 });
+    const found = await schedulers();
+    expect(found.find(({ key }) => key === interval)?.every).to.equal(3_600_000);
+    expect(found.find(({ key }) => key === cron)?.pattern).to.equal("0 3 * * *");
+    expect(await reconcileTimers(platform)).to.deep.equal({ timers: 0 });
+  });
+
+  it("mends a timer that ticks otherwise than its source says", async () => {
+    const source = await timerSource();
+    await queue().upsertJobScheduler(
+      source,
+      { every: 5000 },
+      { name: "runs", data: { kind: "tick", source_id: source } },
+    );
+    expect(await reconcileTimers(platform)).to.deep.equal({ timers: 1 });
+    expect((await schedulers())[0]?.every).to.equal(3_600_000);
+  });
+
+  it("removes timers of sources that are gone, disabled or without one", async () => {
+    const disabled = await timerSource({ active: false });
+    const deleting = await timerSource({ state: "deleting" });
+    for (const key of [disabled, deleting, newId("dc")]) {
+      await queue().upsertJobScheduler(
+        key,
+        { every: 5000 },
+        { name: "runs", data: { kind: "tick", source_id: key } },
+      );
+    }
+    expect(await reconcileTimers(platform)).to.deep.equal({ timers: 3 });
+    expect(await schedulers()).to.deep.equal([]);
+  });
+
+  it("sets a timer anew that has missed its time, and reports it", async () => {
+    const source = await timerSource();
+    await reconcileTimers(platform);
+    const later = { ...platform, clock: () => Date.now() + 2 * 3_600_000 };
+    expect(await reconcileTimers(later)).to.deep.equal({ timers: 1 });
+    expect((await platform.counters.read()).timers_late_total).to.equal(1);
+    expect((await schedulers()).map(({ key }) => key)).to.deep.equal([source]);
+  });
+});

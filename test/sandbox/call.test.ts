@@ -1,0 +1,294 @@
+import { expect } from "chai";
+import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { HttpResponse } from "../../src/sandbox/protocol.ts";
+import { bundleOf, openTestSandboxes, RUN, running } from "./sandbox-fixture.ts";
+
+describe("sandbox call", () => {
+  let sandboxes: Sandboxes;
+  let key = 0;
+
+  before(async () => {
+    sandboxes = await openTestSandboxes();
+  });
+  after(() => sandboxes.close());
+  afterEach(() => sandboxes.drop("k"));
+
+  const call = (bundle: ReturnType<typeof running>, request = {}, options = {}) =>
+    sandboxes.call(`k${++key}`, bundle, { ...RUN, ...request }, options);
+
+  it("gives run its event, and returns what it emitted, in order, as it was when it was emitted", async () => {
+    const result = await call(
+      running(`
+        const item = { n: 1 };
+        await this.$emit(item, { id: 7, name: "items", summary: "one", ts: 5 });
+        item.n = 2;
+        this.$emit(item, { id: "x" });
+        this.$emit(event.value);
+        this.$emit(undefined);`),
+      { event: { value: [true, null, "ü"] } },
+    );
+    expect(result.error).to.equal(undefined);
+    expect(result.emits).to.deep.equal([
+      { event: { n: 1 }, metadata: { id: 7, name: "items", summary: "one", ts: 5 } },
+      { event: { n: 2 }, metadata: { id: "x" } },
+      { event: [true, null, "ü"], metadata: {} },
+      { event: null, metadata: {} },
+    ]);
+    expect(result).to.not.have.property("db");
+  });
+
+  it("emits the event itself when there is no run", async () => {
+    const result = await call(bundleOf(`export default { name: "T", version: "1" };`), { event: { a: 1 } });
+    expect(result.emits).to.deep.equal([{ event: { a: 1 }, metadata: {} }]);
+  });
+
+  it("calls hooks, and a hook that is absent does nothing", async () => {
+    const bundle = bundleOf(`
+      const common = { hooks: { async deploy() { this.$emit(this.greet()); } } };
+      export default { name: "T", version: "1",
+        methods: { greet() { return "hello " + this.who; } },
+        hooks: { ...common.hooks, async activate() { await common.hooks.deploy.bind(this)(); } } };`);
+    for (const hook of ["deploy", "activate"]) {
+      const result = await call(bundle, { call: hook, props: { who: "you" } });
+      expect(result.emits.map(emit => emit.event)).to.deep.equal(["hello you"]);
+    }
+    expect(await call(bundle, { call: "deactivate" })).to.deep.include({ emits: [], logs: [] });
+  });
+
+  it("binds methods and props to one flat this, new for each call", async () => {
+    const bundle = running(
+      `const { both } = this;
+       this.$emit([both(), this.count, typeof this.run, this.optional]);
+       this.count = 9;`,
+      `props: { a: "string", count: { type: "integer" }, optional: "string" },
+       methods: { first() { return this.a; }, both() { return this.first() + this.first(); } },`,
+    );
+    for (let round = 0; round < 2; round++) {
+      const result = await sandboxes.call("k-flat", bundle, { ...RUN, props: { a: "x", count: 3 } });
+      expect(result.emits[0]?.event).to.deep.equal(["xx", 3, "undefined", null]);
+    }
+  });
+
+  it("gives app props their methods, $auth and the db", async () => {
+    const bundle = bundleOf(`
+      const app = { type: "app", app: "github", propDefinitions: {},
+        methods: {
+          token() { return this.$auth.oauth_access_token; },
+          header() { this.db.set("seen", true); return "Bearer " + this.token(); } } };
+      export default { name: "T", version: "1", props: { github: app, db: "$.service.db" },
+        run() { this.$emit(this.github.header()); this.$emit(this.github.$auth); } };`);
+    const props = { github: { $auth: { oauth_access_token: "t0" } } };
+    const result = await call(bundle, { props });
+    expect(result.emits.map(emit => emit.event)).to.deep.equal(["Bearer t0", { oauth_access_token: "t0" }]);
+    expect(result.db).to.deep.equal({ seen: true });
+    expect((await call(bundle)).emits[0]?.event).to.equal("Bearer undefined");
+  });
+
+  describe("$emit", () => {
+    const emits = async (args: string) => (await call(running(`this.$emit(${args})`))).error;
+
+    it("refuses channels that start with $", async () => {
+      expect(await emits(`1, { name: "$errors" }`)).to.have.property("code", "TypeError");
+    });
+    it("refuses ids that are neither string nor number, and events that have no JSON form", async () => {
+      for (const args of ["1, { id: {} }", "1, { id: true }", "() => 1", "10n", "1, 'meta'"]) {
+        expect(await emits(args), args).to.have.property("code", "TypeError");
+      }
+      expect((await emits("this.c = { c: this }"))?.message).to.contain("circular");
+    });
+    it("takes what only describes as it comes", async () => {
+      const meta = `{ id: 12n, name: null, summary: 5, ts: "2024-01-01T00:00:00Z" }`;
+      const result = await call(running(`this.$emit(1, ${meta}); this.$emit(2, { ts: NaN, id: undefined })`));
+      expect(result.emits.map(emit => emit.metadata)).to.deep.equal([
+        { id: "12", summary: "5", ts: 1_704_067_200_000 },
+        {},
+      ]);
+    });
+    it("refuses an event over the limit, or nested too deep, and keeps those before it", async () => {
+      const big = await call(running(`this.$emit(1); this.$emit("x".repeat(512 * 1024))`));
+      expect(big.error).to.include({ code: "RangeError" });
+      expect(big.emits.length).to.equal(1);
+      const deep = running(`let d = []; for (let i = 0; i < 200; i++) d = [d, 1]; this.$emit(d)`);
+      expect((await call(deep)).error?.message).to.contain("nested");
+    });
+    it("refuses the event after the last one allowed", async () => {
+      const result = await call(running(`for (let i = 0; i < 20000; i++) this.$emit(i)`));
+      expect(result.error).to.include({ code: "RangeError", message: "A run may emit 10000 events" });
+      expect(result.emits.length).to.equal(10_000);
+    });
+  });
+
+  describe("db", () => {
+    const props = `props: { db: "$.service.db" },`;
+    const state = { n: 1, deep: { a: [1] }, gone: true };
+
+    it("reads and writes synchronously, by value, and comes back when it changed", async () => {
+      const result = await call(
+        running(
+          `const deep = this.db.get("deep"); deep.a.push(2);
+           this.$emit([this.db.get("deep"), this.db.get("absent") === undefined]);
+           this.db.set("n", this.db.get("n") + 1);
+           this.db.set("gone", undefined);`,
+          props,
+        ),
+        { db: state },
+      );
+      expect(result.emits[0]?.event).to.deep.equal([{ a: [1] }, true]);
+      expect(result.db).to.deep.equal({ n: 2, deep: { a: [1] } });
+    });
+    it("comes back when the run throws, with the events until then", async () => {
+      const result = await call(
+        running(`this.$emit(1); this.db.set("n", 5); throw new Error("later")`, props),
+        {
+          db: { n: 1 },
+        },
+      );
+      expect(result.error?.message).to.equal("later");
+      expect(result.db).to.deep.equal({ n: 5 });
+      expect(result.emits.length).to.equal(1);
+    });
+    it("fails the run when it grows over the limit, though the code catches it, and keeps the rest", async () => {
+      const body = `this.db.set("a", 1); try { this.db.set("big", "x".repeat(62000)) } catch {} this.$emit("on")`;
+      const result = await call(running(body, props));
+      expect(result.error?.message).to.match(
+        /^The db may hold 61440 bytes; with "big" it would have 610\d\d$|61440/,
+      );
+      expect(result.db).to.deep.equal({ a: 1 });
+    });
+    it("fills to the limit and not one byte further", async () => {
+      const body = (size: number) => running(`this.db.set("k", "x".repeat(${size}))`, props);
+      const frame = '{"k":""}'.length;
+      expect((await call(body(61_440 - frame))).error).to.equal(undefined);
+      expect((await call(body(61_440 - frame + 1))).error?.code).to.equal("RangeError");
+    });
+  });
+
+  describe("http", () => {
+    const props = `props: { http: { type: "$.interface.http", customResponse: true } },`;
+    async function respond(given: string) {
+      const responses: HttpResponse[] = [];
+      const bundle = running(given, props);
+      const result = await call(
+        bundle,
+        { props: { http: { endpoint_url: "https://x.test/" } } },
+        { onRespond: (response: HttpResponse) => responses.push(response) },
+      );
+      return { result, responses, body: Buffer.from(responses[0]?.bodyBase64 ?? "", "base64") };
+    }
+
+    it("answers once, before the run ends", async () => {
+      const { responses, body, result } = await respond(`
+        await this.http.respond({ status: "201", headers: { "X-A": 1, "x-none": undefined }, body: "first ü" });
+        this.http.respond({ status: 500 });
+        this.$emit([this.http.endpoint, this.http.endpointUrl]);`);
+      expect(responses.length).to.equal(1);
+      expect(responses[0]).to.deep.include({ status: 201, headers: { "X-A": "1" } });
+      expect(body.toString()).to.equal("first ü");
+      expect(result.emits[0]?.event).to.deep.equal(["https://x.test/", "https://x.test/"]);
+    });
+    it("sends objects as JSON and buffers as they are", async () => {
+      const object = await respond(`this.http.respond({ body: { a: [1] } })`);
+      expect(object.body.toString()).to.equal('{"a":[1]}');
+      expect(object.responses[0]?.headers).to.have.property("content-type").that.contains("json");
+      const bytes = await respond(`this.http.respond({ body: Buffer.from([0, 255, 10]) })`);
+      expect([...bytes.body]).to.deep.equal([0, 255, 10]);
+    });
+    it("refuses what can't be sent", async () => {
+      for (const given of [
+        `{ status: 99 }`,
+        `{ status: "x" }`,
+        `{ headers: { "a b": "1" } }`,
+        `{ headers: { a: "1\\r\\nset-cookie: x" } }`,
+        `{ body: Buffer.alloc(6e6) }`,
+      ]) {
+        const { responses, result } = await respond(`this.http.respond(${given})`);
+        expect(responses, given).to.deep.equal([]);
+        expect(result.error, given).to.not.equal(undefined);
+      }
+    });
+  });
+
+  describe("errors", () => {
+    it("are told by their name, with message and the component's own lines", async () => {
+      const code = `class ConfigurationError extends Error { constructor(m) { super(m); this.name = "ConfigurationError"; } }
+export default { name: "T", version: "1",
+  run() { throw new ConfigurationError("no token"); } };`;
+      const { error } = await call(bundleOf(code));
+      expect(error).to.include({ code: "ConfigurationError", message: "no token" });
+      expect(error?.stack).to.contain("component.mjs:3:17");
+      expect(error?.stack).to.not.match(/prelude|tmp/);
+    });
+    it("are mapped by the bundle's source map", async () => {
+      // Generated line 1 comes from line 41 of the author's file: VLQ 0,0,40,0.
+      const sourceMap = JSON.stringify({ version: 3, sources: ["own.mjs"], names: [], mappings: "AAwCA" });
+      const code = `export default { name: "T", version: "1", run() { throw new Error("x") } };`;
+      const { error } = await call({ code, hash: "m", sourceMap });
+      expect(error?.stack).to.contain("own.mjs:41:");
+    });
+    it("may be any value, with their causes", async () => {
+      expect((await call(running(`throw "text"`))).error).to.include({ code: "Error", message: "text" });
+      expect((await call(running(`throw { a: 1 }`))).error?.message).to.equal('{"a":1}');
+      expect((await call(running(`throw null`))).error?.message).to.equal("null");
+      const caused = await call(running(`throw new Error("outer", { cause: new Error("inner") })`));
+      expect(caused.error?.stack).to.contain("Caused by: Error: inner");
+    });
+    it("count when nobody awaited the promise that failed, or a timer threw", async () => {
+      const rejected = running(
+        `Promise.reject(new Error("nobody")); await new Promise(r => setTimeout(r, 50))`,
+      );
+      expect((await call(rejected)).error?.message).to.equal("nobody");
+      expect((await call(running(`Promise.reject(new Error("at the end"))`))).error?.message).to.equal(
+        "at the end",
+      );
+      const thrown = running(
+        `setTimeout(() => { throw new Error("timer") }, 1); await new Promise(() => {})`,
+      );
+      expect((await call(thrown)).error?.message).to.equal("timer");
+    });
+    it("of a module that can't be loaded are the call's", async () => {
+      expect((await call(bundleOf("throw new TypeError('at load')"))).error).to.include({
+        code: "TypeError",
+        message: "at load",
+      });
+      const unreadable = (await call(bundleOf("export default {"))).error?.message;
+      expect(unreadable).to.contain("Unexpected").and.contain("component.mjs:1:17");
+      expect((await call(bundleOf("export default 5"))).error?.message).to.contain("default export");
+    });
+  });
+
+  describe("logs", () => {
+    it("take console, formatted, with level and time, and the process's streams", async () => {
+      const { logs } = await call(
+        running(`
+          console.log("a %s %d", "b", 1, { c: [2] });
+          console.debug("d"); console.warn("w"); console.error(new Error("e").message);
+          process.stdout.write("out\\n"); process.stderr.write("err");`),
+      );
+      expect(logs.map(({ level, message }) => [level, message])).to.deep.equal([
+        ["info", "a b 1 { c: [ 2 ] }"],
+        ["debug", "d"],
+        ["warn", "w"],
+        ["error", "e"],
+        ["info", "out"],
+        ["error", "err"],
+      ]);
+      expect(logs[0]?.ts).to.be.closeTo(Date.now(), 60_000);
+    });
+    it("are cut at the limit, and say so", async () => {
+      const result = await call(
+        running(`for (let i = 0; i < 5000; i++) console.log("x".repeat(1000)); this.$emit(1)`),
+      );
+      expect(result.emits.length).to.equal(1);
+      const bytes = result.logs.reduce((sum, line) => sum + line.message.length, 0);
+      expect(bytes).to.be.within(60_000, 66_000);
+      expect(result.logs.at(-1)).to.include({
+        level: "warn",
+        message: "Logs are cut here: a run may write 64 KB",
+      });
+    });
+    it("of empty lines end too", async () => {
+      const { logs } = await call(running(`for (let i = 0; i < 100000; i++) console.log("")`));
+      expect(logs.length).to.be.lessThan(2100);
+    });
+  });
+});

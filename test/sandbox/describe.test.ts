@@ -1,0 +1,144 @@
+import { expect } from "chai";
+import { AppError } from "../../src/errors.ts";
+import type { Sandboxes } from "../../src/sandbox/host.ts";
+import { until } from "../support/until.ts";
+import { bundleOf, openTestSandboxes } from "./sandbox-fixture.ts";
+
+describe("sandbox describe", () => {
+  let sandboxes: Sandboxes;
+
+  before(async () => {
+    sandboxes = await openTestSandboxes();
+  });
+  after(() => sandboxes.close());
+
+  const describeCode = (code: string) => sandboxes.describe(bundleOf(code));
+  const propsOf = async (props: string, before = "") =>
+    (await describeCode(`${before} export default { name: "T", version: "1", props: ${props} };`)).props;
+
+  async function refusal(code: string): Promise<AppError> {
+    const error = await describeCode(code).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).to.be.instanceOf(AppError).with.property("code", "invalid");
+    return error as AppError;
+  }
+
+  it("gives what the component says of itself", async () => {
+    const described = await describeCode(`export default {
+      key: "gh-new-star", name: "New Star", description: "Stars", version: "0.1.2", type: "source", dedupe: "unique",
+      props: { db: "$.service.db", b: { type: "boolean", optional: true } },
+      hooks: { async deploy() {}, deactivate() {} }, sampleEmit: {}, additionalProps() {}, run() {} };`);
+    expect(described).to.deep.equal({
+      key: "gh-new-star",
+      name: "New Star",
+      description: "Stars",
+      version: "0.1.2",
+      type: "source",
+      dedupe: "unique",
+      props: [
+        { name: "db", type: "$.service.db" },
+        { name: "b", type: "boolean", optional: true },
+      ],
+      hooks: ["deploy", "deactivate"],
+      hasRun: true,
+    });
+  });
+
+  it("resolves propDefinitions, with local keys first, and app props", async () => {
+    const app = `const app = { type: "app", app: "github", propDefinitions: {
+      repo: { type: "string", label: "Repo", description: "d", async options() { return []; } },
+      again: { propDefinition: [{ propDefinitions: { x: { type: "integer", min: 1, max: 9 } } }, "x"], label: "A" } } };`;
+    const props = `{ github: app, repo: { propDefinition: [app, "repo", c => ({ c })], label: "Mine", optional: true },
+      again: { propDefinition: [app, "again"] } }`;
+    expect(await propsOf(props, app)).to.deep.equal([
+      { name: "github", type: "app", app: "github" },
+      { name: "repo", type: "string", label: "Mine", description: "d", remoteOptions: true, optional: true },
+      { name: "again", type: "integer", label: "A", min: 1, max: 9 },
+    ]);
+  });
+
+  it("gives timers by default, static and in the old way, options, secrets and custom responses", async () => {
+    const props = `{
+      t1: { type: "$.interface.timer", default: { intervalSeconds: 900 } },
+      t2: { type: "$.interface.timer", static: { cron: "0 0 * * *" } },
+      t3: { type: "$.interface.timer", intervalSeconds: 60 },
+      t4: "$.interface.timer",
+      http: { type: "$.interface.http", customResponse: true },
+      pick: { type: "string[]", options: ["a", { label: "B", value: "b" }], default: ["a"] },
+      key: { type: "string", secret: true, hidden: false } }`;
+    expect(await propsOf(props)).to.deep.equal([
+      { name: "t1", type: "$.interface.timer", default: { intervalSeconds: 900 } },
+      { name: "t2", type: "$.interface.timer", static: { cron: "0 0 * * *" } },
+      { name: "t3", type: "$.interface.timer", default: { intervalSeconds: 60 } },
+      { name: "t4", type: "$.interface.timer" },
+      { name: "http", type: "$.interface.http", customResponse: true },
+      { name: "pick", type: "string[]", options: ["a", { label: "B", value: "b" }], default: ["a"] },
+      { name: "key", type: "string", secret: true, hidden: false },
+    ]);
+  });
+
+  it("takes CommonJS exports, wrapped or not", async () => {
+    const component = `{ name: "C", version: "2" }`;
+    for (const code of [
+      `const module = { exports: ${component} }; export default module.exports;`,
+      `export default { default: ${component} };`,
+      `export default { default: { default: ${component} } };`,
+    ]) {
+      expect(await describeCode(code), code).to.include({ name: "C", version: "2", hasRun: false });
+    }
+  });
+
+  for (const [what, code, path, message] of [
+    ["an action", `export default { name: "A", version: "1", type: "action" }`, "type", "action"],
+    ["a missing name", `export default { version: "1" }`, "name", "required"],
+    ["a missing version", `export default { name: "A" }`, "version", "required"],
+    ["an unknown dedupe", `export default { name: "A", version: "1", dedupe: "best" }`, "dedupe", "unique"],
+    [
+      "a prop without a type",
+      `export default { name: "A", version: "1", props: { p: {} } }`,
+      "props.p",
+      "type",
+    ],
+    [
+      "a label that is far too long",
+      `export default { name: "A", version: "1", props: { p: { type: "string", label: "x".repeat(2000) } } }`,
+      "props.p.label",
+      "1000",
+    ],
+    ["no component", `export default () => {}`, "code", "default export"],
+    ["no default export that is one", `export default 7`, "code", "default export"],
+    [
+      "an unknown propDefinition",
+      `export default { name: "A", version: "1", props: { p: { propDefinition: [{}, "nope"] } } }`,
+      "props.p",
+      "nope",
+    ],
+    ["a throw at load", `throw new Error("missing setting")`, "code", "missing setting"],
+    ["an import that is not bundled", `import "left-pad"; export default {}`, "code", "left-pad"],
+    ["a syntax error", `export default {`, "code", ""],
+    ["an exit at load", `process.exit(3)`, "code", "ended"],
+  ] as const) {
+    it(`refuses ${what}, naming the field`, async () => {
+      const error = await refusal(code);
+      expect(error.fields[0]).to.include({ in: "component", path });
+      expect(error.message).to.contain(message);
+    });
+  }
+
+  it("never hangs on a module that does not end loading", async () => {
+    const [loop, wait] = await Promise.all([
+      refusal("for (;;);"),
+      refusal("await new Promise(() => {}); export default {}"),
+    ]);
+    expect(loop.message).to.contain("10 s");
+    expect(wait.message).to.contain("10 s");
+  }).timeout(20_000);
+
+  it("leaves no process behind", async () => {
+    await describeCode(`setInterval(() => {}, 10); export default { name: "A", version: "1" }`);
+    await refusal("throw 1");
+    await until(() => sandboxes.stats().warm === 0);
+  });
+});

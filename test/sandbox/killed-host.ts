@@ -1,0 +1,12 @@
+/** A host that keeps a component in an endless loop, for a test that kills it. Prints when the loop runs. */
+import { openTestSandboxes, RUN, running } from "./sandbox-fixture.ts";
+
+const sandboxes = await openTestSandboxes();
+const loop = running(
+  "this.http.respond({ body: String(process.pid) }); for (;;);",
+  `props: { http: "$.interface.http" },`,
+);
+await sandboxes.call("a", loop, RUN, {
+  wallMs: 60_000,
+  onRespond: response => void process.stdout.write(Buffer.from(response.bodyBase64, "base64")),
+});

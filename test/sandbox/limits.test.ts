@@ -1,0 +1,200 @@
+import { spawn } from "node:child_process";
+import { readlink, stat } from "node:fs/promises";
+import { expect } from "chai";
+import type { Sandboxes } from "../../src/sandbox/host.ts";
+import type { CallResult } from "../../src/sandbox/protocol.ts";
+import { until } from "../support/until.ts";
+import { LIMITS, openTestSandboxes, RUN, running } from "./sandbox-fixture.ts";
+
+describe("sandbox limits", () => {
+  let sandboxes: Sandboxes;
+  let key = 0;
+
+  before(async () => {
+    sandboxes = await openTestSandboxes();
+  });
+  after(() => sandboxes.close());
+  afterEach(() => sandboxes.drop("k"));
+
+  const run = (body: string, options = {}): Promise<CallResult> =>
+    sandboxes.call(`k${++key}`, running(body), RUN, options);
+
+  it("ends an endless loop, and keeps what it emitted before", async () => {
+    const result = await run(`this.$emit(1); console.log("in"); for (;;);`, { wallMs: 500 });
+    expect(result.error?.code).to.equal("Timeout");
+    expect(result.emits.length).to.equal(1);
+    expect(result.logs.length).to.equal(1);
+  });
+
+  it("ends a wait that never ends, and a loop while loading", async () => {
+    expect((await run(`await new Promise(() => {})`, { wallMs: 300 })).error?.code).to.equal("Timeout");
+  });
+
+  it("ends a component that fills the heap, or takes memory beside it", async () => {
+    const heap = await run(`this.$emit(1); const a = []; for (;;) a.push(new Array(1000).fill({ a }));`);
+    expect(heap.error?.code).to.equal("Out of Memory");
+    expect(heap.emits.length).to.equal(1);
+    const buffers = await run(`const a = []; for (;;) {
+      a.push(Buffer.alloc(1e7, 1)); await new Promise(r => setTimeout(r, 5)); }`);
+    expect(buffers.error?.code).to.equal("Out of Memory");
+  });
+
+  it("ends a component that fills the disk", async () => {
+    const result = await run(`import("node:fs").then(fs => {
+        for (let i = 0; i < 90; i++) fs.writeFileSync("f" + i, Buffer.alloc(1e6, 1)); });
+      await new Promise(() => {})`);
+    expect(result.error?.message).to.contain("64 MB");
+  });
+
+  it("starts anew after each of these", async () => {
+    for (const body of ["for (;;);", "process.exit(7)", "process.kill(process.pid, 'SIGKILL')"]) {
+      const same = `k-same-${body}`;
+      const ended = await sandboxes.call(same, running(body), RUN, { wallMs: 300 });
+      expect(ended.error, body).to.not.equal(undefined);
+      const next = await sandboxes.call(same, running(`this.$emit("again")`), RUN);
+      expect(next, body).to.deep.include({ emits: [{ event: "again", metadata: {} }] });
+    }
+  });
+
+  it("ends a call that is cancelled, under way or still in line", async () => {
+    const stop = new AbortController();
+    const first = run(`await new Promise(() => {})`, { signal: stop.signal });
+    const others = [run(`await new Promise(() => {})`, { wallMs: 1500 }), run("", { signal: stop.signal })];
+    await until(() => sandboxes.stats().busy === 2);
+    stop.abort();
+    expect((await first).error?.code).to.equal("Cancelled");
+    expect((await others[1])?.error?.code).to.equal("Cancelled");
+    expect((await others[0])?.error?.code).to.equal("Timeout");
+    expect((await run("", { signal: AbortSignal.abort() })).error?.code).to.equal("Cancelled");
+  });
+
+  it("drops what a timer of an earlier call emits, and says so in the next one's logs", async () => {
+    const leaking = running(
+      `if (event.leak) setTimeout(() => { this.$emit("late"); globalThis.isDone = true; }, 30);
+       else { while (!globalThis.isDone) await new Promise(r => setTimeout(r, 5)); this.$emit("own"); }`,
+    );
+    const first = await sandboxes.call("k-leak", leaking, { ...RUN, event: { leak: true } });
+    expect(first.emits).to.deep.equal([]);
+    const second = await sandboxes.call("k-leak", leaking, RUN);
+    expect(second.emits.map(emit => emit.event)).to.deep.equal(["own"]);
+    const third = await sandboxes.call("k-leak", leaking, RUN);
+    expect(third.logs[0]?.message).to.contain("1 event was dropped");
+  });
+
+  it("ends a process whose promise fails between two calls, unnoticed by the next one", async () => {
+    const failing = running(
+      `if (event.leak) setTimeout(() => Promise.reject(new Error("later")), 5); this.$emit(process.pid)`,
+    );
+    const first = await sandboxes.call("k-reject", failing, { ...RUN, event: { leak: true } });
+    await until(() => sandboxes.stats().warm === 0, { what: "the process is gone" });
+    const second = await sandboxes.call("k-reject", failing, RUN);
+    expect(second.error).to.equal(undefined);
+    expect(second.emits[0]?.event).to.not.equal(first.emits[0]?.event);
+  });
+
+  it("ends a process that computes between two calls", async () => {
+    await run(`setTimeout(() => { for (;;); }, 10)`);
+    await until(() => sandboxes.stats().warm === 0, { timeoutMs: 9000, what: "the process is gone" });
+  });
+});
+
+describe("sandbox pool", () => {
+  let sandboxes: Sandboxes;
+
+  afterEach(() => sandboxes.close());
+
+  const pid = async (key: string, body = "") =>
+    (await sandboxes.call(key, running(`${body}; this.$emit(process.pid)`), RUN)).emits[0]?.event;
+
+  it("keeps a process warm for its key only, until it is dropped", async () => {
+    sandboxes = await openTestSandboxes();
+    const first = await pid("a1");
+    expect(await pid("a1")).to.equal(first);
+    expect(await pid("b1")).to.not.equal(first);
+    expect(sandboxes.stats()).to.deep.equal({ warm: 2, busy: 0 });
+    sandboxes.drop("a");
+    await until(() => sandboxes.stats().warm === 1);
+    expect(await pid("a1")).to.not.equal(first);
+  });
+
+  it("never has more processes than allowed, and serves those in line in order", async () => {
+    sandboxes = await openTestSandboxes({ maxProcesses: 2 });
+    const order: number[] = [];
+    await Promise.all(
+      Array.from({ length: 6 }, async (_, index) => {
+        await pid(`key${index}`, "await new Promise(r => setTimeout(r, 50))");
+        expect(sandboxes.stats().warm).to.be.lessThan(3);
+        order.push(index);
+      }),
+    );
+    expect(order.slice(0, 2).sort()).to.deep.equal([0, 1]);
+    expect(order.slice(2, 4).sort()).to.deep.equal([2, 3]);
+  });
+
+  it("ends the one that was idle longest when it is full", async () => {
+    sandboxes = await openTestSandboxes({ maxProcesses: 2 });
+    const [a, b] = [await pid("a"), await pid("b")];
+    await pid("a");
+    await pid("c");
+    expect(await pid("a")).to.equal(a);
+    expect(await pid("b")).to.not.equal(b);
+  });
+
+  it("ends idle processes after a while", async () => {
+    sandboxes = await openTestSandboxes({ idleMs: 50 });
+    await pid("a");
+    await until(() => sandboxes.stats().warm === 0);
+  });
+
+  it("ends a busy process that was dropped after its call", async () => {
+    sandboxes = await openTestSandboxes();
+    const slow = pid("a", "await new Promise(r => setTimeout(r, 200))");
+    await until(() => sandboxes.stats().busy === 1);
+    sandboxes.drop("a");
+    const first = await slow;
+    expect(first).to.be.a("number");
+    expect(await pid("a")).to.not.equal(first);
+  });
+
+  it("ends everything when it closes, and calls under way are told", async () => {
+    sandboxes = await openTestSandboxes();
+    const call = sandboxes.call("a", running("await new Promise(() => {})"), RUN);
+    await until(() => sandboxes.stats().busy === 1);
+    await sandboxes.close();
+    expect((await call).error?.code).to.equal("Cancelled");
+    expect(sandboxes.stats()).to.deep.equal({ warm: 0, busy: 0 });
+  });
+
+  it("clears away what a killed host left: its folder, and a child in an endless loop", async () => {
+    const host = spawn(process.execPath, [
+      "--import",
+      "tsx",
+      new URL("killed-host.ts", import.meta.url).pathname,
+    ]);
+    let printed = "";
+    host.stdout.on("data", chunk => {
+      printed += chunk;
+    });
+    await until(() => printed, { what: "the loop runs" });
+    const child = Number(printed);
+    const folder = /^(.*)\/\d+$/.exec(await readlink(`/proc/${child}/cwd`))?.[1] ?? "";
+    host.kill("SIGKILL");
+    await new Promise(done => host.once("close", done));
+    expect(await stat(folder).then(() => true)).to.equal(true);
+    sandboxes = await openTestSandboxes();
+    await until(() =>
+      stat(`/proc/${child}/cwd`).then(
+        () => false,
+        () => true,
+      ),
+    );
+    expect(await stat(folder).catch(error => error.code)).to.equal("ENOENT");
+  });
+
+  it("has the limits it was given", async () => {
+    sandboxes = await openTestSandboxes({ limits: { ...LIMITS, wallMs: 200, maxEmits: 2 } });
+    expect((await sandboxes.call("a", running("for (;;);"), RUN)).error?.code).to.equal("Timeout");
+    const two = await sandboxes.call("b", running("for (;;) this.$emit(1)"), RUN);
+    expect(two.emits.length).to.equal(2);
+  });
+});

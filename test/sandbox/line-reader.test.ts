@@ -1,0 +1,117 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { Misbehaviour, readMessage } from "../../src/sandbox/check-message.ts";
+import { jsonDepth } from "../../src/sandbox/child/json-depth.ts";
+import { createLineReader } from "../../src/sandbox/line-reader.ts";
+
+const PREFIX = "s3cret ";
+
+function readAll(chunks: Buffer[], limits = { maxLineBytes: 1000, maxNoiseBytes: 10_000 }) {
+  const lines: string[] = [];
+  const violations: string[] = [];
+  const read = createLineReader({
+    prefix: PREFIX,
+    ...limits,
+    onLine: line => lines.push(line),
+    onViolation: reason => violations.push(reason),
+  });
+  for (const chunk of chunks) read(chunk);
+  return { lines, violations };
+}
+
+function cut(bytes: Buffer, at: number[]): Buffer[] {
+  const points = [...new Set(at.map(point => point % (bytes.length + 1)))].sort((a, b) => a - b);
+  return [0, ...points].map((from, index) => bytes.subarray(from, points[index] ?? bytes.length));
+}
+
+const text = fc.string({ unit: "grapheme", maxLength: 60 }).map(value => value.replaceAll("\n", " "));
+
+describe("line reader", () => {
+  it("gives the same lines however the bytes are cut, and none of the noise", () => {
+    const line = fc.record({ isMessage: fc.boolean(), text });
+    fc.assert(
+      fc.property(
+        fc.array(line, { maxLength: 20 }),
+        fc.array(fc.nat(), { maxLength: 30 }),
+        (sent, points) => {
+          const bytes = Buffer.from(
+            sent.map(({ isMessage, text: body }) => `${isMessage ? PREFIX : "x"}${body}\n`).join("\n"),
+          );
+          const { lines, violations } = readAll(cut(bytes, points));
+          const expected = sent.filter(({ isMessage }) => isMessage).map(({ text: body }) => body);
+          expect(lines).to.deep.equal(expected);
+          expect(violations).to.deep.equal([]);
+        },
+      ),
+    );
+  });
+
+  it("holds no more than a line's limit, ended or not, and then reads nothing more", () => {
+    const long = Buffer.alloc(2000, "a");
+    for (const chunks of [[long], [long, Buffer.from("\n")], [Buffer.concat([long, Buffer.from("\n")])]]) {
+      const { lines, violations } = readAll([...chunks, Buffer.from(`\n${PREFIX}{}\n`)]);
+      expect(violations).to.deep.equal(["a line is too long"]);
+      expect(lines).to.deep.equal([]);
+    }
+  });
+
+  it("ends with too much noise", () => {
+    const { violations } = readAll(Array.from({ length: 30 }, () => Buffer.from(`${"n".repeat(900)}\n`)));
+    expect(violations).to.deep.equal(["too much output"]);
+  });
+
+  it("survives any bytes", () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 300 })), chunks => {
+        expect(readAll(chunks.map(chunk => Buffer.from(chunk))).violations.length).to.be.lessThan(2);
+      }),
+    );
+  });
+});
+
+describe("messages of the child", () => {
+  it("are taken when they have the shape, and refused otherwise, whatever comes", () => {
+    fc.assert(
+      fc.property(fc.json(), json => {
+        expect(() => readMessage(json, 1000)).to.throw(Misbehaviour);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), event => {
+        const line = JSON.stringify({ kind: "emit", call: 1, event, metadata: { id: "a", name: "" } });
+        expect(readMessage(line, 500_000)).to.have.property("kind", "emit");
+      }),
+    );
+  });
+
+  for (const line of [
+    `{"kind":"emit","call":1,"event":1,"metadata":{"name":"$errors"}}`,
+    `{"kind":"emit","call":1,"event":1,"metadata":{"id":{}}}`,
+    `{"kind":"emit","call":-1,"event":1,"metadata":{}}`,
+    `{"kind":"emit","call":1,"event":1,"metadata":{},"more":1}`,
+    `{"kind":"respond","call":1,"status":99,"headers":{},"bodyBase64":""}`,
+    `{"kind":"ended","call":1,"db":[]}`,
+    `{"kind":"ended","call":1,"error":{"code":"x"}}`,
+    `{"kind":"toString"}`,
+    `null`,
+  ]) {
+    it(`refuse ${line}`, () => expect(() => readMessage(line, 1000)).to.throw(Misbehaviour));
+  }
+
+  it("refuse nesting that would break whoever walks through it", () => {
+    const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
+    const line = `{"kind":"emit","call":1,"event":${deep},"metadata":{}}`;
+    expect(() => readMessage(line, 500_000)).to.throw(Misbehaviour, "deep");
+  });
+
+  it("have their depth counted as a parser would", () => {
+    const depthOf = (value: unknown): number =>
+      typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 8 }), value => {
+        const json = JSON.stringify(value);
+        return json.length < 64 || jsonDepth(json) === depthOf(JSON.parse(json));
+      }),
+    );
+  });
+});

@@ -1,0 +1,29 @@
+import { type Bundle, openSandboxes, type Sandboxes, type SandboxesOptions } from "../../src/sandbox/host.ts";
+import type { CallRequest } from "../../src/sandbox/protocol.ts";
+
+export const LIMITS = {
+  wallMs: 8000,
+  heapMb: 128,
+  maxEmits: 10_000,
+  maxEmitBytes: 512 * 1024,
+  maxLogBytes: 64 * 1024,
+  maxDbBytes: 60 * 1024,
+};
+
+export function openTestSandboxes(overrides: Partial<SandboxesOptions> = {}): Promise<Sandboxes> {
+  return openSandboxes({
+    limits: LIMITS,
+    maxProcesses: 2,
+    idleMs: 60_000,
+    egress: { allow: [], neverHosts: [] },
+    ...overrides,
+  });
+}
+
+export const bundleOf = (code: string): Bundle => ({ code, hash: "test" });
+
+/** A component whose `run` has this body. */
+export const running = (body: string, rest = ""): Bundle =>
+  bundleOf(`export default { name: "Test", version: "0.0.1", ${rest} async run(event) { ${body} } };`);
+
+export const RUN: CallRequest = { call: "run", event: {}, props: {}, db: {} };

@@ -1,0 +1,72 @@
+// What the tests use of script/lib, which is plain JavaScript: it runs before there is a compiler.
+type Settings = Record<string, string | undefined>;
+
+interface StoreKind {
+  name: string;
+  args(given: { port: number; data: string; pidFile: string; logFile: string }): string[];
+  answers(port: number): Promise<boolean>;
+}
+
+declare module "*/script/lib/env-file.mjs" {
+  export function parseEnv(text: string): Record<string, string>;
+  export function formatEnv(settings: Settings, heading: string[]): string;
+}
+
+declare module "*/script/lib/procfile.mjs" {
+  export function parseProcfile(text: string): { name: string; program: string; args: string[] }[];
+}
+
+declare module "*/script/lib/settings.mjs" {
+  export function developmentSettings(from: { given: Settings; saved: Settings; port: number }): Settings;
+  export function portSetting(text: string | undefined): number;
+  export function localUrl(host: string | undefined, port: number): string;
+}
+
+declare module "*/script/lib/ports.mjs" {
+  export function isFree(port: number, host?: string): Promise<boolean>;
+  export function choosePort(first: number, remembered?: number): Promise<number>;
+}
+
+declare module "*/script/lib/processes.mjs" {
+  export function isOurs(pid: number, marks: string[]): boolean;
+}
+
+declare module "*/script/lib/first-user.mjs" {
+  export function findKey(output: string): string | undefined;
+}
+
+declare module "*/script/lib/supervisor.mjs" {
+  export function createSupervisor(given: {
+    root: string;
+    env: Settings;
+    backOffMs?: number[];
+    print(name: string, line: string): void;
+    say(text: string): void;
+    onSpawn(name: string, pid: number): void;
+    onGiveUp(complaint: Error): void;
+  }): {
+    start(process: { name: string; program: string; args: string[] }): void;
+    stop(name: string, graceMs: number): Promise<void>;
+    waiting(): string[];
+    killAll(): void;
+  };
+}
+
+declare module "*/script/lib/store-server.mjs" {
+  export interface StoreHandle {
+    pid: number;
+    port: number;
+    adopted: boolean;
+    isAlive(): boolean;
+    stop(graceMs: number): Promise<void>;
+  }
+  export function startOrAdopt(
+    kind: StoreKind,
+    given: { folder: string; hold(handle: StoreHandle): void },
+  ): Promise<StoreHandle>;
+}
+
+declare module "*/script/lib/redis.mjs" {
+  export function redisKind(given: { program: string; firstPort: number }): StoreKind;
+  export function redisProgram(given: { root: string; say(text: string): void }): Promise<string>;
+}

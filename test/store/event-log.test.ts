@@ -1,0 +1,135 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { eventIdOf, eventMs, eventScore } from "../../src/store/event-id.ts";
+import { EVENTS_KEPT, type StoredSummary } from "../../src/store/event-log.ts";
+import { newId } from "../../src/store/ids.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+
+const summary = (emitId: string, value: unknown = emitId): StoredSummary => ({
+  event: { raw_event: value },
+  metadata: { emit_id: emitId, name: "", emitter_id: "dc" },
+});
+
+describe("event log", () => {
+  let platform: TestPlatform;
+  before(async () => {
+    platform = await openTestPlatform();
+  });
+  after(() => platform.destroy());
+
+  it("gives strictly increasing ids to concurrent writers, whichever stream they write", async () => {
+    const emitter = newId("dc");
+    const streams = ["emits", "errors", "logs"] as const;
+    const appended = await Promise.all(
+      Array.from({ length: 300 }, (_, i) =>
+        platform.eventLog.append(emitter, streams[i % 3] ?? "emits", summary(`e${i}`)),
+      ),
+    );
+    const scores = appended.map(({ eventId }) => eventScore(eventId) ?? 0);
+    expect(new Set(scores).size).to.equal(300);
+    expect(scores).to.deep.equal([...scores].sort((a, b) => a - b));
+  });
+
+  it("stays above the last id when the clock was ahead before", async () => {
+    const emitter = newId("dc");
+    const ahead = (Date.now() + 3_600_000) * 1024 + 5;
+    await platform.redis.set(platform.keys.lastEventScore(emitter), String(ahead));
+    const { eventId } = await platform.eventLog.append(emitter, "emits", summary("a"));
+    expect(eventScore(eventId)).to.equal(ahead + 1);
+  });
+
+  it("answers the same emit id with the event id it had, and stores nothing twice", async () => {
+    const emitter = newId("dc");
+    const first = await platform.eventLog.append(emitter, "emits", summary("same"));
+    const again = await platform.eventLog.append(emitter, "emits", summary("same", "other"));
+    expect(again).to.deep.equal({ eventId: first.eventId, isNew: false, trimmed: [] });
+    const { rows, total } = await platform.eventLog.page(emitter, "emits", { limit: 10 });
+    expect(total).to.equal(1);
+    expect(rows[0]?.event.raw_event).to.equal("same");
+  });
+
+  it("keeps the last 100 of each stream and names what fell out", async () => {
+    const emitter = newId("dc");
+    const ids: string[] = [];
+    let trimmed: string[] = [];
+    for (let i = 0; i < EVENTS_KEPT + 3; i++) {
+      const appended = await platform.eventLog.append(emitter, "emits", summary(`e${i}`));
+      ids.push(appended.eventId);
+      trimmed = [...trimmed, ...appended.trimmed];
+    }
+    await platform.eventLog.append(emitter, "errors", summary("error"));
+    expect(trimmed).to.deep.equal(ids.slice(0, 3));
+    const { rows, total } = await platform.eventLog.page(emitter, "emits", { limit: 100 });
+    expect(total).to.equal(EVENTS_KEPT);
+    expect(rows.map(row => row.id)).to.deep.equal(ids.slice(3).reverse());
+    expect(await platform.redis.hlen(platform.keys.eventSummaries(emitter, "emits"))).to.equal(EVENTS_KEPT);
+  });
+
+  it("pages both ways without losing or doubling a row, from a deleted cursor too", async () => {
+    const emitter = newId("dc");
+    const ids: string[] = [];
+    for (let i = 0; i < 25; i++)
+      ids.push((await platform.eventLog.append(emitter, "emits", summary(`e${i}`))).eventId);
+    const newest = [...ids].reverse();
+    const read = async (page: { limit: number; after?: string; before?: string }) =>
+      (await platform.eventLog.page(emitter, "emits", page)).rows.map(row => row.id);
+
+    expect(await read({ limit: 10 })).to.deep.equal(newest.slice(0, 10));
+    await platform.eventLog.removeRange(emitter, "emits", { startId: newest[9], endId: newest[9] });
+    expect(await read({ limit: 10, after: newest[9] as string })).to.deep.equal(newest.slice(10, 20));
+    expect(await read({ limit: 100, after: newest[19] as string })).to.deep.equal(newest.slice(20));
+    expect(await read({ limit: 5, before: newest[8] as string })).to.deep.equal(newest.slice(3, 8));
+    expect(await read({ limit: 5, before: newest[0] as string })).to.deep.equal([]);
+  });
+
+  it("deletes exactly the range a model says", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 12 }),
+        fc.option(fc.integer({ min: 0, max: 11 }), { nil: undefined }),
+        fc.option(fc.integer({ min: 0, max: 11 }), { nil: undefined }),
+        async (count, start, end) => {
+          const emitter = newId("dc");
+          const ids: string[] = [];
+          for (let i = 0; i < count; i++) {
+            ids.push((await platform.eventLog.append(emitter, "emits", summary(`e${i}`))).eventId);
+          }
+          const at = (index: number | undefined) =>
+            index === undefined ? undefined : (ids[index] ?? eventIdOf(9_000_000_000_000 * 1024));
+          const startId = at(start);
+          const endId = at(end);
+          const inRange = (id: string) =>
+            (startId === undefined || (eventScore(id) ?? 0) >= (eventScore(startId) ?? 0)) &&
+            (endId === undefined || (eventScore(id) ?? 0) <= (eventScore(endId) ?? 0));
+          const removed = await platform.eventLog.removeRange(emitter, "emits", { startId, endId });
+          const { rows } = await platform.eventLog.page(emitter, "emits", { limit: 100 });
+          expect(removed).to.equal(ids.filter(inRange).length);
+          expect(rows.map(row => row.id)).to.deep.equal(ids.filter(id => !inRange(id)).reverse());
+          await platform.eventLog.forget(emitter);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe("event ids", () => {
+  it("and their scores turn into each other, and order the same way", () => {
+    const score = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+    fc.assert(
+      fc.property(score, score, (a, b) => {
+        expect(eventScore(eventIdOf(a))).to.equal(a);
+        expect(Math.sign((eventScore(eventIdOf(a)) ?? 0) - (eventScore(eventIdOf(b)) ?? 0))).to.equal(
+          Math.sign(a - b),
+        );
+      }),
+    );
+    expect(eventMs("1598497183000-0")).to.equal(1598497183000);
+  });
+
+  it("of a wrong form are none", () => {
+    for (const text of ["", "1", "1-", "-1", "a-b", "1-1-1", "1 -1", "99999999999999-0"]) {
+      expect(eventScore(text), text).to.equal(null);
+    }
+  });
+});

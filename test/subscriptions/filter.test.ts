@@ -1,0 +1,104 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { AppError } from "../../src/errors.ts";
+import { checkFilter, type Filter, matches } from "../../src/subscriptions/filter.ts";
+
+const event = {
+  action: "opened",
+  n: 5,
+  labels: [{ name: "bug" }],
+  tags: ["a", "b"],
+  nested: { deep: { yes: true } },
+  none: null,
+};
+
+describe("subscription filters", () => {
+  const rows: [string, Filter, boolean][] = [
+    ["an empty filter", {}, true],
+    ["equal values", { action: "opened", n: 5 }, true],
+    ["one unequal value", { action: "opened", n: 6 }, false],
+    ["a path into objects and lists", { "labels.0.name": "bug", "nested.deep.yes": true }, true],
+    ["a deep value", { nested: { deep: { yes: true } } }, true],
+    ["null as a value", { none: null }, true],
+    ["an absent path", { "nested.other": null }, false],
+    ["$eq and $ne", { n: { $eq: 5, $ne: 4 } }, true],
+    ["$gt on numbers", { n: { $gt: 4, $lte: 5 } }, true],
+    ["$gt over kinds", { n: { $gt: "4" } }, false],
+    ["$gte on texts", { action: { $gte: "open" } }, true],
+    ["$in", { action: { $in: ["closed", "opened"] } }, true],
+    ["$nin", { action: { $nin: ["opened"] } }, false],
+    ["$exists", { none: { $exists: true }, absent: { $exists: false } }, true],
+    ["$contains in a list", { tags: { $contains: "b" } }, true],
+    ["$contains in a text", { action: { $contains: "pen" } }, true],
+    ["$startsWith", { action: { $startsWith: "op" } }, true],
+    ["$or", { $or: [{ n: 1 }, { n: 5 }] }, true],
+    ["$and", { $and: [{ n: 5 }, { action: "closed" }] }, false],
+    ["$not", { $not: { n: 5 } }, false],
+    ["a prototype's property", { "constructor.name": "Object" }, false],
+  ];
+  for (const [what, filter, wanted] of rows) {
+    it(`${wanted ? "take" : "leave out"} by ${what}`, () => {
+      checkFilter(filter);
+      expect(matches(filter, event)).to.equal(wanted);
+    });
+  }
+
+  const refused: [unknown, string][] = [
+    [[], "filter"],
+    ["x", "filter"],
+    [{ $where: "1" }, "filter.$where"],
+    [{ a: { $regex: "x" } }, "filter.a.$regex"],
+    [{ a: { $in: 1 } }, "filter.a.$in"],
+    [{ a: { $gt: {} } }, "filter.a.$gt"],
+    [{ $or: [] }, "filter.$or"],
+    [{ $and: [{ b: { $exists: 1 } }] }, "filter.$and.0.b.$exists"],
+    [{ $not: [] }, "filter.$not"],
+    [{ a: "x".repeat(5000) }, "filter"],
+  ];
+  for (const [filter, path] of refused) {
+    it(`are refused naming ${path}: ${JSON.stringify(filter).slice(0, 40)}`, () => {
+      try {
+        checkFilter(filter);
+      } catch (error) {
+        expect((error as AppError).fields[0]?.path).to.equal(path);
+        return;
+      }
+      throw new Error("was taken");
+    });
+  }
+
+  it("never throw on any event, and $not always turns the answer round", () => {
+    const operand = fc.jsonValue({ maxDepth: 2 });
+    const name = fc.constantFrom(
+      "$eq",
+      "$ne",
+      "$gt",
+      "$lt",
+      "$in",
+      "$nin",
+      "$exists",
+      "$contains",
+      "$startsWith",
+    );
+    const filter = fc.oneof(
+      fc.dictionary(fc.string(), operand),
+      fc.dictionary(
+        fc.constantFrom("a", "a.b", "0", "__proto__", "length"),
+        fc.dictionary(name, operand, { minKeys: 1 }),
+      ),
+    );
+    fc.assert(
+      fc.property(filter, fc.jsonValue({ maxDepth: 4 }), (candidate, anything) => {
+        try {
+          checkFilter(candidate);
+        } catch (error) {
+          expect(error).to.be.instanceOf(AppError);
+          return;
+        }
+        const wanted = matches(candidate as Filter, anything);
+        expect(matches({ $not: candidate }, anything)).to.equal(!wanted);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

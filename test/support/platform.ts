@@ -1,0 +1,68 @@
+import { randomBytes } from "node:crypto";
+import { type Config, readConfig } from "../../src/config.ts";
+import { openPlatform, type Platform } from "../../src/platform.ts";
+
+const required = (name: string): string => {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: run the tests with npm test`);
+  return value;
+};
+
+/** Settings of a test: a database and a key prefix of its own, loopback allowed, short waits; `env` overrides. */
+export function testConfig(env: Record<string, string> = {}): Config {
+  const name = `t${randomBytes(6).toString("hex")}`;
+  const mongodb = new URL(required("TEST_MONGODB_URL"));
+  mongodb.pathname = `/${name}`;
+  return readConfig({
+    MONGODB_URL: mongodb.href,
+    REDIS_URL: required("TEST_REDIS_URL"),
+    REDIS_PREFIX: name,
+    PORT: "0",
+    SECRETS_KEY: randomBytes(32).toString("base64"),
+    EGRESS_ALLOW: "127.0.0.0/8,::1/128",
+    DELIVERY_RETRY_SCHEDULE: "100ms,200ms,300ms",
+    STALLED_AFTER: "2s",
+    SWEEP_EVERY: "1s",
+    LOG_LEVEL: "silent",
+    ...env,
+  });
+}
+
+export interface TestPlatform extends Platform {
+  /** Drops the database and the keys, and closes. */
+  destroy(): Promise<void>;
+}
+
+/** Opens a platform on the real stores, as `process` would. */
+export async function openTestPlatform(
+  env: Record<string, string> = {},
+  options: { process?: string; clock?: () => number } = {},
+): Promise<TestPlatform> {
+  const config = testConfig(env);
+  const platform = await openPlatform(
+    config,
+    options.process ?? "runs",
+    options.clock ? { clock: options.clock } : {},
+  );
+  return Object.assign(platform, { destroy: () => destroy(platform) });
+}
+
+async function destroy(platform: Platform): Promise<void> {
+  await platform.mongo.dropDatabase();
+  await dropKeys(platform);
+  await platform.close();
+}
+
+/** Removes every Redis key of the platform's prefix, BullMQ's too. */
+export async function dropKeys(platform: Pick<Platform, "redis" | "config">): Promise<void> {
+  const { redis, config } = platform;
+  if (!("scan" in redis)) return;
+  for (const pattern of [`${config.redisPrefix}:*`, `{${config.redisPrefix}:*`]) {
+    let cursor = "0";
+    do {
+      const [next, found] = await redis.scan(cursor, "MATCH", pattern, "COUNT", 500);
+      cursor = next;
+      if (found.length > 0) await redis.del(...found);
+    } while (cursor !== "0");
+  }
+}

@@ -1,0 +1,61 @@
+import { createOrganization } from "../../src/organizations/service.ts";
+import { openPlatform, type Platform } from "../../src/platform.ts";
+import type { RunningWorker } from "../../src/queues/run-worker.ts";
+import { startWeb, type WebServer } from "../../src/server.ts";
+import { createUser } from "../../src/users/service.ts";
+import { startAll } from "../../workers/all.ts";
+import { Api } from "./api.ts";
+import { dropKeys, testConfig } from "./platform.ts";
+
+/** Web and all workers in this process, on stores of their own; each side has its own platform, as in production. */
+export interface System {
+  web: Platform;
+  worker: Platform;
+  baseUrl: string;
+  /** A client of a new user. */
+  user(options?: { plan?: "free" | "paid" }): Promise<Api & { userId: string }>;
+  organization(ownerId: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+let users = 0;
+
+/** Starts the whole system; `env` overrides settings. `workers: false` leaves the workers out. */
+export async function startSystem(
+  env: Record<string, string> = {},
+  options: { workers?: boolean } = {},
+): Promise<System> {
+  const config = testConfig(env);
+  const web = await openPlatform(config, "web");
+  const server: WebServer = await startWeb(web, { checkAnswers: true });
+  const publicUrl = `http://127.0.0.1:${server.port}`;
+  // The port is known only now; endpoint addresses begin with it.
+  Object.defineProperty(web, "config", { value: { ...config, publicUrl } });
+  const worker = await openPlatform({ ...config, publicUrl }, "runs");
+  let running: RunningWorker | undefined;
+  if (options.workers !== false) {
+    running = startAll(worker);
+    await running.ready();
+  }
+  return {
+    web,
+    worker,
+    baseUrl: `${publicUrl}/v1`,
+    async user({ plan } = {}) {
+      users += 1;
+      const { id, api_key } = await createUser(worker, { email: `user${users}@example.test`, plan });
+      return Object.assign(new Api(`${publicUrl}/v1`, api_key), { userId: id });
+    },
+    async organization(ownerId) {
+      return (await createOrganization(worker, { name: "Org", ownerId })).id;
+    },
+    async stop() {
+      await server.close();
+      await running?.close(3000);
+      await worker.mongo.dropDatabase();
+      await dropKeys(worker);
+      await web.close();
+      await worker.close();
+    },
+  };
+}

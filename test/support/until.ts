@@ -1,0 +1,23 @@
+/**
+ * Waits until `probe` gives something truthy and answers it; asks again every 15 ms.
+ * Throws with `what` when `timeoutMs` (default 10 000) have passed.
+ */
+export async function until<T>(
+  probe: () => T | Promise<T>,
+  options: { timeoutMs?: number; what?: string } = {},
+): Promise<Exclude<T, false | 0 | "" | null | undefined>> {
+  const deadline = Date.now() + (options.timeoutMs ?? 10_000);
+  let last: unknown;
+  while (Date.now() < deadline) {
+    try {
+      const value = await probe();
+      if (value) return value as Exclude<T, false | 0 | "" | null | undefined>;
+      last = value;
+    } catch (error) {
+      last = error;
+    }
+    await new Promise(resolve => setTimeout(resolve, 15));
+  }
+  const seen = last instanceof Error ? last.message : JSON.stringify(last);
+  throw new Error(`not so in time: ${options.what ?? probe.toString()} (last seen: ${seen})`);
+}

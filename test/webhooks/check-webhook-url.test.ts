@@ -1,0 +1,64 @@
+import { expect } from "chai";
+import { AppError } from "../../src/errors.ts";
+import { checkWebhookUrl } from "../../src/webhooks/check-webhook-url.ts";
+
+const refusal = (url: string, egressAllow: string[] = []) => {
+  try {
+    checkWebhookUrl({ egressAllow }, "query", url);
+  } catch (error) {
+    if (error instanceof AppError && error.code === "invalid") return error.fields[0];
+    throw error;
+  }
+  return null;
+};
+
+describe("url of a webhook", () => {
+  for (const url of [
+    "https://example.com",
+    "http://example.com:8080/a/b?c=d",
+    "HTTPS://EXAMPLE.com/",
+    "http://93.184.215.14/",
+    "http://[2606:2800:21f:cb07::1]/",
+  ]) {
+    it(`may be ${url}`, () => {
+      expect(refusal(url)).to.equal(null);
+    });
+  }
+
+  for (const url of [
+    "example.com",
+    "ftp://example.com",
+    "javascript:alert(1)",
+    "http:example.com",
+    "https://",
+    "https://user:pass@example.com",
+    "//example.com",
+    "",
+  ]) {
+    it(`may not be "${url}"`, () => {
+      expect(refusal(url)).to.include({ in: "query", path: "url" });
+    });
+  }
+
+  for (const url of [
+    "http://127.0.0.1/",
+    "http://2130706433/",
+    "http://0x7f.1/",
+    "http://10.1.2.3:9000/",
+    "http://169.254.169.254/latest/meta-data",
+    "http://[::1]/",
+    "http://[::ffff:10.0.0.1]/",
+    "http://localhost:3000/",
+    "http://api.localhost/",
+  ]) {
+    it(`says at once that ${url} is not public`, () => {
+      expect(refusal(url)?.message).to.match(/is not a public address/);
+    });
+  }
+
+  it("may be a private address that the installation allows", () => {
+    expect(refusal("http://127.0.0.1:9/", ["127.0.0.0/8"])).to.equal(null);
+    expect(refusal("http://localhost:9/", ["127.0.0.0/8"])).to.equal(null);
+    expect(refusal("http://10.0.0.1/", ["127.0.0.0/8"])?.message).to.match(/not a public/);
+  });
+});

@@ -1,0 +1,196 @@
+import { expect } from "chai";
+import { AutoSubscriptions, Subscriptions } from "../../src/subscriptions/model.ts";
+import { Webhooks } from "../../src/webhooks/model.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { type Api, CALLERS, openWebhookApi } from "./webhook-api.ts";
+
+const URL = "https://example.com/hook";
+
+describe("webhooks API", () => {
+  let platform: TestPlatform;
+  let api: Api;
+
+  before(async () => {
+    platform = await openTestPlatform({}, { process: "web" });
+    api = await openWebhookApi(platform);
+  });
+  after(async () => {
+    await api.close();
+    await platform.destroy();
+  });
+
+  const create = async (query = "", body?: unknown) => {
+    const path = `/webhooks?url=${encodeURIComponent(URL)}${query}`;
+    const answer = await api.call("POST", path, body === undefined ? {} : { body });
+    expect(answer.status, JSON.stringify(answer.body)).to.equal(201);
+    return answer.body.data;
+  };
+  const get = async (id: string) => (await api.call("GET", `/webhooks/${id}`)).body.data;
+  const mark = (id: string, set: object) => Webhooks(platform.mongo).updateOne({ _id: id }, { $set: set });
+
+  it("creates one from the query, and gives its signing key", async () => {
+    const created = await create("&name=orders&description=All%20of%20them");
+    expect(created).to.include({
+      user_id: CALLERS.ann?.userId,
+      name: "orders",
+      description: "All of them",
+      url: URL,
+      active: true,
+      disabled_reason: null,
+    });
+    expect(created.id).to.match(/^wh_[A-Za-z0-9]{16}$/);
+    expect(created.signing_key).to.match(/^whsec_/);
+    expect(created.created_at).to.be.a("number");
+  });
+
+  it("creates one from a JSON body, name and description being null without", async () => {
+    const { status, body } = await api.call("POST", "/webhooks", { body: { url: URL } });
+    expect(status).to.equal(201);
+    expect(body.data).to.include({ name: null, description: null, url: URL });
+  });
+
+  it("names what is wrong with a url, and refuses what is too long or unknown", async () => {
+    for (const [body, path] of [
+      [{}, "url"],
+      [{ url: "ftp://example.com" }, "url"],
+      [{ url: "http://10.0.0.1/" }, "url"],
+      [{ url: `https://example.com/${"x".repeat(2048)}` }, "url"],
+      [{ url: URL, name: "x".repeat(257) }, "name"],
+      [{ url: URL, description: "x".repeat(1025) }, "description"],
+      [{ url: URL, nmae: "x" }, "nmae"],
+      [{ url: URL, headers: { host: "x" } }, "headers.host"],
+    ] as const) {
+      const answer = await api.call("POST", "/webhooks", { body });
+      expect(answer.status, path).to.equal(400);
+      expect(answer.body.errors.map((error: { path: string }) => error.path)).to.include(path);
+    }
+  });
+
+  it("shows the key once and of custom headers the names only, and stores both encrypted", async () => {
+    const created = await create("", { headers: { Authorization: "Bearer s3cret" } });
+    expect(created.header_names).to.deep.equal(["authorization"]);
+    const shown = await get(created.id);
+    expect(shown).not.to.have.property("signing_key");
+    expect(shown.header_names).to.deep.equal(["authorization"]);
+    const stored = JSON.stringify(await Webhooks(platform.mongo).findById(created.id).lean());
+    expect(stored).not.to.match(/s3cret|whsec_/);
+  });
+
+  it("lists a user's own newest first, in pages", async () => {
+    const ids = [];
+    for (let i = 0; i < 3; i++) ids.unshift((await create()).id);
+    const first = await api.call("GET", "/users/me/webhooks?limit=2");
+    expect(first.body.data.map((one: { id: string }) => one.id)).to.deep.equal(ids.slice(0, 2));
+    const next = await api.call("GET", `/users/me/webhooks?limit=1&after=${first.body.page_info.end_cursor}`);
+    expect(next.body.data[0].id).to.equal(ids[2]);
+    expect(next.body.page_info.total_count).to.be.at.least(3);
+  });
+
+  it("keeps an organization's apart from its members' own", async () => {
+    const made = await api.call("POST", `/webhooks?url=${URL}&org_id=o_red0000000000000`);
+    const { id } = made.body.data;
+    const listed = async (path: string) =>
+      (await api.call("GET", path)).body.data.map((one: { id: string }) => one.id);
+    expect(await listed("/orgs/o_red0000000000000/webhooks")).to.deep.equal([id]);
+    expect(await listed("/users/me/webhooks?limit=100")).not.to.include(id);
+    expect((await api.call("GET", `/webhooks/${id}`)).status).to.equal(200);
+  });
+
+  it("answers 404 to anyone it does not belong to", async () => {
+    const { id } = await create();
+    for (const [method, path] of [
+      ["GET", `/webhooks/${id}`],
+      ["PUT", `/webhooks/${id}`],
+      ["DELETE", `/webhooks/${id}`],
+      ["POST", `/webhooks/${id}/rotate_signing_key`],
+      ["POST", `/webhooks/${id}/test`],
+      ["GET", `/webhooks/${id}/deliveries`],
+    ] as const) {
+      expect((await api.call(method, path, { as: "eve" })).status, `${method} ${path}`).to.equal(404);
+    }
+    const recover = await api.call("POST", `/webhooks/${id}/recover`, { as: "eve", body: { since: 0 } });
+    expect(recover.status).to.equal(404);
+    expect((await api.call("GET", "/orgs/o_red0000000000000/webhooks", { as: "eve" })).status).to.equal(404);
+    expect((await get(id)).id).to.equal(id);
+  });
+
+  it("changes what is given and leaves the rest", async () => {
+    const { id } = await create("&name=old", { headers: { "x-a": "1" } });
+    const put = (body: unknown) => api.call("PUT", `/webhooks/${id}`, { body });
+    expect((await put({ description: "new" })).body.data).to.include({ name: "old", description: "new" });
+    expect((await put({ name: null })).body.data.name).to.equal(null);
+    expect((await put({ headers: { "x-b": "2" } })).body.data.header_names).to.deep.equal(["x-b"]);
+    expect((await put({ headers: null })).body.data.header_names).to.deep.equal([]);
+    expect((await put({ url: "https://example.org/" })).body.data.url).to.equal("https://example.org/");
+    const refused = await put({ url: "nonsense" });
+    expect(refused.status).to.equal(400);
+    expect(refused.body.errors[0]).to.include({ in: "body", path: "url" });
+  });
+
+  it("forgets with enabling why it was disabled and since when it failed", async () => {
+    const { id } = await create();
+    await mark(id, {
+      active: false,
+      disabled_reason: "the endpoint answered 410 Gone",
+      failing_since_ms: 5000,
+    });
+    expect(await get(id)).to.include({
+      active: false,
+      disabled_reason: "the endpoint answered 410 Gone",
+      failing_since: 5,
+    });
+    const renamed = await api.call("PUT", `/webhooks/${id}`, { body: { name: "still off" } });
+    expect(renamed.body.data).to.include({ active: false, failing_since: 5 });
+    const enabled = await api.call("PUT", `/webhooks/${id}`, { body: { active: true } });
+    expect(enabled.body.data).to.include({ active: true, disabled_reason: null, failing_since: null });
+  });
+
+  it("starts another url with a clean record", async () => {
+    const { id } = await create();
+    await mark(id, { failing_since_ms: 5000 });
+    await api.call("PUT", `/webhooks/${id}`, { body: { url: URL } });
+    expect((await get(id)).failing_since).to.equal(5);
+    await api.call("PUT", `/webhooks/${id}`, { body: { url: "https://example.org/" } });
+    expect((await get(id)).failing_since).to.equal(null);
+  });
+
+  it("gives a new signing key by rotation, another each time", async () => {
+    const created = await create();
+    const rotate = () => api.call("POST", `/webhooks/${created.id}/rotate_signing_key`);
+    const first = await rotate();
+    expect(first.status).to.equal(200);
+    const keys = [created.signing_key, first.body.data.signing_key, (await rotate()).body.data.signing_key];
+    expect(new Set(keys).size).to.equal(3);
+    const raced = await Promise.all([rotate(), rotate(), rotate(), rotate()]);
+    const stored = await Webhooks(platform.mongo).findById(created.id).lean();
+    const valid = new Set(stored?.signing_keys.map(key => platform.secrets.open(key.sealed)));
+    for (const { status, body } of raced) {
+      if (status === 200) expect(valid.has(body.data.signing_key)).to.equal(true);
+      else expect(status).to.equal(409);
+    }
+  });
+
+  it("is deleted with the subscriptions that name it", async () => {
+    const { id } = await create();
+    const { id: other } = await create();
+    const row = (listener_id: string) => ({
+      _id: `sub_${listener_id}`,
+      owner_id: "u_1",
+      user_id: "u_1",
+      listener_id,
+      event_name: "$errors",
+      created_at: 0,
+    });
+    for (const listener of [id, other]) {
+      await Subscriptions(platform.mongo).insertOne({ ...row(listener), emitter_id: "dc_*", filter: null });
+      await AutoSubscriptions(platform.mongo).insertOne(row(listener));
+    }
+    expect(await api.call("DELETE", `/webhooks/${id}`)).to.deep.equal({ status: 204, body: null });
+    expect((await api.call("GET", `/webhooks/${id}`)).status).to.equal(404);
+    const subscriptions = await Subscriptions(platform.mongo).find({}).lean();
+    const autoSubscriptions = await AutoSubscriptions(platform.mongo).find({}).lean();
+    for (const left of [subscriptions, autoSubscriptions]) {
+      expect(left.map(one => one.listener_id)).to.deep.equal([other]);
+    }
+  });
+});

@@ -1,0 +1,39 @@
+import { expect } from "chai";
+import type { SigningKey } from "../../src/webhooks/model.ts";
+import { newSigningKey, OLD_KEYS_KEPT, OVERLAP_MS, rotated } from "../../src/webhooks/signing-keys.ts";
+
+const current = (sealed: string): SigningKey => ({ sealed, expires_at_ms: null });
+
+describe("signing keys", () => {
+  it("are whsec_ and base64 of 32 bytes, each another", () => {
+    const keys = Array.from({ length: 10 }, newSigningKey);
+    for (const key of keys) {
+      expect(key).to.match(/^whsec_[A-Za-z0-9+/]{43}=$/);
+      expect(Buffer.from(key.slice(6), "base64")).to.have.length(32);
+    }
+    expect(new Set(keys).size).to.equal(10);
+  });
+
+  it("expire a day after they were replaced, and no later by further rotations", () => {
+    const once = rotated([current("a")], "b", 1000);
+    expect(once).to.deep.equal([current("b"), { sealed: "a", expires_at_ms: 1000 + OVERLAP_MS }]);
+    const twice = rotated(once, "c", 2000);
+    expect(twice).to.deep.equal([
+      current("c"),
+      { sealed: "b", expires_at_ms: 2000 + OVERLAP_MS },
+      { sealed: "a", expires_at_ms: 1000 + OVERLAP_MS },
+    ]);
+  });
+
+  it("are dropped once expired", () => {
+    const once = rotated([current("a")], "b", 0);
+    expect(rotated(once, "c", OVERLAP_MS).map(key => key.sealed)).to.deep.equal(["c", "b"]);
+  });
+
+  it("are kept five beside the current one, the newest", () => {
+    let keys = [current("k0")];
+    for (let index = 1; index <= 9; index++) keys = rotated(keys, `k${index}`, index);
+    expect(keys).to.have.length(1 + OLD_KEYS_KEPT);
+    expect(keys.map(key => key.sealed)).to.deep.equal(["k9", "k8", "k7", "k6", "k5", "k4"]);
+  });
+});

@@ -1,0 +1,65 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import Koa from "koa";
+import { deliveryRoutes } from "../../src/deliveries/routes.ts";
+import { requestLog } from "../../src/http/request-log.ts";
+import { respondError } from "../../src/http/respond-error.ts";
+import type { Caller } from "../../src/http/route.ts";
+import { createRouter } from "../../src/http/router.ts";
+import { webhookRoutes } from "../../src/webhooks/routes.ts";
+import type { TestPlatform } from "../support/platform.ts";
+
+/** Keys and whose they are. */
+export const CALLERS: Record<string, Caller> = {
+  ann: { userId: "u_ann0000000000000", keyId: "key_ann", orgIds: ["o_red0000000000000"] },
+  eve: { userId: "u_eve0000000000000", keyId: "key_eve", orgIds: [] },
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: what a client sees is any JSON
+export type Json = any;
+
+export interface Api {
+  /** Calls as `as` (ann unless told); answers status and body. */
+  call(
+    method: string,
+    path: string,
+    options?: { as?: string; body?: unknown },
+  ): Promise<{ status: number; body: Json }>;
+  close(): Promise<void>;
+}
+
+/** The routes of webhooks and deliveries on a real server; answers are checked against their declarations. */
+export async function openWebhookApi(platform: TestPlatform): Promise<Api> {
+  const app = new Koa();
+  app.use(requestLog(platform.log));
+  app.use(respondError());
+  app.use(
+    createRouter([...webhookRoutes, ...deliveryRoutes], {
+      deps: platform,
+      prefix: "/v1",
+      authenticate: async key => CALLERS[key] ?? null,
+      checkAnswers: true,
+    }),
+  );
+  const server = createServer(app.callback());
+  await new Promise<void>(resolve => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    async call(method, path, { as = "ann", body } = {}) {
+      const response = await fetch(`http://127.0.0.1:${port}/v1${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${as}`,
+          ...(body !== undefined && { "content-type": "application/json" }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, body: text === "" ? null : JSON.parse(text) };
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise(resolve => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import { expect } from "chai";
+import { Deliveries } from "../../src/deliveries/model.ts";
+import { enqueueOverdue } from "../../src/deliveries/sweep.ts";
+import { openedQueue } from "../../src/queues/define-queue.ts";
+import { deliveries } from "../../src/queues/deliveries.ts";
+import { startDeliveries } from "../../workers/deliveries.ts";
+import { emit, onlyDelivery, type Subscribed, subscribe } from "../deliveries/fixtures.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { until } from "../support/until.ts";
+import { environmentOf, spawnWorker, type WorkerProcess, whenReady } from "./worker-process.ts";
+
+describe("deliveries worker as a process", function () {
+  this.timeout(30_000);
+  let platform: TestPlatform;
+  let endpoint: Receiver;
+  let listener: Subscribed;
+  let child: WorkerProcess | undefined;
+
+  beforeEach(async () => {
+    platform = await openTestPlatform({ STALLED_AFTER: "1s" }, { process: "deliveries" });
+    endpoint = await startReceiver(200);
+    listener = await subscribe(platform, endpoint.url);
+  });
+  afterEach(async () => {
+    child?.kill("SIGKILL");
+    await child?.ended;
+    child = undefined;
+    await endpoint.close();
+    await platform.destroy();
+  });
+
+  const start = async (env: Record<string, string> = {}) => {
+    child = spawnWorker("deliveries", { ...environmentOf(platform.config), ...env });
+    await whenReady(child);
+    return child;
+  };
+  const delivered = () =>
+    until(async () => {
+      const delivery = await onlyDelivery(platform, listener.webhookId);
+      return delivery.state === "delivered" && delivery;
+    });
+
+  it("delivers again under the same webhook-id when it is killed between attempt and record", async () => {
+    const first = await start();
+    endpoint.script(() => {
+      first.kill("SIGKILL");
+      return 200;
+    }, 200);
+    await emit(platform, [listener]);
+    expect(await first.ended).to.equal("SIGKILL");
+    const worker = startDeliveries(platform);
+    const delivery = await delivered();
+    await worker.close(5000);
+    expect(endpoint.requests.map(({ headers }) => headers["webhook-id"])).to.deep.equal([
+      delivery._id,
+      delivery._id,
+    ]);
+    expect(await platform.redis.zcard(platform.keys.webhookInFlight(listener.webhookId))).to.equal(0);
+  });
+
+  it("finds by the sweep what was stored and never enqueued", async () => {
+    await emit(platform, [listener]);
+    const { _id } = await onlyDelivery(platform, listener.webhookId);
+    await openedQueue(platform.queues, deliveries).remove(`${_id}-0`);
+    await start();
+    await until(() => enqueueOverdue(platform));
+    await delivered();
+    expect(endpoint.requests).to.have.length(1);
+  });
+
+  it("finds by the sweep the next attempt that was recorded and never enqueued", async () => {
+    endpoint.script(500, 200);
+    await start({ DELIVERY_RETRY_SCHEDULE: "1h" });
+    await emit(platform, [listener]);
+    const { _id } = await onlyDelivery(platform, listener.webhookId);
+    const queue = openedQueue(platform.queues, deliveries);
+    const job = await until(() => queue.getJob(`${_id}-1`), { what: "the next round's job" });
+    await job.remove();
+    const past = { next_attempt_at_ms: platform.clock(), sweep_at_ms: platform.clock() };
+    await Deliveries(platform.mongo).updateOne({ _id, state: "pending", round: 1 }, { $set: past });
+    expect(await enqueueOverdue(platform)).to.equal(1);
+    await delivered();
+    expect(endpoint.requests).to.have.length(2);
+  });
+
+  it("logs one line an attempt, without url, headers or keys", async () => {
+    const worker = await start();
+    const secret = await subscribe(platform, `${endpoint.url}?token=s3cret`, {
+      headers: { authorization: "Bearer s3cret" },
+    });
+    await emit(platform, [secret]);
+    const line = await until(() =>
+      worker
+        .output()
+        .split("\n")
+        .find(text => text.includes('"msg":"job"')),
+    );
+    const { _id, event_id } = await onlyDelivery(platform, secret.webhookId);
+    expect(JSON.parse(line)).to.include({
+      queue: "deliveries",
+      delivery_id: _id,
+      webhook_id: secret.webhookId,
+      event_id,
+      result: "delivered",
+      status: 200,
+      attempt_number: 1,
+    });
+    expect(worker.output()).not.to.match(/s3cret|whsec_|token/);
+  });
+
+  it("stops in order on SIGTERM", async () => {
+    const worker = await start();
+    worker.kill("SIGTERM");
+    expect(await worker.ended).to.equal(0);
+  });
+
+  it("ends with one clear line for a setting that can't be used", async () => {
+    child = spawnWorker("deliveries", { ...environmentOf(platform.config), DELIVERY_TIMEOUT: "soon" });
+    expect(await child.ended).to.equal(78);
+    const lines = child.output().trim().split("\n");
+    expect(lines).to.have.length(1);
+    expect(lines[0]).to.match(/^deliveries: configuration: DELIVERY_TIMEOUT /);
+  });
+
+  it("tells its health on its own port", async () => {
+    // A port that was free a moment ago: the receiver's own, closed.
+    const { port } = new URL(endpoint.url);
+    await endpoint.close();
+    await start({ WORKER_PORT: port });
+    const response = await fetch(`http://127.0.0.1:${port}/healthz`);
+    expect(response.status).to.equal(200);
+    expect((await fetch(`http://127.0.0.1:${port}/other`)).status).to.equal(404);
+  });
+});

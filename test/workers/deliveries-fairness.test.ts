@@ -1,0 +1,95 @@
+import { expect } from "chai";
+import { enterPlace, leavePlace } from "../../src/deliveries/in-flight.ts";
+import type { RunningWorker } from "../../src/queues/run-worker.ts";
+import { startDeliveries } from "../../workers/deliveries.ts";
+import { deliveriesOf, emit, subscribe, webhookOf } from "../deliveries/fixtures.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { until } from "../support/until.ts";
+
+/** design.md, guarantee 5. */
+describe("deliveries to many webhooks", () => {
+  let platform: TestPlatform;
+  let worker: RunningWorker;
+  let slow: Receiver;
+  let quick: Receiver;
+
+  beforeEach(async () => {
+    platform = await openTestPlatform(
+      { DELIVERIES_CONCURRENCY: "6", DELIVERY_PER_WEBHOOK: "3", DELIVERY_TIMEOUT: "60s" },
+      { process: "deliveries" },
+    );
+    slow = await startReceiver("hang");
+    quick = await startReceiver(200);
+    worker = startDeliveries(platform);
+  });
+  afterEach(async () => {
+    await Promise.all([slow.close(), quick.close()]);
+    await worker.close(5000);
+    await platform.destroy();
+  });
+
+  const pending = async (webhookId: string) =>
+    (await deliveriesOf(platform, webhookId)).filter(({ state }) => state === "pending").length;
+
+  it("are not delayed by one endpoint that hangs with many deliveries waiting", async () => {
+    const dead = await subscribe(platform, slow.url);
+    const alive = await subscribe(platform, quick.url);
+    for (let i = 0; i < 40; i++) await emit(platform, [dead]);
+    await until(() => slow.hanging() === 3, { what: "all places of the dead endpoint are taken" });
+    for (let i = 0; i < 20; i++) await emit(platform, [alive]);
+    await until(async () => (await pending(alive.webhookId)) === 0);
+    expect(slow.hanging()).to.equal(3);
+    expect(await pending(dead.webhookId)).to.equal(40);
+  });
+
+  it("each arrive once, and never more at a time than the webhook's places", async () => {
+    let now = 0;
+    let most = 0;
+    quick.script(async () => {
+      most = Math.max(most, ++now);
+      await new Promise(resolve => setImmediate(resolve));
+      now -= 1;
+      return 200;
+    });
+    const listener = await subscribe(platform, quick.url);
+    await Promise.all(Array.from({ length: 60 }, () => emit(platform, [listener])));
+    await until(async () => (await pending(listener.webhookId)) === 0);
+    const ids = quick.requests.map(({ headers }) => headers["webhook-id"]);
+    expect(ids).to.have.length(60);
+    expect(new Set(ids).size).to.equal(60);
+    expect(most).to.be.within(1, 3);
+  });
+
+  it("give a failing webhook one place, and all of them once it works again", async () => {
+    slow.script(500, "hang");
+    const listener = await subscribe(platform, slow.url);
+    await emit(platform, [listener]);
+    await until(async () => (await webhookOf(platform, listener.webhookId)).failing_since_ms !== null);
+    for (let i = 0; i < 10; i++) await emit(platform, [listener]);
+    await until(() => slow.hanging() === 1);
+    await until(
+      async () => (await platform.redis.zcard(platform.keys.webhookWaiting(listener.webhookId))) === 10,
+    );
+    expect(slow.hanging()).to.equal(1);
+    slow.release();
+    await until(() => slow.hanging() === 3, { what: "three are called in after the success" });
+    slow.script(200);
+    slow.release();
+    await until(async () => (await pending(listener.webhookId)) === 0);
+    expect(slow.requests).to.have.length(12);
+  });
+
+  it("call in no more than there are places, even when several leave at once", async () => {
+    await worker.close(5000);
+    const { webhookId } = await subscribe(platform, quick.url);
+    const webhook = await webhookOf(platform, webhookId);
+    const job = (index: number) => ({ delivery_id: `dlv_${index}`, webhook_id: webhookId, round: 0 });
+    const entered: boolean[] = [];
+    for (let index = 0; index < 12; index++) entered.push(await enterPlace(platform, webhook, job(index)));
+    expect(entered.filter(Boolean)).to.have.length(3);
+    await Promise.all([0, 1, 2].map(index => leavePlace(platform, job(index), false)));
+    expect(await platform.redis.zcard(platform.keys.webhookInFlight(webhookId))).to.equal(3);
+    expect(await platform.redis.zcard(platform.keys.webhookWaiting(webhookId))).to.equal(6);
+  });
+});

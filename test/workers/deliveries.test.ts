@@ -1,0 +1,251 @@
+import { expect } from "chai";
+import { Deliveries } from "../../src/deliveries/model.ts";
+import { readDrops } from "../../src/events/drops.ts";
+import type { RunningWorker } from "../../src/queues/run-worker.ts";
+import { Subscriptions } from "../../src/subscriptions/model.ts";
+import { deleteWebhook } from "../../src/webhooks/service.ts";
+import { startDeliveries } from "../../workers/deliveries.ts";
+import { deliveriesOf, EMITTER, emit, onlyDelivery, subscribe, webhookOf } from "../deliveries/fixtures.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { until } from "../support/until.ts";
+
+const BUSY_FLOOR_MS = 700;
+
+describe("deliveries worker", () => {
+  let platform: TestPlatform;
+  let worker: RunningWorker;
+  let receivers: Receiver[] = [];
+
+  const receiver = async (...replies: Parameters<typeof startReceiver>) => {
+    const started = await startReceiver(...replies);
+    receivers.push(started);
+    return started;
+  };
+  const stateOf = async (webhookId: string) => (await onlyDelivery(platform, webhookId)).state;
+  const finished = (webhookId: string) =>
+    until(async () => {
+      const delivery = await onlyDelivery(platform, webhookId);
+      return delivery.state !== "pending" && delivery;
+    });
+
+  before(async () => {
+    platform = await openTestPlatform({ DELIVERY_TIMEOUT: "600ms" }, { process: "deliveries" });
+    worker = startDeliveries(platform, { busyFloorMs: BUSY_FLOOR_MS });
+    await worker.ready();
+  });
+  after(async () => {
+    await worker.close(5000);
+    await platform.destroy();
+  });
+  afterEach(async () => {
+    await Promise.all(receivers.map(one => one.close()));
+    receivers = [];
+  });
+
+  it("delivers an event and logs the attempt", async () => {
+    const endpoint = await receiver({ status: 201, body: "thanks" });
+    const listener = await subscribe(platform, endpoint.url);
+    await emit(platform, [listener], { hello: "world" });
+    const delivery = await finished(listener.webhookId);
+    expect(delivery).to.include({
+      state: "delivered",
+      reason: null,
+      next_attempt_at_ms: null,
+      sweep_at_ms: null,
+    });
+    expect(delivery.attempts).to.have.length(1);
+    expect(delivery.attempts[0]).to.include({
+      number: 1,
+      trigger: "schedule",
+      status: 201,
+      error: null,
+      response: "thanks",
+    });
+    expect(endpoint.requests[0]?.raw).to.equal('{"hello":"world"}');
+  });
+
+  it("tries again by the schedule, under the same webhook-id, until it is delivered", async () => {
+    const endpoint = await receiver(500, "reset", 200);
+    const listener = await subscribe(platform, endpoint.url);
+    await emit(platform, [listener]);
+    const delivery = await finished(listener.webhookId);
+    expect(delivery.state).to.equal("delivered");
+    expect(delivery.attempts.map(({ number, status }) => [number, status])).to.deep.equal([
+      [1, 500],
+      [2, null],
+      [3, 200],
+    ]);
+    const sent = endpoint.requests.map(({ headers }) => [
+      headers["webhook-id"],
+      headers["x-headwater-attempt"],
+    ]);
+    expect(sent).to.deep.equal([1, 2, 3].map(number => [delivery._id, String(number)]));
+  });
+
+  it("is exhausted after the last step of the schedule", async () => {
+    const endpoint = await receiver(503);
+    const listener = await subscribe(platform, endpoint.url);
+    await emit(platform, [listener]);
+    const delivery = await finished(listener.webhookId);
+    expect(delivery).to.include({ state: "failed", reason: "exhausted" });
+    expect(endpoint.requests).to.have.length(1 + platform.config.deliveries.retryScheduleMs.length);
+  });
+
+  for (const [what, reply] of [
+    ["a 429", 429],
+    ["a time-out", "hang"],
+  ] as const) {
+    it(`waits for the floor after ${what}`, async () => {
+      const endpoint = await receiver(reply, 200);
+      const listener = await subscribe(platform, endpoint.url);
+      await emit(platform, [listener]);
+      const waiting = await until(async () => {
+        const delivery = await onlyDelivery(platform, listener.webhookId);
+        return delivery.attempts.length === 1 && delivery;
+      });
+      const [first] = waiting.attempts;
+      expect((waiting.next_attempt_at_ms ?? 0) - (first?.at_ms ?? 0)).to.be.at.least(BUSY_FLOOR_MS);
+      expect((await finished(listener.webhookId)).state).to.equal("delivered");
+    });
+  }
+
+  it("disables the webhook after a 410, and counts what is then dropped", async () => {
+    const endpoint = await receiver(500, 410);
+    const listener = await subscribe(platform, endpoint.url);
+    await emit(platform, [listener]);
+    expect(await finished(listener.webhookId)).to.include({ state: "failed", reason: "gone" });
+    const webhook = await until(async () => {
+      const found = await webhookOf(platform, listener.webhookId);
+      return !found.active && found;
+    });
+    expect(webhook.disabled_reason).to.equal("the endpoint answered 410 Gone");
+    const before = (await readDrops(platform, EMITTER))["webhook-disabled"] ?? 0;
+    await emit(platform, [listener]);
+    expect((await deliveriesOf(platform, listener.webhookId)).map(({ reason }) => reason)).to.deep.equal([
+      "gone",
+      "webhook-disabled",
+    ]);
+    expect((await readDrops(platform, EMITTER))["webhook-disabled"]).to.equal(before + 1);
+    expect(endpoint.requests).to.have.length(2);
+  });
+
+  it("fails what was scheduled before its webhook was disabled, and counts it", async () => {
+    const endpoint = await receiver(500, 410, 200);
+    const listener = await subscribe(platform, endpoint.url);
+    await emit(platform, [listener]);
+    await until(() => endpoint.requests.length === 1);
+    await emit(platform, [listener]);
+    const reasons = await until(async () => {
+      const all = await deliveriesOf(platform, listener.webhookId);
+      return all.every(({ state }) => state === "failed") && all.map(({ reason }) => reason);
+    });
+    expect(reasons.sort()).to.deep.equal(["gone", "webhook-disabled"]);
+  });
+
+  it("notes since when a webhook fails, and forgets it with the next success", async () => {
+    const endpoint = await receiver(500, 200);
+    const listener = await subscribe(platform, endpoint.url);
+    await emit(platform, [listener]);
+    await until(async () => (await webhookOf(platform, listener.webhookId)).failing_since_ms !== null);
+    await until(async () => (await stateOf(listener.webhookId)) === "delivered");
+    await until(async () => (await webhookOf(platform, listener.webhookId)).failing_since_ms === null);
+  });
+
+  it("ends quietly when the webhook was deleted meanwhile", async () => {
+    const endpoint = await receiver(500);
+    const listener = await subscribe(platform, endpoint.url);
+    await emit(platform, [listener]);
+    await until(() => endpoint.requests.length === 1);
+    await deleteWebhook(platform, listener.webhookId);
+    const delivery = await finished(listener.webhookId);
+    expect(delivery).to.include({ state: "cancelled", reason: "webhook-deleted" });
+  });
+
+  it("cancels on its own what a crash in the deletion left pending", async () => {
+    const endpoint = await receiver(500);
+    const listener = await subscribe(platform, endpoint.url);
+    await emit(platform, [listener]);
+    await until(() => endpoint.requests.length === 1);
+    await deleteWebhook(platform, listener.webhookId);
+    await Deliveries(platform.mongo).updateOne(
+      { webhook_id: listener.webhookId },
+      { $set: { state: "pending", reason: null } },
+    );
+    expect(await finished(listener.webhookId)).to.include({ state: "cancelled", reason: "webhook-deleted" });
+  });
+
+  it("ends quietly when the subscription was deleted meanwhile", async () => {
+    const endpoint = await receiver(500);
+    const listener = await subscribe(platform, endpoint.url);
+    await emit(platform, [listener]);
+    await until(() => endpoint.requests.length === 1);
+    await Subscriptions(platform.mongo).deleteOne({ _id: listener.subscriptionId });
+    expect(await finished(listener.webhookId)).to.include({
+      state: "cancelled",
+      reason: "subscription-deleted",
+    });
+    expect(endpoint.requests).to.have.length(1);
+  });
+
+  it("counts every attempt by its outcome", async () => {
+    const series = 'deliveries_total{outcome="retry"}';
+    const before = (await platform.counters.read())[series] ?? 0;
+    const endpoint = await receiver(500, 200);
+    const listener = await subscribe(platform, endpoint.url);
+    await emit(platform, [listener]);
+    await finished(listener.webhookId);
+    expect((await platform.counters.read())[series]).to.equal(before + 1);
+  });
+});
+
+describe("a deliveries worker that is stopped", () => {
+  it("lets go of an endpoint that hangs, says nothing of it, and another worker delivers", async () => {
+    const platform = await openTestPlatform({}, { process: "deliveries" });
+    const endpoint = await startReceiver("hang");
+    const first = startDeliveries(platform);
+    try {
+      const listener = await subscribe(platform, endpoint.url);
+      await emit(platform, [listener]);
+      await until(() => endpoint.hanging() === 1);
+      await first.close(100);
+      expect(await onlyDelivery(platform, listener.webhookId)).to.deep.include({
+        state: "pending",
+        attempts: [],
+      });
+      expect((await webhookOf(platform, listener.webhookId)).failing_since_ms).to.equal(null);
+      endpoint.script(200);
+      const second = startDeliveries(platform);
+      await until(async () => (await onlyDelivery(platform, listener.webhookId)).state === "delivered");
+      await second.close(5000);
+    } finally {
+      await endpoint.close();
+      await platform.destroy();
+    }
+  });
+});
+
+describe("a webhook that only failed for too long", () => {
+  it("is disabled, with the reason shown", async () => {
+    const platform = await openTestPlatform({ DELIVERY_DISABLE_AFTER: "50ms" }, { process: "deliveries" });
+    const worker = startDeliveries(platform);
+    const endpoint = await startReceiver(500);
+    try {
+      const listener = await subscribe(platform, endpoint.url);
+      await emit(platform, [listener]);
+      const webhook = await until(async () => {
+        const found = await webhookOf(platform, listener.webhookId);
+        return !found.active && found;
+      });
+      const since = new Date(webhook.failing_since_ms ?? 0).toISOString();
+      expect(webhook.disabled_reason).to.equal(`every attempt has failed since ${since}`);
+      await until(
+        async () => (await onlyDelivery(platform, listener.webhookId)).reason === "webhook-disabled",
+      );
+    } finally {
+      await endpoint.close();
+      await worker.close(5000);
+      await platform.destroy();
+    }
+  });
+});

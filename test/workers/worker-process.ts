@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { Config } from "../../src/config.ts";
+import { until } from "../support/until.ts";
+
+const file = (name: string) =>
+  fileURLToPath(
+    new URL(name === "web" ? "../../src/server.ts" : `../../workers/${name}.ts`, import.meta.url),
+  );
+
+export interface WorkerProcess {
+  output(): string;
+  /** Resolves with the exit code, or the signal that ended it. */
+  ended: Promise<number | string | null>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** The environment in which a process of its own works on a test platform's stores. */
+export function environmentOf(config: Config): Record<string, string> {
+  return {
+    MONGODB_URL: config.mongodbUrl,
+    REDIS_URL: config.redisUrls.join(","),
+    REDIS_PREFIX: config.redisPrefix,
+    SECRETS_KEY: config.secretsKeys.map(key => key.toString("base64")).join(","),
+    EGRESS_ALLOW: config.egressAllow.join(","),
+    STALLED_AFTER: `${config.stalledAfterMs}ms`,
+    LOG_LEVEL: "info",
+  };
+}
+
+/** Starts a worker, or `web`, as its own process; `ready` waits for its line. */
+export function spawnWorker(name: string, env: Record<string, string>): WorkerProcess {
+  const child: ChildProcess = spawn(process.execPath, ["--import", "tsx", file(name)], {
+    env: { PATH: process.env.PATH, NODE_OPTIONS: process.env.NODE_OPTIONS, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", chunk => {
+      output += chunk;
+    });
+  }
+  return {
+    output: () => output,
+    ended: new Promise(resolve => child.once("close", (code, signal) => resolve(code ?? signal))),
+    kill: signal => void child.kill(signal),
+  };
+}
+
+export async function whenReady(worker: WorkerProcess): Promise<void> {
+  await until(() => worker.output().includes('"msg":"ready"'), { what: `ready, not ${worker.output()}` });
+}
