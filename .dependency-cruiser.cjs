@@ -37,7 +37,7 @@ module.exports = {
       name: "only-routes-import-http",
       comment: "services and operations know no HTTP",
       severity: "error",
-      from: { path: FEATURES, pathNot: "/(routes|ingress|sse)\\.js$" },
+      from: { path: FEATURES, pathNot: "/(routes|ingress|[a-z]+-route)\\.js$" },
       to: { path: "^src/http/" },
     },
     {

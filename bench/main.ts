@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { startReceiver } from "../test/support/receiver.ts";
 import { startSystem } from "../test/support/system.ts";
 import { until } from "../test/support/until.ts";
+import { measureLongList } from "./long-list.ts";
 
 const REQUESTS = 300;
 const EVENTS = 500;
@@ -112,3 +113,4 @@ async function measurePipeline(): Promise<void> {
 await measureIngress();
 await measureSandbox();
 await measurePipeline();
+await measureLongList();

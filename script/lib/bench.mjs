@@ -8,8 +8,8 @@ import { withOwnStores } from "./own-stores.mjs";
 
 const HELP = `Usage: script/bench        (npm run bench)
 
-Measures ingress, a warm run, and events from request to webhook, on a MongoDB and a Redis of their own. Each figure
-stands beside a baseline of the same run, since machines differ and are noisy. Takes about half a minute.`;
+Measures ingress, a warm run, events from request to webhook, and pages of a long list, on a MongoDB and a Redis of their own. Each figure
+stands beside a baseline of the same run, since machines differ and are noisy. Takes about a minute.`;
 
 async function main() {
   if (process.argv.includes("--help")) return console.log(HELP);

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { fromFile } from "../components/load-modules.ts";
 import { publishComponent, saveModules } from "../components/service.ts";
-import type { Run } from "./main.ts";
+import type { Run } from "./run.ts";
 
 /** Owner of what an operator publishes from files: no account, so no user can take it away. */
 const REGISTRY = "registry";

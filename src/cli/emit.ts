@@ -5,7 +5,7 @@ import { findEmitter } from "../events/find-emitter.ts";
 import { enqueue } from "../queues/define-queue.ts";
 import { EmissionsJob, emissions } from "../queues/emissions.ts";
 import { newId } from "../store/ids.ts";
-import type { Run } from "./main.ts";
+import type { Run } from "./run.ts";
 
 function json(text: string): unknown {
   try {

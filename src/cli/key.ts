@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { createApiKey, listApiKeys, revokeApiKey } from "../users/service.ts";
-import type { Run } from "./main.ts";
+import type { Run } from "./run.ts";
 
 export function keyCommands(program: Command, run: Run): void {
   const key = program.command("key").description("API keys");

@@ -2,16 +2,14 @@ import { Command, CommanderError } from "commander";
 import { readConfig, version } from "../config.ts";
 import { AppError } from "../errors.ts";
 import { createLogger } from "../logger.ts";
-import { openPlatform, type Platform } from "../platform.ts";
+import { openPlatform } from "../platform.ts";
 import { componentCommands } from "./component.ts";
 import { emitCommand } from "./emit.ts";
 import { keyCommands } from "./key.ts";
 import { organizationCommands } from "./organization.ts";
+import type { Run } from "./run.ts";
 import { userCommands } from "./user.ts";
 import { workflowCommands } from "./workflow.ts";
-
-/** Does a command's work on an opened platform and prints what it answers as JSON. */
-export type Run = (work: (platform: Platform) => Promise<unknown>) => Promise<void>;
 
 const run: Run = async work => {
   const config = readConfig();

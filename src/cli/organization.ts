@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { addMember, createOrganization } from "../organizations/service.ts";
-import type { Run } from "./main.ts";
+import type { Run } from "./run.ts";
 
 export function organizationCommands(program: Command, run: Run): void {
   const org = program.command("org").description("organizations");

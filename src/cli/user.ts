@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { createUser } from "../users/service.ts";
-import type { Run } from "./main.ts";
+import type { Run } from "./run.ts";
 
 export function userCommands(program: Command, run: Run): void {
   program

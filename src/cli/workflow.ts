@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { createWorkflow } from "../workflows/service.ts";
-import type { Run } from "./main.ts";
+import type { Run } from "./run.ts";
 
 export function workflowCommands(program: Command, run: Run): void {
   program

@@ -1,5 +1,6 @@
 import { AppError, type FieldError } from "../errors.ts";
-import type { Bundle, Sandboxes } from "../sandbox/host.ts";
+import type { Bundle } from "../sandbox/bundle.ts";
+import type { Sandboxes } from "../sandbox/host.ts";
 import type { ComponentDescription, DescribedProp } from "../sandbox/protocol.ts";
 import { isFault, readTimer } from "../sources/timer.ts";
 

@@ -21,6 +21,8 @@ export interface Component {
   /** The code may answer the HTTP request itself, so the answer waits for it (runtime.md). */
   uses_respond: boolean;
   published: boolean;
+  /** Unix milliseconds; written with each source that takes it up, so that a deletion at that moment conflicts. */
+  used_at_ms: number | null;
   created_at: number;
   updated_at: number;
 }
@@ -43,6 +45,7 @@ export const Components = collection<Component>(
       packages: { type: Schema.Types.Mixed, required: true },
       uses_respond: { type: Boolean, required: true },
       published: { type: Boolean, required: true },
+      used_at_ms: { type: Number, default: null },
       created_at: { type: Number, required: true },
       updated_at: { type: Number, required: true },
     },

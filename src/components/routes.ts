@@ -13,7 +13,7 @@ import {
   saveComponent,
 } from "./service.ts";
 
-type Deps = Pick<Platform, "mongo" | "clock" | "config" | "egress" | "sandboxes">;
+type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "clock" | "config" | "egress" | "sandboxes">;
 const route = routeFor<Deps>();
 const tag = "Components";
 

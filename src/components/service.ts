@@ -73,6 +73,7 @@ export async function saveModules(
     packages: bundled.packages,
     uses_respond: usesRespond,
     published: false,
+    used_at_ms: null,
     created_at: now,
     updated_at: now,
   };
@@ -144,11 +145,13 @@ export async function publishComponent(
 
 /** A page of an account's components, newest first. */
 export function listComponents(
-  platform: Pick<Platform, "mongo">,
+  platform: Pick<Platform, "mongo" | "redis" | "keys">,
   owner: string,
   page: Parameters<typeof pageOf>[2],
 ) {
-  return pageOf(Components(platform.mongo), { owner_id: owner }, page);
+  return pageOf(Components(platform.mongo), { owner_id: owner }, page, {
+    countCache: { redis: platform.redis, key: platform.keys.listCount(owner, "components") },
+  });
 }
 
 /**

@@ -1,20 +1,14 @@
 import { notFound } from "../errors.ts";
-import type { Platform } from "../platform.ts";
 import type { EmissionsJob } from "../queues/emissions.ts";
 import { eventScore } from "../store/event-id.ts";
 import { streamOf } from "../store/event-log.ts";
 import { isDuplicateKey } from "../store/mongo.ts";
 import { matchSubscriptions } from "../subscriptions/match.ts";
 import { countDrop } from "./drops.ts";
-import { fanOut } from "./fan-out.ts";
+import { type EmitPlatform, fanOut } from "./fan-out.ts";
 import { findEmitter } from "./find-emitter.ts";
 import { type StoredEvent, StoredEvents } from "./model.ts";
 import { truncate } from "./truncate.ts";
-
-export type EmitPlatform = Pick<
-  Platform,
-  "mongo" | "redis" | "keys" | "queues" | "eventLog" | "runLine" | "counters" | "clock" | "config" | "log"
->;
 
 /**
  * Takes one emission off its queue: gives it its event id, stores the summary, and hands it to every listener that

@@ -1,5 +1,6 @@
 import { createDeliveries } from "../deliveries/create.ts";
 import { reaches } from "../organizations/service.ts";
+import type { Platform } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
 import type { EmissionsJob } from "../queues/emissions.ts";
 import { workflowEvents } from "../queues/workflow-events.ts";
@@ -10,8 +11,13 @@ import { derivedId } from "../store/ids.ts";
 import type { Subscription } from "../subscriptions/model.ts";
 import { Workflows } from "../workflows/model.ts";
 import { countDrop } from "./drops.ts";
-import type { EmitPlatform } from "./emit.ts";
 import type { StoredEvent } from "./model.ts";
+
+/** What an emission needs on its way to its listeners. */
+export type EmitPlatform = Pick<
+  Platform,
+  "mongo" | "redis" | "keys" | "queues" | "eventLog" | "runLine" | "counters" | "clock" | "config" | "log"
+>;
 
 /** An event that has passed this many sources is in a loop of sources that listen to each other. */
 const MAX_HOPS = 16;

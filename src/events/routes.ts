@@ -1,7 +1,6 @@
 import { Type } from "typebox";
 import { invalidField } from "../errors.ts";
 import { accepted, page, stream } from "../http/answer.ts";
-import { plainCursor } from "../http/pagination.ts";
 import { routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
@@ -11,7 +10,8 @@ import { eventScore } from "../store/event-id.ts";
 import { watchEvents } from "./live.ts";
 import { eventRow } from "./present.ts";
 import { readSummaries } from "./read.ts";
-import { EVENT_ID, EventIdSchema, EventRowSchema, EventSummarySchema, ExpandSchema } from "./schema.ts";
+import { EventIdSchema, EventRowSchema } from "./schema.ts";
+import { eventPage, summaryQuery, summaryRoute } from "./summary-route.ts";
 
 type Deps = Pick<Platform, "mongo" | "eventLog" | "queues" | "feed" | "keys">;
 const route = routeFor<Deps>();
@@ -20,11 +20,8 @@ const tag = "Events";
 const ownSource = {
   kind: "resource",
   what: "source",
-  load: (deps: Deps, id: string, owners: string[]) => findSource(deps, id, owners),
+  load: (deps: Pick<Platform, "mongo">, id: string, owners: string[]) => findSource(deps, id, owners),
 } as const;
-
-const summaries = page(200, EventSummarySchema, { cursor: plainCursor(EVENT_ID), defaultLimit: 100 });
-const query = Type.Object({ expand: ExpandSchema });
 
 const params = { id: "dc_0CjB9uPc7RfT1xLs" };
 const metadata = { emit_id: "emit_0CjBBp5Zu8LrT1yH", name: "", emitter_id: params.id };
@@ -50,45 +47,33 @@ const logged = {
 };
 
 export const eventRoutes = [
-  route({
-    method: "GET",
+  summaryRoute({
     path: "/sources/{id}/event_summaries",
     id: "listSourceEvents",
     tag,
     summary: "Read the last events a source emitted",
     description: "Newest first, 100 at most are kept.",
     access: ownSource,
-    query,
-    answer: summaries,
     example: { params, query: { expand: "event" }, answer: emitted },
-    handler: ({ deps, resource, page, query }) =>
-      readSummaries(deps, resource._id, "emits", { ...page, expand: query.expand === "event" }),
+    stream: "emits",
   }),
-  route({
-    method: "GET",
+  summaryRoute({
     path: "/sources/{id}/$errors/event_summaries",
     id: "listSourceErrors",
     tag,
     summary: "Read the last errors of a source",
     access: ownSource,
-    query,
-    answer: summaries,
     example: { params, answer: failed },
-    handler: ({ deps, resource, page, query }) =>
-      readSummaries(deps, resource._id, "errors", { ...page, expand: query.expand === "event" }),
+    stream: "errors",
   }),
-  route({
-    method: "GET",
+  summaryRoute({
     path: "/sources/{id}/$logs/event_summaries",
     id: "listSourceLogs",
     tag,
     summary: "Read the last log lines of a source",
     access: ownSource,
-    query,
-    answer: summaries,
     example: { params, answer: logged },
-    handler: ({ deps, resource, page, query }) =>
-      readSummaries(deps, resource._id, "logs", { ...page, expand: query.expand === "event" }),
+    stream: "logs",
   }),
   route({
     method: "GET",
@@ -98,8 +83,8 @@ export const eventRoutes = [
     summary: "Read the last events of a source as short rows",
     description: "The rows that clients of this kind of API read: id, event, channel and time.",
     access: ownSource,
-    query,
-    answer: page(200, EventRowSchema, { cursor: plainCursor(EVENT_ID), defaultLimit: 100 }),
+    query: summaryQuery,
+    answer: page(200, EventRowSchema, eventPage),
     example: {
       params,
       query: { expand: "event" },

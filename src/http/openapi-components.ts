@@ -74,7 +74,11 @@ export const FIXED_SCHEMAS: Json = {
           type: "object",
           required: ["in", "path", "message"],
           properties: {
-            in: { type: "string", enum: ["path", "query", "body", "header"] },
+            in: {
+              type: "string",
+              enum: ["path", "query", "body", "header", "component"],
+              description: "Where it stood; `component`: what the component's code says or does.",
+            },
             path: text("Such as `configured_props.timer`."),
             message: text("Such as `must be an integer`."),
           },

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { access, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { nanoid } from "nanoid";
-import type { Bundle } from "./host.ts";
+import type { Bundle } from "./bundle.ts";
 
 export interface BundleFiles {
   /** Path of the file that holds the bundle, until as many `forget`. */

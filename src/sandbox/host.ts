@@ -2,6 +2,7 @@ import { nanoid } from "nanoid";
 import type { Logger } from "pino";
 import { createDial } from "../egress/dial.ts";
 import { AppError, invalidField } from "../errors.ts";
+import type { Bundle } from "./bundle.ts";
 import { openBundleFiles } from "./bundle-files.ts";
 import { checkDescription } from "./check-description.ts";
 import { findDeno } from "./deno-binary.ts";
@@ -23,14 +24,6 @@ export interface SandboxLimits {
   maxLogBytes: number;
   /** JSON bytes of `$.service.db` in all. */
   maxDbBytes: number;
-}
-
-/** One self-contained ESM module; its default export is the component. */
-export interface Bundle {
-  code: string;
-  hash: string;
-  /** JSON of the map, unless the code carries it inline. */
-  sourceMap?: string;
 }
 
 export interface CallOptions {

@@ -1,4 +1,4 @@
-import type { Bundle } from "./host.ts";
+import type { Bundle } from "./bundle.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { ended } from "./spawn.ts";
 

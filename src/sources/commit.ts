@@ -1,4 +1,6 @@
 import type { ClientSession } from "mongoose";
+import { Components } from "../components/model.ts";
+import { AppError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
 import { AutoSubscriptions, Subscriptions } from "../subscriptions/model.ts";
@@ -18,6 +20,20 @@ type Stores = Pick<Platform, "mongo" | "clock">;
 
 const seconds = (platform: Stores) => Math.floor(platform.clock() / 1000);
 
+/** Notes that a source takes a component up. Throws `conflict` when the component was deleted at this moment. */
+export async function takeUpComponent(
+  platform: Stores,
+  componentId: string,
+  session: ClientSession,
+): Promise<void> {
+  const { matchedCount } = await Components(platform.mongo).updateOne(
+    { _id: componentId },
+    { $set: { used_at_ms: platform.clock() } },
+    { session },
+  );
+  if (matchedCount === 0) throw new AppError("conflict", "the component was deleted meanwhile");
+}
+
 /** Lets a deployed source exist, with the subscriptions that waited for it. Throws ChangeVoid when it was taken back. */
 export async function makeReady(platform: Stores, source: Source, session: ClientSession): Promise<void> {
   const { matchedCount } = await Sources(platform.mongo).updateOne(
@@ -36,6 +52,7 @@ export async function saveCandidate(
   candidate: Candidate,
   session: ClientSession,
 ): Promise<void> {
+  await takeUpComponent(platform, candidate.component_id, session);
   const { matchedCount } = await Sources(platform.mongo).updateOne(
     { _id: source._id, state: "ready" },
     { $set: { ...candidate, timer: candidate.timer as Source["timer"], updated_at: seconds(platform) } },

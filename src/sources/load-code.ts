@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { Bundles, type Component, Components } from "../components/model.ts";
 import { AppError, notFound } from "../errors.ts";
 import type { Platform } from "../platform.ts";
-import type { Bundle } from "../sandbox/host.ts";
+import type { Bundle } from "../sandbox/bundle.ts";
 
 /** A component ready to run. */
 export interface Code {

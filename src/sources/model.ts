@@ -59,7 +59,11 @@ export const Sources = collection<Source>(
   )
     .index({ owner_id: 1, state: 1, _id: -1 })
     .index({ owner_id: 1, name_slug: 1 })
-    .index({ endpoint: 1 }, { unique: true, partialFilterExpression: { endpoint: { $type: "string" } } })
+    // Not `$type: "string"`: MongoDB uses such an index only for queries that repeat the `$type`.
+    .index(
+      { endpoint: 1 },
+      { name: "endpoint", unique: true, partialFilterExpression: { endpoint: { $gt: "" } } },
+    )
     // The reconciler reads exactly the timers that must tick, and the sources that are between two states.
     .index({ state: 1, _id: 1 })
     .index({ active: 1, state: 1 }, { partialFilterExpression: { timer: { $type: "object" } } }),

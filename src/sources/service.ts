@@ -5,7 +5,7 @@ import { newId } from "../store/ids.ts";
 import { transaction } from "../store/mongo.ts";
 import { pageOf } from "../store/page.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
-import { saveCandidate } from "./commit.ts";
+import { saveCandidate, takeUpComponent } from "./commit.ts";
 import { enqueueRun } from "./enqueue-run.ts";
 import type { Candidate, ChangeItem } from "./line-item.ts";
 import { type Source, Sources } from "./model.ts";
@@ -46,6 +46,7 @@ export async function createSource(
     updated_at: now,
   };
   await transaction(platform.mongo, async session => {
+    await takeUpComponent(platform, source.component_id, session);
     await Sources(platform.mongo).insertMany([source], { session });
     if (!isHooked) {
       await subscribeNewEmitter(platform, { id: source._id, owner_id: source.owner_id }, session);
@@ -180,9 +181,11 @@ export function findSource(
 
 /** A page of an account's sources, newest first. */
 export function listSources(
-  platform: Pick<Platform, "mongo">,
+  platform: Pick<Platform, "mongo" | "redis" | "keys">,
   owner: string,
   page: Parameters<typeof pageOf>[2],
 ) {
-  return pageOf(Sources(platform.mongo), { owner_id: owner, state: "ready" }, page);
+  return pageOf(Sources(platform.mongo), { owner_id: owner, state: "ready" }, page, {
+    countCache: { redis: platform.redis, key: platform.keys.listCount(owner, "sources") },
+  });
 }

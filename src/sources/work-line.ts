@@ -7,6 +7,7 @@ import { applyChange } from "./apply-change.ts";
 import { wake } from "./enqueue-run.ts";
 import { type LineItem, parseLineItem } from "./line-item.ts";
 import { LeaseLost } from "./record-run.ts";
+import { reply } from "./reply.ts";
 import { type RunPlatform, runSource } from "./run.ts";
 import { tick } from "./tick.ts";
 
@@ -67,11 +68,20 @@ async function workOff(
     return { outcome: "unreadable" };
   }
   if (item.kind === "timer") await platform.redis.del(platform.keys.timerWaiting(sourceId));
-  const fields =
-    item.kind === "change"
-      ? await applyChange(platform, sourceId, item, signal)
-      : await runSource(platform, sourceId, item, signal);
-  return { run_id: item.run_id, trigger: item.kind, ...fields };
+  const about = { run_id: item.run_id, trigger: item.kind };
+  try {
+    const fields =
+      item.kind === "change"
+        ? await applyChange(platform, sourceId, item, signal)
+        : await runSource(platform, sourceId, item, signal);
+    return { ...about, ...fields };
+  } catch (error) {
+    // What can't succeed later either must not stay at the head of the line.
+    if (!(error instanceof AppError) || error.code === "unavailable") throw error;
+    platform.log.error({ source_id: sourceId, ...about, err: error }, "run refused");
+    await reply(platform, item, { type: "ended", error: { code: error.code, message: error.message } });
+    return { ...about, outcome: error.code };
+  }
 }
 
 async function othersWait(platform: Pick<Platform, "queues">): Promise<boolean> {

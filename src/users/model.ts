@@ -37,11 +37,11 @@ export const ApiKeys = collection<ApiKey>(
   new Schema<ApiKey>(
     {
       _id: { type: String, required: true },
-      user_id: { type: String, required: true, index: true },
+      user_id: { type: String, required: true },
       hash: { type: String, required: true, unique: true },
       created_at: { type: Number, required: true },
       revoked_at: { type: Number, default: null },
     },
     schemaOptions,
-  ),
+  ).index({ user_id: 1, _id: -1 }),
 );

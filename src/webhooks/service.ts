@@ -88,11 +88,14 @@ export async function findWebhook(
 
 /** An owner's webhooks, newest first. */
 export async function listWebhooks(
-  platform: Pick<Platform, "mongo">,
+  platform: Pick<Platform, "mongo" | "redis" | "keys">,
   ownerId: string,
   page: PageRequest,
 ): Promise<Page<WebhookView>> {
-  return mapPage(await pageOf(Webhooks(platform.mongo), { owner_id: ownerId }, page), presentWebhook);
+  const found = await pageOf(Webhooks(platform.mongo), { owner_id: ownerId }, page, {
+    countCache: { redis: platform.redis, key: platform.keys.listCount(ownerId, "webhooks") },
+  });
+  return mapPage(found, presentWebhook);
 }
 
 /**

@@ -1,13 +1,6 @@
-import { Type } from "typebox";
-import { readSummaries } from "../events/read.ts";
-import { EVENT_ID, EventSummarySchema, ExpandSchema } from "../events/schema.ts";
-import { page } from "../http/answer.ts";
-import { plainCursor } from "../http/pagination.ts";
-import { routeFor } from "../http/route.ts";
+import { summaryRoute } from "../events/summary-route.ts";
 import type { Platform } from "../platform.ts";
 import { findWorkflow } from "./service.ts";
-
-const route = routeFor<Pick<Platform, "mongo" | "eventLog">>();
 
 const workflow = {
   kind: "resource",
@@ -16,8 +9,6 @@ const workflow = {
   load: (deps: Pick<Platform, "mongo">, id: string, owners: string[]) => findWorkflow(deps, id, owners),
 } as const;
 
-const summaries = page(200, EventSummarySchema, { cursor: plainCursor(EVENT_ID), defaultLimit: 100 });
-const query = Type.Object({ expand: ExpandSchema });
 const params = { workflow_id: "p_0CjB9aRx4NqS6wUc" };
 const metadata = { emit_id: "order-1", name: "", emitter_id: params.workflow_id };
 const summary = {
@@ -28,28 +19,21 @@ const summary = {
 };
 
 export const workflowRoutes = [
-  route({
-    method: "GET",
+  summaryRoute({
     path: "/workflows/{workflow_id}/event_summaries",
     id: "listWorkflowEvents",
     tag: "Workflows",
     summary: "Read the last events a workflow emitted",
     access: workflow,
-    query,
-    answer: summaries,
     example: { params, query: { expand: "event" }, answer: summary },
-    handler: ({ deps, resource, page, query }) =>
-      readSummaries(deps, resource._id, "emits", { ...page, expand: query.expand === "event" }),
+    stream: "emits",
   }),
-  route({
-    method: "GET",
+  summaryRoute({
     path: "/workflows/{workflow_id}/$errors/event_summaries",
     id: "listWorkflowErrors",
     tag: "Workflows",
     summary: "Read the last events on which a workflow threw an error",
     access: workflow,
-    query,
-    answer: summaries,
     example: {
       params,
       answer: {
@@ -67,7 +51,6 @@ export const workflowRoutes = [
         metadata: { ...metadata, name: "$errors" },
       },
     },
-    handler: ({ deps, resource, page, query }) =>
-      readSummaries(deps, resource._id, "errors", { ...page, expand: query.expand === "event" }),
+    stream: "errors",
   }),
 ];

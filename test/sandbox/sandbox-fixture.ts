@@ -1,4 +1,5 @@
-import { type Bundle, openSandboxes, type Sandboxes, type SandboxesOptions } from "../../src/sandbox/host.ts";
+import type { Bundle } from "../../src/sandbox/bundle.ts";
+import { openSandboxes, type Sandboxes, type SandboxesOptions } from "../../src/sandbox/host.ts";
 import type { CallRequest } from "../../src/sandbox/protocol.ts";
 
 export const LIMITS = {
