@@ -4,6 +4,7 @@ import { BullMQAdapter } from "@bull-board/api/bullMQAdapter";
 import { KoaAdapter } from "@bull-board/koa";
 import type { Context, Middleware } from "koa";
 import compose from "koa-compose";
+import { AppError } from "./errors.ts";
 import type { Platform } from "./platform.ts";
 
 export const BOARD_PATH = "/admin/queues";
@@ -39,6 +40,11 @@ export function board(platform: Pick<Platform, "queues" | "config">): Middleware
       ctx.set("www-authenticate", 'Basic realm="Headwater", charset="UTF-8"');
       ctx.body = "The board needs user admin and ADMIN_PASSWORD.";
       return;
+    }
+    // A browser sends the password along with whatever page asks: only the board's own may change things.
+    const isChange = ctx.method !== "GET" && ctx.method !== "HEAD";
+    if (isChange && !["", "same-origin"].includes(ctx.get("sec-fetch-site"))) {
+      throw new AppError("forbidden", "the board takes changes from its own page only");
     }
     ctx.set("content-security-policy", CSP);
     await serve(ctx, next);

@@ -2,17 +2,8 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Ajv, type ErrorObject } from "ajv";
 import { type Static, Type } from "typebox";
+import { checkFormats, DURATION, durationMs, words } from "./setting-formats.ts";
 
-/** A list given as `a,b,c`; blanks around the commas are dropped, an empty text is an empty list. */
-const words = (text: string): string[] =>
-  text
-    .split(",")
-    .map(word => word.trim())
-    .filter(Boolean);
-
-const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-const DURATION = "[0-9]+(ms|s|m|h|d)";
 const INTEGER = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
 
 const Environment = Type.Object({
@@ -45,6 +36,8 @@ const Environment = Type.Object({
   DELIVERY_PER_WEBHOOK: { ...INTEGER(1, 100), default: 8 },
   RUN_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: "300s" }),
   HOOK_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: "60s" }),
+  /** How long an HTTP request waits for a component that answers it itself (runtime.md: 30 s). */
+  HTTP_ANSWER_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: "30s" }),
   RUN_HEAP_MB: { ...INTEGER(32, 4096), default: 256 },
   SANDBOX_PROCESSES: { ...INTEGER(1, 1000), default: 16 },
   SANDBOX_IDLE: Type.String({ pattern: `^${DURATION}$`, default: "5m" }),
@@ -76,12 +69,6 @@ const root = fileURLToPath(new URL(import.meta.url.includes("/dist/") ? "../../"
 /** The version of this build, as package.json has it. */
 export const version: string = JSON.parse(readFileSync(`${root}package.json`, "utf8")).version;
 
-/** Milliseconds of a text such as `5s`, `10m` or `24h` (checked before by the schema). */
-function durationMs(text: string): number {
-  const [, amount, unit] = /^([0-9]+)(ms|s|m|h|d)$/.exec(text.trim()) ?? [];
-  return Number(amount) * (UNIT_MS[unit ?? ""] ?? Number.NaN);
-}
-
 /** A development start keeps its settings in `.data/dev.env`; beside it, the command line needs none of its own. */
 function developmentSettings(environment: NodeJS.ProcessEnv): Record<string, string> {
   if (environment.MONGODB_URL || environment.REDIS_URL) return {};
@@ -99,14 +86,6 @@ function developmentSettings(environment: NodeJS.ProcessEnv): Record<string, str
 function complaint(error: ErrorObject): string {
   if (error.keyword === "required") return `${error.params.missingProperty} is not set`;
   return `${error.instancePath.slice(1)} ${error.message}`;
-}
-
-function checkSecretsKeys(text: string): Buffer[] {
-  const keys = words(text).map(word => Buffer.from(word, "base64"));
-  if (keys.length === 0 || keys.some(key => key.length !== 32)) {
-    throw new ConfigError(["SECRETS_KEY must be one or more base64 keys of 32 bytes, comma-separated"]);
-  }
-  return keys;
 }
 
 /** Exit code of a process whose settings can't be used (EX_CONFIG): whoever started it need not try again. */
@@ -131,16 +110,23 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
       .filter(name => given[name] !== undefined && given[name] !== "")
       .map(name => [name, given[name]]),
   );
+  const misshapen = checkFormats(known);
   known.PORT ??= "3000";
   known.PUBLIC_URL ??= `http://127.0.0.1:${known.PORT}`;
   const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, strict: false });
-  if (!ajv.validate(Environment, known)) throw new ConfigError((ajv.errors ?? []).map(complaint));
+  const complaints = ajv.validate(Environment, known) ? [] : (ajv.errors ?? []).map(complaint);
+  const isNamed = (name = "") => complaints.some(one => one.startsWith(`${name} `));
+  complaints.push(...misshapen.filter(one => !isNamed(one.split(" ")[0])));
+  if (complaints.length > 0) throw new ConfigError(complaints);
   return freeze(known as unknown as Environment, environment);
 }
 
 /** What npm may see of our environment when it fetches a component's packages: its own settings, no secret of ours. */
 const NPM_VARIABLE =
   /^(PATH|HOME|npm_config_\w+|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/i;
+
+/** Who reads a list sorts or maps a copy: nothing changes a setting after the start. */
+const frozen = <T>(list: T[]): T[] => Object.freeze(list) as T[];
 
 function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
   return Object.freeze({
@@ -149,18 +135,18 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
       Object.fromEntries(Object.entries(environment).filter(([name]) => NPM_VARIABLE.test(name))),
     ),
     mongodbUrl: env.MONGODB_URL,
-    redisUrls: words(env.REDIS_URL),
+    redisUrls: frozen(words(env.REDIS_URL)),
     redisPrefix: env.REDIS_PREFIX,
     host: env.HOST,
     port: env.PORT,
     publicUrl: env.PUBLIC_URL.replace(/\/+$/, ""),
     trustProxy: env.TRUST_PROXY,
-    secretsKeys: checkSecretsKeys(env.SECRETS_KEY),
+    secretsKeys: frozen(words(env.SECRETS_KEY).map(word => Buffer.from(word, "base64"))),
     adminPassword: env.ADMIN_PASSWORD,
-    egressAllow: words(env.EGRESS_ALLOW),
-    sandboxEgressAllow: words(env.SANDBOX_EGRESS_ALLOW),
+    egressAllow: frozen(words(env.EGRESS_ALLOW)),
+    sandboxEgressAllow: frozen(words(env.SANDBOX_EGRESS_ALLOW)),
     deliveries: Object.freeze({
-      retryScheduleMs: words(env.DELIVERY_RETRY_SCHEDULE).map(durationMs),
+      retryScheduleMs: frozen(words(env.DELIVERY_RETRY_SCHEDULE).map(durationMs)),
       timeoutMs: durationMs(env.DELIVERY_TIMEOUT),
       disableAfterMs: durationMs(env.DELIVERY_DISABLE_AFTER),
       perWebhook: env.DELIVERY_PER_WEBHOOK,
@@ -178,6 +164,7 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     }),
     rateLimit: Object.freeze({ perSecond: env.RATE_LIMIT_PER_SECOND, burst: env.RATE_LIMIT_BURST }),
     ingressPerSecond: env.INGRESS_PER_SECOND,
+    answerWaitMs: durationMs(env.HTTP_ANSWER_TIMEOUT),
     apiBodyBytes: env.API_BODY_KB * 1024,
     concurrency: Object.freeze({
       runs: env.RUNS_CONCURRENCY,

@@ -4,25 +4,40 @@ import { probeRedis } from "./store/redis.ts";
 
 type HealthPlatform = Pick<Platform, "redis" | "mongo" | "keys">;
 
+/** A store that hangs is not ready; a router in front waits for its answer no longer than a few of these. */
+const DEADLINE_MS = 2000;
+
 /** What is not ready, by name; empty when all is. Tests a write: PING answers even when Redis is full (design.md). */
 export async function unready({ redis, mongo, keys }: HealthPlatform): Promise<Record<string, string>> {
   const checks: Record<string, Promise<unknown>> = {
     redis: probeRedis(redis, keys.writeProbe()),
-    mongodb:
-      mongo.db
-        ?.admin()
-        .command({ hello: 1 })
-        .then(hello => {
-          if (!hello.isWritablePrimary) throw new Error("no primary");
-        }) ?? Promise.reject(new Error("not connected")),
+    mongodb: probeMongo(mongo),
   };
-  const found: Record<string, string> = {};
-  for (const [name, check] of Object.entries(checks)) {
-    await check.catch((error: unknown) => {
-      found[name] = error instanceof Error ? error.message : String(error);
-    });
-  }
-  return found;
+  const found = await Promise.all(
+    Object.entries(checks).map(async ([name, check]): Promise<[string, string][]> => {
+      try {
+        await inTime(check);
+        return [];
+      } catch (error) {
+        return [[name, error instanceof Error ? error.message : String(error)]];
+      }
+    }),
+  );
+  return Object.fromEntries(found.flat());
+}
+
+async function probeMongo(mongo: HealthPlatform["mongo"]): Promise<void> {
+  if (!mongo.db) throw new Error("not connected");
+  const hello = await mongo.db.admin().command({ hello: 1 });
+  if (!hello.isWritablePrimary) throw new Error("no primary");
+}
+
+async function inTime(check: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${DEADLINE_MS} ms`)), DEADLINE_MS);
+  });
+  await Promise.race([check, late]).finally(() => clearTimeout(timer));
 }
 
 /** `/healthz`: the process is alive. `/readyz`: its stores take writes; 503 and which one does not. */

@@ -3,16 +3,31 @@ import { type Logger, pino } from "pino";
 export type { Logger };
 
 /** Names of fields that may hold a secret; their values never reach a line. */
-const SECRET_FIELDS = [
-  "authorization",
-  "api_key",
-  "apiKey",
-  "signing_key",
-  "password",
-  "secret",
-  "$auth",
-  "cookie",
-];
+const SECRET_FIELD =
+  /^((proxy-)?authorization|(x[-_])?api[-_]?key|signing_?key|password|secret|\$auth|(set-)?cookie)$/i;
+
+/** What is deeper than this is no fact of a line; it also ends what refers to itself. */
+const MAX_DEPTH = 8;
+
+/** Only what an error says: stores hang whole commands and documents on theirs, with all they carry. */
+function errorFacts(error: Error): Record<string, unknown> {
+  const { type, message, stack } = pino.stdSerializers.err(error);
+  const { code } = error as { code?: unknown };
+  return { type, message, stack, ...(["string", "number"].includes(typeof code) && { code }) };
+}
+
+function withoutSecrets(value: unknown, depth = 0): unknown {
+  if (value instanceof Error) return errorFacts(value);
+  if (typeof value !== "object" || value === null || "toJSON" in value) return value;
+  if (depth > MAX_DEPTH) return "[deep]";
+  if (Array.isArray(value)) return value.map(entry => withoutSecrets(entry, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, entry]) => [
+      name,
+      SECRET_FIELD.test(name) ? "[secret]" : withoutSecrets(entry, depth + 1),
+    ]),
+  );
+}
 
 /** A logger of JSON lines on stdout; `process` is the queue's name, or `web`, or `cli`. */
 export function createLogger(process: string, level: string): Logger {
@@ -20,10 +35,11 @@ export function createLogger(process: string, level: string): Logger {
     level,
     base: { process },
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: label => ({ level: label }) },
-    redact: {
-      paths: SECRET_FIELDS.flatMap(name => [`["${name}"]`, `*["${name}"]`, `headers["${name}"]`]),
-      censor: "[secret]",
+    // `withoutSecrets` has made facts of every error already.
+    serializers: { err: facts => facts },
+    formatters: {
+      level: label => ({ level: label }),
+      log: fields => withoutSecrets(fields) as Record<string, unknown>,
     },
   });
 }

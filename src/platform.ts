@@ -6,6 +6,7 @@ import type { Queues } from "./queues/define-queue.ts";
 import { allQueues } from "./queues/index.ts";
 import { openQueues } from "./queues/open-queues.ts";
 import { openReplies, type Replies } from "./queues/replies.ts";
+import { warnSeldom } from "./queues/warn-seldom.ts";
 import { openSandboxes, type Sandboxes } from "./sandbox/host.ts";
 import { type Counters, openCounters } from "./store/counters.ts";
 import { type EventLog, openEventLog } from "./store/event-log.ts";
@@ -14,7 +15,13 @@ import { newToken } from "./store/ids.ts";
 import { type RedisKeys, redisKeys } from "./store/keys.ts";
 import { openMongo } from "./store/mongo.ts";
 import { openPlaces, type Places } from "./store/places.ts";
-import { openProducerRedis, openWorkerRedis, type RedisClient, whenReady } from "./store/redis.ts";
+import {
+  inProducerTime,
+  openProducerRedis,
+  openWorkerRedis,
+  type RedisClient,
+  whenReady,
+} from "./store/redis.ts";
 import { openRunLine, type RunLine } from "./store/run-line.ts";
 import { createSecrets, type Secrets } from "./store/secrets.ts";
 
@@ -40,7 +47,7 @@ export interface Platform {
   sandboxes: () => Promise<Sandboxes>;
   /** Opened at first use: only `web` shows events live. */
   feed: () => Promise<Feed>;
-  /** Opened at first use: only `web` waits for runs. */
+  /** Opened at first use: only `web` waits for runs. Throws `unavailable` with Redis away. */
   replies: () => Promise<Replies>;
   /** Ends all of it in reverse order; may be called twice. */
   close(): Promise<void>;
@@ -83,10 +90,13 @@ export async function openPlatform(
   };
   try {
     const redis = isProducer ? openProducerRedis(config.redisUrls) : openWorkerRedis(config.redisUrls);
-    redis.on("error", error => log.warn({ err: error }, "redis connection"));
+    watchConnection(redis, log, "redis connection");
     closers.push(async () => redis.disconnect());
     await whenReady(redis, STORES_DEADLINE_MS);
-    const mongo = await openMongo(config.mongodbUrl);
+    const mongo = await openMongo(config.mongodbUrl, {
+      producer: isProducer,
+      deadlineMs: STORES_DEADLINE_MS,
+    });
     closers.push(() => mongo.close());
     const queues = openQueues(allQueues, { redis, prefix: config.redisPrefix, log });
     closers.push(() => Promise.all([...queues.values()].map(queue => queue.close())));
@@ -104,7 +114,8 @@ export async function openPlatform(
     let feed: Feed | undefined;
     closers.push(async () => feed?.close());
     let replies: Promise<Replies> | undefined;
-    closers.push(async () => (await replies)?.close());
+    // Not waited for: with Redis away it would not be open before Redis is back.
+    closers.push(async () => void replies?.then(opened => opened.close()));
     let sandboxes: Promise<Sandboxes> | undefined;
     closers.push(async () => (await sandboxes)?.close());
     return {
@@ -138,7 +149,7 @@ export async function openPlatform(
       },
       replies: async () => {
         replies ??= openReplies(openSubscriber(config, log), keys.replies(processId), processId);
-        return await replies;
+        return await inProducerTime(replies);
       },
       close,
     };
@@ -151,8 +162,22 @@ export async function openPlatform(
 /** A client of its own: one that has subscribed takes no other commands. */
 export function openSubscriber(config: Config, log: Logger): RedisClient {
   const redis = openWorkerRedis(config.redisUrls);
-  redis.on("error", error => log.warn({ err: error }, "redis subscriber connection"));
+  watchConnection(redis, log, "redis subscriber connection");
   return redis;
+}
+
+/** A line when it is lost and one when it is back; without a listener an `error` event would end the process. */
+function watchConnection(redis: RedisClient, log: Logger, name: string): void {
+  const warn = warnSeldom(log, `${name} lost`);
+  let isLost = false;
+  redis.on("error", error => {
+    isLost = true;
+    warn(error);
+  });
+  redis.on("ready", () => {
+    if (isLost) log.info(`${name} is back`);
+    isLost = false;
+  });
 }
 
 /** runtime.md, "Errors, logs, limits" and "$emit". */

@@ -7,9 +7,10 @@ import { EmissionsJob, emissions } from "../queues/emissions.ts";
 import { newId } from "../store/ids.ts";
 import type { Run } from "./run.ts";
 
-function json(text: string): unknown {
+/** In a box, because commander takes a parsed `null` for an option without a value and makes `""` of it. */
+function json(text: string): { value: unknown } {
   try {
-    return JSON.parse(text);
+    return { value: JSON.parse(text) };
   } catch {
     throw new InvalidArgumentError("must be JSON");
   }
@@ -25,12 +26,12 @@ export function emitCommand(program: Command, run: Run): void {
     .requiredOption("--event <json>", "the event, any JSON value", json)
     .option("--name <channel>", "channel; the default one unless given")
     .option("--id <id>", "identity: the same one again emits nothing twice")
-    .action((emitterId: string, options: { event: unknown; name?: string; id?: string }) =>
+    .action((emitterId: string, options: { event: { value: unknown }; name?: string; id?: string }) =>
       run(async platform => {
         const emission: EmissionsJob = {
           emitter_id: emitterId,
           emit_id: options.id ?? newId("emit"),
-          event: options.event,
+          event: options.event.value,
           ...(options.name !== undefined && { name: options.name }),
         };
         if (!isEmission(emission)) {

@@ -39,10 +39,18 @@ export function createProgram(): Command {
   return program;
 }
 
+/** One line, whatever a component or a store put into its message. */
+function lineOf(error: unknown): string {
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  const said = message.replace(/\s*\n\s*/g, " / ");
+  // The driver's own words name an address, and not whose it is.
+  return name.startsWith("Mongo") ? `MongoDB did not answer (${said})` : said;
+}
+
 try {
   await createProgram().parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2);
-  process.stderr.write(`headwater: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`headwater: ${lineOf(error)}\n`);
   process.exit(error instanceof AppError || error instanceof Error ? 1 : 70);
 }

@@ -22,25 +22,28 @@ export const StateParam = Type.Union([
   Type.Literal("cancelled"),
 ]);
 
-export const DeliveryView = Type.Object({
-  id: Type.String({ description: "`dlv_…`; sent as `webhook-id` with every attempt" }),
-  webhook_id: Type.String(),
-  subscription_id: Type.String(),
-  emitter_id: Type.String(),
-  event_id: Type.String(),
-  event_name: Type.String(),
-  state: StateParam,
-  reason: Type.Union([Type.String(), Type.Null()], {
-    description:
-      "`exhausted` (the schedule is used up), `gone` (410), `webhook-disabled`, `payload-gone`, " +
-      "`webhook-deleted` or `subscription-deleted`",
-  }),
-  attempts_made: Type.Integer(),
-  last_attempt: Type.Union([AttemptView, Type.Null()]),
-  next_attempt_at_ms: Nullable(Type.Integer()),
-  finished_at_ms: Nullable(Type.Integer()),
-  created_at: Type.Integer({ description: "Unix seconds" }),
-});
+export const DeliveryView = Type.Object(
+  {
+    id: Type.String({ description: "`dlv_…`; sent as `webhook-id` with every attempt" }),
+    webhook_id: Type.String(),
+    subscription_id: Type.String(),
+    emitter_id: Type.String(),
+    event_id: Type.String(),
+    event_name: Type.String(),
+    state: StateParam,
+    reason: Type.Union([Type.String(), Type.Null()], {
+      description:
+        "`exhausted` (the schedule is used up), `gone` (410), `webhook-disabled`, `payload-gone`, " +
+        "`webhook-deleted` or `subscription-deleted`",
+    }),
+    attempts_made: Type.Integer(),
+    last_attempt: Type.Union([AttemptView, Type.Null()]),
+    next_attempt_at_ms: Nullable(Type.Integer()),
+    finished_at_ms: Nullable(Type.Integer()),
+    created_at: Type.Integer({ description: "Unix seconds" }),
+  },
+  { title: "Delivery" },
+);
 export type DeliveryView = Static<typeof DeliveryView>;
 
 export const DeliveryWithAttempts = Type.Object({

@@ -13,7 +13,8 @@ export function checkUrl(
   // `new URL` forgives `http:host`; the contract asks for protocol and host in the open.
   if (!/^https?:\/\//i.test(url)) throw refuse("must start with http:// or https://");
   const parsed = parse(url);
-  if (!parsed?.hostname) throw refuse("is not a URL with a host name");
+  // It also takes `x` of `http:///x` for the host.
+  if (!parsed?.hostname || /^https?:\/\/[/\\]/i.test(url)) throw refuse("is not a URL with a host name");
   if (parsed.username || parsed.password) throw refuse("must not carry a user name or password");
   return parsed;
 }

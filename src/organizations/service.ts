@@ -1,4 +1,4 @@
-import { notFound } from "../errors.ts";
+import { invalidField, notFound } from "../errors.ts";
 import type { Platform } from "../platform.ts";
 import { newId } from "../store/ids.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
@@ -13,11 +13,16 @@ const slug = (name: string) =>
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-+|-+$/g, "");
 
-/** Creates an organization with its owner as first member. Throws `not-found` for an unknown owner. */
+const LONGEST_NAME = 128;
+
+/** Creates an organization with its owner as first member. Throws `invalid` for the name, `not-found` for the owner. */
 export async function createOrganization(
   platform: Stores,
   { name, ownerId }: { name: string; ownerId: string },
 ): Promise<{ id: string }> {
+  if (name.trim() === "" || name.length > LONGEST_NAME) {
+    throw invalidField("body", "name", `must be 1 to ${LONGEST_NAME} characters`);
+  }
   const owner = await Users(platform.mongo).findById(ownerId).lean();
   if (!owner) throw notFound("owner");
   const id = newId("o", platform.clock());

@@ -2,6 +2,7 @@ import { Queue } from "bullmq";
 import type { Logger } from "pino";
 import type { RedisClient } from "../store/redis.ts";
 import type { QueueDeclaration, Queues } from "./define-queue.ts";
+import { warnSeldom } from "./warn-seldom.ts";
 
 /** BullMQ's key prefix of one queue: a hash tag of its own, so that a cluster keeps each queue in one slot. */
 export function queuePrefix(prefix: string, name: string): string {
@@ -13,6 +14,8 @@ export function openQueues(
   declarations: readonly QueueDeclaration[],
   options: { redis: RedisClient; prefix: string; log: Logger },
 ): Queues {
+  // One for all: they share a client, and each tells of its troubles.
+  const warn = warnSeldom(options.log, "queue connection");
   return new Map(
     declarations.map(({ name }) => {
       const queue = new Queue(name, {
@@ -23,7 +26,7 @@ export function openQueues(
         streams: { events: { maxLen: 100 } },
       });
       // Without a listener an `error` event ends the process (field.md, section 4).
-      queue.on("error", error => options.log.warn({ queue: name, err: error }, "queue connection"));
+      queue.on("error", warn);
       return [name, queue];
     }),
   );

@@ -1,11 +1,12 @@
 import { Ajv, type ValidateFunction } from "ajv";
-import { type Job, UnrecoverableError, Worker } from "bullmq";
+import { DelayedError, type Job, UnrecoverableError, Worker } from "bullmq";
 import type { Logger } from "pino";
 import type { Static, TSchema } from "typebox";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { RedisClient } from "../store/redis.ts";
 import type { QueueDeclaration } from "./define-queue.ts";
 import { queuePrefix } from "./open-queues.ts";
+import { warnSeldom } from "./warn-seldom.ts";
 
 /** What a handler is given: the checked payload, and the job's own facts. */
 export interface Work<Payload> {
@@ -14,8 +15,10 @@ export interface Work<Payload> {
   /** Unix milliseconds at which the job was due. */
   dueAtMs: number;
   log: Logger;
-  /** Aborted when the job's lock is lost or the worker is told to end at once. */
+  /** Aborted when the worker is told to end at once. */
   signal: AbortSignal;
+  /** True once the worker is to stop: a handler with more to do gives the rest back. */
+  stopping: () => boolean;
 }
 
 /** Fields for the one log line of the job. */
@@ -39,10 +42,12 @@ export interface RunningWorker {
 /** What a cancelled handler gets to put its work back. */
 const CANCEL_MS = 1500;
 
-type Verdict = "done" | "give-up" | "retry";
+type Verdict = "done" | "give-up" | "retry" | "wait";
 
 /** What a refusal means for a job (style.md, "Errors"). All else is retried by the queue's schedule. */
 const VERDICTS: Partial<Record<ErrorCode, Verdict>> = {
+  // No fault of the job: it uses up no attempt, so that an outage, however long, gives up nothing.
+  unavailable: "wait",
   invalid: "give-up",
   unauthenticated: "give-up",
   forbidden: "give-up",
@@ -50,6 +55,9 @@ const VERDICTS: Partial<Record<ErrorCode, Verdict>> = {
   "not-found": "done",
   conflict: "done",
 };
+
+/** Between looks whether a store is back: soon at first, and never so long that its return goes unnoticed. */
+const WAIT_MS = { first: 500, most: 15_000 };
 
 const ajv = new Ajv({ strict: false });
 
@@ -74,7 +82,9 @@ export function runWorker<Schema extends TSchema>(
   const { name } = declaration;
   const validate = ajv.compile(declaration.schema);
 
-  const process = async (job: Job, _token?: string, signal?: AbortSignal): Promise<void> => {
+  let isStopping = false;
+
+  const work = async (job: Job, signal: AbortSignal): Promise<void> => {
     const log = options.log.child({ queue: name, job_id: job.id });
     const startedAt = performance.now();
     const finish = (outcome: string, fields: Record<string, unknown>, level: "info" | "warn" | "error") => {
@@ -91,16 +101,28 @@ export function runWorker<Schema extends TSchema>(
         jobId: job.id ?? "",
         dueAtMs: job.timestamp + (job.opts.delay ?? 0),
         log,
-        signal: signal ?? new AbortController().signal,
+        signal,
+        stopping: () => isStopping,
       });
       finish("done", fields ?? {}, "info");
     } catch (error) {
       const verdict = error instanceof AppError ? (VERDICTS[error.code] ?? "retry") : "retry";
-      const last = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
+      const last = verdict === "retry" && job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
       if (verdict === "done") return finish((error as AppError).code, {}, "info");
       finish(verdict, { err: error }, verdict === "give-up" || last ? "error" : "warn");
       if (verdict === "give-up") throw new UnrecoverableError((error as Error).message);
       throw error;
+    }
+  };
+
+  const inHand = joinedById(work);
+  const process = async (job: Job, token?: string, signal?: AbortSignal): Promise<void> => {
+    try {
+      await inHand(job, signal);
+    } catch (error) {
+      if (!(error instanceof AppError && VERDICTS[error.code] === "wait")) throw error;
+      await job.moveToDelayed(Date.now() + waitMs(job), token);
+      throw new DelayedError();
     }
   };
 
@@ -113,7 +135,7 @@ export function runWorker<Schema extends TSchema>(
     // Handlers repeat without harm, so a job may be given out as often as workers get killed under it.
     maxStalledCount: 1000,
   });
-  worker.on("error", error => options.log.warn({ queue: name, err: error }, "worker connection"));
+  worker.on("error", warnSeldom(options.log, "worker connection", { queue: name }));
   worker.on("stalled", jobId =>
     options.log.warn({ queue: name, job_id: jobId }, "job stalled, given out again"),
   );
@@ -123,17 +145,48 @@ export function runWorker<Schema extends TSchema>(
       await worker.waitUntilReady();
     },
     async close(deadlineMs) {
-      let timer: NodeJS.Timeout | undefined;
-      const deadline = new Promise<"late">(resolve => {
-        timer = setTimeout(() => resolve("late"), deadlineMs);
-      });
+      isStopping = true;
       const closing = worker.close();
-      const ended = await Promise.race([closing, deadline]);
-      clearTimeout(timer);
-      if (ended !== "late") return;
+      if (await endsWithin(closing, deadlineMs)) return;
       worker.cancelAllJobs("shutting down");
-      await Promise.race([closing, new Promise(resolve => setTimeout(resolve, CANCEL_MS))]);
-      await worker.close(true);
+      // What has not ended by then is found as stalled, and done elsewhere.
+      await endsWithin(closing, CANCEL_MS);
     },
   };
+}
+
+/**
+ * Makes a job that is given out again, while this process has it in hand, join the work under way: its lock ran out
+ * because Redis was away or the process hung, and two at once on the same job would be in each other's way.
+ */
+function joinedById(work: (job: Job, signal: AbortSignal) => Promise<void>) {
+  const inHand = new Map<string, { done: Promise<void>; cancel: AbortController }>();
+  return (job: Job, signal?: AbortSignal): Promise<void> => {
+    const id = job.id ?? "";
+    let hand = inHand.get(id);
+    if (!hand) {
+      const cancel = new AbortController();
+      hand = { cancel, done: work(job, cancel.signal).finally(() => inHand.delete(id)) };
+      inHand.set(id, hand);
+    }
+    const { cancel, done } = hand;
+    signal?.addEventListener("abort", () => cancel.abort(signal.reason), { once: true });
+    return done;
+  };
+}
+
+/** Milliseconds, the longer the more often the job was begun; spread, so that not all come back at once. */
+function waitMs(job: Job): number {
+  const ms = Math.min(WAIT_MS.first * 2 ** Math.min(job.attemptsStarted - 1, 10), WAIT_MS.most);
+  return ms * (0.5 + Math.random() / 2);
+}
+
+async function endsWithin(closing: Promise<void>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<false>(resolve => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  const isInTime = await Promise.race([closing.then(() => true), deadline]);
+  clearTimeout(timer);
+  return isInTime;
 }

@@ -57,7 +57,7 @@ async function dropAbandoned(platform: Platform): Promise<number> {
 /** Reconciles at start and then again and again, in whichever process holds the lock; answers how to end it. */
 export function keepReconciled(platform: Platform): () => Promise<void> {
   const everyMs = platform.config.sweepEveryMs;
-  let running = Promise.resolve();
+  let running: Promise<void> | undefined;
   const round = async () => {
     try {
       if (!(await takeLock(platform.redis, platform.keys.leader(), platform.processId, everyMs * 3))) return;
@@ -69,7 +69,10 @@ export function keepReconciled(platform: Platform): () => Promise<void> {
     }
   };
   const next = () => {
-    running = running.then(round);
+    // With Redis away a round waits for it: those that come due meanwhile must not pile up behind it.
+    running ??= round().finally(() => {
+      running = undefined;
+    });
   };
   next();
   const timer = setInterval(next, everyMs);

@@ -1,19 +1,20 @@
 import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { runs } from "../queues/runs.ts";
-import { type Source, Sources } from "../sources/model.ts";
-import { setTimer, ticksAs, wantedTimer } from "../sources/schedule.ts";
+import { RunRecords, type Source, Sources, type StoredTimer } from "../sources/model.ts";
+import { isTicking, lastMoment, setTimer, ticksAs, wantedTimer } from "../sources/schedule.ts";
+import { type TickPlatform, tick, tickRunId } from "../sources/tick.ts";
+
+type TimerPlatform = TickPlatform & Pick<Platform, "log">;
 
 /** A timer whose next tick lies this far back has stopped. */
 const LATE_MS = 60_000;
 
 /**
  * Compares BullMQ's job schedulers with the timers MongoDB says there are: sets missing, wrong and stopped ones anew,
- * removes the others (design.md, guarantee 7). A timer set anew ticks once, however many ticks it missed.
+ * removes the others (design.md, guarantee 7). A timer set anew ticks once for all the moments it missed.
  */
-export async function reconcileTimers(
-  platform: Pick<Platform, "mongo" | "queues" | "log" | "counters" | "clock">,
-): Promise<{ timers: number }> {
+export async function reconcileTimers(platform: TimerPlatform): Promise<{ timers: number }> {
   const queue = openedQueue(platform.queues, runs);
   const schedulers = new Map(
     (await queue.getJobSchedulers(0, -1)).map(scheduler => [scheduler.key, scheduler]),
@@ -28,12 +29,8 @@ export async function reconcileTimers(
     const scheduler = schedulers.get(source._id);
     schedulers.delete(source._id);
     if (!timer) continue;
-    const isLate = scheduler?.next !== undefined && scheduler.next < platform.clock() - LATE_MS;
-    if (scheduler && ticksAs(scheduler, timer) && !isLate) continue;
-    if (isLate) {
-      platform.counters.add("timers_late_total");
-      platform.log.warn({ source_id: source._id, due_at: scheduler.next }, "timer missed its time");
-    }
+    if (scheduler && ticksAs(scheduler, timer) && !(await hasStopped(platform, scheduler))) continue;
+    if (!scheduler || ticksAs(scheduler, timer)) await makeUp(platform, source, timer);
     await setTimer(platform, source._id, timer);
     mended += 1;
   }
@@ -45,4 +42,27 @@ export async function reconcileTimers(
     mended += 1;
   }
   return { timers: mended };
+}
+
+/**
+ * A late tick whose job is there comes as soon as a worker takes it; setting its timer anew would take it away. Either
+ * is reported.
+ */
+async function hasStopped(
+  platform: TimerPlatform,
+  scheduler: { key: string; next?: number },
+): Promise<boolean> {
+  if (scheduler.next === undefined || scheduler.next >= platform.clock() - LATE_MS) return false;
+  platform.counters.add("timers_late_total");
+  platform.log.warn({ source_id: scheduler.key, due_at: scheduler.next }, "timer missed its time");
+  return !(await isTicking(platform, scheduler));
+}
+
+/** Ticks for the last moment of a cron timer that passed with no scheduler, as when Redis was lost. */
+async function makeUp(platform: TimerPlatform, source: Source, timer: StoredTimer): Promise<void> {
+  const dueAtMs = lastMoment(timer, platform.clock());
+  // A moment before its last change is none of this timer's.
+  if (dueAtMs === null || dueAtMs <= source.updated_at * 1000) return;
+  if (await RunRecords(platform.mongo).exists({ _id: tickRunId(source._id, dueAtMs) })) return;
+  await tick(platform, source._id, dueAtMs);
 }

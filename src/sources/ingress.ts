@@ -16,9 +16,8 @@ type IngressPlatform = Pick<
   "mongo" | "redis" | "keys" | "queues" | "runLine" | "replies" | "clock" | "config"
 >;
 
-/** runtime.md: over this 413; answers are waited for this long. */
+/** runtime.md: over this 413. */
 const BODY_BYTES = 512 * 1024;
-const ANSWER_WAIT_MS = 30_000;
 
 const CORS = {
   "access-control-allow-origin": "*",
@@ -80,7 +79,7 @@ async function take(platform: IngressPlatform, ctx: Context, source: Source, pat
     return;
   }
   const replies = await platform.replies();
-  const answer = replies.first(runId, ANSWER_WAIT_MS);
+  const answer = replies.first(runId, platform.config.answerWaitMs);
   await enqueueRun(platform, source._id, { ...item, reply_to: replies.address });
   respond(ctx, await answer, { isCustom, runId });
 }
@@ -111,7 +110,7 @@ function respond(
   reply: Reply | null,
   { isCustom, runId }: { isCustom: boolean; runId: string },
 ): void {
-  if (!reply) throw new AppError("timeout", "the component did not answer in 30 s");
+  if (!reply) throw new AppError("timeout", "the component did not answer in time");
   if (reply.type === "response") {
     const { status, headers, bodyBase64 } = reply.response;
     ctx.status = status;

@@ -1,4 +1,4 @@
-import type { Component } from "../components/model.ts";
+import { type Component, Components } from "../components/model.ts";
 import { findComponent, saveComponent } from "../components/service.ts";
 import { AppError, notFound } from "../errors.ts";
 import type { Platform } from "../platform.ts";
@@ -112,8 +112,9 @@ export async function prepareSource(
   return { fields, component };
 }
 
+/** Whoever's it is: a member may have given an organization's source a component of their own, or the reverse. */
 async function existingComponent(platform: PreparePlatform, source: Source): Promise<Component> {
-  const component = await findComponent(platform, source.component_id, [source.owner_id]);
+  const component = await Components(platform.mongo).findById(source.component_id).lean();
   if (!component) throw notFound("component");
   return component;
 }

@@ -1,6 +1,6 @@
 import type { Platform } from "../platform.ts";
 import type { EmissionsJob } from "../queues/emissions.ts";
-import { transaction } from "../store/mongo.ts";
+import { isDuplicateKey, transaction } from "../store/mongo.ts";
 import type { DedupeMemory } from "./dedupe.ts";
 import { type RunRecord, RunRecords, SourceMemories } from "./model.ts";
 
@@ -55,16 +55,22 @@ export async function recordRun(
   const { emissions, memory, ...facts } = run;
   const records = inParts({ ...facts, finished_at: new Date(platform.clock()) }, emissions);
   const [first] = records;
-  if (first && records.length === 1 && !memory && !also) {
-    await RunRecords(platform.mongo).insertOne(first);
+  try {
+    if (first && records.length === 1 && !memory && !also) {
+      await RunRecords(platform.mongo).insertOne(first);
+      return records;
+    }
+    await transaction(platform.mongo, async session => {
+      if (memory) await writeMemory(platform, run.source_id, memory, session);
+      await also?.(session);
+      await RunRecords(platform.mongo).insertMany(records, { session });
+    });
     return records;
+  } catch (error) {
+    // The run has its record already: whoever wrote it works on this line.
+    if (isDuplicateKey(error)) throw new LeaseLost(run.source_id);
+    throw error;
   }
-  await transaction(platform.mongo, async session => {
-    if (memory) await writeMemory(platform, run.source_id, memory, session);
-    await also?.(session);
-    await RunRecords(platform.mongo).insertMany(records, { session });
-  });
-  return records;
 }
 
 async function writeMemory(

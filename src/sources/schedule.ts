@@ -1,4 +1,5 @@
 import type { JobSchedulerJson } from "bullmq";
+import { CronExpressionParser } from "cron-parser";
 import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { runs } from "../queues/runs.ts";
@@ -51,6 +52,25 @@ export async function setTimer(platform: Queues, sourceId: string, timer: Stored
     data: { kind: "tick", source_id: sourceId },
     opts: runs.options,
   });
+}
+
+/** True when the job of the scheduler's next tick is there to come, however late; false when it has stopped. */
+export async function isTicking(
+  platform: Queues,
+  scheduler: { key: string; next?: number },
+): Promise<boolean> {
+  const job = await openedQueue(platform.queues, runs).getJob(`repeat:${scheduler.key}:${scheduler.next}`);
+  return job !== undefined && job.finishedOn === undefined;
+}
+
+/**
+ * The newest moment of a cron timer before now, Unix milliseconds; null for an interval, which ticks as soon as it is
+ * set anew.
+ */
+export function lastMoment(timer: StoredTimer, nowMs: number): number | null {
+  if (timer.cron === null) return null;
+  const options = { currentDate: new Date(nowMs), tz: timer.timezone ?? "UTC" };
+  return CronExpressionParser.parse(timer.cron, options).prev().getTime();
 }
 
 export async function removeTimer(platform: Queues, sourceId: string): Promise<void> {

@@ -14,7 +14,7 @@ import { removeTimer, syncTimer } from "./schedule.ts";
 
 type ServicePlatform = PreparePlatform & Pick<Platform, "queues" | "runLine" | "replies" | "log">;
 
-/** How long a change may wait for a worker before it is void. */
+/** How long a change may wait for a worker before it is void; never longer than its hooks may take. */
 const CHANGE_WAITS_MS = 15_000;
 
 const seconds = (platform: Pick<Platform, "clock">) => Math.floor(platform.clock() / 1000);
@@ -142,14 +142,15 @@ async function askForChange(
 ): Promise<void> {
   const replies = await platform.replies();
   const runId = newId("run", platform.clock());
-  const hooksMs = 2 * platform.config.sandbox.hookMs;
-  const answer = replies.first(runId, CHANGE_WAITS_MS + hooksMs);
+  const { hookMs } = platform.config.sandbox;
+  const waitsMs = Math.min(CHANGE_WAITS_MS, hookMs);
+  const answer = replies.first(runId, waitsMs + 2 * hookMs);
   await enqueueRun(platform, sourceId, {
     kind: "change",
     run_id: runId,
     at_ms: platform.clock(),
     reply_to: replies.address,
-    expires_at_ms: platform.clock() + CHANGE_WAITS_MS,
+    expires_at_ms: platform.clock() + waitsMs,
     ...change,
   });
   const reply = await answer;

@@ -1,19 +1,25 @@
 import { countDrop } from "../events/drops.ts";
 import type { Platform } from "../platform.ts";
 import { derivedId } from "../store/ids.ts";
+import { passTick } from "../store/tick-gate.ts";
 import { enqueueRun } from "./enqueue-run.ts";
 import { type Source, Sources, type StoredTimer } from "./model.ts";
 import { wantedTimer } from "./schedule.ts";
 import { type Timer, timerEvent } from "./timer.ts";
 
-/** A tick that waited this long for its run is not waited for any more. */
-const WAITING_SECONDS = 3600;
+export type TickPlatform = Pick<
+  Platform,
+  "mongo" | "redis" | "keys" | "queues" | "runLine" | "counters" | "clock"
+>;
 
-type TickPlatform = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "runLine" | "counters">;
+/** The run of a timer's moment: derived, so that a moment told twice runs once. */
+export const tickRunId = (sourceId: string, dueAtMs: number): string =>
+  derivedId("run", dueAtMs, sourceId, "tick", String(dueAtMs));
 
 /**
- * A timer's moment came: puts the run into the source's line. While an earlier tick still waits there, this one is
- * dropped (and counted), so that a source slower than its clock does not pile up runs.
+ * A timer's moment came: puts the run into the source's line. While an earlier tick still waits there, or when one has
+ * run since this moment, it is dropped (and counted): neither a source slower than its clock nor an outage piles up
+ * runs. Throws `unavailable`.
  */
 export async function tick(
   platform: TickPlatform,
@@ -23,10 +29,8 @@ export async function tick(
   const source: Source | null = await Sources(platform.mongo).findById(sourceId).lean();
   const timer = source && wantedTimer(source);
   if (!timer) return "inactive";
-  const runId = derivedId("run", dueAtMs, sourceId, "tick", String(dueAtMs));
-  const flag = platform.keys.timerWaiting(sourceId);
-  const waiting = await platform.redis.set(flag, runId, "EX", WAITING_SECONDS, "NX", "GET");
-  if (waiting !== null && waiting !== runId) {
+  const runId = tickRunId(sourceId, dueAtMs);
+  if (!(await passTick(platform, sourceId, { runId, dueAtMs, nowMs: platform.clock() }))) {
     await countDrop(platform, sourceId, "timer-overlap");
     return "overlap";
   }

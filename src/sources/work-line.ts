@@ -3,6 +3,7 @@ import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import type { Work } from "../queues/run-worker.ts";
 import { type RunsJob, runs } from "../queues/runs.ts";
+import { leaseToken } from "../store/run-line.ts";
 import { applyChange } from "./apply-change.ts";
 import { wake } from "./enqueue-run.ts";
 import { type LineItem, parseLineItem } from "./line-item.ts";
@@ -16,37 +17,41 @@ const SLICE_MS = 1000;
 
 /**
  * What a `runs` job asks for: works off the line of its source, one run after the other, while no other process does.
- * The job's id is the lease's token, so a job that stalled with its process takes its own lease over.
+ * The lease's token holds the job's id, so a job that stalled with its process takes its own lease over.
  */
 export async function workLine(
-  platform: RunPlatform & Pick<Platform, "places">,
-  { job, jobId, dueAtMs, log, signal }: Work<RunsJob>,
+  platform: RunPlatform,
+  { job, jobId, dueAtMs, log, signal, stopping }: Work<RunsJob>,
 ): Promise<Record<string, unknown>> {
   const { source_id: sourceId } = job;
   if (job.kind === "tick") await tick(platform, sourceId, dueAtMs);
   const leaseMs = platform.config.stalledAfterMs;
   const startedAt = Date.now();
-  const lease = keepLease(platform, sourceId, jobId, leaseMs, signal);
+  const token = leaseToken(jobId);
+  const lease = keepLease(platform, sourceId, token, leaseMs, signal);
   let done = 0;
   try {
     for (;;) {
-      const taken = await platform.runLine.take(sourceId, jobId, leaseMs);
+      const taken = await platform.runLine.take(sourceId, token, leaseMs);
       if (taken.state !== "run") return { source_id: sourceId, runs: done, line: taken.state };
       const fields = await workOff(platform, sourceId, taken.run, lease.nextSignal());
       log.info({ source_id: sourceId, ...fields }, "run");
       done += 1;
-      if (!(await platform.runLine.finish(sourceId, jobId)))
-        return { source_id: sourceId, runs: done, line: "lost" };
-      if (Date.now() - startedAt > SLICE_MS && (await othersWait(platform))) {
-        await platform.runLine.release(sourceId, jobId);
+      if (!(await platform.runLine.finish(sourceId, token))) throw new LeaseLost(sourceId);
+      if (stopping() || (Date.now() - startedAt > SLICE_MS && (await othersWait(platform)))) {
+        await platform.runLine.release(sourceId, token);
         await wake(platform, sourceId);
         return { source_id: sourceId, runs: done, line: "yielded" };
       }
     }
   } catch (error) {
-    if (error instanceof LeaseLost) return { source_id: sourceId, runs: done, line: "lost" };
+    if (error instanceof LeaseLost) {
+      // To another, or to nobody when it only ran out: then the rest of the line must not wait for the sweep.
+      await wake(platform, sourceId);
+      return { source_id: sourceId, runs: done, line: "lost" };
+    }
     // The run stays `current`: whoever takes the line next begins with it.
-    await platform.runLine.release(sourceId, jobId).catch(() => undefined);
+    await platform.runLine.release(sourceId, token).catch(() => undefined);
     throw error;
   } finally {
     lease.stop();

@@ -28,7 +28,8 @@ export type IdPrefix =
   | "emit";
 
 function base62(value: number, length: number): string {
-  let rest = value;
+  // A bound in a far future (from the year 2081 on) is the last one there is, not one that begins anew at 1970.
+  let rest = Math.min(value, 62 ** length - 1);
   let text = "";
   for (let i = 0; i < length; i++) {
     text = ALPHABET.charAt(rest % 62) + text;

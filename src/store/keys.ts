@@ -29,6 +29,8 @@ export function redisKeys(prefix: string) {
     runWake: (sourceId: string) => emitter(sourceId, "wake"),
     /** Run id of the timer run that waits in the line. */
     timerWaiting: (sourceId: string) => emitter(sourceId, "timer-waiting"),
+    /** When the last timer run was put into the line, and which. */
+    timerPassed: (sourceId: string) => emitter(sourceId, "timer-passed"),
     /** Sorted set: sources that may have runs waiting, by the time of the newest. */
     runLines: () => `${prefix}:lines`,
     /** Sorted set: deliveries in flight to a webhook, by when their place expires. */

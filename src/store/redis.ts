@@ -1,4 +1,5 @@
-import { Cluster, Redis, type RedisOptions } from "ioredis";
+import { Cluster, type Command, Redis, type RedisOptions, ReplyError } from "ioredis";
+import { AppError } from "../errors.ts";
 
 /** One server, or a cluster when several urls are configured. */
 export type RedisClient = Redis | Cluster;
@@ -20,19 +21,76 @@ function connect(urls: string[], options: RedisOptions): RedisClient {
 /** Fast at first, so that a restart of Redis costs little; then a second apart, so that an outage is no hot loop. */
 const retryStrategy = (times: number) => Math.min(50 * 2 ** Math.min(times, 5), 1000);
 
-/** For producers: with Redis away a command fails at once, so that an API caller hears 503 instead of waiting. */
+/** A server that hangs with its connections open is given up after this, command by command. */
+const PRODUCER_WAITS_MS = 1500;
+
+/**
+ * For producers: with Redis away a command fails at once, with `unavailable`, so that an API caller hears 503 instead
+ * of waiting.
+ */
 export function openProducerRedis(urls: string[]): RedisClient {
-  return connect(urls, {
+  const client = connect(urls, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
+    commandTimeout: PRODUCER_WAITS_MS,
     retryStrategy,
     lazyConnect: false,
   });
+  return failingAs(client, error => (isReply(error) && !isNotNow(error) ? error : unavailable(error)));
 }
 
 /** For workers and subscribers: with Redis away a command waits until it is back. */
 export function openWorkerRedis(urls: string[]): RedisClient {
-  return connect(urls, { enableOfflineQueue: true, maxRetriesPerRequest: null, retryStrategy });
+  const client = connect(urls, { enableOfflineQueue: true, maxRetriesPerRequest: null, retryStrategy });
+  // Errors of the connection stay as they are: BullMQ tells them by their class and tries again.
+  return failingAs(client, error => (isNotNow(error) ? unavailable(error) : error));
+}
+
+const isReply = (error: Error): boolean => error instanceof ReplyError;
+
+/** By which a server says that it can't serve now (full, loading, no primary): the first word, its error code. */
+const NOT_NOW = new Set([
+  "OOM",
+  "LOADING",
+  "READONLY",
+  "MISCONF",
+  "MASTERDOWN",
+  "CLUSTERDOWN",
+  "NOREPLICAS",
+  "BUSY",
+]);
+
+function isNotNow(error: Error): boolean {
+  const [code = ""] = error.message.split(" ", 1);
+  return isReply(error) && NOT_NOW.has(code);
+}
+
+function unavailable(error: Error): AppError {
+  if (error instanceof AppError) return error;
+  return new AppError("unavailable", "Redis can't be reached", { cause: error, retryAfterMs: 1000 });
+}
+
+/** The one place where a Redis that is away becomes `unavailable`: every command of the client passes here. */
+function failingAs(client: RedisClient, translate: (error: Error) => Error): RedisClient {
+  const send = client.sendCommand.bind(client) as (...args: unknown[]) => unknown;
+  client.sendCommand = (command: Command, ...rest: unknown[]) => {
+    const { reject } = command;
+    command.reject = error => reject(translate(error));
+    return send(command, ...rest);
+  };
+  return client;
+}
+
+/**
+ * Waits for a command of a client that itself waits for Redis, but only as long as a producer's caller does. Throws
+ * `unavailable`; the command may still be carried out later.
+ */
+export async function inProducerTime<T>(command: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(unavailable(new Error("no answer in time"))), PRODUCER_WAITS_MS);
+  });
+  return await Promise.race([command, late]).finally(() => clearTimeout(timer));
 }
 
 /** Waits until the client is ready; throws when `deadlineMs` have passed (BullMQ itself would wait for ever). */

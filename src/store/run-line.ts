@@ -1,3 +1,4 @@
+import { newToken } from "./ids.ts";
 import type { RedisKeys } from "./keys.ts";
 import { script } from "./lua.ts";
 import type { RedisClient } from "./redis.ts";
@@ -20,7 +21,7 @@ export type Taken = { state: "busy" } | { state: "empty" } | { state: "run"; run
  */
 export interface RunLine {
   push(sourceId: string, run: string, where: "back" | "front", longest: number): Promise<Pushed>;
-  /** `token` names the job that asks: the same job, given out again after a stall, takes its own lease over. */
+  /** `token` is a `leaseToken`: the same job, given out again after a stall, takes its own lease over. */
   take(sourceId: string, token: string, leaseMs: number): Promise<Taken>;
   /** False when the lease went to another meanwhile. */
   finish(sourceId: string, token: string): Promise<boolean>;
@@ -31,6 +32,9 @@ export interface RunLine {
   length(sourceId: string): Promise<number>;
   forget(sourceId: string): Promise<void>;
 }
+
+/** A token for one execution of a job. Another execution of the same job takes its lease over and fences this one out. */
+export const leaseToken = (jobId: string): string => `${newToken()} ${jobId}`;
 
 export function openRunLine(redis: RedisClient, keys: RedisKeys): RunLine {
   const idle = async (sourceId: string) => {

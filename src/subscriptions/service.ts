@@ -90,19 +90,22 @@ export async function subscribe(
   }
 }
 
-/** Ends a subscription. Throws `not-found` when there is none like it. */
+/** Ends a subscription: the subscriber's own before another one it reaches. Throws `not-found` when there is none. */
 export async function unsubscribe(
   platform: Stores,
-  { owners }: Subscriber,
+  { owner, owners }: Subscriber,
   { emitterId, listenerId, eventName }: Wanted,
 ): Promise<void> {
-  const { deletedCount } = await Subscriptions(platform.mongo).deleteOne({
-    emitter_id: emitterId,
-    event_name: eventName,
-    owner_id: { $in: owners },
-    listener_id: listenerId,
-  });
-  if (deletedCount === 0) throw notFound("subscription");
+  for (const owner_id of [owner, { $in: owners }]) {
+    const { deletedCount } = await Subscriptions(platform.mongo).deleteOne({
+      emitter_id: emitterId,
+      event_name: eventName,
+      owner_id,
+      listener_id: listenerId,
+    });
+    if (deletedCount > 0) return;
+  }
+  throw notFound("subscription");
 }
 
 /** Subscribes a listener to the errors or logs of workflows and sources created from now on; idempotent. */

@@ -20,24 +20,44 @@ export interface NewUser {
   plan?: "free" | "paid" | undefined;
 }
 
+/** The longest address that mail can be sent to. */
+const LONGEST_EMAIL = 254;
+
+function checkUser({ email, username }: NewUser): void {
+  if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > LONGEST_EMAIL) {
+    throw invalidField("body", "email", "must be an e-mail address");
+  }
+  if (username !== undefined && !/^[^\s\p{C}]{1,100}$/u.test(username)) {
+    throw invalidField("body", "username", "must be 1 to 100 characters without blanks");
+  }
+}
+
 /**
- * Creates a user and its first API key, which is shown this once. Throws `invalid` for a malformed e-mail address,
- * `conflict` when the address or the name is taken.
+ * Creates a user and its first API key, which is shown this once. Throws `invalid` for a malformed e-mail address or
+ * name, `conflict` when either is taken.
  */
 export async function createUser(platform: Stores, user: NewUser): Promise<{ id: string; api_key: string }> {
-  if (!/^[^\s@]+@[^\s@]+$/.test(user.email)) throw invalidField("body", "email", "must be an e-mail address");
+  checkUser(user);
   const id = newId("u", platform.clock());
-  const username = user.username ?? `${user.email.split("@")[0]}-${id.slice(-4).toLowerCase()}`;
+  // Spelled otherwise it is the same mailbox, and the same person.
+  const email = user.email.toLowerCase();
+  const username = user.username ?? `${email.split("@")[0]}-${id.slice(-4).toLowerCase()}`;
   const apiKey = newApiKey();
   const created_at = seconds(platform.clock());
   await orConflict(
     transaction(platform.mongo, async session => {
       await Users(platform.mongo).insertOne(
-        { _id: id, email: user.email, username, plan: user.plan ?? "free", created_at },
+        { _id: id, email, username, plan: user.plan ?? "free", created_at },
         { session },
       );
       await ApiKeys(platform.mongo).insertOne(
-        { _id: newId("key"), user_id: id, hash: hashOf(apiKey), created_at, revoked_at: null },
+        {
+          _id: newId("key", platform.clock()),
+          user_id: id,
+          hash: hashOf(apiKey),
+          created_at,
+          revoked_at: null,
+        },
         { session },
       );
     }),

@@ -3,30 +3,36 @@ import { type Static, Type } from "typebox";
 const NullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
 /** rest-api.md, section 2, and what the platform adds. */
-export const WebhookView = Type.Object({
-  id: Type.String({ description: "`wh_…`; the `listener_id` of subscriptions" }),
-  user_id: Type.String({ description: "Who created it" }),
-  name: NullableText("Label shown in listings"),
-  description: NullableText("Description shown in listings"),
-  url: Type.String({ description: "Where events are sent to" }),
-  active: Type.Boolean({ description: "False: nothing is sent, and its events count as dropped" }),
-  disabled_reason: NullableText("Why the platform disabled it"),
-  failing_since: Type.Union([Type.Integer(), Type.Null()], {
-    description: "Unix seconds of the first failure since the last success",
-  }),
-  header_names: Type.Array(Type.String(), {
-    description: "Names of its custom headers; values are never shown",
-  }),
-  created_at: Type.Integer({ description: "Unix seconds" }),
-  updated_at: Type.Integer({ description: "Unix seconds" }),
-});
+export const WebhookView = Type.Object(
+  {
+    id: Type.String({ description: "`wh_…`; the `listener_id` of subscriptions" }),
+    user_id: Type.String({ description: "Who created it" }),
+    name: NullableText("Label shown in listings"),
+    description: NullableText("Description shown in listings"),
+    url: Type.String({ description: "Where events are sent to" }),
+    active: Type.Boolean({ description: "False: nothing is sent, and its events count as dropped" }),
+    disabled_reason: NullableText("Why the platform disabled it"),
+    failing_since: Type.Union([Type.Integer(), Type.Null()], {
+      description: "Unix seconds of the first failure since the last success",
+    }),
+    header_names: Type.Array(Type.String(), {
+      description: "Names of its custom headers; values are never shown",
+    }),
+    created_at: Type.Integer({ description: "Unix seconds" }),
+    updated_at: Type.Integer({ description: "Unix seconds" }),
+  },
+  { title: "Webhook" },
+);
 export type WebhookView = Static<typeof WebhookView>;
 
 /** The key is given here and never again. */
-export const WebhookWithKey = Type.Object({
-  ...WebhookView.properties,
-  signing_key: Type.String({ description: "`whsec_…`, shown this once: verifies what is sent" }),
-});
+export const WebhookWithKey = Type.Object(
+  {
+    ...WebhookView.properties,
+    signing_key: Type.String({ description: "`whsec_…`, shown this once: verifies what is sent" }),
+  },
+  { title: "WebhookWithKey" },
+);
 export type WebhookWithKey = Static<typeof WebhookWithKey>;
 
 const Url = Type.String({

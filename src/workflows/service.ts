@@ -1,4 +1,4 @@
-import { notFound } from "../errors.ts";
+import { invalidField, notFound } from "../errors.ts";
 import { Organizations } from "../organizations/model.ts";
 import type { Platform } from "../platform.ts";
 import { newId } from "../store/ids.ts";
@@ -7,11 +7,16 @@ import { subscribeNewEmitter } from "../subscriptions/auto.ts";
 import { Users } from "../users/model.ts";
 import { type Workflow, Workflows } from "./model.ts";
 
-/** Makes a workflow known, with the subscriptions its account asked for. Throws `not-found` for an unknown owner. */
+const LONGEST_NAME = 128;
+
+/** Makes a workflow known, with the subscriptions its account asked for. Throws `invalid` for the name, `not-found` for the owner. */
 export async function createWorkflow(
   platform: Pick<Platform, "mongo" | "clock">,
   { ownerId, name }: { ownerId: string; name: string },
 ): Promise<{ id: string }> {
+  if (name.trim() === "" || name.length > LONGEST_NAME) {
+    throw invalidField("body", "name", `must be 1 to ${LONGEST_NAME} characters`);
+  }
   const owners = ownerId.startsWith("o_") ? Organizations(platform.mongo) : Users(platform.mongo);
   if (!(await (owners as ReturnType<typeof Users>).exists({ _id: ownerId }))) throw notFound("owner");
   const id = newId("p", platform.clock());

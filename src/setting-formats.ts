@@ -1,0 +1,78 @@
+import { parseCidrs } from "./egress/address-rules.ts";
+
+const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+export const DURATION = "[0-9]+(ms|s|m|h|d)";
+/** A longer wait would fire at once: Node's timers count milliseconds in 31 bits. */
+const LONGEST_MS = 24 * 86_400_000;
+const KEY_BYTES = 32;
+
+/** A list given as `a,b,c`; blanks around the commas are dropped, an empty text is an empty list. */
+export const words = (text: string): string[] =>
+  text
+    .split(",")
+    .map(word => word.trim())
+    .filter(Boolean);
+
+/** Milliseconds of a text such as `5s`, `10m` or `24h`; NaN for any other. */
+export function durationMs(text: string): number {
+  const [, amount, unit] = /^([0-9]+)(ms|s|m|h|d)$/.exec(text.trim()) ?? [];
+  return Number(amount) * (UNIT_MS[unit ?? ""] ?? Number.NaN);
+}
+
+type Check = (value: string) => string | null;
+
+// A wait of nothing would turn a pause between two rounds into a busy loop.
+const durations: Check = value =>
+  words(value).every(word => durationMs(word) >= 1 && durationMs(word) <= LONGEST_MS)
+    ? null
+    : "must be more than 0 and at most 24d";
+
+const cidrs: Check = value => {
+  try {
+    parseCidrs(words(value));
+    return null;
+  } catch (error) {
+    return `must be CIDRs, comma-separated: ${(error as Error).message}`;
+  }
+};
+
+const isAddress = (text: string, protocol: RegExp): boolean =>
+  URL.canParse(text) && protocol.test(new URL(text).protocol) && new URL(text).hostname !== "";
+
+const CHECKS: Record<string, Check> = {
+  REDIS_URL: value =>
+    words(value).every(word => isAddress(word, /^rediss?:$/))
+      ? null
+      : "must be redis:// or rediss:// urls, comma-separated",
+  PUBLIC_URL: value =>
+    isAddress(value, /^https?:$/) && !/[?#\s]/.test(value)
+      ? null
+      : "must be an http or https url without query",
+  SECRETS_KEY: value => {
+    const keys = words(value).map(word => Buffer.from(word, "base64"));
+    return keys.length > 0 && keys.every(key => key.length === KEY_BYTES)
+      ? null
+      : `must be one or more base64 keys of ${KEY_BYTES} bytes, comma-separated`;
+  },
+  EGRESS_ALLOW: cidrs,
+  SANDBOX_EGRESS_ALLOW: cidrs,
+  DELIVERY_RETRY_SCHEDULE: durations,
+  DELIVERY_TIMEOUT: durations,
+  DELIVERY_DISABLE_AFTER: durations,
+  RUN_TIMEOUT: durations,
+  HOOK_TIMEOUT: durations,
+  HTTP_ANSWER_TIMEOUT: durations,
+  SANDBOX_IDLE: durations,
+  STALLED_AFTER: durations,
+  SWEEP_EVERY: durations,
+};
+
+/** What a schema can't say of the settings' texts: a complaint for each bad one, beginning with its variable's name. */
+export function checkFormats(env: Record<string, unknown>): string[] {
+  return Object.entries(CHECKS).flatMap(([name, check]) => {
+    const value = env[name];
+    const complaint = typeof value === "string" ? check(value) : null;
+    return complaint === null ? [] : [`${name} ${complaint}`];
+  });
+}

@@ -1,0 +1,223 @@
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { Components } from "../../src/components/model.ts";
+import { findPublished, saveComponent } from "../../src/components/service.ts";
+import { Memberships } from "../../src/organizations/model.ts";
+import { newId } from "../../src/store/ids.ts";
+import { createUser, findCaller } from "../../src/users/service.ts";
+import { createWorkflow, findWorkflow } from "../../src/workflows/service.ts";
+import { startEmissions } from "../../workers/emissions.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { until } from "../support/until.ts";
+import { environmentOf } from "../workers/worker-process.ts";
+import { type CommandResult, headwater } from "./command.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Nothing answers there. */
+const NOWHERE = "127.0.0.1:1";
+
+/** A refusal: its code, one or a few plain lines on stderr, nothing on stdout. */
+function expectRefusal(result: CommandResult, code: 1 | 2, said: RegExp): void {
+  const { stdout, stderr } = result;
+  expect(stderr).to.match(said);
+  expect(result.code, stderr).to.equal(code);
+  expect(stdout).to.equal("");
+  expect(stderr).not.to.match(/^\s+at |node:internal|\.ts:\d+/m);
+  if (code === 1) expect(stderr.trimEnd().split("\n"), stderr).to.have.length(1);
+}
+
+describe("headwater, the command line", function () {
+  this.timeout(60_000);
+  let platform: TestPlatform;
+  let env: Record<string, string>;
+  let folder: string;
+  let storesAway: Promise<[CommandResult, CommandResult]>;
+  before(async () => {
+    platform = await openTestPlatform();
+    env = environmentOf(platform.config);
+    folder = await mkdtemp(join(tmpdir(), "headwater-cli-"));
+    // They wait for the stores for a while: begun here, looked at last.
+    storesAway = Promise.all([
+      headwater(["user", "create", "--email", "a@example.test"], { ...env, REDIS_URL: `redis://${NOWHERE}` }),
+      headwater(["key", "list", newId("u")], { ...env, MONGODB_URL: `mongodb://${NOWHERE}/x` }),
+    ]);
+  });
+  after(async () => {
+    await storesAway;
+    await platform.destroy();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const run = (...args: string[]) => headwater(args, env);
+
+  /** What a command that must succeed has printed: one JSON value and nothing beside it. */
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows what it asked for
+  async function done(...args: string[]): Promise<any> {
+    const { code, stdout, stderr } = await run(...args);
+    expect(stderr, args.join(" ")).to.equal("");
+    expect(code).to.equal(0);
+    return JSON.parse(stdout);
+  }
+
+  it("makes users, keys, organizations and workflows, and answers JSON", async () => {
+    const member = await createUser(platform, { email: "member@example.test" });
+    const user = await done("user", "create", "--email", "anna@example.test", "--plan", "paid");
+    expect(Object.keys(user)).to.deep.equal(["id", "api_key"]);
+    expect(await findCaller(platform, user.api_key)).to.include({ userId: user.id });
+
+    const [key, org, workflow] = await Promise.all([
+      done("key", "create", user.id),
+      done("org", "create", "--name", "Acme", "--owner", user.id),
+      done("workflow", "create", "--owner", user.id, "--name", "Flow"),
+    ]);
+    expect(await findCaller(platform, key.api_key)).to.include({ keyId: key.id });
+    expect(await findWorkflow(platform, workflow.id, [user.id])).to.include({ name: "Flow" });
+
+    const [revoked, added, listed] = await Promise.all([
+      done("key", "revoke", key.id),
+      done("org", "add-member", org.id, member.id),
+      done("key", "list", user.id),
+    ]);
+    expect(revoked.revoked_at).to.be.closeTo(Date.now() / 1000, 60);
+    expect(await findCaller(platform, key.api_key)).to.equal(null);
+    expect(added).to.deep.equal({ id: org.id, user_id: member.id });
+    expect(await Memberships(platform.mongo).countDocuments({ org_id: org.id })).to.equal(2);
+    expect(listed.map(({ id }: { id: string }) => id))
+      .to.include(key.id)
+      .and.to.have.length(2);
+    expect(JSON.stringify(listed)).not.to.include("hw_");
+  });
+
+  it("emits once, however often the same id is given", async () => {
+    const { id: userId } = await createUser(platform, { email: "emitter@example.test" });
+    const { id } = await createWorkflow(platform, { ownerId: userId, name: "Flow" });
+    const emit = () => done("emit", id, "--event", '{"n":1}', "--id", "order:1");
+    const [first, again, other] = await Promise.all([
+      emit(),
+      emit(),
+      done("emit", id, "--event", "null", "--name", "other"),
+    ]);
+    expect([first, again]).to.deep.equal([{ emit_id: "order:1" }, { emit_id: "order:1" }]);
+    expect(other.emit_id).to.match(/^emit_\w{16}$/);
+
+    const worker = startEmissions(platform);
+    try {
+      const { rows } = await until(async () => {
+        const page = await platform.eventLog.page(id, "emits", { limit: 100 });
+        const { completed = 0 } = (await platform.queues.get("emissions")?.getJobCounts("completed")) ?? {};
+        return completed === 3 && page;
+      });
+      expect(rows.map(({ event, metadata }) => [event.raw_event, metadata.name])).to.have.deep.members([
+        [{ n: 1 }, ""],
+        [null, "other"],
+      ]);
+    } finally {
+      await worker.close(3000);
+    }
+  });
+
+  it("publishes a local file with its relative imports, and again the same", async () => {
+    await mkdir(join(folder, "parts"));
+    await writeFile(join(folder, "parts/word.mjs"), 'export const word = "imported";\n');
+    await writeFile(
+      join(folder, "published.mjs"),
+      `import { word } from "./parts/word.mjs";
+export default { name: "From a file", version: "1.2.3", key: "from-a-file", run() { this.$emit(word); } };\n`,
+    );
+    const published = await done("component", "publish", join(folder, "published.mjs"));
+    expect(published).to.deep.include({ key: "from-a-file", name: "From a file", version: "1.2.3" });
+    const found = await findPublished(platform, "from-a-file");
+    expect(found).to.include({ _id: published.id, published: true });
+    expect((await done("component", "publish", join(folder, "published.mjs"))).id).to.equal(published.id);
+  });
+
+  it("publishes a saved component by its id", async () => {
+    const saver = { ownerId: "u_1", userId: "u_1" };
+    const code = 'export default { name: "Saved", version: "0.0.1", key: "saved-one", run() {} };';
+    const { _id } = await saveComponent(platform, saver, { code });
+    expect(await done("component", "publish", _id)).to.deep.equal({
+      id: _id,
+      key: "saved-one",
+      name: "Saved",
+      version: "0.0.1",
+    });
+    expect((await findPublished(platform, "saved-one"))?._id).to.equal(_id);
+  });
+
+  it("refuses what is not there or not right: code 1, one line", async () => {
+    await writeFile(join(folder, "broken.mjs"), "export default {\n  run() { const = 1 },\n};\n");
+    await writeFile(join(folder, "keyless.mjs"), 'export default { name: "No key", version: "1" };\n');
+    await writeFile(join(folder, "throws.mjs"), 'throw new Error("first\\nsecond");\nexport default {};\n');
+    const refused: [string[], RegExp][] = [
+      [["user", "create", "--email", "nobody"], /email: must be an e-mail address/],
+      [["key", "create", newId("u")], /user not found/],
+      [["emit", newId("dc"), "--event", "1"], /emitter dc_\w+ not found/],
+      [["emit", newId("p"), "--event", "1", "--name", "$mine"], /name must match/],
+      [["component", "publish", join(folder, "absent.mjs")], /nothing was found at .*absent\.mjs/],
+      [["component", "publish", join(folder, "broken.mjs")], /broken\.mjs: line 2, column 1\d/],
+      [["component", "publish", join(folder, "keyless.mjs")], /needs a key/],
+      [["component", "publish", join(folder, "throws.mjs")], /first/],
+    ];
+    const results: CommandResult[] = [];
+    for (let at = 0; at < refused.length; at += 3) {
+      results.push(...(await Promise.all(refused.slice(at, at + 3).map(([args]) => run(...args)))));
+    }
+    for (const [index, [, said]] of refused.entries())
+      expectRefusal(results[index] as CommandResult, 1, said);
+    expect(await Components(platform.mongo).countDocuments({ name: "No key", published: true })).to.equal(0);
+  });
+
+  it("refuses bad use: code 2, with what is wrong and where help is", async () => {
+    const misused: [string[], RegExp][] = [
+      [[], /Usage: headwater/],
+      [["nope"], /unknown command 'nope'/],
+      [["user", "create", "--email", "a@example.test", "--plan", "gold"], /plan.*gold.*free, paid/],
+      [["emit", "p_1", "--event", "{"], /--event.*must be JSON/],
+    ];
+    const results = await Promise.all(misused.map(([args]) => headwater(args)));
+    for (const [index, [, said]] of misused.entries())
+      expectRefusal(results[index] as CommandResult, 2, said);
+  });
+
+  it("tells of itself without settings or stores: --help of each command, and --version", async () => {
+    const asked = [
+      ["--help"],
+      ["user", "create", "--help"],
+      ["emit", "--help"],
+      ["component", "publish", "-h"],
+    ];
+    const [version, ...helps] = await Promise.all([["--version"], ...asked].map(args => headwater(args)));
+    expect(version).to.include({ code: 0, stderr: "" });
+    expect(version?.stdout).to.match(/^\d+\.\d+\.\d+\n$/);
+    for (const help of helps) {
+      expect(help).to.include({ code: 0, stderr: "" });
+      expect(help.stdout).to.match(/^Usage: headwater/);
+    }
+    expect(helps[1]?.stdout).to.match(/--email <email>[\s\S]*--plan <plan>[\s\S]*"free", "paid"/);
+  });
+
+  it("names the settings that are missing where no development start left any", async () => {
+    // In a project of its own, because a development start may be running in this one.
+    const project = join(folder, "project");
+    await cp(join(root, "src"), join(project, "src"), { recursive: true });
+    await cp(join(root, "package.json"), join(project, "package.json"));
+    await symlink(join(root, "node_modules"), join(project, "node_modules"));
+    const result = await headwater(["key", "list", newId("u")], {}, project);
+    expectRefusal(result, 1, /MONGODB_URL is not set.*REDIS_URL is not set.*SECRETS_KEY is not set/);
+
+    await mkdir(join(project, ".data"));
+    const lines = Object.entries(env).map(([name, value]) => `${name}="${value}"`);
+    await writeFile(join(project, ".data/dev.env"), `# kept by npm start\n${lines.join("\n")}\n`);
+    expectRefusal(await headwater(["key", "list", newId("u")], {}, project), 1, /user not found/);
+  });
+
+  it("says in one line which store does not answer", async () => {
+    const [redis, mongo] = await storesAway;
+    expectRefusal(redis, 1, /Redis did not answer/);
+    expectRefusal(mongo, 1, /MongoDB/);
+  });
+});

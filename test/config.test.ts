@@ -1,0 +1,164 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { expect } from "chai";
+import { ConfigError, readConfig } from "../src/config.ts";
+
+const KEY = randomBytes(32).toString("base64");
+const GOOD = {
+  MONGODB_URL: "mongodb://127.0.0.1:27017/headwater",
+  REDIS_URL: "redis://127.0.0.1:6379",
+  SECRETS_KEY: KEY,
+};
+
+/** What is said of settings that differ from good ones like this. */
+function complaintOf(env: Record<string, string | undefined>): string {
+  try {
+    readConfig({ ...GOOD, ...env });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.message;
+  }
+  return "";
+}
+
+describe("settings", () => {
+  it("have a default for all but the stores and the key", () => {
+    const config = readConfig(GOOD);
+    expect(config).to.deep.include({
+      host: "127.0.0.1",
+      port: 3000,
+      publicUrl: "http://127.0.0.1:3000",
+      trustProxy: false,
+      adminPassword: undefined,
+      egressAllow: [],
+      sandboxEgressAllow: [],
+      ingressPerSecond: 0,
+      rateLimit: { perSecond: 100, burst: 200 },
+      apiBodyBytes: 1024 * 1024,
+    });
+    expect(config.deliveries.retryScheduleMs).to.deep.equal(
+      [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400].map(seconds => seconds * 1000),
+    );
+    expect(config.sandbox).to.deep.include({ runMs: 300_000, heapMb: 256 });
+  });
+
+  const taken: [string, string, (config: ReturnType<typeof readConfig>) => unknown, unknown][] = [
+    ["PORT", "0", config => config.port, 0],
+    ["PUBLIC_URL", "https://example.org/base/", config => config.publicUrl, "https://example.org/base"],
+    ["TRUST_PROXY", "true", config => config.trustProxy, true],
+    ["EGRESS_ALLOW", " 127.0.0.0/8 , ::1/128,", config => config.egressAllow, ["127.0.0.0/8", "::1/128"]],
+    ["DELIVERY_RETRY_SCHEDULE", "500ms, 5s", config => config.deliveries.retryScheduleMs, [500, 5000]],
+    ["RUN_TIMEOUT", "2m", config => config.sandbox.runMs, 120_000],
+    ["STALLED_AFTER", "1h", config => config.stalledAfterMs, 3_600_000],
+    ["DELIVERY_DISABLE_AFTER", "5d", config => config.deliveries.disableAfterMs, 432_000_000],
+    ["API_BODY_KB", "2", config => config.apiBodyBytes, 2048],
+    ["HOST", "", config => config.host, "127.0.0.1"],
+    ["REDIS_URL", "redis://a:1, rediss://b:2", config => config.redisUrls, ["redis://a:1", "rediss://b:2"]],
+  ];
+  for (const [name, value, read, wanted] of taken) {
+    it(`take ${name}=${JSON.stringify(value)}`, () => {
+      expect(read(readConfig({ ...GOOD, [name]: value }))).to.deep.equal(wanted);
+    });
+  }
+
+  const refused: [string, string | undefined][] = [
+    ["MONGODB_URL", undefined],
+    ["MONGODB_URL", "postgres://127.0.0.1"],
+    ["REDIS_URL", "http://127.0.0.1"],
+    ["REDIS_URL", "redis://127.0.0.1:6379,banana"],
+    ["REDIS_URL", "redis://:99999"],
+    ["REDIS_PREFIX", "Upper_Case"],
+    ["SECRETS_KEY", undefined],
+    ["SECRETS_KEY", "short"],
+    ["SECRETS_KEY", randomBytes(31).toString("base64")],
+    ["SECRETS_KEY", randomBytes(33).toString("base64")],
+    ["SECRETS_KEY", `${KEY},${randomBytes(16).toString("base64")}`],
+    ["SECRETS_KEY", ","],
+    ["PORT", "65536"],
+    ["PORT", "80.5"],
+    ["PORT", "http"],
+    ["PUBLIC_URL", "example.org"],
+    ["PUBLIC_URL", "https://exa mple.org"],
+    ["PUBLIC_URL", "https://example.org/?a=1"],
+    ["TRUST_PROXY", "maybe"],
+    ["ADMIN_PASSWORD", "short"],
+    ["EGRESS_ALLOW", "10.0.0.0/33"],
+    ["EGRESS_ALLOW", "localhost"],
+    ["SANDBOX_EGRESS_ALLOW", "::1/129"],
+    ["DELIVERY_RETRY_SCHEDULE", "5s,,5m"],
+    ["DELIVERY_RETRY_SCHEDULE", "5 s"],
+    ["DELIVERY_RETRY_SCHEDULE", "0s"],
+    ["DELIVERY_TIMEOUT", "fast"],
+    ["DELIVERY_TIMEOUT", "0ms"],
+    ["STALLED_AFTER", "-5s"],
+    // A process that compares its stores without a pause would do nothing else.
+    ["SWEEP_EVERY", "0s"],
+    // Above what a timer of Node's can wait: it would fire at once.
+    ["RUN_TIMEOUT", "25d"],
+    ["RUN_HEAP_MB", "1"],
+    ["RUNS_CONCURRENCY", "0"],
+    ["FREE_DAILY_INVOCATIONS", "-1"],
+    ["LOG_LEVEL", "loud"],
+    ["WORKER_PORT", "65536"],
+  ];
+  for (const [name, value] of refused) {
+    it(`refuse ${name}=${name === "SECRETS_KEY" ? `${value?.length} characters` : value}, by its name`, () => {
+      const complaint = complaintOf({ [name]: value });
+      expect(complaint).to.match(new RegExp(`\\b${name}\\b`));
+      const others = [...Object.keys(GOOD), "PUBLIC_URL", "PORT"].filter(
+        other => !name.includes(other) && !other.includes(name),
+      );
+      for (const other of others) expect(complaint).not.to.match(new RegExp(`\\b${other}\\b`));
+    });
+  }
+
+  it("are complained about all at once, in one line that shows no value", () => {
+    const complaint = complaintOf({
+      MONGODB_URL: "mysql://user:hunter22@host",
+      REDIS_URL: undefined,
+      SECRETS_KEY: "c2VjcmV0",
+      PORT: "x",
+      EGRESS_ALLOW: "everything",
+      SWEEP_EVERY: "0s",
+      ADMIN_PASSWORD: "hunter2",
+    });
+    for (const name of ["MONGODB_URL", "REDIS_URL", "SECRETS_KEY", "PORT", "EGRESS_ALLOW", "SWEEP_EVERY"]) {
+      expect(complaint).to.match(new RegExp(`\\b${name}\\b`));
+    }
+    expect(complaint).not.to.match(/hunter|c2VjcmV0|\n/);
+  });
+
+  it("open what an older key sealed: each key of the list has 32 bytes", () => {
+    const [first, second] = readConfig({ ...GOOD, SECRETS_KEY: `${KEY}, ${KEY}` }).secretsKeys;
+    expect(first).to.deep.equal(second).and.have.length(32);
+  });
+
+  it("are frozen, lists and groups too", () => {
+    const config = readConfig({ ...GOOD, EGRESS_ALLOW: "10.0.0.0/8" });
+    const parts: object[] = [config, ...Object.values(config).filter(value => typeof value === "object")];
+    for (const part of parts) expect(Object.isFrozen(part), JSON.stringify(part)).to.equal(true);
+    expect(Object.isFrozen(config.deliveries.retryScheduleMs)).to.equal(true);
+    expect(() => config.egressAllow.push("0.0.0.0/0")).to.throw(TypeError);
+  });
+
+  it("give npm its own settings only, no secret of ours", () => {
+    const { npmEnvironment } = readConfig({
+      ...GOOD,
+      PATH: "/bin",
+      npm_config_registry: "http://127.0.0.1:4873",
+      ADMIN_PASSWORD: "long enough",
+      AWS_SECRET_ACCESS_KEY: "x",
+    });
+    expect(npmEnvironment).to.deep.equal({ PATH: "/bin", npm_config_registry: "http://127.0.0.1:4873" });
+  });
+});
+
+describe(".env.example", () => {
+  it("names every setting there is, and no other", () => {
+    const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
+    const documented = [...read("../.env.example").matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name);
+    const known = [...read("../src/config.ts").matchAll(/^ {2}([A-Z_]+):/gm)].map(([, name]) => name);
+    expect(known).to.include.members(["PORT", "LOG_LEVEL"]);
+    expect(documented).to.have.members(known);
+  });
+});

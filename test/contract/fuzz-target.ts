@@ -1,0 +1,84 @@
+import { routes } from "../../src/app.ts";
+import { rowIdCursor } from "../../src/http/pagination.ts";
+import { newId } from "../../src/store/ids.ts";
+import { openWorld } from "./open-world.ts";
+import { thingOf } from "./requests.ts";
+import { thing } from "./things.ts";
+
+export interface FuzzTarget {
+  documentUrl: string;
+  apiKey: string;
+  /** Settings of schemathesis: ids of things that exist, since it would never guess one. */
+  config: string;
+  stop(): Promise<void>;
+}
+
+/** How many things of a kind each endpoint is given; one that deletes them goes on with ids that are absent. */
+const THINGS_EACH = 4;
+
+/** How often an id is one of those; otherwise it is made up. */
+const REAL_SHARE = 0.7;
+
+/** Parameters that name a thing, as the example bodies and queries know them. */
+const NAMED: Record<string, string> = { emitter_id: "source", listener_id: "webhook" };
+
+/** 413 and 431 refuse as well as 400 does. */
+const CHECKS = `[checks.negative_data_rejection]
+expected-statuses = [400, 401, 403, 404, 405, 409, 413, 415, 429, 431]
+`;
+
+/** Server-sent events have no end to wait for. */
+const ENDLESS = `[[operations]]
+include-operation-id = "watchSource"
+request-timeout = 1
+`;
+
+/** A whole system with things that endpoints can be asked for; `script/fuzz` and nothing else uses it. */
+export async function startFuzzTarget(): Promise<FuzzTarget> {
+  const world = await openWorld({ workers: true, env: { RUN_TIMEOUT: "2s", HOOK_TIMEOUT: "2s" } });
+  const { system } = world;
+  const api = await system.user();
+  const orgId = await system.organization(api.userId);
+  const make = async (what: string) => {
+    const ids: string[] = [];
+    for (let i = 0; i < THINGS_EACH; i++) {
+      ids.push(await thing(what).make(world, i % 2 === 0 ? { api } : { api, orgId }));
+    }
+    return ids;
+  };
+  const operations: string[] = [];
+  const dictionaries: string[] = [];
+  for (const route of routes) {
+    const parameters: Record<string, string[]> = {};
+    const { access } = route;
+    if (access.kind === "member") parameters["path.org_id"] = [orgId];
+    if (access.kind === "resource") {
+      parameters[`path.${access.param ?? "id"}`] = await make(thingOf(route) ?? "");
+    }
+    for (const name of Object.keys(route.query?.properties ?? {})) {
+      if (NAMED[name]) parameters[`query.${name}`] = await make(NAMED[name]);
+    }
+    if (access.kind !== "public") parameters["query.org_id"] = [orgId];
+    if (route.answer.kind === "page") {
+      const cursor = (route.answer.cursor ?? rowIdCursor).encode(
+        route.answer.cursor ? "1700000000000-0" : newId("wh"),
+      );
+      parameters["query.after"] = parameters["query.before"] = [cursor];
+    }
+    const bindings = Object.entries(parameters).map(([name, ids]) => {
+      const dictionary = `d${dictionaries.length}`;
+      dictionaries.push(`[dictionaries.${dictionary}]\nvalues = ${JSON.stringify(ids)}\n`);
+      return `${JSON.stringify(name)} = { dictionary = "${dictionary}", probability = ${REAL_SHARE} }`;
+    });
+    if (bindings.length === 0) continue;
+    operations.push(
+      `[[operations]]\ninclude-operation-id = "${route.id}"\nparameters = { ${bindings.join(", ")} }\n`,
+    );
+  }
+  return {
+    documentUrl: `${system.baseUrl}/openapi.json`,
+    apiKey: api.apiKey,
+    config: [CHECKS, ...dictionaries, ...operations, ENDLESS].join("\n"),
+    stop: () => world.close(),
+  };
+}

@@ -1,0 +1,147 @@
+import { expect } from "chai";
+import { routes } from "../../src/app.ts";
+import { addMember } from "../../src/organizations/service.ts";
+import { reconcile } from "../../src/reconcile/reconcile.ts";
+import { createApiKey, listApiKeys, planOf, revokeApiKey } from "../../src/users/service.ts";
+import { until } from "../support/until.ts";
+import { openWorld } from "./open-world.ts";
+import {
+  addForeignRows,
+  faultsOfPlan,
+  type QueryShape,
+  recordedShapes,
+  recordQueries,
+} from "./query-plans.ts";
+import { exampleRequest, send } from "./requests.ts";
+import { type Owner, thing } from "./things.ts";
+
+/** Deploys with hooks, ticks, remembers, dedupes, and fails when it is told to. */
+const BUSY = `export default { name: "Busy", version: "0.0.1", key: "busy", dedupe: "unique",
+  props: { http: "$.interface.http", timer: { type: "$.interface.timer", default: { intervalSeconds: 1 } }, db: "$.service.db" },
+  hooks: { deploy() { this.$emit("deployed"); }, activate() {}, deactivate() {} },
+  run(event) {
+    if (event.path === "/bad") throw new Error("on purpose");
+    this.db.set("n", (this.db.get("n") ?? 0) + 1);
+    console.log("seen");
+    this.$emit({ text: "x".repeat(3000) }, { id: this.db.get("n") });
+  } };`;
+
+/** design.md, "Stores": every query has an index; a test asserts that none scans a collection. */
+describe("queries of the whole system", () => {
+  let world: Awaited<ReturnType<typeof openWorld>>;
+  let shapes: QueryShape[];
+
+  before(async function () {
+    this.timeout(60_000);
+    world = await openWorld({ workers: true });
+    const { mongo } = world.system.worker;
+    await doEverything();
+    await addForeignRows(mongo, 500);
+    await recordQueries(mongo);
+    await doEverything();
+    shapes = await recordedShapes(mongo);
+  });
+  after(() => world.close());
+
+  async function doEverything(): Promise<void> {
+    const api = await world.system.user();
+    const orgId = await world.system.organization(api.userId);
+    await askEverything({ api, orgId });
+    await runEverything({ api, orgId });
+    await operate({ api, orgId });
+  }
+
+  /** Every route once, with pages in both directions. */
+  async function askEverything({ api, orgId }: Required<Owner>): Promise<void> {
+    for (const route of routes) {
+      const owner = route.access.kind === "member" ? { api, orgId } : { api };
+      const answer = await send(api, route, await exampleRequest(world, route, owner));
+      expect(answer.status, `${route.id}: ${answer.text}`).to.equal(route.answer.status);
+      const isList = route.answer.kind === "page" && answer.body.page_info.start_cursor !== null;
+      if (!isList) continue;
+      for (const name of ["after", "before"]) {
+        const request = await exampleRequest(world, route, owner);
+        const query = { ...request.query, [name]: answer.body.page_info.start_cursor };
+        await send(api, route, { ...request, query });
+      }
+    }
+    const webhook = await thing("webhook").make(world, { api });
+    const filters: Record<string, string | number>[] = [
+      { state: "failed", since: 1 },
+      { since: 1, until: 2_000_000_000 },
+    ];
+    for (const query of filters) {
+      await api.expect(200, "GET", `/webhooks/${webhook}/deliveries`, { query });
+    }
+    await api.expect(200, "POST", `/webhooks/${webhook}/recover`, { body: { since: 0 } });
+    await api.request("GET", "/components/thing-1");
+    await api.request("GET", "/sources/thing");
+  }
+
+  /** Runs, emissions to each kind of listener, deliveries that fail and succeed, deletions. */
+  async function runEverything({ api, orgId }: Required<Owner>): Promise<void> {
+    const [webhook, listener] = [
+      await api.createWebhook(world.receiver.url),
+      await thing("source").make(world, { api }),
+    ];
+    const workflow = await thing("workflow").make(world, { api });
+    await api.expect(200, "POST", "/auto_subscriptions", {
+      query: { event_name: "$errors", listener_id: webhook.id },
+    });
+    const source = await api.createSource({ component_code: BUSY });
+    for (const id of [webhook.id, listener, workflow]) await api.subscribe(source.id, id);
+    await api.subscribe("dc_*", webhook.id, "$logs");
+    await api.expect(200, "POST", "/subscriptions", {
+      query: { emitter_id: orgId, listener_id: webhook.id },
+      body: { filter: { a: 1 } },
+    });
+    world.receiver.script(500, 200);
+    const endpoint = source.configured_props.http?.endpoint_url ?? "";
+    await fetch(endpoint, { method: "POST", body: "{}" });
+    await fetch(`${endpoint}/bad`);
+    await until(async () => (await api.summaries(source.id, { stream: "$errors" })).length > 0, {
+      what: "an error",
+    });
+    await until(async () => (await api.summaries(source.id)).length > 2, { what: "events" });
+    await until(() => world.receiver.requests.length > 4, { what: "deliveries" });
+    expect((await api.summaries(source.id, { query: { expand: "event" } }))[0]?.event).to.have.property(
+      "raw_event",
+    );
+    await api.expect(200, "PUT", `/sources/${source.id}`, { body: { active: false } });
+    await api.expect(202, "DELETE", `/sources/${source.id}/events`);
+    await until(async () => (await api.summaries(source.id)).length === 0, { what: "no events" });
+    await api.expect(200, "POST", `/webhooks/${webhook.id}/recover`, { body: { since: 0 } });
+    await api.expect(204, "DELETE", `/webhooks/${webhook.id}`);
+    await api.expect(204, "DELETE", `/sources/${source.id}`);
+    const { runLine } = world.system.worker;
+    await until(async () => (await runLine.length(source.id)) === 0, { what: "the source is cleaned away" });
+  }
+
+  /** What the command line and the reconciler do. */
+  async function operate({ api, orgId }: Required<Owner>): Promise<void> {
+    const { worker } = world.system;
+    const other = await world.system.user({ plan: "paid" });
+    await addMember(worker, orgId, other.userId);
+    const key = await createApiKey(worker, other.userId);
+    await listApiKeys(worker, other.userId);
+    await revokeApiKey(worker, key.id);
+    await planOf(worker, orgId);
+    await api.request("GET", `/orgs/${orgId}/sources`);
+    await reconcile(worker);
+  }
+
+  it("name every collection, so that none is left out here", () => {
+    const asked = new Set(shapes.map(shape => shape.collection));
+    const known = Object.keys(world.system.worker.mongo.models);
+    expect(
+      known.filter(name => !asked.has(name)),
+      "add to the scenario of this test",
+    ).to.deep.equal([]);
+  });
+
+  it("use an index, each of them, and sort nothing in memory", async () => {
+    const faults: string[] = [];
+    for (const shape of shapes) faults.push(...(await faultsOfPlan(world.system.worker.mongo, shape)));
+    expect(faults, `of ${shapes.length} kinds of queries`).to.deep.equal([]);
+  });
+});

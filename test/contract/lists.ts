@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import { Bundles, Components } from "../../src/components/model.ts";
+import { Deliveries } from "../../src/deliveries/model.ts";
+import type { AnyRoute } from "../../src/http/route.ts";
+import { newId } from "../../src/store/ids.ts";
+import type { EventStream } from "../../src/store/keys.ts";
+import { type Owner, orgQuery, THINGS, type World } from "./things.ts";
+
+/** A list that a test fills row by row and takes rows away from. */
+export interface List {
+  /** Where it is read: the route's path with its names filled in. */
+  path: string;
+  add(): Promise<string>;
+  remove(rowId: string): Promise<unknown>;
+}
+
+type Open = (world: World, owner: Owner) => Promise<List>;
+
+const ownerIdOf = ({ orgId, api }: Owner) => orgId ?? api.userId;
+
+/** Rows that the API makes one by one. */
+const made =
+  (what: string, folder: string, path: (owner: Owner) => string): Open =>
+  async (world, owner) => ({
+    path: path(owner),
+    add: async () => (await THINGS[what]?.make(world, owner)) ?? "",
+    remove: id => owner.api.expect(204, "DELETE", `/${folder}/${id}`),
+  });
+
+/** Saved without the sandbox, which would take most of the test's time. */
+const components: Open = async ({ system }, owner) => ({
+  path: "/components",
+  async add() {
+    const id = newId("sc");
+    const hash = createHash("sha256").update(id).digest("hex");
+    await Bundles(system.worker.mongo).insertOne({ _id: hash, code: "export {}" });
+    await Components(system.worker.mongo).insertOne({
+      _id: id,
+      owner_id: ownerIdOf(owner),
+      user_id: owner.api.userId,
+      code: id,
+      component_url: null,
+      code_hash: hash,
+      bundle_hash: hash,
+      key: null,
+      name: "Row",
+      version: "0.0.1",
+      description: { name: "Row", version: "0.0.1", props: [], hooks: [], hasRun: true },
+      packages: {},
+      uses_respond: false,
+      published: false,
+      created_at: 0,
+      updated_at: 0,
+    });
+    return id;
+  },
+  remove: id => owner.api.expect(204, "DELETE", `/components/${id}`, { query: orgQuery(owner) }),
+});
+
+/** All of one webhook. */
+const deliveries: Open = async (world, owner) => {
+  const first = (await THINGS.delivery?.make(world, owner)) ?? "";
+  const model = Deliveries(world.system.worker.mongo);
+  const row = await model.findById(first).lean();
+  await model.deleteOne({ _id: first });
+  if (!row) throw new Error("no delivery");
+  return {
+    path: `/webhooks/${row.webhook_id}/deliveries`,
+    async add() {
+      const id = newId("dlv");
+      await model.insertOne({ ...row, _id: id });
+      return id;
+    },
+    remove: id => model.deleteOne({ _id: id }),
+  };
+};
+
+/** Events of one emitter and stream, as the emissions worker stores them. */
+const events =
+  (what: "source" | "workflow", stream: EventStream, tail: string): Open =>
+  async (world, owner) => {
+    const emitterId = (await THINGS[what]?.make(world, owner)) ?? "";
+    const { eventLog } = world.system.worker;
+    const name = stream === "emits" ? "" : `$${stream}`;
+    return {
+      path: `/${what}s/${emitterId}/${tail}`,
+      async add() {
+        const metadata = { emit_id: newId("emit"), name, emitter_id: emitterId };
+        const event = stream === "emits" ? { raw_event: { n: 1 } } : { message: "odd" };
+        return (await eventLog.append(emitterId, stream, { event, metadata })).eventId;
+      },
+      remove: id => eventLog.removeRange(emitterId, stream, { startId: id, endId: id }),
+    };
+  };
+
+/** How to fill the list of each paginated route; a new one adds itself here. */
+const LISTS: Record<string, Open> = {
+  listComponents: components,
+  listMySources: made("source", "sources", () => "/users/me/sources"),
+  listOrganizationSources: made("source", "sources", ({ orgId }) => `/orgs/${orgId}/sources`),
+  listMyWebhooks: made("webhook", "webhooks", () => "/users/me/webhooks"),
+  listOrganizationWebhooks: made("webhook", "webhooks", ({ orgId }) => `/orgs/${orgId}/webhooks`),
+  listDeliveries: deliveries,
+  listSourceEvents: events("source", "emits", "event_summaries"),
+  listSourceErrors: events("source", "errors", "$errors/event_summaries"),
+  listSourceLogs: events("source", "logs", "$logs/event_summaries"),
+  listSourceEventRows: events("source", "emits", "events"),
+  listWorkflowEvents: events("workflow", "emits", "event_summaries"),
+  listWorkflowErrors: events("workflow", "errors", "$errors/event_summaries"),
+};
+
+/** An empty list of a paginated route; throws saying what to add for one that is not known. */
+export function openList(route: AnyRoute, world: World, owner: Owner): Promise<List> {
+  const open = LISTS[route.id];
+  if (!open)
+    throw new Error(`${route.id} is paginated: add how to fill it to LISTS in test/contract/lists.ts`);
+  return open(world, owner);
+}

@@ -1,0 +1,20 @@
+import { startReceiver } from "../support/receiver.ts";
+import { startSystem } from "../support/system.ts";
+import type { World } from "./things.ts";
+
+/** A system for tests that ask it more within a second than a caller may; `close` ends all of it. */
+export async function openWorld(
+  options: { workers?: boolean; env?: Record<string, string> } = {},
+): Promise<World & { close(): Promise<void> }> {
+  const env = { RATE_LIMIT_PER_SECOND: "0", ...options.env };
+  const system = await startSystem(env, { workers: options.workers ?? false });
+  const receiver = await startReceiver();
+  return {
+    system,
+    receiver,
+    async close() {
+      await receiver.close();
+      await system.stop();
+    },
+  };
+}

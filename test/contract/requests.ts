@@ -1,0 +1,104 @@
+import type { AnyRoute } from "../../src/http/route.ts";
+import type { Api, ApiAnswer } from "../support/api.ts";
+import { type Owner, orgQuery, THINGS, thing, type World } from "./things.ts";
+
+/** What a route's example becomes when its ids are those of things that exist. */
+export interface ExampleRequest {
+  method: string;
+  path: string;
+  query: Record<string, string | number>;
+  body?: Record<string, unknown>;
+}
+
+/** The name in THINGS of what a route's path names; undefined where it names nothing. */
+export function thingOf({ access }: AnyRoute): string | undefined {
+  if (access.kind !== "resource") return undefined;
+  const { what, param = "id" } = access;
+  return param === "id" || param.endsWith("_id") ? what : `${what} by ${param}`;
+}
+
+/** What must stand before the example makes sense, beyond the things it names. */
+const BEFORE: Record<string, (owner: Owner, request: ExampleRequest) => Promise<unknown>> = {
+  deleteSubscription: ({ api }, { query }) => api.expect(200, "POST", "/subscriptions", { query }),
+};
+
+const ID = /^([a-z]+)_[A-Za-z0-9]{16}$/;
+
+/** A copy with every id replaced by that of a thing of the same kind, one thing per id. */
+async function withRealIds<T>(value: T, realId: (kind: string, id: string) => Promise<string>): Promise<T> {
+  if (typeof value === "string") {
+    const prefix = ID.exec(value)?.[1];
+    const kind = Object.keys(THINGS).find(name => prefix && THINGS[name]?.prefix === prefix);
+    return (kind ? await realId(kind, value) : value) as T;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  const entries: [string, unknown][] = [];
+  for (const [key, inner] of Object.entries(value)) entries.push([key, await withRealIds(inner, realId)]);
+  return (Array.isArray(value) ? entries.map(([, inner]) => inner) : Object.fromEntries(entries)) as T;
+}
+
+/**
+ * The request that a route's example shows, as `owner` would send it: things of `owner`'s stand where the example has
+ * ids, `resource` (or else a new thing) where the path names one. Throws for a path parameter that nothing fills.
+ */
+export async function exampleRequest(
+  world: World,
+  route: AnyRoute,
+  owner: Owner,
+  resource?: string,
+): Promise<ExampleRequest> {
+  const ids = new Map<string, Promise<string>>();
+  const realId = (kind: string, id: string) => {
+    const known = ids.get(id) ?? thing(kind).make(world, owner);
+    ids.set(id, known);
+    return known;
+  };
+  let path = route.path;
+  for (const [braces, name = ""] of route.path.matchAll(/\{(\w+)\}/g)) {
+    path = path.replace(braces, encodeURIComponent(await pathValue(world, route, owner, name, resource)));
+  }
+  const query = { ...((await withRealIds(route.example?.query, realId)) as object | undefined) };
+  const body = (await withRealIds(route.example?.body, realId)) as Record<string, unknown> | undefined;
+  const request = {
+    method: route.method,
+    path,
+    query: { ...query, ...(route.access.kind === "owner" && orgQuery(owner)) },
+    ...(body && { body }),
+  };
+  await BEFORE[route.id]?.(owner, request);
+  return request;
+}
+
+async function pathValue(world: World, route: AnyRoute, owner: Owner, name: string, resource?: string) {
+  const { access } = route;
+  if (access.kind === "resource" && name === (access.param ?? "id")) {
+    return resource ?? (await thing(thingOf(route) ?? "").make(world, owner));
+  }
+  if (access.kind === "member" && name === "org_id" && owner.orgId) return owner.orgId;
+  throw new Error(`${route.id}: nothing fills {${name}}; see exampleRequest in test/contract/requests.ts`);
+}
+
+/** Sends it; of an endless answer only the head is read. */
+export async function send(
+  api: Api,
+  route: AnyRoute,
+  { method, path, query, body }: ExampleRequest,
+  headers: Record<string, string> = {},
+  // biome-ignore lint/suspicious/noExplicitAny: what a client sees is any JSON
+): Promise<ApiAnswer<any>> {
+  const isEndless = route.answer.kind === "stream" && route.answer.contentType === "text/event-stream";
+  const abort = new AbortController();
+  const options = { query, headers, ...(body && { body }) };
+  if (!isEndless) return api.request(method, path, options);
+  const answer = await fetch(
+    `${api.baseUrl}${path}?${new URLSearchParams(query as Record<string, string>)}`,
+    {
+      method,
+      headers: { ...(api.apiKey && { authorization: `Bearer ${api.apiKey}` }), ...headers },
+      signal: abort.signal,
+    },
+  );
+  const text = answer.ok ? "" : await answer.text();
+  abort.abort();
+  return { status: answer.status, headers: answer.headers, text, body: text ? JSON.parse(text) : text };
+}

@@ -1,0 +1,175 @@
+import { expect } from "chai";
+import { publishComponent } from "../../src/components/service.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { openWorld } from "./open-world.ts";
+import { isIdOf, isRecent, names, refused } from "./shapes.ts";
+import { newCode, type Owner } from "./things.ts";
+
+const FIELDS = [
+  ...["id", "code", "code_hash", "name", "version", "key", "component_url", "configurable_props"],
+  ...["created_at", "updated_at"],
+];
+
+/** rest-api.md, sections 2 and 4.2. */
+describe("components", () => {
+  let world: Awaited<ReturnType<typeof openWorld>>;
+  let api: Owner["api"];
+  let stranger: Owner["api"];
+
+  before(async () => {
+    world = await openWorld();
+    [api, stranger] = [await world.system.user(), await world.system.user()];
+  });
+  after(() => world.close());
+
+  const save = (body: Record<string, unknown>) => api.expect(201, "POST", "/components", { body });
+  const publish = (id: string) => publishComponent(world.system.worker, id);
+
+  it("are answered with their code and their props", async () => {
+    const code = `export default { name: "Every Prop", version: "1.2.3", key: "every-prop", props: {
+      timer: { type: "$.interface.timer", default: { intervalSeconds: 60 } },
+      url: { type: "string", label: "URL", description: "Where to look" } } };`;
+    const component = await save({ component_code: code });
+    expect(component).to.have.all.keys(FIELDS);
+    expect(component).to.include({
+      code,
+      name: "Every Prop",
+      version: "1.2.3",
+      key: "every-prop",
+      component_url: null,
+    });
+    expect(component.configurable_props).to.deep.equal([
+      { name: "timer", type: "$.interface.timer", default: { intervalSeconds: 60 } },
+      { name: "url", type: "string", label: "URL", description: "Where to look" },
+    ]);
+    isIdOf("sc", component.id);
+    isRecent(component.created_at);
+    isRecent(component.updated_at);
+    expect(component.code_hash).to.match(/^[0-9a-f]{64}$/);
+    for (const name of [component.id, "every-prop"]) {
+      expect(await api.expect(200, "GET", `/components/${name}`)).to.deep.equal(component);
+    }
+  });
+
+  it("are the one there is when the same code is saved again, and another for another owner", async () => {
+    const code = newCode();
+    const first = await save({ component_code: code });
+    expect(await save({ component_code: code })).to.deep.equal(first);
+    const other = await stranger.expect(201, "POST", "/components", { body: { component_code: code } });
+    expect(other.id).not.to.equal(first.id);
+    expect(other.code_hash).to.equal(first.code_hash);
+  });
+
+  it("are many under one key, which names the latest", async () => {
+    const older = await save({ component_code: `${newCode("twice")} // 1` });
+    const newer = await save({ component_code: `${newCode("twice")} // 2` });
+    expect(newer.id).not.to.equal(older.id);
+    expect((await api.expect(200, "GET", "/components/twice")).id).to.equal(newer.id);
+    expect((await api.expect(200, "GET", `/components/${older.id}`)).id).to.equal(older.id);
+  });
+
+  it("need code or an address; with both, the address is kept only", async () => {
+    names(
+      await api.request("POST", "/components", { body: {} }),
+      "body component_code",
+      "body component_url",
+    );
+    names(await api.request("POST", "/components"), "body component_code", "body component_url");
+    const component_url = "https://components.invalid/never-fetched.mjs";
+    const component = await save({ component_code: newCode(), component_url });
+    expect(component.component_url).to.equal(component_url);
+  });
+
+  it("are fetched from their address with what they import", async () => {
+    const files: Record<string, string> = {
+      "/a/main.mjs": `import { name } from "../lib/name.mjs"; export default { name, version: "0.0.1", key: "fetched" };`,
+      "/lib/name.mjs": `export const name = "Fetched";`,
+    };
+    const host = await startReceiver(({ path }) => (files[path] ? { status: 200, body: files[path] } : 404));
+    const url = (path: string) => new URL(path, host.url).href;
+    const component = await save({ component_url: url("/a/main.mjs") });
+    expect(component).to.include({
+      name: "Fetched",
+      code: files["/a/main.mjs"],
+      component_url: url("/a/main.mjs"),
+    });
+    const again = await save({ component_url: url("/a/main.mjs") });
+    expect(again.id).to.equal(component.id);
+    files["/lib/name.mjs"] = `export const name = "Changed";`;
+    expect(await save({ component_url: url("/a/main.mjs") })).to.include({ name: "Changed" });
+    for (const odd of [
+      url("/absent.mjs"),
+      "ftp://a.b/c.mjs",
+      "/etc/passwd",
+      "file:///etc/passwd",
+      "http://10.0.0.1/c.mjs",
+    ]) {
+      names(await api.request("POST", "/components", { body: { component_url: odd } }), "body component_url");
+    }
+    await host.close();
+  });
+
+  it("are refused by name when their code is none", async () => {
+    const bad: Record<string, string> = {
+      "": "body component_code",
+      "export default {": "body component_code",
+      "import './x.mjs'; export default {}": "body component_code",
+      "export default 1": "component code",
+      "throw new Error('x')": "component code",
+      "1": "component name",
+    };
+    for (const [component_code, place] of Object.entries(bad)) {
+      names(await api.request("POST", "/components", { body: { component_code } }), place);
+    }
+    const action = `export default { name: "A", version: "1", type: "action", run() {} };`;
+    names(await api.request("POST", "/components", { body: { component_code: action } }), "component type");
+    names(await api.request("POST", "/components", { body: { component_code: 1 } }), "body component_code");
+  });
+
+  it("are everybody's once they are published, by key, by id and from the registry", async () => {
+    const key = "@scope/published-one";
+    const component = await save({ component_code: newCode(key) });
+    const paths = [component.id, encodeURIComponent(key), `registry/${encodeURIComponent(key)}`];
+    for (const path of paths) refused(await stranger.request("GET", `/components/${path}`), 404);
+    await publish(component.id);
+    for (const path of paths) {
+      expect((await stranger.expect(200, "GET", `/components/${path}`)).id).to.equal(component.id);
+    }
+    refused(await stranger.request("GET", `/components/registry/${component.id}`), 404);
+    refused(await stranger.request("DELETE", `/components/${component.id}`), 404);
+    const own = await stranger.expect(201, "POST", "/components", {
+      body: { component_code: `${newCode(key)}// own` },
+    });
+    expect((await stranger.expect(200, "GET", `/components/${encodeURIComponent(key)}`)).id).to.equal(own.id);
+    expect(
+      (await stranger.expect(200, "GET", `/components/registry/${encodeURIComponent(key)}`)).id,
+    ).to.equal(component.id);
+  });
+
+  it("are deleted, unless a source uses them, anybody's", async () => {
+    const component = await save({ component_code: newCode("in-use") });
+    await publish(component.id);
+    const source = await stranger.createSource({ key: "in-use" });
+    refused(await api.request("DELETE", `/components/${component.id}`), 409);
+    await stranger.expect(200, "GET", `/sources/${source.id}`);
+    const free = await save({ component_code: newCode() });
+    await api.expect(204, "DELETE", `/components/${free.id}`);
+    refused(await api.request("GET", `/components/${free.id}`), 404);
+    refused(await api.request("DELETE", `/components/${free.id}`), 404);
+  });
+
+  it("of an organization are its members', listed with org_id", async () => {
+    const org_id = await world.system.organization(api.userId);
+    const body = { component_code: newCode() };
+    const inQuery = await api.expect(201, "POST", "/components", { body, query: { org_id } });
+    const inBody = await api.expect(201, "POST", "/components", { body: { ...body, org_id } });
+    expect(inBody).to.deep.equal(inQuery);
+    const list = async (query: Record<string, string>) =>
+      (await api.expect(200, "GET", "/components", { query: { ...query, limit: 100 } })).map(
+        (row: { id: string }) => row.id,
+      );
+    expect(await list({ org_id })).to.deep.equal([inQuery.id]);
+    expect(await list({})).not.to.include(inQuery.id);
+    expect((await api.expect(200, "GET", `/components/${inQuery.id}`)).id).to.equal(inQuery.id);
+  });
+});

@@ -1,0 +1,227 @@
+import { expect } from "chai";
+import { publishComponent } from "../../src/components/service.ts";
+import { openWorld } from "./open-world.ts";
+import { isIdOf, isRecent, names, refused } from "./shapes.ts";
+import { newCode, type Owner } from "./things.ts";
+
+const TIMER = `export default { name: "Timer Source", version: "0.0.1", key: "timer-source", props: {
+  timer: { type: "$.interface.timer", default: { intervalSeconds: 60 } }, city: { type: "string", optional: true },
+  token: { type: "string", secret: true, optional: true }, count: { type: "integer", optional: true, min: 1, max: 9 } } };`;
+
+const FIELDS = [
+  ...[
+    "id",
+    "user_id",
+    "component_id",
+    "configured_props",
+    "active",
+    "created_at",
+    "updated_at",
+    "name",
+    "name_slug",
+  ],
+];
+
+/** rest-api.md, sections 2, 3 and 4.3. */
+describe("sources", () => {
+  let world: Awaited<ReturnType<typeof openWorld>>;
+  let api: Owner["api"];
+
+  before(async () => {
+    world = await openWorld();
+    api = await world.system.user();
+  });
+  after(() => world.close());
+
+  const component = async (code: string, query: Record<string, string> = {}) =>
+    (await api.expect(201, "POST", "/components", { body: { component_code: code }, query })).id as string;
+  const put = (id: string, body: Record<string, unknown>) =>
+    api.expect(200, "PUT", `/sources/${id}`, { body });
+  const create = (body: Record<string, unknown>) => api.request("POST", "/sources", { body });
+
+  it("are answered as documented, active, named after their component", async () => {
+    const component_id = await component(TIMER);
+    const source = await api.createSource({ component_id });
+    expect(source).to.have.all.keys(FIELDS);
+    expect(source).to.deep.include({
+      ...{ component_id, user_id: api.userId, active: true, name: "timer-source", name_slug: "timer-source" },
+      configured_props: { timer: { cron: null, interval_seconds: 60 } },
+    });
+    isIdOf("dc", source.id);
+    isRecent((source as unknown as { created_at: number }).created_at);
+    const read = await api.expect(200, "GET", `/sources/${source.id}`);
+    expect(read).to.deep.equal({ ...source, dropped: {} });
+    expect(await api.expect(200, "GET", "/sources/timer-source")).to.deep.equal(read);
+    const second = await api.createSource({ component_id });
+    expect(second.name).to.equal("timer-source");
+    expect(second.name_slug).to.match(/^timer-source-[a-z0-9]+$/);
+    expect((await api.expect(200, "GET", `/sources/${second.name_slug}`)).id).to.equal(second.id);
+  });
+
+  it("take their component by id before key, code and address, and need one of them", async () => {
+    const id = await component(newCode());
+    const [component_code, component_url] = [newCode(), "https://components.invalid/never-fetched.mjs"];
+    expect(
+      (await api.createSource({ component_id: id, component_code, component_url })).component_id,
+    ).to.equal(id);
+    expect((await api.createSource({ component_code, component_url })).component_id).not.to.equal(id);
+    const published = await component(newCode("by-key"));
+    await publishComponent(world.system.worker, published);
+    const stranger = await world.system.user();
+    expect((await stranger.createSource({ key: "by-key", name: "Mine" })).component_id).to.equal(published);
+    names(await create({ name: "none" }), "body component_id", "body component_code", "body component_url");
+    refused(await create({ component_id: "sc_0000000000000000" }), 404);
+    refused(await create({ key: "no-such-key" }), 404);
+  });
+
+  it("take a timer as intervalSeconds or cron, and answer it as interval_seconds and cron", async () => {
+    const with_ = async (timer: unknown) =>
+      (await api.createSource({ component_code: TIMER, configured_props: { timer } })).configured_props.timer;
+    expect(await with_({ intervalSeconds: 900 })).to.deep.equal({ cron: null, interval_seconds: 900 });
+    expect(await with_({ cron: "0 8 * * 1-5", timezone: "Europe/Berlin" })).to.deep.equal({
+      ...{ cron: "0 8 * * 1-5", interval_seconds: null, timezone: "Europe/Berlin" },
+    });
+    expect(await with_({ cron: null, interval_seconds: 30 })).to.deep.equal({
+      cron: null,
+      interval_seconds: 30,
+    });
+  });
+
+  it("give an HTTP source its endpoint", async () => {
+    const { configured_props } = await api.createSource({ component_code: newCode() });
+    expect(configured_props).to.have.all.keys("http");
+    expect(configured_props.http).to.have.all.keys("endpoint_url");
+    expect(
+      configured_props.http?.endpoint_url.startsWith(world.system.baseUrl.replace("/v1", "/in/")),
+    ).to.equal(true);
+  });
+
+  it("are refused with props that their component has not, or that do not fit, each by name", async () => {
+    const bad: [Record<string, unknown>, string][] = [
+      [{ surprise: 1 }, "surprise"],
+      [{ city: 5 }, "city"],
+      [{ count: 10 }, "count"],
+      [{ count: "1" }, "count"],
+      [{ timer: "daily" }, "timer"],
+      [{ timer: { intervalSeconds: 0 } }, "timer.intervalSeconds"],
+      [{ timer: { intervalSeconds: 1e9 } }, "timer.intervalSeconds"],
+      [{ timer: { cron: "every day" } }, "timer.cron"],
+      [{ timer: { cron: "0 8 * * *", timezone: "Mars" } }, "timer.timezone"],
+    ];
+    for (const [configured_props, name] of bad) {
+      names(await create({ component_code: TIMER, configured_props }), `body configured_props.${name}`);
+    }
+    const required = `export default { name: "R", version: "1", props: { a: "string", b: "integer[]" } };`;
+    names(await create({ component_code: required }), "body configured_props.a", "body configured_props.b");
+    for (const configured_props of [[], "x", null]) {
+      names(await create({ component_code: TIMER, configured_props }), "body configured_props");
+    }
+  });
+
+  it("never show a secret, and keep it through an update", async () => {
+    const props = { token: "hush-hush", city: "Bern" };
+    const source = await api.createSource({ component_code: TIMER, configured_props: props });
+    const answers = [
+      source,
+      await api.request("GET", `/sources/${source.id}`),
+      await put(source.id, { name: "n" }),
+    ];
+    for (const answer of answers) expect(JSON.stringify(answer)).not.to.include("hush-hush");
+    expect(source.configured_props).to.deep.include({ city: "Bern" }).and.not.to.have.property("token");
+  });
+
+  it("are enabled by an update that does not say otherwise", async () => {
+    const { id, configured_props } = await api.createSource({ component_code: newCode(), name: "Switch" });
+    const endpoint = configured_props.http?.endpoint_url ?? "";
+    const call = async () => (await fetch(endpoint, { method: "POST" })).status;
+    expect(await call()).to.equal(200);
+    expect(await put(id, { active: false })).to.include({ active: false, name: "Switch" });
+    expect(await call()).to.equal(404);
+    expect(await api.expect(200, "GET", `/sources/${id}`)).to.include({ active: false });
+    expect(await put(id, {})).to.include({ active: true });
+    expect(await call()).to.equal(200);
+    await put(id, { active: false });
+    expect(await put(id, { name: "Renamed" })).to.deep.include({
+      active: true,
+      name: "Renamed",
+      name_slug: "renamed",
+      configured_props,
+    });
+    for (const active of ["false", 0, null]) {
+      names(await api.request("PUT", `/sources/${id}`, { body: { active } }), "body active");
+    }
+    names(await create({ component_code: newCode(), active: false }), "body active");
+  });
+
+  it("may change to another component, and keep what both have", async () => {
+    const source = await api.createSource({
+      component_code: TIMER,
+      configured_props: { city: "Bern", count: 3 },
+    });
+    const next = TIMER.replace("0.0.1", "0.0.2").replace(
+      /count: .*? \} \}/,
+      'extra: { type: "boolean", optional: true } }',
+    );
+    names(
+      await api.request("PUT", `/sources/${source.id}`, {
+        body: { component_code: next, configured_props: { count: 1 } },
+      }),
+      "body configured_props.count",
+    );
+    const changed = await put(source.id, { component_code: next, configured_props: { extra: true } });
+    expect(changed.component_id).not.to.equal(source.component_id);
+    expect(changed.configured_props).to.deep.equal({
+      timer: { cron: null, interval_seconds: 60 },
+      city: "Bern",
+      extra: true,
+    });
+    expect(changed.id).to.equal(source.id);
+  });
+
+  it("are gone at once when they are deleted", async () => {
+    const { id, configured_props } = await api.createSource({ component_code: newCode(), name: "Going" });
+    const answer = await api.request("DELETE", `/sources/${id}`);
+    expect([answer.status, answer.text]).to.deep.equal([204, ""]);
+    for (const [method, path] of [
+      ["GET", ""],
+      ["PUT", ""],
+      ["DELETE", ""],
+      ["GET", "/event_summaries"],
+      ["DELETE", "/events"],
+    ]) {
+      refused(
+        await api.request(method ?? "", `/sources/${id}${path}`, method === "PUT" ? { body: {} } : {}),
+        404,
+      );
+    }
+    refused(await api.request("GET", "/sources/going"), 404);
+    expect((await fetch(configured_props.http?.endpoint_url ?? "")).status).to.equal(404);
+  });
+
+  it("of an organization are made with org_id, in the query or the body, and read without", async () => {
+    const org_id = await world.system.organization(api.userId);
+    const inQuery = await api.createSource({ component_code: TIMER }, { org_id });
+    const inBody = await api.createSource({ component_code: TIMER, org_id });
+    expect(inQuery.user_id).to.equal(api.userId);
+    const listed = (await api.expect(200, "GET", `/orgs/${org_id}/sources`)).map(
+      (row: { id: string }) => row.id,
+    );
+    expect(listed).to.have.members([inQuery.id, inBody.id]);
+    await api.expect(200, "GET", `/sources/${inQuery.id}`);
+    refused(
+      await api.request("GET", `/sources/${inQuery.id}`, { query: { org_id: "o_0000000000000000" } }),
+      404,
+    );
+  });
+
+  it("stay changeable whoever of their members owns the component", async () => {
+    const org_id = await world.system.organization(api.userId);
+    const personal = await component(newCode());
+    const shared = await component(newCode(), { org_id });
+    const ofOrg = await api.createSource({ component_code: newCode() }, { org_id });
+    expect(await put(ofOrg.id, { component_id: personal })).to.include({ component_id: personal });
+    expect(await put(ofOrg.id, { active: false })).to.include({ active: false, component_id: personal });
+    const own = await api.createSource({ component_id: shared });
+    expect(await put(own.id, { name: "own" })).to.include({ name: "own", component_id: shared });
+  });
+});

@@ -1,0 +1,295 @@
+import { expect } from "chai";
+import { createWorkflow } from "../../src/workflows/service.ts";
+import { openWorld } from "./open-world.ts";
+import { isIdOf, isRecent, names, refused } from "./shapes.ts";
+import { type Owner, thing } from "./things.ts";
+
+type Query = Record<string, string>;
+
+/** rest-api.md, section 4.5. */
+describe("subscriptions", () => {
+  let world: Awaited<ReturnType<typeof openWorld>>;
+  let api: Owner["api"];
+  let source: string;
+  let webhook: string;
+
+  before(async () => {
+    world = await openWorld();
+  });
+  beforeEach(async () => {
+    api = await world.system.user();
+    source = await thing("source").make(world, { api });
+    webhook = await thing("webhook").make(world, { api });
+  });
+  after(() => world.close());
+
+  const post = (query: Query) => api.request("POST", "/subscriptions", { query });
+  const end = (query: Query) => api.request("DELETE", "/subscriptions", { query });
+  const auto = (query: Query) => api.request("POST", "/auto_subscriptions", { query });
+  const list = async (path = "/users/me/subscriptions") => {
+    const { status, body } = await api.request("GET", path);
+    expect(status).to.equal(200);
+    expect(body).to.have.all.keys("data");
+    return body.data as { id: string; emitter_id: string; listener_id: string; event_name: string }[];
+  };
+
+  it("are answered with 200, and the same one again is the one there is", async () => {
+    const first = await post({ emitter_id: source, listener_id: webhook });
+    expect(first.status).to.equal(200);
+    const { id, ...rest } = first.body.data;
+    isIdOf("sub", id);
+    expect(rest).to.deep.equal({ emitter_id: source, listener_id: webhook, event_name: "" });
+    const again = await post({ emitter_id: source, listener_id: webhook, event_name: "" });
+    expect([again.status, again.body]).to.deep.equal([200, first.body]);
+    const channel = await post({ emitter_id: source, listener_id: webhook, event_name: "news" });
+    expect(channel.body.data).to.include({ event_name: "news" }).and.property("id").not.equal(id);
+    expect(await list()).to.deep.equal([channel.body.data, first.body.data]);
+  });
+
+  it("take workflows, sources and their globs as emitters, and all three kinds of listeners", async () => {
+    const flow = await thing("workflow").make(world, { api });
+    const org_id = await world.system.organization(api.userId);
+    for (const emitter_id of [source, flow, "p_*", "dc_*", org_id]) {
+      for (const listener_id of [webhook, source, flow]) {
+        expect((await post({ emitter_id, listener_id })).status, emitter_id).to.equal(200);
+      }
+    }
+    expect(await list()).to.have.length(15);
+  });
+
+  it("are refused by name for what is no emitter, no listener or no channel", async () => {
+    for (const emitter_id of ["x", "wh_*", "*", "dc_", webhook, `${source}x`, "$errors"]) {
+      names(await post({ emitter_id, listener_id: webhook }), "query emitter_id");
+    }
+    for (const listener_id of ["x", "dc_*", "p_*", "u_0000000000000000"]) {
+      names(await post({ emitter_id: source, listener_id }), "query listener_id");
+    }
+    for (const event_name of ["$other", "$", "$errors ", "x".repeat(129), "a\nb"]) {
+      names(await post({ emitter_id: source, listener_id: webhook, event_name }), "query event_name");
+    }
+    names(await post({}), "query emitter_id", "query listener_id");
+    names(await end({ emitter_id: source }), "query listener_id");
+    refused(await post({ emitter_id: "dc_0000000000000000", listener_id: webhook }), 404);
+    refused(await post({ emitter_id: source, listener_id: "wh_0000000000000000" }), 404);
+    refused(await post({ emitter_id: "o_0000000000000000", listener_id: webhook }), 404);
+  });
+
+  it("end by the channel they have: event_name= for the default one", async () => {
+    const of = { emitter_id: source, listener_id: webhook };
+    for (const event_name of ["", "news", "$errors"]) await post({ ...of, event_name });
+    refused(await end({ ...of, event_name: "$logs" }), 404);
+    const { baseUrl, apiKey } = api;
+    const literal = await fetch(
+      `${baseUrl}/subscriptions?emitter_id=${source}&listener_id=${webhook}&event_name=`,
+      { method: "DELETE", headers: { authorization: `Bearer ${apiKey}` } },
+    );
+    expect([literal.status, await literal.text()]).to.deep.equal([204, ""]);
+    refused(await end({ ...of, event_name: "" }), 404);
+    expect((await end({ ...of, event_name: "$errors" })).status).to.equal(204);
+    expect((await list()).map(row => row.event_name)).to.deep.equal(["news"]);
+    await post(of);
+    expect((await end(of)).status).to.equal(204);
+  });
+
+  it("go with the webhook or source they name", async () => {
+    await post({ emitter_id: source, listener_id: webhook });
+    await api.expect(204, "DELETE", `/webhooks/${webhook}`);
+    expect(await list()).to.deep.equal([]);
+  });
+
+  it("of an organization are listed there, and end with org_id or without", async () => {
+    const org_id = await world.system.organization(api.userId);
+    const owner = { api, orgId: org_id };
+    const of = {
+      emitter_id: await thing("source").make(world, owner),
+      listener_id: await thing("webhook").make(world, owner),
+    };
+    const { body } = await post({ ...of, org_id });
+    expect(await list(`/orgs/${org_id}/subscriptions`)).to.deep.equal([body.data]);
+    expect(await list()).to.deep.equal([]);
+    expect((await end({ ...of, org_id })).status).to.equal(204);
+    await post({ ...of, org_id });
+    expect((await end(of)).status).to.equal(204);
+    refused(await post({ emitter_id: source, listener_id: of.listener_id, org_id }), 404);
+  });
+
+  it("made one's own and the organization's alike end one's own first", async () => {
+    const org_id = await world.system.organization(api.userId);
+    const owner = { api, orgId: org_id };
+    const of = {
+      emitter_id: await thing("source").make(world, owner),
+      listener_id: await thing("webhook").make(world, owner),
+    };
+    await post({ ...of, org_id });
+    await post(of);
+    expect((await end(of)).status).to.equal(204);
+    expect(await list()).to.deep.equal([]);
+    expect(await list(`/orgs/${org_id}/subscriptions`)).to.have.length(1);
+  });
+
+  it("carry a filter, checked when it is given and replaced by a new one", async () => {
+    const query = { emitter_id: source, listener_id: webhook };
+    const give = (filter: unknown) => api.request("POST", "/subscriptions", { query, body: { filter } });
+    const first = await give({ "a.b": { $gt: 1 } });
+    expect(first.body.data.filter).to.deep.equal({ "a.b": { $gt: 1 } });
+    expect((await post(query)).body.data.filter, "kept").to.deep.equal({ "a.b": { $gt: 1 } });
+    expect((await give({ a: 1 })).body.data).to.deep.include({ id: first.body.data.id, filter: { a: 1 } });
+    for (const [bad, path] of [
+      [{ $where: "1" }, "filter.$where"],
+      [{ a: { $regex: "x" } }, "filter.a.$regex"],
+      [{ $and: [] }, "filter.$and"],
+      ["x", "filter"],
+    ]) {
+      names(await give(bad), `body ${path}`);
+    }
+  });
+
+  describe("made automatically", () => {
+    it("are those of sources and workflows created afterwards only", async () => {
+      const made = await auto({ event_name: "$errors", listener_id: webhook });
+      expect(made.status).to.equal(200);
+      expect(made.body.data).to.include({ event_name: "$errors", listener_id: webhook });
+      expect((await auto({ event_name: "$errors", listener_id: webhook })).body).to.deep.equal(made.body);
+      await auto({ event_name: "$logs", listener_id: webhook });
+      expect(await list()).to.deep.equal([]);
+
+      const later = await thing("source").make(world, { api });
+      const { id: flow } = await createWorkflow(world.system.worker, { ownerId: api.userId, name: "Later" });
+      const rows = (await list()).map(row => [row.emitter_id, row.event_name, row.listener_id]);
+      expect(rows).to.have.deep.members([
+        ...[later, flow].flatMap(id => [
+          [id, "$errors", webhook],
+          [id, "$logs", webhook],
+        ]),
+      ]);
+      expect((await end({ emitter_id: later, listener_id: webhook, event_name: "$errors" })).status).to.equal(
+        204,
+      );
+    });
+
+    it("are an organization's for its own only", async () => {
+      const org_id = await world.system.organization(api.userId);
+      const owner = { api, orgId: org_id };
+      const shared = await thing("webhook").make(world, owner);
+      expect((await auto({ event_name: "$errors", listener_id: shared, org_id })).status).to.equal(200);
+      await thing("source").make(world, { api });
+      const inOrg = await thing("source").make(world, owner);
+      expect((await list(`/orgs/${org_id}/subscriptions`)).map(row => row.emitter_id)).to.deep.equal([inOrg]);
+      expect(await list()).to.deep.equal([]);
+    });
+
+    it("are refused for other channels than $errors and $logs, and for what is no listener", async () => {
+      for (const event_name of ["", "news", "$other"]) {
+        names(await auto({ event_name, listener_id: webhook }), "query event_name");
+      }
+      names(await auto({}), "query event_name", "query listener_id");
+      names(await auto({ event_name: "$errors", listener_id: "dc_*" }), "query listener_id");
+      refused(await auto({ event_name: "$errors", listener_id: "wh_0000000000000000" }), 404);
+    });
+  });
+});
+
+/** rest-api.md, section 4.6. */
+describe("webhooks", () => {
+  let world: Awaited<ReturnType<typeof openWorld>>;
+  let api: Owner["api"];
+  before(async () => {
+    world = await openWorld();
+    api = await world.system.user();
+  });
+  after(() => world.close());
+
+  it("are answered as documented, with their key this once", async () => {
+    const query = { url: "https://example.com:8443/a/b?c=d", name: "n", description: "d" };
+    const { signing_key, ...webhook } = await api.expect(201, "POST", "/webhooks", { query });
+    isIdOf("wh", webhook.id);
+    expect(webhook).to.include({ ...query, user_id: api.userId, active: true });
+    isRecent(webhook.created_at);
+    isRecent(webhook.updated_at);
+    expect(signing_key).to.match(/^whsec_[A-Za-z0-9+/]{32,}=*$/);
+    expect(await api.expect(200, "GET", `/webhooks/${webhook.id}`)).to.deep.equal(webhook);
+    expect((await api.expect(200, "GET", "/users/me/webhooks"))[0]).to.deep.equal(webhook);
+    const bare = await api.expect(201, "POST", "/webhooks", { body: { url: "http://example.com" } });
+    expect(bare).to.include({ name: null, description: null, url: "http://example.com" });
+  });
+
+  it("have an http or https url with a host name; a port and a path may be", async () => {
+    for (const url of [
+      "http://example.com",
+      "https://example.com/",
+      "https://a.b-c.example:1/x?y=z#w",
+      "HTTP://Example.com/x",
+    ]) {
+      expect((await api.request("POST", "/webhooks", { query: { url } })).status, url).to.equal(201);
+    }
+    const bad = [
+      "ftp://example.com/x",
+      "example.com/x",
+      "//example.com",
+      "/x",
+      "http://",
+      "https:///x",
+      "http:example.com",
+    ];
+    const worse = [
+      "https://user:secret@example.com",
+      "http://a b.example",
+      "javascript:alert(1)",
+      "",
+      "http://10.0.0.1/",
+      "http://[::ffff:a00:1]/",
+    ];
+    for (const url of [...bad, ...worse]) {
+      names(await api.request("POST", "/webhooks", { query: { url } }), "query url");
+    }
+    names(await api.request("POST", "/webhooks"), "query url");
+  });
+
+  it("have deliveries, filtered by state and by time however far away", async () => {
+    const delivery = await thing("delivery").make(world, { api });
+    const { webhook_id, created_at } = await api.expect(200, "GET", `/deliveries/${delivery}`);
+    const found = async (query: Record<string, string | number>) =>
+      (await api.expect(200, "GET", `/webhooks/${webhook_id}/deliveries`, { query })).length;
+    const [now, never] = [created_at, 32_503_680_000];
+    expect(await found({ state: "pending", since: now - 60, until: now + 60 })).to.equal(1);
+    expect(await found({ since: 0, until: never })).to.equal(1);
+    const elsewhere: Record<string, string | number>[] = [
+      { state: "failed" },
+      { since: now + 60 },
+      { since: never },
+      { until: now - 60 },
+      { until: 0 },
+    ];
+    for (const query of elsewhere) {
+      expect(await found(query), JSON.stringify(query)).to.equal(0);
+    }
+    for (const [name, odd] of [
+      ["state", "lost"],
+      ["since", -1],
+      ["until", never + 1],
+      ["since", "yesterday"],
+    ] as const) {
+      names(
+        await api.request("GET", `/webhooks/${webhook_id}/deliveries`, { query: { [name]: odd } }),
+        `query ${name}`,
+      );
+    }
+  });
+
+  it("of an organization are made with org_id and listed there", async () => {
+    const org_id = await world.system.organization(api.userId);
+    const { id } = await api.createWebhook("https://example.com", { org_id });
+    for (const [path, query] of [
+      [`/orgs/${org_id}/webhooks`, {}],
+      ["/users/me/webhooks", { org_id }],
+    ] as const) {
+      const rows = await api.expect(200, "GET", path, { query });
+      expect(
+        rows.map((row: { id: string }) => row.id),
+        path,
+      ).to.deep.equal([id]);
+    }
+    const own = await api.expect(200, "GET", "/users/me/webhooks", { query: { limit: 100 } });
+    expect(own.map((row: { id: string }) => row.id)).not.to.include(id);
+  });
+});

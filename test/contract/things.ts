@@ -1,0 +1,115 @@
+import { publishComponent } from "../../src/components/service.ts";
+import { createDeliveries } from "../../src/deliveries/create.ts";
+import { StoredEvents } from "../../src/events/model.ts";
+import { newId } from "../../src/store/ids.ts";
+import { createWorkflow } from "../../src/workflows/service.ts";
+import type { Api } from "../support/api.ts";
+import type { Receiver } from "../support/receiver.ts";
+import type { System } from "../support/system.ts";
+
+/** Who a thing is made for: a user, or an organization by one of its members. */
+export interface Owner {
+  api: Api & { userId: string };
+  orgId?: string;
+}
+
+export interface World {
+  system: System;
+  /** Where webhooks of the tests point. */
+  receiver: Receiver;
+}
+
+/** Makes a new thing and answers what a path names it by. */
+type Make = (world: World, owner: Owner) => Promise<string>;
+
+let made = 0;
+
+/** Code of an HTTP source that no other test thing has, so that it becomes a component of its own. */
+export function newCode(key = `thing-${++made}`): string {
+  return `export default { name: "Thing", version: "0.0.1", key: ${JSON.stringify(key)}, props: { http: "$.interface.http" },
+  run(event) { this.$emit(event.body); } };`;
+}
+
+/** The same for all sources, so that only the first one is bundled and described. */
+const SOURCE_CODE = newCode("thing");
+
+export const orgQuery = ({ orgId }: Owner): Record<string, string> => (orgId ? { org_id: orgId } : {});
+
+const component: Make = async (_, owner) => {
+  const options = { query: orgQuery(owner), body: { component_code: newCode() } };
+  return (await owner.api.expect(201, "POST", "/components", options)).id;
+};
+
+const source: Make = async (_, owner) =>
+  (await owner.api.createSource({ component_code: SOURCE_CODE }, orgQuery(owner))).id;
+
+const webhook: Make = async ({ receiver }, owner) =>
+  (await owner.api.createWebhook(receiver.url, orgQuery(owner))).id;
+
+const workflow: Make = async ({ system }, owner) => {
+  const ownerId = owner.orgId ?? owner.api.userId;
+  return (await createWorkflow(system.worker, { ownerId, name: "Flow" })).id;
+};
+
+/** One that waits for its worker, with all that a retry needs. */
+const delivery: Make = async (world, owner) => {
+  const [emitterId, webhookId] = [await source(world, owner), await webhook(world, owner)];
+  const query = { emitter_id: emitterId, listener_id: webhookId, ...orgQuery(owner) };
+  const subscription = await owner.api.expect(200, "POST", "/subscriptions", { query });
+  const { worker } = world.system;
+  const ownerId = owner.orgId ?? owner.api.userId;
+  const now = Date.now();
+  const event = {
+    _id: newId("emit"),
+    emitter_id: emitterId,
+    owner_id: ownerId,
+    event_id: `${now}-0`,
+    score: now * 1024,
+    name: "",
+    event: '{"hello":"world"}',
+    delivered: true,
+    created_at: new Date(now),
+  };
+  await StoredEvents(worker.mongo).insertOne(event);
+  const listener = { subscriptionId: subscription.id, webhookId, ownerId };
+  await createDeliveries(worker, { event, listeners: [listener] });
+  const found = await owner.api.expect(200, "GET", `/webhooks/${webhookId}/deliveries`);
+  return found[0].id;
+};
+
+const publishedKey: Make = async ({ system }, owner) => {
+  const key = `published-${++made}`;
+  const options = { query: orgQuery(owner), body: { component_code: newCode(key) } };
+  const { id } = await owner.api.expect(201, "POST", "/components", options);
+  await publishComponent(system.worker, id);
+  return key;
+};
+
+interface Thing {
+  make: Make;
+  /** Prefix of its ids in examples. */
+  prefix?: string;
+  /** Meant for everybody who has a key. */
+  isPublic?: true;
+}
+
+/**
+ * Every kind of thing that a path, a parameter or an example may name. A route with a new kind adds it here: the name
+ * is its access rule's `what`, followed by ` by <param>` where the path names it by something that is no id.
+ */
+export const THINGS: Record<string, Thing> = {
+  component: { make: component, prefix: "sc" },
+  "component by key": { make: publishedKey, isPublic: true },
+  source: { make: source, prefix: "dc" },
+  webhook: { make: webhook, prefix: "wh" },
+  workflow: { make: workflow, prefix: "p" },
+  delivery: { make: delivery, prefix: "dlv" },
+};
+
+/** The thing of this name; throws saying what to add. */
+export function thing(name: string): Thing {
+  const found = THINGS[name];
+  if (!found)
+    throw new Error(`no test thing "${name}": add how to make one to THINGS in test/contract/things.ts`);
+  return found;
+}
