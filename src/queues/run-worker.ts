@@ -59,6 +59,9 @@ const VERDICTS: Partial<Record<ErrorCode, Verdict>> = {
 /** Between looks whether a store is back: soon at first, and never so long that its return goes unnoticed. */
 const WAIT_MS = { first: 500, most: 15_000 };
 
+/** A Redis that answers "not now" (it is full) would be asked again at once, as often as a processor can. */
+const REST_MS = 1000;
+
 const ajv = new Ajv({ strict: false });
 
 function checkPayload(validate: ValidateFunction, payload: unknown): void {
@@ -135,7 +138,20 @@ export function runWorker<Schema extends TSchema>(
     // Handlers repeat without harm, so a job may be given out as often as workers get killed under it.
     maxStalledCount: 1000,
   });
-  worker.on("error", warnSeldom(options.log, "worker connection", { queue: name }));
+  const warn = warnSeldom(options.log, "worker connection", { queue: name });
+  let isResting = false;
+  const rest = async () => {
+    if (isResting || isStopping) return;
+    isResting = true;
+    await worker.pause(true);
+    await new Promise(resolve => setTimeout(resolve, REST_MS));
+    isResting = false;
+    if (!isStopping) await worker.resume();
+  };
+  worker.on("error", error => {
+    warn(error);
+    if (error instanceof AppError) rest().catch(warn);
+  });
   worker.on("stalled", jobId =>
     options.log.warn({ queue: name, job_id: jobId }, "job stalled, given out again"),
   );
@@ -170,7 +186,8 @@ function joinedById(work: (job: Job, signal: AbortSignal) => Promise<void>) {
       inHand.set(id, hand);
     }
     const { cancel, done } = hand;
-    signal?.addEventListener("abort", () => cancel.abort(signal.reason), { once: true });
+    const onAbort = () => cancel.abort(new AppError("unavailable", "the worker stops; done again elsewhere"));
+    signal?.addEventListener("abort", onAbort, { once: true });
     return done;
   };
 }

@@ -14,6 +14,7 @@ import type { RunPlatform } from "./run.ts";
 /** What a change came to: committed, or refused with the component's own error and nothing changed. */
 type Outcome = { error: CallError | null };
 
+const STALE: Outcome = { error: { code: "stale", message: "the source changed meanwhile", stack: "" } };
 const VOID: Outcome = { error: { code: "void", message: "the change came too late", stack: "" } };
 
 /**
@@ -40,7 +41,7 @@ async function apply(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const source = await Sources(platform.mongo).findById(sourceId).lean();
-  if (!source) return VOID;
+  if (!source) return item.op === "update" ? STALE : VOID;
   const isLate = item.expires_at_ms !== undefined && platform.clock() > item.expires_at_ms;
   if (item.op === "delete") return remove(platform, source, item, signal);
   if (isLate) return VOID;
@@ -80,7 +81,8 @@ async function update(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { candidate } = item;
-  if (!candidate || source.state !== "ready") return VOID;
+  const isCurrent = item.prepared_for === undefined || item.prepared_for === source.change_id;
+  if (!candidate || source.state !== "ready" || !isCurrent) return STALE;
   const next = { ...source, ...candidate, timer: candidate.timer as Source["timer"] };
   const trail = newTrail(await readMemory(platform, source._id));
   const stopError = source.active ? await callHook(platform, source, "deactivate", trail, { signal }) : null;
@@ -98,7 +100,7 @@ async function update(
     session => saveCandidate(platform, source, candidate, session),
     stopError,
   );
-  return committed ? { error: null } : VOID;
+  return committed ? { error: null } : STALE;
 }
 
 async function remove(

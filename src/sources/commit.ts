@@ -1,7 +1,10 @@
 import type { ClientSession } from "mongoose";
 import { Components } from "../components/model.ts";
 import { AppError } from "../errors.ts";
+import { StoredEvents } from "../events/model.ts";
 import type { Platform } from "../platform.ts";
+import { newId } from "../store/ids.ts";
+import { isDuplicateKey } from "../store/mongo.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
 import { AutoSubscriptions, Subscriptions } from "../subscriptions/model.ts";
 import type { Candidate } from "./line-item.ts";
@@ -45,7 +48,10 @@ export async function makeReady(platform: Stores, source: Source, session: Clien
   await subscribeNewEmitter(platform, { id: source._id, owner_id: source.owner_id }, session);
 }
 
-/** Gives a source its new code, props or state. Throws ChangeVoid when it was deleted meanwhile. */
+/**
+ * Gives a source its new code, props or state. `source` is what the candidate was made from: throws ChangeVoid when it
+ * was changed or deleted since, or when another source has taken its slug.
+ */
 export async function saveCandidate(
   platform: Stores,
   source: Source,
@@ -53,17 +59,27 @@ export async function saveCandidate(
   session: ClientSession,
 ): Promise<void> {
   await takeUpComponent(platform, candidate.component_id, session);
-  const { matchedCount } = await Sources(platform.mongo).updateOne(
-    { _id: source._id, state: "ready" },
-    { $set: { ...candidate, timer: candidate.timer as Source["timer"], updated_at: seconds(platform) } },
-    { session },
-  );
-  if (matchedCount === 0) throw new ChangeVoid();
+  const changes = {
+    ...candidate,
+    timer: candidate.timer as Source["timer"],
+    change_id: newId("ch", platform.clock()),
+    updated_at: seconds(platform),
+  };
+  try {
+    const { matchedCount } = await Sources(platform.mongo).updateOne(
+      { _id: source._id, state: "ready", change_id: source.change_id },
+      { $set: changes },
+      { session },
+    );
+    if (matchedCount === 0) throw new ChangeVoid();
+  } catch (error) {
+    throw isDuplicateKey(error) ? new ChangeVoid() : error;
+  }
 }
 
 /** Removes a source and all that is kept of it, last of all its document, so that a crash leaves it to be found. */
 export async function removeSource(
-  platform: Pick<Platform, "mongo" | "eventLog" | "queues" | "runLine">,
+  platform: Pick<Platform, "mongo" | "redis" | "keys" | "eventLog" | "queues" | "runLine">,
   source: Source,
 ): Promise<void> {
   const touching = { $or: [{ emitter_id: source._id }, { listener_id: source._id }] };
@@ -71,6 +87,9 @@ export async function removeSource(
   await Subscriptions(platform.mongo).deleteMany(touching);
   await AutoSubscriptions(platform.mongo).deleteMany({ listener_id: source._id });
   await SourceMemories(platform.mongo).deleteOne({ _id: source._id });
+  // What is delivered stays: a delivery may still be under way, or be retried.
+  await StoredEvents(platform.mongo).deleteMany({ emitter_id: source._id, delivered: false });
   await platform.eventLog.forget(source._id);
+  await platform.redis.del(platform.keys.timerWaiting(source._id), platform.keys.timerPassed(source._id));
   await Sources(platform.mongo).deleteOne({ _id: source._id });
 }

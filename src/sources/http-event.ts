@@ -32,14 +32,12 @@ export async function httpEvent(request: RawRequest): Promise<HttpEvent> {
   return {
     method: request.method,
     path: request.path,
-    query: collect(request.search),
+    query: collect([...request.search]),
     headers: Object.fromEntries(
       Object.entries(request.headers)
+        .map(([name, value]) => [name.toLowerCase(), value] as const)
         .filter(([name, value]) => value !== undefined && !PROXY_HEADER.test(name))
-        .map(([name, value]) => [
-          name.toLowerCase(),
-          Array.isArray(value) ? value.join(", ") : String(value),
-        ]),
+        .map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : String(value)]),
     ),
     bodyRaw,
     body: await parseBody(type, request.body, bodyRaw),
@@ -49,36 +47,44 @@ export async function httpEvent(request: RawRequest): Promise<HttpEvent> {
 }
 
 async function parseBody(type: string, body: Buffer, text: string): Promise<unknown> {
-  if (body.length === 0) return type.includes("json") ? null : "";
+  // A type's name has no case; its parameters, such as a form's boundary, may.
+  const name = type.toLowerCase();
+  if (body.length === 0) return name.includes("json") ? null : "";
   // What does not parse as it claims stays text: the component decides, `bodyRaw` has all of it.
   try {
-    if (/\bjson\b|\+json/.test(type)) return JSON.parse(text);
-    if (type.startsWith("application/x-www-form-urlencoded")) return collect(new URLSearchParams(text));
-    if (type.startsWith("multipart/form-data")) return await parseMultipart(type, body);
+    if (/\bjson\b|\+json/.test(name)) return JSON.parse(text);
+    if (name.startsWith("application/x-www-form-urlencoded")) return collect([...new URLSearchParams(text)]);
+    if (name.startsWith("multipart/form-data")) return collect(await readMultipart(type, body));
   } catch {
     return text;
   }
   return text;
 }
 
-async function parseMultipart(type: string, body: Buffer): Promise<Record<string, unknown>> {
+/** A file as its name, type and text: `bodyRaw` is no place to find one. */
+async function readMultipart(type: string, body: Buffer): Promise<[string, unknown][]> {
   const form = await new Response(new Uint8Array(body), { headers: { "content-type": type } }).formData();
-  const fields: Record<string, unknown> = Object.create(null);
-  for (const [name, value] of form) {
-    fields[name] =
-      typeof value === "string"
-        ? value
-        : { filename: value.name, type: value.type, content: await value.text() };
-  }
-  return { ...fields };
+  return Promise.all(
+    [...form].map(
+      async ([name, value]): Promise<[string, unknown]> => [
+        name,
+        typeof value === "string"
+          ? value
+          : { filename: value.name, type: value.type, content: await value.text() },
+      ],
+    ),
+  );
 }
 
-/** A name given once is a text, given more often a list. */
-function collect(pairs: URLSearchParams): Record<string, string | string[]> {
+/** A name given once has its value, a name given more often a list. */
+function collect<T>(pairs: [string, T][]): Record<string, T | T[]> {
+  const lists = new Map<string, T[]>();
+  for (const [name, value] of pairs) {
+    const list = lists.get(name);
+    if (list) list.push(value);
+    else lists.set(name, [value]);
+  }
   return Object.fromEntries(
-    [...new Set(pairs.keys())].map(name => {
-      const values = pairs.getAll(name);
-      return [name, values.length === 1 ? (values[0] ?? "") : values];
-    }),
+    [...lists].map(([name, values]) => [name, values.length === 1 ? (values[0] as T) : values]),
   );
 }

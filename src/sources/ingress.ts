@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { Context, Middleware } from "koa";
 import getRawBody from "raw-body";
 import { AppError, notFound } from "../errors.ts";
@@ -62,11 +63,13 @@ async function take(platform: IngressPlatform, ctx: Context, source: Source, pat
   const event = await httpEvent({
     method: ctx.method,
     path,
-    search: ctx.URL.searchParams,
+    // Not from `ctx.URL`, which there is none of with a host that is none.
+    search: new URLSearchParams(ctx.search),
     headers: ctx.headers,
     body: await readBody(ctx),
-    url: `${platform.config.publicUrl}${ctx.originalUrl}`,
-    clientIp: ctx.ip,
+    url: `${platform.config.publicUrl}${ctx.path}${ctx.search}`,
+    // The entry of the router in front of us; those before it are the sender's own words.
+    clientIp: ctx.ips.at(-1) ?? ctx.ip,
   });
   const { component } = await loadCode(platform, source.component_id);
   const isCustom = component.description.props.some(prop => prop.customResponse);
@@ -119,7 +122,9 @@ function respond(
     }
     // An answer of a component must not act with the rights of this origin (board, docs).
     ctx.set("content-security-policy", "sandbox");
-    ctx.body = Buffer.from(bodyBase64, "base64");
+    const body = Buffer.from(bodyBase64, "base64");
+    if (body.length > 0 && !ctx.response.get("content-type") && isUtf8(body)) ctx.type = "text/plain";
+    ctx.body = body;
     return;
   }
   if (isCustom) {

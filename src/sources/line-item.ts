@@ -39,6 +39,8 @@ const Change = Type.Object({
   /** A change that has not begun by then is void: nobody waits for it any more. Unix milliseconds. */
   expires_at_ms: Type.Optional(Type.Number()),
   candidate: Type.Optional(Candidate),
+  /** The source's `change_id` that the candidate was made from. */
+  prepared_for: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   /** False: what the deploy hook emits is dropped (and counted). */
   emit_on_deploy: Type.Optional(Type.Boolean()),
 });

@@ -29,7 +29,7 @@ export interface Source {
   timer: StoredTimer | null;
   active: boolean;
   state: SourceState;
-  /** The change under way (create, update, delete), which only the worker that applies it may commit. */
+  /** The last change that was committed: one that was prepared for an earlier state finds another and is void. */
   change_id: string | null;
   created_at: number;
   updated_at: number;
@@ -58,7 +58,7 @@ export const Sources = collection<Source>(
     schemaOptions,
   )
     .index({ owner_id: 1, state: 1, _id: -1 })
-    .index({ owner_id: 1, name_slug: 1 })
+    .index({ owner_id: 1, name_slug: 1 }, { unique: true })
     // Not `$type: "string"`: MongoDB uses such an index only for queries that repeat the `$type`.
     .index(
       { endpoint: 1 },

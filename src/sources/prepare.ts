@@ -2,11 +2,12 @@ import { type Component, Components } from "../components/model.ts";
 import { findComponent, saveComponent } from "../components/service.ts";
 import { AppError, notFound } from "../errors.ts";
 import type { Platform } from "../platform.ts";
+import type { DescribedProp } from "../sandbox/protocol.ts";
 import { newToken } from "../store/ids.ts";
-import { configureProps, timerOf } from "./configure.ts";
+import { configureProps, type StoredProps, timerOf } from "./configure.ts";
 import type { Candidate } from "./line-item.ts";
 import { type Source, Sources, type StoredTimer } from "./model.ts";
-import { slugOf } from "./slug.ts";
+import { anotherSlug, slugOf } from "./slug.ts";
 
 export type PreparePlatform = Pick<
   Platform,
@@ -76,7 +77,7 @@ async function freeSlug(
   const taken = await Sources(platform.mongo)
     .findOne({ owner_id: owner, name_slug: slug, ...(own && { _id: { $ne: own._id } }) }, { _id: 1 })
     .lean();
-  return taken ? `${slug}-${newToken().slice(0, 6).toLowerCase()}` : slug;
+  return taken ? anotherSlug(slug) : slug;
 }
 
 /**
@@ -94,7 +95,7 @@ export async function prepareSource(
       ? await existingComponent(platform, before)
       : await resolveComponent(platform, deployer, input);
   const { props } = component.description;
-  const previous = before ? JSON.parse(platform.secrets.open(before.configured_props)) : undefined;
+  const previous = before && (await carriedOver(platform, before, component));
   const values = configureProps(props, input.configured_props ?? {}, previous);
   const name = input.name ?? before?.name ?? slugOf(component.name);
   const hasHttp = props.some(prop => prop.type === "$.interface.http");
@@ -117,6 +118,26 @@ async function existingComponent(platform: PreparePlatform, source: Source): Pro
   const component = await Components(platform.mongo).findById(source.component_id).lean();
   if (!component) throw notFound("component");
   return component;
+}
+
+/**
+ * The values that a source takes along to its next component. A secret or a credential goes only where it is one of the
+ * same kind again: else it would be shown, or given to another app.
+ */
+async function carriedOver(
+  platform: PreparePlatform,
+  source: Source,
+  component: Component,
+): Promise<StoredProps> {
+  const values: StoredProps = JSON.parse(platform.secrets.open(source.configured_props));
+  if (component._id === source.component_id) return values;
+  const { description } = await existingComponent(platform, source);
+  const isHidden = ({ secret, type }: DescribedProp) => secret === true || type === "app";
+  const kept = description.props.filter(prop => {
+    const next = component.description.props.find(({ name }) => name === prop.name);
+    return !isHidden(prop) || (next && isHidden(next) && next.type === prop.type && next.app === prop.app);
+  });
+  return Object.fromEntries(kept.map(({ name }) => [name, values[name]]));
 }
 
 function storedTimer(timer: ReturnType<typeof timerOf>): StoredTimer | null {

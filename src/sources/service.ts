@@ -1,21 +1,22 @@
 import { type Component, Components } from "../components/model.ts";
-import { AppError } from "../errors.ts";
+import { AppError, notFound } from "../errors.ts";
 import type { Platform } from "../platform.ts";
 import { newId } from "../store/ids.ts";
-import { transaction } from "../store/mongo.ts";
+import { isDuplicateKey, transaction } from "../store/mongo.ts";
 import { pageOf } from "../store/page.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
-import { saveCandidate, takeUpComponent } from "./commit.ts";
+import { askForChange, type ChangePlatform } from "./ask-for-change.ts";
+import { ChangeVoid, saveCandidate, takeUpComponent } from "./commit.ts";
 import { enqueueRun } from "./enqueue-run.ts";
-import type { Candidate, ChangeItem } from "./line-item.ts";
 import { type Source, Sources } from "./model.ts";
 import { type Deployer, type PreparePlatform, prepareSource, type SourceInput } from "./prepare.ts";
 import { removeTimer, syncTimer } from "./schedule.ts";
+import { anotherSlug, slugOf } from "./slug.ts";
 
-type ServicePlatform = PreparePlatform & Pick<Platform, "queues" | "runLine" | "replies" | "log">;
+type ServicePlatform = PreparePlatform & ChangePlatform & Pick<Platform, "log">;
 
-/** How long a change may wait for a worker before it is void; never longer than its hooks may take. */
-const CHANGE_WAITS_MS = 15_000;
+/** Changes of one source at once; each round lets one of them through. */
+const TRIES = 20;
 
 const seconds = (platform: Pick<Platform, "clock">) => Math.floor(platform.clock() / 1000);
 
@@ -45,15 +46,26 @@ export async function createSource(
     created_at: now,
     updated_at: now,
   };
-  await transaction(platform.mongo, async session => {
-    await takeUpComponent(platform, source.component_id, session);
-    await Sources(platform.mongo).insertMany([source], { session });
-    if (!isHooked) {
-      await subscribeNewEmitter(platform, { id: source._id, owner_id: source.owner_id }, session);
-    }
-  });
+  await insert(platform, source);
   if (isHooked) await deploy(platform, source, input.emit_on_deploy ?? true);
   return settle(platform, { ...source, state: "ready" });
+}
+
+async function insert(platform: ServicePlatform, source: Source): Promise<void> {
+  try {
+    await transaction(platform.mongo, async session => {
+      await takeUpComponent(platform, source.component_id, session);
+      await Sources(platform.mongo).insertMany([source], { session });
+      if (source.state === "ready") {
+        await subscribeNewEmitter(platform, { id: source._id, owner_id: source.owner_id }, session);
+      }
+    });
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    // Another source took the slug at this moment.
+    source.name_slug = anotherSlug(slugOf(source.name));
+    await insert(platform, source);
+  }
 }
 
 async function deploy(platform: ServicePlatform, source: Source, emitOnDeploy: boolean): Promise<void> {
@@ -67,27 +79,48 @@ async function deploy(platform: ServicePlatform, source: Source, emitOnDeploy: b
   }
 }
 
-/** Changes a source; what the request leaves out stays, but `active`, which becomes true (rest-api.md, section 3). */
+/**
+ * Changes a source; what the request leaves out stays, but `active`, which becomes true (rest-api.md, section 3).
+ * Changes made at once are applied one after the other. Throws `not-found` when it is deleted meanwhile.
+ */
 export async function updateSource(
   platform: ServicePlatform,
   deployer: Deployer,
   source: Source,
   input: SourceInput,
 ): Promise<Source> {
-  const { fields, component } = await prepareSource(
-    platform,
-    { ...deployer, owner: source.owner_id },
-    input,
-    source,
-  );
+  let before = source;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const outcome = await tryUpdate(platform, deployer, before, input);
+    const now = await Sources(platform.mongo).findOne({ _id: source._id, state: "ready" }).lean();
+    if (!now) throw notFound("source");
+    if (outcome === "applied") return settle(platform, now);
+    before = now;
+  }
+  throw new AppError("conflict", "other changes of this source come too fast");
+}
+
+/** `stale`: the source is not what it was when the change was prepared, and nothing was done. */
+async function tryUpdate(
+  platform: ServicePlatform,
+  deployer: Deployer,
+  source: Source,
+  input: SourceInput,
+): Promise<"applied" | "stale"> {
+  const owned = { ...deployer, owner: source.owner_id };
+  const { fields, component } = await prepareSource(platform, owned, input, source);
   const old = await componentOf(platform, source);
   if (hasHooks(component, "activate", "deactivate") || hasHooks(old, "deactivate")) {
-    await askForChange(platform, source._id, { op: "update", candidate: fields });
-  } else {
-    await transaction(platform.mongo, session => saveCandidate(platform, source, fields, session));
+    const change = { op: "update", candidate: fields, prepared_for: source.change_id } as const;
+    return askForChange(platform, source._id, change);
   }
-  const changed = await Sources(platform.mongo).findById(source._id).lean();
-  return settle(platform, changed ?? { ...source, ...(fields as Candidate & { timer: Source["timer"] }) });
+  try {
+    await transaction(platform.mongo, session => saveCandidate(platform, source, fields, session));
+    return "applied";
+  } catch (error) {
+    if (error instanceof ChangeVoid) return "stale";
+    throw error;
+  }
 }
 
 async function componentOf(platform: ServicePlatform, source: Source): Promise<Component> {
@@ -132,40 +165,6 @@ async function settle(platform: ServicePlatform, source: Source): Promise<Source
     platform.log.warn({ source_id: source._id, err: error }, "timer waits for the reconciler");
   }
   return source;
-}
-
-/** Puts a change into the source's line and waits for the worker's word. */
-async function askForChange(
-  platform: ServicePlatform,
-  sourceId: string,
-  change: Pick<ChangeItem, "op" | "candidate" | "emit_on_deploy">,
-): Promise<void> {
-  const replies = await platform.replies();
-  const runId = newId("run", platform.clock());
-  const { hookMs } = platform.config.sandbox;
-  const waitsMs = Math.min(CHANGE_WAITS_MS, hookMs);
-  const answer = replies.first(runId, waitsMs + 2 * hookMs);
-  await enqueueRun(platform, sourceId, {
-    kind: "change",
-    run_id: runId,
-    at_ms: platform.clock(),
-    reply_to: replies.address,
-    expires_at_ms: platform.clock() + waitsMs,
-    ...change,
-  });
-  const reply = await answer;
-  if (!reply || (reply.type === "ended" && reply.error?.code === "void")) {
-    throw new AppError("unavailable", "no worker applied the change in time", { retryAfterMs: 5000 });
-  }
-  if (reply.type === "ended" && reply.error) {
-    throw new AppError(
-      "invalid",
-      `${change.op === "create" ? "deploying" : "updating"} the source failed: ${reply.error.message}`,
-      {
-        fields: [{ in: "component", path: "hooks", message: `${reply.error.code}: ${reply.error.message}` }],
-      },
-    );
-  }
 }
 
 /** A source of one of these owners, by id or name slug; null otherwise. */

@@ -1,3 +1,5 @@
+import { newToken } from "../store/ids.ts";
+
 /** `My Source!` → `my-source`. */
 export function slugOf(name: string): string {
   const slug = name
@@ -7,4 +9,9 @@ export function slugOf(name: string): string {
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-+|-+$/g, "");
   return slug || "source";
+}
+
+/** The slug with an ending that no other source has, for when the plain one is taken. */
+export function anotherSlug(slug: string): string {
+  return `${slug}-${newToken().slice(0, 6).toLowerCase()}`;
 }

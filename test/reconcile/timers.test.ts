@@ -30,7 +30,7 @@ describe("reconciling timers", () => {
       component_id: "sc_1",
       component_url: null,
       name: "timer",
-      name_slug: "timer",
+      name_slug: _id,
       configured_props: "sealed",
       endpoint: null,
       timer: { cron: null, timezone: null, interval_seconds: 3600 },
@@ -81,12 +81,42 @@ describe("reconciling timers", () => {
     expect(await schedulers()).to.deep.equal([]);
   });
 
-  it("sets a timer anew that has missed its time, and reports it", async () => {
+  /** Takes the job of the next tick away, as when it was lost. */
+  async function loseTick(source: string): Promise<void> {
+    const next = (await queue().getJobScheduler(source))?.next;
+    const id = `repeat:${source}:${next}`;
+    await platform.redis.zrem(queue().toKey("delayed"), id);
+    await platform.redis.lrem(queue().toKey("wait"), 0, id);
+    await platform.redis.del(queue().toKey(id));
+  }
+  const later = () => ({ ...platform, clock: () => Date.now() + 2 * 3_600_000 });
+
+  it("sets a timer anew whose tick is gone, and reports it", async () => {
     const source = await timerSource();
     await reconcileTimers(platform);
-    const later = { ...platform, clock: () => Date.now() + 2 * 3_600_000 };
-    expect(await reconcileTimers(later)).to.deep.equal({ timers: 1 });
+    await loseTick(source);
+    expect(await reconcileTimers(later())).to.deep.equal({ timers: 1 });
     expect((await platform.counters.read()).timers_late_total).to.equal(1);
     expect((await schedulers()).map(({ key }) => key)).to.deep.equal([source]);
+  });
+
+  it("leaves a late tick to the worker that will take it, and reports it", async () => {
+    await timerSource();
+    await reconcileTimers(platform);
+    expect(await reconcileTimers(later())).to.deep.equal({ timers: 0 });
+    expect((await platform.counters.read()).timers_late_total).to.equal(1);
+  });
+
+  it("makes up once for the last moment of a cron timer that had no scheduler, but for none before its last change", async () => {
+    const daily = { cron: "0 3 * * *", timezone: "UTC", interval_seconds: null };
+    const old = await timerSource({ timer: daily });
+    const changed = await timerSource({ timer: daily, updated_at: Math.floor(Date.now() / 1000) });
+    await reconcileTimers(platform);
+    for (const source of [old, changed]) await queue().removeJobScheduler(source);
+    await reconcileTimers(platform);
+    const runs = await platform.redis.lrange(platform.keys.runLine(old), 0, -1);
+    expect(new Set(runs.map(run => JSON.parse(run).run_id)).size).to.equal(1);
+    expect(new Date(JSON.parse(runs[0] ?? "").at_ms).toISOString()).to.match(/T03:00:00.000Z$/);
+    expect(await platform.runLine.length(changed)).to.equal(0);
   });
 });

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { newId } from "../../src/store/ids.ts";
+import { leaseToken } from "../../src/store/run-line.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 describe("run line", () => {
@@ -38,6 +39,22 @@ describe("run line", () => {
     expect(await take(source, "next")).to.deep.equal({ state: "run", run: "1" });
     await platform.runLine.finish(source, "next");
     expect(await take(source, "next")).to.deep.equal({ state: "run", run: "urgent" });
+  });
+
+  it("lets the same job, given out again, take its lease over, and fences its earlier execution out", async () => {
+    const source = newId("dc");
+    await platform.runLine.push(source, "1", "back", 0);
+    await platform.runLine.push(source, "2", "back", 0);
+    const [first, second] = [leaseToken("repeat:dc:7"), leaseToken("repeat:dc:7")];
+    expect(await take(source, first)).to.deep.equal({ state: "run", run: "1" });
+    expect(await take(source, leaseToken("repeat:dc:8"))).to.deep.equal({ state: "busy" });
+
+    expect(await take(source, second)).to.deep.equal({ state: "run", run: "1" });
+    expect(await platform.runLine.finish(source, first)).to.equal(false);
+    expect(await platform.runLine.renew(source, first, LEASE_MS)).to.equal(false);
+    await platform.runLine.release(source, first);
+    expect(await platform.runLine.finish(source, second)).to.equal(true);
+    expect(await take(source, second)).to.deep.equal({ state: "run", run: "2" });
   });
 
   it("asks for a wake again once a worker has begun", async () => {

@@ -1,0 +1,57 @@
+import { expect } from "chai";
+import { Deliveries } from "../../src/deliveries/model.ts";
+import { enqueueAll, openedQueue } from "../../src/queues/define-queue.ts";
+import { emissions } from "../../src/queues/emissions.ts";
+import { RunRecords } from "../../src/sources/model.ts";
+import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { type System, startSystem } from "../support/system.ts";
+import { until } from "../support/until.ts";
+
+const EMITTER = `export default { name: "Emitter", version: "0.0.1", props: { http: "$.interface.http" }, run() {} };`;
+const LISTENER = `export default { name: "Listener", version: "0.0.1", run() {} };`;
+
+describe("an emission that is worked off again", () => {
+  let system: System;
+  let receiver: Receiver;
+  before(async () => {
+    system = await startSystem();
+    receiver = await startReceiver(200);
+  });
+  after(async () => {
+    await system.stop();
+    await receiver.close();
+  });
+
+  it("is stored, delivered and given to a listening source once, be it at the same time or after the delivery", async () => {
+    const api = await system.user();
+    const emitter = await api.createSource({ component_code: EMITTER });
+    const listener = await api.createSource({ component_code: LISTENER });
+    await api.subscribe(emitter.id, (await api.createWebhook(receiver.url)).id);
+    await api.subscribe(emitter.id, listener.id);
+    const emission = { emitter_id: emitter.id, emit_id: "run_once-0", event: { n: 1 } };
+    const { queues, mongo } = system.worker;
+    const idle = () =>
+      until(
+        async () => {
+          const counts = [...queues.values()].map(queue =>
+            queue.getJobCountByTypes("waiting", "active", "delayed"),
+          );
+          return (await Promise.all(counts)).every(count => count === 0);
+        },
+        { what: "all queues idle" },
+      );
+
+    await enqueueAll(queues, emissions, [emission, emission, emission]);
+    await until(() => receiver.requests.length > 0, { what: "the delivery" });
+    await until(async () => Deliveries(mongo).exists({ state: "delivered" }));
+    await idle();
+    await enqueueAll(queues, emissions, [emission]);
+    await idle();
+
+    expect(await openedQueue(queues, emissions).getJobCountByTypes("completed")).to.equal(4);
+    expect(receiver.requests.map(({ headers }) => headers["webhook-id"])).to.have.length(1);
+    expect(await Deliveries(mongo).countDocuments({ emitter_id: emitter.id })).to.equal(1);
+    expect(await RunRecords(mongo).countDocuments({ source_id: listener.id })).to.equal(1);
+    expect(await api.summaries(emitter.id)).to.have.length(1);
+  });
+});

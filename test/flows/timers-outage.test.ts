@@ -1,0 +1,129 @@
+import { expect } from "chai";
+import { readDrops } from "../../src/events/drops.ts";
+import { openPlatform, type Platform } from "../../src/platform.ts";
+import { openedQueue } from "../../src/queues/define-queue.ts";
+import { runs } from "../../src/queues/runs.ts";
+import { reconcileTimers } from "../../src/reconcile/timers.ts";
+import { startWeb, type WebServer } from "../../src/server.ts";
+import { RunRecords, type Source, Sources, type StoredTimer } from "../../src/sources/model.ts";
+import { setTimer, wantedTimer } from "../../src/sources/schedule.ts";
+import { createUser } from "../../src/users/service.ts";
+import { Api } from "../support/api.ts";
+import { dropKeys, testConfig } from "../support/platform.ts";
+import { until } from "../support/until.ts";
+import { environmentOf, spawnWorker, type WorkerProcess, whenReady } from "../workers/worker-process.ts";
+
+const MINUTE = 60_000;
+/** Long enough that several ticks of the timers below are missed. */
+const AWAY_MS = 20 * MINUTE;
+
+const timerCode = (timer: Record<string, unknown>) => `export default { name: "Timer", version: "0.0.1",
+  props: { timer: { type: "$.interface.timer", default: ${JSON.stringify(timer)} } },
+  run(event) { this.$emit(event); } };`;
+
+/** An interval and a cron that miss several moments in that time, and have none in the minutes that follow. */
+const INTERVAL = { intervalSeconds: 500 };
+const cronOfThePast = () => {
+  const minutes = [15, 10, 5].map(ago => new Date(Date.now() - ago * MINUTE).getUTCMinutes());
+  return { cron: `${minutes.join(",")} * * * *` };
+};
+
+describe("timers after an outage", function () {
+  this.timeout(40_000);
+  let web: Platform;
+  let server: WebServer;
+  let api: Api;
+  let env: Record<string, string>;
+  const processes: WorkerProcess[] = [];
+
+  beforeEach(async () => {
+    const config = testConfig();
+    web = await openPlatform(config, "web");
+    server = await startWeb(web);
+    env = { ...environmentOf(config), SWEEP_EVERY: "1s" };
+    const { api_key } = await createUser(web, { email: "timers@example.test" });
+    api = new Api(`http://127.0.0.1:${server.port}/v1`, api_key);
+  });
+  afterEach(async () => {
+    for (const worker of processes.splice(0)) {
+      worker.kill("SIGKILL");
+      await worker.ended;
+    }
+    await server.close();
+    await web.mongo.dropDatabase();
+    await dropKeys(web);
+    await web.close();
+  });
+
+  const queue = () => openedQueue(web.queues, runs);
+  const startTwo = async () => {
+    processes.push(spawnWorker("runs", env), spawnWorker("runs", env));
+    for (const worker of processes) await whenReady(worker);
+  };
+  const timerRuns = (sourceId: string) =>
+    RunRecords(web.mongo).find({ source_id: sourceId, kind: "timer" }).sort({ _id: 1 }).lean();
+
+  /** A timer source as old as the outage. */
+  async function timerSource(timer: Record<string, unknown>): Promise<Source> {
+    const { id } = await api.createSource({ component_code: timerCode(timer) });
+    await queue().removeJobScheduler(id);
+    // Its first tick, which waits.
+    await queue().drain();
+    const source = await Sources(web.mongo).findOneAndUpdate(
+      { _id: id },
+      { $set: { updated_at: Math.floor((Date.now() - AWAY_MS) / 1000) } },
+      { returnDocument: "after" },
+    );
+    return source as Source;
+  }
+
+  /** Sets its scheduler as it was set before the outage: BullMQ takes the time from `Date.now`. */
+  async function setLongAgo(source: Source): Promise<void> {
+    const { now } = Date;
+    Date.now = () => now() - AWAY_MS;
+    try {
+      await setTimer(web, source._id, wantedTimer(source) as StoredTimer);
+    } finally {
+      Date.now = now;
+    }
+    const late = await queue().getJobScheduler(source._id);
+    expect(late?.next).to.be.below(Date.now() - AWAY_MS / 2);
+  }
+
+  /** Its one catching-up run was made, and what comes next lies ahead. */
+  async function ranOnce(source: Source): Promise<void> {
+    await until(async () => (await timerRuns(source._id)).length > 0, { what: "the run" });
+    await until(async () => ((await queue().getJobScheduler(source._id))?.next ?? 0) > Date.now());
+    await until(async () => (await queue().getJobCountByTypes("waiting", "active")) === 0);
+    // Further rounds of the reconciler change nothing.
+    expect(await reconcileTimers(web)).to.deep.equal({ timers: 0 });
+    await until(async () => (await queue().getJobCountByTypes("waiting", "active")) === 0);
+    const made = await timerRuns(source._id);
+    expect(made.map(run => run.outcome)).to.deep.equal(["ok"]);
+  }
+
+  it("fire once when all processes were down over several ticks and two start at once", async () => {
+    const sources = [await timerSource(INTERVAL), await timerSource(cronOfThePast())];
+    for (const source of sources) await setLongAgo(source);
+    await startTwo();
+    for (const source of sources) await ranOnce(source);
+  });
+
+  it("come back and fire once when Redis was lost with its data and two processes start at once", async () => {
+    const sources = [await timerSource(INTERVAL), await timerSource(cronOfThePast())];
+    await startTwo();
+    for (const source of sources) await ranOnce(source);
+  });
+
+  it("make one run of the ticks that piled up while they could not be worked off, and count the others", async () => {
+    const source = await timerSource(INTERVAL);
+    for (let missed = 1; missed <= 5; missed++) {
+      const timestamp = Date.now() - missed * 1000;
+      await queue().add(runs.name, { kind: "tick", source_id: source._id }, { ...runs.options, timestamp });
+    }
+    await setTimer(web, source._id, wantedTimer(source) as StoredTimer);
+    await startTwo();
+    await ranOnce(source);
+    expect(await readDrops(web, source._id)).to.deep.include({ "timer-overlap": 5 });
+  });
+});

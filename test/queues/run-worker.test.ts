@@ -1,0 +1,80 @@
+import { expect } from "chai";
+import { AppError } from "../../src/errors.ts";
+import { enqueue, openedQueue } from "../../src/queues/define-queue.ts";
+import { deletions } from "../../src/queues/deletions.ts";
+import { type RunningWorker, runWorker, type Work } from "../../src/queues/run-worker.ts";
+import { workerOptions } from "../../workers/worker-options.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { until } from "../support/until.ts";
+
+/** Any queue would do: this one's jobs are kept when they are done. */
+const QUEUE = deletions;
+
+describe("a worker", () => {
+  let platform: TestPlatform;
+  let worker: RunningWorker | undefined;
+  beforeEach(async () => {
+    platform = await openTestPlatform({ STALLED_AFTER: "1s" });
+  });
+  afterEach(async () => {
+    await worker?.close(0);
+    await platform.destroy();
+  });
+
+  const queue = () => openedQueue(platform.queues, QUEUE);
+  const work = (handle: (work: Work<{ emitter_id: string }>) => Promise<undefined>) => {
+    worker = runWorker(QUEUE, handle, workerOptions(platform, "deletions"));
+  };
+
+  it("lets a job whose store is away wait, without using up its attempts", async () => {
+    let calls = 0;
+    await queue().add(QUEUE.name, { emitter_id: "dc_1" }, { attempts: 1 });
+    work(async () => {
+      calls += 1;
+      if (calls < 3) throw new AppError("unavailable", "the store is away");
+      return undefined;
+    });
+    await until(async () => (await queue().getJobCountByTypes("completed")) === 1);
+    expect(calls).to.equal(3);
+  });
+
+  it("does a job once that is given out again to the process that has it in hand", async () => {
+    let calls = 0;
+    let end = () => {};
+    const released = new Promise<undefined>(resolve => {
+      end = () => resolve(undefined);
+    });
+    await enqueue(platform.queues, QUEUE, { emitter_id: "dc_1" });
+    work(() => {
+      calls += 1;
+      return released;
+    });
+    const [job] = await until(async () => {
+      const active = await queue().getActive();
+      return active.length > 0 && active;
+    });
+    await platform.redis.del(`${queue().toKey(job?.id ?? "")}:lock`);
+    await until(async () => ((await queue().getJob(job?.id ?? ""))?.attemptsStarted ?? 0) > 1, {
+      what: "the job to be given out again",
+    });
+    end();
+    await until(async () => (await queue().getJobCountByTypes("completed")) === 1);
+    expect(calls).to.equal(1);
+  });
+
+  it("tells a handler that it is to stop, and gives back what does not end in time", async () => {
+    await enqueue(platform.queues, QUEUE, { emitter_id: "dc_1" });
+    let given: Work<{ emitter_id: string }> | undefined;
+    work(async current => {
+      given = current;
+      await new Promise(resolve => current.signal.addEventListener("abort", resolve));
+      throw new AppError("unavailable", "stopped");
+    });
+    await until(() => given);
+    expect(given?.stopping()).to.equal(false);
+    const closing = worker?.close(100);
+    expect(given?.stopping()).to.equal(true);
+    await closing;
+    expect(await queue().getJobCountByTypes("delayed", "waiting")).to.equal(1);
+  });
+});

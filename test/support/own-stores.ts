@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ensurePrimary, mongoKind } from "../../script/lib/mongo.mjs";
+import { mongodProgram } from "../../script/lib/mongod.mjs";
+import { isFree } from "../../script/lib/ports.mjs";
+import { redisKind, redisProgram } from "../../script/lib/redis.mjs";
+import { type StoreHandle, startOrAdopt } from "../../script/lib/store-server.mjs";
+import { until } from "./until.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
+
+/** A store server that a test may take away and give back; its address and its data stay. */
+export interface OwnStore {
+  url: string;
+  /** SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Starts it again on its port and its data; resolves when it takes writes. */
+  start(): Promise<void>;
+  /** Holds it still (SIGSTOP): its connections stay open and nothing answers. */
+  freeze(): void;
+  thaw(): void;
+}
+
+export interface OwnStores {
+  redis: OwnStore;
+  mongo: OwnStore;
+  close(): Promise<void>;
+}
+
+type Kind = Parameters<typeof startOrAdopt>[0];
+
+/** A Redis (AOF, everysec, noeviction) and a MongoDB (one-node replica set) of this test alone. */
+export async function openOwnStores(): Promise<OwnStores> {
+  const folder = mkdtempSync(join(tmpdir(), `headwater-outage-${process.pid}-`));
+  const say = () => undefined;
+  const handles: StoreHandle[] = [];
+  const killAll = () => {
+    for (const { pid, isAlive } of handles) if (isAlive()) process.kill(pid, "SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  };
+  // Also when the run ends halfway: nobody else knows of these servers.
+  process.once("exit", killAll);
+
+  const open = async (
+    kindAt: (firstPort: number) => Kind,
+    options: { url: (port: number) => string; settle?: (port: number) => Promise<void> },
+  ): Promise<OwnStore> => {
+    let handle: StoreHandle | undefined;
+    const hold = (started: StoreHandle) => handles.push(started);
+    const current = () => {
+      if (!handle?.isAlive()) throw new Error("the server is not running");
+      return handle.pid;
+    };
+    const start = async () => {
+      const kind = kindAt(handle?.port ?? 0);
+      const port = handle?.port;
+      handle = await startOrAdopt(kind, { folder, hold });
+      if (port !== undefined && handle.port !== port) throw new Error(`port ${port} was taken meanwhile`);
+      await options.settle?.(handle.port);
+    };
+    await start();
+    return {
+      url: options.url(handle?.port ?? 0),
+      start,
+      async kill() {
+        process.kill(current(), "SIGKILL");
+        // A process that ends has no command line any more while it still holds its port.
+        await until(async () => !handle?.isAlive() && (await isFree(handle?.port ?? 0)), {
+          what: "the killed server to be gone",
+        });
+      },
+      freeze: () => void process.kill(current(), "SIGSTOP"),
+      thaw: () => void process.kill(current(), "SIGCONT"),
+    };
+  };
+
+  const redisServer = await redisProgram({ root, say });
+  const mongod = await mongodProgram({ root, say });
+  const [redis, mongo] = await Promise.all([
+    open(firstPort => redisKind({ program: redisServer, firstPort }), {
+      url: port => `redis://127.0.0.1:${port}`,
+    }),
+    open(firstPort => mongoKind({ program: mongod, firstPort, root }), {
+      url: port => `mongodb://127.0.0.1:${port}/?replicaSet=rs0`,
+      settle: port => ensurePrimary(port, root),
+    }),
+  ]);
+  return {
+    redis,
+    mongo,
+    async close() {
+      killAll();
+      await until(() => !handles.some(handle => handle.isAlive()), { what: "the servers to be gone" });
+      rmSync(folder, { recursive: true, force: true });
+      process.off("exit", killAll);
+    },
+  };
+}
