@@ -13,7 +13,7 @@ import { requestLog } from "./http/request-log.ts";
 import { respondError } from "./http/respond-error.ts";
 import type { AnyRoute } from "./http/route.ts";
 import { createRouter } from "./http/router.ts";
-import { httpMetrics, metrics } from "./metrics.ts";
+import { createMetrics } from "./metrics.ts";
 import { openapiRoute } from "./openapi-route.ts";
 import type { Platform } from "./platform.ts";
 import { ingress } from "./sources/ingress.ts";
@@ -41,14 +41,15 @@ export const routes: AnyRoute<Platform>[] = [...featureRoutes, openapiRoute(feat
 /** The web process's app; `checkAnswers` (tests) turns an answer that breaks its declaration into a 500. */
 export function createApp(platform: Platform, options: { checkAnswers?: boolean } = {}): Koa {
   const { config, log, redis, keys, secrets } = platform;
+  const metrics = createMetrics(platform);
   const app = new Koa({ proxy: config.trustProxy });
   app.on("error", error => log.error({ err: error }, "response failed"));
   app.use(requestLog(log));
-  app.use(httpMetrics());
+  app.use(metrics.time);
   app.use(respondError());
+  app.use(metrics.expose);
   app.use(ingress(platform));
   app.use(health(platform));
-  app.use(metrics(platform));
   app.use(helmet());
   app.use(board(platform));
   app.use(docsPage({ openapiUrl: "/v1/openapi.json" }));

@@ -7,7 +7,7 @@ import { matchSubscriptions } from "../subscriptions/match.ts";
 import { countDrop } from "./drops.ts";
 import { type EmitPlatform, fanOut } from "./fan-out.ts";
 import { findEmitter } from "./find-emitter.ts";
-import { type StoredEvent, StoredEvents } from "./model.ts";
+import { payloadId, type StoredEvent, StoredEvents } from "./model.ts";
 import { truncate } from "./truncate.ts";
 
 /**
@@ -42,7 +42,7 @@ export async function emit(platform: EmitPlatform, emission: EmissionsJob): Prom
   ]);
 
   const stored: StoredEvent = {
-    _id: emission.emit_id,
+    _id: payloadId(emitter.id, emission.emit_id),
     emitter_id: emitter.id,
     owner_id: emitter.owner_id,
     event_id: appended.eventId,
@@ -62,7 +62,7 @@ export async function emit(platform: EmitPlatform, emission: EmissionsJob): Prom
   const listeners = await fanOut(platform, event, subscriptions, emission);
   await forgetTrimmed(platform, emitter.id, appended.trimmed);
   platform.counters.add("emissions_total", { stream });
-  return { emitter_id: emitter.id, event_id: event.event_id, emit_id: event._id, channel, listeners };
+  return { emitter_id: emitter.id, event_id: event.event_id, emit_id: emission.emit_id, channel, listeners };
 }
 
 /** Emitted data stands under `raw_event`; errors and logs are objects of the platform's own (rest-api.md, section 2). */
@@ -78,8 +78,7 @@ async function storeOnce(platform: EmitPlatform, event: StoredEvent): Promise<St
     return event;
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
-    const earlier = await StoredEvents(platform.mongo).findById(event._id).lean();
-    return earlier && earlier.emitter_id === event.emitter_id ? earlier : event;
+    return (await StoredEvents(platform.mongo).findById(event._id).lean()) ?? event;
   }
 }
 

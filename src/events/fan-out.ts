@@ -49,7 +49,7 @@ export async function fanOut(
       continue;
     }
     const give = subscription.listener_id.startsWith("dc_") ? giveSource : giveWorkflow;
-    if (await give(platform, event, subscription, emission.event, hops)) taken += 1;
+    if (await give(platform, event, subscription, emission, hops)) taken += 1;
     else await countDrop(platform, event.emitter_id, "listener-absent");
   }
   return taken;
@@ -59,11 +59,11 @@ type Give = (
   platform: EmitPlatform,
   event: StoredEvent,
   subscription: Subscription,
-  value: unknown,
+  emission: EmissionsJob,
   hops: number,
 ) => Promise<boolean>;
 
-const giveSource: Give = async (platform, event, subscription, value, hops) => {
+const giveSource: Give = async (platform, event, subscription, emission, hops) => {
   const source = await Sources(platform.mongo)
     .findOne({ _id: subscription.listener_id, state: "ready", active: true }, { owner_id: 1 })
     .lean();
@@ -73,23 +73,23 @@ const giveSource: Give = async (platform, event, subscription, value, hops) => {
     // Derived, so that a fan-out done twice runs the listener once (its run record exists).
     run_id: derivedId("run", eventMs(event.event_id), event._id, subscription._id),
     at_ms: eventMs(event.event_id),
-    event: value,
+    event: emission.event,
     hops,
   });
   return true;
 };
 
-const giveWorkflow: Give = async (platform, event, subscription, value, hops) => {
+const giveWorkflow: Give = async (platform, event, subscription, emission, hops) => {
   const workflow = await Workflows(platform.mongo).findById(subscription.listener_id, { owner_id: 1 }).lean();
   if (!workflow || !(await reaches(platform, subscription.owner_id, workflow.owner_id))) return false;
   await enqueue(platform.queues, workflowEvents, {
     workflow_id: subscription.listener_id,
     subscription_id: subscription._id,
     event_id: event.event_id,
-    emit_id: event._id,
+    emit_id: emission.emit_id,
     emitter_id: event.emitter_id,
     name: event.name,
-    event: value,
+    event: emission.event,
     hops,
   });
   return true;

@@ -6,7 +6,7 @@ import { collection, schemaOptions } from "../store/mongo.ts";
  * Redis holds the summary of each event; this holds what Redis should not (docs/decisions/0004).
  */
 export interface StoredEvent {
-  /** The emit id, so that an emission processed twice has one payload and one event id. */
+  /** `payloadId`: an emission processed twice has one payload and one event id. */
   _id: string;
   emitter_id: string;
   owner_id: string;
@@ -20,6 +20,9 @@ export interface StoredEvent {
   delivered: boolean;
   created_at: Date;
 }
+
+/** Emit ids are their emitter's own: two workflows may well call an emission `order-1`. */
+export const payloadId = (emitterId: string, emitId: string): string => `${emitterId}-${emitId}`;
 
 /** As long as attempts are logged and a failed delivery may be retried (design.md, "Delivery to a webhook"). */
 export const EVENT_KEPT_SECONDS = 30 * 86_400;

@@ -2,7 +2,7 @@ import type { Platform } from "../platform.ts";
 import type { EventSummary, LogPage } from "../store/event-log.ts";
 import type { EventStream } from "../store/keys.ts";
 import { summaryEvent } from "./emit.ts";
-import { StoredEvents } from "./model.ts";
+import { payloadId, StoredEvents } from "./model.ts";
 
 type Stores = Pick<Platform, "mongo" | "eventLog">;
 
@@ -30,14 +30,15 @@ export async function readSummaries(
 }
 
 async function expand(platform: Stores, emitterId: string, rows: EventSummary[]): Promise<EventSummary[]> {
+  const idOf = (row: EventSummary) => payloadId(emitterId, row.metadata.emit_id);
   const cut = rows.filter(row => row.metadata.truncated);
   if (cut.length === 0) return rows;
   const stored = await StoredEvents(platform.mongo)
-    .find({ _id: { $in: cut.map(row => row.metadata.emit_id) }, emitter_id: emitterId })
+    .find({ _id: { $in: cut.map(idOf) } })
     .lean();
   const wholes = new Map(stored.map(event => [event._id, event]));
   return rows.map(row => {
-    const whole = wholes.get(row.metadata.emit_id);
+    const whole = wholes.get(idOf(row));
     if (!whole) return row;
     const { truncated: _, ...metadata } = row.metadata;
     return { ...row, event: summaryEvent(whole.name, JSON.parse(whole.event)), metadata };

@@ -9,6 +9,8 @@ import { reconcileTimers } from "./timers.ts";
 
 /** Work younger than this is in somebody's hands and not lost. */
 const GRACE_MS = 15_000;
+/** What a round under way gets to end when its process does. */
+const STOP_MS = 2000;
 /** A deployment is given up by its creator long before. */
 const DEPLOYING_MS = 15 * 60_000;
 
@@ -58,6 +60,7 @@ async function dropAbandoned(platform: Platform): Promise<number> {
 export function keepReconciled(platform: Platform): () => Promise<void> {
   const everyMs = platform.config.sweepEveryMs;
   let running: Promise<void> | undefined;
+  let isStopped = false;
   const round = async () => {
     try {
       if (!(await takeLock(platform.redis, platform.keys.leader(), platform.processId, everyMs * 3))) return;
@@ -65,7 +68,7 @@ export function keepReconciled(platform: Platform): () => Promise<void> {
       for (const [what, count] of mended) platform.counters.add("reconciled_total", { what }, count);
       if (mended.length > 0) platform.log.warn(Object.fromEntries(mended), "reconciled");
     } catch (error) {
-      platform.log.error({ err: error }, "reconcile failed");
+      if (!isStopped) platform.log.error({ err: error }, "reconcile failed");
     }
   };
   const next = () => {
@@ -77,7 +80,9 @@ export function keepReconciled(platform: Platform): () => Promise<void> {
   next();
   const timer = setInterval(next, everyMs);
   return async () => {
+    isStopped = true;
     clearInterval(timer);
-    await running;
+    // With a store away the round may wait for it; cut off anywhere, the next one begins anew.
+    await Promise.race([running, new Promise(resolve => setTimeout(resolve, STOP_MS).unref())]);
   };
 }

@@ -56,8 +56,8 @@ describe("timers after an outage", function () {
   });
 
   const queue = () => openedQueue(web.queues, runs);
-  const startTwo = async () => {
-    processes.push(spawnWorker("runs", env), spawnWorker("runs", env));
+  const start = async (...names: string[]) => {
+    processes.push(...names.map(name => spawnWorker(name, env)));
     for (const worker of processes) await whenReady(worker);
   };
   const timerRuns = (sourceId: string) =>
@@ -105,13 +105,13 @@ describe("timers after an outage", function () {
   it("fire once when all processes were down over several ticks and two start at once", async () => {
     const sources = [await timerSource(INTERVAL), await timerSource(cronOfThePast())];
     for (const source of sources) await setLongAgo(source);
-    await startTwo();
+    await start("runs", "runs");
     for (const source of sources) await ranOnce(source);
   });
 
   it("come back and fire once when Redis was lost with its data and two processes start at once", async () => {
     const sources = [await timerSource(INTERVAL), await timerSource(cronOfThePast())];
-    await startTwo();
+    await start("runs", "runs");
     for (const source of sources) await ranOnce(source);
   });
 
@@ -122,7 +122,7 @@ describe("timers after an outage", function () {
       await queue().add(runs.name, { kind: "tick", source_id: source._id }, { ...runs.options, timestamp });
     }
     await setTimer(web, source._id, wantedTimer(source) as StoredTimer);
-    await startTwo();
+    await start("runs");
     await ranOnce(source);
     expect(await readDrops(web, source._id)).to.deep.include({ "timer-overlap": 5 });
   });

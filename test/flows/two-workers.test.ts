@@ -51,13 +51,14 @@ describe("several worker processes", function () {
     const { api_key } = await createUser(web, { email: "two@example.test", plan: "paid" });
     api = new Api(`http://127.0.0.1:${server.port}/v1`, api_key);
   });
-  afterEach(async () => {
+  const killAll = async () => {
     for (const worker of processes.splice(0)) {
       worker.kill("SIGKILL");
       await worker.ended;
     }
-  });
+  };
   after(async () => {
+    await killAll();
     await server.close();
     await receiver.close();
     await web.mongo.dropDatabase();
@@ -109,7 +110,8 @@ describe("several worker processes", function () {
     receiver.script("hang");
     const sources = [await source(CALLING), await source(CALLING)];
     for (const id of sources) await run(id, { url: receiver.url });
-    await start("runs", "runs");
+    // The two of the test before, each of which runs one source at a time.
+    if (processes.length === 0) await start("runs", "runs");
     await until(() => receiver.hanging() === 2, { what: "both runs at once" });
     receiver.script(200);
     receiver.release();
@@ -117,6 +119,7 @@ describe("several worker processes", function () {
   });
 
   it("each stop within 10 s of SIGTERM, and what they had in hand is finished or given back", async () => {
+    await killAll();
     receiver.script("hang");
     const [stuck, backlogged, emitting] = [
       await source(CALLING),
@@ -141,7 +144,7 @@ describe("several worker processes", function () {
     const before = receiver.requests.length;
 
     receiver.script(200);
-    await start("runs", "emissions", "deliveries");
+    await start("all");
     await until(async () => (await finished(stuck)) === 1, { what: "the run that was given back" });
     await until(() => receiver.requests.slice(before).some(({ method }) => method === "POST"), {
       what: "the delivery that was given back",

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,7 +18,7 @@ export interface OwnStore {
   kill(): Promise<void>;
   /** Starts it again on its port and its data; resolves when it takes writes. */
   start(): Promise<void>;
-  /** Holds it still (SIGSTOP): its connections stay open and nothing answers. */
+  /** Holds it still (SIGSTOP): its connections stay open and nothing answers from now on. */
   freeze(): void;
   thaw(): void;
 }
@@ -30,6 +30,16 @@ export interface OwnStores {
 }
 
 type Kind = Parameters<typeof startOrAdopt>[0];
+
+/** On a busy machine a thread may still answer after the signal was sent; /proc tells when all have stopped. */
+function waitStopped(pid: number): void {
+  const tasks = `/proc/${pid}/task`;
+  const isStopped = () =>
+    readdirSync(tasks).every(task => /\) [Tt] /.test(readFileSync(join(tasks, task, "stat"), "utf8")));
+  for (let look = 0; look < 200 && existsSync(tasks) && !isStopped(); look++) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+  }
+}
 
 /** A Redis (AOF, everysec, noeviction) and a MongoDB (one-node replica set) of this test alone. */
 export async function openOwnStores(): Promise<OwnStores> {
@@ -71,7 +81,10 @@ export async function openOwnStores(): Promise<OwnStores> {
           what: "the killed server to be gone",
         });
       },
-      freeze: () => void process.kill(current(), "SIGSTOP"),
+      freeze() {
+        process.kill(current(), "SIGSTOP");
+        waitStopped(current());
+      },
       thaw: () => void process.kill(current(), "SIGCONT"),
     };
   };

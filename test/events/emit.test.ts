@@ -1,0 +1,170 @@
+import { expect } from "chai";
+import { Deliveries } from "../../src/deliveries/model.ts";
+import { readDrops } from "../../src/events/drops.ts";
+import { emit } from "../../src/events/emit.ts";
+import { StoredEvents } from "../../src/events/model.ts";
+import { readSummaries } from "../../src/events/read.ts";
+import type { EmissionsJob } from "../../src/queues/emissions.ts";
+import { newId } from "../../src/store/ids.ts";
+import type { EventStream } from "../../src/store/keys.ts";
+import { Subscriptions } from "../../src/subscriptions/model.ts";
+import { createWebhook } from "../../src/webhooks/service.ts";
+import { Workflows } from "../../src/workflows/model.ts";
+import { startDeliveries } from "../../workers/deliveries.ts";
+import { rejection } from "../components/rejection.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { until } from "../support/until.ts";
+
+describe("an emission", () => {
+  let platform: TestPlatform;
+  let receiver: Receiver;
+  before(async () => {
+    platform = await openTestPlatform();
+    receiver = await startReceiver();
+  });
+  after(async () => {
+    await receiver.close();
+    await platform.destroy();
+  });
+
+  /** A workflow of a new account, with a webhook that hears its channel. */
+  async function emitter(channel = "", filter: string | null = null) {
+    const owner = newId("u");
+    const id = newId("p");
+    await Workflows(platform.mongo).insertOne({ _id: id, owner_id: owner, name: "flow", created_at: 0 });
+    const webhook = await createWebhook(platform, {
+      ownerId: owner,
+      userId: owner,
+      url: `${receiver.url}/${id}`,
+    });
+    await Subscriptions(platform.mongo).insertOne({
+      _id: newId("sub"),
+      owner_id: owner,
+      user_id: owner,
+      emitter_id: id,
+      listener_id: webhook.id,
+      event_name: channel,
+      filter,
+      created_at: 0,
+    });
+    return { id, owner, webhook: webhook.id };
+  }
+
+  const job = (emitterId: string, more: Partial<EmissionsJob> = {}): EmissionsJob => ({
+    emitter_id: emitterId,
+    emit_id: newId("emit"),
+    event: { hello: "world" },
+    ...more,
+  });
+  const rows = async (id: string, stream: EventStream = "emits", expand = false) =>
+    (await readSummaries(platform, id, stream, { limit: 100, expand })).rows;
+
+  it("gets its event id, its summary and its deliveries, once, however often it is worked off", async () => {
+    const { id } = await emitter();
+    const emission = job(id, { summary: "a line" });
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => emit(platform, emission)));
+    expect(new Set(outcomes.map(outcome => outcome.event_id)).size).to.equal(1);
+    expect(outcomes[0]).to.include({ emitter_id: id, emit_id: emission.emit_id, channel: "", listeners: 1 });
+    const [row, ...others] = await rows(id);
+    expect(others).to.deep.equal([]);
+    expect(row).to.deep.include({
+      id: outcomes[0]?.event_id,
+      event: { raw_event: { hello: "world" } },
+      metadata: { emit_id: emission.emit_id, name: "", emitter_id: id, summary: "a line" },
+    });
+    expect(await Deliveries(platform.mongo).countDocuments({ emitter_id: id })).to.equal(1);
+    expect(await StoredEvents(platform.mongo).countDocuments({ emitter_id: id })).to.equal(1);
+  });
+
+  it("of another emitter under the same id is another: neither sees the other's data", async () => {
+    const [mine, theirs] = [await emitter(), await emitter()];
+    const secret = "x".repeat(2000);
+    await emit(platform, job(theirs.id, { emit_id: "order-1", event: { secret } }));
+    const outcome = await emit(
+      platform,
+      job(mine.id, { emit_id: "order-1", event: { mine: "y".repeat(2000) } }),
+    );
+    expect(outcome).to.include({ emit_id: "order-1", listeners: 1 });
+    const [row] = await rows(mine.id, "emits", true);
+    expect(row?.event).to.deep.equal({ raw_event: { mine: "y".repeat(2000) } });
+    expect(row?.metadata).to.deep.equal({ emit_id: "order-1", name: "", emitter_id: mine.id });
+
+    const worker = startDeliveries(platform);
+    try {
+      const got = (id: string) => receiver.requests.find(request => request.path.endsWith(id))?.raw;
+      await until(() => got(mine.id) && got(theirs.id), { what: "both deliveries" });
+      expect(JSON.parse(got(mine.id) ?? "")).to.deep.equal({ mine: "y".repeat(2000) });
+      expect(JSON.parse(got(theirs.id) ?? "")).to.deep.equal({ secret });
+    } finally {
+      await worker.close(3000);
+    }
+  });
+
+  const values: [string, unknown][] = [
+    ["null", null],
+    ["a text", "text"],
+    ["a number", 0],
+    ["false", false],
+    ["a list", [1, [2]]],
+    ["an empty object", {}],
+    ["odd names", { "a.b": 1, $set: 2, "": 3, ["__proto__"]: 4 }],
+  ];
+  for (const [what, event] of values) {
+    it(`may be ${what}, stored and delivered as it is`, async () => {
+      const { id } = await emitter();
+      await emit(platform, job(id, { event: JSON.parse(JSON.stringify(event)) }));
+      const [row] = await rows(id);
+      expect(JSON.stringify(row?.event)).to.equal(JSON.stringify({ raw_event: event }));
+      const stored = await StoredEvents(platform.mongo).findOne({ emitter_id: id }).lean();
+      expect(stored?.event).to.equal(JSON.stringify(event));
+    });
+  }
+
+  it("goes to the stream of its channel", async () => {
+    const { id } = await emitter("news");
+    const error = { original_event: { a: 1 }, original_context: {}, error: { code: "E" } };
+    await emit(platform, job(id, { name: "news", event: "told" }));
+    await emit(platform, job(id, { name: "$errors", event: error }));
+    await emit(platform, job(id, { name: "$logs", event: { level: "info", message: "m", ts: 1 } }));
+    await emit(platform, job(id, { name: "$errors", event: "no object" }));
+    expect((await rows(id)).map(({ metadata }) => metadata.name)).to.deep.equal(["news"]);
+    expect((await rows(id, "errors")).map(({ event }) => event)).to.deep.equal([
+      { raw_event: "no object" },
+      error,
+    ]);
+    expect((await rows(id, "logs"))[0]?.event).to.include({ message: "m" });
+    expect(await Deliveries(platform.mongo).countDocuments({ emitter_id: id })).to.equal(1);
+  });
+
+  it("that nobody hears, or that is filtered away, is counted, once for each event", async () => {
+    const { id } = await emitter("other");
+    const emission = job(id);
+    for (let times = 0; times < 3; times += 1) await emit(platform, emission);
+    expect(await readDrops(platform, id)).to.deep.equal({ "no-listener": 1 });
+    const choosy = await emitter("", '{"hello":"moon"}');
+    await emit(platform, job(choosy.id));
+    expect(await readDrops(platform, choosy.id)).to.deep.equal({ filtered: 1 });
+    expect(await StoredEvents(platform.mongo).countDocuments({ emitter_id: choosy.id })).to.equal(0);
+  });
+
+  it("over 1 KB is stored whole beside its summary, and goes with it", async () => {
+    const { id } = await emitter("nobody emits here");
+    const large = { text: "ü".repeat(5000) };
+    await emit(platform, job(id, { event: large }));
+    expect((await rows(id))[0]?.metadata.truncated).to.equal(true);
+    expect((await rows(id, "emits", true))[0]).to.deep.include({ event: { raw_event: large } });
+    expect(await readDrops(platform, id)).to.include({ truncated: 1 });
+    for (let n = 0; n < 100; n += 1) await emit(platform, job(id, { event: n }));
+    expect(await rows(id)).to.have.length(100);
+    expect(await StoredEvents(platform.mongo).countDocuments({ emitter_id: id })).to.equal(0);
+  });
+
+  it("of an emitter that is gone is not found, and leaves nothing", async () => {
+    for (const prefix of ["p", "dc"] as const) {
+      const id = newId(prefix);
+      expect((await rejection(emit(platform, job(id)))).code).to.equal("not-found");
+      expect(await platform.redis.keys(`*{${id}}*`)).to.deep.equal([]);
+    }
+  });
+});

@@ -1,0 +1,146 @@
+import { expect } from "chai";
+import { Deliveries } from "../../src/deliveries/model.ts";
+import { readDrops } from "../../src/events/drops.ts";
+import { fanOut } from "../../src/events/fan-out.ts";
+import type { StoredEvent } from "../../src/events/model.ts";
+import { openedQueue } from "../../src/queues/define-queue.ts";
+import type { EmissionsJob } from "../../src/queues/emissions.ts";
+import { workflowEvents } from "../../src/queues/workflow-events.ts";
+import { parseLineItem } from "../../src/sources/line-item.ts";
+import { newId } from "../../src/store/ids.ts";
+import type { Subscription } from "../../src/subscriptions/model.ts";
+import { createWebhook } from "../../src/webhooks/service.ts";
+import { Workflows } from "../../src/workflows/model.ts";
+import { storeSource } from "../sources/source-row.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+
+describe("fanning an event out", () => {
+  let platform: TestPlatform;
+  before(async () => {
+    platform = await openTestPlatform();
+  });
+  after(() => platform.destroy());
+
+  const owner = newId("u");
+  const subscription = (listener_id: string, more: Partial<Subscription> = {}): Subscription => ({
+    _id: newId("sub"),
+    owner_id: owner,
+    user_id: owner,
+    emitter_id: "dc_*",
+    listener_id,
+    event_name: "",
+    filter: null,
+    created_at: 0,
+    ...more,
+  });
+
+  function emitted(event: unknown, hops?: number): { stored: StoredEvent; emission: EmissionsJob } {
+    const emission = {
+      emitter_id: newId("dc"),
+      emit_id: newId("emit"),
+      event,
+      ...(hops !== undefined && { hops }),
+    };
+    const at = Date.now();
+    const stored = {
+      _id: emission.emit_id,
+      emitter_id: emission.emitter_id,
+      owner_id: owner,
+      event_id: `${at}-0`,
+      score: at * 1024,
+      name: "",
+      event: JSON.stringify(event),
+      delivered: true,
+      created_at: new Date(at),
+    };
+    return { stored, emission };
+  }
+
+  const flow = async (ownerId = owner) => {
+    const _id = newId("p");
+    await Workflows(platform.mongo).insertOne({ _id, owner_id: ownerId, name: "flow", created_at: 0 });
+    return _id;
+  };
+  const webhook = async (ownerId = owner) =>
+    (await createWebhook(platform, { ownerId, userId: ownerId, url: "http://127.0.0.1:1/" })).id;
+  const line = async (id: string) =>
+    (await platform.redis.lrange(platform.keys.runLine(id), 0, -1)).map(parseLineItem);
+  const jobsOf = async (workflowId: string) =>
+    (await openedQueue(platform.queues, workflowEvents).getJobs(["waiting"])).filter(
+      job => job.data.workflow_id === workflowId,
+    );
+
+  it("gives it to each kind of listener in its own way, and the same again when it is repeated", async () => {
+    const listener = await storeSource(platform, { owner_id: owner });
+    const [workflowId, webhookId] = [await flow(), await webhook()];
+    const subscriptions = [listener._id, workflowId, webhookId].map(id => subscription(id));
+    const { stored, emission } = emitted({ n: 1 }, 2);
+    for (let times = 0; times < 2; times += 1) {
+      expect(await fanOut(platform, stored, subscriptions, emission)).to.equal(3);
+    }
+    const items = await line(listener._id);
+    expect(new Set(items.map(item => item.run_id)).size).to.equal(1);
+    expect(items[0]).to.deep.include({ kind: "event", event: { n: 1 }, hops: 3 });
+    const [job, ...others] = await jobsOf(workflowId);
+    expect(others).to.deep.equal([]);
+    expect(job?.data).to.deep.equal({
+      workflow_id: workflowId,
+      subscription_id: subscriptions[1]?._id,
+      event_id: stored.event_id,
+      emit_id: emission.emit_id,
+      emitter_id: emission.emitter_id,
+      name: "",
+      event: { n: 1 },
+      hops: 3,
+    });
+    expect(await Deliveries(platform.mongo).countDocuments({ webhook_id: webhookId })).to.equal(1);
+    expect(await readDrops(platform, emission.emitter_id)).to.deep.equal({});
+  });
+
+  it("gives two subscriptions of one source a run each", async () => {
+    const listener = await storeSource(platform, { owner_id: owner });
+    const { stored, emission } = emitted(1);
+    await fanOut(platform, stored, [subscription(listener._id), subscription(listener._id)], emission);
+    expect(new Set((await line(listener._id)).map(item => item.run_id)).size).to.equal(2);
+  });
+
+  it("counts each listener that is not there: disabled, going, gone, or out of its subscriber's reach", async () => {
+    const stranger = newId("u");
+    const gone = [
+      (await storeSource(platform, { owner_id: owner, active: false }))._id,
+      (await storeSource(platform, { owner_id: owner, state: "deleting" }))._id,
+      (await storeSource(platform, { owner_id: owner, state: "deploying" }))._id,
+      (await storeSource(platform, { owner_id: stranger }))._id,
+      newId("dc"),
+      await flow(stranger),
+      newId("p"),
+      await webhook(stranger),
+      newId("wh"),
+    ];
+    const { stored, emission } = emitted(1);
+    await fanOut(
+      platform,
+      stored,
+      gone.map(id => subscription(id)),
+      emission,
+    );
+    expect(await readDrops(platform, emission.emitter_id)).to.deep.equal({ "listener-absent": gone.length });
+    for (const id of gone) {
+      expect(await line(id)).to.deep.equal([]);
+      expect(await jobsOf(id)).to.deep.equal([]);
+      expect(await Deliveries(platform.mongo).countDocuments({ webhook_id: id })).to.equal(0);
+    }
+  });
+
+  it("ends a loop of sources that listen to each other, and says so; a webhook still gets the event", async () => {
+    const listener = await storeSource(platform, { owner_id: owner });
+    const [workflowId, webhookId] = [await flow(), await webhook()];
+    const subscriptions = [listener._id, workflowId, webhookId].map(id => subscription(id));
+    const last = emitted(1, 15);
+    expect(await fanOut(platform, last.stored, subscriptions, last.emission)).to.equal(3);
+    const looped = emitted(1, 16);
+    expect(await fanOut(platform, looped.stored, subscriptions, looped.emission)).to.equal(1);
+    expect(await readDrops(platform, looped.emission.emitter_id)).to.deep.equal({ loop: 2 });
+    expect((await line(listener._id)).map(item => ("hops" in item ? item.hops : null))).to.deep.equal([16]);
+  });
+});

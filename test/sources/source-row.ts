@@ -1,0 +1,28 @@
+import { type Source, Sources } from "../../src/sources/model.ts";
+import { newId } from "../../src/store/ids.ts";
+import type { TestPlatform } from "../support/platform.ts";
+
+/** Stores a source as it is when nobody has done anything with it. */
+export async function storeSource(platform: TestPlatform, overrides: Partial<Source> = {}): Promise<Source> {
+  const _id = newId("dc");
+  const source: Source = {
+    _id,
+    owner_id: "u_1",
+    user_id: "u_1",
+    component_id: "sc_1",
+    component_url: null,
+    name: "row",
+    name_slug: _id,
+    configured_props: platform.secrets.seal("{}"),
+    endpoint: null,
+    timer: null,
+    active: true,
+    state: "ready",
+    change_id: null,
+    created_at: 0,
+    updated_at: 0,
+    ...overrides,
+  };
+  await Sources(platform.mongo).insertOne(source);
+  return source;
+}

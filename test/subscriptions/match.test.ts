@@ -1,0 +1,127 @@
+import { expect } from "chai";
+import { Memberships } from "../../src/organizations/model.ts";
+import { newId } from "../../src/store/ids.ts";
+import { globOf, matchSubscriptions } from "../../src/subscriptions/match.ts";
+import { type Subscription, Subscriptions } from "../../src/subscriptions/model.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+
+describe("which subscriptions want an event", () => {
+  let platform: TestPlatform;
+  before(async () => {
+    platform = await openTestPlatform();
+  });
+  after(() => platform.destroy());
+
+  const join = (org: string, user: string) =>
+    Memberships(platform.mongo).insertOne({
+      _id: `${org}-${user}`,
+      org_id: org,
+      user_id: user,
+      created_at: 0,
+    });
+
+  async function subscribe(
+    owner: string,
+    emitter: string,
+    more: Partial<Subscription> = {},
+  ): Promise<string> {
+    const _id = newId("sub");
+    await Subscriptions(platform.mongo).insertOne({
+      _id,
+      owner_id: owner,
+      user_id: owner,
+      emitter_id: emitter,
+      listener_id: newId("wh"),
+      event_name: "",
+      filter: null,
+      created_at: 0,
+      ...more,
+    });
+    return _id;
+  }
+
+  async function matched(id: string, owner: string, channel = "", event: unknown = {}) {
+    const { subscriptions, filtered } = await matchSubscriptions(
+      platform,
+      { id, owner_id: owner },
+      channel,
+      event,
+    );
+    return { ids: subscriptions.map(({ _id }) => _id), filtered };
+  }
+
+  it("are those of its emitter, of the glob of its kind, and no others", async () => {
+    const owner = newId("u");
+    const [source, flow, other] = [newId("dc"), newId("p"), newId("dc")];
+    const bySource = await subscribe(owner, source);
+    const byFlow = await subscribe(owner, flow);
+    const allSources = await subscribe(owner, "dc_*");
+    const allFlows = await subscribe(owner, "p_*");
+    await subscribe(owner, other);
+    expect((await matched(source, owner)).ids).to.have.members([bySource, allSources]);
+    expect((await matched(flow, owner)).ids).to.have.members([byFlow, allFlows]);
+    expect([globOf(source), globOf(flow)]).to.deep.equal(["dc_*", "p_*"]);
+  });
+
+  it("are of its very channel: not of another, not of $errors, not of one that looks like it", async () => {
+    const owner = newId("u");
+    const source = newId("dc");
+    const named: Record<string, string> = {};
+    for (const name of ["", "news", "$errors", "$logs", "News", "news "]) {
+      named[name] = await subscribe(owner, source, { event_name: name });
+    }
+    for (const [name, id] of Object.entries(named)) {
+      expect((await matched(source, owner, name)).ids, JSON.stringify(name)).to.deep.equal([id]);
+    }
+    expect((await matched(source, owner, ".*")).ids).to.deep.equal([]);
+  });
+
+  it("are no stranger's, by id, by glob, or by the organization", async () => {
+    const [owner, stranger, org] = [newId("u"), newId("u"), newId("o")];
+    const source = newId("dc");
+    for (const emitter of [source, "dc_*", owner, org]) await subscribe(stranger, emitter);
+    expect((await matched(source, owner)).ids).to.deep.equal([]);
+    expect((await matched(source, org)).ids).to.deep.equal([]);
+  });
+
+  it("of an organization's emitter are the organization's, and a member's while it is one", async () => {
+    const [org, member] = [newId("o"), newId("u")];
+    const source = newId("dc");
+    const ours = await subscribe(org, "dc_*");
+    const byId = await subscribe(member, source);
+    const byOrg = await subscribe(member, org);
+    await subscribe(member, "dc_*");
+    expect((await matched(source, org)).ids).to.have.members([ours]);
+    await join(org, member);
+    expect((await matched(source, org)).ids).to.have.members([ours, byId, byOrg]);
+    await Memberships(platform.mongo).deleteOne({ _id: `${org}-${member}` });
+    expect((await matched(source, org)).ids).to.have.members([ours]);
+  });
+
+  it("are those whose filter the event matches; the others are counted", async () => {
+    const owner = newId("u");
+    const source = newId("dc");
+    const open = await subscribe(owner, source, { filter: '{"state":"open"}' });
+    await subscribe(owner, source, { filter: '{"state":"closed"}' });
+    const all = await subscribe(owner, source);
+    const { ids, filtered } = await matched(source, owner, "", { state: "open" });
+    expect(ids).to.have.members([open, all]);
+    expect(filtered).to.equal(1);
+    expect(await matched(source, owner, "", null)).to.deep.equal({ ids: [all], filtered: 2 });
+  });
+
+  it("are one for each listener: the narrowest that passes", async () => {
+    const [org, listener_id] = [newId("o"), newId("wh")];
+    const source = newId("dc");
+    const wide = await subscribe(org, "dc_*", { listener_id });
+    await subscribe(org, org, { listener_id });
+    const narrow = await subscribe(org, source, { listener_id, filter: '{"n":1}' });
+    expect((await matched(source, org, "", { n: 1 })).ids).to.deep.equal([narrow]);
+    const without = await matched(source, org, "", { n: 2 });
+    expect(without.ids).to.have.length(1).and.not.include(narrow);
+    expect(without.filtered).to.equal(1);
+    await subscribe(org, "dc_*");
+    expect((await matched(source, org, "", { n: 2 })).ids).to.have.length(2);
+    expect(wide).to.be.a("string");
+  });
+});

@@ -1,0 +1,155 @@
+import { expect } from "chai";
+import { newId } from "../../src/store/ids.ts";
+import { AutoSubscriptions, Subscriptions } from "../../src/subscriptions/model.ts";
+import {
+  autoSubscribe,
+  listSubscriptions,
+  type Subscriber,
+  subscribe,
+  unsubscribe,
+} from "../../src/subscriptions/service.ts";
+import { createWebhook } from "../../src/webhooks/service.ts";
+import { Workflows } from "../../src/workflows/model.ts";
+import { rejection } from "../components/rejection.ts";
+import { storeSource } from "../sources/source-row.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+
+describe("subscribing", () => {
+  let platform: TestPlatform;
+  let me: Subscriber;
+  let source: string;
+  let webhook: string;
+  before(async () => {
+    platform = await openTestPlatform();
+  });
+  beforeEach(async () => {
+    me = subscriber(newId("u"));
+    source = (await storeSource(platform, { owner_id: me.owner }))._id;
+    webhook = await webhookOf(me.owner);
+  });
+  after(() => platform.destroy());
+
+  const subscriber = (id: string, ...orgs: string[]): Subscriber => ({
+    owner: id,
+    owners: [id, ...orgs],
+    userId: id,
+  });
+  const webhookOf = async (ownerId: string) =>
+    (await createWebhook(platform, { ownerId, userId: ownerId, url: "http://127.0.0.1:1/" })).id;
+  const wanted = (emitterId: string, listenerId: string, eventName = "") => ({
+    emitterId,
+    listenerId,
+    eventName,
+  });
+
+  it("at once and often makes one subscription, and everybody is told of that one", async () => {
+    const made = await Promise.all(
+      Array.from({ length: 10 }, () => subscribe(platform, me, wanted(source, webhook))),
+    );
+    expect(new Set(made.map(({ _id }) => _id)).size).to.equal(1);
+    expect(await Subscriptions(platform.mongo).countDocuments({ emitter_id: source })).to.equal(1);
+    const other = await subscribe(platform, me, wanted(source, webhook, "$errors"));
+    expect((await listSubscriptions(platform, me.owner)).map(({ _id }) => _id)).to.have.members([
+      made[0]?._id,
+      other._id,
+    ]);
+  });
+
+  it("again keeps the filter there is, or takes the new one, also none", async () => {
+    const first = await subscribe(platform, me, { ...wanted(source, webhook), filter: { a: 1 } });
+    expect(first.filter).to.equal('{"a":1}');
+    expect((await subscribe(platform, me, wanted(source, webhook))).filter).to.equal('{"a":1}');
+    expect((await subscribe(platform, me, { ...wanted(source, webhook), filter: { b: 2 } })).filter).to.equal(
+      '{"b":2}',
+    );
+    const bad = await rejection(
+      subscribe(platform, me, { ...wanted(source, webhook), filter: { a: { $what: 1 } } }),
+    );
+    expect(bad.code).to.equal("invalid");
+    expect((await listSubscriptions(platform, me.owner))[0]?.filter).to.equal('{"b":2}');
+  });
+
+  it("names neither what is another's, nor what is not there (yet, or any more), as if it were absent", async () => {
+    const stranger = newId("u");
+    const theirs = (await storeSource(platform, { owner_id: stranger }))._id;
+    const theirWebhook = await webhookOf(stranger);
+    const deploying = (await storeSource(platform, { owner_id: me.owner, state: "deploying" }))._id;
+    const deleting = (await storeSource(platform, { owner_id: me.owner, state: "deleting" }))._id;
+    for (const emitter of [theirs, deploying, deleting, newId("dc"), newId("p"), newId("o")]) {
+      const error = await rejection(subscribe(platform, me, wanted(emitter, webhook)));
+      expect([error.code, error.message]).to.deep.equal(["not-found", "emitter not found"]);
+    }
+    for (const listener of [theirWebhook, theirs, deploying, deleting, newId("wh"), newId("p")]) {
+      const error = await rejection(subscribe(platform, me, wanted(source, listener)));
+      expect([error.code, error.message]).to.deep.equal(["not-found", "listener not found"]);
+      expect(
+        (await rejection(autoSubscribe(platform, me, { listenerId: listener, eventName: "$logs" }))).code,
+      ).to.equal("not-found");
+    }
+    expect(await listSubscriptions(platform, me.owner)).to.deep.equal([]);
+  });
+
+  for (const wrong of [
+    "",
+    "*",
+    "dc_",
+    "dc_**",
+    "wh_*",
+    "u_1",
+    "sc_0000000000000000",
+    "dc_0000000000000000x",
+    "$ne",
+  ]) {
+    it(`takes ${JSON.stringify(wrong)} for no emitter and no listener`, async () => {
+      const emitter = await rejection(subscribe(platform, me, wanted(wrong, webhook)));
+      expect(emitter.fields.map(({ path }) => path)).to.deep.equal(["emitter_id"]);
+      const listener = await rejection(subscribe(platform, me, wanted(source, wrong)));
+      expect(listener.fields.map(({ path }) => path)).to.deep.equal(["listener_id"]);
+    });
+  }
+
+  it("takes a workflow as emitter and as listener, and an organization that the subscriber is in", async () => {
+    const org = newId("o");
+    const member = subscriber(me.owner, org);
+    const flow = newId("p");
+    await Workflows(platform.mongo).insertOne({ _id: flow, owner_id: org, name: "flow", created_at: 0 });
+    for (const [emitter, listener] of [
+      [flow, webhook],
+      [source, flow],
+      [org, webhook],
+      ["p_*", flow],
+    ] as const) {
+      expect(await subscribe(platform, member, wanted(emitter, listener))).to.include({ owner_id: me.owner });
+    }
+    expect((await rejection(subscribe(platform, me, wanted(flow, webhook)))).code).to.equal("not-found");
+  });
+
+  it("is ended by what it was made with, once, and by nobody else", async () => {
+    await subscribe(platform, me, wanted(source, webhook, "news"));
+    const stranger = subscriber(newId("u"));
+    for (const [who, what] of [
+      [stranger, wanted(source, webhook, "news")],
+      [me, wanted(source, webhook)],
+      [me, wanted("dc_*", webhook, "news")],
+    ] as const) {
+      expect((await rejection(unsubscribe(platform, who, what))).code).to.equal("not-found");
+    }
+    await unsubscribe(platform, me, wanted(source, webhook, "news"));
+    expect((await rejection(unsubscribe(platform, me, wanted(source, webhook, "news")))).code).to.equal(
+      "not-found",
+    );
+  });
+
+  it("to what is created later is one wish for each listener and channel", async () => {
+    const made = await Promise.all(
+      Array.from({ length: 6 }, () =>
+        autoSubscribe(platform, me, { listenerId: webhook, eventName: "$errors" }),
+      ),
+    );
+    expect(new Set(made.map(({ _id }) => _id)).size).to.equal(1);
+    await autoSubscribe(platform, me, { listenerId: webhook, eventName: "$logs" });
+    expect(await AutoSubscriptions(platform.mongo).countDocuments({ owner_id: me.owner })).to.equal(2);
+    const wrong = await rejection(autoSubscribe(platform, me, { listenerId: "u_1", eventName: "$logs" }));
+    expect(wrong.fields[0]?.path).to.equal("listener_id");
+  });
+});
