@@ -76,7 +76,7 @@ class UrlReader implements ModuleReader {
     if (answer.status === 404 || answer.status === 410) return null;
     if (answer.status !== 200) throw new ModuleRefusal(`${address.href} answered ${answer.status}`);
     if (answer.truncated) throw new ModuleRefusal(`${address.href} exceeds 1 MB`);
-    if (answer.headers["content-type"]?.startsWith("text/html")) {
+    if (answer.headers["content-type"]?.toLowerCase().startsWith("text/html")) {
       throw new ModuleRefusal(`${address.href} is a web page, not code`);
     }
     return { text: decode(answer.body, address), address };

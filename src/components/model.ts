@@ -63,12 +63,18 @@ export interface StoredBundle {
   /** Hash of the bundle's own text. */
   _id: string;
   code: string;
+  /** Components ever saved with it; counted so that a deletion at that moment meets the write. */
+  saves?: number;
 }
 
 export const Bundles = collection<StoredBundle>(
   "bundles",
   new Schema<StoredBundle>(
-    { _id: { type: String, required: true }, code: { type: String, required: true } },
+    {
+      _id: { type: String, required: true },
+      code: { type: String, required: true },
+      saves: { type: Number },
+    },
     schemaOptions,
   ),
 );

@@ -52,11 +52,6 @@ export async function saveModules(
   if (earlier) return earlier;
   const bundle = { code: bundled.code, hash: createHash("sha256").update(bundled.code).digest("hex") };
   const { usesRespond, ...description } = await describeComponent(await platform.sandboxes(), bundle);
-  await Bundles(platform.mongo).updateOne(
-    { _id: bundle.hash },
-    { $setOnInsert: { code: bundle.code } },
-    { upsert: true },
-  );
   const now = Math.floor(platform.clock() / 1000);
   const component: Component = {
     _id: newId("sc", platform.clock()),
@@ -78,13 +73,25 @@ export async function saveModules(
     updated_at: now,
   };
   try {
-    await Components(platform.mongo).insertOne(component);
+    await store(platform, component, bundle.code);
     return component;
   } catch (error) {
     const winner = isDuplicateKey(error) ? await sameCode(platform, ownerId, bundled.hash) : null;
     if (!winner) throw error;
     return winner;
   }
+}
+
+/** Both or neither; a deletion of another component with this bundle, at this moment, meets the write and looks again. */
+async function store(platform: SavePlatform, component: Component, code: string): Promise<void> {
+  await transaction(platform.mongo, async session => {
+    await Bundles(platform.mongo).updateOne(
+      { _id: component.bundle_hash },
+      { $setOnInsert: { code }, $inc: { saves: 1 } },
+      { upsert: true, session },
+    );
+    await Components(platform.mongo).insertMany([component], { session });
+  });
 }
 
 function sameCode(platform: SavePlatform, ownerId: string, codeHash: string): Promise<Component | null> {

@@ -1,0 +1,163 @@
+import { createHash } from "node:crypto";
+import { expect } from "chai";
+import { Bundles, Components } from "../../src/components/model.ts";
+import {
+  deleteComponent,
+  findComponent,
+  findOwnComponent,
+  findPublished,
+  publishComponent,
+  saveComponent,
+} from "../../src/components/service.ts";
+import { newId } from "../../src/store/ids.ts";
+import { storeSource } from "../sources/source-row.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { rejection } from "./rejection.ts";
+
+const code = (name: string, key?: string) =>
+  `export default { name: ${JSON.stringify(name)}, version: "0.0.1", ${key ? `key: ${JSON.stringify(key)},` : ""} run() {} };`;
+
+describe("saving components", function () {
+  this.timeout(30_000);
+  let platform: TestPlatform;
+  let now = Date.now();
+  before(async () => {
+    platform = await openTestPlatform({}, { process: "web", clock: () => now });
+  });
+  beforeEach(() => {
+    now += 2000;
+  });
+  after(() => platform.destroy());
+
+  const saver = (ownerId: string) => ({ ownerId, userId: ownerId });
+  const save = (ownerId: string, text: string, url?: string) =>
+    saveComponent(platform, saver(ownerId), { code: text, url });
+
+  it("keeps the code as given, its hash, and its bundle under the bundle's own", async () => {
+    const text = `// a comment, kept\n${code("Kept")}\n`;
+    const component = await save(newId("u"), text, "https://example.org/kept.mjs");
+    expect(component).to.deep.include({
+      code: text,
+      code_hash: createHash("sha256").update(text).digest("hex"),
+      component_url: "https://example.org/kept.mjs",
+      name: "Kept",
+      key: null,
+      published: false,
+    });
+    const bundle = await Bundles(platform.mongo).findById(component.bundle_hash).lean();
+    expect(
+      createHash("sha256")
+        .update(bundle?.code ?? "")
+        .digest("hex"),
+    ).to.equal(component.bundle_hash);
+  });
+
+  it("of the same code at once makes one component for each owner, which all are told of", async () => {
+    const [mine, theirs] = [newId("u"), newId("u")];
+    const text = code("Same");
+    const made = await Promise.all([mine, mine, mine, mine, theirs, theirs].map(owner => save(owner, text)));
+    expect(new Set(made.map(({ _id }) => _id)).size).to.equal(2);
+    expect(await Components(platform.mongo).countDocuments({ owner_id: { $in: [mine, theirs] } })).to.equal(
+      2,
+    );
+    expect(new Set(made.map(({ bundle_hash }) => bundle_hash)).size).to.equal(1);
+    expect(await save(mine, `${text} `), "a blank more is other code").not.to.have.property(
+      "_id",
+      made[0]?._id,
+    );
+  });
+
+  it("under a key makes many, and the key names the owner's latest, else the one published last", async () => {
+    const [mine, theirs, nobody] = [newId("u"), newId("u"), newId("u")];
+    const first = await save(mine, code("First", "one-key"));
+    now += 2000;
+    const second = await save(mine, code("Second", "one-key"));
+    const other = await save(theirs, code("Other", "one-key"));
+    expect((await findComponent(platform, "one-key", [mine]))?._id).to.equal(second._id);
+    expect(await findComponent(platform, "one-key", [nobody])).to.equal(null);
+    await publishComponent(platform, second._id);
+    now += 2000;
+    await publishComponent(platform, first._id);
+    expect((await findPublished(platform, "one-key"))?._id).to.equal(first._id);
+    expect((await findComponent(platform, "one-key", [nobody]))?._id).to.equal(first._id);
+    expect((await findComponent(platform, "one-key", [theirs]))?._id).to.equal(other._id);
+    expect((await findComponent(platform, second._id, [nobody]))?._id, "published, by id").to.equal(
+      second._id,
+    );
+    expect(await findComponent(platform, other._id, [nobody])).to.equal(null);
+    expect(await findOwnComponent(platform, second._id, [nobody])).to.equal(null);
+  });
+
+  it("publishes what has a key, and nothing that is not there", async () => {
+    const keyless = await save(newId("u"), code("Keyless"));
+    const error = await rejection(publishComponent(platform, keyless._id));
+    expect([error.code, error.fields[0]?.path]).to.deep.equal(["invalid", "key"]);
+    expect((await rejection(publishComponent(platform, newId("sc")))).code).to.equal("not-found");
+    expect(await findPublished(platform, "no-such-key")).to.equal(null);
+  });
+
+  it("of what can't run stores nothing and names what is wrong", async () => {
+    const before = await Promise.all([
+      Components(platform.mongo).countDocuments(),
+      Bundles(platform.mongo).countDocuments(),
+    ]);
+    for (const [text, path] of [
+      ['import x from "./beside.mjs"; export default { name: x };', "component_code"],
+      ["export default { name: 'x', version: '1', type: 'action' };", "type"],
+      ["export default { version: '1' };", "name"],
+      ["export default { name: 'x', version: '1', key: 'sc_like' };", "key"],
+      ["export default { name: 'x', version: '1', props: { p: 'nonsense' } };", "props.p.type"],
+    ] as const) {
+      const error = await rejection(save(newId("u"), text));
+      expect(error.code).to.equal("invalid");
+      expect(
+        error.fields.map(field => field.path),
+        text,
+      ).to.include(path);
+    }
+    expect((await rejection(saveComponent(platform, saver(newId("u")), {}))).fields).to.have.length(2);
+    expect(
+      await Promise.all([
+        Components(platform.mongo).countDocuments(),
+        Bundles(platform.mongo).countDocuments(),
+      ]),
+    ).to.deep.equal(before);
+  });
+
+  it("is undone by a deletion, unless a source uses it; the bundle goes with its last component", async () => {
+    const [mine, theirs] = [newId("u"), newId("u")];
+    const text = code("Deleted");
+    const [one, other] = [await save(mine, text), await save(theirs, text)];
+    const used = await storeSource(platform, { component_id: one._id, owner_id: theirs });
+    expect((await rejection(deleteComponent(platform, one))).code).to.equal("conflict");
+    await platform.mongo.collection("sources").deleteOne({ name_slug: used.name_slug });
+    await deleteComponent(platform, one);
+    expect(await Bundles(platform.mongo).exists({ _id: one.bundle_hash })).not.to.equal(null);
+    await deleteComponent(platform, other);
+    expect(await Bundles(platform.mongo).exists({ _id: one.bundle_hash })).to.equal(null);
+  });
+
+  it("while another's same code is deleted never leaves a component without its bundle", async () => {
+    const text = code("Contested");
+    for (let round = 0; round < 5; round += 1) {
+      const [mine, theirs] = [newId("u"), newId("u")];
+      const old = await save(mine, text);
+      await Promise.all([
+        save(theirs, text),
+        // Tried again and again, so that it falls into every moment of the other.
+        (async () => {
+          for (let delay = 0; delay < round * 25; delay += 1)
+            await Components(platform.mongo).countDocuments();
+          await deleteComponent(platform, old);
+        })(),
+      ]);
+      const made = await Components(platform.mongo).find({ owner_id: theirs }).lean();
+      expect(made).to.have.length(1);
+      expect(
+        await Bundles(platform.mongo).exists({ _id: made[0]?.bundle_hash }),
+        `round ${round}`,
+      ).not.to.equal(null);
+      await deleteComponent(platform, made[0] as (typeof made)[number]);
+    }
+  });
+});
