@@ -1,4 +1,5 @@
 import { enqueueOverdue } from "../deliveries/sweep.ts";
+import { AppError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
 import { wake } from "../sources/enqueue-run.ts";
 import { Sources } from "../sources/model.ts";
@@ -17,19 +18,38 @@ const DEPLOYING_MS = 15 * 60_000;
 /**
  * What must agree between MongoDB, Redis and the queues, repaired: work that was stored and never enqueued (a crash in
  * between), timers that do not tick, sources between two states (design.md, guarantees 2 and 7). Answers what it mended.
+ * What fails is logged and keeps nothing else from being mended; throws `unavailable` with a store away.
  */
-export async function reconcile(platform: Platform): Promise<Record<string, number>> {
+export async function reconcile(
+  platform: Platform,
+  isStopped = () => false,
+): Promise<Record<string, number>> {
   const graceMs = Math.min(GRACE_MS, platform.config.sweepEveryMs);
+  const steps: [string, () => Promise<number>][] = [
+    ["lines", () => wakeStuck(platform, graceMs)],
+    ["outboxes", () => sendForgotten(platform, graceMs)],
+    ["deliveries", () => enqueueOverdue(platform)],
+    ["timers", async () => (await reconcileTimers(platform)).timers],
+    ["deleting", () => finishDeletions(platform, graceMs)],
+    ["deploying", () => dropAbandoned(platform)],
+  ];
+  const mended: Record<string, number> = {};
+  for (const [what, mend] of steps) {
+    try {
+      mended[what] = await mend();
+    } catch (error) {
+      if (isStopped() || (error instanceof AppError && error.code === "unavailable")) throw error;
+      platform.log.error({ err: error, what }, "can't be reconciled");
+      mended[what] = 0;
+    }
+  }
+  return mended;
+}
+
+async function wakeStuck(platform: Platform, graceMs: number): Promise<number> {
   const lines = await platform.runLine.stuck(Date.now() - graceMs);
   for (const sourceId of lines) await wake(platform, sourceId);
-  return {
-    lines: lines.length,
-    outboxes: await sendForgotten(platform, graceMs),
-    deliveries: await enqueueOverdue(platform),
-    ...(await reconcileTimers(platform)),
-    deleting: await finishDeletions(platform, graceMs),
-    deploying: await dropAbandoned(platform),
-  };
+  return lines.length;
 }
 
 async function finishDeletions(platform: Platform, graceMs: number): Promise<number> {
@@ -64,7 +84,9 @@ export function keepReconciled(platform: Platform): () => Promise<void> {
   const round = async () => {
     try {
       if (!(await takeLock(platform.redis, platform.keys.leader(), platform.processId, everyMs * 3))) return;
-      const mended = Object.entries(await reconcile(platform)).filter(([, count]) => count > 0);
+      const mended = Object.entries(await reconcile(platform, () => isStopped)).filter(
+        ([, count]) => count > 0,
+      );
       for (const [what, count] of mended) platform.counters.add("reconciled_total", { what }, count);
       if (mended.length > 0) platform.log.warn(Object.fromEntries(mended), "reconciled");
     } catch (error) {

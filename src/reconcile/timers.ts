@@ -1,3 +1,5 @@
+import type { JobSchedulerJson } from "bullmq";
+import { AppError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { runs } from "../queues/runs.ts";
@@ -29,10 +31,13 @@ export async function reconcileTimers(platform: TimerPlatform): Promise<{ timers
     const scheduler = schedulers.get(source._id);
     schedulers.delete(source._id);
     if (!timer) continue;
-    if (scheduler && ticksAs(scheduler, timer) && !(await hasStopped(platform, scheduler))) continue;
-    if (!scheduler || ticksAs(scheduler, timer)) await makeUp(platform, source, timer);
-    await setTimer(platform, source._id, timer);
-    mended += 1;
+    try {
+      if (await mend(platform, source, timer, scheduler)) mended += 1;
+    } catch (error) {
+      if (error instanceof AppError && error.code === "unavailable") throw error;
+      // One that an older version took, and this one can't read, stops no other.
+      platform.log.error({ source_id: source._id, err: error }, "timer can't be set");
+    }
   }
   for (const key of schedulers.keys()) {
     // Read again: the source may have been made while we looked.
@@ -42,6 +47,19 @@ export async function reconcileTimers(platform: TimerPlatform): Promise<{ timers
     mended += 1;
   }
   return { timers: mended };
+}
+
+async function mend(
+  platform: TimerPlatform,
+  source: Source,
+  timer: StoredTimer,
+  scheduler: JobSchedulerJson | undefined,
+): Promise<boolean> {
+  const agrees = scheduler !== undefined && ticksAs(scheduler, timer);
+  if (agrees && !(await hasStopped(platform, scheduler))) return false;
+  if (!scheduler || agrees) await makeUp(platform, source, timer);
+  await setTimer(platform, source._id, timer);
+  return true;
 }
 
 /**
