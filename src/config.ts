@@ -17,7 +17,7 @@ const Environment = Type.Object({
   PORT: INTEGER(0, 65_535),
   /** How the outside reaches the web process; endpoint URLs of sources begin with it. */
   PUBLIC_URL: Type.String({ pattern: "^https?://[^/]+(/.*)?$" }),
-  /** True behind a router of your own: the client's address is then what its `X-Forwarded-For` says. */
+  /** True behind a router of your own: the client's address is then the last one in `X-Forwarded-For`. */
   TRUST_PROXY: Type.Boolean({ default: false }),
   /** Base64 keys of 32 bytes, comma-separated: the first encrypts, all decrypt. */
   SECRETS_KEY: Type.String({ pattern: "^[A-Za-z0-9+/=_,\\s-]+$" }),

@@ -1,6 +1,14 @@
 import { spawnSync } from "node:child_process";
+import { type AddressInfo, createServer } from "node:net";
 import { expect } from "chai";
 import fc from "fast-check";
+import { openPlatform } from "../src/platform.ts";
+import { createUser } from "../src/users/service.ts";
+import { Api } from "./support/api.ts";
+import { dropKeys, testConfig } from "./support/platform.ts";
+import { startReceiver } from "./support/receiver.ts";
+import { until } from "./support/until.ts";
+import { environmentOf, spawnWorker, whenReady } from "./workers/worker-process.ts";
 
 /** Logs in a process of its own, whose stdout is the log, and answers its lines. */
 function linesOf(script: string, level = "info"): Record<string, unknown>[] {
@@ -83,3 +91,126 @@ describe("logger", function () {
     expect(JSON.stringify(lines[1])).to.include("in a field");
   });
 });
+
+describe("the logs of web and workers", function () {
+  this.timeout(60_000);
+
+  const SECRETS = {
+    prop: "prop-s3cr3t-0001",
+    auth: "auth-s3cr3t-0002",
+    bearer: "bearer-s3cr3t-0003",
+    query: "query-s3cr3t-0004",
+    body: "body-s3cr3t-0005",
+    url: "url-s3cr3t-0006",
+    header: "header-s3cr3t-0007",
+    wrongKey: "hw_wrong0s3cr3t00000000000000008",
+    admin: "admin-s3cr3t-0009",
+    thrown: "thrown-s3cr3t-0010",
+    logged: "logged-s3cr3t-0011",
+  };
+  const CODE = `export default { name: "Guarded", version: "0.0.1", dedupe: "unique",
+    props: { http: "$.interface.http", db: "$.service.db", token: { type: "string", secret: true },
+      acme: { type: "app", app: "acme" }, refuse: { type: "string", optional: true } },
+    hooks: { async activate() { if (this.refuse) throw new Error("closed"); } },
+    run(event) {
+      console.log("${SECRETS.logged}", this.token);
+      this.db.set("token", this.token);
+      this.$emit({ token: this.token, auth: this.acme.$auth, body: event.body });
+      if (event.path === "/fail") throw new Error("${SECRETS.thrown}" + this.token);
+    } };`;
+
+  it("tell the whole main job at level debug, and no secret, key, header, query or payload", async () => {
+    const config = testConfig({ ADMIN_PASSWORD: SECRETS.admin });
+    const platform = await openPlatform(config, "runs");
+    const receiver = await startReceiver(500, 200);
+    const port = await freePort();
+    const env: Record<string, string> = {
+      ...environmentOf(config),
+      ADMIN_PASSWORD: SECRETS.admin,
+      PORT: String(port),
+      LOG_LEVEL: "debug",
+      DELIVERY_RETRY_SCHEDULE: "100ms,100ms",
+    };
+    const processes = ["web", "all"].map(name => spawnWorker(name, env));
+    try {
+      for (const one of processes) await whenReady(one);
+      const { api_key } = await createUser(platform, { email: "logs@example.test" });
+      const api = new Api(`http://127.0.0.1:${port}/v1`, api_key);
+      const props = { token: SECRETS.prop, acme: { $auth: { oauth_access_token: SECRETS.auth } } };
+      const source = await api.createSource({ component_code: CODE, configured_props: props });
+      const refused = await api.request("POST", "/sources", {
+        body: { component_code: CODE, configured_props: { ...props, refuse: "yes" } },
+      });
+      expect(refused.status).to.equal(400);
+      await api.request("PUT", `/sources/${source.id}`, { body: { configured_props: { token: 7 } } });
+      const webhook = await api.expect(201, "POST", "/webhooks", {
+        query: { url: `${receiver.url}?key=${SECRETS.url}` },
+        body: { headers: { "x-token": SECRETS.header } },
+      });
+      await api.subscribe(source.id, webhook.id);
+      await api.subscribe(source.id, webhook.id, "$errors");
+      const dead = await api.createWebhook(`http://127.0.0.1:1/${SECRETS.url}`);
+      await api.subscribe(source.id, dead.id);
+      for (const path of ["", "/fail"]) {
+        await fetch(`${source.configured_props.http?.endpoint_url}${path}?token=${SECRETS.query}`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${SECRETS.bearer}`, "content-type": "application/json" },
+          body: JSON.stringify({ password: SECRETS.body }),
+        });
+      }
+      const wrong = new Api(api.baseUrl, SECRETS.wrongKey);
+      expect((await wrong.request("GET", "/users/me", { query: { token: SECRETS.query } })).status).to.equal(
+        401,
+      );
+      await fetch(`http://127.0.0.1:${port}/admin/queues`, {
+        headers: { authorization: `Basic ${Buffer.from(`admin:${SECRETS.admin}x`).toString("base64")}` },
+      });
+      await fetch(`http://127.0.0.1:${port}/in/${SECRETS.query}`);
+      const output = () => processes.map(one => one.output()).join("");
+      await until(() => receiver.requests.length >= 4, { what: "the attempts" });
+      await until(() => (output().match(/"queue":"deliveries"/g) ?? []).length >= 6, { what: "their lines" });
+      await api.expect(204, "DELETE", `/sources/${source.id}`);
+      for (const one of processes) one.kill("SIGTERM");
+      for (const one of processes) expect(await one.ended).to.equal(0);
+
+      expect(JSON.parse(receiver.requests[0]?.raw ?? "").token, "the job itself was done").to.equal(
+        SECRETS.prop,
+      );
+      const logs = output();
+      for (const queue of ["runs", "emissions", "deliveries"]) expect(logs).to.include(`"queue":"${queue}"`);
+      const secrets = {
+        ...SECRETS,
+        api_key,
+        signing_key: webhook.signing_key,
+        SECRETS_KEY: env.SECRETS_KEY ?? "",
+      };
+      for (const [name, secret] of Object.entries(secrets)) {
+        const bare = secret.replace(/^(hw_|whsec_)/, "");
+        for (const form of [
+          bare,
+          Buffer.from(bare)
+            .toString("base64")
+            .replace(/.{2}=*$/, ""),
+        ]) {
+          const at = logs.indexOf(form);
+          expect(at, `${name}: …${logs.slice(Math.max(0, at - 300), at + 100)}…`).to.equal(-1);
+        }
+      }
+      for (const line of logs.trim().split("\n")) expect(() => JSON.parse(line), line).not.to.throw();
+    } finally {
+      for (const one of processes) one.kill("SIGKILL");
+      await receiver.close();
+      await platform.mongo.dropDatabase();
+      await dropKeys(platform);
+      await platform.close();
+    }
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise(resolve => server.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise(resolve => server.close(resolve));
+  return port;
+}
