@@ -25,7 +25,7 @@ module.exports = {
       name: "queues-import-only-themselves",
       severity: "error",
       from: { path: "^src/queues/" },
-      to: { path: "^src/", pathNot: "^src/(queues|errors|logger)(/|\\.js$)" },
+      to: { path: "^src/", pathNot: "^src/(queues|errors|logger|gather)(/|\\.js$)" },
     },
     {
       name: "http-imports-only-itself",

@@ -18,6 +18,7 @@ import { openapiRoute } from "./openapi-route.ts";
 import type { Platform } from "./platform.ts";
 import { ingress } from "./sources/ingress.ts";
 import { sourceRoutes } from "./sources/routes.ts";
+import { runRoutes } from "./sources/run-route.ts";
 import { subscriptionRoutes } from "./subscriptions/routes.ts";
 import { userRoutes } from "./users/routes.ts";
 import { findCaller } from "./users/service.ts";
@@ -27,6 +28,7 @@ import { workflowRoutes } from "./workflows/routes.ts";
 const featureRoutes: AnyRoute<Platform>[] = [
   ...componentRoutes,
   ...sourceRoutes,
+  ...runRoutes,
   ...eventRoutes,
   ...subscriptionRoutes,
   ...webhookRoutes,

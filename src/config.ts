@@ -41,6 +41,7 @@ const Environment = Type.Object({
   RUN_HEAP_MB: { ...INTEGER(32, 4096), default: 256 },
   SANDBOX_PROCESSES: { ...INTEGER(1, 1000), default: 16 },
   SANDBOX_IDLE: Type.String({ pattern: `^${DURATION}$`, default: "5m" }),
+  SANDBOX_FIRST_UID: { ...INTEGER(1000, 2_000_000_000), default: 200_000 },
   FREE_DAILY_INVOCATIONS: { ...INTEGER(0, 1e9), default: 10_000 },
   FREE_DAILY_COMPUTE_MS: { ...INTEGER(0, 1e12), default: 30 * 60_000 },
   RATE_LIMIT_PER_SECOND: { ...INTEGER(0, 1e6), default: 100 },
@@ -83,6 +84,12 @@ function developmentSettings(environment: NodeJS.ProcessEnv): Record<string, str
   }
 }
 
+/** Where the development start of this project answers, and the key it made; neither where there was none. */
+export function readDevelopmentStart(environment: NodeJS.ProcessEnv = process.env) {
+  const { PUBLIC_URL, HEADWATER_API_KEY } = developmentSettings(environment);
+  return { url: PUBLIC_URL, apiKey: HEADWATER_API_KEY };
+}
+
 function complaint(error: ErrorObject): string {
   if (error.keyword === "required") return `${error.params.missingProperty} is not set`;
   return `${error.instancePath.slice(1)} ${error.message}`;
@@ -121,6 +128,19 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
   return freeze(known as unknown as Environment, environment);
 }
 
+/** Stands for the settings that work without stores never comes to use. */
+const UNUSED = Object.fromEntries([
+  ["MONGODB_URL", "mongodb://none.invalid:1"],
+  ["REDIS_URL", "redis://none.invalid:1"],
+  ["SECRETS_KEY", Buffer.alloc(32).toString("base64")],
+]);
+
+/** The settings of work that needs no stores, such as `headwater dev`: none is required. Throws ConfigError. */
+export function readLocalConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  const given = Object.entries(environment).filter(([, value]) => value !== "");
+  return readConfig({ ...UNUSED, ...developmentSettings(environment), ...Object.fromEntries(given) });
+}
+
 /** What npm may see of our environment when it fetches a component's packages: its own settings, no secret of ours. */
 const NPM_VARIABLE =
   /^(PATH|HOME|npm_config_\w+|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/i;
@@ -157,6 +177,7 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
       heapMb: env.RUN_HEAP_MB,
       processes: env.SANDBOX_PROCESSES,
       idleMs: durationMs(env.SANDBOX_IDLE),
+      firstUserId: env.SANDBOX_FIRST_UID,
     }),
     quotas: Object.freeze({
       dailyInvocations: env.FREE_DAILY_INVOCATIONS,
@@ -177,6 +198,8 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     cacheDir: env.CACHE_DIR || `${root}.cache`,
     logLevel: env.LOG_LEVEL,
     workerPort: env.WORKER_PORT,
+    /** Where a process of a test ends itself, as after a crash (failpoint.ts); no setting of an installation. */
+    failpoint: environment.NODE_ENV === "test" ? environment.HEADWATER_FAILPOINT : undefined,
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Connection } from "mongoose";
 import type { Config } from "./config.ts";
 import { createEgress, type Egress } from "./egress/agent.ts";
+import { armFailpoint } from "./failpoint.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import type { Queues } from "./queues/define-queue.ts";
 import { allQueues } from "./queues/index.ts";
@@ -24,6 +25,7 @@ import {
 } from "./store/redis.ts";
 import { openRunLine, type RunLine } from "./store/run-line.ts";
 import { createSecrets, type Secrets } from "./store/secrets.ts";
+import { storeHosts } from "./store/store-hosts.ts";
 
 /** What a process stands on; operations take the few things of it that they need. */
 export interface Platform {
@@ -56,19 +58,6 @@ export interface Platform {
 /** How long a start waits for the stores before it gives up with a clear line. */
 const STORES_DEADLINE_MS = 15_000;
 
-/** Host and port of each store; no code of a user ever reaches them (design.md, "Egress guard"). */
-function storeHosts(config: Config): { host: string; port: number }[] {
-  const redis = config.redisUrls
-    .map(url => new URL(url))
-    .map(url => ({ host: url.hostname, port: Number(url.port || 6379) }));
-  const hosts = /^mongodb(?:\+srv)?:\/\/(?:[^@/]*@)?([^/?]+)/.exec(config.mongodbUrl)?.[1] ?? "";
-  const mongo = hosts.split(",").map(host => {
-    const [name = "", port = "27017"] = host.split(":");
-    return { host: name, port: Number(port) };
-  });
-  return [...redis, ...mongo];
-}
-
 /**
  * Opens what a process needs, in order; throws a plain line when a store does not answer in time. `process` is the
  * queue's name, `web` or `cli`: producers among them fail fast when Redis goes away, workers wait.
@@ -78,6 +67,7 @@ export async function openPlatform(
   process: string,
   overrides: { clock?: () => number; log?: Logger } = {},
 ): Promise<Platform> {
+  armFailpoint(config.failpoint);
   const log = overrides.log ?? createLogger(process, config.logLevel);
   const clock = overrides.clock ?? Date.now;
   const keys = redisKeys(config.redisPrefix);
@@ -98,11 +88,17 @@ export async function openPlatform(
       deadlineMs: STORES_DEADLINE_MS,
     });
     closers.push(() => mongo.close());
-    const queues = openQueues(allQueues, { redis, prefix: config.redisPrefix, log });
+    const queues = await openQueues(allQueues, {
+      redis,
+      prefix: config.redisPrefix,
+      log,
+      deadlineMs: STORES_DEADLINE_MS,
+    });
     closers.push(() => Promise.all([...queues.values()].map(queue => queue.close())));
     const counters = openCounters(redis, keys.counters());
     closers.push(() => counters.close());
-    const neverHosts = storeHosts(config);
+    const { redisUrls, mongodbUrl } = config;
+    const neverHosts = storeHosts({ redis, redisUrls, mongo, mongodbUrl });
     const egress = createEgress({
       allow: config.egressAllow,
       neverHosts,
@@ -138,6 +134,7 @@ export async function openPlatform(
           limits: sandboxLimits(config),
           maxProcesses: config.sandbox.processes,
           idleMs: config.sandbox.idleMs,
+          firstUserId: config.sandbox.firstUserId,
           egress: { allow: config.sandboxEgressAllow, neverHosts },
           logger: log,
         });
@@ -181,7 +178,7 @@ function watchConnection(redis: RedisClient, log: Logger, name: string): void {
 }
 
 /** runtime.md, "Errors, logs, limits" and "$emit". */
-function sandboxLimits(config: Config) {
+export function sandboxLimits(config: Config) {
   return {
     wallMs: config.sandbox.runMs,
     heapMb: config.sandbox.heapMb,

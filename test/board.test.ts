@@ -1,3 +1,4 @@
+import { request } from "node:http";
 import { expect } from "chai";
 import { type System, startSystem } from "./support/system.ts";
 
@@ -69,6 +70,72 @@ describe("the board", () => {
   it("is asked for in one place only: paths beside it are not found", async () => {
     expect((await ask("/admin/queuesx", basic("admin", PASSWORD))).status).to.equal(404);
     expect((await ask("/admin", basic("admin", PASSWORD))).status).to.equal(404);
+  });
+});
+
+describe("guessing the board's password", () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({ ADMIN_PASSWORD: PASSWORD }, { workers: false });
+  });
+  after(() => system.stop());
+
+  /** Asks from an address of this machine; answers status and `Retry-After`. */
+  const ask = (from: string, headers: Record<string, string>) =>
+    new Promise<{ status: number; retryAfter: string | undefined }>((done, failed) => {
+      const url = new URL("/admin/queues/api/queues", system.baseUrl);
+      request(url, { localAddress: from, headers, agent: false }, answer => {
+        answer.resume().once("end", () => {
+          done({ status: answer.statusCode ?? 0, retryAfter: answer.headers["retry-after"] });
+        });
+      })
+        .once("error", failed)
+        .end();
+    });
+  const guess = (from: string, password: string, headers: Record<string, string> = {}) =>
+    ask(from, { ...basic("admin", password), ...headers });
+
+  it("ends after 20 wrong guesses from one address, for the right password too, and for that address only", async () => {
+    for (let i = 0; i < 20; i++) expect((await guess("127.0.0.5", `wrong ${i}`)).status).to.equal(401);
+    const refused = await guess("127.0.0.5", "wrong again");
+    expect(refused.status).to.equal(429);
+    expect(Number(refused.retryAfter)).to.be.within(1, 15 * 60);
+    expect((await guess("127.0.0.5", PASSWORD)).status).to.equal(429);
+    const disguised = { "x-forwarded-for": "203.0.113.7", forwarded: "for=203.0.113.7" };
+    expect((await guess("127.0.0.5", PASSWORD, disguised)).status).to.equal(429);
+    expect((await guess("127.0.0.6", PASSWORD)).status).to.equal(200);
+  });
+
+  it("does not pass by being many at once", async () => {
+    const guesses = Array.from({ length: 60 }, (_, i) => guess("127.0.0.7", `wrong ${i}`));
+    const statuses = (await Promise.all(guesses)).map(({ status }) => status);
+    expect(statuses.filter(status => status === 401)).to.have.length(20);
+    expect(statuses.filter(status => status === 429)).to.have.length(40);
+  });
+
+  it("is nothing that the admin's own use counts as, nor a request that names nobody", async () => {
+    for (let i = 0; i < 30; i++) {
+      expect((await ask("127.0.0.8", {})).status).to.equal(401);
+      expect((await guess("127.0.0.8", PASSWORD)).status).to.equal(200);
+    }
+  });
+
+  it("is counted behind a router by the address that the router saw", async () => {
+    const proxied = await startSystem({ ADMIN_PASSWORD: PASSWORD, TRUST_PROXY: "true" }, { workers: false });
+    try {
+      const at = async (forwarded: string, password: string) => {
+        const headers = { ...basic("admin", password), "x-forwarded-for": forwarded };
+        return (await fetch(new URL("/admin/queues/api/queues", proxied.baseUrl), { headers })).status;
+      };
+      // What stands before the last address is the client's own word; an IPv6 client has its whole /64.
+      for (let i = 0; i < 20; i++) {
+        expect(await at(`203.0.113.${i}, 2001:db8:1:2::${i}`, "wrong")).to.equal(401);
+      }
+      expect(await at("203.0.113.99, 2001:db8:1:2:ffff::1", PASSWORD)).to.equal(429);
+      expect(await at("203.0.113.99, 2001:db8:1:3::1", PASSWORD)).to.equal(200);
+    } finally {
+      await proxied.stop();
+    }
   });
 });
 

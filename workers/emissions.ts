@@ -1,4 +1,4 @@
-import { emit } from "../src/events/emit.ts";
+import { openEmissions } from "../src/events/work.ts";
 import type { Platform } from "../src/platform.ts";
 import { emissions } from "../src/queues/emissions.ts";
 import { type RunningWorker, runWorker } from "../src/queues/run-worker.ts";
@@ -7,7 +7,7 @@ import { workerOptions } from "./worker-options.ts";
 
 /** Gives emissions their event ids, stores their summaries and fans them out (design.md, "Processes and queues"). */
 export function startEmissions(platform: Platform): RunningWorker {
-  return runWorker(emissions, ({ job }) => emit(platform, job), workerOptions(platform, "emissions"));
+  return runWorker(emissions, openEmissions(platform), workerOptions(platform, "emissions"));
 }
 
 if (isEntry(import.meta.url)) await startWorker(emissions.name, startEmissions);

@@ -2,31 +2,51 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildIfStale } from "./build.mjs";
-import { runScript } from "./complaint.mjs";
+import { Complaint, runScript } from "./complaint.mjs";
 import { installDependencies } from "./dependencies.mjs";
 import { withOwnStores } from "./own-stores.mjs";
+import { readPid } from "./processes.mjs";
 
-const HELP = `Usage: script/bench        (npm run bench)
-
-Measures ingress, a warm run, events from request to webhook, and pages of a long list, on a MongoDB and a Redis of their own. Each figure
-stands beside a baseline of the same run, since machines differ and are noisy. Takes about a minute.`;
+/** What each first word runs; anything else is for `bench/main.ts`. */
+const PARTS = { lists: "bench/lists.ts", runs: "bench/runs.ts" };
 
 async function main() {
-  if (process.argv.includes("--help")) return console.log(HELP);
+  const [first = "", ...rest] = process.argv.slice(2);
+  const part = PARTS[first];
+  const file = part ?? "bench/main.ts";
+  const args = part ? rest : process.argv.slice(2);
   const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
-  const given = { root, say: console.log, signal: new AbortController().signal };
+  if (process.platform !== "linux")
+    throw new Complaint("the benchmarks read /proc, which only Linux has: run them there");
+  const ending = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => ending.abort());
+  const given = { root, say: console.log, signal: ending.signal };
   await installDependencies(given);
+  if (args.includes("--help")) return await runPart(root, file, args, {}, ending.signal);
   await buildIfStale(given);
   let code = 1;
-  await withOwnStores({ ...given, given: {} }, async ({ mongodbUrl, redisUrl }) => {
-    const child = spawn(process.execPath, ["--import", "tsx", join(root, "bench/main.ts")], {
-      cwd: root,
-      env: { ...process.env, TEST_MONGODB_URL: mongodbUrl, TEST_REDIS_URL: redisUrl },
-      stdio: "inherit",
-    });
-    code = await new Promise(resolve => child.once("exit", exit => resolve(exit ?? 1)));
+  await withOwnStores({ ...given, given: {} }, async ({ mongodbUrl, redisUrl }, folder) => {
+    const env = {
+      ...{ BENCH_MONGODB_URL: mongodbUrl, BENCH_REDIS_URL: redisUrl },
+      BENCH_MONGODB_PID: String(readPid(join(folder, "mongo.pid"))),
+      BENCH_REDIS_PID: String(readPid(join(folder, "redis.pid"))),
+      // By these names test/support finds them.
+      ...{ TEST_MONGODB_URL: mongodbUrl, TEST_REDIS_URL: redisUrl },
+    };
+    code = await runPart(root, file, args, env, ending.signal);
   });
   return code;
+}
+
+/** Runs one of the benchmarks to its end and gives its exit code; a signal ends it first, and the stores after it. */
+async function runPart(root, file, args, env, signal) {
+  const child = spawn(process.execPath, ["--import", "tsx", join(root, file), ...args], {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: "inherit",
+  });
+  signal.addEventListener("abort", () => child.kill("SIGTERM"), { once: true });
+  return await new Promise(resolve => child.once("exit", exit => resolve(exit ?? 1)));
 }
 
 await runScript(main);

@@ -26,6 +26,8 @@ export function mongoKind({ program, firstPort, root }) {
       ...["--pidfilepath", pidFile, "--logpath", logFile, "--logappend"],
       // A single node has nobody to hand over to; the default waits up to 15 s on SIGTERM.
       ...["--setParameter", "shutdownTimeoutMillisForSignaledShutdown=100"],
+      // A killed worker's open transaction holds its source's rows until then (docs/decisions/0008); by default a minute.
+      ...["--setParameter", "transactionLifetimeLimitSeconds=5"],
     ],
     answers: port => withAdmin(urlOf(port), root, admin => admin.command({ ping: 1 })).then(...yesOrNo),
   };

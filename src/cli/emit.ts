@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { AppError } from "../errors.ts";
 import { findEmitter } from "../events/find-emitter.ts";
 import { enqueue } from "../queues/define-queue.ts";
-import { EmissionsJob, emissions } from "../queues/emissions.ts";
+import { Emission, emissions } from "../queues/emissions.ts";
 import { newId } from "../store/ids.ts";
 import type { Run } from "./run.ts";
 
@@ -16,7 +16,7 @@ function json(text: string): { value: unknown } {
   }
 }
 
-const isEmission = new Ajv({ strict: false }).compile<EmissionsJob>(EmissionsJob);
+const isEmission = new Ajv({ strict: false }).compile<Emission>(Emission);
 
 export function emitCommand(program: Command, run: Run): void {
   program
@@ -28,7 +28,7 @@ export function emitCommand(program: Command, run: Run): void {
     .option("--id <id>", "identity: the same one again emits nothing twice")
     .action((emitterId: string, options: { event: { value: unknown }; name?: string; id?: string }) =>
       run(async platform => {
-        const emission: EmissionsJob = {
+        const emission: Emission = {
           emitter_id: emitterId,
           emit_id: options.id ?? newId("emit"),
           event: options.event.value,

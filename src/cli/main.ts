@@ -1,31 +1,56 @@
 import { Command, CommanderError } from "commander";
-import { readConfig, version } from "../config.ts";
+import { readConfig, readDevelopmentStart, readLocalConfig, version } from "../config.ts";
 import { AppError } from "../errors.ts";
 import { createLogger } from "../logger.ts";
-import { openPlatform } from "../platform.ts";
+import { openPlatform, sandboxLimits } from "../platform.ts";
+import { namedHosts } from "../store/store-hosts.ts";
 import { componentCommands } from "./component.ts";
+import { deployCommand } from "./deploy.ts";
+import type { LocalSettings } from "./dev/local.ts";
+import { devCommand } from "./dev.ts";
 import { emitCommand } from "./emit.ts";
 import { keyCommands } from "./key.ts";
 import { organizationCommands } from "./organization.ts";
-import type { Run } from "./run.ts";
+import type { Run, WithPlatform } from "./run.ts";
 import { userCommands } from "./user.ts";
 import { workflowCommands } from "./workflow.ts";
 
-const run: Run = async work => {
+const withPlatform: WithPlatform = async work => {
   const config = readConfig();
   const platform = await openPlatform(config, "cli", { log: createLogger("cli", "silent") });
   try {
-    process.stdout.write(`${JSON.stringify(await work(platform), null, 2)}\n`);
+    return await work(platform);
   } finally {
     await platform.close();
   }
 };
 
+const run: Run = async work => {
+  process.stdout.write(`${JSON.stringify(await withPlatform(work), null, 2)}\n`);
+};
+
+/** Throws ConfigError. */
+function localSettings(): LocalSettings {
+  const config = readLocalConfig();
+  const { cacheDir, npmEnvironment, sandbox, answerWaitMs, egressAllow, sandboxEgressAllow } = config;
+  return {
+    version,
+    cacheDir,
+    npmEnvironment,
+    limits: sandboxLimits(config),
+    hookMs: sandbox.hookMs,
+    answerWaitMs,
+    egressAllow,
+    sandboxEgressAllow,
+    neverHosts: namedHosts(config),
+  };
+}
+
 /** The command line: JSON on stdout, errors on stderr; exit code 2 for bad use, 1 for a refusal. */
 export function createProgram(): Command {
   const program = new Command("headwater")
     .description(
-      "Headwater's operator commands. Settings are the server's own; beside a running `npm start` none are needed.",
+      "Headwater's command line. Settings are the server's own; beside a running `npm start` none are needed.",
     )
     .version(version)
     .exitOverride()
@@ -36,6 +61,8 @@ export function createProgram(): Command {
   workflowCommands(program, run);
   emitCommand(program, run);
   componentCommands(program, run);
+  devCommand(program, localSettings);
+  deployCommand(program, { withPlatform, developmentStart: readDevelopmentStart });
   return program;
 }
 

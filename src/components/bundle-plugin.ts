@@ -2,6 +2,7 @@ import type { OnResolveArgs, OnResolveResult, Plugin } from "esbuild";
 import type { AppError } from "../errors.ts";
 import { missingModule, normalizePackaged, withoutMap } from "./normalize-module.ts";
 import type { InstalledPackages } from "./npm-packages.ts";
+import { placeOfImport } from "./place-of-import.ts";
 import type { Closure, Target } from "./read-closure.ts";
 import { type ImportKind, OutsideFolder, type PackageFolder, type Resolved } from "./resolve-package.ts";
 
@@ -20,6 +21,10 @@ export interface BundleSources {
 
 const kindOf = (args: OnResolveArgs): ImportKind => (args.kind.startsWith("require") ? "require" : "import");
 
+/** `.mjs` in the name tells esbuild to give CommonJS imports their default as Node does. */
+export const nodeName = (id: string, format: string): string =>
+  format === "esm" && !/\.m[jt]s$/.test(id) ? `${id}.mjs` : id;
+
 /** Every import and every file goes through here: esbuild's own resolver and reader are never asked. */
 export function bundlePlugin({ closure, installed, folder, refuse }: BundleSources): Plugin {
   const packaged = new Map<string, { path: string; format: "esm" | "cjs" | "json" }>();
@@ -30,18 +35,15 @@ export function bundlePlugin({ closure, installed, folder, refuse }: BundleSourc
     sideEffects: false,
   });
 
-  /** `.mjs` in the name tells esbuild to give CommonJS imports their default as Node does. */
-  const nodeName = (id: string, format: string) =>
-    format === "esm" && !/\.m[jt]s$/.test(id) ? `${id}.mjs` : id;
-
   const ownById = new Map(
     [...closure.modules.values()].map(module => [nodeName(module.id, module.format), module]),
   );
 
   function packageFile(found: Resolved): OnResolveResult {
     if (found.kind === "builtin") return external(found.name);
-    if (found.path.endsWith(".node")) return { path: found.path, namespace: MISSING };
-    const name = nodeName(found.path.slice((installed?.folder.length ?? 0) + 1), found.format);
+    const inside = found.path.slice((installed?.folder.length ?? 0) + 1);
+    if (inside.endsWith(".node")) return { path: inside, namespace: MISSING };
+    const name = nodeName(inside, found.format);
     packaged.set(name, found);
     if (packaged.size > MAX_PACKAGE_FILES)
       throw refuse(`the packages have more than ${MAX_PACKAGE_FILES} files`);
@@ -63,7 +65,10 @@ export function bundlePlugin({ closure, installed, folder, refuse }: BundleSourc
     const name = installed?.folderOf(target) ?? "";
     const found = await folder?.resolveTop(name, target.subpath, kindOf(args));
     if (found) return packageFile(found);
-    throw refuse(`the import ${JSON.stringify(args.path)} can't be resolved: the package has no such file`);
+    const place = importer === undefined ? "" : placeOfImport(importer.source, args.path);
+    throw refuse(
+      `the import ${JSON.stringify(args.path)} can't be resolved: the package has no such file${place}`,
+    );
   }
 
   async function packageImport(args: OnResolveArgs): Promise<OnResolveResult> {

@@ -1,11 +1,18 @@
+import { SourceMap } from "node:module";
 import { type BuildOptions, build, type Message, type Plugin } from "esbuild";
 import { AppError } from "../errors.ts";
-import { bundlePlugin, ENTRY } from "./bundle-plugin.ts";
+import { bundlePlugin, ENTRY, nodeName } from "./bundle-plugin.ts";
 import type { ModuleLoader } from "./load-modules.ts";
 import { placeOf } from "./normalize-module.ts";
-import { type InstalledPackages, installPackages, type PackageRequest } from "./npm-packages.ts";
+import {
+  type InstalledPackages,
+  installPackages,
+  type PackageOptions,
+  type PackageRequest,
+} from "./npm-packages.ts";
 import { ParserLost, ParserTooSlow, withParser } from "./parse-alone.ts";
-import { type Closure, readClosure } from "./read-closure.ts";
+import { placeOfImport } from "./place-of-import.ts";
+import { type Closure, type ClosureModule, readClosure } from "./read-closure.ts";
 import { PackageFolder } from "./resolve-package.ts";
 
 /** A component as it is stored: one module that needs nothing beside it but Node's built-ins. */
@@ -27,6 +34,7 @@ export interface BundleOptions {
   cacheDir: string;
   /** The npm settings of the operator; only what `npmEnvironment` keeps reaches npm. */
   npmEnvironment?: NodeJS.ProcessEnv;
+  packagesLimit?: PackageOptions["packagesLimit"];
 }
 
 const MAX_BUNDLE_BYTES = 10 * 1024 * 1024;
@@ -80,9 +88,12 @@ export async function bundleComponent(
 }
 
 function packagesOf(closure: Closure): PackageRequest[] {
-  const targets = [...closure.modules.values()].flatMap(module => [...module.imports.values()]);
-  return targets.flatMap(target =>
-    target.kind === "package" ? [{ name: target.name, range: target.range }] : [],
+  return [...closure.modules.values()].flatMap(({ source, imports }) =>
+    [...imports].flatMap(([specifier, target]) =>
+      target.kind === "package"
+        ? [{ name: target.name, range: target.range, place: () => placeOfImport(source, specifier) }]
+        : [],
+    ),
   );
 }
 
@@ -122,9 +133,21 @@ function describeFailure(message: Message, closure: Closure): string {
   if (message.location?.file === `own:${ENTRY}`) {
     return `${closure.entry.id} has no default export (nor module.exports) that is a component`;
   }
-  // Positions in a file of ours are of its normal form, so only its name is told.
   const file = message.location?.file.replace(/^(own|npm):/, "");
-  return file === undefined ? placeOf(message) : `${file}: ${message.text}`;
+  const own = [...closure.modules.values()].find(({ id, format }) => nodeName(id, format) === file);
+  if (file === undefined) return placeOf(message);
+  const text = message.text.replaceAll(/(?<=")(?:own|npm):/g, "");
+  return own === undefined ? `${file}: ${text}` : `${own.id}: ${placeInSource(message, own)}${text}`;
+}
+
+/** esbuild speaks of the file's normal form; its map leads back to the author's line. */
+function placeInSource({ location }: Message, { text }: ClosureModule): string {
+  const map = /\/\/# sourceMappingURL=data:application\/json;base64,(\S+)\s*$/.exec(text)?.[1];
+  if (location === null || map === undefined) return "";
+  const payload = JSON.parse(Buffer.from(map, "base64").toString());
+  const found = new SourceMap(payload).findEntry(location.line - 1, location.column);
+  if (!("originalLine" in found)) return "";
+  return `line ${found.originalLine + 1}, column ${found.originalColumn + 1}: `;
 }
 
 function withMap(files: { path: string; text: string }[], refuse: (message: string) => AppError): string {

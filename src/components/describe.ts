@@ -31,13 +31,14 @@ const isKnownType = (type: string): boolean =>
 
 /**
  * Runs the bundle in the sandbox once to see what the component says of itself, and refuses what could not run
- * (runtime.md, "Shape", "Props"). Throws AppError invalid with every fault named.
+ * (runtime.md, "Shape", "Props"); `owner` is the account that saves it. Throws AppError invalid with every fault named.
  */
 export async function describeComponent(
   sandboxes: Pick<Sandboxes, "describe">,
   bundle: Bundle,
+  owner?: string,
 ): Promise<DescribedComponent> {
-  const description = await sandboxes.describe(bundle);
+  const description = await sandboxes.describe(bundle, owner === undefined ? {} : { owner });
   const fields = [
     ...checkHead(description),
     ...description.props.flatMap(checkProp),

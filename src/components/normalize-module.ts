@@ -90,9 +90,10 @@ export async function normalizePackaged(text: string, language: "js" | "ts" | "j
   return withoutMap(withoutFilePatterns(code));
 }
 
-/** A module that throws as `require` does where there is no such package. */
+/** A module that throws as `require` does where there is no such package; compiled ones count as not there. */
 export function missingModule(name: string): string {
-  const message = JSON.stringify(`Cannot find module '${name}'`);
+  const why = name.endsWith(".node") ? ": packages with compiled parts can't be used" : "";
+  const message = JSON.stringify(`Cannot find module '${name}'${why}`);
   return withoutMap(
     `throw Object.assign(new Error(${message}),{code:"MODULE_NOT_FOUND"});module.exports={};`,
   );

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, realpath, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, type FieldError } from "../errors.ts";
+import type { FolderLimit } from "../sandbox/measure-folder.ts";
 import { type NpmFailure, runNpm } from "./run-npm.ts";
 import { isVersionRange } from "./specifier.ts";
 
@@ -9,6 +10,8 @@ import { isVersionRange } from "./specifier.ts";
 export interface PackageRequest {
   name: string;
   range: string;
+  /** Where it is imported, as a refusal tells it: ` (app.mjs, line 1, column 19)`. */
+  place?: () => string;
 }
 
 export interface PackageOptions {
@@ -16,6 +19,8 @@ export interface PackageOptions {
   cacheDir: string;
   /** What the npm process sees, see `npmEnvironment`. */
   npmEnvironment?: NodeJS.ProcessEnv;
+  /** What all packages of one component may take; `PACKAGES_LIMIT` where absent. */
+  packagesLimit?: FolderLimit;
   /** Named when a package can't be had. */
   field: Pick<FieldError, "in" | "path">;
 }
@@ -113,7 +118,7 @@ async function prepare(
     });
     const manifest = { private: true, dependencies: Object.fromEntries(dependencies) };
     await writeFile(join(building, "package.json"), JSON.stringify(manifest));
-    const failure = await runNpm(building, options.npmEnvironment);
+    const failure = await runNpm(building, options.npmEnvironment, options.packagesLimit);
     if (failure !== null) throw refusal(failure, requests, options);
     await refuseStrangers(building, options);
     await rename(building, folder).catch(async (error: NodeJS.ErrnoException) => {
@@ -161,7 +166,11 @@ const CAUSES: Record<string, string> = {
   EALLOWDIRECTORY: "it depends on code outside the registry",
   EUNSUPPORTEDPROTOCOL: "it depends on code outside the registry",
   EBADPLATFORM: "it does not run on this platform",
+  ETOOLARGE: "with all it depends on, it is too large",
 };
+
+/** More would make the message long, and their places slow to find. */
+const IMPORTS_TOLD = 10;
 
 /** npm's code decides; its text only tells which of the imports it speaks of. */
 function refusal(failure: NpmFailure, requests: PackageRequest[], options: PackageOptions): AppError {
@@ -172,8 +181,10 @@ function refusal(failure: NpmFailure, requests: PackageRequest[], options: Packa
       retryAfterMs: 30_000,
     });
   }
-  const meant = requests.filter(({ name }) => namesPackage(failure.text, name)).map(textOf);
-  const imports = (meant.length > 0 ? meant : requests.map(textOf)).map(text => JSON.stringify(text));
+  const meant = requests.filter(({ name }) => namesPackage(failure.text, name));
+  const imports = (meant.length > 0 ? meant : requests)
+    .slice(0, IMPORTS_TOLD)
+    .map(request => JSON.stringify(textOf(request)) + (request.place?.() ?? ""));
   return invalid(options, `the import ${imports.join(", ")} can't be resolved: ${cause}`);
 }
 

@@ -4,6 +4,7 @@ import { AppError } from "../errors.ts";
 import { CODE_ID, MAX_FILES, type ModuleLoader, type SourceModule } from "./load-modules.ts";
 import { type NormalModule, normalizeOwn, placeOf } from "./normalize-module.ts";
 import { ParserLost, ParserTooSlow, withParser } from "./parse-alone.ts";
+import { atPlace, placeOfImport } from "./place-of-import.ts";
 import { readSpecifier, type Specifier } from "./specifier.ts";
 
 const READ_MS = 10_000;
@@ -92,13 +93,15 @@ export async function readClosure(loader: ModuleLoader): Promise<Closure> {
   async function target(importer: SourceModule, specifier: string): Promise<Target> {
     const asked = readSpecifier(specifier);
     if (asked.kind === "refused") {
-      const message = `${importer.id} imports ${JSON.stringify(specifier)}: ${asked.reason}`;
+      const message = `${importer.id} imports ${JSON.stringify(specifier)}: ${asked.reason}${placeOfImport(importer, specifier)}`;
       throw new AppError("invalid", `${loader.field.path}: ${message}`, {
         fields: [{ ...loader.field, message }],
       });
     }
     if (asked.kind !== "relative") return asked;
-    const source = await loader.resolve(specifier, importer.id);
+    const source = await loader.resolve(specifier, importer.id).catch((error: unknown) => {
+      throw atPlace(error, placeOfImport(importer, specifier));
+    });
     await add(source);
     return { kind: "own", id: source.id };
   }

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { homedir } from "node:os";
 import { delimiter, dirname } from "node:path";
+import { exceedsLimit, type FolderLimit } from "../sandbox/measure-folder.ts";
 
 /** npm's own error code (`E404`, `ETARGET`, `ENOTFOUND`, …) and what it said, for the log. */
 export interface NpmFailure {
@@ -9,6 +10,8 @@ export interface NpmFailure {
 }
 
 const LIMIT_MS = 60_000;
+/** Looked at while npm works, so that a package can't fill the disk first. */
+const MEASURE_EVERY_MS = 1000;
 const MAX_OUTPUT = 256 * 1024;
 
 const ARGUMENTS = [
@@ -41,6 +44,9 @@ const ARGUMENTS = [
 const KEPT =
   /^(PATH|HOME|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|npm_config_(registry|https?[-_]proxy|proxy|no_?proxy|cafile|ca|strict[-_]ssl|userconfig|globalconfig|cache))$/i;
 
+/** The largest of the usual packages, with all the services of a cloud in it, takes some 200 MB. */
+export const PACKAGES_LIMIT: FolderLimit = { maxBytes: 512 * 1024 * 1024, maxEntries: 100_000 };
+
 /** What npm needs of an environment: where it lies, and its own registry, proxy and certificate settings. */
 export function npmEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = Object.entries(environment).filter(([name]) => KEPT.test(name));
@@ -49,12 +55,13 @@ export function npmEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEn
 }
 
 /**
- * `npm install` of the package.json in `folder`, 60 s at most. Null when it went well. The process gets none of
- * our environment but `environment` as `npmEnvironment` leaves it.
+ * `npm install` of the package.json in `folder`, 60 s and `limit` at most. Null when it went well. The process gets
+ * none of our environment but `environment` as `npmEnvironment` leaves it.
  */
 export async function runNpm(
   folder: string,
   environment: NodeJS.ProcessEnv = {},
+  limit: FolderLimit = PACKAGES_LIMIT,
 ): Promise<NpmFailure | null> {
   const child = spawn("npm", [...ARGUMENTS, `--prefix=${folder}`], {
     cwd: folder,
@@ -71,18 +78,27 @@ export async function runNpm(
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     errors = (errors + text).slice(-MAX_OUTPUT);
   });
-  let late = false;
-  const timer = setTimeout(() => {
-    late = true;
-    if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-  }, LIMIT_MS);
+  let stopped: NpmFailure | undefined;
+  const stop = (failure: NpmFailure): void => {
+    stopped ??= failure;
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
+  };
+  const tooLarge = { code: "ETOOLARGE", text: "the packages are too large" };
+  const timer = setTimeout(
+    () => stop({ code: "ETIMEDOUT", text: `npm took more than ${LIMIT_MS / 1000} s` }),
+    LIMIT_MS,
+  );
+  const measure = setInterval(() => {
+    void exceedsLimit(folder, limit).then(exceeds => exceeds && stop(tooLarge));
+  }, MEASURE_EVERY_MS);
   const status = await new Promise<number | string>(resolve => {
     child.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? "ESPAWN"));
     child.on("close", code => resolve(code ?? "EKILLED"));
   });
   clearTimeout(timer);
-  if (status === 0) return null;
-  if (late) return { code: "ETIMEDOUT", text: `npm took more than ${LIMIT_MS / 1000} s` };
+  clearInterval(measure);
+  if (stopped !== undefined) return stopped;
+  if (status === 0) return (await exceedsLimit(folder, limit)) ? tooLarge : null;
   return readFailure(output, errors) ?? { code: String(status), text: errors.slice(-2000) };
 }
 

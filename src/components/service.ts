@@ -51,7 +51,8 @@ export async function saveModules(
   const earlier = await sameCode(platform, ownerId, bundled.hash);
   if (earlier) return earlier;
   const bundle = { code: bundled.code, hash: createHash("sha256").update(bundled.code).digest("hex") };
-  const { usesRespond, ...description } = await describeComponent(await platform.sandboxes(), bundle);
+  const sandboxes = await platform.sandboxes();
+  const { usesRespond, ...description } = await describeComponent(sandboxes, bundle, ownerId);
   const now = Math.floor(platform.clock() / 1000);
   const component: Component = {
     _id: newId("sc", platform.clock()),

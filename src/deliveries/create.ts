@@ -7,9 +7,13 @@ import { deliveries } from "../queues/deliveries.ts";
 import { eventMs } from "../store/event-id.ts";
 import { derivedId } from "../store/ids.ts";
 import { type Webhook, Webhooks } from "../webhooks/model.ts";
-import { Deliveries, type Delivery } from "./model.ts";
+import type { Delivery } from "./model.ts";
+import { insertNew } from "./record.ts";
 
 type Stores = Pick<Platform, "mongo" | "redis" | "keys" | "counters" | "queues" | "clock" | "config">;
+
+/** Deliveries recorded and enqueued in one go, so that any number of listeners costs the same each. */
+const CHUNK = 500;
 
 export interface Listener {
   subscriptionId: string;
@@ -28,6 +32,12 @@ export async function createDeliveries(
   platform: Stores,
   { event, listeners }: { event: StoredEvent; listeners: Listener[] },
 ): Promise<void> {
+  for (let at = 0; at < listeners.length; at += CHUNK) {
+    await createSome(platform, event, listeners.slice(at, at + CHUNK));
+  }
+}
+
+async function createSome(platform: Stores, event: StoredEvent, listeners: Listener[]): Promise<void> {
   const webhooks = await Webhooks(platform.mongo)
     .find({ _id: { $in: listeners.map(listener => listener.webhookId) } }, { owner_id: 1, active: 1 })
     .lean();
@@ -36,7 +46,7 @@ export async function createDeliveries(
   for (const listener of listeners) {
     const webhook = byId.get(listener.webhookId);
     if (webhook && (await reaches(platform, listener.ownerId, webhook.owner_id))) {
-      rows.push(newDelivery(platform, event, listener.subscriptionId, webhook));
+      rows.push(newDelivery(platform, { ...event, id: event._id }, listener.subscriptionId, webhook));
     }
   }
   const inserted = await insertNew(platform, rows);
@@ -53,21 +63,26 @@ export async function createDeliveries(
   );
 }
 
-function newDelivery(
+/** The delivery's id: the same for the same event and subscription, whoever derives it. */
+export const deliveryId = (event: { id: string; event_id: string }, subscriptionId: string): string =>
+  derivedId("dlv", eventMs(event.event_id), event.id, subscriptionId);
+
+/** A delivery that is due now, or has failed at once where its webhook is switched off. */
+export function newDelivery(
   platform: Stores,
-  event: StoredEvent,
+  event: { id: string; event_id: string; emitter_id: string; name: string },
   subscriptionId: string,
   webhook: Pick<Webhook, "_id" | "owner_id" | "active">,
 ): Delivery {
   const now = platform.clock();
   const { active } = webhook;
   return {
-    _id: derivedId("dlv", eventMs(event.event_id), event._id, subscriptionId),
+    _id: deliveryId(event, subscriptionId),
     webhook_id: webhook._id,
     owner_id: webhook.owner_id,
     subscription_id: subscriptionId,
     emitter_id: event.emitter_id,
-    emit_id: event._id,
+    emit_id: event.id,
     event_id: event.event_id,
     event_name: event.name,
     state: active ? "pending" : "failed",
@@ -81,25 +96,4 @@ function newDelivery(
     created_at: new Date(now),
     finished_at_ms: active ? null : now,
   };
-}
-
-/** Inserts the rows that do not exist yet, and answers those. */
-async function insertNew(platform: Stores, rows: Delivery[]): Promise<Delivery[]> {
-  if (rows.length === 0) return [];
-  try {
-    await Deliveries(platform.mongo).insertMany(rows, { ordered: false, lean: true });
-    return rows;
-  } catch (error) {
-    const existing = duplicateIndexes(error);
-    if (!existing) throw error;
-    return rows.filter((_, index) => !existing.has(index));
-  }
-}
-
-/** The places of duplicates in an unordered bulk insert that failed for nothing else; null for any other failure. */
-function duplicateIndexes(error: unknown): Set<number> | null {
-  const { writeErrors } = error as { writeErrors?: { code: number; index: number }[] };
-  if (!Array.isArray(writeErrors) || writeErrors.length === 0) return null;
-  if (writeErrors.some(failure => failure.code !== 11_000)) return null;
-  return new Set(writeErrors.map(failure => failure.index));
 }

@@ -1,26 +1,18 @@
 import { StoredEvents } from "../events/model.ts";
 import type { Platform } from "../platform.ts";
-import type { DeliveriesJob } from "../queues/deliveries.ts";
-import { disableGone, noteFailure, noteSuccess } from "../webhooks/health.ts";
+import type { NextAttempt } from "../queues/deliveries.ts";
 import { type Webhook, Webhooks } from "../webhooks/model.ts";
-import { type Answer, deliver } from "./deliver.ts";
-import { enterPlace, leavePlace } from "./in-flight.ts";
+import { makeAttempt, type RetryOptions } from "./attempt.ts";
+import { enterPlace, type Limited, leavePlace } from "./in-flight.ts";
 import { Deliveries, type Delivery } from "./model.ts";
-import { type Outcome, outcomeOf } from "./outcome.ts";
+import type { Outcome } from "./outcome.ts";
 import { endDelivery, recordAttempt } from "./record.ts";
-import { BUSY_FLOOR_MS } from "./schedule.ts";
 import { isUnsubscribed } from "./unsubscribed.ts";
 
 export type DeliveryPlatform = Pick<
   Platform,
   "mongo" | "redis" | "keys" | "queues" | "places" | "counters" | "egress" | "secrets" | "config" | "clock"
 >;
-
-export interface RetryOptions {
-  /** Milliseconds that 429s and time-outs wait at least. */
-  busyFloorMs?: number;
-  random?: () => number;
-}
 
 /** Fields of the job's one log line. Never a url, which may hold a secret, nor a header. */
 type Line = Record<string, unknown>;
@@ -32,7 +24,7 @@ type Line = Record<string, unknown>;
  */
 export async function processDelivery(
   platform: DeliveryPlatform,
-  { job, signal }: { job: DeliveriesJob; signal?: AbortSignal },
+  { job, signal }: { job: NextAttempt; signal?: AbortSignal },
   options: RetryOptions = {},
 ): Promise<Line> {
   const [delivery, webhook] = await Promise.all([
@@ -44,7 +36,7 @@ export async function processDelivery(
   ]);
   const about = { delivery_id: job.delivery_id, webhook_id: job.webhook_id, event_id: delivery?.event_id };
   const due = delivery !== null && isDue(delivery, job, platform.clock());
-  let failing = (webhook?.failing_since_ms ?? null) !== null;
+  let limited: Limited = webhook ?? ABSENT;
   if (due && webhook?.active && !(await enterPlace(platform, webhook, job))) {
     return { ...about, result: "waiting" };
   }
@@ -56,19 +48,23 @@ export async function processDelivery(
       return { ...about, result: payload.reason };
     }
     const result = await attempt(platform, { delivery, job, signal, options, ...payload });
-    failing = result.outcome.kind !== "delivered";
+    const isFailing = result.outcome.kind !== "delivered";
+    limited = { ...limited, failing_since_ms: isFailing ? platform.clock() : null };
     return { ...about, ...result.line };
   } finally {
     // Also by a job that never entered: it may have been called in, and those behind it wait for its place.
-    await leavePlace(platform, job, failing);
+    await leavePlace(platform, limited, job);
   }
 }
+
+/** Those that wait for a webhook that is gone are called in, to end. */
+const ABSENT: Limited = { failing_since_ms: null, max_in_flight: null };
 
 /**
  * A job of an earlier round was replaced. One of a later round waited in line (see `enterPlace`), and is void too when
  * another attempt was made meanwhile and the next one is not due yet.
  */
-function isDue(delivery: Delivery, job: DeliveriesJob, nowMs: number): boolean {
+function isDue(delivery: Delivery, job: NextAttempt, nowMs: number): boolean {
   if (delivery.state !== "pending" || job.round < delivery.round) return false;
   return job.round === delivery.round || (delivery.next_attempt_at_ms ?? 0) <= nowMs;
 }
@@ -95,7 +91,7 @@ async function deliverable(
 
 interface Attempting {
   delivery: Delivery;
-  job: DeliveriesJob;
+  job: NextAttempt;
   webhook: Webhook;
   body: string;
   signal: AbortSignal | undefined;
@@ -106,55 +102,24 @@ async function attempt(
   platform: DeliveryPlatform,
   { delivery, job, webhook, body, signal, options }: Attempting,
 ): Promise<{ outcome: Outcome; line: Line }> {
-  const number = (delivery.attempts.at(-1)?.number ?? 0) + 1;
-  const startedAtMs = platform.clock();
   const message = {
     id: delivery._id,
     eventId: delivery.event_id,
     emitterId: delivery.emitter_id,
     eventName: delivery.event_name,
-    attempt: number,
+    attempt: (delivery.attempts.at(-1)?.number ?? 0) + 1,
     body,
   };
-  const answer = await deliver(platform, webhook, message, signal);
-  const nowMs = platform.clock();
-  const outcome = outcomeOf(answer, {
-    scheduleMs: platform.config.deliveries.retryScheduleMs,
-    step: delivery.step + 1,
-    busyFloorMs: options.busyFloorMs ?? BUSY_FLOOR_MS,
-    random: options.random ?? Math.random,
-    nowMs,
-  });
-  // Before the record: who waits in line is called in by what the webhook's health says.
-  await noteHealth(platform, webhook, answer, outcome);
-  const recorded = await recordAttempt(platform, {
-    delivery,
-    job,
-    number,
-    startedAtMs,
-    answer,
-    outcome,
-    nowMs,
-  });
-  platform.counters.add("deliveries_total", { outcome: outcome.kind });
-  const { status, latencyMs, error } = answer;
+  const made = await makeAttempt(platform, { webhook, message, step: delivery.step }, signal, options);
+  const recorded = await recordAttempt(platform, { ...made, delivery, round: job.round });
+  const { status, latencyMs, error } = made.answer;
   const line = {
-    result: outcome.kind,
+    result: made.outcome.kind,
     status,
     latency_ms: latencyMs,
     error,
-    attempt_number: number,
+    attempt_number: made.number,
     recorded,
   };
-  return { outcome, line };
-}
-
-function noteHealth(
-  platform: DeliveryPlatform,
-  webhook: Webhook,
-  answer: Answer,
-  outcome: Outcome,
-): Promise<void> {
-  if (outcome.kind === "delivered") return noteSuccess(platform, webhook);
-  return answer.status === 410 ? disableGone(platform, webhook) : noteFailure(platform, webhook);
+  return { outcome: made.outcome, line };
 }

@@ -1,22 +1,17 @@
 import { countDrop } from "../events/drops.ts";
 import type { Platform } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
-import { type DeliveriesJob, deliveries } from "../queues/deliveries.ts";
-import type { Answer } from "./deliver.ts";
+import { deliveries } from "../queues/deliveries.ts";
+import { duplicateIndexes } from "../store/mongo.ts";
+import type { MadeAttempt } from "./attempt.ts";
 import { ATTEMPTS_KEPT, type Attempt, Deliveries, type Delivery, type EndReason } from "./model.ts";
-import type { Outcome } from "./outcome.ts";
 
 type Stores = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "config" | "clock" | "counters">;
 
-export interface Made {
+export interface Made extends MadeAttempt {
   delivery: Delivery;
-  job: DeliveriesJob;
-  number: number;
-  startedAtMs: number;
-  answer: Answer;
-  outcome: Outcome;
-  /** When the answer was there. */
-  nowMs: number;
+  /** The round of the job that made it. */
+  round: number;
 }
 
 /**
@@ -25,10 +20,10 @@ export interface Made {
  * (retried by hand, cancelled): then only the attempt is logged.
  */
 export async function recordAttempt(platform: Stores, made: Made): Promise<boolean> {
-  const { delivery, job, outcome } = made;
+  const { delivery, outcome } = made;
   const model = Deliveries(platform.mongo);
   const pushed = { attempts: { $each: [attemptOf(made)], $slice: -ATTEMPTS_KEPT } };
-  const round = job.round + 1;
+  const round = made.round + 1;
   const { matchedCount } = await model.updateOne(
     { _id: delivery._id, state: "pending", round: delivery.round },
     { $set: { ...following(platform, made), round, step: delivery.step + 1 }, $push: pushed },
@@ -42,6 +37,42 @@ export async function recordAttempt(platform: Stores, made: Made): Promise<boole
     await enqueue(platform.queues, deliveries, next, { delayMs: outcome.delayMs });
   }
   return true;
+}
+
+/**
+ * Records first attempts: each delivery becomes a document with what came of it. Those that are there already stay as
+ * they are. What is to be tried again is enqueued.
+ */
+export async function recordFirst(platform: Stores, made: Made[]): Promise<void> {
+  const rows = made.map(
+    (one): Delivery => ({
+      ...one.delivery,
+      ...following(platform, one),
+      attempts: [attemptOf(one)],
+      round: 1,
+      step: 1,
+    }),
+  );
+  const inserted = await insertNew(platform, rows);
+  for (const row of inserted) {
+    if (row.state !== "pending") continue;
+    const next = { delivery_id: row._id, webhook_id: row.webhook_id, round: row.round };
+    const delayMs = Math.max(0, (row.next_attempt_at_ms ?? 0) - platform.clock());
+    await enqueue(platform.queues, deliveries, next, { delayMs });
+  }
+}
+
+/** Inserts the rows that do not exist yet, and answers those. */
+export async function insertNew(platform: Pick<Platform, "mongo">, rows: Delivery[]): Promise<Delivery[]> {
+  if (rows.length === 0) return [];
+  try {
+    await Deliveries(platform.mongo).insertMany(rows, { ordered: false, lean: true });
+    return rows;
+  } catch (error) {
+    const existing = duplicateIndexes(error);
+    if (!existing) throw error;
+    return rows.filter((_, index) => !existing.has(index));
+  }
 }
 
 function attemptOf({ delivery, number, startedAtMs, answer }: Made): Attempt {

@@ -1,7 +1,7 @@
 import { StoredEvents } from "../events/model.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueAll } from "../queues/define-queue.ts";
-import { type DeliveriesJob, deliveries } from "../queues/deliveries.ts";
+import { deliveries, type NextAttempt } from "../queues/deliveries.ts";
 import { firstIdAt } from "../store/ids.ts";
 import type { Webhook } from "../webhooks/model.ts";
 import { Deliveries, type Delivery } from "./model.ts";
@@ -73,7 +73,7 @@ async function recoverBatch(
     })),
     { ordered: false },
   );
-  const jobs: DeliveriesJob[] = able.map(({ _id, round }) => ({
+  const jobs: NextAttempt[] = able.map(({ _id, round }) => ({
     delivery_id: _id,
     webhook_id: webhook._id,
     round: round + 1,

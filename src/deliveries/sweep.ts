@@ -1,6 +1,6 @@
 import type { Platform } from "../platform.ts";
 import { enqueueAll, openedQueue } from "../queues/define-queue.ts";
-import { type DeliveriesJob, deliveries } from "../queues/deliveries.ts";
+import { deliveries, type NextAttempt } from "../queues/deliveries.ts";
 import { Deliveries, type Delivery } from "./model.ts";
 
 type Stores = Pick<Platform, "mongo" | "queues" | "config" | "clock">;
@@ -44,7 +44,7 @@ async function enqueueLost(platform: Stores, overdue: Overdue[]): Promise<number
   return lost.length + renewed.length;
 }
 
-const jobOf = ({ _id, webhook_id, round }: Overdue): DeliveriesJob => ({
+const jobOf = ({ _id, webhook_id, round }: Overdue): NextAttempt => ({
   delivery_id: _id,
   webhook_id,
   round,
@@ -58,8 +58,8 @@ async function jobState(platform: Stores, delivery: Overdue): Promise<"absent" |
 }
 
 /** Gives each the next round; those that moved on meanwhile are left out. */
-async function nextRound(platform: Stores, overdue: Overdue[]): Promise<DeliveriesJob[]> {
-  const jobs: DeliveriesJob[] = [];
+async function nextRound(platform: Stores, overdue: Overdue[]): Promise<NextAttempt[]> {
+  const jobs: NextAttempt[] = [];
   for (const delivery of overdue) {
     const { matchedCount } = await Deliveries(platform.mongo).updateOne(
       { _id: delivery._id, state: "pending", round: delivery.round },

@@ -15,6 +15,13 @@ export interface AddressRules {
 
 /** All public IPv6 unicast lies in 2000::/3; whatever IANA has not handed out yet stays shut. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR("2000::/3");
+/** Azure's metadata and DNS service has an address in public space; all other clouds' lie in ranges that are shut. */
+const PUBLIC_METADATA = ["168.63.129.16"];
+/** Where the last 32 bits of an IPv6 address are an IPv4 address: mapped, compatible, translated, NAT64. */
+const WRAPPED_IPV4 = ["::ffff:0:0/96", "::/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48"].map(
+  net => ipaddr.IPv6.parseCIDR(net),
+);
+const SIX_TO_FOUR = ipaddr.IPv6.parseCIDR("2002::/16");
 
 /**
  * Reads the CIDRs of an allow list; a bare address means that one address.
@@ -39,7 +46,8 @@ export function parseCidrs(list: readonly string[]): Cidr[] {
 export function isPublicAddress(ip: string): boolean {
   const address = parseStrict(ip);
   if (address?.range() !== "unicast") return false;
-  return address instanceof ipaddr.IPv4 || address.match(GLOBAL_IPV6);
+  if (address instanceof ipaddr.IPv4) return !PUBLIC_METADATA.includes(address.toString());
+  return address.match(GLOBAL_IPV6) && !isIsatap(address);
 }
 
 /** True when `rules` let a connection go to this address and port. */
@@ -48,14 +56,27 @@ export function mayConnect(rules: AddressRules, ip: string, port: number): boole
   return isPublicAddress(ip) || isAllowed(rules.allow, ip);
 }
 
-/** One spelling for one address: an IPv4-mapped IPv6 address as the IPv4 address that it reaches. */
-export function canonicalAddress(ip: string): string | undefined {
+/**
+ * Every address that a packet to `ip` may end at, each in one spelling: itself, and the IPv4 address it wraps.
+ * Empty when `ip` is no address.
+ */
+export function reachedAddresses(ip: string): string[] {
   const address = parseStrict(ip);
-  if (!address) return undefined;
-  if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress()) {
-    return address.toIPv4Address().toString();
-  }
-  return address.toString();
+  if (!address) return [];
+  const inner = address instanceof ipaddr.IPv6 ? wrappedIpv4(address) : undefined;
+  return inner === undefined ? [address.toString()] : [address.toString(), inner];
+}
+
+function wrappedIpv4(address: ipaddr.IPv6): string | undefined {
+  const bytes = address.toByteArray();
+  if (address.match(SIX_TO_FOUR)) return bytes.slice(2, 6).join(".");
+  const isWrapped = isIsatap(address) || WRAPPED_IPV4.some(([net, bits]) => address.match(net, bits));
+  return isWrapped ? bytes.slice(12).join(".") : undefined;
+}
+
+/** RFC 5214: under any prefix, an interface id of `0:5efe` or `200:5efe` is followed by an IPv4 address. */
+function isIsatap(address: ipaddr.IPv6): boolean {
+  return ((address.parts[4] ?? 0) & ~0x200) === 0 && address.parts[5] === 0x5efe;
 }
 
 function isAllowed(allow: readonly Cidr[], ip: string): boolean {

@@ -6,6 +6,7 @@ import { AppError } from "../errors.ts";
 import { checkUrl } from "./check-url.ts";
 import { createDial, type Dial, type DialOptions } from "./dial.ts";
 import { EgressError, toEgressError } from "./egress-error.ts";
+import { exchange } from "./exchange.ts";
 
 export interface EgressOptions extends DialOptions {
   /** Sent where a request names no `user-agent` of its own. */
@@ -73,50 +74,40 @@ async function send(
   request: EgressRequest,
   agentName?: string,
 ): Promise<EgressResponse> {
-  const limit = new AbortController();
-  const late = new EgressError("timeout", `${url.hostname} did not answer within ${request.timeoutMs} ms`);
-  const timer = setTimeout(() => limit.abort(late), request.timeoutMs);
-  const signal = request.signal ? AbortSignal.any([request.signal, limit.signal]) : limit.signal;
-  try {
-    const response = await agent.request({
+  const { answer, stop } = exchange(
+    agent,
+    {
       origin: url.origin,
       path: url.pathname + url.search,
       method: request.method.toUpperCase() as Dispatcher.HttpMethod,
       headers: withAgent(request.headers ?? {}, agentName),
       body: request.body ?? null,
-      signal,
-    });
-    const { body, truncated } = await readBody(response.body, request.maxResponseBytes);
-    request.signal?.throwIfAborted();
-    return { status: response.statusCode, headers: joined(response.headers), body, truncated };
+    },
+    request.maxResponseBytes,
+  );
+  let late: EgressError | undefined;
+  const timer = setTimeout(() => {
+    late = new EgressError("timeout", `${url.hostname} did not answer within ${request.timeoutMs} ms`);
+    stop(late);
+  }, request.timeoutMs);
+  const { signal } = request;
+  const onAbort = () => stop(signal?.reason);
+  signal?.addEventListener("abort", onAbort, { once: true });
+  if (signal?.aborted) onAbort();
+  try {
+    const { status, headers, body, truncated } = await answer;
+    signal?.throwIfAborted();
+    return { status, headers: joined(headers), body, truncated };
   } catch (error) {
-    request.signal?.throwIfAborted();
+    signal?.throwIfAborted();
     if ((error as { code?: string }).code === "UND_ERR_INVALID_ARG") {
       throw new EgressError("invalid-url", `not a valid request: ${(error as Error).message}`, error);
     }
-    throw limit.signal.aborted ? late : toEgressError(error, url.hostname);
+    throw late ?? toEgressError(error, url.hostname);
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
   }
-}
-
-/** A body that breaks off or drips past the time limit still leaves a status: that is told, not thrown away. */
-async function readBody(stream: AsyncIterable<Buffer>, maxBytes: number) {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  let truncated = false;
-  try {
-    for await (const chunk of stream) {
-      chunks.push(chunk.subarray(0, maxBytes - size));
-      size += chunk.length;
-      truncated = size > maxBytes;
-      // Leaving the loop destroys the stream, and with it the connection.
-      if (truncated) break;
-    }
-  } catch {
-    truncated = true;
-  }
-  return { body: Buffer.concat(chunks), truncated };
 }
 
 function withAgent(headers: Record<string, string>, name: string | undefined): Record<string, string> {
@@ -135,7 +126,7 @@ function joined(headers: Record<string, string | string[] | undefined>): Record<
 
 function guardedConnector(dial: Dial, timeoutMs: number): buildConnector.connector {
   return (target, callback) => {
-    const port = Number(target.port) || (target.protocol === "https:" ? 443 : 80);
+    const port = Number(target.port || (target.protocol === "https:" ? 443 : 80));
     dial(target.hostname, port)
       .then(socket => (target.protocol === "https:" ? secure(socket, target.hostname, timeoutMs) : socket))
       .then(socket => callback(null, socket))

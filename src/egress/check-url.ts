@@ -16,6 +16,7 @@ export function checkUrl(
   // It also takes `x` of `http:///x` for the host.
   if (!parsed?.hostname || /^https?:\/\/[/\\]/i.test(url)) throw refuse("is not a URL with a host name");
   if (parsed.username || parsed.password) throw refuse("must not carry a user name or password");
+  if (parsed.port === "0") throw refuse("must not have port 0");
   return parsed;
 }
 

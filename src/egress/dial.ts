@@ -1,14 +1,14 @@
 import { connect as connectTcp, type Socket } from "node:net";
-import { mayConnect, parseCidrs } from "./address-rules.ts";
+import { isPublicAddress, mayConnect, parseCidrs } from "./address-rules.ts";
 import { EgressError, toEgressError } from "./egress-error.ts";
-import { createNeverHosts, type NeverHost } from "./never-hosts.ts";
+import { createNeverHosts, type NeverHostsOption } from "./never-hosts.ts";
 import { createResolver, type Resolve } from "./resolve.ts";
 
 export interface DialOptions {
   /** CIDRs (or single addresses) reachable besides public ones. */
   allow: readonly string[];
   /** The platform's own stores: never reachable. */
-  neverHosts: readonly NeverHost[];
+  neverHosts: NeverHostsOption;
   /** For finding the address and connecting, together. */
   connectTimeoutMs: number;
   /** How a name becomes addresses; the system's way by default. */
@@ -38,6 +38,10 @@ export function createDial(options: DialOptions): Dial {
     );
     const vetted = addresses.filter(ip => mayConnect(rules, ip, port));
     if (vetted.length === 0) throw new EgressError("blocked-address", `${host} is not a public address`);
+    // No honest name is in both worlds at once; one that is tries whether the other half is used after the check.
+    if (vetted.length < addresses.length && vetted.some(isPublicAddress)) {
+      throw new EgressError("blocked-address", `${host} has addresses that are not public among its own`);
+    }
     return connectFirst(vetted, { host, port, deadline, signal });
   };
 }

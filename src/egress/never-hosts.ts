@@ -1,6 +1,6 @@
 import { networkInterfaces } from "node:os";
 import ipaddr from "ipaddr.js";
-import { canonicalAddress } from "./address-rules.ts";
+import { reachedAddresses } from "./address-rules.ts";
 import type { Resolve } from "./resolve.ts";
 
 /** A store of the platform itself. */
@@ -8,6 +8,9 @@ export interface NeverHost {
   host: string;
   port: number;
 }
+
+/** The stores, or who they are at this moment. */
+export type NeverHostsOption = readonly NeverHost[] | (() => readonly NeverHost[]);
 
 export interface NeverHosts {
   /** Brings the addresses of the stores on this port up to date; cheap when none is on it. */
@@ -22,36 +25,41 @@ const FRESH_MS = 10_000;
 /**
  * Keeps the platform's own stores out of reach (design.md, "Egress guard"), by address, so that another name or
  * spelling of theirs does not pass. A store on this machine is denied on all addresses of the machine, since it may
- * listen on every one of them. While a store's name can't be resolved, its port is denied altogether.
+ * listen on every one of them. While a store's name can't be resolved, its port is denied altogether. A function is
+ * asked at each connection: members of a replica set or a cluster come and go.
  */
-export function createNeverHosts(hosts: readonly NeverHost[], resolve: Resolve): NeverHosts {
-  const known = new Map<NeverHost, { addresses: Set<string> | undefined; at: number }>();
+export function createNeverHosts(given: NeverHostsOption, resolve: Resolve): NeverHosts {
+  const hostsOn = (port: number) =>
+    (typeof given === "function" ? given() : given).filter(host => host.port === port).map(bareName);
+  const known = new Map<string, { addresses: Set<string> | undefined; at: number }>();
 
-  async function refreshOne(host: NeverHost): Promise<void> {
-    const last = known.get(host);
+  async function refreshOne(name: string): Promise<void> {
+    const last = known.get(name);
     if (last && Date.now() - last.at < FRESH_MS) return;
-    const addresses = await resolve(host.host.replace(/^\[|\]$/g, "")).then(
-      found => new Set(found.map(ip => canonicalAddress(ip) ?? ip)),
+    const addresses = await resolve(name).then(
+      found => new Set(found.flatMap(reachedAddresses)),
       () => last?.addresses,
     );
-    known.set(host, { addresses, at: Date.now() });
+    known.set(name, { addresses, at: Date.now() });
   }
 
   return {
     async refresh(port) {
-      await Promise.all(hosts.filter(host => host.port === port).map(refreshOne));
+      await Promise.all(hostsOn(port).map(refreshOne));
     },
     deny(ip, port) {
-      const wanted = canonicalAddress(ip);
-      return hosts.some(host => {
-        if (host.port !== port) return false;
-        const addresses = known.get(host)?.addresses;
-        if (!addresses || wanted === undefined) return true;
-        return addresses.has(wanted) || (isOwn(wanted) && [...addresses].some(isOwn));
+      const reached = reachedAddresses(ip);
+      return hostsOn(port).some(name => {
+        const addresses = known.get(name)?.addresses;
+        if (!addresses || reached.length === 0) return true;
+        const isLocal = [...addresses].some(isOwn);
+        return reached.some(one => addresses.has(one) || (isLocal && isOwn(one)));
       });
     },
   };
 }
+
+const bareName = ({ host }: NeverHost) => host.replace(/^\[|\]$/g, "").toLowerCase();
 
 function isOwn(ip: string): boolean {
   const range = ipaddr.parse(ip).range();

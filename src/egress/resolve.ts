@@ -11,10 +11,10 @@ const MAX_ADDRESSES = 8;
 /**
  * Names with a dot are asked of the DNS server by c-ares: `getaddrinfo` would hold one of libuv's four threads, so
  * that a few dead name servers stopped the lookups (and file access) of the whole process. What DNS does not know
- * (`/etc/hosts`, search domains) and single labels go to `getaddrinfo` after all.
+ * (`/etc/hosts`, search domains) and single labels go to `getaddrinfo` after all. `asked` is a resolver with name servers of its own.
  */
-export function createResolver(timeoutMs: number): Resolve {
-  const resolver = new dns.Resolver({ timeout: Math.max(250, Math.floor(timeoutMs / 2)), tries: 2 });
+export function createResolver(timeoutMs: number, asked?: dns.Resolver): Resolve {
+  const resolver = asked ?? new dns.Resolver({ timeout: Math.max(250, Math.floor(timeoutMs / 2)), tries: 2 });
   return async host => {
     if (isIP(host)) return [host];
     const name = host.toLowerCase().replace(/\.$/, "");

@@ -1,3 +1,4 @@
+import { hasFirstAttempts } from "../deliveries/first-attempts.ts";
 import { Deliveries } from "../deliveries/model.ts";
 import type { Platform } from "../platform.ts";
 import type { DeletionsJob } from "../queues/deletions.ts";
@@ -29,7 +30,10 @@ async function removePayloads(platform: Pick<Platform, "mongo">, job: DeletionsJ
   const to = job.end_id === undefined ? Number.MAX_SAFE_INTEGER : (eventScore(job.end_id) ?? -1);
   for (;;) {
     const batch = await events
-      .find({ emitter_id: job.emitter_id, score: { $gte: from, $lte: to } }, { score: 1 })
+      .find(
+        { emitter_id: job.emitter_id, score: { $gte: from, $lte: to } },
+        { event_id: 1, score: 1, undelivered: 1 },
+      )
       .sort({ score: 1 })
       .limit(BATCH)
       .lean();
@@ -38,6 +42,7 @@ async function removePayloads(platform: Pick<Platform, "mongo">, job: DeletionsJ
       emit_id: { $in: ids },
       state: "pending",
     });
+    for (const event of batch) if (!(await hasFirstAttempts(platform, event))) needed.push(event._id);
     await events.deleteMany({ _id: { $in: ids.filter(id => !needed.includes(id)) } });
     const last = batch.at(-1);
     if (!last || batch.length < BATCH) return;

@@ -1,69 +1,88 @@
 import { notFound } from "../errors.ts";
-import type { EmissionsJob } from "../queues/emissions.ts";
+import { failpoint } from "../failpoint.ts";
+import { groupBy } from "../group-by.ts";
+import { isAlive } from "../queues/define-queue.ts";
+import { deliveries } from "../queues/deliveries.ts";
+import type { Emission } from "../queues/emissions.ts";
 import { eventScore } from "../store/event-id.ts";
-import { streamOf } from "../store/event-log.ts";
-import { isDuplicateKey } from "../store/mongo.ts";
-import { matchSubscriptions } from "../subscriptions/match.ts";
-import { countDrop } from "./drops.ts";
-import { type EmitPlatform, fanOut } from "./fan-out.ts";
-import { findEmitter } from "./find-emitter.ts";
+import { type LogEntry, streamOf } from "../store/event-log.ts";
+import type { EventStream } from "../store/keys.ts";
+import { type Emitter, findSubscriptions, selectWanting } from "../subscriptions/match.ts";
+import type { Subscription } from "../subscriptions/model.ts";
+import { countDrop, type DropReason } from "./drops.ts";
+import { type EmitPlatform, type Emitted, fanOut } from "./fan-out.ts";
+import { findEmitters } from "./find-emitter.ts";
 import { payloadId, type StoredEvent, StoredEvents } from "./model.ts";
+import { type EarlierEvent, findEarlier } from "./store.ts";
 import { truncate } from "./truncate.ts";
 
-/**
- * Takes one emission off its queue: gives it its event id, stores the summary, and hands it to every listener that
- * subscribed. May be repeated at any point: the emit id gets its event id back, and deliveries have derived ids.
- * Throws `not-found` when the emitter is gone.
- */
-export async function emit(platform: EmitPlatform, emission: EmissionsJob): Promise<Record<string, unknown>> {
-  const emitter = await findEmitter(platform, emission.emitter_id);
-  if (!emitter) throw notFound("emitter");
-  const channel = emission.name ?? "";
-  const stream = streamOf(channel);
-  const { value, truncated } = truncate(summaryEvent(channel, emission.event));
+/** Fields of the job's log line; `unsure` when another worker seems to have the same emission in hand. */
+export type EmitOutcome = Record<string, unknown> & { unsure?: true };
 
-  const [appended, { subscriptions, filtered }] = await Promise.all([
-    platform.eventLog.append(
-      emitter.id,
-      stream,
-      {
-        event: value as Record<string, unknown>,
-        metadata: {
-          emit_id: emission.emit_id,
-          name: channel,
-          emitter_id: emitter.id,
-          ...(emission.summary !== undefined && { summary: emission.summary }),
-          ...(truncated && { truncated: true as const }),
-        },
-      },
-      emission.score,
-    ),
-    matchSubscriptions(platform, emitter, channel, emission.event),
-  ]);
-
-  const stored: StoredEvent = {
-    _id: payloadId(emitter.id, emission.emit_id),
-    emitter_id: emitter.id,
-    owner_id: emitter.owner_id,
-    event_id: appended.eventId,
-    score: eventScore(appended.eventId) ?? 0,
-    name: channel,
-    event: JSON.stringify(emission.event),
-    delivered: subscriptions.some(subscription => subscription.listener_id.startsWith("wh_")),
-    created_at: new Date(platform.clock()),
-  };
-  const event = truncated || stored.delivered ? await storeOnce(platform, stored) : stored;
-
-  if (appended.isNew) {
-    if (subscriptions.length === 0 && filtered === 0) await countDrop(platform, emitter.id, "no-listener");
-    await countDrop(platform, emitter.id, "filtered", filtered);
-    if (truncated) await countDrop(platform, emitter.id, "truncated");
-  }
-  const listeners = await fanOut(platform, event, subscriptions, emission);
-  await forgetTrimmed(platform, emitter.id, appended.trimmed);
-  platform.counters.add("emissions_total", { stream });
-  return { emitter_id: emitter.id, event_id: event.event_id, emit_id: emission.emit_id, channel, listeners };
+/** As `emitAll`, for one. Throws `not-found` when the emitter is gone. */
+export async function emit(platform: EmitPlatform, emission: Emission): Promise<EmitOutcome> {
+  const [outcome] = await emitAll(platform, [emission]);
+  if (!outcome) throw notFound("emitter");
+  return outcome;
 }
+
+/**
+ * Takes emissions off their queue: gives each its event id, stores the summary, and hands it to every listener that
+ * subscribed. May be repeated at any point: an emit id gets its event id back, and deliveries have derived ids. Answers
+ * null for an emission whose emitter is gone. Whatever the number of emissions, each store is asked a handful of times.
+ * With `patient`, an emission that somebody else has given its event id and not yet stored is left to them.
+ */
+export async function emitAll(
+  platform: EmitPlatform,
+  emissions: Emission[],
+  patient = false,
+): Promise<(EmitOutcome | null)[]> {
+  const emitters = await findEmitters(platform, [...new Set(emissions.map(one => one.emitter_id))]);
+  const known = emissions.flatMap((emission, place) => {
+    const emitter = emitters.get(emission.emitter_id);
+    return emitter ? [{ place, emission, emitter, channel: emission.name ?? "" }] : [];
+  });
+  const [appended, subscribed, earlier] = await Promise.all([
+    appendAll(platform, known.map(summarized)),
+    subscriptionsOf(platform, known),
+    findEarlier(platform, known.map(storedId)),
+  ]);
+  const events: Emitted[] = [];
+  for (const one of appended.events) {
+    const { subscriptions, filtered } = selectWanting(subscribed.get(feedOf(one)) ?? [], one.emission.event);
+    const before = earlier.get(storedId(one));
+    const stored = storedEvent(platform, one, subscriptions, before?.event_id);
+    const post = stored.delivered ? await howToPost(platform, one, before, patient) : "no";
+    events.push({ ...one, subscriptions, filtered, stored, post });
+  }
+  await countDrops(platform, events);
+  failpoint("events-appended");
+  const taken = await fanOut(platform, events);
+  failpoint("events-fanned-out");
+  await forgetTrimmed(platform, appended.trimmed);
+  const outcomes: (EmitOutcome | null)[] = emissions.map(() => null);
+  for (const [i, { place, emitter, emission, channel, stored, post }] of events.entries()) {
+    platform.counters.add("emissions_total", { stream: streamOf(channel) });
+    outcomes[place] = {
+      emitter_id: emitter.id,
+      event_id: stored.event_id,
+      emit_id: emission.emit_id,
+      channel,
+      listeners: taken[i] ?? 0,
+      ...(post === "unsure" && { unsure: true as const }),
+    };
+  }
+  return outcomes;
+}
+
+interface Known {
+  place: number;
+  emission: Emission;
+  emitter: Emitter;
+  channel: string;
+}
+type Summarized = Known & { stream: EventStream; entry: LogEntry; truncated: boolean };
+type Appended = Summarized & { eventId: string; isNew: boolean };
 
 /** Emitted data stands under `raw_event`; errors and logs are objects of the platform's own (rest-api.md, section 2). */
 export function summaryEvent(channel: string, event: unknown): Record<string, unknown> {
@@ -71,23 +90,124 @@ export function summaryEvent(channel: string, event: unknown): Record<string, un
   return channel.startsWith("$") && isObject ? { ...event } : { raw_event: event };
 }
 
-/** Inserts the payload; when an earlier try did, that one stands, with the event id it had. */
-async function storeOnce(platform: EmitPlatform, event: StoredEvent): Promise<StoredEvent> {
-  try {
-    await StoredEvents(platform.mongo).insertOne(event);
-    return event;
-  } catch (error) {
-    if (!isDuplicateKey(error)) throw error;
-    return (await StoredEvents(platform.mongo).findById(event._id).lean()) ?? event;
+function summarized(known: Known): Summarized {
+  const { emission, emitter, channel } = known;
+  const { value, truncated } = truncate(summaryEvent(channel, emission.event));
+  const summary = {
+    event: value as Record<string, unknown>,
+    metadata: {
+      emit_id: emission.emit_id,
+      name: channel,
+      emitter_id: emitter.id,
+      ...(emission.summary !== undefined && { summary: emission.summary }),
+      ...(truncated && { truncated: true as const }),
+    },
+  };
+  return { ...known, stream: streamOf(channel), truncated, entry: { summary, reserved: emission.score } };
+}
+
+/** Gives all their event ids, each stream's in one go. */
+async function appendAll(platform: EmitPlatform, entries: Summarized[]) {
+  const streams = groupBy(entries, ({ emitter, stream }) => `${emitter.id} ${stream}`);
+  const events: Appended[] = [];
+  const trimmed: { emitterId: string; eventIds: string[] }[] = [];
+  await Promise.all(
+    [...streams.values()].map(async of => {
+      const [{ emitter, stream } = entries[0] as Summarized] = of;
+      const appended = await platform.eventLog.append(
+        emitter.id,
+        stream,
+        of.map(({ entry }) => entry),
+      );
+      for (const [i, one] of of.entries()) {
+        const { eventId = "", isNew = false } = appended.events[i] ?? {};
+        events.push({ ...one, eventId, isNew });
+      }
+      if (appended.trimmed.length > 0) trimmed.push({ emitterId: emitter.id, eventIds: appended.trimmed });
+    }),
+  );
+  events.sort((a, b) => a.place - b.place);
+  return { events, trimmed };
+}
+
+const storedId = ({ emitter, emission }: Known) => payloadId(emitter.id, emission.emit_id);
+const feedOf = ({ emitter, channel }: Known) => `${emitter.id} ${channel}`;
+
+async function subscriptionsOf(
+  platform: EmitPlatform,
+  emissions: Known[],
+): Promise<Map<string, Subscription[]>> {
+  const feeds = new Map(emissions.map(one => [feedOf(one), one]));
+  const found = [...feeds].map(
+    async ([feed, { emitter, channel }]) =>
+      [feed, await findSubscriptions(platform, emitter, channel)] as const,
+  );
+  return new Map(await Promise.all(found));
+}
+
+function storedEvent(
+  platform: EmitPlatform,
+  one: Appended,
+  subscriptions: Subscription[],
+  earlierId: string | undefined,
+): StoredEvent {
+  const eventId = earlierId ?? one.eventId;
+  return {
+    _id: storedId(one),
+    emitter_id: one.emitter.id,
+    owner_id: one.emitter.owner_id,
+    event_id: eventId,
+    score: eventScore(eventId) ?? 0,
+    name: one.channel,
+    event: JSON.stringify(one.emission.event),
+    delivered: subscriptions.some(subscription => subscription.listener_id.startsWith("wh_")),
+    created_at: new Date(platform.clock()),
+  };
+}
+
+/** Whether the first attempts of an event must be enqueued, which an earlier try may have done. */
+async function howToPost(
+  platform: EmitPlatform,
+  { isNew }: Appended,
+  earlier: EarlierEvent | undefined,
+  patient: boolean,
+): Promise<Emitted["post"]> {
+  if (earlier) {
+    if (earlier.group === undefined) return "no";
+    return (await isAlive(platform.queues, deliveries, earlier.group)) ? "no" : "again";
   }
+  if (isNew) return "first";
+  return patient ? "unsure" : "again";
+}
+
+async function countDrops(platform: EmitPlatform, events: Emitted[]): Promise<void> {
+  const drops = new Map<string, { emitterId: string; reason: DropReason; count: number }>();
+  const count = (emitterId: string, reason: DropReason, by: number) => {
+    if (by === 0) return;
+    const key = `${emitterId} ${reason}`;
+    drops.set(key, { emitterId, reason, count: (drops.get(key)?.count ?? 0) + by });
+  };
+  for (const { isNew, emitter, subscriptions, filtered, truncated } of events) {
+    if (!isNew) continue;
+    if (subscriptions.length === 0 && filtered === 0) count(emitter.id, "no-listener", 1);
+    count(emitter.id, "filtered", filtered);
+    if (truncated) count(emitter.id, "truncated", 1);
+  }
+  await Promise.all(
+    [...drops.values()].map(({ emitterId, reason, count: by }) => countDrop(platform, emitterId, reason, by)),
+  );
 }
 
 /** Payloads kept only for their summary go with it. */
-async function forgetTrimmed(platform: EmitPlatform, emitterId: string, eventIds: string[]): Promise<void> {
-  if (eventIds.length === 0) return;
-  await StoredEvents(platform.mongo).deleteMany({
-    emitter_id: emitterId,
-    score: { $in: eventIds.map(id => eventScore(id) ?? -1) },
-    delivered: false,
-  });
+async function forgetTrimmed(
+  platform: EmitPlatform,
+  trimmed: { emitterId: string; eventIds: string[] }[],
+): Promise<void> {
+  for (const { emitterId, eventIds } of trimmed) {
+    await StoredEvents(platform.mongo).deleteMany({
+      emitter_id: emitterId,
+      score: { $in: eventIds.map(id => eventScore(id) ?? -1) },
+      delivered: false,
+    });
+  }
 }

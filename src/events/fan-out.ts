@@ -1,17 +1,20 @@
 import { createDeliveries } from "../deliveries/create.ts";
+import { enqueueFirstAttempts } from "../deliveries/first-attempts.ts";
 import { reaches } from "../organizations/service.ts";
 import type { Platform } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
-import type { EmissionsJob } from "../queues/emissions.ts";
+import type { Emission } from "../queues/emissions.ts";
 import { workflowEvents } from "../queues/workflow-events.ts";
 import { enqueueRun } from "../sources/enqueue-run.ts";
 import { Sources } from "../sources/model.ts";
 import { eventMs } from "../store/event-id.ts";
 import { derivedId } from "../store/ids.ts";
+import type { Emitter } from "../subscriptions/match.ts";
 import type { Subscription } from "../subscriptions/model.ts";
 import { Workflows } from "../workflows/model.ts";
 import { countDrop } from "./drops.ts";
 import type { StoredEvent } from "./model.ts";
+import { storeEvents } from "./store.ts";
 
 /** What an emission needs on its way to its listeners. */
 export type EmitPlatform = Pick<
@@ -19,38 +22,88 @@ export type EmitPlatform = Pick<
   "mongo" | "redis" | "keys" | "queues" | "eventLog" | "runLine" | "counters" | "clock" | "config" | "log"
 >;
 
+/** An event with its id, on its way to those who want it. */
+export interface Emitted {
+  emission: Emission;
+  emitter: Emitter;
+  channel: string;
+  place: number;
+  isNew: boolean;
+  truncated: boolean;
+  subscriptions: Subscription[];
+  filtered: number;
+  stored: StoredEvent;
+  /** Whether first attempts at its webhooks are to be enqueued: `again` where an earlier try may have done it. */
+  post: "no" | "first" | "again" | "unsure";
+}
+
 /** An event that has passed this many sources is in a loop of sources that listen to each other. */
 const MAX_HOPS = 16;
+/** Above it, deliveries are documents before they are jobs: a list this long does not fit into a job or an event. */
+const LISTENERS_IN_A_JOB = 200;
 
-/** Hands an event to the listener of each subscription; answers how many took it. Safe to repeat. */
-export async function fanOut(
-  platform: EmitPlatform,
-  event: StoredEvent,
-  subscriptions: Subscription[],
-  emission: EmissionsJob,
-): Promise<number> {
-  const webhooks = subscriptions.filter(subscription => subscription.listener_id.startsWith("wh_"));
-  const others = subscriptions.filter(subscription => !subscription.listener_id.startsWith("wh_"));
-  if (webhooks.length > 0) {
+const isWebhook = ({ listener_id }: Subscription) => listener_id.startsWith("wh_");
+
+/** Stores events and hands each to the listener of each subscription; answers how many took each. Safe to repeat. */
+export async function fanOut(platform: EmitPlatform, events: Emitted[]): Promise<number[]> {
+  const isWide = ({ subscriptions }: Emitted) => subscriptions.length > LISTENERS_IN_A_JOB;
+  const posted = onceEach(events.filter(({ post }) => post === "first" || post === "again")).filter(
+    event => !isWide(event),
+  );
+  const kept = events.filter(event => (event.truncated && !event.stored.delivered) || isWide(event));
+  await Promise.all([
+    enqueueFirstAttempts(
+      platform,
+      posted.map(({ stored, subscriptions, post }) => ({
+        event: stored,
+        listeners: subscriptions.filter(isWebhook),
+        isAgain: post === "again",
+      })),
+    ),
+    storeEvents(
+      platform,
+      kept.map(({ stored }) => stored),
+    ),
+  ]);
+  for (const { stored, subscriptions } of events.filter(isWide)) {
     await createDeliveries(platform, {
-      event,
-      listeners: webhooks.map(({ _id, listener_id, owner_id }) => ({
+      event: stored,
+      listeners: subscriptions.filter(isWebhook).map(({ _id, listener_id, owner_id }) => ({
         subscriptionId: _id,
         webhookId: listener_id,
         ownerId: owner_id,
       })),
     });
   }
-  let taken = webhooks.length;
-  for (const subscription of others) {
+  const taken: number[] = [];
+  for (const event of events) taken.push(await giveOthers(platform, event));
+  return taken;
+}
+
+/** The same emission may come twice in one batch. */
+const onceEach = (events: Emitted[]) => [
+  ...new Map(events.map(event => [event.stored._id, event] as const)).values(),
+];
+
+/** Hands an event to the sources and workflows among its listeners; answers how many listeners it has got in all. */
+async function giveOthers(
+  platform: EmitPlatform,
+  { stored, subscriptions, emission }: Emitted,
+): Promise<number> {
+  let taken = 0;
+  for (const subscription of subscriptions) {
+    if (isWebhook(subscription)) {
+      taken += 1;
+      continue;
+    }
     const hops = (emission.hops ?? 0) + 1;
     if (hops > MAX_HOPS) {
-      await countDrop(platform, event.emitter_id, "loop");
+      await countDrop(platform, stored.emitter_id, "loop");
       continue;
     }
     const give = subscription.listener_id.startsWith("dc_") ? giveSource : giveWorkflow;
-    if (await give(platform, event, subscription, emission, hops)) taken += 1;
-    else await countDrop(platform, event.emitter_id, "listener-absent");
+    if (await give(platform, stored, subscription, emission, hops)) taken += 1;
+    else await countDrop(platform, stored.emitter_id, "listener-absent");
   }
   return taken;
 }
@@ -59,7 +112,7 @@ type Give = (
   platform: EmitPlatform,
   event: StoredEvent,
   subscription: Subscription,
-  emission: EmissionsJob,
+  emission: Emission,
   hops: number,
 ) => Promise<boolean>;
 

@@ -8,8 +8,29 @@ export async function findEmitter(
   platform: Pick<Platform, "mongo">,
   emitterId: string,
 ): Promise<Emitter | null> {
-  const found = emitterId.startsWith("p_")
-    ? await Workflows(platform.mongo).findById(emitterId, { owner_id: 1 }).lean()
-    : await Sources(platform.mongo).findById(emitterId, { owner_id: 1 }).lean();
-  return found && { id: emitterId, owner_id: found.owner_id };
+  return (await findEmitters(platform, [emitterId])).get(emitterId) ?? null;
+}
+
+/** The emitters that exist of these, by their ids. */
+export async function findEmitters(
+  platform: Pick<Platform, "mongo">,
+  emitterIds: string[],
+): Promise<Map<string, Emitter>> {
+  const workflows = emitterIds.filter(id => id.startsWith("p_"));
+  const sources = emitterIds.filter(id => !id.startsWith("p_"));
+  const rows: { _id: string; owner_id: string }[] = (
+    await Promise.all([
+      workflows.length > 0
+        ? Workflows(platform.mongo)
+            .find({ _id: { $in: workflows } }, { owner_id: 1 })
+            .lean()
+        : [],
+      sources.length > 0
+        ? Sources(platform.mongo)
+            .find({ _id: { $in: sources } }, { owner_id: 1 })
+            .lean()
+        : [],
+    ])
+  ).flat();
+  return new Map(rows.map(({ _id, owner_id }) => [_id, { id: _id, owner_id }]));
 }

@@ -1,4 +1,5 @@
 import { PassThrough, type Readable } from "node:stream";
+import { AppError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
 import { eventScore } from "../store/event-id.ts";
 import { type EventSummary, parseFeedMessage, STREAMS } from "../store/event-log.ts";
@@ -6,6 +7,25 @@ import { type EventSummary, parseFeedMessage, STREAMS } from "../store/event-log
 const HEARTBEAT_MS = 15_000;
 /** A reader that lets this much pile up is cut off; it resumes by `Last-Event-ID`. */
 const PILE_BYTES = 1024 * 1024;
+
+/** Of one key in one web process: each holds a socket and its pile for as long as it likes. */
+const MAX_STREAMS_PER_KEY = 20;
+const openStreams = new Map<string, number>();
+
+/** Counts a stream of this key; answers how to count it out again. Throws `rate-limited` for one too many. */
+function holdStream(keyId: string): () => void {
+  const count = openStreams.get(keyId) ?? 0;
+  if (count >= MAX_STREAMS_PER_KEY) {
+    const message = `this API key watches ${MAX_STREAMS_PER_KEY} streams already`;
+    throw new AppError("rate-limited", message, { retryAfterMs: HEARTBEAT_MS });
+  }
+  openStreams.set(keyId, count + 1);
+  return () => {
+    const left = (openStreams.get(keyId) ?? 1) - 1;
+    if (left > 0) openStreams.set(keyId, left);
+    else openStreams.delete(keyId);
+  };
+}
 
 /** The SSE event name: what `curl -N` shows before each line of data. */
 function kindOf(summary: EventSummary): "emit" | "error" | "log" {
@@ -19,14 +39,31 @@ const frame = (summary: EventSummary) =>
 /**
  * An emitter's events, errors and logs as they happen, as server-sent events with a heartbeat each 15 s. With
  * `lastEventId` it begins with what is still stored after that one, so a reader that reconnects misses nothing of the
- * last 100 of each.
+ * last 100 of each. Throws `rate-limited` when the key that asks has MAX_STREAMS_PER_KEY open.
  */
 export async function watchEvents(
   platform: Pick<Platform, "eventLog" | "feed" | "keys">,
   emitterId: string,
-  lastEventId: string | null,
+  asked: { lastEventId: string | null; keyId: string },
 ): Promise<Readable> {
+  const release = holdStream(asked.keyId);
   const out = new PassThrough();
+  out.once("close", release);
+  try {
+    await watchInto(out, platform, emitterId, asked.lastEventId);
+    return out;
+  } catch (error) {
+    out.destroy();
+    throw error;
+  }
+}
+
+async function watchInto(
+  out: PassThrough,
+  platform: Pick<Platform, "eventLog" | "feed" | "keys">,
+  emitterId: string,
+  lastEventId: string | null,
+): Promise<void> {
   let waiting: EventSummary[] | null = [];
   const send = (summary: EventSummary) => {
     if (out.destroyed) return;
@@ -60,5 +97,4 @@ export async function watchEvents(
   const heard = waiting;
   waiting = null;
   for (const summary of heard) if (!sent.has(summary.id)) send(summary);
-  return out;
 }

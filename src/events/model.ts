@@ -1,4 +1,5 @@
 import { Schema } from "mongoose";
+import type { Listener } from "../queues/deliveries.ts";
 import { collection, schemaOptions } from "../store/mongo.ts";
 
 /**
@@ -19,6 +20,17 @@ export interface StoredEvent {
   /** True when deliveries need it; else it goes with its summary. */
   delivered: boolean;
   created_at: Date;
+  /** What is known of its first attempts until each of them is recorded as a delivery; then absent. */
+  undelivered?: Undelivered;
+}
+
+/** For the sweep: should the job be lost with Redis, this makes another. */
+export interface Undelivered {
+  listeners: Listener[];
+  /** Id of the job that makes the first attempts. */
+  group: string;
+  /** When the sweep looks whether that job still exists. Unix milliseconds. */
+  sweep_at_ms: number;
 }
 
 /** Emit ids are their emitter's own: two workflows may well call an emission `order-1`. */
@@ -40,9 +52,18 @@ export const StoredEvents = collection<StoredEvent>(
       event: { type: String, required: true },
       delivered: { type: Boolean, required: true },
       created_at: { type: Date, required: true },
+      undelivered: { type: Schema.Types.Mixed, default: undefined },
     },
     schemaOptions,
   )
     .index({ created_at: 1 }, { expireAfterSeconds: EVENT_KEPT_SECONDS })
-    .index({ emitter_id: 1, score: 1 }),
+    .index({ emitter_id: 1, score: 1 })
+    // The sweep looks for first attempts whose time has long come.
+    .index(
+      { "undelivered.sweep_at_ms": 1 },
+      {
+        name: "undelivered",
+        partialFilterExpression: { "undelivered.sweep_at_ms": { $gt: 0 } },
+      },
+    ),
 );

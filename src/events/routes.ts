@@ -105,18 +105,21 @@ export const eventRoutes = [
     tag,
     summary: "Watch a source live",
     description:
-      "Server-sent events of what the source emits (`emit`), its errors (`error`) and log lines (`log`), with a heartbeat each 15 s. `curl -N` shows it; `Last-Event-ID` resumes.",
+      "Server-sent events of what the source emits (`emit`), its errors (`error`) and log lines (`log`), with a heartbeat each 15 s. `curl -N` shows it; `Last-Event-ID` resumes. A key may watch 20 streams at once.",
     access: ownSource,
     answer: stream("text/event-stream"),
     example: { params },
-    handler: ({ deps, resource, ctx }) => {
+    handler: ({ deps, resource, ctx, caller }) => {
       const lastEventId = ctx.get("last-event-id");
       if (lastEventId !== "" && eventScore(lastEventId) === null) {
         throw invalidField("header", "Last-Event-ID", "must be an event id");
       }
       // A router in front must not hold lines back.
       ctx.set("X-Accel-Buffering", "no");
-      return watchEvents(deps, resource._id, lastEventId === "" ? null : lastEventId);
+      return watchEvents(deps, resource._id, {
+        lastEventId: lastEventId === "" ? null : lastEventId,
+        keyId: caller.keyId,
+      });
     },
   }),
   route({

@@ -64,3 +64,13 @@ export async function enqueueAll<Schema extends TSchema>(
     throw new AppError("unavailable", "the queue can't be reached", { cause: error, retryAfterMs: 1000 });
   }
 }
+
+/** True while a job is on its queue and has not ended: neither done nor given up. */
+export async function isAlive(
+  queues: Queues,
+  declaration: QueueDeclaration,
+  jobId: string,
+): Promise<boolean> {
+  const job = await openedQueue(queues, declaration).getJob(jobId);
+  return job !== undefined && !job.finishedOn;
+}

@@ -1,20 +1,57 @@
-import { type Static, Type } from "typebox";
+import { type Static, type TObject, Type } from "typebox";
 import { defineQueue } from "./define-queue.ts";
 
-/** Ids only: MongoDB holds the delivery, so a job that outlived a change does nothing. */
-export const DeliveriesJob = Type.Object({
+/** One delivery that MongoDB holds: ids only, so a job that outlived a change does nothing. */
+const NextAttempt = Type.Object({
   delivery_id: Type.String(),
   webhook_id: Type.String(),
   /** Counts the times this delivery was scheduled; a job of an earlier round is void. */
   round: Type.Integer({ minimum: 0 }),
 });
-export type DeliveriesJob = Static<typeof DeliveriesJob>;
+export type NextAttempt = Static<typeof NextAttempt>;
+
+/** Subscription, webhook, and the subscription's owner, who must still reach the webhook. */
+export const Listener = Type.Tuple([Type.String(), Type.String(), Type.String()]);
+export type Listener = Static<typeof Listener>;
+
+const FirstAttempts = Type.Object({
+  /** The job's identity, kept with its events: by it the sweep finds out whether the job still exists. */
+  group: Type.String(),
+  /** True when an earlier job may have made some of these attempts. */
+  again: Type.Optional(Type.Boolean()),
+  events: Type.Array(
+    Type.Object({
+      /** Of the stored event. */
+      id: Type.String(),
+      event_id: Type.String(),
+      emitter_id: Type.String(),
+      name: Type.String(),
+      /** JSON; absent where it is large: then it is read from MongoDB. */
+      body: Type.Optional(Type.String()),
+      listeners: Type.Array(Listener),
+    }),
+  ),
+});
+export type FirstAttempts = Static<typeof FirstAttempts>;
+
+/**
+ * The first attempts of some events at all their listeners, in one job, since a job costs more than a delivery; or the
+ * next attempt of one delivery, whose moment is its own.
+ */
+export type DeliveriesJob = NextAttempt | FirstAttempts;
+
+export const isFirstAttempts = (job: DeliveriesJob): job is FirstAttempts => "events" in job;
 
 export const deliveries = defineQueue({
   name: "deliveries",
-  schema: DeliveriesJob,
+  schema: Type.Unsafe<DeliveriesJob>({
+    if: { type: "object", required: ["events"] },
+    // biome-ignore lint/suspicious/noThenProperty: JSON Schema's own keyword
+    then: FirstAttempts as TObject,
+    else: NextAttempt as TObject,
+  }),
   // One job per round, and none is kept: a stored job would swallow the same round's next `add` in silence.
-  jobId: job => `${job.delivery_id}-${job.round}`,
+  jobId: job => (isFirstAttempts(job) ? job.group : `${job.delivery_id}-${job.round}`),
   options: {
     // For failures of ours (a store away). An endpoint's failure is no exception: it is a new round with a delay.
     attempts: 12,

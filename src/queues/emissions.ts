@@ -1,11 +1,11 @@
-import { type Static, Type } from "typebox";
+import { type Static, type TObject, Type } from "typebox";
 import { defineQueue } from "./define-queue.ts";
 
 /** A custom channel, or one of the two that the platform itself fills; no other name begins with `$`. */
 export const ChannelName = Type.String({ maxLength: 128, pattern: "^(|\\$errors|\\$logs|[^$\\u0000].*)$" });
 
 /** Public: any workflow engine that holds the Redis credentials may enqueue these (docs/jobs.md). */
-export const EmissionsJob = Type.Object({
+export const Emission = Type.Object({
   emitter_id: Type.String({ pattern: "^(dc|p)_[A-Za-z0-9]{16}$" }),
   /** The emission's identity: the same one again stores and delivers nothing twice. */
   emit_id: Type.String({ minLength: 1, maxLength: 256 }),
@@ -19,7 +19,28 @@ export const EmissionsJob = Type.Object({
   /** How many listeners this event's cause has passed; ends loops of sources that listen to each other. */
   hops: Type.Optional(Type.Integer({ minimum: 0 })),
 });
-export type EmissionsJob = Static<typeof EmissionsJob>;
+export type Emission = Static<typeof Emission>;
+
+/** Emissions in one job at most. */
+export const EMISSIONS_PER_JOB = 200;
+
+const Emissions = Type.Object({
+  emissions: Type.Array(Emission, { minItems: 1, maxItems: EMISSIONS_PER_JOB }),
+});
+
+/** One emission, or many in one job: a job costs several times what storing an event does. */
+export type EmissionsJob = Emission | Static<typeof Emissions>;
+
+export const EmissionsJob = Type.Unsafe<EmissionsJob>({
+  // Not `anyOf`: its complaint names no field.
+  if: { type: "object", required: ["emissions"] },
+  // biome-ignore lint/suspicious/noThenProperty: JSON Schema's own keyword
+  then: Emissions as TObject,
+  else: Emission as TObject,
+});
+
+/** What a job holds. */
+export const emissionsIn = (job: EmissionsJob): Emission[] => ("emissions" in job ? job.emissions : [job]);
 
 export const emissions = defineQueue({
   name: "emissions",
@@ -28,7 +49,8 @@ export const emissions = defineQueue({
     // With back-off capped by the schedule's own doubling this lasts some 17 minutes of a store being away.
     attempts: 12,
     backoff: { type: "exponential", delay: 500, jitter: 0.5 },
-    removeOnComplete: { age: 600, count: 200 },
+    // None is kept: it holds the events themselves.
+    removeOnComplete: true,
     // A kept failure holds the event, so that an operator may retry it from the board.
     removeOnFail: { age: 30 * 86_400, count: 10_000 },
   },

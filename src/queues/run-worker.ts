@@ -6,12 +6,15 @@ import { AppError, type ErrorCode } from "../errors.ts";
 import type { RedisClient } from "../store/redis.ts";
 import type { QueueDeclaration } from "./define-queue.ts";
 import { queuePrefix } from "./open-queues.ts";
+import { Postponed } from "./postponed.ts";
 import { warnSeldom } from "./warn-seldom.ts";
 
 /** What a handler is given: the checked payload, and the job's own facts. */
 export interface Work<Payload> {
   job: Payload;
   jobId: string;
+  /** How often it was begun, this time included: above 1, an earlier time may have done some of it. */
+  begun: number;
   /** Unix milliseconds at which the job was due. */
   dueAtMs: number;
   log: Logger;
@@ -66,7 +69,9 @@ const ajv = new Ajv({ strict: false });
 
 function checkPayload(validate: ValidateFunction, payload: unknown): void {
   if (validate(payload)) return;
-  const fields = (validate.errors ?? []).map(error => ({
+  // The complaint of an `if` only says which of its branches failed.
+  const errors = (validate.errors ?? []).filter(error => error.keyword !== "if");
+  const fields = errors.map(error => ({
     in: "job" as const,
     path: error.instancePath.slice(1).replaceAll("/", "."),
     message: error.message ?? "is invalid",
@@ -102,6 +107,7 @@ export function runWorker<Schema extends TSchema>(
       const fields = await handle({
         job: job.data as Static<Schema>,
         jobId: job.id ?? "",
+        begun: job.attemptsStarted,
         dueAtMs: job.timestamp + (job.opts.delay ?? 0),
         log,
         signal,
@@ -109,6 +115,10 @@ export function runWorker<Schema extends TSchema>(
       });
       finish("done", fields ?? {}, "info");
     } catch (error) {
+      if (error instanceof Postponed) {
+        finish("postponed", error.fields, "info");
+        throw error;
+      }
       const verdict = error instanceof AppError ? (VERDICTS[error.code] ?? "retry") : "retry";
       const last = verdict === "retry" && job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
       if (verdict === "done") return finish((error as AppError).code, {}, "info");
@@ -123,8 +133,9 @@ export function runWorker<Schema extends TSchema>(
     try {
       await inHand(job, signal);
     } catch (error) {
-      if (!(error instanceof AppError && VERDICTS[error.code] === "wait")) throw error;
-      await job.moveToDelayed(Date.now() + waitMs(job), token);
+      const delayMs = delayOf(error, job);
+      if (delayMs === null) throw error;
+      await job.moveToDelayed(Date.now() + delayMs, token);
       throw new DelayedError();
     }
   };
@@ -190,6 +201,12 @@ function joinedById(work: (job: Job, signal: AbortSignal) => Promise<void>) {
     signal?.addEventListener("abort", onAbort, { once: true });
     return done;
   };
+}
+
+/** How long a job waits that is to come again; null for one that has failed. */
+function delayOf(error: unknown, job: Job): number | null {
+  if (error instanceof Postponed) return error.delayMs;
+  return error instanceof AppError && VERDICTS[error.code] === "wait" ? waitMs(job) : null;
 }
 
 /** Milliseconds, the longer the more often the job was begun; spread, so that not all come back at once. */

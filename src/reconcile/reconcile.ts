@@ -1,4 +1,5 @@
 import { enqueueOverdue } from "../deliveries/sweep.ts";
+import { enqueueForgotten } from "../deliveries/sweep-first.ts";
 import { AppError } from "../errors.ts";
 import type { Platform } from "../platform.ts";
 import { wake } from "../sources/enqueue-run.ts";
@@ -28,6 +29,7 @@ export async function reconcile(
   const steps: [string, () => Promise<number>][] = [
     ["lines", () => wakeStuck(platform, graceMs)],
     ["outboxes", () => sendForgotten(platform, graceMs)],
+    ["first_attempts", () => enqueueForgotten(platform)],
     ["deliveries", () => enqueueOverdue(platform)],
     ["timers", async () => (await reconcileTimers(platform)).timers],
     ["deleting", () => finishDeletions(platform, graceMs)],

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { access, rename, rm, writeFile } from "node:fs/promises";
+import { access, chmod, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { nanoid } from "nanoid";
 import type { Bundle } from "./bundle.ts";
@@ -38,6 +38,8 @@ export function openBundleFiles(folder: string): BundleFiles {
         // Under its name only when whole: another child may be reading it in the same moment.
         const draft = join(folder, `${nanoid()}.draft`);
         await writeFile(draft, text);
+        // Each sandbox gets a link to it in its own room; the folder it lies in is closed to them.
+        await chmod(draft, 0o644);
         await rename(draft, path);
       });
       return path;

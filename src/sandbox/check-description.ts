@@ -18,6 +18,7 @@ const PROP = {
     hidden: flag,
     options: { type: "array", maxItems: 10_000 },
     remoteOptions: flag,
+    withLabel: flag,
     min: { type: "number" },
     max: { type: "number" },
     static: {},

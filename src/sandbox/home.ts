@@ -26,7 +26,7 @@ export async function openSandboxHome(): Promise<SandboxHome> {
     alive.listen(join(path, "alive.sock"), done);
   });
   alive.unref();
-  await Promise.all(["bundles", "deno"].map(folder => mkdir(join(path, folder))));
+  await mkdir(join(path, "bundles"), { mode: 0o700 });
   return {
     path,
     async close() {

@@ -1,6 +1,6 @@
 import { nanoid } from "nanoid";
 import type { Logger } from "pino";
-import { createDial } from "../egress/dial.ts";
+import { createDial, type DialOptions } from "../egress/dial.ts";
 import { AppError, invalidField } from "../errors.ts";
 import type { Bundle } from "./bundle.ts";
 import { openBundleFiles } from "./bundle-files.ts";
@@ -9,15 +9,19 @@ import { findDeno } from "./deno-binary.ts";
 import { openSandboxHome } from "./home.ts";
 import { createPool, type Slot } from "./pool.ts";
 import { writePrelude } from "./prelude.ts";
+import { findPrivileges, type Privileges } from "./privileges.ts";
 import type { CallError, CallRequest, CallResult, ComponentDescription, HttpResponse } from "./protocol.ts";
 import { openSandbox } from "./sandbox.ts";
 import { ended, spawnChild } from "./spawn.ts";
-import { startWatchdog } from "./watchdog.ts";
+import { warmUp } from "./warm-up.ts";
+import { DISK, startWatchdog } from "./watchdog.ts";
 
 export interface SandboxLimits {
   /** Of one call. */
   wallMs: number;
   heapMb: number;
+  /** Processor time of one call, all threads together; as long as the wall clock's where it is absent. */
+  cpuMs?: number;
   /** Of one call: events, JSON bytes of each, bytes of log lines. */
   maxEmits: number;
   maxEmitBytes: number;
@@ -33,11 +37,13 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** Instead of the limit for all. */
   wallMs?: number;
+  /** The account whose source it is: places are shared out between accounts, and none gets all of them. */
+  owner?: string;
 }
 
 export interface Sandboxes {
   /** What the component says of itself. Throws AppError `invalid` with its own message, within 10 s. */
-  describe(bundle: Bundle): Promise<ComponentDescription>;
+  describe(bundle: Bundle, options?: Pick<CallOptions, "owner">): Promise<ComponentDescription>;
   /**
    * Calls the component in the process that `key` (source id + bundle hash) keeps warm. The caller keeps the calls of
    * one key serial. Whatever the component does, this resolves; it rejects only when the host itself is broken.
@@ -48,6 +54,8 @@ export interface Sandboxes {
   /** Ends all processes; calls under way end as `Cancelled`. */
   close(): Promise<void>;
   stats(): { warm: number; busy: number };
+  /** In words, what the system grants against an escape from deno, and what it does not. */
+  privileges: { holds: readonly string[]; lacks: readonly string[] };
 }
 
 export interface SandboxesOptions {
@@ -56,7 +64,11 @@ export interface SandboxesOptions {
   maxProcesses: number;
   /** After which a warm process is ended. */
   idleMs: number;
-  egress: { allow: readonly string[]; neverHosts: readonly { host: string; port: number }[] };
+  egress: Pick<DialOptions, "allow" | "neverHosts" | "resolve">;
+  /** Of the user ids that sandboxes run as when the worker is root; a thousand from here on, or from a later thousand. */
+  firstUserId?: number;
+  /** After which a process is ended, so that what a component piles up in its memory does not live for ever. */
+  maxCalls?: number;
   logger?: Logger;
 }
 
@@ -67,29 +79,62 @@ const CONNECT_MS = 10_000;
 /** Of all events of one call together: they are held in the worker's memory until it ends. */
 const MAX_RUN_BYTES = 64 * 1024 * 1024;
 const MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
+/** Beyond what a distribution or a directory service gives to people. */
+const FIRST_USER_ID = 200_000;
+/** A cold start each 10,000 calls costs a busy source nothing that could be measured. */
+const MAX_CALLS = 10_000;
+/** Of one process in all its calls; the kernel's own limit on computing can only count the whole process. */
+const MAX_PROCESS_CPU_MS = 10 * 60_000;
+/** deno itself, compiled code and a fair share of buffers, which lie outside the heap that V8 limits. */
+const BESIDES_HEAP_MB = 192;
+/** What V8 reserves without using it, measured 580 MB, counts for the kernel's limit; and it shall come after ours. */
+const RESERVED_MB = 768;
 
 /** Opens the seam that runs untrusted components (design.md, "Component runtime"). */
 export async function openSandboxes(options: SandboxesOptions): Promise<Sandboxes> {
-  const { heapMb, wallMs, ...counted } = options.limits;
+  const { heapMb, wallMs, cpuMs = wallMs, ...counted } = options.limits;
+  const { maxCalls = MAX_CALLS, firstUserId = FIRST_USER_ID, logger } = options;
+  const memoryMb = heapMb + BESIDES_HEAP_MB;
   const limits = { ...counted, maxRunBytes: MAX_RUN_BYTES, maxResponseBytes: MAX_RESPONSE_BYTES };
   const deno = findDeno();
   const dial = createDial({ ...options.egress, connectTimeoutMs: CONNECT_MS });
   const home = await openSandboxHome();
   const prelude = await writePrelude(home.path);
+  const privileges = await findPrivileges({
+    deno,
+    home: home.path,
+    firstUserId,
+    limits: {
+      cpuSeconds: Math.ceil((MAX_PROCESS_CPU_MS + 4 * Math.max(wallMs, cpuMs)) / 1000),
+      dataMb: memoryMb + RESERVED_MB,
+      fileMb: DISK.maxBytes / 1024 / 1024,
+    },
+  });
+  tell(privileges, logger);
+  const warming = warmUp({ deno, home: home.path, prelude, heapMb });
   const files = openBundleFiles(`${home.path}/bundles`);
 
   async function open(bundle: Bundle) {
     const modulePath = await files.keep(bundle);
-    const child = await spawnChild({ deno, home: home.path, prelude, modulePath, heapMb, limits, dial });
+    const child = await spawnChild({
+      privileges,
+      home: home.path,
+      prelude,
+      cacheFolder: warming.cacheFolder(),
+      modulePath,
+      heapMb,
+      limits,
+      dial,
+    });
     void child.gone.then(error => {
-      options.logger?.debug({ pid: child.pid, code: error.code, reason: error.message }, "sandbox ended");
+      logger?.debug({ pid: child.pid, code: error.code, reason: error.message }, "sandbox ended");
       return files.forget(modulePath);
     });
     return openSandbox(child, limits);
   }
 
   const pool = createPool({ maxProcesses: options.maxProcesses, idleMs: options.idleMs, open });
-  const stopWatchdog = startWatchdog({ sandboxes: pool.sandboxes, heapMb });
+  const stopWatchdog = startWatchdog({ sandboxes: pool.sandboxes, memoryMb, cpuMs });
 
   /** Waits for the module to be evaluated; a module that never ends loading is a time-out like any other. */
   async function whenLoaded(slot: Slot, ms: number): Promise<CallError | undefined> {
@@ -98,6 +143,11 @@ export async function openSandboxes(options: SandboxesOptions): Promise<Sandboxe
     const loaded = await slot.sandbox.loaded;
     clearTimeout(timer);
     return loaded.state === "failed" ? loaded.error : undefined;
+  }
+
+  function isWornOut({ sandbox }: Slot): boolean {
+    const served = sandbox.served();
+    return served.calls >= maxCalls || served.cpuMs >= MAX_PROCESS_CPU_MS;
   }
 
   async function callOnce(
@@ -115,7 +165,7 @@ export async function openSandboxes(options: SandboxesOptions): Promise<Sandboxe
       if (call.signal?.aborted) return failed(CANCELLED);
       const control = { wallMs: call.wallMs ?? wallMs, onRespond: call.onRespond };
       const result = await slot.sandbox.call(request, control);
-      keep = result !== undefined;
+      keep = result !== undefined && !isWornOut(slot);
       return result ?? (wasWarm ? undefined : failed(await slot.sandbox.gone));
     } finally {
       call.signal?.removeEventListener("abort", onAbort);
@@ -123,13 +173,24 @@ export async function openSandboxes(options: SandboxesOptions): Promise<Sandboxe
     }
   }
 
+  let closing: Promise<void> | undefined;
+  async function close(): Promise<void> {
+    stopWatchdog();
+    warming.stop();
+    await Promise.all([pool.close(), warming.done]);
+    await privileges.close();
+    await home.close();
+  }
+
   return {
-    async describe(bundle) {
+    async describe(bundle, { owner } = {}) {
       const limit = AbortSignal.timeout(DESCRIBE_MS);
-      const slot = await pool.acquire(`describe-${nanoid()}`, bundle, limit).catch((error: unknown) => {
-        if (!limit.aborted) throw error;
-        throw new AppError("unavailable", "all sandboxes are busy", { retryAfterMs: DESCRIBE_MS });
-      });
+      const slot = await pool
+        .acquire(`describe-${nanoid()}`, bundle, { owner, signal: limit })
+        .catch((error: unknown) => {
+          if (!limit.aborted) throw error;
+          throw new AppError("unavailable", "all sandboxes are busy", { retryAfterMs: DESCRIBE_MS });
+        });
       const onLate = () => slot.sandbox.kill(ended("Timeout", "its code was not evaluated within 10 s"));
       limit.addEventListener("abort", onLate);
       try {
@@ -145,7 +206,7 @@ export async function openSandboxes(options: SandboxesOptions): Promise<Sandboxe
     },
     async call(key, bundle, request, call = {}) {
       for (;;) {
-        const slot = await pool.acquire(key, bundle, call.signal).catch((error: unknown) => {
+        const slot = await pool.acquire(key, bundle, call).catch((error: unknown) => {
           if (call.signal?.aborted) return undefined;
           throw error;
         });
@@ -156,17 +217,27 @@ export async function openSandboxes(options: SandboxesOptions): Promise<Sandboxe
       }
     },
     drop: pool.drop,
-    async close() {
-      stopWatchdog();
-      await pool.close();
-      await home.close();
+    close() {
+      closing ??= close();
+      return closing;
     },
     stats: pool.stats,
+    privileges,
   };
+}
+
+function tell({ holds, lacks, ids }: Privileges, logger: Logger | undefined): void {
+  const about = { holds, lacks, ...(ids && { user_ids: `${ids.first}-${ids.last}` }) };
+  if (lacks.length === 0) logger?.info(about, `sandbox privileges: ${holds.join(", ")}`);
+  else
+    logger?.warn(
+      about,
+      `sandbox privileges: ${[...holds, ...lacks.map(name => `without ${name}`)].join(", ")}`,
+    );
 }
 
 const CANCELLED = ended("Cancelled", "The run was cancelled");
 
 function failed(error: CallError): CallResult {
-  return { error, emits: [], logs: [], durationMs: 0 };
+  return { error, emits: [], logs: [], durationMs: 0, cpuMs: 0, memoryBytes: 0 };
 }

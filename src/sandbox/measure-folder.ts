@@ -1,4 +1,4 @@
-import { readdir, stat } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 
 export interface FolderLimit {
@@ -21,7 +21,7 @@ export async function exceedsLimit(path: string, limit: FolderLimit): Promise<bo
       if (entry.isDirectory()) folders.push(inside);
       // Blocks, not length: a sparse file takes no room.
       else
-        bytes += await stat(inside).then(
+        bytes += await lstat(inside).then(
           found => found.blocks * 512,
           () => 0,
         );

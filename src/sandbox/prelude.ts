@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { chmod, writeFile } from "node:fs/promises";
 import { builtinModules, createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -32,8 +32,12 @@ export async function writePrelude(folder: string): Promise<Prelude> {
       js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
     },
   });
+  await chmod(main, READABLE);
   return { main, importMap: await writeImportMap(folder) };
 }
+
+/** For the sandboxes' own users, whatever the umask is. */
+const READABLE = 0o644;
 
 /** Built-ins of which the child changes functions; see `child/private-files` and `child/lock-down`. */
 const CHANGED = ["node:fs", "node:fs/promises", "node:os"];
@@ -52,10 +56,12 @@ async function writeImportMap(folder: string): Promise<string> {
       file,
       `const builtin = process.getBuiltinModule("${name}");\nexport default builtin;\nexport const { ${names} } = builtin;\n`,
     );
+    await chmod(file, READABLE);
     imports[name] = `file://${file}`;
     if (builtinModules.includes(name.slice(5))) imports[name.slice(5)] = `file://${file}`;
   }
   const path = join(folder, "import-map.json");
   await writeFile(path, JSON.stringify({ imports }));
+  await chmod(path, READABLE);
   return path;
 }

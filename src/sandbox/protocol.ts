@@ -36,6 +36,8 @@ export interface DescribedProp {
   options?: unknown[];
   /** True where `options` is an async function. */
   remoteOptions?: boolean;
+  /** The code reads `{label, value}` where another prop is the value. */
+  withLabel?: boolean;
   min?: number;
   max?: number;
   static?: unknown;
@@ -96,4 +98,8 @@ export interface CallResult {
   db?: Record<string, unknown>;
   /** Wall-clock milliseconds the call took. */
   durationMs: number;
+  /** Processor milliseconds its process used meanwhile, as the host measures them; 0 where that is unknown. */
+  cpuMs: number;
+  /** Resident memory of its process: the most that was seen, which is at the end and each half second; 0 if unknown. */
+  memoryBytes: number;
 }

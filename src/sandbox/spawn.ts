@@ -1,21 +1,25 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { writeFile } from "node:fs/promises";
 import { nanoid } from "nanoid";
 import type { Dial } from "../egress/dial.ts";
 import { openGateway } from "../egress/gateway.ts";
 import { Misbehaviour, readMessage } from "./check-message.ts";
 import type { ChildLimits, ChildMessage, ParentMessage } from "./child/wire.ts";
-import { removeFolder } from "./home.ts";
+import { denoArguments, denoEnvironment } from "./deno-command.ts";
 import { createLineReader } from "./line-reader.ts";
 import type { Prelude } from "./prelude.ts";
+import type { Privileges } from "./privileges.ts";
 import type { CallError } from "./protocol.ts";
+import { openRoom } from "./room.ts";
+import { openUsage, type Usage } from "./usage.ts";
 
 export interface SpawnOptions {
-  deno: string;
+  privileges: Privileges;
   /** Folder of the host. */
   home: string;
   prelude: Prelude;
+  /** Of deno, when there is one; see `warm-up`. */
+  cacheFolder: string | undefined;
   /** File of the bundle; deno may read it and nothing else outside the private folder. */
   modulePath: string;
   heapMb: number;
@@ -26,8 +30,9 @@ export interface SpawnOptions {
 /** A running deno with its component on the way in. */
 export interface Child {
   pid: number;
-  /** The private folder. */
+  /** All that it may write to lies in here. */
   directory: string;
+  usage: Usage;
   send(message: ParentMessage): void;
   /** Set by who is in charge at the moment; called with checked messages only. */
   onMessage: (message: ChildMessage, bytes: number) => void;
@@ -40,78 +45,55 @@ export interface Child {
 /** Enough for the fatal message of V8, which says that the heap was full. */
 const STDERR_BYTES = 16 * 1024;
 const MAX_NOISE_BYTES = 16 * 1024 * 1024;
-const OUT_OF_HEAP = /heap out of memory|heap limit|out of memory/i;
+const OUT_OF_HEAP = /heap out of memory|heap limit|out of memory|memory allocation of \d+ bytes failed/i;
 
 let count = 0;
 
 /**
  * Starts deno without any permission but its private folder and its gateway's socket (design.md, "Component
- * runtime"). The folder and the gateway end with the process.
+ * runtime"), and with as few rights of the system as it allows. The room and the gateway end with the process.
  */
 export async function spawnChild(options: SpawnOptions): Promise<Child> {
-  const name = String(++count);
-  const directory = join(options.home, name);
-  const gatewayPath = `${directory}.sock`;
-  await mkdir(directory);
-  const gateway = await openGateway({ dial: options.dial, socketPath: gatewayPath });
-  const process = spawn(options.deno, denoArguments(options, directory, gatewayPath), {
-    cwd: directory,
-    env: { DENO_DIR: join(options.home, "deno"), NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" },
+  const { privileges, home, modulePath, limits } = options;
+  const id = privileges.ids?.take();
+  const room = await openRoom({ home, name: String(++count), modulePath, id });
+  const gateway = await openGateway({ dial: options.dial, socketPath: room.gatewayPath });
+  await room.giveAway();
+  const { file, args, options: rights } = privileges.command(denoArguments({ ...options, room }), id);
+  const process = spawn(file, args, {
+    ...rights,
+    cwd: room.files,
+    env: denoEnvironment(options.cacheFolder),
     // A group of its own, so that a kill reaches whatever it may have started.
     detached: true,
-    stdio: ["pipe", "pipe", "pipe"],
   });
-  const child = supervise(process, directory, options.limits);
+  const child = supervise(process, room.files, limits);
+  void preferAsVictim(child.pid);
   void child.gone.then(async () => {
     await gateway.close();
-    await removeFolder(directory);
+    await room.close();
+    // Not earlier: a successor with this id could reach what is left.
+    if (id !== undefined) privileges.ids?.giveBack(id);
   });
-  const { modulePath, limits } = options;
-  child.start({ kind: "start", secret: "", gatewayPath, directory, modulePath, limits });
+  const { gatewayPath, files: directory } = room;
+  child.start({ kind: "start", secret: "", gatewayPath, directory, modulePath: room.module, limits });
   return child;
 }
 
-function denoArguments(options: SpawnOptions, directory: string, gatewayPath: string): string[] {
-  const shims = join(options.home, "node-");
-  const readable = [
-    directory,
-    gatewayPath,
-    options.modulePath,
-    `${shims}fs.js`,
-    `${shims}fs-promises.js`,
-    `${shims}os.js`,
-  ];
-  return [
-    "run",
-    "--quiet",
-    "--no-prompt",
-    "--no-remote",
-    "--no-npm",
-    "--no-config",
-    "--no-lock",
-    "--no-check",
-    "--node-modules-dir=none",
-    // The environment reads as empty instead of throwing: libraries look at it while they load.
-    "--ignore-env",
-    `--import-map=${options.prelude.importMap}`,
-    `--allow-net=unix:${gatewayPath}`,
-    `--allow-read=${readable.join(",")}`,
-    `--allow-write=${directory},${gatewayPath}`,
-    "--deny-run",
-    "--deny-ffi",
-    "--deny-sys",
-    `--v8-flags=--max-old-space-size=${options.heapMb}`,
-    options.prelude.main,
-  ];
+/** When the machine runs out of memory the kernel shall end a sandbox and not the platform or its stores. */
+async function preferAsVictim(pid: number): Promise<void> {
+  await writeFile(`/proc/${pid}/oom_score_adj`, "1000").catch(() => undefined);
 }
 
 function supervise(process: ChildProcess, directory: string, limits: ChildLimits) {
   const secret = `${nanoid()} `;
+  const usage = openUsage(process.pid ?? -1);
   let reason: CallError | undefined;
   let stderr = "";
   const child = {
     pid: process.pid ?? -1,
     directory,
+    usage,
     onMessage: (_message: ChildMessage, _bytes: number) => {},
     send(message: ParentMessage) {
       process.stdin?.write(`${JSON.stringify(message)}\n`);
@@ -120,6 +102,8 @@ function supervise(process: ChildProcess, directory: string, limits: ChildLimits
       child.send({ ...message, secret });
     },
     kill(why: CallError) {
+      // The last look at what it used: the next one would find nothing.
+      if (!reason) usage.sample(true);
       reason ??= why;
       killGroup(process);
     },
@@ -127,7 +111,7 @@ function supervise(process: ChildProcess, directory: string, limits: ChildLimits
       process.once("error", cause => done(ended("Error", `the sandbox could not start: ${cause.message}`)));
       // Not `exit`: what the child wrote last must have been read.
       process.once("close", (code, signal) => done(reason ?? readExit(code, signal, stderr)));
-    }),
+    }).finally(usage.close),
   };
   const misbehave = (what: string) => child.kill(ended("Error", `The component broke its sandbox: ${what}`));
   const read = createLineReader({
@@ -166,6 +150,7 @@ function readExit(code: number | null, signal: string | null, stderr: string): C
   if (OUT_OF_HEAP.test(stderr) || signal === "SIGKILL") {
     return ended("Out of Memory", "The component used more memory than it may");
   }
+  if (signal === "SIGXFSZ") return ended("Error", "The component wrote a larger file than it may");
   return ended("Error", `The component ended its own process (${signal ?? `exit code ${code}`})`);
 }
 

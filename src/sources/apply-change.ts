@@ -1,3 +1,4 @@
+import type { ClientSession } from "mongoose";
 import { countDrop } from "../events/drops.ts";
 import { emit } from "../events/emit.ts";
 import type { CallError } from "../sandbox/protocol.ts";
@@ -7,7 +8,7 @@ import { emissionsOf } from "./emissions-of.ts";
 import type { ChangeItem } from "./line-item.ts";
 import { type Source, Sources } from "./model.ts";
 import { sendOutbox } from "./outbox.ts";
-import { findRun, readMemory, recordRun } from "./record-run.ts";
+import { type FinishedRun, findRuns, readMemory, recordRuns } from "./record-run.ts";
 import { reply } from "./reply.ts";
 import type { RunPlatform } from "./run.ts";
 
@@ -27,7 +28,7 @@ export async function applyChange(
   item: ChangeItem,
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
-  const earlier = await findRun(platform, item.run_id);
+  const earlier = await findRuns(platform, [item.run_id]);
   const outcome = earlier.length > 0 ? { error: null } : await apply(platform, sourceId, item, signal);
   for (const record of earlier) await sendOutbox(platform, record);
   await reply(platform, item, { type: "ended", ...(outcome.error && { error: outcome.error }) });
@@ -132,27 +133,24 @@ async function commit(
   source: Source,
   item: ChangeItem,
   trail: HookTrail,
-  change: Parameters<typeof recordRun>[2] & {},
+  change: (session: ClientSession) => Promise<void>,
   error: CallError | null = null,
 ): Promise<boolean> {
   const result = { emits: trail.emits, logs: trail.logs, error: error ?? undefined };
   try {
-    const records = await recordRun(
-      platform,
-      {
-        _id: item.run_id,
-        source_id: source._id,
-        owner_id: source.owner_id,
-        kind: item.op,
-        outcome: "ok",
-        duration_ms: trail.durationMs,
-        emitted: trail.emits.length,
-        dropped: trail.deduped > 0 ? { deduped: trail.deduped } : {},
-        emissions: emissionsOf(source, cause(item), result, platform),
-        ...(trail.memoryChanged && { memory: trail.memory }),
-      },
-      change,
-    );
+    const run: FinishedRun = {
+      _id: item.run_id,
+      source_id: source._id,
+      owner_id: source.owner_id,
+      kind: item.op,
+      outcome: "ok",
+      duration_ms: trail.durationMs,
+      emitted: trail.emits.length,
+      dropped: trail.deduped > 0 ? { deduped: trail.deduped } : {},
+      emissions: emissionsOf(source, cause(item), result, platform),
+    };
+    const memory = trail.memoryChanged ? trail.memory : undefined;
+    const records = await recordRuns(platform, [run], memory, change);
     for (const record of records) await sendOutbox(platform, record);
     await countDrop(platform, source._id, "deduped", trail.deduped);
     return true;

@@ -27,7 +27,7 @@ export const newTrail = (memory: Memory): HookTrail => ({
   durationMs: 0,
 });
 
-type Hooked = Pick<Source, "_id" | "component_id" | "configured_props" | "endpoint">;
+type Hooked = Pick<Source, "_id" | "owner_id" | "component_id" | "configured_props" | "endpoint">;
 
 /** Calls one hook when the component has it, adding what it did to the trail. Answers the error it ended with, if any. */
 export async function callHook(
@@ -52,7 +52,7 @@ export async function callHook(
       }),
       db: trail.memory.db,
     },
-    { signal: options.signal, wallMs: platform.config.sandbox.hookMs },
+    { signal: options.signal, wallMs: platform.config.sandbox.hookMs, owner: source.owner_id },
   );
   options.signal.throwIfAborted();
   const { dedupe: strategy } = component.description;

@@ -45,11 +45,23 @@ function checkType(prop: DescribedProp, type: string, value: unknown): string | 
   }
 }
 
-/** `{label, value}` stands for its value, as option lists and clients of this kind of API write it. */
-function unlabelled(value: unknown): unknown {
+/** A value as option lists and clients of this kind of API may write it; null for one without a label. */
+function labelledPair(value: unknown): { label: unknown; value: unknown } | null {
   const pair = isObject(value) && isObject(value.__lv) ? value.__lv : value;
   const isPair = isObject(pair) && Object.keys(pair).sort().join() === "label,value";
-  return isPair ? pair.value : value;
+  return isPair ? { label: pair.label, value: pair.value } : null;
+}
+
+/** `{label, value}` stands for its value. */
+function unlabelled(value: unknown): unknown {
+  const pair = labelledPair(value);
+  return pair === null ? value : pair.value;
+}
+
+/** The value as code with `withLabel` reads it; its label is itself where none was given. */
+export function labelled(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(labelled);
+  return labelledPair(value) ?? { label: String(value), value };
 }
 
 function checkOptions(prop: DescribedProp, value: unknown): string | null {
@@ -78,5 +90,6 @@ export function checkProp(prop: DescribedProp, given: unknown): { value: unknown
     return message === null ? [] : [{ path: isList ? `[${index}]` : "", message }];
   });
   if (faults.length > 0) return { faults };
-  return { value: isList ? values : values[0] };
+  const stored = prop.withLabel && isScalar ? (isList ? (given as unknown[]) : [given]) : values;
+  return { value: isList ? stored : stored[0] };
 }

@@ -1,6 +1,6 @@
 import { AppError, type FieldError } from "../errors.ts";
 import type { DescribedProp, PropValues } from "../sandbox/protocol.ts";
-import { checkProp, type PropFault } from "./check-prop.ts";
+import { checkProp, labelled, type PropFault } from "./check-prop.ts";
 import { DEFAULT_INTERVAL_SECONDS, isFault, readTimer, type Timer } from "./timer.ts";
 
 /** Prop values as they are stored (sealed): only what was configured, defaults stay with the component. */
@@ -11,6 +11,9 @@ const HTTP = "$.interface.http";
 /** Kinds the platform fills in, or that only show something. */
 const WITHOUT_VALUE = new Set([HTTP, "$.interface.apphook", "$.service.db", "alert"]);
 
+/** Kinds whose service Headwater does not have, so nobody has a value for them: they fail when they are used. */
+const WITHOUT_SERVICE = new Set(["data_store", "dir", "sql"]);
+
 const isAbsent = (value: unknown): boolean => value === undefined || value === null;
 const own = (values: StoredProps, name: string): unknown =>
   Object.hasOwn(values, name) ? values[name] : undefined;
@@ -19,7 +22,8 @@ const own = (values: StoredProps, name: string): unknown =>
 const proposed = (prop: DescribedProp): unknown => prop.static ?? prop.default ?? undefined;
 
 function needsValue(prop: DescribedProp): boolean {
-  if (WITHOUT_VALUE.has(prop.type) || prop.type === TIMER || prop.type === "app") return false;
+  if (WITHOUT_VALUE.has(prop.type) || WITHOUT_SERVICE.has(prop.type)) return false;
+  if (prop.type === TIMER || prop.type === "app") return false;
   return !prop.optional && isAbsent(proposed(prop));
 }
 
@@ -145,7 +149,8 @@ export function propValuesForRun(
     if (prop.type === "app") return [[prop.name, { $auth: {}, ...(value as object | undefined) }]];
     if (WITHOUT_VALUE.has(prop.type)) return [];
     const counted = prop.static ?? value ?? prop.default;
-    return isAbsent(counted) ? [] : [[prop.name, counted]];
+    if (isAbsent(counted)) return [];
+    return [[prop.name, prop.withLabel ? labelled(counted) : counted]];
   });
   return Object.fromEntries(given);
 }

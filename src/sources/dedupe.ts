@@ -9,7 +9,8 @@ const LONGEST_ID = 256;
 /** What a source's dedupe remembers between runs; which field depends on the strategy. */
 export interface DedupeMemory {
   unique?: string[];
-  greatest?: number;
+  /** Text where the number is whole and too large for JSON's numbers. */
+  greatest?: number | string;
   last?: string;
 }
 
@@ -55,16 +56,24 @@ function unique(memory: DedupeMemory, emits: Emit[]): Deduped {
 }
 
 function greatest(memory: DedupeMemory, emits: Emit[]): Deduped {
-  let highest = memory.greatest ?? Number.NEGATIVE_INFINITY;
+  let highest = numberOf(memory.greatest);
   const kept = emits.filter(emit => {
     if (idOf(emit) === undefined) return true;
-    const number = Number(emit.metadata.id);
-    if (!(number > highest)) return false;
+    const number = numberOf(emit.metadata.id);
+    if (number === null || (highest !== null && number <= highest)) return false;
     highest = number;
     return true;
   });
-  const found = Number.isFinite(highest) ? { greatest: highest } : {};
-  return { kept, dropped: emits.length - kept.length, memory: found };
+  const found = typeof highest === "bigint" ? String(highest) : highest;
+  return { kept, dropped: emits.length - kept.length, memory: found === null ? {} : { greatest: found } };
+}
+
+/** Ids of many services are whole numbers beyond 2^53, where neighbours would count as the same number. */
+function numberOf(id: string | number | undefined): number | bigint | null {
+  const text = String(id ?? "").trim();
+  if (/^-?\d{16,256}$/.test(text)) return BigInt(text);
+  const number = text === "" ? Number.NaN : Number(text);
+  return Number.isFinite(number) ? number : null;
 }
 
 function last(memory: DedupeMemory, emits: Emit[]): Deduped {

@@ -1,5 +1,5 @@
 import type { Platform } from "../platform.ts";
-import type { EmissionsJob } from "../queues/emissions.ts";
+import type { Emission } from "../queues/emissions.ts";
 import type { CallError, Emit, LogLine } from "../sandbox/protocol.ts";
 import type { Source } from "./model.ts";
 
@@ -21,8 +21,8 @@ export function emissionsOf(
   cause: Cause,
   result: { emits: Emit[]; logs: LogLine[]; error?: CallError | undefined },
   platform: Pick<Platform, "config">,
-): EmissionsJob[] {
-  const emission = (suffix: string, name: string, event: unknown, summary?: string): EmissionsJob => ({
+): Emission[] {
+  const emission = (suffix: string, name: string, event: unknown, summary?: string): Emission => ({
     emitter_id: source._id,
     emit_id: `${cause.run_id}-${suffix}`,
     name,

@@ -1,36 +1,48 @@
 import { AppError } from "../errors.ts";
+import { failpoint } from "../failpoint.ts";
 import type { Platform } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
 import { runs } from "../queues/runs.ts";
+import type { Pushed } from "../store/run-line.ts";
 import type { LineItem } from "./line-item.ts";
+
+type LinePlatform = Pick<Platform, "runLine" | "queues">;
 
 /** Runs that may wait for one source before its endpoint refuses more; keeps a flood from filling Redis. */
 const LONGEST_LINE = 10_000;
 
 /**
- * Puts a run at the end of its source's line (a change at its front) and wakes a worker. When this returns, the run
+ * Puts a run at the end of its source's line, a change before all runs, and wakes a worker. When this returns, the run
  * is accepted. Throws `unavailable` when Redis is away, `rate-limited` when the line of an HTTP source is full.
  */
-export async function enqueueRun(
-  platform: Pick<Platform, "runLine" | "queues">,
-  sourceId: string,
-  item: LineItem,
-): Promise<void> {
-  const where = item.kind === "change" ? "front" : "back";
-  const longest = item.kind === "http" ? LONGEST_LINE : 0;
-  const pushed = await push(platform, sourceId, JSON.stringify(item), where, longest);
-  if (pushed === "full") {
-    throw new AppError("rate-limited", "too many requests wait for this source", { retryAfterMs: 5000 });
-  }
-  if (pushed === "wake") await wake(platform, sourceId);
+export async function enqueueRun(platform: LinePlatform, sourceId: string, item: LineItem): Promise<void> {
+  const [accepted] = await enqueueRuns(platform, sourceId, [item]);
+  if (!accepted) throw lineIsFull();
 }
 
-async function push(
-  platform: Pick<Platform, "runLine">,
-  ...args: Parameters<Platform["runLine"]["push"]>
-): ReturnType<Platform["runLine"]["push"]> {
+/** As `enqueueRun`, for many of one source; tells of each whether it was accepted, or found the line full. */
+export async function enqueueRuns(
+  platform: LinePlatform,
+  sourceId: string,
+  items: LineItem[],
+): Promise<boolean[]> {
+  const pushed = await push(platform, sourceId, items);
+  failpoint("runs-pushed");
+  if (pushed.includes("wake")) await wake(platform, sourceId);
+  return pushed.map(one => one !== "full");
+}
+
+/** What an endpoint answers whose source has too much to do. */
+export const lineIsFull = () =>
+  new AppError("rate-limited", "too many requests wait for this source", { retryAfterMs: 5000 });
+
+async function push(platform: LinePlatform, sourceId: string, items: LineItem[]): Promise<Pushed[]> {
+  const [first] = items;
+  const texts = items.map(item => JSON.stringify(item));
+  const longest = first?.kind === "http" ? LONGEST_LINE : 0;
   try {
-    return await platform.runLine.push(...args);
+    if (first?.kind === "change") return [await platform.runLine.pushChange(sourceId, texts[0] ?? "")];
+    return await platform.runLine.push(sourceId, texts, longest);
   } catch (error) {
     throw new AppError("unavailable", "the queue can't be reached", { cause: error, retryAfterMs: 1000 });
   }

@@ -1,14 +1,17 @@
-import { isUtf8 } from "node:buffer";
 import type { Context, Middleware } from "koa";
 import getRawBody from "raw-body";
 import { AppError, notFound } from "../errors.ts";
+import { gather } from "../gather.ts";
+import { groupBy } from "../group-by.ts";
 import { createKeyRateLimiter, type RateLimit, rateLimit } from "../http/rate-limit.ts";
 import type { Platform } from "../platform.ts";
 import type { Reply } from "../queues/replies.ts";
 import { newId } from "../store/ids.ts";
 import { INGRESS_PREFIX } from "./endpoint.ts";
-import { enqueueRun } from "./enqueue-run.ts";
+import { enqueueRuns, lineIsFull } from "./enqueue-run.ts";
+import { answered, CORS, type HttpAnswer, MAX_BODY_BYTES, taken } from "./http-answer.ts";
 import { httpEvent } from "./http-event.ts";
+import type { LineItem } from "./line-item.ts";
 import { loadCode } from "./load-code.ts";
 import { type Source, Sources } from "./model.ts";
 
@@ -17,23 +20,16 @@ type IngressPlatform = Pick<
   "mongo" | "redis" | "keys" | "queues" | "runLine" | "replies" | "clock" | "config"
 >;
 
-/** runtime.md: over this 413. */
-const BODY_BYTES = 512 * 1024;
-
-const CORS = {
-  "access-control-allow-origin": "*",
-  "access-control-allow-methods": "GET,HEAD,PUT,POST,DELETE,PATCH,OPTIONS",
-  "access-control-max-age": "86400",
-};
-
 /** Takes requests for sources at `/in/<endpoint>/…`: makes the event, puts the run into the line, answers. */
 export function ingress(platform: IngressPlatform): Middleware {
   const limit = ingressLimit(platform);
+  const find = openLookup(platform);
+  const enqueue = openEntry(platform);
   return async (ctx, next) => {
     if (ctx.path !== INGRESS_PREFIX && !ctx.path.startsWith(`${INGRESS_PREFIX}/`)) return next();
     const [, endpoint = "", rest = ""] = /^\/[^/]+\/([^/]*)(.*)$/s.exec(ctx.path) ?? [];
     ctx.state.route = `${INGRESS_PREFIX}/{endpoint}`;
-    const source = await Sources(platform.mongo).findOne({ endpoint, active: true, state: "ready" }).lean();
+    const source = await find(endpoint);
     if (!source) throw notFound("endpoint");
     await limit?.(ctx, source._id);
     ctx.set(CORS);
@@ -42,7 +38,51 @@ export function ingress(platform: IngressPlatform): Middleware {
       ctx.status = 204;
       return;
     }
-    await take(platform, ctx, source, rest || "/");
+    await take(platform, { ctx, source, path: rest || "/", enqueue });
+  };
+}
+
+/** Looked up, and enqueued, in one round trip for all requests that come at the same time. */
+const TOGETHER = 100;
+const AT_ONCE = 4;
+
+/** Never an answer older than the request: what was deleted a moment ago is gone. */
+function openLookup(platform: IngressPlatform): (endpoint: string) => Promise<Source | null> {
+  return gather(
+    async (endpoints: string[]) => {
+      const found = await Sources(platform.mongo)
+        .find({ endpoint: { $in: [...new Set(endpoints)] }, active: true, state: "ready" })
+        .lean<Source[]>();
+      const byEndpoint = new Map(found.map(source => [source.endpoint, source]));
+      return endpoints.map(endpoint => byEndpoint.get(endpoint) ?? null);
+    },
+    { most: TOGETHER, atOnce: AT_ONCE },
+  );
+}
+
+type Enqueue = (entry: { sourceId: string; item: LineItem }) => Promise<void>;
+
+/** Throws as `enqueueRun` does. */
+function openEntry(platform: IngressPlatform): Enqueue {
+  const enter = gather(
+    async (entries: { sourceId: string; item: LineItem }[]) => {
+      const accepted = new Map<LineItem, boolean>();
+      const bySource = groupBy(entries, entry => entry.sourceId);
+      await Promise.all(
+        [...bySource].map(async ([sourceId, some]) => {
+          const items = some.map(({ item }) => item);
+          for (const [i, ok] of (await enqueueRuns(platform, sourceId, items)).entries()) {
+            accepted.set(items[i] as LineItem, ok);
+          }
+        }),
+      );
+      return entries.map(({ item }) => accepted.get(item) ?? false);
+    },
+    // One at a time: requests keep the order in which they came.
+    { most: TOGETHER },
+  );
+  return async entry => {
+    if (!(await enter(entry))) throw lineIsFull();
   };
 }
 
@@ -59,7 +99,14 @@ function ingressLimit({ redis, keys, config }: IngressPlatform): RateLimit | nul
   return rateLimit(createKeyRateLimiter(redis, options), "too many requests to this endpoint");
 }
 
-async function take(platform: IngressPlatform, ctx: Context, source: Source, path: string): Promise<void> {
+interface Taking {
+  ctx: Context;
+  source: Source;
+  path: string;
+  enqueue: Enqueue;
+}
+
+async function take(platform: IngressPlatform, { ctx, source, path, enqueue }: Taking): Promise<void> {
   const event = await httpEvent({
     method: ctx.method,
     path,
@@ -76,37 +123,26 @@ async function take(platform: IngressPlatform, ctx: Context, source: Source, pat
   const runId = newId("run", platform.clock());
   const item = { kind: "http" as const, run_id: runId, at_ms: platform.clock(), event };
   if (!isCustom && !component.uses_respond) {
-    await enqueueRun(platform, source._id, item);
-    ctx.status = 200;
-    ctx.body = { run_id: runId };
+    await enqueue({ sourceId: source._id, item });
+    send(ctx, taken(runId));
     return;
   }
   const replies = await platform.replies();
   const answer = replies.first(runId, platform.config.answerWaitMs);
-  await enqueueRun(platform, source._id, { ...item, reply_to: replies.address });
+  await enqueue({ sourceId: source._id, item: { ...item, reply_to: replies.address } });
   respond(ctx, await answer, { isCustom, runId });
 }
 
 async function readBody(ctx: Context): Promise<Buffer> {
   try {
-    return await getRawBody(ctx.req, { length: ctx.request.length, limit: BODY_BYTES });
+    return await getRawBody(ctx.req, { length: ctx.request.length, limit: MAX_BODY_BYTES });
   } catch (error) {
     if ((error as { type?: string }).type === "entity.too.large") {
-      throw new AppError("too-large", `the body is over ${BODY_BYTES / 1024} KB`, { cause: error });
+      throw new AppError("too-large", `the body is over ${MAX_BODY_BYTES / 1024} KB`, { cause: error });
     }
     throw new AppError("invalid", "the body could not be read", { cause: error });
   }
 }
-
-/** Headers a component may not set: they describe the connection, which is ours. */
-const OWN_HEADERS = new Set([
-  "connection",
-  "content-length",
-  "transfer-encoding",
-  "keep-alive",
-  "upgrade",
-  "trailer",
-]);
 
 function respond(
   ctx: Context,
@@ -115,16 +151,7 @@ function respond(
 ): void {
   if (!reply) throw new AppError("timeout", "the component did not answer in time");
   if (reply.type === "response") {
-    const { status, headers, bodyBase64 } = reply.response;
-    ctx.status = status;
-    for (const [name, value] of Object.entries(headers)) {
-      if (!OWN_HEADERS.has(name.toLowerCase())) ctx.set(name, value);
-    }
-    // An answer of a component must not act with the rights of this origin (board, docs).
-    ctx.set("content-security-policy", "sandbox");
-    const body = Buffer.from(bodyBase64, "base64");
-    if (body.length > 0 && !ctx.response.get("content-type") && isUtf8(body)) ctx.type = "text/plain";
-    ctx.body = body;
+    send(ctx, answered(reply.response));
     return;
   }
   if (isCustom) {
@@ -132,6 +159,11 @@ function respond(
       fields: [{ in: "component", path: "respond", message: "was not called before the run ended" }],
     });
   }
-  ctx.status = 200;
-  ctx.body = { run_id: runId };
+  send(ctx, taken(runId));
+}
+
+function send(ctx: Context, { status, headers, body }: HttpAnswer): void {
+  ctx.status = status;
+  ctx.set(headers);
+  ctx.body = body;
 }

@@ -1,14 +1,16 @@
+import { failpoint } from "../failpoint.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueAll } from "../queues/define-queue.ts";
-import { type EmissionsJob, emissions } from "../queues/emissions.ts";
+import { type Emission, emissions } from "../queues/emissions.ts";
+import { inJobs } from "../queues/publish-emissions.ts";
 import { type RunRecord, RunRecords } from "./model.ts";
 
-/** Jobs put on the queue in one round trip. */
-const BATCH = 200;
+/** Jobs put on the queue in one round trip; runs looked at in one go. */
+const BATCH = 50;
 
 type Stores = Pick<Platform, "mongo" | "queues" | "eventLog" | "clock">;
 
-/** Puts a finished run's emissions on their queue, then marks them as sent. Safe to repeat. */
+/** Puts the emissions of finished runs on their queue, then marks them as sent. Safe to repeat. */
 export async function sendOutbox(
   platform: Stores,
   record: Pick<RunRecord, "_id" | "source_id" | "outbox">,
@@ -17,17 +19,19 @@ export async function sendOutbox(
   if (outbox.length === 0) return 0;
   // In the order they were emitted, although many workers at once take them off the queue.
   const first = await platform.eventLog.reserve(record.source_id, outbox.length);
-  const jobs = outbox.map((text, i) => ({ ...(JSON.parse(text) as EmissionsJob), score: first + i }));
+  const all = outbox.map((text, i) => ({ ...(JSON.parse(text) as Emission), score: first + i }));
+  const jobs = inJobs(all);
   for (let at = 0; at < jobs.length; at += BATCH) {
     await enqueueAll(platform.queues, emissions, jobs.slice(at, at + BATCH));
   }
+  failpoint("outbox-enqueued");
   // Not for a majority: lost in a failover, the same emissions are only enqueued once more.
   await RunRecords(platform.mongo).updateOne(
     { _id: record._id },
     { $unset: { outbox: 1 } },
     { writeConcern: { w: 1 } },
   );
-  return jobs.length;
+  return all.length;
 }
 
 /** Sends what a crash between record and enqueue left behind. Answers how many runs that were. */

@@ -1,5 +1,6 @@
+import type { ClientSession } from "mongoose";
 import type { Platform } from "../platform.ts";
-import type { EmissionsJob } from "../queues/emissions.ts";
+import type { Emission } from "../queues/emissions.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
 import type { DedupeMemory } from "./dedupe.ts";
 import { type RunRecord, RunRecords, SourceMemories } from "./model.ts";
@@ -16,9 +17,7 @@ export interface Memory {
 }
 
 export interface FinishedRun extends Omit<RunRecord, "outbox" | "finished_at"> {
-  emissions: EmissionsJob[];
-  /** Absent when the run changed nothing of it. */
-  memory?: Memory;
+  emissions: Emission[];
 }
 
 /** Another worker finished a run of this source meanwhile: this one's lease was lost, so its result is void. */
@@ -35,40 +34,59 @@ export async function readMemory(platform: Pick<Platform, "mongo">, sourceId: st
   return { db: JSON.parse(stored.db), dedupe: JSON.parse(stored.dedupe), version: stored.version };
 }
 
-/** All records of one run: the first, and the further parts of a large outbox, in order. */
-export function findRun(platform: Pick<Platform, "mongo">, runId: string): Promise<RunRecord[]> {
-  return RunRecords(platform.mongo)
-    .find({ _id: { $gte: runId, $lt: `${runId}~~` } })
-    .sort({ _id: 1 })
+/** The records that there are of these runs, with the further parts of their outboxes, in order. */
+export async function findRuns(platform: Pick<Platform, "mongo">, runIds: string[]): Promise<RunRecord[]> {
+  const records = await RunRecords(platform.mongo)
+    .find({ _id: { $in: runIds } })
     .lean();
+  // Only an outbox of many parts has further ones, and it has one itself as long as they are there.
+  const parted = records.filter(record => record.outbox);
+  const parts = await Promise.all(
+    parted.map(({ _id }) =>
+      RunRecords(platform.mongo)
+        .find({ _id: { $gt: `${_id}~`, $lt: `${_id}~~` } })
+        .sort({ _id: 1 })
+        .lean(),
+    ),
+  );
+  return [...records, ...parts.flat()];
 }
 
 /**
- * Stores what a run did: what it remembers and its emissions together or not at all, so that an event that dedupe
- * remembers is never lost (docs/decisions/0002). `also` joins the same transaction. Throws LeaseLost.
+ * Stores what runs of one source did: what it remembers after the last of them (`memory`; absent when they changed
+ * nothing of it) and their emissions, together or not at all, so that an event that dedupe remembers is never lost
+ * (docs/decisions/0002). The outbox of all stands in the first one's record. `also` joins the same transaction. Throws
+ * LeaseLost.
  */
-export async function recordRun(
+export async function recordRuns(
   platform: Pick<Platform, "mongo" | "clock">,
-  run: FinishedRun,
-  also?: (session: Parameters<Parameters<typeof transaction>[1]>[0]) => Promise<void>,
+  runs: FinishedRun[],
+  memory?: Memory,
+  also?: (session: ClientSession) => Promise<void>,
 ): Promise<RunRecord[]> {
-  const { emissions, memory, ...facts } = run;
-  const records = inParts({ ...facts, finished_at: new Date(platform.clock()) }, emissions);
-  const [first] = records;
+  const [first] = runs;
+  if (!first) return [];
+  const finished_at = new Date(platform.clock());
+  const facts = runs.map(({ emissions: _, ...rest }) => ({ ...rest, finished_at }));
+  const [leader, ...parts] = inParts(
+    facts[0] as RunRecord,
+    runs.flatMap(run => run.emissions),
+  );
+  const records = [leader as RunRecord, ...facts.slice(1), ...parts];
   try {
-    if (first && records.length === 1 && !memory && !also) {
-      await RunRecords(platform.mongo).insertOne(first);
+    if (records.length === 1 && !memory && !also) {
+      await RunRecords(platform.mongo).insertOne(records[0] as RunRecord);
       return records;
     }
     await transaction(platform.mongo, async session => {
-      if (memory) await writeMemory(platform, run.source_id, memory, session);
+      if (memory) await writeMemory(platform, first.source_id, memory, session);
       await also?.(session);
-      await RunRecords(platform.mongo).insertMany(records, { session });
+      await RunRecords(platform.mongo).insertMany(records, { session, lean: true });
     });
     return records;
   } catch (error) {
-    // The run has its record already: whoever wrote it works on this line.
-    if (isDuplicateKey(error)) throw new LeaseLost(run.source_id);
+    // One of the runs has its record already: whoever wrote it works on this line.
+    if (isDuplicateKey(error)) throw new LeaseLost(first.source_id);
     throw error;
   }
 }
@@ -77,7 +95,7 @@ async function writeMemory(
   platform: Pick<Platform, "mongo">,
   sourceId: string,
   memory: Memory,
-  session: Parameters<Parameters<typeof transaction>[1]>[0],
+  session: ClientSession,
 ): Promise<void> {
   const stored = {
     db: JSON.stringify(memory.db),
@@ -98,7 +116,7 @@ async function writeMemory(
   if (matchedCount === 0) throw new LeaseLost(sourceId);
 }
 
-function inParts(facts: Omit<RunRecord, "outbox">, emissions: EmissionsJob[]): RunRecord[] {
+function inParts(facts: Omit<RunRecord, "outbox">, emissions: Emission[]): RunRecord[] {
   const parts: string[][] = [];
   let size = Number.POSITIVE_INFINITY;
   for (const emission of emissions) {

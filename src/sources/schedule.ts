@@ -5,6 +5,13 @@ import { openedQueue } from "../queues/define-queue.ts";
 import { runs } from "../queues/runs.ts";
 import type { Source, StoredTimer } from "./model.ts";
 
+/** Clocks change by one hour nearly everywhere, by two at most. */
+const LONGEST_CLOCK_CHANGE_MS = 3 * 3_600_000;
+/** 29 February comes after eight years at the latest. */
+const LONGEST_PAUSE_MS = 9 * 366 * 86_400_000;
+/** Less than the minute between two moments. */
+const SEARCHED_TO_MS = 30_000;
+
 type Queues = Pick<Platform, "queues">;
 type Scheduler = Pick<JobSchedulerJson, "pattern" | "tz" | "every">;
 
@@ -65,12 +72,40 @@ export async function isTicking(
 
 /**
  * The newest moment of a cron timer before now, Unix milliseconds; null for an interval, which ticks as soon as it is
- * set anew.
+ * set anew, and for a cron that had none yet.
  */
 export function lastMoment(timer: StoredTimer, nowMs: number): number | null {
   if (timer.cron === null) return null;
-  const options = { currentDate: new Date(nowMs), tz: timer.timezone ?? "UTC" };
-  return CronExpressionParser.parse(timer.cron, options).prev().getTime();
+  const { cron, timezone } = timer;
+  const next = (atMs: number): number => {
+    try {
+      const options = { currentDate: new Date(atMs), tz: timezone ?? "UTC" };
+      return CronExpressionParser.parse(cron, options).next().getTime();
+    } catch {
+      // cron-parser gives up at some clock changes of half an hour.
+      return Number.POSITIVE_INFINITY;
+    }
+  };
+  let last = newestBefore(nowMs, next);
+  if (last === null) return null;
+  // Begun between the two times of a repeated hour, the search may have found the second, when nothing ticks.
+  for (let at = next(last - LONGEST_CLOCK_CHANGE_MS); at < nowMs; at = next(at)) last = at;
+  return last;
+}
+
+/**
+ * Searches with `next` alone, as the scheduler goes: backwards, cron-parser misses a time that a clock change moved,
+ * counts a repeated one twice, and gives up where the clocks change at midnight.
+ */
+function newestBefore(nowMs: number, next: (atMs: number) => number): number | null {
+  let [low, high] = [nowMs - LONGEST_PAUSE_MS, nowMs];
+  if (next(low) >= nowMs) return null;
+  while (high - low > SEARCHED_TO_MS) {
+    const middle = Math.floor((low + high) / 2);
+    if (next(middle) < nowMs) low = middle;
+    else high = middle;
+  }
+  return next(low);
 }
 
 export async function removeTimer(platform: Queues, sourceId: string): Promise<void> {

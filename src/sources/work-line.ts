@@ -1,4 +1,5 @@
 import { AppError } from "../errors.ts";
+import { failpoint } from "../failpoint.ts";
 import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import type { Work } from "../queues/run-worker.ts";
@@ -6,23 +7,30 @@ import { type RunsJob, runs } from "../queues/runs.ts";
 import { leaseToken } from "../store/run-line.ts";
 import { applyChange } from "./apply-change.ts";
 import { wake } from "./enqueue-run.ts";
-import { type LineItem, parseLineItem } from "./line-item.ts";
+import { keepLease } from "./keep-lease.ts";
+import { type ChangeItem, type LineItem, parseLineItem, type TriggeredItem } from "./line-item.ts";
 import { LeaseLost } from "./record-run.ts";
 import { reply } from "./reply.ts";
-import { type RunPlatform, runSource } from "./run.ts";
+import { giveUpRun, type RunPlatform, runSome } from "./run.ts";
 import { tick } from "./tick.ts";
 
 /** A busy source gives its slot up after this long when others wait (design.md, guarantee 4). */
 const SLICE_MS = 1000;
+/** Runs taken from the line in one go. */
+const TAKEN_AT_ONCE = 200;
+/** A run under which so many workers died is given up: it would end the next one too. */
+const MOST_DEATHS = 3;
+
+type Fields = Record<string, unknown>;
 
 /**
- * What a `runs` job asks for: works off the line of its source, one run after the other, while no other process does.
- * The lease's token holds the job's id, so a job that stalled with its process takes its own lease over.
+ * What a `runs` job asks for: works off the line of its source, in order, while no other process does. The lease's
+ * token holds the job's id, so a job that stalled with its process takes its own lease over.
  */
 export async function workLine(
   platform: RunPlatform,
   { job, jobId, dueAtMs, log, signal, stopping }: Work<RunsJob>,
-): Promise<Record<string, unknown>> {
+): Promise<Fields> {
   const { source_id: sourceId } = job;
   if (job.kind === "tick") await tick(platform, sourceId, dueAtMs);
   const leaseMs = platform.config.stalledAfterMs;
@@ -30,18 +38,31 @@ export async function workLine(
   const token = leaseToken(jobId);
   const lease = keepLease(platform, sourceId, token, leaseMs, signal);
   let done = 0;
+  const isSliceOver = async () =>
+    stopping() || (Date.now() - startedAt > SLICE_MS && (await othersWait(platform)));
   try {
     for (;;) {
-      const taken = await platform.runLine.take(sourceId, token, leaseMs);
-      if (taken.state !== "run") return { source_id: sourceId, runs: done, line: taken.state };
-      const fields = await workOff(platform, sourceId, taken.run, lease.nextSignal());
-      log.info({ source_id: sourceId, ...fields }, "run");
-      done += 1;
-      if (!(await platform.runLine.finish(sourceId, token))) throw new LeaseLost(sourceId);
-      if (stopping() || (Date.now() - startedAt > SLICE_MS && (await othersWait(platform)))) {
-        await platform.runLine.release(sourceId, token);
-        await wake(platform, sourceId);
-        return { source_id: sourceId, runs: done, line: "yielded" };
+      const taken = await platform.runLine.take(sourceId, token, leaseMs, TAKEN_AT_ONCE);
+      if (taken.state !== "runs") return { source_id: sourceId, runs: done, line: taken.state };
+      let waiting = taken.runs.map(text => readItem(platform, sourceId, text));
+      while (waiting.length > 0) {
+        const outcomes = await workOff(platform, sourceId, waiting, taken.deaths, lease.nextSignal());
+        for (const fields of outcomes) log.info({ source_id: sourceId, ...fields }, "run");
+        waiting = waiting.slice(outcomes.length);
+        done += outcomes.length;
+        failpoint("runs-done");
+        const finished = await platform.runLine.finish(sourceId, token, outcomes.length);
+        if (finished === "lost") throw new LeaseLost(sourceId);
+        const isOver = await isSliceOver();
+        if (waiting.length > 0 && (isOver || finished === "change-waits")) {
+          await platform.runLine.putBack(sourceId, token);
+          waiting = [];
+        }
+        if (isOver) {
+          await platform.runLine.release(sourceId, token);
+          await wake(platform, sourceId);
+          return { source_id: sourceId, runs: done, line: "yielded" };
+        }
       }
     }
   } catch (error) {
@@ -50,7 +71,7 @@ export async function workLine(
       await wake(platform, sourceId);
       return { source_id: sourceId, runs: done, line: "lost" };
     }
-    // The run stays `current`: whoever takes the line next begins with it.
+    // What is in hand stays there: whoever takes the line next begins with it.
     await platform.runLine.release(sourceId, token).catch(() => undefined);
     throw error;
   } finally {
@@ -58,79 +79,77 @@ export async function workLine(
   }
 }
 
-async function workOff(
-  platform: RunPlatform,
-  sourceId: string,
-  text: string,
-  signal: AbortSignal,
-): Promise<Record<string, unknown>> {
-  let item: LineItem;
+/** Null for what can't be read: an older version may have put it there. */
+function readItem(platform: RunPlatform, sourceId: string, text: string): LineItem | null {
   try {
-    item = parseLineItem(text);
+    return parseLineItem(text);
   } catch (error) {
     if (!(error instanceof AppError || error instanceof SyntaxError)) throw error;
     platform.log.error({ source_id: sourceId, err: error }, "run in line can't be read");
-    return { outcome: "unreadable" };
+    return null;
   }
-  if (item.kind === "timer") await platform.redis.del(platform.keys.timerWaiting(sourceId));
-  const about = { run_id: item.run_id, trigger: item.kind };
+}
+
+/** Works off the first item, or as many runs from the first on as go well together; answers one outcome for each. */
+async function workOff(
+  platform: RunPlatform,
+  sourceId: string,
+  items: (LineItem | null)[],
+  deaths: number,
+  signal: AbortSignal,
+): Promise<Fields[]> {
+  const [first = null] = items;
+  if (!first) return [{ outcome: "unreadable" }];
+  if (first.kind === "change") {
+    // A deletion goes on whatever its hook does to us; other changes nobody waits for any more by then.
+    if (deaths > MOST_DEATHS && first.op !== "delete") return [await giveUpChange(platform, sourceId, first)];
+    return [await change(platform, sourceId, first, signal)];
+  }
+  if (deaths > MOST_DEATHS) return [await giveUpRun(platform, sourceId, first, deaths)];
+  const other = items.findIndex(item => !item || item.kind === "change");
+  const triggered = (other < 0 ? items : items.slice(0, other)) as TriggeredItem[];
   try {
-    const fields =
-      item.kind === "change"
-        ? await applyChange(platform, sourceId, item, signal)
-        : await runSource(platform, sourceId, item, signal);
-    return { ...about, ...fields };
+    return await runSome(platform, sourceId, triggered, signal);
   } catch (error) {
-    // What can't succeed later either must not stay at the head of the line.
-    if (!(error instanceof AppError) || error.code === "unavailable") throw error;
-    platform.log.error({ source_id: sourceId, ...about, err: error }, "run refused");
-    await reply(platform, item, { type: "ended", error: { code: error.code, message: error.message } });
-    return { ...about, outcome: error.code };
+    return [await refused(platform, sourceId, first, error)];
   }
+}
+
+async function change(
+  platform: RunPlatform,
+  sourceId: string,
+  item: ChangeItem,
+  signal: AbortSignal,
+): Promise<Fields> {
+  try {
+    const fields = await applyChange(platform, sourceId, item, signal);
+    return { run_id: item.run_id, trigger: item.kind, ...fields };
+  } catch (error) {
+    return await refused(platform, sourceId, item, error);
+  }
+}
+
+async function giveUpChange(platform: RunPlatform, sourceId: string, item: ChangeItem): Promise<Fields> {
+  const error = { code: "Crashed", message: "given up: its hooks ended several workers" };
+  platform.log.error({ source_id: sourceId, run_id: item.run_id, op: item.op }, "change given up");
+  await reply(platform, item, { type: "ended", error });
+  return { run_id: item.run_id, trigger: item.kind, outcome: error.code };
+}
+
+/** What can't succeed later either must not stay at the head of the line; anything else is thrown again. */
+async function refused(
+  platform: RunPlatform,
+  sourceId: string,
+  item: LineItem,
+  error: unknown,
+): Promise<Fields> {
+  if (!(error instanceof AppError) || error.code === "unavailable") throw error;
+  const about = { run_id: item.run_id, trigger: item.kind };
+  platform.log.error({ source_id: sourceId, ...about, err: error }, "run refused");
+  await reply(platform, item, { type: "ended", error: { code: error.code, message: error.message } });
+  return { ...about, outcome: error.code };
 }
 
 async function othersWait(platform: Pick<Platform, "queues">): Promise<boolean> {
   return (await openedQueue(platform.queues, runs).getWaitingCount()) > 0;
-}
-
-/** Renews the lease while the line is worked off; the run under way is aborted when lease or job lock are lost. */
-function keepLease(
-  platform: Pick<Platform, "runLine">,
-  sourceId: string,
-  token: string,
-  leaseMs: number,
-  outer: AbortSignal,
-) {
-  // A signal for each run: listeners on one that lives as long as the line would pile up.
-  let run = new AbortController();
-  let lost: unknown;
-  const abort = (reason: unknown) => {
-    lost ??= reason;
-    run.abort(lost);
-  };
-  const onOuter = () => abort(outer.reason);
-  outer.addEventListener("abort", onOuter);
-  const timer = setInterval(
-    () => {
-      platform.runLine.renew(sourceId, token, leaseMs).then(
-        ours => {
-          if (!ours) abort(new LeaseLost(sourceId));
-        },
-        // Redis is away: the version of the source's memory guards what this run will write.
-        () => undefined,
-      );
-    },
-    Math.floor(leaseMs / 3),
-  );
-  return {
-    nextSignal(): AbortSignal {
-      run = new AbortController();
-      if (lost !== undefined) run.abort(lost);
-      return run.signal;
-    },
-    stop() {
-      clearInterval(timer);
-      outer.removeEventListener("abort", onOuter);
-    },
-  };
 }

@@ -8,7 +8,7 @@ export const EVENTS_KEPT = 100;
 /** Emit ids remembered of each emitter, so that an emission enqueued twice gets the event id it had. */
 const EMITS_REMEMBERED = 1000;
 
-const append = script<[string, number, ...string[]]>("append-event");
+const append = script<(string | number)[]>("append-events");
 const reserve = script<string>("reserve-scores");
 const remove = script<number>("remove-events");
 
@@ -44,15 +44,10 @@ const summaryOf = (id: string, text: string): EventSummary => ({
 /** The capped, time-ordered summaries of emitters, in Redis. */
 export interface EventLog {
   /**
-   * Stores one emission; the same emit id again answers the event id it had and stores nothing. `reserved` is a score
-   * that `reserve` gave; without it the event gets the next one.
+   * Stores emissions in their order; an emit id that was stored before gets the event id it had, and nothing is stored.
+   * Of what falls out of the stream it tells the event ids whose payload is stored elsewhere.
    */
-  append(
-    emitterId: string,
-    stream: EventStream,
-    summary: StoredSummary,
-    reserved?: number,
-  ): Promise<Appended>;
+  append(emitterId: string, stream: EventStream, entries: LogEntry[]): Promise<Appended>;
   /** Reserves the event ids of emissions that will be appended in any order; answers the first one's score. */
   reserve(emitterId: string, count: number): Promise<number>;
   /** Newest first; `after` and `before` are event ids. */
@@ -70,10 +65,15 @@ export interface EventLog {
   forget(emitterId: string): Promise<void>;
 }
 
+export interface LogEntry {
+  summary: StoredSummary;
+  /** A score that `reserve` gave; without it the event gets the next one. */
+  reserved?: number | undefined;
+}
+
 export interface Appended {
-  eventId: string;
-  isNew: boolean;
-  /** Event ids that fell out of the stream. */
+  /** One for each entry, in their order. */
+  events: { eventId: string; isNew: boolean }[];
   trimmed: string[];
 }
 
@@ -100,27 +100,34 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
   };
 
   return {
-    async append(emitterId, stream, summary, reserved) {
-      const [score, isNew, ...trimmed] = await append(
+    async append(emitterId, stream, entries) {
+      const answer = await append(
         redis,
         [
           keys.lastEventScore(emitterId),
           keys.eventIds(emitterId, stream),
           keys.eventSummaries(emitterId, stream),
           keys.seenEmits(emitterId),
-          keys.seenOrder(emitterId),
         ],
         [
-          summary.metadata.emit_id,
-          JSON.stringify(summary),
           EVENTS_KEPT,
           EMITS_REMEMBERED,
           keys.eventFeed(emitterId),
           SLOTS_PER_MS,
-          reserved ?? "",
+          ...entries.flatMap(({ summary, reserved }) => [
+            summary.metadata.emit_id,
+            JSON.stringify(summary),
+            reserved ?? "",
+          ]),
         ],
       );
-      return { eventId: eventIdOf(Number(score)), isNew: isNew === 1, trimmed };
+      return {
+        events: entries.map((_, i) => ({
+          eventId: eventIdOf(Number(answer[i * 2])),
+          isNew: answer[i * 2 + 1] === 1,
+        })),
+        trimmed: answer.slice(entries.length * 2).map(String),
+      };
     },
 
     async reserve(emitterId, count) {
@@ -167,7 +174,6 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
       await redis.del(
         keys.lastEventScore(emitterId),
         keys.seenEmits(emitterId),
-        keys.seenOrder(emitterId),
         keys.drops(emitterId),
         ...STREAMS.flatMap(stream => [
           keys.eventIds(emitterId, stream),

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { customAlphabet } from "nanoid";
 
 /** In ASCII order, so that ids sort as their leading time does. */
@@ -48,7 +48,7 @@ export function newId(prefix: IdPrefix, nowMs = Date.now()): string {
 
 /** The same id for the same parts: what makes a repeated step find its own earlier work (design.md, guarantee 2). */
 export function derivedId(prefix: IdPrefix, atMs: number, ...parts: string[]): string {
-  const digest = createHash("sha256").update(parts.join("\n")).digest();
+  const digest = hash("sha256", parts.join("\n"), "buffer");
   const tail = [...digest.subarray(0, RANDOM_CHARS)].map(byte => ALPHABET.charAt(byte % 62)).join("");
   return `${prefix}_${base62(atMs, TIME_CHARS)}${tail}`;
 }

@@ -13,16 +13,18 @@ export function redisKeys(prefix: string) {
     eventIds: (emitterId: string, stream: EventStream) => emitter(emitterId, `events:${stream}`),
     /** Hash: event id to the stored summary. */
     eventSummaries: (emitterId: string, stream: EventStream) => emitter(emitterId, `summaries:${stream}`),
-    /** Hash: emit id to event id, of the newest emissions. */
-    seenEmits: (emitterId: string) => emitter(emitterId, "seen"),
-    /** Sorted set that orders `seenEmits`, for trimming. */
-    seenOrder: (emitterId: string) => emitter(emitterId, "seen-order"),
+    /** Sorted set: emit id by the score of its event, of the newest emissions. */
+    seenEmits: (emitterId: string) => emitter(emitterId, "seen-order"),
     /** Pub/sub channel of an emitter's events, for live views. */
     eventFeed: (emitterId: string) => emitter(emitterId, "feed"),
     /** List: runs waiting for this source, oldest first. */
     runLine: (sourceId: string) => emitter(sourceId, "line"),
-    /** The run under way, kept until it is done. */
-    runCurrent: (sourceId: string) => emitter(sourceId, "current"),
+    /** List: changes waiting for this source, before its runs. */
+    changeLine: (sourceId: string) => emitter(sourceId, "changes"),
+    /** List: runs that were taken, kept until they are done. */
+    runsInHand: (sourceId: string) => emitter(sourceId, "in-hand"),
+    /** How many workers died under the first run in hand. */
+    runDeaths: (sourceId: string) => emitter(sourceId, "deaths"),
     /** Who works off the line. */
     runLease: (sourceId: string) => emitter(sourceId, "lease"),
     /** Set while a wake job is on its way. */
@@ -37,6 +39,8 @@ export function redisKeys(prefix: string) {
     webhookInFlight: (webhookId: string) => emitter(webhookId, "in-flight"),
     /** Sorted set: deliveries waiting for a place, by when they came. */
     webhookWaiting: (webhookId: string) => emitter(webhookId, "waiting"),
+    /** Hash: what is left of the attempts that a webhook's rate limit allows, and when that was so. */
+    webhookTokens: (webhookId: string) => emitter(webhookId, "tokens"),
     /** Count of a long list, kept a while; `list` names it with its filter. */
     listCount: (ownerId: string, list: string) => emitter(ownerId, `count:${list}`),
     /** Hash: what an account used on a day. */

@@ -9,9 +9,11 @@ export type Script<Answer> = (
   args: (string | number)[],
 ) => Promise<Answer>;
 
-/** Loads `lua/<name>.lua`; the file's head says what it takes and returns. */
-export function script<Answer>(name: string): Script<Answer> {
-  const source = readFileSync(new URL(`./lua/${name}.lua`, import.meta.url), "utf8");
+/** Loads `lua/<name>.lua`, those before the last for the functions in them; the file's head says what it takes and returns. */
+export function script<Answer>(...names: string[]): Script<Answer> {
+  const source = names
+    .map(name => readFileSync(new URL(`./lua/${name}.lua`, import.meta.url), "utf8"))
+    .join("\n");
   const sha = createHash("sha1").update(source).digest("hex");
   return async (redis, keys, args) => {
     try {

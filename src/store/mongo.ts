@@ -161,6 +161,14 @@ export function isDuplicateKey(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === 11_000;
 }
 
+/** The places of duplicates in an unordered bulk insert that failed for nothing else; null for any other failure. */
+export function duplicateIndexes(error: unknown): Set<number> | null {
+  const { writeErrors } = error as { writeErrors?: { code: number; index: number }[] };
+  if (!Array.isArray(writeErrors) || writeErrors.length === 0) return null;
+  if (writeErrors.some(failure => failure.code !== 11_000)) return null;
+  return new Set(writeErrors.map(failure => failure.index));
+}
+
 /** Waits for an insert; a duplicate key becomes a `conflict` with this message. */
 export async function orConflict<T>(insert: Promise<T>, message: string): Promise<T> {
   try {

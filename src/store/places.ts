@@ -3,6 +3,7 @@ import { script } from "./lua.ts";
 import type { RedisClient } from "./redis.ts";
 
 const enter = script<number>("enter-place");
+const take = script<number>("take-places");
 const leave = script<string[]>("leave-place");
 
 /**
@@ -12,8 +13,10 @@ const leave = script<string[]>("leave-place");
 export interface Places {
   /** True when the delivery may go; false when it waits and `leave` will name it. */
   enter(webhookId: string, deliveryId: string, job: string, places: number, lifeMs: number): Promise<boolean>;
-  /** The jobs of those that may go next. */
-  leave(webhookId: string, deliveryId: string, places: number): Promise<string[]>;
+  /** Takes up to as many places as there are names, and answers how many; nobody is put in line. */
+  take(webhookId: string, names: string[], places: number, lifeMs: number): Promise<number>;
+  /** Gives places back; answers the jobs of those that may go next. */
+  leave(webhookId: string, names: string[], places: number): Promise<string[]>;
 }
 
 export function openPlaces(redis: RedisClient, keys: RedisKeys): Places {
@@ -22,6 +25,8 @@ export function openPlaces(redis: RedisClient, keys: RedisKeys): Places {
     async enter(webhookId, deliveryId, job, places, lifeMs) {
       return (await enter(redis, both(webhookId), [job, deliveryId, places, lifeMs])) === 1;
     },
-    leave: (webhookId, deliveryId, places) => leave(redis, both(webhookId), [deliveryId, places]),
+    take: (webhookId, names, places, lifeMs) =>
+      take(redis, [keys.webhookInFlight(webhookId)], [places, lifeMs, ...names]),
+    leave: (webhookId, names, places) => leave(redis, both(webhookId), [places, ...names]),
   };
 }

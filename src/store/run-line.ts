@@ -3,32 +3,47 @@ import type { RedisKeys } from "./keys.ts";
 import { script } from "./lua.ts";
 import type { RedisClient } from "./redis.ts";
 
-const push = script<number>("push-run");
-const take = script<["busy"] | ["empty"] | ["run", string]>("take-run");
-const finish = script<number>("finish-run");
+const push = script<[number, number]>("push-runs");
+const take = script<["busy"] | ["empty"] | ["runs", number, ...string[]]>("take-runs");
+const finish = script<number>("finish-runs");
+const putBack = script<number>("put-back-runs");
+const release = script<number>("release-lease");
 const forgetLine = script<number>("forget-line");
 const keepLease = script<number>("keep-lease");
 
 /** After this, a wake that was promised and never enqueued is promised anew by the next run. */
 const WAKE_FLAG_MS = 5_000;
+/** A run that ends its holders comes again sooner than this, so its deaths are counted together. */
+const DEATHS_KEPT_MS = 3_600_000;
 
 export type Pushed = "wake" | "awake" | "full";
-export type Taken = { state: "busy" } | { state: "empty" } | { state: "run"; run: string };
+export type Taken =
+  | { state: "busy" }
+  | { state: "empty" }
+  /** `deaths`: how many holders began the one run given and did not live to finish it; 0 for a fresh batch. */
+  | { state: "runs"; runs: string[]; deaths: number };
+export type Finished = "lost" | "ok" | "change-waits";
 
 /**
  * The runs that wait for each source, in order of arrival, and the lease of the one process that works them off
- * (design.md, guarantee 4). A run stays `current` until it is finished, so a killed holder loses none.
+ * (design.md, guarantee 4). Changes of the source stand in a line of their own, before its runs. What was taken stays
+ * in hand until it is finished, so a killed holder loses none.
  */
 export interface RunLine {
-  push(sourceId: string, run: string, where: "back" | "front", longest: number): Promise<Pushed>;
+  /** Puts runs at the line's end; those past `longest` (0: any) are `full`. One of them says `wake` at most. */
+  push(sourceId: string, runs: string[], longest: number): Promise<Pushed[]>;
+  pushChange(sourceId: string, change: string): Promise<Pushed>;
   /** `token` is a `leaseToken`: the same job, given out again after a stall, takes its own lease over. */
-  take(sourceId: string, token: string, leaseMs: number): Promise<Taken>;
-  /** False when the lease went to another meanwhile. */
-  finish(sourceId: string, token: string): Promise<boolean>;
+  take(sourceId: string, token: string, leaseMs: number, most: number): Promise<Taken>;
+  /** Marks the first `count` in hand as done; `lost` when the lease went to another meanwhile. */
+  finish(sourceId: string, token: string, count: number): Promise<Finished>;
+  /** Puts what is in hand back to the front of the line. */
+  putBack(sourceId: string, token: string): Promise<void>;
   renew(sourceId: string, token: string, leaseMs: number): Promise<boolean>;
   release(sourceId: string, token: string): Promise<void>;
   /** Sources whose newest run came before `beforeMs` and that still have runs waiting with nobody at work. */
   stuck(beforeMs: number): Promise<string[]>;
+  /** Changes and runs that wait or are in hand. */
   length(sourceId: string): Promise<number>;
   forget(sourceId: string): Promise<void>;
 }
@@ -37,39 +52,70 @@ export interface RunLine {
 export const leaseToken = (jobId: string): string => `${newToken()} ${jobId}`;
 
 export function openRunLine(redis: RedisClient, keys: RedisKeys): RunLine {
+  const count = async (sourceId: string) => {
+    const lines = [keys.changeLine(sourceId), keys.runLine(sourceId), keys.runsInHand(sourceId)];
+    const lengths = await Promise.all(lines.map(line => redis.llen(line)));
+    return lengths.reduce((sum, length) => sum + length, 0);
+  };
   const idle = async (sourceId: string) => {
-    const [waiting, current, held] = await Promise.all([
-      redis.llen(keys.runLine(sourceId)),
-      redis.exists(keys.runCurrent(sourceId)),
-      redis.exists(keys.runLease(sourceId)),
+    const [waiting, held] = await Promise.all([count(sourceId), redis.exists(keys.runLease(sourceId))]);
+    return { empty: waiting === 0, held: held === 1 };
+  };
+
+  const pushTo = async (line: string, sourceId: string, runs: string[], longest: number) => {
+    const [, [taken, isWake]] = await Promise.all([
+      // Sent before the push, so that no waiting run is ever unknown to `stuck`.
+      redis.zadd(keys.runLines(), Date.now(), sourceId),
+      push(redis, [line, keys.runWake(sourceId)], [longest, WAKE_FLAG_MS, ...runs]),
     ]);
-    return { empty: waiting === 0 && current === 0, held: held === 1 };
+    return runs.map((_, i): Pushed => (i >= taken ? "full" : isWake === 1 && i === 0 ? "wake" : "awake"));
   };
 
   return {
-    async push(sourceId, run, where, longest) {
-      // Before the push, so that no waiting run is ever unknown to `stuck`.
-      await redis.zadd(keys.runLines(), Date.now(), sourceId);
-      const answer = await push(
-        redis,
-        [keys.runLine(sourceId), keys.runWake(sourceId)],
-        [run, where, longest, WAKE_FLAG_MS],
-      );
-      if (answer === -1) return "full";
-      return answer === 1 ? "wake" : "awake";
+    push: (sourceId, runs, longest) => pushTo(keys.runLine(sourceId), sourceId, runs, longest),
+
+    async pushChange(sourceId, change) {
+      const [pushed = "full"] = await pushTo(keys.changeLine(sourceId), sourceId, [change], 0);
+      return pushed;
     },
 
-    async take(sourceId, token, leaseMs) {
-      const [state, run] = await take(
+    async take(sourceId, token, leaseMs, most) {
+      const [state, deaths, ...runs] = await take(
         redis,
-        [keys.runLine(sourceId), keys.runCurrent(sourceId), keys.runLease(sourceId), keys.runWake(sourceId)],
-        [token, leaseMs],
+        [
+          keys.changeLine(sourceId),
+          keys.runLine(sourceId),
+          keys.runsInHand(sourceId),
+          keys.runLease(sourceId),
+          keys.runWake(sourceId),
+          keys.runDeaths(sourceId),
+        ],
+        [token, leaseMs, most, DEATHS_KEPT_MS],
       );
-      return state === "run" ? { state, run: run as string } : { state };
+      return state === "runs" ? { state, runs: runs as string[], deaths: deaths as number } : { state };
     },
 
-    async finish(sourceId, token) {
-      return (await finish(redis, [keys.runCurrent(sourceId), keys.runLease(sourceId)], [token])) === 1;
+    async finish(sourceId, token, count) {
+      const answer = await finish(
+        redis,
+        [
+          keys.changeLine(sourceId),
+          keys.runsInHand(sourceId),
+          keys.runLease(sourceId),
+          keys.runDeaths(sourceId),
+        ],
+        [token, count],
+      );
+      if (answer === 0) return "lost";
+      return answer === 2 ? "change-waits" : "ok";
+    },
+
+    async putBack(sourceId, token) {
+      await putBack(
+        redis,
+        [keys.runLine(sourceId), keys.runsInHand(sourceId), keys.runLease(sourceId)],
+        [token],
+      );
     },
 
     async renew(sourceId, token, leaseMs) {
@@ -77,7 +123,7 @@ export function openRunLine(redis: RedisClient, keys: RedisKeys): RunLine {
     },
 
     async release(sourceId, token) {
-      await keepLease(redis, [keys.runLease(sourceId)], [token, 0]);
+      await release(redis, [keys.runLease(sourceId), keys.runDeaths(sourceId)], [token]);
     },
 
     async stuck(beforeMs) {
@@ -91,14 +137,16 @@ export function openRunLine(redis: RedisClient, keys: RedisKeys): RunLine {
       return found;
     },
 
-    length: sourceId => redis.llen(keys.runLine(sourceId)),
+    length: count,
 
     async forget(sourceId) {
       await redis.del(
+        keys.changeLine(sourceId),
         keys.runLine(sourceId),
-        keys.runCurrent(sourceId),
+        keys.runsInHand(sourceId),
         keys.runLease(sourceId),
         keys.runWake(sourceId),
+        keys.runDeaths(sourceId),
       );
       await redis.zrem(keys.runLines(), sourceId);
     },

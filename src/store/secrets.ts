@@ -1,8 +1,11 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { LRUCache } from "lru-cache";
 
 const ALGORITHM = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+/** Of what was opened lately, sealed and open together; it stays in the memory of this process only. */
+const OPENED_CHARS = 4 * 1024 * 1024;
 
 /** Encrypts what must not lie open in a store. */
 export interface Secrets {
@@ -22,6 +25,20 @@ export function createSecrets(keys: Buffer[]): Secrets {
   const byId = new Map(keys.map(key => [keyId(key), key]));
   const first = keys[0];
   if (!first) throw new Error("no key to seal with");
+  // A signing key is needed for each delivery, a source's props for each run.
+  const opened = new LRUCache<string, string>({
+    maxSize: OPENED_CHARS,
+    sizeCalculation: (text, sealed) => text.length + sealed.length,
+  });
+  const openAnew = (sealed: string): string => {
+    const [version, id = "", text = ""] = sealed.split(".");
+    const key = byId.get(id);
+    if (version !== "v1" || !key) throw new Error("sealed under a key that SECRETS_KEY does not hold");
+    const raw = Buffer.from(text, "base64url");
+    const decipher = createDecipheriv(ALGORITHM, key, raw.subarray(0, NONCE_BYTES));
+    decipher.setAuthTag(raw.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+    return decipher.update(raw.subarray(NONCE_BYTES + TAG_BYTES), undefined, "utf8") + decipher.final("utf8");
+  };
   return {
     seal(text) {
       const nonce = randomBytes(NONCE_BYTES);
@@ -30,15 +47,11 @@ export function createSecrets(keys: Buffer[]): Secrets {
       return `v1.${keyId(first)}.${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString("base64url")}`;
     },
     open(sealed) {
-      const [version, id = "", text = ""] = sealed.split(".");
-      const key = byId.get(id);
-      if (version !== "v1" || !key) throw new Error("sealed under a key that SECRETS_KEY does not hold");
-      const raw = Buffer.from(text, "base64url");
-      const decipher = createDecipheriv(ALGORITHM, key, raw.subarray(0, NONCE_BYTES));
-      decipher.setAuthTag(raw.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-      return (
-        decipher.update(raw.subarray(NONCE_BYTES + TAG_BYTES), undefined, "utf8") + decipher.final("utf8")
-      );
+      const known = opened.get(sealed);
+      if (known !== undefined) return known;
+      const text = openAnew(sealed);
+      opened.set(sealed, text);
+      return text;
     },
   };
 }

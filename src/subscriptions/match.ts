@@ -21,16 +21,15 @@ export function globOf(emitterId: string): "dc_*" | "p_*" {
 }
 
 /**
- * Every subscription that wants what this emitter emits on this channel: by its id, by the glob of its kind (of its
- * own account's), or by its organization's id (design.md, "REST decisions"). One whose owner no longer reaches the
- * emitter is left out, and so is one whose filter the event does not match.
+ * Every subscription to what this emitter emits on this channel: by its id, by the glob of its kind (of its own
+ * account's), or by its organization's id (design.md, "REST decisions"). One whose owner no longer reaches the emitter
+ * is left out.
  */
-export async function matchSubscriptions(
+export async function findSubscriptions(
   platform: Pick<Platform, "mongo">,
   emitter: Emitter,
   channel: string,
-  event: unknown,
-): Promise<Match> {
+): Promise<Subscription[]> {
   const found = await Subscriptions(platform.mongo)
     .find({
       $or: [
@@ -40,12 +39,17 @@ export async function matchSubscriptions(
       ],
     })
     .lean();
-  const allowed: Subscription[] = [];
-  for (const subscription of found) {
-    if (await reaches(platform, subscription.owner_id, emitter.owner_id)) allowed.push(subscription);
+  const reached = new Map<string, boolean>();
+  for (const { owner_id } of found) {
+    if (!reached.has(owner_id)) reached.set(owner_id, await reaches(platform, owner_id, emitter.owner_id));
   }
-  const wanted = allowed.filter(({ filter }) => filter === null || matches(JSON.parse(filter), event));
-  return { subscriptions: oncePerListener(wanted), filtered: allowed.length - wanted.length };
+  return found.filter(({ owner_id }) => reached.get(owner_id));
+}
+
+/** Which of an emitter's subscriptions want this event: those without a filter, and those whose filter it matches. */
+export function selectWanting(subscriptions: Subscription[], event: unknown): Match {
+  const wanted = subscriptions.filter(({ filter }) => filter === null || matches(JSON.parse(filter), event));
+  return { subscriptions: oncePerListener(wanted), filtered: subscriptions.length - wanted.length };
 }
 
 /** A listener that several subscriptions name gets an event once: the narrowest subscription carries it. */

@@ -19,12 +19,17 @@ const parse = (fields: Record<string, string>): Usage => ({
   compute: Number(fields.compute ?? 0),
 });
 
-/** Counts one run of an account on today's (UTC) page. */
-export async function countRun(platform: Stores, ownerId: string, computeMs: number): Promise<void> {
+/** Counts runs of an account on today's (UTC) page. */
+export async function countRuns(
+  platform: Stores,
+  ownerId: string,
+  runs: number,
+  computeMs: number,
+): Promise<void> {
   const key = platform.keys.usage(ownerId, dayOf(platform.clock()));
   await platform.redis
     .multi()
-    .hincrby(key, "invocations", 1)
+    .hincrby(key, "invocations", runs)
     .hincrby(key, "compute", Math.ceil(computeMs))
     .expire(key, DAY_KEPT_SECONDS)
     .exec();

@@ -3,6 +3,31 @@ import { type Webhook, Webhooks } from "./model.ts";
 
 type Stores = Pick<Platform, "mongo" | "clock" | "config">;
 
+/** What a webhook's owner is told of the way to being disabled; both null while there is nothing to tell. */
+export interface Outlook {
+  /** Unix milliseconds; a failure after it disables the webhook. */
+  willBeDisabledAtMs: number | null;
+  notice: string | null;
+}
+
+/**
+ * Tells of the coming end before it comes: the moment from the first failure on, in words once half of the time is over.
+ * A notice at the first failure would be one for every restart of an endpoint.
+ */
+export function outlookOf(
+  platform: Pick<Platform, "clock" | "config">,
+  webhook: Pick<Webhook, "active" | "failing_since_ms">,
+): Outlook {
+  const { failing_since_ms: since, active } = webhook;
+  if (since === null || !active) return { willBeDisabledAtMs: null, notice: null };
+  const { disableAfterMs } = platform.config.deliveries;
+  const willBeDisabledAtMs = since + disableAfterMs;
+  if (platform.clock() - since < disableAfterMs / 2) return { willBeDisabledAtMs, notice: null };
+  const [from, at] = [since, willBeDisabledAtMs].map(ms => new Date(ms).toISOString());
+  const notice = `every attempt has failed since ${from}; a failure after ${at} disables this webhook`;
+  return { willBeDisabledAtMs, notice };
+}
+
 /** Notes that the endpoint works again. A working webhook costs no write. */
 export async function noteSuccess(platform: Stores, webhook: Webhook): Promise<void> {
   if (webhook.failing_since_ms === null) return;
@@ -18,7 +43,8 @@ export async function noteFailure(platform: Stores, webhook: Webhook): Promise<v
   const now = platform.clock();
   if (webhook.failing_since_ms === null) {
     await Webhooks(platform.mongo).updateOne(
-      { _id: webhook._id, failing_since_ms: null },
+      // An owner may have changed the url while the old one failed: the new one begins with a clean record.
+      { _id: webhook._id, url: webhook.url, failing_since_ms: null },
       { $set: { failing_since_ms: now } },
     );
     return;
@@ -36,7 +62,7 @@ export async function noteFailure(platform: Stores, webhook: Webhook): Promise<v
 /** Disables a webhook whose endpoint answered 410: it asked not to be called again. */
 export async function disableGone(platform: Stores, webhook: Webhook): Promise<void> {
   await Webhooks(platform.mongo).updateOne(
-    // An owner may have changed the url while the old one answered.
+    // As above: it was the old url that answered.
     { _id: webhook._id, active: true, url: webhook.url },
     { $set: { active: false, disabled_reason: "the endpoint answered 410 Gone" } },
   );

@@ -26,6 +26,12 @@ export interface Webhook {
   header_names: string[];
   /** Unix milliseconds of the first failure since the last success; null while it works. */
   failing_since_ms: number | null;
+  /** Deliveries in flight at once; null for the installation's `DELIVERY_PER_WEBHOOK`. */
+  max_in_flight: number | null;
+  /** Attempts begun in a second; null for no limit. */
+  rate_limit_per_second: number | null;
+  /** True: the events of one emitter go out one after the other, as they were emitted. */
+  ordered: boolean;
   created_at: number;
   updated_at: number;
 }
@@ -54,6 +60,9 @@ export const Webhooks = collection<Webhook>(
       headers: { type: String, default: null },
       header_names: { type: [String], required: true },
       failing_since_ms: { type: Number, default: null },
+      max_in_flight: { type: Number, default: null },
+      rate_limit_per_second: { type: Number, default: null },
+      ordered: { type: Boolean, default: false },
       created_at: { type: Number, required: true },
       updated_at: { type: Number, required: true },
     },

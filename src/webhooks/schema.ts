@@ -1,6 +1,23 @@
 import { type Static, Type } from "typebox";
 
 const NullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+/** One schema and no union, so that a refusal names the limit that was missed. */
+const NullableInteger = (description: string, limits: { minimum?: number; maximum?: number } = {}) =>
+  Type.Unsafe<number | null>({ type: ["integer", "null"], ...limits, description });
+
+/** How hard an endpoint may be driven, which its owner knows best. */
+const MaxInFlight = NullableInteger("Deliveries in flight to it at once; null: as the installation has it", {
+  minimum: 1,
+  maximum: 100,
+});
+const RateLimitPerSecond = NullableInteger("Attempts begun in a second at most; null: no limit", {
+  minimum: 1,
+  maximum: 10_000,
+});
+const Ordered = Type.Boolean({
+  description:
+    "True: the events of one emitter arrive in their order, each after the one before was delivered or given up",
+});
 
 /** rest-api.md, section 2, and what the platform adds. */
 export const WebhookView = Type.Object(
@@ -12,9 +29,16 @@ export const WebhookView = Type.Object(
     url: Type.String({ description: "Where events are sent to" }),
     active: Type.Boolean({ description: "False: nothing is sent, and its events count as dropped" }),
     disabled_reason: NullableText("Why the platform disabled it"),
-    failing_since: Type.Union([Type.Integer(), Type.Null()], {
-      description: "Unix seconds of the first failure since the last success",
-    }),
+    failing_since: NullableInteger("Unix seconds of the first failure since the last success"),
+    will_be_disabled_at: NullableInteger(
+      "Unix seconds; an attempt that fails later than this disables it, unless one succeeds before",
+    ),
+    notice: NullableText(
+      "What its owner should know by now: that it is on the way to being disabled, and why",
+    ),
+    max_in_flight: MaxInFlight,
+    rate_limit_per_second: RateLimitPerSecond,
+    ordered: Ordered,
     header_names: Type.Array(Type.String(), {
       description: "Names of its custom headers; values are never shown",
     }),
@@ -53,7 +77,13 @@ export const NewWebhookParams = Type.Object({
   description: Type.Optional(Description),
 });
 
-export const NewWebhookBody = Type.Object({ headers: Type.Optional(Headers) });
+const Pace = {
+  max_in_flight: Type.Optional(MaxInFlight),
+  rate_limit_per_second: Type.Optional(RateLimitPerSecond),
+  ordered: Type.Optional(Ordered),
+};
+
+export const NewWebhookBody = Type.Object({ headers: Type.Optional(Headers), ...Pace });
 
 /** What is left out stays as it is; null removes. */
 export const WebhookChanges = Type.Object({
@@ -64,5 +94,6 @@ export const WebhookChanges = Type.Object({
     Type.Boolean({ description: "True also forgets why it was disabled and since when it fails" }),
   ),
   headers: Type.Optional(Type.Union([Headers, Type.Null()], { description: "Replaces all custom headers" })),
+  ...Pace,
 });
 export type WebhookChanges = Static<typeof WebhookChanges>;

@@ -7,6 +7,7 @@ import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { AutoSubscriptions, Subscriptions } from "../subscriptions/model.ts";
 import { checkWebhookUrl } from "./check-webhook-url.ts";
 import { checkCustomHeaders } from "./custom-headers.ts";
+import { outlookOf } from "./health.ts";
 import { type Webhook, Webhooks } from "./model.ts";
 import type { WebhookChanges, WebhookView, WebhookWithKey } from "./schema.ts";
 import { newSigningKey, rotated } from "./signing-keys.ts";
@@ -17,7 +18,8 @@ type Sealing = Stores & Pick<Platform, "secrets" | "config">;
 const seconds = (ms: number) => Math.floor(ms / 1000);
 
 /** A webhook as its owner sees it: no keys, no values of headers. */
-export function presentWebhook(webhook: Webhook): WebhookView {
+export function presentWebhook(platform: Pick<Platform, "clock" | "config">, webhook: Webhook): WebhookView {
+  const { willBeDisabledAtMs, notice } = outlookOf(platform, webhook);
   const { _id, user_id, name, description, url, active, disabled_reason, header_names } = webhook;
   return {
     id: _id,
@@ -28,6 +30,12 @@ export function presentWebhook(webhook: Webhook): WebhookView {
     active,
     disabled_reason,
     failing_since: webhook.failing_since_ms === null ? null : seconds(webhook.failing_since_ms),
+    will_be_disabled_at: willBeDisabledAtMs === null ? null : seconds(willBeDisabledAtMs),
+    notice,
+    // Absent in what was stored before these settings came.
+    max_in_flight: webhook.max_in_flight ?? null,
+    rate_limit_per_second: webhook.rate_limit_per_second ?? null,
+    ordered: webhook.ordered ?? false,
     header_names,
     created_at: webhook.created_at,
     updated_at: webhook.updated_at,
@@ -50,6 +58,9 @@ export interface NewWebhook {
   name?: string | undefined;
   description?: string | undefined;
   headers?: Record<string, string> | undefined;
+  max_in_flight?: number | null | undefined;
+  rate_limit_per_second?: number | null | undefined;
+  ordered?: boolean | undefined;
 }
 
 /** Creates a webhook; its signing key is shown this once. Throws `invalid` naming the field (rest-api.md, 4.6). */
@@ -68,11 +79,14 @@ export async function createWebhook(platform: Sealing, given: NewWebhook): Promi
     signing_keys: [{ sealed: platform.secrets.seal(signingKey), expires_at_ms: null }],
     ...sealedHeaders(platform, given.headers ?? {}),
     failing_since_ms: null,
+    max_in_flight: given.max_in_flight ?? null,
+    rate_limit_per_second: given.rate_limit_per_second ?? null,
+    ordered: given.ordered ?? false,
     created_at: seconds(now),
     updated_at: seconds(now),
   };
   await Webhooks(platform.mongo).insertOne(webhook);
-  return { ...presentWebhook(webhook), signing_key: signingKey };
+  return { ...presentWebhook(platform, webhook), signing_key: signingKey };
 }
 
 /** The webhook of one of these owners, or null: absent and not theirs are the same (design.md, guarantee 6). */
@@ -88,14 +102,14 @@ export async function findWebhook(
 
 /** An owner's webhooks, newest first. */
 export async function listWebhooks(
-  platform: Pick<Platform, "mongo" | "redis" | "keys">,
+  platform: Pick<Platform, "mongo" | "redis" | "keys" | "clock" | "config">,
   ownerId: string,
   page: PageRequest,
 ): Promise<Page<WebhookView>> {
   const found = await pageOf(Webhooks(platform.mongo), { owner_id: ownerId }, page, {
     countCache: { redis: platform.redis, key: platform.keys.listCount(ownerId, "webhooks") },
   });
-  return mapPage(found, presentWebhook);
+  return mapPage(found, webhook => presentWebhook(platform, webhook));
 }
 
 /**
@@ -107,13 +121,14 @@ export async function updateWebhook(
   webhook: Webhook,
   changes: WebhookChanges,
 ): Promise<WebhookView> {
-  const { url, name, description, active, headers } = changes;
+  const { url, name, description, active, headers, ...pace } = changes;
   const moved = url !== undefined && url !== webhook.url;
   const set: Partial<Webhook> = {
     ...(url !== undefined && { url: checkWebhookUrl(platform.config, "body", url) }),
     ...(name !== undefined && { name: name || null }),
     ...(description !== undefined && { description: description || null }),
     ...(active !== undefined && { active, disabled_reason: null }),
+    ...pace,
     ...(headers !== undefined && sealedHeaders(platform, headers ?? {})),
     ...((active || moved) && { failing_since_ms: null }),
     updated_at: seconds(platform.clock()),
@@ -122,7 +137,7 @@ export async function updateWebhook(
     .findOneAndUpdate({ _id: webhook._id }, { $set: set }, { returnDocument: "after" })
     .lean<Webhook | null>();
   if (!updated) throw notFound("webhook");
-  return presentWebhook(updated);
+  return presentWebhook(platform, updated);
 }
 
 /**
@@ -154,5 +169,5 @@ export async function rotateSigningKey(platform: Sealing, webhook: Webhook): Pro
     )
     .lean<Webhook | null>();
   if (!updated) throw new AppError("conflict", "the signing key was changed by another request");
-  return { ...presentWebhook(updated), signing_key: signingKey };
+  return { ...presentWebhook(platform, updated), signing_key: signingKey };
 }

@@ -21,16 +21,26 @@ function program(folder: string): string[] {
   return isBuilt ? ["bin/headwater"] : ["--import", "tsx", "src/cli/main.ts"];
 }
 
-/** Runs `headwater` as a process of its own, with these settings and no others; `folder` holds the project. */
-export function headwater(
+/** `headwater` under way. */
+export interface RunningCommand {
+  stdout(): string;
+  stderr(): string;
+  /** As if typed. */
+  type(text: string): void;
+  kill(signal: NodeJS.Signals): void;
+  ended: Promise<CommandResult>;
+}
+
+/** Starts `headwater` as a process of its own, with these settings and no others; `folder` holds the project. */
+export function startHeadwater(
   args: string[],
   env: Record<string, string> = {},
   folder = root,
-): Promise<CommandResult> {
+): RunningCommand {
   const child = spawn(process.execPath, [...program(folder), ...args], {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_OPTIONS: process.env.NODE_OPTIONS, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
   });
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", chunk => {
@@ -39,5 +49,20 @@ export function headwater(
   child.stderr.on("data", chunk => {
     stderr += chunk;
   });
-  return new Promise(resolve => child.once("close", code => resolve({ code, stdout, stderr })));
+  return {
+    stdout: () => stdout,
+    stderr: () => stderr,
+    type: text => void child.stdin.write(text),
+    kill: signal => void child.kill(signal),
+    ended: new Promise(resolve => child.once("close", code => resolve({ code, stdout, stderr }))),
+  };
+}
+
+/** Runs `headwater` to its end, see `startHeadwater`. */
+export function headwater(
+  args: string[],
+  env: Record<string, string> = {},
+  folder = root,
+): Promise<CommandResult> {
+  return startHeadwater(args, env, folder).ended;
 }

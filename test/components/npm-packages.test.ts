@@ -1,4 +1,4 @@
-import { access } from "node:fs/promises";
+import { access, readdir } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -68,6 +68,14 @@ const PACKAGES: Published[] = [
     manifest: { name: "linker", version: "1.0.0", main: "index.js" },
     files: { "index.js": "->/etc/hostname" },
   },
+  {
+    manifest: { name: "native", version: "1.0.0", main: "index.js" },
+    files: {
+      "index.js": `module.exports = require("./build/addon.node");`,
+      "build/addon.node": "machine code",
+    },
+  },
+  simple("heavy", "1.0.0", `module.exports = ${JSON.stringify("x".repeat(400_000))};`),
   outside("by-file", "file:../../../../../../etc"),
   outside("by-git", "git+ssh://git@127.0.0.1/x/y.git"),
   outside("by-address", "http://127.0.0.1:1/x.tgz"),
@@ -148,7 +156,11 @@ describe("npm packages of a component", function () {
   });
 
   const refused: [string, string, RegExp][] = [
-    ["an unknown package", `import a from "no-such-package";`, /"no-such-package".*no such package/],
+    [
+      "an unknown package",
+      `import a from "no-such-package";`,
+      /"no-such-package" \(component\.js, line 1, column 15\).*no such package/,
+    ],
     [
       "an unknown version",
       `import d from "dual"; import a from "@acme/versions@9.9.9";`,
@@ -175,6 +187,28 @@ describe("npm packages of a component", function () {
       expect([error.code, error.fields[0]?.path]).to.deep.equal(["invalid", "component_code"]);
     });
   }
+
+  it("with compiled parts say so when they are loaded", async () => {
+    const error = await imported(`import a from "native"; export default { a };`).catch(
+      (thrown: Error) => thrown,
+    );
+    expect((error as Error).message).to.equal(
+      "Cannot find module 'node_modules/native/build/addon.node': packages with compiled parts can't be used",
+    );
+  });
+
+  it("are refused where they would take too much room, and nothing of them is kept", async () => {
+    const code = `import o from "optional"; import h from "heavy@1.0.0"; export default { o, h };`;
+    const options = { cacheDir: join(registry.cacheDir, "small"), npmEnvironment: registry.environment };
+    const packagesLimit = { maxBytes: 300_000, maxEntries: 1000 };
+    const error = await rejection(bundleComponent(fromCode(code), { ...options, packagesLimit }));
+    expect(error.message).to.match(/"heavy@1\.0\.0".*too large/);
+    expect(await readdir(join(options.cacheDir, "packages"))).to.deep.equal([]);
+    const few = await rejection(
+      bundleComponent(fromCode(code), { ...options, packagesLimit: { maxBytes: 1e9, maxEntries: 5 } }),
+    );
+    expect(few.message).to.match(/too large/);
+  });
 
   it("see nothing above the prepared folder", async () => {
     const { code } = await bundle(`import a from "climber@1.0.0"; export default { a };`);

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { routes } from "../../src/app.ts";
+import { rowIdCursor } from "../../src/http/pagination.ts";
 import { addMember } from "../../src/organizations/service.ts";
 import { reconcile } from "../../src/reconcile/reconcile.ts";
 import { createApiKey, listApiKeys, planOf, revokeApiKey } from "../../src/users/service.ts";
@@ -104,6 +105,14 @@ describe("queries of the whole system", () => {
     });
     await until(async () => (await api.summaries(source.id)).length > 2, { what: "events" });
     await until(() => world.receiver.requests.length > 4, { what: "deliveries" });
+    const runs = (query: Record<string, string>) =>
+      api.expect(200, "GET", `/sources/${source.id}/runs`, { query });
+    const [failed] = await runs({ outcome: "error" });
+    for (const name of ["after", "before"]) {
+      const cursor = { [name]: rowIdCursor.encode(failed.id) };
+      await runs(cursor);
+      await runs({ outcome: "error", ...cursor });
+    }
     expect((await api.summaries(source.id, { query: { expand: "event" } }))[0]?.event).to.have.property(
       "raw_event",
     );

@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 import { Bundles, Components } from "../../src/components/model.ts";
 import { Deliveries } from "../../src/deliveries/model.ts";
 import type { AnyRoute } from "../../src/http/route.ts";
+import { RunRecords } from "../../src/sources/model.ts";
 import { newId } from "../../src/store/ids.ts";
 import type { EventStream } from "../../src/store/keys.ts";
+import { append } from "../support/event-log.ts";
 import { type Owner, orgQuery, THINGS, type World } from "./things.ts";
 
 /** A list that a test fills row by row and takes rows away from. */
@@ -75,6 +77,33 @@ const deliveries: Open = async (world, owner) => {
   };
 };
 
+/** Runs of one source, as the runs worker records them; each with a further part of its outbox, which is no row. */
+const runs: Open = async (world, owner) => {
+  const sourceId = (await THINGS.source?.make(world, owner)) ?? "";
+  const model = RunRecords(world.system.worker.mongo);
+  const row = {
+    source_id: sourceId,
+    owner_id: ownerIdOf(owner),
+    outcome: "ok",
+    duration_ms: 1,
+    emitted: 0,
+    dropped: {},
+    finished_at: new Date(),
+  };
+  return {
+    path: `/sources/${sourceId}/runs`,
+    async add() {
+      const id = newId("run");
+      await model.insertMany([
+        { ...row, _id: id, kind: "http" },
+        { ...row, _id: `${id}~0001`, kind: "part" },
+      ]);
+      return id;
+    },
+    remove: id => model.deleteOne({ _id: id }),
+  };
+};
+
 /** Events of one emitter and stream, as the emissions worker stores them. */
 const events =
   (what: "source" | "workflow", stream: EventStream, tail: string): Open =>
@@ -87,7 +116,7 @@ const events =
       async add() {
         const metadata = { emit_id: newId("emit"), name, emitter_id: emitterId };
         const event = stream === "emits" ? { raw_event: { n: 1 } } : { message: "odd" };
-        return (await eventLog.append(emitterId, stream, { event, metadata })).eventId;
+        return (await append(eventLog, emitterId, stream, { event, metadata })).eventId;
       },
       remove: id => eventLog.removeRange(emitterId, stream, { startId: id, endId: id }),
     };
@@ -101,6 +130,7 @@ const LISTS: Record<string, Open> = {
   listMyWebhooks: made("webhook", "webhooks", () => "/users/me/webhooks"),
   listOrganizationWebhooks: made("webhook", "webhooks", ({ orgId }) => `/orgs/${orgId}/webhooks`),
   listDeliveries: deliveries,
+  listRuns: runs,
   listSourceEvents: events("source", "emits", "event_summaries"),
   listSourceErrors: events("source", "errors", "$errors/event_summaries"),
   listSourceLogs: events("source", "logs", "$logs/event_summaries"),

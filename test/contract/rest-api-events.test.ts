@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { enqueue } from "../../src/queues/define-queue.ts";
-import { type EmissionsJob, emissions } from "../../src/queues/emissions.ts";
+import { type Emission as AnyEmission, emissions } from "../../src/queues/emissions.ts";
 import { newId } from "../../src/store/ids.ts";
 import type { Page, Summary } from "../support/api.ts";
 import { until } from "../support/until.ts";
@@ -8,7 +8,7 @@ import { openWorld } from "./open-world.ts";
 import { isIdOf, names, refused } from "./shapes.ts";
 import { newCode, type Owner, thing } from "./things.ts";
 
-type Emission = Partial<Pick<EmissionsJob, "name" | "summary">>;
+type Emission = Partial<Pick<AnyEmission, "name" | "summary">>;
 
 /** rest-api.md, sections 2, 4.4, 4.7 and 6, for sources and workflows alike. */
 describe("events", () => {

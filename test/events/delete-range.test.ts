@@ -5,6 +5,7 @@ import { type StoredEvent, StoredEvents } from "../../src/events/model.ts";
 import { eventIdOf, eventScore } from "../../src/store/event-id.ts";
 import { newId } from "../../src/store/ids.ts";
 import type { EventStream } from "../../src/store/keys.ts";
+import { append } from "../support/event-log.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 describe("deleting a range of stored events", () => {
@@ -21,7 +22,7 @@ describe("deleting a range of stored events", () => {
   async function summary(stream: EventStream, emitterId = emitter): Promise<string> {
     const names = { emits: "", errors: "$errors", logs: "$logs" };
     const metadata = { emit_id: newId("emit"), name: names[stream], emitter_id: emitterId };
-    return (await platform.eventLog.append(emitterId, stream, { event: {}, metadata })).eventId;
+    return (await append(platform.eventLog, emitterId, stream, { event: {}, metadata })).eventId;
   }
 
   const payload = (event_id: string, more: Partial<StoredEvent> = {}): StoredEvent => ({

@@ -4,7 +4,9 @@ import { readDrops } from "../../src/events/drops.ts";
 import { emit } from "../../src/events/emit.ts";
 import { StoredEvents } from "../../src/events/model.ts";
 import { readSummaries } from "../../src/events/read.ts";
-import type { EmissionsJob } from "../../src/queues/emissions.ts";
+import { openedQueue } from "../../src/queues/define-queue.ts";
+import { deliveries } from "../../src/queues/deliveries.ts";
+import type { Emission } from "../../src/queues/emissions.ts";
 import { newId } from "../../src/store/ids.ts";
 import type { EventStream } from "../../src/store/keys.ts";
 import { Subscriptions } from "../../src/subscriptions/model.ts";
@@ -51,7 +53,7 @@ describe("an emission", () => {
     return { id, owner, webhook: webhook.id };
   }
 
-  const job = (emitterId: string, more: Partial<EmissionsJob> = {}): EmissionsJob => ({
+  const job = (emitterId: string, more: Partial<Emission> = {}): Emission => ({
     emitter_id: emitterId,
     emit_id: newId("emit"),
     event: { hello: "world" },
@@ -73,8 +75,15 @@ describe("an emission", () => {
       event: { raw_event: { hello: "world" } },
       metadata: { emit_id: emission.emit_id, name: "", emitter_id: id, summary: "a line" },
     });
-    expect(await Deliveries(platform.mongo).countDocuments({ emitter_id: id })).to.equal(1);
     expect(await StoredEvents(platform.mongo).countDocuments({ emitter_id: id })).to.equal(1);
+    const worker = startDeliveries(platform);
+    await until(
+      async () =>
+        (await openedQueue(platform.queues, deliveries).getJobCountByTypes("waiting", "active")) === 0,
+    );
+    await worker.close(3000);
+    expect(await Deliveries(platform.mongo).countDocuments({ emitter_id: id })).to.equal(1);
+    expect(new Set(receiver.requests.map(({ headers }) => headers["webhook-id"])).size).to.equal(1);
   });
 
   it("of another emitter under the same id is another: neither sees the other's data", async () => {
@@ -134,7 +143,7 @@ describe("an emission", () => {
       error,
     ]);
     expect((await rows(id, "logs"))[0]?.event).to.include({ message: "m" });
-    expect(await Deliveries(platform.mongo).countDocuments({ emitter_id: id })).to.equal(1);
+    expect(await StoredEvents(platform.mongo).countDocuments({ emitter_id: id })).to.equal(1);
   });
 
   it("that nobody hears, or that is filtered away, is counted, once for each event", async () => {

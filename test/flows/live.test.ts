@@ -65,4 +65,27 @@ describe("watching a source live", () => {
     expect((await api.request("GET", path, { headers: { "last-event-id": "x" } })).status).to.equal(400);
     expect((await other.request("GET", path)).status).to.equal(404);
   });
+
+  it("lets a key watch 20 streams at once, each key by itself, and one more when one has ended", async () => {
+    const [api, other] = [await system.user(), await system.user()];
+    const open = async (client: typeof api) => {
+      const source = await client.createSource({ component_code: CODE });
+      const url = `${system.baseUrl}/sources/${source.id}/sse`;
+      return () => watch(url, { authorization: `Bearer ${client.apiKey}` });
+    };
+    const [mine, theirs] = [await open(api), await open(other)];
+    const streams = await Promise.all(Array.from({ length: 20 }, mine));
+    expect(new Set(streams.map(({ status }) => status))).to.deep.equal(new Set([200]));
+    const refused = await mine();
+    expect(refused.status).to.equal(429);
+    await until(() => refused.text.includes("watches 20 streams already"));
+    const others = await theirs();
+    expect(others.status).to.equal(200);
+    streams.pop()?.stop();
+    const again = await until(async () => {
+      const one = await mine();
+      return one.status === 200 && one;
+    });
+    for (const stream of [...streams, again, others]) stream.stop();
+  });
 });

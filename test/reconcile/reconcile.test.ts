@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { openedQueue, type QueueDeclaration } from "../../src/queues/define-queue.ts";
-import { emissions } from "../../src/queues/emissions.ts";
+import { emissions, emissionsIn } from "../../src/queues/emissions.ts";
 import { runs } from "../../src/queues/runs.ts";
 import { keepReconciled, reconcile } from "../../src/reconcile/reconcile.ts";
 import { parseLineItem } from "../../src/sources/line-item.ts";
@@ -11,7 +11,15 @@ import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
 
-const NOTHING = { lines: 0, outboxes: 0, deliveries: 0, timers: 0, deleting: 0, deploying: 0 };
+const NOTHING = {
+  lines: 0,
+  outboxes: 0,
+  deliveries: 0,
+  first_attempts: 0,
+  timers: 0,
+  deleting: 0,
+  deploying: 0,
+};
 
 describe("reconciling", () => {
   let platform: TestPlatform;
@@ -23,13 +31,13 @@ describe("reconciling", () => {
   const seconds = (agoMs: number) => Math.floor((Date.now() - agoMs) / 1000);
   const jobs = async (queue: QueueDeclaration) =>
     (await openedQueue(platform.queues, queue).getJobs(["waiting", "prioritized"])).map(job => job.data);
-  const line = async (id: string) =>
-    (await platform.redis.lrange(platform.keys.runLine(id), 0, -1)).map(parseLineItem);
+  const changes = async (id: string) =>
+    (await platform.redis.lrange(platform.keys.changeLine(id), 0, -1)).map(parseLineItem);
 
   /** A run that waits in a source's line since a minute. */
   async function waiting(sourceId = newId("dc")): Promise<string> {
     const item = { kind: "http", run_id: newId("run"), at_ms: 1, event: {} };
-    await platform.runLine.push(sourceId, JSON.stringify(item), "back", 0);
+    await platform.runLine.push(sourceId, [JSON.stringify(item)], 0);
     await platform.redis.zadd(platform.keys.runLines(), Date.now() - 60_000, sourceId);
     return sourceId;
   }
@@ -61,7 +69,7 @@ describe("reconciling", () => {
   it("wakes the workers for runs that wait with nobody at work, but for none in somebody's hands", async () => {
     const stuck = await waiting();
     const held = await waiting();
-    await platform.runLine.take(held, "a worker", 60_000);
+    await platform.runLine.take(held, "a worker", 60_000, 1);
     const fresh = await waiting();
     await platform.redis.zadd(platform.keys.runLines(), Date.now(), fresh);
     expect(await reconcile(platform)).to.deep.equal({ ...NOTHING, lines: 1 });
@@ -70,9 +78,8 @@ describe("reconciling", () => {
 
   it("wakes them for a run whose worker was killed, once its lease is over", async () => {
     const killed = await waiting();
-    await platform.runLine.take(killed, "a killed worker", 60_000);
+    await platform.runLine.take(killed, "a killed worker", 60_000, 1);
     await platform.redis.del(platform.keys.runLease(killed));
-    expect(await platform.runLine.length(killed)).to.equal(0);
     expect(await reconcile(platform)).to.include({ lines: 1 });
   });
 
@@ -81,7 +88,7 @@ describe("reconciling", () => {
     const forgotten = await record(60_000, [emission(0), emission(1)]);
     const young = await record(0, [emission(2)]);
     expect(await reconcile(platform)).to.deep.equal({ ...NOTHING, outboxes: 1 });
-    const sent = (await jobs(emissions)).sort((a, b) => a.score - b.score);
+    const sent = (await jobs(emissions)).flatMap(emissionsIn);
     expect(sent.map(job => job.emit_id)).to.deep.equal(["run-0", "run-1"]);
     const rows = await RunRecords(platform.mongo).find().sort({ _id: 1 }).lean();
     expect(rows.map(row => [row._id, row.outbox?.length ?? 0])).to.have.deep.members([
@@ -95,10 +102,10 @@ describe("reconciling", () => {
     const old = { state: "deleting", active: false, updated_at: seconds(60_000) } as const;
     const left = await storeSource(platform, old);
     const busy = await storeSource(platform, old);
-    await platform.runLine.push(busy._id, "{}", "back", 0);
+    await platform.runLine.push(busy._id, ["{}"], 0);
     await storeSource(platform, { ...old, updated_at: seconds(0) });
     expect(await reconcile(platform)).to.include({ deleting: 1 });
-    expect((await line(left._id))[0]).to.include({ kind: "change", op: "delete" });
+    expect((await changes(left._id))[0]).to.include({ kind: "change", op: "delete" });
     expect(await platform.runLine.length(busy._id)).to.equal(1);
     expect(await reconcile(platform), "it stands in line now").to.include({ deleting: 0 });
   });
@@ -126,7 +133,7 @@ describe("reconciling", () => {
     });
     expect(await reconcile(platform)).to.deep.equal({ ...NOTHING, timers: 1, deleting: 1 });
     expect(await openedQueue(platform.queues, runs).getJobScheduler(ticking._id)).to.be.an("object");
-    expect(await line(left._id)).to.have.length(1);
+    expect(await changes(left._id)).to.have.length(1);
   });
 
   it("is done by one process at a time, again and again, and counted", async () => {

@@ -177,7 +177,7 @@ describe("sandbox pool", () => {
     });
     await until(() => printed, { what: "the loop runs" });
     const child = Number(printed);
-    const folder = /^(.*)\/\d+$/.exec(await readlink(`/proc/${child}/cwd`))?.[1] ?? "";
+    const folder = /^(.*)\/\d+\/files$/.exec(await readlink(`/proc/${child}/cwd`))?.[1] ?? "";
     host.kill("SIGKILL");
     await new Promise(done => host.once("close", done));
     expect(await stat(folder).then(() => true)).to.equal(true);

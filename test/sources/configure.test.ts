@@ -120,23 +120,13 @@ describe("configured props", () => {
       ...["$.interface.timer", "$.interface.http", "$.interface.apphook", "$.service.db", "alert", "app"].map(
         type => prop(type),
       ),
+      ...["data_store", "dir", "sql"].map(type => prop(type)),
     ].map((one, index) => ({ ...one, name: `p${index}` }));
     expect(outcome(props, undefined)).to.deep.equal({ stored: {} });
   });
 
   it("need a value for every other kind, and null is none", () => {
-    for (const type of [
-      "string",
-      "integer",
-      "boolean",
-      "object",
-      "any",
-      "string[]",
-      "data_store",
-      "sql",
-      "dir",
-      "$.x.y",
-    ]) {
+    for (const type of ["string", "integer", "boolean", "object", "any", "string[]", "$.x.y"]) {
       expect(outcome([prop(type)], {})).to.deep.equal({ refused: { "configured_props.p": "is required" } });
       expect(outcome([prop(type)], { p: null })).to.deep.equal({
         refused: { "configured_props.p": "is required" },

@@ -50,6 +50,30 @@ describe("dedupe", () => {
     expect(runs("greatest", [1, 3, 2], [3, 4, "5"], ["no number"])).to.deep.equal([[1, 3], [4, "5"], []]);
   });
 
+  it("greatest: tells whole numbers beyond 2^53 apart", () => {
+    const [low, high, next] = ["1234567890123456788", "1234567890123456789", "1234567890123456790"];
+    expect(runs("greatest", [low, high], [low, high, next], [5])).to.deep.equal([[low, high], [next], []]);
+  });
+
+  it("greatest: takes no text for a number, and none of it makes it forget", () => {
+    expect(runs("greatest", [7], ["Infinity", " ", "NaN", "2024-01-01"], [6, 7, -8, 8.5])).to.deep.equal([
+      [7],
+      [],
+      [8.5],
+    ]);
+    expect(runs("greatest", [-3, "-2"], [-2, 0])).to.deep.equal([[-3, "-2"], [0]]);
+  });
+
+  it("last: counts from the last event with the remembered id, and keeps it over runs without an id", () => {
+    expect(runs("last", ["a"], ["a", "b", "a", "c"], [undefined], ["b", "c", "d"], [])).to.deep.equal([
+      ["a"],
+      ["c"],
+      [undefined],
+      ["d"],
+      [],
+    ]);
+  });
+
   it("last: passes what comes after the remembered id, or all when it is not there", () => {
     expect(runs("last", ["a", "b"], ["a", "b", "c"], ["x", "y"])).to.deep.equal([
       ["a", "b"],

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { eventIdOf, eventMs, eventScore } from "../../src/store/event-id.ts";
 import { EVENTS_KEPT, type StoredSummary } from "../../src/store/event-log.ts";
 import { newId } from "../../src/store/ids.ts";
+import { append } from "../support/event-log.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 const summary = (emitId: string, value: unknown = emitId): StoredSummary => ({
@@ -22,7 +23,7 @@ describe("event log", () => {
     const streams = ["emits", "errors", "logs"] as const;
     const appended = await Promise.all(
       Array.from({ length: 300 }, (_, i) =>
-        platform.eventLog.append(emitter, streams[i % 3] ?? "emits", summary(`e${i}`)),
+        append(platform.eventLog, emitter, streams[i % 3] ?? "emits", summary(`e${i}`)),
       ),
     );
     const scores = appended.map(({ eventId }) => eventScore(eventId) ?? 0);
@@ -34,31 +35,61 @@ describe("event log", () => {
     const emitter = newId("dc");
     const ahead = (Date.now() + 3_600_000) * 1024 + 5;
     await platform.redis.set(platform.keys.lastEventScore(emitter), String(ahead));
-    const { eventId } = await platform.eventLog.append(emitter, "emits", summary("a"));
+    const { eventId } = await append(platform.eventLog, emitter, "emits", summary("a"));
     expect(eventScore(eventId)).to.equal(ahead + 1);
   });
 
   it("answers the same emit id with the event id it had, and stores nothing twice", async () => {
     const emitter = newId("dc");
-    const first = await platform.eventLog.append(emitter, "emits", summary("same"));
-    const again = await platform.eventLog.append(emitter, "emits", summary("same", "other"));
+    const first = await append(platform.eventLog, emitter, "emits", summary("same"));
+    const again = await append(platform.eventLog, emitter, "emits", summary("same", "other"));
     expect(again).to.deep.equal({ eventId: first.eventId, isNew: false, trimmed: [] });
     const { rows, total } = await platform.eventLog.page(emitter, "emits", { limit: 10 });
     expect(total).to.equal(1);
     expect(rows[0]?.event.raw_event).to.equal("same");
   });
 
-  it("keeps the last 100 of each stream and names what fell out", async () => {
+  it("gives emissions stored together ids in their order, those seen before the ids they had", async () => {
+    const emitter = newId("dc");
+    const { eventId } = await append(platform.eventLog, emitter, "emits", summary("b"));
+    const { events } = await platform.eventLog.append(
+      emitter,
+      "emits",
+      ["a", "b", "c", "a"].map(id => ({ summary: summary(id) })),
+    );
+    const [a, b, c, again] = events;
+    expect(b).to.deep.equal({ eventId, isNew: false });
+    expect(again).to.deep.equal({ eventId: a?.eventId, isNew: false });
+    const order = [eventId, a?.eventId, c?.eventId].map(id => eventScore(id ?? "") ?? 0);
+    expect(order).to.deep.equal([...order].sort((x, y) => x - y));
+    expect(new Set(order).size).to.equal(3);
+    const { rows } = await platform.eventLog.page(emitter, "emits", { limit: 10 });
+    expect(rows.map(row => row.metadata.emit_id)).to.deep.equal(["c", "a", "b"]);
+  });
+
+  it("keeps the last 100 of a stream whatever number comes at once", async () => {
+    const emitter = newId("dc");
+    const entries = Array.from({ length: EVENTS_KEPT + 50 }, (_, i) => ({ summary: summary(`e${i}`) }));
+    await platform.eventLog.append(emitter, "emits", entries);
+    const { rows, total } = await platform.eventLog.page(emitter, "emits", { limit: 100 });
+    expect(total).to.equal(EVENTS_KEPT);
+    expect([rows[0], rows.at(-1)].map(row => row?.metadata.emit_id)).to.deep.equal(["e149", "e50"]);
+    expect(await platform.redis.hlen(platform.keys.eventSummaries(emitter, "emits"))).to.equal(EVENTS_KEPT);
+  });
+
+  it("keeps the last 100 of each stream and names what fell out that is stored elsewhere", async () => {
     const emitter = newId("dc");
     const ids: string[] = [];
     let trimmed: string[] = [];
     for (let i = 0; i < EVENTS_KEPT + 3; i++) {
-      const appended = await platform.eventLog.append(emitter, "emits", summary(`e${i}`));
+      const entry = summary(`e${i}`);
+      if (i !== 1) entry.metadata.truncated = true;
+      const appended = await append(platform.eventLog, emitter, "emits", entry);
       ids.push(appended.eventId);
       trimmed = [...trimmed, ...appended.trimmed];
     }
-    await platform.eventLog.append(emitter, "errors", summary("error"));
-    expect(trimmed).to.deep.equal(ids.slice(0, 3));
+    await append(platform.eventLog, emitter, "errors", summary("error"));
+    expect(trimmed).to.deep.equal([ids[0], ids[2]]);
     const { rows, total } = await platform.eventLog.page(emitter, "emits", { limit: 100 });
     expect(total).to.equal(EVENTS_KEPT);
     expect(rows.map(row => row.id)).to.deep.equal(ids.slice(3).reverse());
@@ -69,7 +100,7 @@ describe("event log", () => {
     const emitter = newId("dc");
     const ids: string[] = [];
     for (let i = 0; i < 25; i++)
-      ids.push((await platform.eventLog.append(emitter, "emits", summary(`e${i}`))).eventId);
+      ids.push((await append(platform.eventLog, emitter, "emits", summary(`e${i}`))).eventId);
     const newest = [...ids].reverse();
     const read = async (page: { limit: number; after?: string; before?: string }) =>
       (await platform.eventLog.page(emitter, "emits", page)).rows.map(row => row.id);
@@ -92,7 +123,7 @@ describe("event log", () => {
           const emitter = newId("dc");
           const ids: string[] = [];
           for (let i = 0; i < count; i++) {
-            ids.push((await platform.eventLog.append(emitter, "emits", summary(`e${i}`))).eventId);
+            ids.push((await append(platform.eventLog, emitter, "emits", summary(`e${i}`))).eventId);
           }
           const at = (index: number | undefined) =>
             index === undefined ? undefined : (ids[index] ?? eventIdOf(9_000_000_000_000 * 1024));

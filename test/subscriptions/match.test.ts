@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Memberships } from "../../src/organizations/model.ts";
 import { newId } from "../../src/store/ids.ts";
-import { globOf, matchSubscriptions } from "../../src/subscriptions/match.ts";
+import { findSubscriptions, globOf, selectWanting } from "../../src/subscriptions/match.ts";
 import { type Subscription, Subscriptions } from "../../src/subscriptions/model.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
@@ -41,12 +41,8 @@ describe("which subscriptions want an event", () => {
   }
 
   async function matched(id: string, owner: string, channel = "", event: unknown = {}) {
-    const { subscriptions, filtered } = await matchSubscriptions(
-      platform,
-      { id, owner_id: owner },
-      channel,
-      event,
-    );
+    const found = await findSubscriptions(platform, { id, owner_id: owner }, channel);
+    const { subscriptions, filtered } = selectWanting(found, event);
     return { ids: subscriptions.map(({ _id }) => _id), filtered };
   }
 

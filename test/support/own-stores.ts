@@ -16,6 +16,8 @@ export interface OwnStore {
   url: string;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
+  /** SIGTERM: it ends in order; resolves when it is gone. */
+  stop(): Promise<void>;
   /** Starts it again on its port and its data; resolves when it takes writes. */
   start(): Promise<void>;
   /** Holds it still (SIGSTOP): its connections stay open and nothing answers from now on. */
@@ -41,10 +43,14 @@ function waitStopped(pid: number): void {
   }
 }
 
-/** A Redis (AOF, everysec, noeviction) and a MongoDB (one-node replica set) of this test alone. */
-export async function openOwnStores(): Promise<OwnStores> {
+type Open = (
+  kindAt: (firstPort: number) => Kind,
+  options: { url: (port: number) => string; settle?: (port: number) => Promise<void> },
+) => Promise<OwnStore>;
+
+/** Servers of this test alone, in a folder of their own. */
+function ownServers(): { open: Open; close(): Promise<void> } {
   const folder = mkdtempSync(join(tmpdir(), `headwater-outage-${process.pid}-`));
-  const say = () => undefined;
   const handles: StoreHandle[] = [];
   const killAll = () => {
     for (const { pid, isAlive } of handles) if (isAlive()) process.kill(pid, "SIGKILL");
@@ -52,57 +58,43 @@ export async function openOwnStores(): Promise<OwnStores> {
   };
   // Also when the run ends halfway: nobody else knows of these servers.
   process.once("exit", killAll);
+  const hold = (started: StoreHandle) => handles.push(started);
 
-  const open = async (
-    kindAt: (firstPort: number) => Kind,
-    options: { url: (port: number) => string; settle?: (port: number) => Promise<void> },
-  ): Promise<OwnStore> => {
-    let handle: StoreHandle | undefined;
-    const hold = (started: StoreHandle) => handles.push(started);
-    const current = () => {
-      if (!handle?.isAlive()) throw new Error("the server is not running");
-      return handle.pid;
-    };
-    const start = async () => {
-      const kind = kindAt(handle?.port ?? 0);
-      const port = handle?.port;
-      handle = await startOrAdopt(kind, { folder, hold });
-      if (port !== undefined && handle.port !== port) throw new Error(`port ${port} was taken meanwhile`);
-      await options.settle?.(handle.port);
-    };
-    await start();
-    return {
-      url: options.url(handle?.port ?? 0),
-      start,
-      async kill() {
-        process.kill(current(), "SIGKILL");
+  return {
+    async open(kindAt, options) {
+      let handle: StoreHandle | undefined;
+      const current = () => {
+        if (!handle?.isAlive()) throw new Error("the server is not running");
+        return handle.pid;
+      };
+      const start = async () => {
+        const kind = kindAt(handle?.port ?? 0);
+        const port = handle?.port;
+        handle = await startOrAdopt(kind, { folder, hold });
+        if (port !== undefined && handle.port !== port) throw new Error(`port ${port} was taken meanwhile`);
+        await options.settle?.(handle.port);
+      };
+      const end = async (signal: NodeJS.Signals) => {
+        process.kill(current(), signal);
         // A process that ends has no command line any more while it still holds its port.
         await until(async () => !handle?.isAlive() && (await isFree(handle?.port ?? 0)), {
-          what: "the killed server to be gone",
+          timeoutMs: 20_000,
+          what: "the server to be gone",
         });
-      },
-      freeze() {
-        process.kill(current(), "SIGSTOP");
-        waitStopped(current());
-      },
-      thaw: () => void process.kill(current(), "SIGCONT"),
-    };
-  };
-
-  const redisServer = await redisProgram({ root, say });
-  const mongod = await mongodProgram({ root, say });
-  const [redis, mongo] = await Promise.all([
-    open(firstPort => redisKind({ program: redisServer, firstPort }), {
-      url: port => `redis://127.0.0.1:${port}`,
-    }),
-    open(firstPort => mongoKind({ program: mongod, firstPort, root }), {
-      url: port => `mongodb://127.0.0.1:${port}/?replicaSet=rs0`,
-      settle: port => ensurePrimary(port, root),
-    }),
-  ]);
-  return {
-    redis,
-    mongo,
+      };
+      await start();
+      return {
+        url: options.url(handle?.port ?? 0),
+        start,
+        kill: () => end("SIGKILL"),
+        stop: () => end("SIGTERM"),
+        freeze() {
+          process.kill(current(), "SIGSTOP");
+          waitStopped(current());
+        },
+        thaw: () => void process.kill(current(), "SIGCONT"),
+      };
+    },
     async close() {
       killAll();
       await until(() => !handles.some(handle => handle.isAlive()), { what: "the servers to be gone" });
@@ -110,4 +102,32 @@ export async function openOwnStores(): Promise<OwnStores> {
       process.off("exit", killAll);
     },
   };
+}
+
+const say = () => undefined;
+
+async function redisOf(open: Open): Promise<OwnStore> {
+  const program = await redisProgram({ root, say });
+  return open(firstPort => redisKind({ program, firstPort }), { url: port => `redis://127.0.0.1:${port}` });
+}
+
+async function mongoOf(open: Open): Promise<OwnStore> {
+  const program = await mongodProgram({ root, say });
+  return open(firstPort => mongoKind({ program, firstPort, root }), {
+    url: port => `mongodb://127.0.0.1:${port}/?replicaSet=rs0`,
+    settle: port => ensurePrimary(port, root),
+  });
+}
+
+/** A Redis (AOF, everysec, noeviction) and a MongoDB (one-node replica set) of this test alone. */
+export async function openOwnStores(): Promise<OwnStores> {
+  const { open, close } = ownServers();
+  const [redis, mongo] = await Promise.all([redisOf(open), mongoOf(open)]);
+  return { redis, mongo, close };
+}
+
+/** Such a Redis alone. */
+export async function openOwnRedis(): Promise<OwnStore & { close(): Promise<void> }> {
+  const { open, close } = ownServers();
+  return { ...(await redisOf(open)), close };
 }

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { billingPeriod, countRun, invocationsThisPeriod, usageToday } from "../../src/users/usage.ts";
+import { billingPeriod, countRuns, invocationsThisPeriod, usageToday } from "../../src/users/usage.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 const iso = (seconds: number) => new Date(seconds * 1000).toISOString();
@@ -63,9 +63,9 @@ describe("what an account used", () => {
 
   it("is counted by day in UTC, and by account", async () => {
     at("2026-02-28T23:59:59.999Z");
-    await countRun(platform, "u_1", 12.2);
-    await countRun(platform, "u_1", 0);
-    await countRun(platform, "u_2", 5);
+    await countRuns(platform, "u_1", 1, 12.2);
+    await countRuns(platform, "u_1", 1, 0);
+    await countRuns(platform, "u_2", 1, 5);
     expect(await usageToday(platform, "u_1")).to.deep.equal({ invocations: 2, compute: 13 });
     at("2026-03-01T00:00:00.000Z");
     expect(await usageToday(platform, "u_1")).to.deep.equal({ invocations: 0, compute: 0 });
@@ -81,7 +81,7 @@ describe("what an account used", () => {
       "2026-06-01T00:00:00.000Z",
     ]) {
       at(moment);
-      await countRun(platform, "u_may", 1);
+      await countRuns(platform, "u_may", 1, 1);
     }
     at("2026-05-31T23:59:59.999Z");
     expect(await invocationsThisPeriod(platform, "u_may")).to.equal(3);
@@ -91,13 +91,13 @@ describe("what an account used", () => {
 
   it("loses no count when many runs end at once", async () => {
     at("2026-07-01T00:00:00.000Z");
-    await Promise.all(Array.from({ length: 200 }, () => countRun(platform, "u_busy", 3)));
+    await Promise.all(Array.from({ length: 200 }, () => countRuns(platform, "u_busy", 1, 3)));
     expect(await usageToday(platform, "u_busy")).to.deep.equal({ invocations: 200, compute: 600 });
   });
 
   it("is kept longer than any billing period, and not for ever", async () => {
     at("2026-08-01T00:00:00.000Z");
-    await countRun(platform, "u_kept", 1);
+    await countRuns(platform, "u_kept", 1, 1);
     const left = await platform.redis.ttl(platform.keys.usage("u_kept", "2026-08-01"));
     expect(left).to.be.within(62 * 86_400, 100 * 86_400);
   });

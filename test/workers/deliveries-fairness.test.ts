@@ -88,7 +88,7 @@ describe("deliveries to many webhooks", () => {
     const entered: boolean[] = [];
     for (let index = 0; index < 12; index++) entered.push(await enterPlace(platform, webhook, job(index)));
     expect(entered.filter(Boolean)).to.have.length(3);
-    await Promise.all([0, 1, 2].map(index => leavePlace(platform, job(index), false)));
+    await Promise.all([0, 1, 2].map(index => leavePlace(platform, webhook, job(index))));
     expect(await platform.redis.zcard(platform.keys.webhookInFlight(webhookId))).to.equal(3);
     expect(await platform.redis.zcard(platform.keys.webhookWaiting(webhookId))).to.equal(6);
   });

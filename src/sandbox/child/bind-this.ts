@@ -1,4 +1,5 @@
 import type { CallRequest } from "../protocol.ts";
+import { absentService, isAbsentService } from "./absent-service.ts";
 import type { Call } from "./call.ts";
 import { type Component, objectOf, type PropDefinition, propsOf } from "./component.ts";
 import { httpRequestProp } from "./http-request.ts";
@@ -16,7 +17,8 @@ export interface Binding {
 export function bindThis(component: Component, binding: Binding): Record<string, unknown> {
   const self: Record<string, unknown> = { ...binding.request.props };
   for (const [name, prop] of propsOf(component)) {
-    const value = propValue(prop, binding.request.props[name], binding);
+    const given = binding.request.props[name];
+    const value = isAbsentService(prop, given) ? absentService(name, prop) : propValue(prop, given, binding);
     if (value !== undefined) self[name] = value;
   }
   bindMethods(self, component.methods);

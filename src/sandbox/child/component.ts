@@ -34,16 +34,24 @@ function isWrapper(value: unknown): boolean {
   return typeof value === "object" && value !== null && "default" in value && !("name" in value);
 }
 
-/** The props with shorthands written out and `propDefinition`s resolved, in the order of the code. */
+/**
+ * The props with shorthands written out and `propDefinition`s resolved, in the order of the code. One that is undefined
+ * or null is none: so code takes away a prop that it spreads from another object.
+ */
 export function propsOf(component: Component): [string, PropDefinition][] {
-  return Object.entries(objectOf(component.props)).map(([name, given]) => [
-    name,
-    resolveProp(name, given, 0),
-  ]);
+  return Object.entries(objectOf(component.props))
+    .filter(([, given]) => given !== undefined && given !== null)
+    .map(([name, given]) => [name, resolveProp(name, given, 0)]);
 }
 
 export function objectOf(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** CommonJS code that requires an ESM file, such as its app's, has the file's namespace in its hands. */
+function asRequired(value: unknown): unknown {
+  const { __esModule, default: exported } = objectOf(value);
+  return __esModule === true && typeof exported === "object" && exported !== null ? exported : value;
 }
 
 function resolveProp(name: string, given: unknown, depth: number): PropDefinition {
@@ -52,7 +60,7 @@ function resolveProp(name: string, given: unknown, depth: number): PropDefinitio
   if (typeof given !== "object" || given === null) {
     throw new ComponentFault(path, "must be a type or an object with one");
   }
-  const { propDefinition, ...local } = given as PropDefinition;
+  const { propDefinition, ...local } = asRequired(given) as PropDefinition;
   if (propDefinition === undefined) {
     if (typeof local.type !== "string") throw new ComponentFault(path, "has no type");
     return local;
@@ -61,7 +69,7 @@ function resolveProp(name: string, given: unknown, depth: number): PropDefinitio
     throw new ComponentFault(path, "propDefinition must be [app, name]");
   }
   const [app, inherited] = propDefinition as [unknown, unknown];
-  const found = objectOf(objectOf(app).propDefinitions)[String(inherited)];
+  const found = objectOf(objectOf(asRequired(app)).propDefinitions)[String(inherited)];
   if (found === undefined) {
     throw new ComponentFault(path, `its app has no propDefinition "${String(inherited)}"`);
   }

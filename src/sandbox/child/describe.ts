@@ -1,7 +1,7 @@
 import { type Component, objectOf, type PropDefinition, propsOf } from "./component.ts";
 
 const HOOKS = ["deploy", "activate", "deactivate"] as const;
-const FLAGS = ["optional", "secret", "hidden", "customResponse"] as const;
+const FLAGS = ["optional", "secret", "hidden", "customResponse", "withLabel"] as const;
 
 /** What the component says of itself, in the shape of `ComponentDescription`; the host checks it. */
 export function describeComponent(component: Component): Record<string, unknown> {

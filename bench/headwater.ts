@@ -1,0 +1,116 @@
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { basename, dirname, join } from "node:path";
+import { Queue } from "bullmq";
+import { type Config, readConfig } from "../src/config.ts";
+import { queuePrefix } from "../src/queues/open-queues.ts";
+import { Api } from "../test/support/api.ts";
+import { type Child, startChild } from "./child.ts";
+import type { Watched } from "./meter.ts";
+import { type Stores, whenIdle } from "./stores.ts";
+
+/** Headwater as in production: the built files, a process for each line of the Procfile, settings left as they are. */
+export interface Headwater {
+  /** A client of an account on a paid plan, so that no quota ends the measurement. */
+  api: Api;
+  redisPrefix: string;
+  watched: Watched[];
+  /** Every setting, as its processes read it. */
+  config: Config;
+  whenIdle(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface HeadwaterOptions {
+  root: string;
+  stores: Stores;
+  /** Settings given on the command line. */
+  settings: Record<string, string>;
+  /** Process to be profiled, and the `.cpuprofile` it writes when it ends. */
+  profile?: { name: string; file: string };
+  logFile: string;
+}
+
+const SCRIPTS = {
+  web: "dist/src/server.js",
+  runs: "dist/workers/runs.js",
+  emissions: "dist/workers/emissions.js",
+  deliveries: "dist/workers/deliveries.js",
+  deletions: "dist/workers/deletions.js",
+};
+export const PROCESS_NAMES: readonly string[] = Object.keys(SCRIPTS);
+const REDIS_PREFIX = "headwater";
+
+export async function startHeadwater(options: HeadwaterOptions): Promise<Headwater> {
+  const port = await freePort();
+  // The receiver is on this machine; the API's limit per key would only slow the preparations down.
+  const settings = { EGRESS_ALLOW: "127.0.0.0/8", RATE_LIMIT_PER_SECOND: "0", ...options.settings };
+  const env = {
+    ...settings,
+    MONGODB_URL: options.stores.mongodbUrl,
+    REDIS_URL: options.stores.redisUrl,
+    REDIS_PREFIX,
+    PORT: String(port),
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    SECRETS_KEY: randomBytes(32).toString("base64"),
+  };
+  const children = new Map<string, Child>();
+  const stop = async () => {
+    await Promise.all([...children.values()].map(child => child.stop()));
+  };
+  try {
+    for (const [name, script] of Object.entries(SCRIPTS)) {
+      const nodeOptions = name === options.profile?.name ? profiling(options.profile) : [];
+      const given = { env, nodeOptions, logFile: options.logFile };
+      children.set(name, await startChild(join(options.root, script), given));
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const queues = ["runs", "emissions", "deliveries"].map(
+    name =>
+      new Queue(name, {
+        connection: { url: options.stores.redisUrl },
+        prefix: queuePrefix(REDIS_PREFIX, name),
+      }),
+  );
+  return {
+    api: new Api(`${env.PUBLIC_URL}/v1`, createAccount(options.root, env)),
+    redisPrefix: REDIS_PREFIX,
+    watched: [
+      ...[...children].map(([name, { pid }]) => ({ name, group: "ours" as const, pid })),
+      { name: "sandboxes", group: "ours", pid: children.get("runs")?.pid ?? 0, children: true },
+    ],
+    config: readConfig(env),
+    whenIdle: () => whenIdle(queues),
+    async stop() {
+      await Promise.all(queues.map(queue => queue.close()));
+      await stop();
+    },
+  };
+}
+
+function profiling({ file }: { file: string }): string[] {
+  return ["--cpu-prof", `--cpu-prof-dir=${dirname(file)}`, `--cpu-prof-name=${basename(file)}`];
+}
+
+function createAccount(root: string, env: Record<string, string>): string {
+  const args = ["user", "create", "--email", "bench@example.test", "--plan", "paid"];
+  const said = execFileSync(process.execPath, [join(root, "bin/headwater"), ...args], {
+    env: { PATH: process.env.PATH, ...env },
+    encoding: "utf8",
+  });
+  return (JSON.parse(said) as { api_key: string }).api_key;
+}
+
+/** Free a moment ago: endpoint addresses begin with the port, so it must be known before the start. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise(resolve => server.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise(resolve => server.close(resolve));
+  return port;
+}

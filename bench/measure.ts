@@ -1,0 +1,119 @@
+import type { Child } from "./child.ts";
+import type { Ends } from "./ends.ts";
+import { type Group, type Reading, startMeter, type Usage } from "./meter.ts";
+import type { Received, ReceiverRequest } from "./processes/receiver.ts";
+import type { SendRequest, Sent } from "./processes/sender.ts";
+import type { Side } from "./side.ts";
+import { quantile } from "./times.ts";
+
+/** How much is sent, and how. */
+export interface Load {
+  events: number;
+  webhooks: number;
+  senders: number;
+  /** Sent by the clock, not as fast as accepted. */
+  perSecond?: number;
+}
+
+export interface Figures {
+  acceptedPerSecond: number;
+  deliveredPerSecond: number;
+  delivered: number;
+  refused: Record<string, number>;
+  lost: number;
+  doubled: number;
+  strays: number;
+  /** Milliseconds from the moment an event is sent (so its acceptance counts too) until it is received. */
+  latencyMs: { p50: number; p95: number; p99: number; max: number };
+  /** CPU seconds per 1,000 deliveries; `stores` and ours together are `all`. */
+  cpu: Record<Group | "all", number>;
+  processes: Usage[];
+  /** Share of the machine's CPU time that others took meanwhile: what makes a figure doubtful. */
+  elsewhere: number;
+}
+
+/** As fast as they go: what is measured is code that V8 has compiled, over connections that are open. */
+const WARM_UP_DELIVERIES = 2000;
+const POLL_MS = 50;
+/** Nothing came for so long: what has not come is lost. */
+const STALL_MS = 30_000;
+
+/** Warms up, sends the load, waits until all of it was received and recorded, and gives what that took. */
+export async function measure(side: Side, load: Load, ends: Ends): Promise<Figures> {
+  const { sender, receiver } = ends;
+  const { perSecond: _, ...atOnce } = load;
+  const warmUpEvents = Math.min(load.events, WARM_UP_DELIVERIES / load.webhooks);
+  await sendAndWait(side, { ...atOnce, events: warmUpEvents }, ends);
+  const stopMeter = startMeter([
+    ...side.watched,
+    { name: "sender", group: "sender", pid: sender.pid },
+    { name: "receiver", group: "receiver", pid: receiver.pid },
+  ]);
+  const sent = await sendAndWait(side, load, ends);
+  const reading = stopMeter();
+  const received = await ask<Received>(receiver, { do: "figures" });
+  return figuresOf(load, sent, received, reading);
+}
+
+let loads = 0;
+
+async function sendAndWait(side: Side, given: Load, { sender, receiver }: Ends): Promise<Sent> {
+  const { events, webhooks, senders, perSecond } = given;
+  loads += 1;
+  await ask(receiver, { do: "expect", load: loads, events, webhooks });
+  const sent = await sender.ask<Sent>({
+    target: side.target,
+    load: loads,
+    events,
+    senders,
+    ...(perSecond && { perSecond }),
+  } satisfies SendRequest);
+  await whenReceived(receiver, sent.accepted * webhooks);
+  await side.whenIdle();
+  return sent;
+}
+
+async function whenReceived(receiver: Child, deliveries: number): Promise<void> {
+  let last = -1;
+  let changedAt = performance.now();
+  while (performance.now() - changedAt < STALL_MS) {
+    const received = await ask<number>(receiver, { do: "progress" });
+    if (received >= deliveries) return;
+    if (received !== last) changedAt = performance.now();
+    last = received;
+    await new Promise(resolve => setTimeout(resolve, POLL_MS));
+  }
+}
+
+function ask<Answer>(receiver: Child, request: ReceiverRequest): Promise<Answer> {
+  return receiver.ask<Answer>(request);
+}
+
+function figuresOf(load: Load, sent: Sent, received: Received, { processes, elsewhere }: Reading): Figures {
+  const latency = (q: number) => quantile(received.latencies, q);
+  const cpu = (groups: Group[]) =>
+    (processes.filter(one => groups.includes(one.group)).reduce((sum, one) => sum + one.cpuSeconds, 0) *
+      1000) /
+    Math.max(1, received.received);
+  const seconds = (fromMs: number, toMs: number) => Math.max(0.001, (toMs - fromMs) / 1000);
+  return {
+    acceptedPerSecond: sent.accepted / seconds(sent.startedAtMs, sent.endedAtMs),
+    deliveredPerSecond: received.received / seconds(sent.startedAtMs, received.lastAtMs),
+    delivered: received.received,
+    refused: sent.refused,
+    lost: sent.accepted * load.webhooks - received.received,
+    doubled: received.doubled,
+    strays: received.strays,
+    latencyMs: { p50: latency(0.5), p95: latency(0.95), p99: latency(0.99), max: latency(1) },
+    cpu: {
+      ours: cpu(["ours"]),
+      redis: cpu(["redis"]),
+      mongodb: cpu(["mongodb"]),
+      all: cpu(["ours", "redis", "mongodb"]),
+      sender: cpu(["sender"]),
+      receiver: cpu(["receiver"]),
+    },
+    processes,
+    elsewhere,
+  };
+}

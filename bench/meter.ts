@@ -1,0 +1,124 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+
+/** Whom a process works for: what is measured, its two stores, and the two ends of the measurement itself. */
+export type Group = "ours" | "redis" | "mongodb" | "sender" | "receiver";
+
+export interface Watched {
+  name: string;
+  group: Group;
+  pid: number;
+  /** Its live child processes are meant, not itself. */
+  children?: true;
+}
+
+export interface Usage {
+  name: string;
+  group: Group;
+  cpuSeconds: number;
+  /** Of one process; of children the largest. */
+  rssPeakMb: number;
+}
+
+/** Linux counts CPU time in hundredths of a second, whatever the kernel's own clock is. */
+const TICKS_PER_SECOND = 100;
+
+export interface Reading {
+  processes: Usage[];
+  /** Share of the machine's CPU time that went to none of them, or to another machine on the same hardware. */
+  elsewhere: number;
+}
+
+/** Begins to watch; the answer gives what was used since, and the peak of memory since. */
+export function startMeter(watched: Watched[]): () => Reading {
+  const before = watched.map(cpuSecondsOf);
+  const machineBefore = machineTicks();
+  for (const pid of watched.flatMap(membersOf)) resetPeak(pid);
+  return () => {
+    const processes = watched.map((one, index) => ({
+      name: one.name,
+      group: one.group,
+      cpuSeconds: cpuSecondsOf(one) - (before[index] ?? 0),
+      rssPeakMb: Math.max(0, ...membersOf(one).map(pid => rssMb(pid, "VmHWM"))),
+    }));
+    const now = machineTicks();
+    const used = processes.reduce((sum, one) => sum + one.cpuSeconds * TICKS_PER_SECOND, 0);
+    const all = Math.max(1, now.all - machineBefore.all);
+    return { processes, elsewhere: Math.max(0, (now.busy - machineBefore.busy - used) / all) };
+  };
+}
+
+/**
+ * Megabytes a process holds now: all its pages, and its share of them where each page is divided by how many
+ * processes have it (the program itself is loaded once for all).
+ */
+export function memoryMb(pid: number): { rss: number; share: number } {
+  const share = /^Pss:\s+(\d+) kB/m.exec(readProc(`${pid}/smaps_rollup`))?.[1];
+  return { rss: rssMb(pid, "VmRSS"), share: Number(share ?? 0) / 1024 };
+}
+
+function membersOf({ pid, children }: Watched): number[] {
+  return children ? descendantsOf(pid) : [pid];
+}
+
+function cpuSecondsOf(watched: Watched): number {
+  return membersOf(watched).reduce((sum, pid) => sum + ticksOf(pid), 0) / TICKS_PER_SECOND;
+}
+
+/** Own time of all threads, and that of children which have ended (Redis rewrites its AOF in one). */
+function ticksOf(pid: number): number {
+  const [, , ...fields] = statOf(pid);
+  // proc(5): utime, stime, cutime, cstime are the fields 14 to 17, counted from 1.
+  return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+}
+
+/** Of all processors since the machine began. */
+function machineTicks(): { all: number; busy: number } {
+  // proc(5): user, nice, system, idle, iowait, irq, softirq, steal; guest time is in user already.
+  const [, ...fields] = readProc("stat").split("\n", 1)[0]?.trim().split(/\s+/) ?? [];
+  const ticks = fields.slice(0, 8).map(Number);
+  const all = ticks.reduce((sum, one) => sum + one, 0);
+  return { all, busy: all - (ticks[3] ?? 0) - (ticks[4] ?? 0) };
+}
+
+/** The fields of /proc/<pid>/stat; all empty when the process is gone. */
+function statOf(pid: number): string[] {
+  const text = readProc(`${pid}/stat`);
+  // The second one is a name in brackets, which may hold blanks.
+  return [String(pid), "", ...text.slice(text.lastIndexOf(")") + 2).split(" ")];
+}
+
+/** Processes that a process started, and those that they started. */
+export function descendantsOf(pid: number): number[] {
+  const parents = new Map(
+    readdirSync("/proc")
+      .filter(name => /^\d+$/.test(name))
+      .map(name => [Number(name), Number(statOf(Number(name))[3])]),
+  );
+  const isBelow = (one: number): boolean => {
+    const parent = parents.get(one);
+    return parent !== undefined && (parent === pid || isBelow(parent));
+  };
+  return [...parents.keys()].filter(isBelow);
+}
+
+/** Makes VmHWM count from now on. */
+function resetPeak(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/clear_refs`, "5");
+  } catch {
+    // Not everywhere allowed; the peak is then that since the process began.
+  }
+}
+
+function rssMb(pid: number, field: "VmHWM" | "VmRSS"): number {
+  const kilobytes = new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(readProc(`${pid}/status`))?.[1];
+  return Number(kilobytes ?? 0) / 1024;
+}
+
+function readProc(path: string): string {
+  try {
+    return readFileSync(`/proc/${path}`, "utf8");
+  } catch {
+    return "";
+  }
+}

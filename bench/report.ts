@@ -1,0 +1,85 @@
+import { type Aim, PEERS } from "./aims.ts";
+import type { Figures } from "./measure.ts";
+import type { Row } from "./workloads.ts";
+
+const ms = (value: number) => value.toFixed(value < 100 ? 1 : 0);
+const seconds = (value: number) => value.toFixed(3);
+const whole = (value: number) => Math.round(value).toLocaleString("en");
+
+/** Rows of cells as lines, the first column to the left, the others to the right. */
+export function table(rows: string[][]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map(row => row[column]?.length ?? 0)));
+  const line = (row: string[]) =>
+    row.map((cell, column) => (column ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[0] ?? 0)));
+  return rows.map(row => line(row).join("  ").trimEnd()).join("\n");
+}
+
+/** Everything measured, for a person. */
+export function reportOf(rows: Row[], aims: Aim[]): string {
+  return [
+    "Rates, latency (ms)",
+    table([
+      ["", "accepted/s", "delivered/s", "lost", "doubled", "strays", "p50", "p95", "p99"],
+      ...bothSides(rows, rateCells),
+    ]),
+    "",
+    "CPU seconds per 1,000 deliveries (all = Headwater's or the raw limit's processes, Redis and MongoDB;",
+    "others = share of this machine's CPU time that went elsewhere meanwhile: noise)",
+    table([
+      ["", "all", "processes", "Redis", "MongoDB", "sender", "receiver", "others"],
+      ...bothSides(rows, ({ cpu, elsewhere }) => [
+        ...[cpu.all, cpu.ours, cpu.redis, cpu.mongodb, cpu.sender, cpu.receiver].map(seconds),
+        `${(elsewhere * 100).toFixed(0)} %`,
+      ]),
+    ]),
+    "",
+    "Each process: CPU seconds in all / RSS peak in MB",
+    ...rows.map(processLine),
+    "",
+    "Aims",
+    table([
+      ["", "aim", "measured", ""],
+      ...aims.map(({ workload, what, aim, measured, isMet }) => [
+        `${workload} ${what}`,
+        aim,
+        measured,
+        isMet ? "met" : "MISSED",
+      ]),
+    ]),
+    "",
+    ...peerLines(rows),
+  ].join("\n");
+}
+
+function bothSides(rows: Row[], cells: (figures: Figures) => string[]): string[][] {
+  return rows.flatMap(({ workload, what, ours, raw }) => [
+    [`${workload} ${what}`, ...cells(ours)],
+    ...(raw ? [["   raw limit", ...cells(raw)]] : []),
+  ]);
+}
+
+function rateCells(figures: Figures): string[] {
+  const { p50, p95, p99 } = figures.latencyMs;
+  return [
+    whole(figures.acceptedPerSecond),
+    whole(figures.deliveredPerSecond),
+    String(figures.lost),
+    String(figures.doubled),
+    String(figures.strays),
+    ...[p50, p95, p99].map(ms),
+  ];
+}
+
+function processLine({ workload, what, ours }: Row): string {
+  const all = ours.processes.map(
+    one => `${one.name} ${one.cpuSeconds.toFixed(1)}/${one.rssPeakMb.toFixed(0)}`,
+  );
+  return `${workload} ${what}: ${all.join(", ")}`;
+}
+
+/** Not in a line of the table: they were measured elsewhere. */
+function peerLines(rows: Row[]): string[] {
+  const names = new Set(rows.map(row => row.workload));
+  const lines = [...names].flatMap(name => (PEERS[name] ? [`  ${name} ${PEERS[name]}`] : []));
+  return lines.length > 0 ? ["Others (64 publishers, another machine)", ...lines] : [];
+}

@@ -1,0 +1,83 @@
+import { randomBytes } from "node:crypto";
+import { Queue } from "bullmq";
+import { pino } from "pino";
+import { Pool } from "undici";
+import { enqueue } from "../src/queues/define-queue.ts";
+import { type Emission, emissions } from "../src/queues/emissions.ts";
+import { openQueues } from "../src/queues/open-queues.ts";
+import { openPublisher } from "../src/queues/publish-emissions.ts";
+import { openProducerRedis, whenReady } from "../src/store/redis.ts";
+import type { BenchEvent } from "./event.ts";
+import { addRawJobs, type RawQueue } from "./raw-queue.ts";
+
+/** Where the load goes: HTTP endpoints in turn, Headwater's queue of emissions, or the raw limit's own queue. */
+export type Target =
+  | { kind: "http"; urls: string[]; connections: number }
+  | { kind: "emissions"; redisUrl: string; redisPrefix: string; emitterId: string; publish: Publish }
+  | { kind: "raw"; queue: RawQueue; webhookUrls: string[] };
+
+/** `gathered`: by Headwater's own publisher; `single`: a job each, as any other BullMQ client would (docs/jobs.md). */
+export type Publish = "gathered" | "single";
+
+export interface OpenTarget {
+  /** Resolves when the event is accepted. */
+  send(event: BenchEvent): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openTarget(target: Target): Promise<OpenTarget> {
+  switch (target.kind) {
+    case "http":
+      return openHttp(target.urls, target.connections);
+    case "emissions":
+      return await openEmissions(target);
+    case "raw": {
+      const queue = new Queue(target.queue.name, { connection: { url: target.queue.redisUrl } });
+      return {
+        send: event => addRawJobs(queue, target.webhookUrls, JSON.stringify(event)),
+        close: () => queue.close(),
+      };
+    }
+  }
+}
+
+function openHttp(urls: string[], connections: number): OpenTarget {
+  const paths = urls.map(url => new URL(url).pathname);
+  const pool = new Pool(new URL(urls[0] ?? "").origin, { connections });
+  const headers = { "content-type": "application/json" };
+  return {
+    async send(event) {
+      const body = JSON.stringify(event);
+      const path = paths[event.n % paths.length] ?? "/";
+      const answer = await pool.request({ method: "POST", path, headers, body });
+      await answer.body.dump();
+      if (answer.statusCode !== 200) throw new Error(`answered ${answer.statusCode}`);
+    },
+    close: () => pool.close(),
+  };
+}
+
+async function openEmissions(target: Target & { kind: "emissions" }): Promise<OpenTarget> {
+  const redis = openProducerRedis([target.redisUrl]);
+  await whenReady(redis, 5000);
+  const queues = await openQueues([emissions], {
+    redis,
+    prefix: target.redisPrefix,
+    log: pino({ level: "warn" }),
+    deadlineMs: 5000,
+  });
+  const publish =
+    target.publish === "gathered"
+      ? openPublisher(queues)
+      : (emission: Emission) => enqueue(queues, emissions, emission);
+  // A repeated emit id would be taken for the same emission.
+  const tag = randomBytes(6).toString("hex");
+  let sent = 0;
+  return {
+    send: event => publish({ emitter_id: target.emitterId, emit_id: `${tag}-${sent++}`, event }),
+    async close() {
+      await Promise.all([...queues.values()].map(queue => queue.close()));
+      redis.disconnect();
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { answered, type HttpAnswer, refused, taken } from "../../sources/http-answer.ts";
+import type { HttpEvent } from "../../sources/http-event.ts";
+import { newId } from "../../store/ids.ts";
+import type { Live } from "./dev.ts";
+
+/**
+ * Answers a request as ingress does (runtime.md, "Events given to run"): at once, or as the component says where its
+ * code may; a run that ends without a word is 200, or 400 with `customResponse`; too late is 504.
+ */
+export function requestTaker(source: Live, answerWaitMs: number) {
+  const { session, printer } = source;
+
+  async function answerOf(event: HttpEvent): Promise<HttpAnswer> {
+    const { description, hasHttp } = source.code;
+    if (!hasHttp) return refused(404, "the component has no HTTP interface");
+    const runId = newId("run");
+    const isCustom = description.props.some(prop => prop.customResponse);
+    if (!isCustom && !description.usesRespond) {
+      void session.run(event);
+      return taken(runId);
+    }
+    return new Promise(done => {
+      const late = setTimeout(() => done(refused(504, "the component did not answer in time")), answerWaitMs);
+      const answer = (given: HttpAnswer) => {
+        clearTimeout(late);
+        done(given);
+      };
+      const ended = isCustom ? refused(400, "the component ended without a response") : taken(runId);
+      void session
+        .run(event, { onRespond: response => answer(answered(response)) })
+        .then(() => answer(ended));
+    });
+  }
+
+  return async (event: HttpEvent): Promise<HttpAnswer> => {
+    const what = `${event.method} ${event.path}`;
+    printer.say("request", what);
+    const answer = await answerOf(event);
+    printer.say("answer", `${what} ${answer.status} ${answer.body.length} bytes`);
+    return answer;
+  };
+}

@@ -1,0 +1,23 @@
+import { readFile } from "node:fs/promises";
+import { AppError } from "../errors.ts";
+
+/** The JSON value of a file that a command was given. Throws AppError `invalid` naming the file. */
+export async function readJsonFile(path: string): Promise<unknown> {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new AppError("invalid", `${path} can't be read: ${error.message}`, { cause: error });
+  });
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new AppError("invalid", `${path} is not JSON: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** The prop values in a file, by name; none without a file. Throws AppError `invalid` naming the file. */
+export async function readPropsFile(path: string | undefined): Promise<Record<string, unknown>> {
+  const given = path === undefined ? {} : await readJsonFile(path);
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw new AppError("invalid", `${path} must hold an object: prop values by name`);
+  }
+  return given as Record<string, unknown>;
+}

@@ -1,0 +1,64 @@
+import type { Platform } from "../platform.ts";
+import { disableGone, noteFailure, noteSuccess } from "../webhooks/health.ts";
+import type { Webhook } from "../webhooks/model.ts";
+import { type Answer, deliver, type Message } from "./deliver.ts";
+import { type Outcome, outcomeOf } from "./outcome.ts";
+import { BUSY_FLOOR_MS } from "./schedule.ts";
+
+export type AttemptPlatform = Pick<
+  Platform,
+  "mongo" | "counters" | "egress" | "secrets" | "config" | "clock"
+>;
+
+export interface RetryOptions {
+  /** Milliseconds that 429s and time-outs wait at least. */
+  busyFloorMs?: number;
+  random?: () => number;
+}
+
+/** One attempt and what follows from it; not recorded yet. */
+export interface MadeAttempt {
+  number: number;
+  startedAtMs: number;
+  answer: Answer;
+  outcome: Outcome;
+  /** When the answer was there. */
+  nowMs: number;
+}
+
+/**
+ * Sends a message to its webhook, tells what follows by the retry table, and notes it with the webhook's health.
+ * `step` counts the attempts since the schedule began, this one not included. Throws `unavailable` when `signal` ends it.
+ */
+export async function makeAttempt(
+  platform: AttemptPlatform,
+  { webhook, message, step }: { webhook: Webhook; message: Message; step: number },
+  signal: AbortSignal | undefined,
+  options: RetryOptions,
+): Promise<MadeAttempt> {
+  const startedAtMs = platform.clock();
+  const answer = await deliver(platform, webhook, message, signal);
+  const nowMs = platform.clock();
+  const outcome = outcomeOf(answer, {
+    scheduleMs: platform.config.deliveries.retryScheduleMs,
+    step: step + 1,
+    busyFloorMs: options.busyFloorMs ?? BUSY_FLOOR_MS,
+    random: options.random ?? Math.random,
+    nowMs,
+  });
+  // Before the record: who waits in line is called in by what the webhook's health says.
+  await noteHealth(platform, webhook, answer, outcome);
+  platform.counters.add("deliveries_total", { outcome: outcome.kind });
+  return { number: message.attempt, startedAtMs, answer, outcome, nowMs };
+}
+
+async function noteHealth(
+  platform: AttemptPlatform,
+  webhook: Webhook,
+  answer: Answer,
+  outcome: Outcome,
+): Promise<void> {
+  if (outcome.kind === "delivered") await noteSuccess(platform, webhook);
+  else if (answer.status === 410) await disableGone(platform, webhook);
+  else await noteFailure(platform, webhook);
+}

@@ -1,0 +1,117 @@
+import type { DropReason } from "../events/drops.ts";
+import { StoredEvents } from "../events/model.ts";
+import { reaches } from "../organizations/service.ts";
+import type { FirstAttempts } from "../queues/deliveries.ts";
+import { Subscriptions } from "../subscriptions/model.ts";
+import { type Webhook, Webhooks } from "../webhooks/model.ts";
+import { deliveryId, newDelivery } from "./create.ts";
+import { Deliveries, type Delivery } from "./model.ts";
+import type { DeliveryPlatform } from "./process.ts";
+import { isUnsubscribed } from "./unsubscribed.ts";
+
+type Event = FirstAttempts["events"][number];
+
+export interface ToSend {
+  event: Event;
+  subscriptionId: string;
+  webhook: Webhook;
+  body: string;
+}
+
+export interface Found {
+  toSend: ToSend[];
+  /** Deliveries that fail without an attempt. */
+  failed: Delivery[];
+  dropped: [emitterId: string, reason: DropReason, count: number][];
+}
+
+/**
+ * What a job of first attempts has to do, as things are now: a webhook may be gone or disabled meanwhile, a
+ * subscription ended, and an attempt made already, when the job was begun before.
+ */
+export async function findFirstAttempts(
+  platform: DeliveryPlatform,
+  job: FirstAttempts,
+  isRepeat: boolean,
+): Promise<Found> {
+  const all = job.events.flatMap(event =>
+    event.listeners.map(([subscriptionId, webhookId, ownerId]) => ({
+      event,
+      subscriptionId,
+      webhookId,
+      ownerId,
+    })),
+  );
+  const [webhooks, subscriptions, bodies, recorded] = await Promise.all([
+    findWebhooks(platform, [...new Set(all.map(one => one.webhookId))]),
+    findIds(Subscriptions(platform.mongo), [...new Set(all.map(one => one.subscriptionId))]),
+    findBodies(platform, job),
+    isRepeat || job.again
+      ? findIds(
+          Deliveries(platform.mongo),
+          all.map(one => deliveryId(one.event, one.subscriptionId)),
+        )
+      : new Set<string>(),
+  ]);
+  const found: Found = { toSend: [], failed: [], dropped: [] };
+  for (const { event, subscriptionId, webhookId, ownerId } of all) {
+    if (recorded.size > 0 && recorded.has(deliveryId(event, subscriptionId))) continue;
+    const webhook = webhooks.get(webhookId);
+    if (!webhook || !(await reaches(platform, ownerId, webhook.owner_id))) {
+      found.dropped.push([event.emitter_id, "listener-absent", 1]);
+      continue;
+    }
+    const { emitter_id } = event;
+    const isGone =
+      !subscriptions.has(subscriptionId) &&
+      (await isUnsubscribed(platform, { subscription_id: subscriptionId, emitter_id }));
+    if (isGone) continue;
+    const body = event.body ?? bodies.get(event.id);
+    if (!webhook.active) {
+      found.failed.push(newDelivery(platform, event, subscriptionId, webhook));
+      found.dropped.push([emitter_id, "webhook-disabled", 1]);
+    } else if (body === undefined) {
+      const delivery = newDelivery(platform, event, subscriptionId, webhook);
+      found.failed.push(withoutPayload(delivery, platform.clock()));
+    } else {
+      found.toSend.push({ event, subscriptionId, webhook, body });
+    }
+  }
+  return found;
+}
+
+const withoutPayload = (delivery: Delivery, nowMs: number): Delivery => ({
+  ...delivery,
+  state: "failed",
+  reason: "payload-gone",
+  next_attempt_at_ms: null,
+  sweep_at_ms: null,
+  finished_at_ms: nowMs,
+});
+
+async function findWebhooks(platform: DeliveryPlatform, ids: string[]): Promise<Map<string, Webhook>> {
+  const found = await Webhooks(platform.mongo)
+    .find({ _id: { $in: ids } })
+    .lean<Webhook[]>();
+  return new Map(found.map(webhook => [webhook._id, webhook]));
+}
+
+/** Those of the ids that exist. */
+async function findIds(
+  model: ReturnType<typeof Subscriptions> | ReturnType<typeof Deliveries>,
+  ids: string[],
+): Promise<Set<string>> {
+  const found = await (model as ReturnType<typeof Subscriptions>)
+    .find({ _id: { $in: ids } }, { _id: 1 })
+    .lean();
+  return new Set(found.map(({ _id }) => _id));
+}
+
+async function findBodies(platform: DeliveryPlatform, job: FirstAttempts): Promise<Map<string, string>> {
+  const missing = job.events.filter(event => event.body === undefined).map(event => event.id);
+  if (missing.length === 0) return new Map();
+  const stored = await StoredEvents(platform.mongo)
+    .find({ _id: { $in: missing } }, { event: 1 })
+    .lean();
+  return new Map(stored.map(({ _id, event }) => [_id, event]));
+}

@@ -1,0 +1,94 @@
+import { AppError } from "./errors.ts";
+
+export interface GatherOptions<In> {
+  /** Weight of one batch at most; a single entry above it goes alone. */
+  most: number;
+  /** Batches under way at a time. */
+  atOnce?: number;
+  /** What an entry counts for; 1 by default. */
+  weigh?: (entry: In) => number;
+  /** Milliseconds to wait for company before a batch begins. 0: at once, with what came in the same turn. */
+  delayMs?: number;
+}
+
+interface Waiting<In, Out> {
+  entry: In;
+  done: (out: Out) => void;
+  fail: (error: unknown) => void;
+}
+
+/**
+ * Makes one call of many: what comes while earlier batches are under way waits and goes together in the next. Under
+ * little load a call goes alone and at once; the more load, the larger the batches and the fewer the round trips.
+ * `work` answers one result for each entry, in their order. A batch that fails is tried again entry by entry, so that
+ * one that can't succeed fails no other; `unavailable` concerns all alike, those that wait too, and is not tried again.
+ */
+export function gather<In, Out>(
+  work: (batch: In[]) => Promise<Out[]>,
+  { most, atOnce = 1, weigh = () => 1, delayMs = 0 }: GatherOptions<In>,
+): (entry: In) => Promise<Out> {
+  let waiting: Waiting<In, Out>[] = [];
+  let underWay = 0;
+  let isScheduled = false;
+
+  const schedule = () => {
+    if (isScheduled || underWay >= atOnce || waiting.length === 0) return;
+    isScheduled = true;
+    const begin = () => {
+      isScheduled = false;
+      void run(takeBatch());
+      schedule();
+    };
+    if (delayMs > 0) setTimeout(begin, delayMs).unref();
+    else setImmediate(begin);
+  };
+
+  const takeBatch = () => {
+    let weight = 0;
+    let count = 0;
+    for (const { entry } of waiting) {
+      weight += weigh(entry);
+      if (count > 0 && weight > most) break;
+      count += 1;
+    }
+    const batch = waiting.slice(0, count);
+    waiting = waiting.slice(count);
+    return batch;
+  };
+
+  const run = async (batch: Waiting<In, Out>[]) => {
+    underWay += 1;
+    try {
+      const answers = await work(batch.map(({ entry }) => entry));
+      for (const [i, { done }] of batch.entries()) done(answers[i] as Out);
+    } catch (error) {
+      if (error instanceof AppError && error.code === "unavailable") {
+        // Those who wait would hear the same, only later.
+        for (const { fail } of [...batch, ...waiting]) fail(error);
+        waiting = [];
+      } else if (batch.length === 1) {
+        batch[0]?.fail(error);
+      } else {
+        for (const one of batch) await alone(one);
+      }
+    } finally {
+      underWay -= 1;
+      schedule();
+    }
+  };
+
+  const alone = async ({ entry, done, fail }: Waiting<In, Out>) => {
+    try {
+      const [answer] = await work([entry]);
+      done(answer as Out);
+    } catch (error) {
+      fail(error);
+    }
+  };
+
+  return entry =>
+    new Promise<Out>((done, fail) => {
+      waiting.push({ entry, done, fail });
+      schedule();
+    });
+}

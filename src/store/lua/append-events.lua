@@ -1,0 +1,56 @@
+-- Gives emissions of one stream their event ids, in order, stores their summaries and trims the stream, all or nothing.
+-- KEYS: 1 last score, 2 ids (zset), 3 summaries (hash), 4 seen emit ids (zset by score)
+-- ARGV: 1 events kept, 2 emit ids remembered, 3 feed channel, 4 slots per millisecond,
+--       then of each emission: emit id, summary JSON, score reserved before or ''
+-- Returns: of each emission its score and 1 when new or 0 when this emit id was stored before; then the ids of events
+--       trimmed away whose payload is stored elsewhere
+local kept = tonumber(ARGV[1])
+local remembered = tonumber(ARGV[2])
+local slots = tonumber(ARGV[4])
+local time = redis.call('TIME')
+local now = (tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)) * slots
+local before = tonumber(redis.call('GET', KEYS[1]) or '0')
+local last = before
+local function event_id(score)
+  return string.format('%.0f-%.0f', math.floor(score / slots), score % slots)
+end
+
+local answer = {}
+local added = 0
+for i = 5, #ARGV, 3 do
+  local seen = redis.call('ZSCORE', KEYS[4], ARGV[i])
+  if seen then
+    answer[#answer + 1] = string.format('%.0f', seen)
+    answer[#answer + 1] = 0
+  else
+    local score = now
+    -- Strictly above the last one, whatever the clock did: the next slot of the last millisecond seen.
+    if score <= last then score = last + 1 end
+    -- A reserved score was once given by us, so it is not above the last one and nobody else has it.
+    local reserved = tonumber(ARGV[i + 2])
+    if reserved and reserved <= last and not redis.call('ZSCORE', KEYS[2], event_id(reserved)) then
+      score = reserved
+    end
+    local text = string.format('%.0f', score)
+    local id = event_id(score)
+    if score > last then last = score end
+    redis.call('ZADD', KEYS[2], text, id)
+    redis.call('HSET', KEYS[3], id, ARGV[i + 1])
+    redis.call('ZADD', KEYS[4], text, ARGV[i])
+    redis.call('PUBLISH', ARGV[3], id .. ' ' .. ARGV[i + 1])
+    answer[#answer + 1] = text
+    answer[#answer + 1] = 1
+    added = added + 1
+  end
+end
+if added == 0 then return answer end
+if last > before then redis.call('SET', KEYS[1], string.format('%.0f', last)) end
+
+for _, old in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1 - kept)) do
+  local summary = redis.call('HGET', KEYS[3], old)
+  redis.call('HDEL', KEYS[3], old)
+  if summary and string.find(summary, '"truncated":true', 1, true) then answer[#answer + 1] = old end
+end
+redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - kept)
+redis.call('ZREMRANGEBYRANK', KEYS[4], 0, -1 - remembered)
+return answer

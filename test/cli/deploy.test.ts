@@ -1,0 +1,162 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { Components } from "../../src/components/model.ts";
+import type { Api } from "../support/api.ts";
+import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { type System, startSystem } from "../support/system.ts";
+import { until } from "../support/until.ts";
+import { environmentOf } from "../workers/worker-process.ts";
+import { type CommandResult, headwater } from "./command.ts";
+
+describe("headwater deploy", function () {
+  this.timeout(120_000);
+  let system: System;
+  let api: Api & { userId: string };
+  let env: Record<string, string>;
+  let folder: string;
+
+  before(async () => {
+    system = await startSystem();
+    api = await system.user();
+    env = {
+      ...environmentOf(system.web.config),
+      HEADWATER_URL: system.baseUrl,
+      HEADWATER_API_KEY: api.apiKey,
+    };
+    folder = await mkdtemp(join(tmpdir(), "headwater-deploy-"));
+    await mkdir(join(folder, "parts"));
+    await writeFile(join(folder, "parts/word.mjs"), 'export const word = "imported";\n');
+    await writeFile(join(folder, "props.json"), '{"who": "anna"}');
+  });
+  after(async () => {
+    await system.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const save = async (name: string, code: string) => {
+    await writeFile(join(folder, name), code);
+    return join(folder, name);
+  };
+
+  /** What a deployment that must succeed has printed. */
+  function printed({ code, stdout, stderr }: CommandResult) {
+    expect(code, stderr).to.equal(0);
+    return JSON.parse(stdout);
+  }
+
+  const emitted = async (sourceId: string) =>
+    (
+      await until(async () => {
+        const rows = await api.summaries(sourceId);
+        return rows.length > 0 && rows;
+      })
+    ).map(({ event }) => event.raw_event ?? event);
+
+  it("deploys a file, tells where it is reached and what to do next, and updates the source of that name", async () => {
+    const code = (word: string) =>
+      `export default { name: "My Hook", version: "1", props: { http: "$.interface.http", who: "string" }, run(event) { this.$emit({ word: "${word}", who: this.who, n: event.body.n }); } };`;
+    const file = await save("hook.mjs", code("first"));
+    const result = await headwater(["deploy", file, "--props", join(folder, "props.json")], env);
+    const source = printed(result);
+    expect(source).to.include({ name: "my-hook", deployed: "created" });
+    expect(result.stderr).to.include(`${system.baseUrl}/sources/${source.id}/sse`);
+    expect(result.stderr).to.include(`/subscriptions?emitter_id=${source.id}&listener_id=`);
+    expect(result.stderr).not.to.include(api.apiKey);
+    const send = (n: number) =>
+      fetch(source.endpoint_url, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ n }),
+      });
+    await send(1);
+    expect(await emitted(source.id)).to.deep.equal([{ word: "first", who: "anna", n: 1 }]);
+
+    await save("hook.mjs", code("second"));
+    const again = printed(await headwater(["deploy", file], env));
+    expect(again).to.include({ id: source.id, deployed: "updated", endpoint_url: source.endpoint_url });
+    await send(2);
+    const event = await until(async () => (await emitted(source.id)).find(({ n }) => n === 2));
+    expect(event).to.deep.equal({ word: "second", who: "anna", n: 2 });
+  });
+
+  it("deploys a local file with its relative imports in the caller's account", async () => {
+    const file = await save(
+      "several.mjs",
+      `import { word } from "./parts/word.mjs";
+       export default { name: "Several", version: "1", props: { timer: "$.interface.timer", who: "string" }, run() { this.$emit({ word, who: this.who }); } };`,
+    );
+    const source = printed(
+      await headwater(["deploy", file, "--props", join(folder, "props.json"), "--name", "Named Here"], env),
+    );
+    expect(source).to.deep.include({
+      name: "Named Here",
+      timer: { cron: null, interval_seconds: 900 },
+      deployed: "created",
+    });
+    expect(await emitted(source.id)).to.deep.equal([{ word: "imported", who: "anna" }]);
+    expect(await Components(system.web.mongo).findById(source.component_id).lean()).to.include({
+      owner_id: api.userId,
+      user_id: api.userId,
+    });
+  });
+
+  it("deploys from an address, following its relative imports", async () => {
+    const files: Record<string, string> = {
+      "/src/main.mjs": `import { word } from "../lib/word.mjs";
+        export default { name: "From Address", version: "1", props: { timer: "$.interface.timer" }, run() { this.$emit(word); } };`,
+      "/lib/word.mjs": 'export const word = "fetched";',
+    };
+    const server: Receiver = await startReceiver(({ path }) => {
+      const body = files[path];
+      return body === undefined ? 404 : { status: 200, headers: { "content-type": "text/javascript" }, body };
+    });
+    try {
+      const source = printed(await headwater(["deploy", `${new URL(server.url).origin}/src/main.mjs`], env));
+      expect(source).to.include({ name: "from-address", deployed: "created" });
+      expect(await emitted(source.id)).to.deep.equal(["fetched"]);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it("says in one line why it can't, with code 1", async () => {
+    const needy = await save(
+      "needy.mjs",
+      'export default { name: "Needy", version: "1", props: { who: "string" }, run() {} };',
+    );
+    const several = await save(
+      "other.mjs",
+      'import { word } from "./parts/word.mjs"; export default { name: "Other", version: word, run() {} };',
+    );
+    const broken = await save("broken.mjs", "export default {\n  run() { const = 1 },\n};");
+    const { HEADWATER_API_KEY: _, ...keyless } = env;
+    // One store without the other: neither the settings of a server nor those of a development start count.
+    const client = {
+      HEADWATER_URL: system.baseUrl,
+      HEADWATER_API_KEY: api.apiKey,
+      MONGODB_URL: "mongodb://127.0.0.1:1",
+    };
+    const cases: [string[], Record<string, string>, RegExp][] = [
+      [[needy], env, /answered 400: .*who.*is required/],
+      [[needy, "--key", "hw_wrong"], env, /answered 401/],
+      [[several, "--key", "hw_wrong"], env, /do not know the API key/],
+      [[several], client, /other\.mjs imports other files, which the API does not take/],
+      [[broken], env, /broken\.mjs: line 2, column \d+/],
+      [[needy], keyless, /no API key: --key/],
+      [[needy, "--url", "http://127.0.0.1:1"], env, /http:\/\/127\.0\.0\.1:1 does not answer/],
+    ];
+    for (let at = 0; at < cases.length; at += 4) {
+      await Promise.all(
+        cases.slice(at, at + 4).map(async ([args, settings, said]) => {
+          const { code, stdout, stderr } = await headwater(["deploy", ...args], settings);
+          expect(stderr).to.match(said);
+          expect(stderr.trimEnd().split("\n")).to.have.length(1);
+          expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "" });
+        }),
+      );
+    }
+    expect((await api.request("GET", "/users/me/sources")).text).not.to.include("Needy");
+  });
+});

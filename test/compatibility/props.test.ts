@@ -1,0 +1,204 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import type { Sandboxes } from "../../src/sandbox/host.ts";
+import { configureProps, presentProps, timerOf } from "../../src/sources/configure.ts";
+import { timerEvent } from "../../src/sources/timer.ts";
+import { rejection } from "../components/rejection.ts";
+import { openTestSandboxes } from "../examples/open-example.ts";
+import { type Case, checkCase, openFixture } from "./fixture.ts";
+
+const EVERYTHING = {
+  stringProp: "s",
+  stringList: ["a", "b"],
+  integerProp: 3,
+  integerList: [1, 2],
+  booleanProp: false,
+  booleanList: [true, false],
+  objectProp: { a: 1 },
+  objectList: [{ a: 1 }, {}],
+  anyProp: [1, "x", null],
+  anyList: [1, "x", { y: null }],
+};
+
+const needsService = (prop: string, type: RegExp) => ({
+  event: { use: prop },
+  error: { code: "ConfigurationError", message: new RegExp(`"${prop}" needs a service.*${type.source}`) },
+});
+
+const CASES: Case[] = [
+  {
+    line: "shorthand and every plain type, each also as a list",
+    file: "props/shorthand.mjs",
+    configured: EVERYTHING,
+    steps: [{ emits: [EVERYTHING] }],
+  },
+  {
+    line: "keys of a prop; propDefinition, local keys first; options as a function are kept and not called",
+    file: "props/local-keys.mjs",
+    configured: { choice: "b" },
+    described: {
+      props: [
+        { name: "ledger", type: "app", app: "ledger" },
+        {
+          name: "account",
+          type: "string",
+          label: "Account",
+          description: "My own",
+          remoteOptions: true,
+          optional: true,
+        },
+        { name: "amount", type: "integer", label: "Amount", min: 1, max: 20, default: 5 },
+        { name: "shared", type: "boolean", label: "Deep", optional: true },
+        { name: "plain", type: "string[]", hidden: true, optional: true },
+        { name: "secret", type: "string", label: "Secret", secret: true, optional: true },
+        { name: "fixed", type: "string", static: "always" },
+        { name: "choice", type: "string", options: ["a", { label: "B", value: "b" }], default: "a" },
+        { name: "asked", type: "string", optional: true, remoteOptions: true },
+      ],
+    },
+    steps: [{ emits: [[null, 5, "always", "b", "undefined"]] }],
+  },
+  {
+    line: "$.interface.http: endpoint and endpointUrl in the code",
+    file: "props/http-endpoint.mjs",
+    steps: [{ call: "activate", emits: [["http://127.0.0.1/in/endpoint", "http://127.0.0.1/in/endpoint"]] }],
+  },
+  {
+    line: "alert is display only",
+    file: "props/alert.mjs",
+    steps: [{ emits: [["undefined", "undefined"]] }],
+  },
+  {
+    line: "props of services there are not: accepted, described, and refused only when they are used",
+    file: "props/absent-services.mjs",
+    described: {
+      props: [
+        { name: "store", type: "data_store" },
+        { name: "files", type: "dir" },
+        { name: "query", type: "sql" },
+        { name: "hooked", type: "$.interface.apphook" },
+        { name: "unset", type: "data_store", optional: true },
+      ],
+    },
+    steps: [
+      { event: { use: "nothing" }, emits: [["undefined", {}]] },
+      needsService("store", /data_store/),
+      needsService("files", /dir/),
+      needsService("query", /sql/),
+      needsService("hooked", /\$\.interface\.apphook/),
+    ],
+  },
+  {
+    line: "app: methods whose this is the app, $auth from the request, the db where given; $.… of apps",
+    file: "props/app-db.mjs",
+    configured: { counter: { $auth: { step: 5 } }, base: "b1" },
+    steps: [
+      { emits: [{ n: 5, cached: 5, app: "counter", auth: { step: 5 }, base: "b1" }], db: { n: 5 } },
+      { emits: [{ n: 10, cached: 10, app: "counter", auth: { step: 5 }, base: "b1" }], db: { n: 10 } },
+    ],
+  },
+  {
+    line: "withLabel: the code reads {label, value}",
+    file: "props/with-label.mjs",
+    configured: {
+      sheet: { label: "Sheet", value: "s1" },
+      tabs: ["t1", { __lv: { label: "T2", value: "t2" } }],
+      plain: { label: "P", value: "p" },
+    },
+    steps: [{ emits: [["Sheet", "s1", ["t1", "t2"], "p"]] }],
+  },
+  {
+    line: "withLabel, where the value came without a label",
+    file: "props/with-label.mjs",
+    configured: { sheet: "s1" },
+    steps: [{ emits: [["s1", "s1", null, null]] }],
+  },
+];
+
+const BERLIN = { cron: "0 8 * * *", timezone: "Europe/Berlin" };
+const TIMERS: [what: string, file: string, configured: object | null, wanted: object][] = [
+  ["its default", "props/timer-default.mjs", null, { intervalSeconds: 60 }],
+  ["its default, a cron with a zone", "props/timer-default-cron.mjs", null, BERLIN],
+  ["what is configured instead", "props/timer-default.mjs", BERLIN, BERLIN],
+  ["its static, whatever else", "props/timer-static.mjs", null, { intervalSeconds: 120 }],
+  ["intervalSeconds straight on the prop", "props/timer-old.mjs", null, { intervalSeconds: 180 }],
+  ["900 s where the code names none", "props/timer-none.mjs", null, { intervalSeconds: 900 }],
+];
+
+describe("compatibility: props", function () {
+  this.timeout(60_000);
+  let sandboxes: Sandboxes;
+  let server: Server;
+
+  before(async () => {
+    sandboxes = await openTestSandboxes();
+    server = createServer(async (request, response) => {
+      const body = Buffer.concat(await request.toArray()).toString();
+      const { method, url, headers } = request;
+      response.end(JSON.stringify({ method, url, own: headers["x-own"], auth: headers.authorization, body }));
+    });
+    await new Promise<void>(resolve => server.listen(0, "127.0.0.1", resolve));
+  });
+  after(async () => {
+    await sandboxes?.close();
+    server.closeAllConnections();
+    await new Promise(resolve => server.close(resolve));
+  });
+
+  for (const one of CASES) it(`${one.line} (${one.file})`, () => checkCase(sandboxes, one));
+
+  for (const [what, file, configured, wanted] of TIMERS) {
+    it(`a timer is ${what} (${file})`, async () => {
+      const values = configured === null ? {} : { timer: configured };
+      const { description, call } = await openFixture(sandboxes, file, values);
+      expect(timerOf(description.props, configureProps(description.props, values))).to.deep.equal({
+        name: "timer",
+        ...wanted,
+      });
+      const event = timerEvent(wanted as typeof BERLIN, Date.UTC(2024, 6, 1, 6));
+      const { emits } = await call("run", event);
+      expect(emits.map(one => one.event)).to.deep.equal([{ event, timer: wanted }]);
+    });
+  }
+
+  it("a static timer is not to be configured otherwise (props/timer-static.mjs)", async () => {
+    const work = openFixture(sandboxes, "props/timer-static.mjs", { timer: { intervalSeconds: 60 } });
+    expect((await rejection(work)).message).to.contain("fixed by the component");
+  });
+
+  it("http_request sends what was filled in (props/http-request.mjs)", async () => {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/path`;
+    const request = {
+      method: "POST",
+      url,
+      params: [{ name: "q", value: "1" }],
+      headers: [
+        { name: "X-Own", value: "yes" },
+        { name: "X-Off", value: "no", disabled: true },
+      ],
+      auth: { type: "bearer", token: "t" },
+      body: { contentType: "application/json", raw: '{"a":1}' },
+    };
+    const { call } = await openFixture(sandboxes, "props/http-request.mjs", { request });
+    const { emits, error } = await call("run", {});
+    expect(error?.stack).to.equal(undefined);
+    const wanted = { method: "POST", url: "/path?q=1", own: "yes", auth: "Bearer t", body: '{"a":1}' };
+    expect(emits[0]?.event).to.deep.equal(wanted);
+  });
+
+  it("secrets and credentials are never answered; a timer and an endpoint have their response shape", async () => {
+    const app = await openFixture(sandboxes, "props/local-keys.mjs", { choice: "b" });
+    const values = { choice: "b", secret: "hush", ledger: { $auth: { token: "hush" } } };
+    const shown = presentProps(app.description.props, values, { endpointUrl: null });
+    expect(shown).to.deep.equal({ choice: "b" });
+    const hook = await openFixture(sandboxes, "props/http-endpoint.mjs");
+    expect(presentProps(hook.description.props, {}, { endpointUrl: "https://h/in/x" })).to.deep.equal({
+      hook: { endpoint_url: "https://h/in/x" },
+    });
+    const timer = await openFixture(sandboxes, "props/timer-default-cron.mjs");
+    expect(presentProps(timer.description.props, {}, { endpointUrl: null })).to.deep.equal({
+      timer: { ...BERLIN, interval_seconds: null },
+    });
+  });
+});

@@ -1,0 +1,55 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+
+const CHANNEL = "net.client.socket";
+
+export interface ConnectionWatch {
+  /** Runs `work` and tells how many sockets it set out to connect, to wherever that was. */
+  count<T>(work: () => Promise<T>): Promise<{ result: T; sockets: number }>;
+  close(): void;
+}
+
+/** Sees every client socket that Node itself begins to connect (its own diagnostics), told apart by who asked. */
+export function watchConnections(): ConnectionWatch {
+  const asking = new AsyncLocalStorage<{ sockets: number }>();
+  const note = () => {
+    const counted = asking.getStore();
+    if (counted) counted.sockets += 1;
+  };
+  subscribe(CHANNEL, note);
+  return {
+    async count(work) {
+      const counted = { sockets: 0 };
+      const result = await asking.run(counted, work);
+      return { result, sockets: counted.sockets };
+    },
+    close: () => void unsubscribe(CHANNEL, note),
+  };
+}
+
+export interface Tripwire {
+  port: number;
+  accepted(): number;
+  close(): Promise<void>;
+}
+
+/** A listener on every address of this machine, IPv4 and IPv6: whatever local address is reached, it knows. */
+export async function startTripwire(): Promise<Tripwire> {
+  let accepted = 0;
+  const open = new Set<Socket>();
+  const server = createServer(socket => {
+    accepted += 1;
+    open.add(socket.on("error", () => undefined).resume());
+    socket.end("HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok");
+  });
+  await new Promise<void>(done => server.listen(0, "::", done));
+  return {
+    port: (server.address() as AddressInfo).port,
+    accepted: () => accepted,
+    async close() {
+      for (const socket of open) socket.destroy();
+      await new Promise(done => server.close(done));
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { createRequire } from "node:module";
+import { expect } from "chai";
+import { createLogger } from "../../src/logger.ts";
+import { enqueue, openedQueue } from "../../src/queues/define-queue.ts";
+import { openQueues } from "../../src/queues/open-queues.ts";
+import { runs } from "../../src/queues/runs.ts";
+import { openProducerRedis, openWorkerRedis, type RedisClient, whenReady } from "../../src/store/redis.ts";
+import { openOwnRedis } from "../support/own-stores.ts";
+import { until } from "../support/until.ts";
+
+describe("opening the queues", function () {
+  this.timeout(20_000);
+  let server: Awaited<ReturnType<typeof openOwnRedis>>;
+  let redis: RedisClient | undefined;
+  before(async () => {
+    server = await openOwnRedis();
+  });
+  afterEach(() => {
+    server.thaw();
+    redis?.disconnect();
+  });
+  after(() => server.close());
+
+  const connected = async (open: typeof openProducerRedis) => {
+    redis = open([server.url]);
+    redis.on("error", () => undefined);
+    await whenReady(redis, 5000);
+    return redis;
+  };
+
+  /** What is said of the connection until the queues are open. */
+  function opening(client: RedisClient, deadlineMs: number) {
+    const log = createLogger("test", "silent");
+    let complaints = 0;
+    log.warn = () => {
+      complaints += 1;
+    };
+    const queues = openQueues([runs], { redis: client, prefix: "open", log, deadlineMs });
+    return { queues, complaints: () => complaints };
+  }
+
+  it("outlasts a Redis that hangs at that moment: what is put on them then is taken", async () => {
+    const client = await connected(openProducerRedis);
+    server.freeze();
+    const { queues, complaints } = opening(client, 10_000);
+    await until(() => complaints() > 0, { what: "the first command to fail" });
+    server.thaw();
+    const opened = await queues;
+    await enqueue(opened, runs, { kind: "wake", source_id: "dc_1" });
+    expect(await openedQueue(opened, runs).getWaitingCount()).to.equal(1);
+    await openedQueue(opened, runs).close();
+  });
+
+  it("gives up at its deadline, whether commands fail or wait", async () => {
+    for (const open of [openProducerRedis, openWorkerRedis]) {
+      const client = await connected(open);
+      server.freeze();
+      const failure = await opening(client, 200).queues.then(
+        () => "opened",
+        (error: Error) => error.message,
+      );
+      expect(failure).to.equal("Redis did not answer for queue runs");
+      server.thaw();
+      client.disconnect();
+    }
+  });
+});
+
+describe("the scheduler of the queues", () => {
+  it("reads cron patterns with the parser that timers are checked and described with", () => {
+    const own = createRequire(import.meta.url);
+    const bullmqs = createRequire(own.resolve("bullmq"));
+    expect(bullmqs.resolve("cron-parser")).to.equal(own.resolve("cron-parser"));
+  });
+});

@@ -1,0 +1,45 @@
+import { expect } from "chai";
+import { openedQueue } from "../../src/queues/define-queue.ts";
+import { EMISSIONS_PER_JOB, type Emission, emissions, emissionsIn } from "../../src/queues/emissions.ts";
+import { inJobs, openPublisher } from "../../src/queues/publish-emissions.ts";
+import { newId } from "../../src/store/ids.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+
+const emission = (n: number, event: unknown = n): Emission => ({
+  emitter_id: "p_0000000000000000",
+  emit_id: `e${n}`,
+  event,
+});
+
+describe("publishing emissions", () => {
+  let platform: TestPlatform;
+  before(async () => {
+    platform = await openTestPlatform();
+  });
+  after(() => platform.destroy());
+
+  it("puts what comes at the same time into few jobs, in order, and ends when Redis has it", async () => {
+    const publish = openPublisher(platform.queues);
+    const emitter_id = newId("p");
+    await Promise.all(Array.from({ length: 150 }, (_, n) => publish({ ...emission(n), emitter_id })));
+    const jobs = await openedQueue(platform.queues, emissions).getJobs(["waiting"], 0, -1, true);
+    expect(jobs.length).to.be.below(10);
+    expect(jobs.flatMap(job => emissionsIn(job.data)).map(one => one.event)).to.deep.equal(
+      Array.from({ length: 150 }, (_, n) => n),
+    );
+  });
+
+  it("leaves a single emission as it is, the job that anybody may enqueue", () => {
+    expect(inJobs([emission(1)])).to.deep.equal([emission(1)]);
+  });
+
+  it("keeps jobs within their number and bytes, an event above them alone", () => {
+    const many = Array.from({ length: EMISSIONS_PER_JOB + 1 }, (_, n) => emission(n));
+    expect(inJobs(many).map(job => emissionsIn(job).length)).to.deep.equal([EMISSIONS_PER_JOB, 1]);
+    const large = "x".repeat(300 * 1024);
+    const sizes = inJobs([emission(1, large), emission(2, large), emission(3)]).map(
+      job => emissionsIn(job).length,
+    );
+    expect(sizes).to.deep.equal([1, 2]);
+  });
+});

@@ -1,0 +1,8 @@
+import type { EventLog, StoredSummary } from "../../src/store/event-log.ts";
+import type { EventStream } from "../../src/store/keys.ts";
+
+/** Stores one summary; answers its event id, whether it was new, and what it pushed out. */
+export async function append(log: EventLog, emitterId: string, stream: EventStream, summary: StoredSummary) {
+  const { events, trimmed } = await log.append(emitterId, stream, [{ summary }]);
+  return { eventId: events[0]?.eventId ?? "", isNew: events[0]?.isNew ?? false, trimmed };
+}
