@@ -195,7 +195,7 @@ export async function openSandboxes(options: SandboxesOptions): Promise<Sandboxe
       limit.addEventListener("abort", onLate);
       try {
         const loaded = await slot.sandbox.loaded;
-        if (loaded.state === "failed") throw invalidField("component", "code", loaded.error.message);
+        if (loaded.state === "failed") throw invalidField("component", "code", withPlace(loaded.error));
         const said = await slot.sandbox.describe();
         if (said.state === "refused") throw invalidField("component", said.path, said.message);
         return checkDescription(said.description);
@@ -224,6 +224,12 @@ export async function openSandboxes(options: SandboxesOptions): Promise<Sandboxe
     stats: pool.stats,
     privileges,
   };
+}
+
+/** What was thrown while the module was evaluated, with the first place of it in the component's own files. */
+function withPlace({ message, stack }: CallError): string {
+  const place = /^\s+at .*?([^\s(]+:\d+:\d+)\)?$/m.exec(stack)?.[1];
+  return place ? `${message} (at ${place})` : message;
 }
 
 function tell({ holds, lacks, ids }: Privileges, logger: Logger | undefined): void {

@@ -120,4 +120,10 @@ describe("describing a component when it is saved", function () {
       expect(error.fields.map(field => field.path)).to.include(path);
     });
   }
+
+  it("says where in its own code a component throws while it is loaded", async () => {
+    const source = `const limits = { most: 1 };\nexport default { name: "x", version: limits.least.toString() };`;
+    const error = await rejection(describeCode(source));
+    expect(error.fields[0]?.message).to.match(/Cannot read.*\(at .*component\.\w+:2:\d+\)/);
+  });
 });
