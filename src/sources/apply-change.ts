@@ -10,7 +10,7 @@ import { type Source, Sources } from "./model.ts";
 import { sendOutbox } from "./outbox.ts";
 import { type FinishedRun, findRuns, readMemory, recordRuns } from "./record-run.ts";
 import { reply } from "./reply.ts";
-import type { RunPlatform } from "./run.ts";
+import type { RunPlatform } from "./run-platform.ts";
 
 /** What a change came to: committed, or refused with the component's own error and nothing changed. */
 type Outcome = { error: CallError | null };

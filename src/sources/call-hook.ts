@@ -6,7 +6,8 @@ import { endpointUrl } from "./endpoint.ts";
 import { loadCode } from "./load-code.ts";
 import type { Source } from "./model.ts";
 import type { Memory } from "./record-run.ts";
-import { memoryAfter, type RunPlatform } from "./run.ts";
+import { memoryAfter } from "./run-batch.ts";
+import type { RunPlatform } from "./run-platform.ts";
 
 /** What a source's hooks did so far, in the order they were called. */
 export interface HookTrail {

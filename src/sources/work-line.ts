@@ -11,7 +11,8 @@ import { keepLease } from "./keep-lease.ts";
 import { type ChangeItem, type LineItem, parseLineItem, type TriggeredItem } from "./line-item.ts";
 import { LeaseLost } from "./record-run.ts";
 import { reply } from "./reply.ts";
-import { giveUpRun, type RunPlatform, runSome } from "./run.ts";
+import { giveUpRun, runSome } from "./run.ts";
+import type { RunPlatform } from "./run-platform.ts";
 import { tick } from "./tick.ts";
 
 /** A busy source gives its slot up after this long when others wait (design.md, guarantee 4). */
