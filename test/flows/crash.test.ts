@@ -100,30 +100,4 @@ describe("processes killed at any step", function () {
     await until(() => receiver.requests.length === 1, { what: "the request" });
     expect(JSON.parse(receiver.requests[0]?.raw ?? "")).to.deep.equal({ n: 1 });
   });
-
-  it("lose nothing while one of them is killed again and again at random under load", async () => {
-    await start("web");
-    for (const name of ["runs", "emissions", "deliveries"]) await start(name);
-    const source = await subscribed();
-    const total = 60;
-    let sent = 0;
-    const victims = ["runs", "emissions", "deliveries"];
-    for (let round = 0; round < 6; round++) {
-      const batch = Array.from({ length: total / 6 }, () => send(source, ++sent));
-      const victim = victims[Math.floor(Math.random() * victims.length)] as string;
-      await until(() => receiver.requests.length > round * 3, { timeoutMs: 30_000, what: "some progress" });
-      await kill(victim);
-      for (const answer of await Promise.all(batch)) expect(answer.status).to.equal(200);
-      await start(victim);
-    }
-
-    const numbers = () => new Set(receiver.requests.map(request => JSON.parse(request.raw).n));
-    await until(() => numbers().size === total, { timeoutMs: 60_000, what: `all ${total} events` });
-    const idsOf = new Map<number, Set<unknown>>();
-    for (const request of receiver.requests) {
-      const n = JSON.parse(request.raw).n;
-      idsOf.set(n, (idsOf.get(n) ?? new Set()).add(request.headers["webhook-id"]));
-    }
-    for (const [n, ids] of idsOf) expect(ids.size, `webhook-ids of event ${n}`).to.equal(1);
-  });
 });

@@ -1,0 +1,196 @@
+import { choosePort } from "../../script/lib/ports.mjs";
+import { openPlatform, type Platform } from "../../src/platform.ts";
+import { newId } from "../../src/store/ids.ts";
+import { Subscriptions } from "../../src/subscriptions/model.ts";
+import { createUser } from "../../src/users/service.ts";
+import { createWebhook } from "../../src/webhooks/service.ts";
+import { Workflows } from "../../src/workflows/model.ts";
+import { Api } from "../support/api.ts";
+import { type OwnStores, openOwnStores } from "../support/own-stores.ts";
+import { testConfig } from "../support/platform.ts";
+import { until } from "../support/until.ts";
+import { environmentOf, spawnWorker, type WorkerProcess } from "../workers/worker-process.ts";
+import { type CountingReceiver, startCountingReceiver } from "./counting-receiver.ts";
+
+/** Events of one fault; `npm run test:faults` says 20,000. */
+export const EVENTS = Number(process.env.FAULT_EVENTS ?? 400);
+export const isFullSize = EVENTS >= 10_000;
+
+/** The processes an event passes from a request to a webhook, in this order. */
+export const PROCESSES = ["web", "runs", "emissions", "deliveries"] as const;
+export type ProcessName = (typeof PROCESSES)[number];
+
+const SOURCE = `export default { name: "Counted", version: "0.0.1", dedupe: "unique",
+  props: { http: "$.interface.http" },
+  run({ body }) { this.$emit(body, { id: body.key }); } };`;
+
+/** A start on a machine with much else to do; and a worker's whole stop takes 10 s at most (shutdown.ts). */
+const START_MS = 60_000;
+const STOP_MS = 10_000;
+
+/** Where events are emitted: by two workflows, one of which numbers its own, and by a source that answers requests. */
+export interface Emitters {
+  numbered: string;
+  plain: string;
+  source: string;
+  endpointUrl: string;
+}
+
+export const KINDS = ["numbered", "plain", "source"] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** What each emitter's events are delivered to. */
+export const WEBHOOKS: Record<Kind, string[]> = {
+  numbered: ["/a", "/b"],
+  plain: ["/a", "/b"],
+  source: ["/a"],
+};
+
+export interface Lab {
+  stores: OwnStores;
+  /** A producer's: with a store away it hears `unavailable` at once. */
+  platform: Platform;
+  receiver: CountingReceiver;
+  emitters: Emitters;
+  env: Record<string, string>;
+  start(...names: ProcessName[]): Promise<void>;
+  /** As `start` with further settings, and not waited for. */
+  spawn(name: ProcessName, env?: Record<string, string>): WorkerProcess;
+  ready(...names: ProcessName[]): Promise<void>;
+  /** `kill -9`. */
+  kill(...names: ProcessName[]): Promise<void>;
+  /** A workflow whose events go to a webhook at each of these paths; answers its id. */
+  addEmitter(paths: string[]): Promise<string>;
+  /** SIGTERM; answers the exit code. */
+  stop(name: ProcessName): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** All processes on stores of their own, with an emitter of each kind and two webhooks. */
+export async function openLab(): Promise<Lab> {
+  const [stores, receiver] = await Promise.all([openOwnStores(), startCountingReceiver()]);
+  const mongodb = new URL(stores.mongo.url);
+  mongodb.pathname = "/faults";
+  const config = testConfig({
+    MONGODB_URL: mongodb.href,
+    REDIS_URL: stores.redis.url,
+    STALLED_AFTER: "1s",
+  });
+  const platform = await openPlatform(config, "cli");
+  const port = await choosePort(0);
+  const env = {
+    ...environmentOf(config),
+    NODE_ENV: "test",
+    PORT: String(port),
+    SWEEP_EVERY: "1s",
+    DELIVERY_TIMEOUT: "2s",
+    DELIVERY_RETRY_SCHEDULE: Array(20).fill("200ms").join(","),
+    FREE_DAILY_INVOCATIONS: String(1e9),
+    FREE_DAILY_COMPUTE_MS: String(1e12),
+  };
+  const running = new Map<ProcessName, WorkerProcess>();
+
+  const lab = {
+    stores,
+    platform,
+    receiver,
+    env,
+    spawn(name: ProcessName, more: Record<string, string> = {}) {
+      const child = spawnWorker(name, { ...env, ...more });
+      running.set(name, child);
+      return child;
+    },
+    async ready(...names: ProcessName[]) {
+      for (const name of names) {
+        const child = running.get(name);
+        await until(() => child?.output().includes('"msg":"ready"'), {
+          timeoutMs: START_MS,
+          what: `${name} to be ready`,
+        });
+      }
+    },
+    async start(...names: ProcessName[]) {
+      for (const name of names) lab.spawn(name);
+      await lab.ready(...names);
+    },
+    async kill(...names: ProcessName[]) {
+      const children = names.map(name => running.get(name));
+      for (const child of children) child?.kill("SIGKILL");
+      for (const child of children) await child?.ended;
+    },
+    async stop(name: ProcessName) {
+      const child = running.get(name);
+      child?.kill("SIGTERM");
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise(resolve => {
+        timer = setTimeout(() => resolve(`${name} is still there`), STOP_MS);
+      });
+      return await Promise.race([child?.ended, late]).finally(() => clearTimeout(timer));
+    },
+    async close() {
+      await lab.kill(...running.keys());
+      await platform.close();
+      await receiver.close();
+      await stores.close();
+    },
+  };
+  await lab.start(...PROCESSES);
+  const { id: userId, api_key } = await createUser(platform, { email: "faults@example.test" });
+  const api = new Api(`http://127.0.0.1:${port}/v1`, api_key);
+  const source = await api.createSource({ component_code: SOURCE });
+  const numbered = newId("p");
+  const plain = newId("p");
+  const owner = { platform, receiver, userId };
+  for (const _id of [numbered, plain]) await addWorkflow(owner, _id);
+  for (const path of ["/a", "/b"]) {
+    const emitters = { numbered, plain, source: source.id };
+    const kinds = KINDS.filter(kind => WEBHOOKS[kind].includes(path));
+    await listen(
+      owner,
+      kinds.map(kind => emitters[kind]),
+      path,
+    );
+  }
+  const endpointUrl = source.configured_props.http?.endpoint_url ?? "";
+  return {
+    ...lab,
+    emitters: { numbered, plain, source: source.id, endpointUrl },
+    async addEmitter(paths) {
+      const id = newId("p");
+      await addWorkflow(owner, id);
+      for (const path of paths) await listen(owner, [id], path);
+      return id;
+    },
+  };
+}
+
+interface Owner {
+  platform: Platform;
+  receiver: CountingReceiver;
+  userId: string;
+}
+
+async function addWorkflow({ platform, userId }: Owner, _id: string): Promise<void> {
+  await Workflows(platform.mongo).insertOne({ _id, owner_id: userId, name: "emitter", created_at: 0 });
+}
+
+/** Makes a webhook at this path that gets the events of these emitters. */
+async function listen(
+  { platform, receiver, userId }: Owner,
+  emitterIds: string[],
+  path: string,
+): Promise<void> {
+  const { id } = await createWebhook(platform, { ownerId: userId, userId, url: receiver.urlOf(path) });
+  await Subscriptions(platform.mongo).insertMany(
+    emitterIds.map(emitter_id => ({
+      _id: newId("sub"),
+      owner_id: userId,
+      user_id: userId,
+      emitter_id,
+      listener_id: id,
+      event_name: "",
+      filter: null,
+      created_at: 0,
+    })),
+  );
+}
