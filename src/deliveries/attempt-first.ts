@@ -1,19 +1,28 @@
+import { setMaxListeners } from "node:events";
 import { countDrop } from "../events/drops.ts";
+import { failpoint } from "../failpoint.ts";
 import { enqueueAll } from "../queues/define-queue.ts";
-import { deliveries, type FirstAttempts, type NextAttempt } from "../queues/deliveries.ts";
+import { deliveries, type FirstAttempts } from "../queues/deliveries.ts";
 import { Postponed } from "../queues/postponed.ts";
 import { type MadeAttempt, makeAttempt, type RetryOptions } from "./attempt.ts";
+import type { DeliveryPlatform } from "./attempt-pending.ts";
 import { newDelivery } from "./create.ts";
 import { findFirstAttempts, type ToSend } from "./find-first-attempts.ts";
-import { enterPlace, placeLifeMs } from "./in-flight.ts";
+import { placeLifeMs } from "./in-flight.ts";
 import type { Lanes } from "./lanes.ts";
+import { nextAttempt } from "./line-up.ts";
 import type { Delivery } from "./model.ts";
-import type { DeliveryPlatform } from "./process.ts";
+import { GRACE_MS } from "./order.ts";
+import { isPaced, type Pace } from "./pace.ts";
 import { insertNew, type Made, recordAttempt } from "./record.ts";
 import type { Settle } from "./settle.ts";
+import { enqueueTurn } from "./turns.ts";
 
 export interface FirstOptions extends RetryOptions {
   lanes: Lanes;
+  pace: Pace;
+  /** Lets first attempts wait at their webhook as deliveries of their own, many at a time. */
+  lineUp: (waiting: ToSend) => Promise<void>;
   settle: Settle;
   /** Records first attempts, many at a time. */
   record: (made: Made) => Promise<void>;
@@ -49,10 +58,13 @@ export async function attemptFirst(
   options: FirstOptions,
 ): Promise<Record<string, unknown>> {
   const found = await findFirstAttempts(platform, job, begun > 1);
-  await insertNew(platform, found.failed);
+  await insertNew(platform, [...found.failed, ...found.inOrder]);
+  for (const webhookId of found.orderedWebhooks) await enqueueTurn(platform, webhookId, "order", GRACE_MS);
   for (const [emitterId, reason, count] of found.dropped) await countDrop(platform, emitterId, reason, count);
 
   const stop = new AbortController();
+  // Each attempt under way listens; Node would warn of more than ten.
+  setMaxListeners(0, stop.signal);
   const onAbort = () => stop.abort(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   const counts: Record<string, number> = {};
@@ -76,13 +88,14 @@ export async function attemptFirst(
   if (failure !== undefined) throw failure;
   const fields = { events: job.events.length, attempts: attempts.length, ...counts };
   if (counts.crowded) throw new Postponed(crowdedMs(begun), fields);
+  failpoint("attempts-recorded");
   options.settle(job.events.map(event => event.id));
   return fields;
 }
 
 /**
  * Makes one attempt and records it. One that finds no place soon comes again with the job, or, where the webhook fails
- * and so may not be free for long, waits in its line as a delivery of its own.
+ * and so may not be free for long, or where its rate is limited, waits in its line as a delivery of its own.
  */
 async function make(
   platform: DeliveryPlatform,
@@ -91,9 +104,11 @@ async function make(
   options: FirstOptions,
 ): Promise<string> {
   const { webhook, event, subscriptionId, body } = attempt;
-  const place = await options.lanes.enter(webhook);
+  const place = await begin(attempt, options);
   if (place === null) {
-    return webhook.failing_since_ms === null ? "crowded" : await waitInLine(platform, attempt);
+    if (webhook.failing_since_ms === null && !isPaced(webhook)) return "crowded";
+    await options.lineUp(attempt);
+    return "waiting";
   }
   attempt.state = "under-way";
   const delivery = newDelivery(platform, event, subscriptionId, webhook);
@@ -121,6 +136,7 @@ async function make(
   }
   // From here on its record is on the way: it must not become a pending document as well.
   attempt.state = "answered";
+  failpoint("attempt-made");
   const pending = await attempt.pending;
   if (pending) await recordAttempt(platform, { ...made, delivery: pending, round: pending.round });
   else await options.record({ ...made, delivery, round: 0 });
@@ -138,22 +154,15 @@ async function keepPending(platform: DeliveryPlatform, slow: Attempt[]): Promise
   await inserted;
 }
 
-const nextAttempt = ({ _id, webhook_id, round }: Delivery): NextAttempt => ({
-  delivery_id: _id,
-  webhook_id,
-  round,
-});
-
-async function waitInLine(
-  platform: DeliveryPlatform,
-  { event, subscriptionId, webhook }: ToSend,
-): Promise<string> {
-  const delivery = newDelivery(platform, event, subscriptionId, webhook);
-  await insertNew(platform, [delivery]);
-  const job = nextAttempt(delivery);
-  // A place may have become free in between: then the delivery goes on as a job of its own.
-  if (await enterPlace(platform, webhook, job)) await enqueueAll(platform.queues, deliveries, [job]);
-  return "waiting";
+/** A place, and a token where the rate is limited; null when one of them is not there soon. */
+async function begin({ webhook }: ToSend, { lanes, pace }: FirstOptions): Promise<string | null> {
+  if (!pace.mayBegin(webhook)) return null;
+  const place = await lanes.enter(webhook);
+  if (place === null || !isPaced(webhook)) return place;
+  // Only now: a token taken and kept while its owner waits for a place would be one too many later.
+  if (await pace.begin(webhook)) return place;
+  lanes.leave(webhook, place);
+  return null;
 }
 
 async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {

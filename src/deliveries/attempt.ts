@@ -3,7 +3,7 @@ import { disableGone, noteFailure, noteSuccess } from "../webhooks/health.ts";
 import type { Webhook } from "../webhooks/model.ts";
 import { type Answer, deliver, type Message } from "./deliver.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
-import { BUSY_FLOOR_MS } from "./schedule.ts";
+import { BUSY_FLOOR_MS, scheduleOf } from "./schedule.ts";
 
 export type AttemptPlatform = Pick<
   Platform,
@@ -40,7 +40,7 @@ export async function makeAttempt(
   const answer = await deliver(platform, webhook, message, signal);
   const nowMs = platform.clock();
   const outcome = outcomeOf(answer, {
-    scheduleMs: platform.config.deliveries.retryScheduleMs,
+    scheduleMs: scheduleOf(platform.config.deliveries.retryScheduleMs, webhook),
     step: step + 1,
     busyFloorMs: options.busyFloorMs ?? BUSY_FLOOR_MS,
     random: options.random ?? Math.random,

@@ -4,7 +4,7 @@ import { reaches } from "../organizations/service.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueAll } from "../queues/define-queue.ts";
 import { deliveries } from "../queues/deliveries.ts";
-import { eventMs } from "../store/event-id.ts";
+import { eventMs, eventScore } from "../store/event-id.ts";
 import { derivedId } from "../store/ids.ts";
 import { type Webhook, Webhooks } from "../webhooks/model.ts";
 import type { Delivery } from "./model.ts";
@@ -85,6 +85,7 @@ export function newDelivery(
     emit_id: event.id,
     event_id: event.event_id,
     event_name: event.name,
+    event_score: eventScore(event.event_id) ?? 0,
     state: active ? "pending" : "failed",
     reason: active ? null : "webhook-disabled",
     round: 0,

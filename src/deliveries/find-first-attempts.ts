@@ -4,9 +4,9 @@ import { reaches } from "../organizations/service.ts";
 import type { FirstAttempts } from "../queues/deliveries.ts";
 import { Subscriptions } from "../subscriptions/model.ts";
 import { type Webhook, Webhooks } from "../webhooks/model.ts";
+import type { DeliveryPlatform } from "./attempt-pending.ts";
 import { deliveryId, newDelivery } from "./create.ts";
 import { Deliveries, type Delivery } from "./model.ts";
-import type { DeliveryPlatform } from "./process.ts";
 import { isUnsubscribed } from "./unsubscribed.ts";
 
 type Event = FirstAttempts["events"][number];
@@ -22,6 +22,10 @@ export interface Found {
   toSend: ToSend[];
   /** Deliveries that fail without an attempt. */
   failed: Delivery[];
+  /** Deliveries to ordered webhooks, which are sent from their line. */
+  inOrder: Delivery[];
+  /** Those webhooks, also where an earlier try has recorded the deliveries. */
+  orderedWebhooks: Set<string>;
   dropped: [emitterId: string, reason: DropReason, count: number][];
 }
 
@@ -53,10 +57,11 @@ export async function findFirstAttempts(
         )
       : new Set<string>(),
   ]);
-  const found: Found = { toSend: [], failed: [], dropped: [] };
+  const found: Found = { toSend: [], failed: [], inOrder: [], orderedWebhooks: new Set(), dropped: [] };
   for (const { event, subscriptionId, webhookId, ownerId } of all) {
-    if (recorded.size > 0 && recorded.has(deliveryId(event, subscriptionId))) continue;
     const webhook = webhooks.get(webhookId);
+    if (webhook?.active && webhook.ordered) found.orderedWebhooks.add(webhookId);
+    if (recorded.size > 0 && recorded.has(deliveryId(event, subscriptionId))) continue;
     if (!webhook || !(await reaches(platform, ownerId, webhook.owner_id))) {
       found.dropped.push([event.emitter_id, "listener-absent", 1]);
       continue;
@@ -73,6 +78,8 @@ export async function findFirstAttempts(
     } else if (body === undefined) {
       const delivery = newDelivery(platform, event, subscriptionId, webhook);
       found.failed.push(withoutPayload(delivery, platform.clock()));
+    } else if (webhook.ordered) {
+      found.inOrder.push(newDelivery(platform, event, subscriptionId, webhook));
     } else {
       found.toSend.push({ event, subscriptionId, webhook, body });
     }

@@ -1,5 +1,6 @@
 import type { StoredEvent } from "../events/model.ts";
 import { storeEvents } from "../events/store.ts";
+import { failpoint } from "../failpoint.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueAll } from "../queues/define-queue.ts";
 import { deliveries, type FirstAttempts } from "../queues/deliveries.ts";
@@ -42,14 +43,15 @@ export async function enqueueFirstAttempts(platform: Stores, wanted: Wanted[]): 
     const again = some.some(({ isAgain }) => isAgain);
     jobs.push({ group, ...(again && { again }), events: some.map(({ event }) => inJob(event)) });
   }
-  const stored = storeEvents(
+  // Stored first, although both would be quicker side by side: an event that was enqueued only, because MongoDB was
+  // away, may have another id when it comes again, and its listeners would know it by another `webhook-id`.
+  await storeEvents(
     platform,
     wanted.map(({ event }) => event),
   );
-  // Side by side: should the process die in between, the emission is worked off again. What the worker must read comes
-  // first.
-  if (jobs.some(job => job.events.some(event => event.body === undefined))) await stored;
-  await Promise.all([stored, enqueueAll(platform.queues, deliveries, jobs)]);
+  failpoint("events-stored");
+  await enqueueAll(platform.queues, deliveries, jobs);
+  failpoint("first-attempts-enqueued");
 }
 
 /** An event with all of its listeners stays in one job, so that its end is known there. */

@@ -1,5 +1,6 @@
 import type { Webhook } from "../webhooks/model.ts";
-import { leavePlaces, type PlacePlatform, placeLifeMs, placesOf } from "./in-flight.ts";
+import { leavePlaces, type PlacePlatform, placesOf, UNLIMITED } from "./in-flight.ts";
+import { heldPlaceLifeMs, keepPlaces } from "./keep-places.ts";
 
 /** A webhook's way out of this process: what it delivers waits here for one of the webhook's places. */
 interface Lane {
@@ -18,6 +19,8 @@ export interface Lanes {
   /** A place at this webhook, or null when none will be free soon: then the delivery should not wait here. */
   enter(webhook: Webhook): Promise<string | null>;
   leave(webhook: Webhook, place: string): void;
+  /** Gives back all places, also those that are in use: the process ends. */
+  close(): Promise<void>;
 }
 
 /** Who would wait longer goes to the webhook's line in Redis, where waiting holds no job. */
@@ -36,6 +39,7 @@ const LINGER_MS = 100;
 export function openLanes(platform: PlacePlatform, name: string): Lanes {
   const lanes = new Map<string, Lane>();
   let places = 0;
+  const endKeeping = keepPlaces(platform, () => [...lanes].map(([id, { held }]) => [id, [...held.keys()]]));
 
   const laneOf = (webhookId: string): Lane => {
     let lane = lanes.get(webhookId);
@@ -79,7 +83,7 @@ export function openLanes(platform: PlacePlatform, name: string): Lanes {
     lane.isAsking = true;
     const names = Array.from({ length: wanted }, () => `${name}-${++places}`);
     try {
-      const taken = await platform.places.take(webhook._id, names, most, placeLifeMs(platform));
+      const taken = await platform.places.take(webhook._id, names, most, heldPlaceLifeMs(platform));
       for (const place of names.slice(0, taken)) {
         lane.held.set(place, { since: performance.now(), begunAt: performance.now() });
         lane.free.push(place);
@@ -95,7 +99,7 @@ export function openLanes(platform: PlacePlatform, name: string): Lanes {
   async function giveBack(webhook: Webhook, lane: Lane, names: string[]): Promise<void> {
     for (const place of names) lane.held.delete(place);
     // Should it fail, the places are free again when their time is over.
-    await leavePlaces(platform, webhook._id, names, placesOf(platform, webhook)).catch(() => undefined);
+    await leavePlaces(platform, webhook._id, names, webhook).catch(() => undefined);
   }
 
   return {
@@ -122,6 +126,12 @@ export function openLanes(platform: PlacePlatform, name: string): Lanes {
       lane.free.push(place);
       if (lane.waiting.length > 0) pair(lane);
       else look(webhook, lane, LINGER_MS);
+    },
+    async close() {
+      endKeeping();
+      // One of those in line is called in where no place is held any more: it calls in the next ones.
+      const one = { ...UNLIMITED, max_in_flight: 1 };
+      for (const [id, { held }] of lanes) await leavePlaces(platform, id, [...held.keys()], one);
     },
   };
 }

@@ -45,6 +45,8 @@ export interface Delivery {
   emit_id: string;
   event_id: string;
   event_name: string;
+  /** Order of the event id, by which an ordered webhook gets its deliveries. */
+  event_score: number;
   state: DeliveryState;
   reason: EndReason | null;
   /** A job of an earlier round is void. */
@@ -74,6 +76,7 @@ export const Deliveries = collection<Delivery>(
       emit_id: { type: String, required: true, index: true },
       event_id: { type: String, required: true },
       event_name: { type: String, default: "" },
+      event_score: { type: Number, default: 0 },
       state: { type: String, required: true, enum: ["pending", "delivered", "failed", "cancelled"] },
       reason: { type: String, default: null },
       round: { type: Number, required: true },
@@ -90,6 +93,11 @@ export const Deliveries = collection<Delivery>(
     .index({ created_at: 1 }, { expireAfterSeconds: EVENT_KEPT_SECONDS })
     .index({ webhook_id: 1, _id: -1 })
     .index({ webhook_id: 1, state: 1, _id: -1 })
+    // The line of an ordered webhook.
+    .index(
+      { webhook_id: 1, event_score: 1, _id: 1 },
+      { name: "line", partialFilterExpression: { state: "pending" } },
+    )
     // The sweep looks for pending deliveries whose time has long come.
     .index({ state: 1, sweep_at_ms: 1 }, { partialFilterExpression: { state: "pending" } }),
 );

@@ -1,4 +1,5 @@
 import { countDrop } from "../events/drops.ts";
+import { failpoint } from "../failpoint.ts";
 import type { Platform } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
 import { deliveries } from "../queues/deliveries.ts";
@@ -32,6 +33,7 @@ export async function recordAttempt(platform: Stores, made: Made): Promise<boole
     await model.updateOne({ _id: delivery._id }, { $push: pushed });
     return false;
   }
+  failpoint("retry-recorded");
   if (outcome.kind === "retry") {
     const next = { delivery_id: delivery._id, webhook_id: delivery.webhook_id, round };
     await enqueue(platform.queues, deliveries, next, { delayMs: outcome.delayMs });
@@ -54,6 +56,7 @@ export async function recordFirst(platform: Stores, made: Made[]): Promise<void>
     }),
   );
   const inserted = await insertNew(platform, rows);
+  failpoint("first-attempts-recorded");
   for (const row of inserted) {
     if (row.state !== "pending") continue;
     const next = { delivery_id: row._id, webhook_id: row.webhook_id, round: row.round };

@@ -3,6 +3,17 @@ export const BUSY_FLOOR_MS = 60_000;
 /** Each step is spread by this share to both sides, so that what failed together does not come back together. */
 const JITTER = 0.2;
 
+/** Between two attempts at the head of an ordered line, which holds up all behind it (docs/decisions/0011). */
+const HEAD_WAITS_MS = 3_600_000;
+
+/** The steps by which a webhook's deliveries are tried again: an ordered one's are shorter, and so is its giving up. */
+export function scheduleOf(
+  scheduleMs: readonly number[],
+  { ordered }: { ordered: boolean },
+): readonly number[] {
+  return ordered ? scheduleMs.map(ms => Math.min(ms, HEAD_WAITS_MS)) : scheduleMs;
+}
+
 /** Milliseconds that a `Retry-After` asks for: seconds or an HTTP date; null where it is absent or malformed. */
 export function parseRetryAfter(text: string | null, nowMs: number): number | null {
   if (text === null) return null;

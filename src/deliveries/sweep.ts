@@ -1,7 +1,9 @@
 import type { Platform } from "../platform.ts";
 import { enqueueAll, openedQueue } from "../queues/define-queue.ts";
 import { deliveries, type NextAttempt } from "../queues/deliveries.ts";
+import { Webhooks } from "../webhooks/model.ts";
 import { Deliveries, type Delivery } from "./model.ts";
+import { enqueueTurn } from "./turns.ts";
 
 type Stores = Pick<Platform, "mongo" | "queues" | "config" | "clock">;
 type Overdue = Pick<Delivery, "_id" | "webhook_id" | "round" | "next_attempt_at_ms">;
@@ -12,8 +14,9 @@ const RECHECK_MS = 15 * 60_000;
 
 /**
  * Enqueues every pending delivery that is overdue and has no job: what was stored and never enqueued, or was lost with
- * Redis (design.md, guarantee 2). Answers how many. Works in batches, each of which is put off to a later look before
- * the next is read.
+ * Redis (design.md, guarantee 2). Answers how many. What waits in order has no job, and its webhook gets a turn instead,
+ * which is not counted: most such lines wait for good reason. Works in batches, each of which is put off to a later look
+ * before the next is read.
  */
 export async function enqueueOverdue(platform: Stores): Promise<number> {
   let enqueued = 0;
@@ -26,10 +29,26 @@ export async function enqueueOverdue(platform: Stores): Promise<number> {
       .sort({ sweep_at_ms: 1 })
       .limit(BATCH)
       .lean<Overdue[]>();
-    enqueued += await enqueueLost(platform, overdue);
+    const ordered = await orderedOf(platform, overdue);
+    for (const webhookId of ordered) await enqueueTurn(platform, webhookId, "order", 0);
+    enqueued += await enqueueLost(
+      platform,
+      overdue.filter(({ webhook_id }) => !ordered.has(webhook_id)),
+    );
     await putOff(platform, overdue);
     if (overdue.length < BATCH) return enqueued;
   }
+}
+
+async function orderedOf(platform: Stores, overdue: Overdue[]): Promise<Set<string>> {
+  if (overdue.length === 0) return new Set();
+  const ordered = await Webhooks(platform.mongo)
+    .find(
+      { _id: { $in: overdue.map(({ webhook_id }) => webhook_id) }, active: true, ordered: true },
+      { _id: 1 },
+    )
+    .lean();
+  return new Set(ordered.map(({ _id }) => _id));
 }
 
 async function enqueueLost(platform: Stores, overdue: Overdue[]): Promise<number> {

@@ -1,16 +1,23 @@
 import { gather } from "../gather.ts";
 import type { Platform } from "../platform.ts";
-import { type DeliveriesJob, isFirstAttempts } from "../queues/deliveries.ts";
+import { type DeliveriesJob, isFirstAttempts, isLineTurn } from "../queues/deliveries.ts";
 import type { Work } from "../queues/run-worker.ts";
 import type { RetryOptions } from "./attempt.ts";
 import { attemptFirst } from "./attempt-first.ts";
+import type { DeliveryPlatform } from "./attempt-pending.ts";
+import type { ToSend } from "./find-first-attempts.ts";
 import { openLanes } from "./lanes.ts";
-import { type DeliveryPlatform, processDelivery } from "./process.ts";
+import { lineUp } from "./line-up.ts";
+import { openPace } from "./pace.ts";
+import { processDelivery } from "./process.ts";
 import { type Made, recordFirst } from "./record.ts";
 import { openSettle } from "./settle.ts";
+import { takeTurn } from "./take-turn.ts";
 
 /** Attempts recorded in one write. */
 const RECORDED_AT_ONCE = 200;
+/** What a worker that stops waits for Redis to take its places back. */
+const GIVE_BACK_MS = 500;
 
 /** What the deliveries worker of a process does, with what its jobs share: lanes, batched records, slow attempts. */
 export function openDeliveries(
@@ -28,6 +35,14 @@ export function openDeliveries(
   const shared = {
     ...options,
     lanes: openLanes(platform, platform.processId),
+    pace: openPace(platform),
+    lineUp: gather(
+      async (waiting: ToSend[]) => {
+        await lineUp(platform, waiting);
+        return waiting.map(() => undefined);
+      },
+      { most: RECORDED_AT_ONCE },
+    ),
     settle: openSettle(platform),
     record,
     goOn(work: Promise<unknown>, stop: (reason: unknown) => void) {
@@ -36,10 +51,12 @@ export function openDeliveries(
     },
   };
   return {
-    work: ({ job, begun, signal }: Work<DeliveriesJob>) =>
-      isFirstAttempts(job)
-        ? attemptFirst(platform, { job, begun, signal }, shared)
-        : processDelivery(platform, { job, signal }, options),
+    work(work: Work<DeliveriesJob>): Promise<Record<string, unknown>> {
+      const { job, begun, signal } = work;
+      if (isFirstAttempts(job)) return attemptFirst(platform, { job, begun, signal }, shared);
+      if (isLineTurn(job)) return takeTurn(platform, { ...work, job }, options);
+      return processDelivery(platform, { job, signal }, options);
+    },
 
     /** Lets attempts that left their jobs end, and stops them after `deadlineMs`: they are pending then. */
     async close(deadlineMs: number): Promise<void> {
@@ -48,6 +65,9 @@ export function openDeliveries(
       }, deadlineMs);
       await Promise.allSettled([...slow.keys()]);
       clearTimeout(timer);
+      // With Redis away they run out by themselves.
+      const late = new Promise(resolve => setTimeout(resolve, GIVE_BACK_MS).unref());
+      await Promise.race([shared.lanes.close().catch(() => undefined), late]);
     },
   };
 }

@@ -34,13 +34,29 @@ const FirstAttempts = Type.Object({
 });
 export type FirstAttempts = Static<typeof FirstAttempts>;
 
+const LineTurn = Type.Object({
+  webhook_id: Type.String(),
+  /** `order`: those that are sent one after the other. `pace`: those in line for a place and a token. */
+  line: Type.Union([Type.Literal("order"), Type.Literal("pace")]),
+  /** Unix milliseconds, rounded up: turns of one webhook at the same moment are one job. */
+  due_ms: Type.Integer(),
+});
+export type LineTurn = Static<typeof LineTurn>;
+
 /**
  * The first attempts of some events at all their listeners, in one job, since a job costs more than a delivery; or the
- * next attempt of one delivery, whose moment is its own.
+ * next attempt of one delivery, whose moment is its own; or the turn of those that wait at a webhook.
  */
-export type DeliveriesJob = NextAttempt | FirstAttempts;
+export type DeliveriesJob = NextAttempt | FirstAttempts | LineTurn;
 
 export const isFirstAttempts = (job: DeliveriesJob): job is FirstAttempts => "events" in job;
+export const isLineTurn = (job: DeliveriesJob): job is LineTurn => "line" in job;
+
+function idOf(job: DeliveriesJob): string {
+  if (isFirstAttempts(job)) return job.group;
+  if (isLineTurn(job)) return `${job.webhook_id}-${job.line}-${job.due_ms}`;
+  return `${job.delivery_id}-${job.round}`;
+}
 
 export const deliveries = defineQueue({
   name: "deliveries",
@@ -48,10 +64,15 @@ export const deliveries = defineQueue({
     if: { type: "object", required: ["events"] },
     // biome-ignore lint/suspicious/noThenProperty: JSON Schema's own keyword
     then: FirstAttempts as TObject,
-    else: NextAttempt as TObject,
+    else: {
+      if: { type: "object", required: ["line"] },
+      // biome-ignore lint/suspicious/noThenProperty: JSON Schema's own keyword
+      then: LineTurn as TObject,
+      else: NextAttempt as TObject,
+    },
   }),
   // One job per round, and none is kept: a stored job would swallow the same round's next `add` in silence.
-  jobId: job => (isFirstAttempts(job) ? job.group : `${job.delivery_id}-${job.round}`),
+  jobId: idOf,
   options: {
     // For failures of ours (a store away). An endpoint's failure is no exception: it is a new round with a delay.
     attempts: 12,

@@ -13,7 +13,7 @@ import {
   updateWebhook,
 } from "./service.ts";
 
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "clock" | "secrets" | "config">;
+type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "clock" | "secrets" | "config" | "queues">;
 
 const route = routeFor<Deps>();
 

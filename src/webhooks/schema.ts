@@ -6,17 +6,20 @@ const NullableInteger = (description: string, limits: { minimum?: number; maximu
   Type.Unsafe<number | null>({ type: ["integer", "null"], ...limits, description });
 
 /** How hard an endpoint may be driven, which its owner knows best. */
-const MaxInFlight = NullableInteger("Deliveries in flight to it at once; null: as the installation has it", {
-  minimum: 1,
-  maximum: 100,
-});
-const RateLimitPerSecond = NullableInteger("Attempts begun in a second at most; null: no limit", {
-  minimum: 1,
-  maximum: 10_000,
-});
+const MaxInFlight = NullableInteger(
+  "Deliveries in flight to it at once, over all workers (one while it fails, or is ordered); " +
+    "null: as the installation has it",
+  { minimum: 1, maximum: 100 },
+);
+const RateLimitPerSecond = NullableInteger(
+  "Attempts begun in a second, first ones and retries alike; a quarter more in a single second. What is above it " +
+    "waits, and uses up no attempt; null: no limit",
+  { minimum: 1, maximum: 10_000 },
+);
 const Ordered = Type.Boolean({
   description:
-    "True: the events of one emitter arrive in their order, each after the one before was delivered or given up",
+    "True: its events arrive one at a time, by event id, each after the one before was delivered or given up. One that " +
+    "fails holds up those behind it; its retries are an hour apart at most. Costs half a second of delay, and throughput",
 });
 
 /** rest-api.md, section 2, and what the platform adds. */

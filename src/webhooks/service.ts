@@ -1,4 +1,5 @@
 import { cancelPending } from "../deliveries/record.ts";
+import { enqueueTurn } from "../deliveries/turns.ts";
 import { AppError, notFound } from "../errors.ts";
 import type { Platform } from "../platform.ts";
 import { newId } from "../store/ids.ts";
@@ -117,7 +118,7 @@ export async function listWebhooks(
  * record. Deliveries under way go to the url that holds when they are made. Throws `invalid`, `not-found`.
  */
 export async function updateWebhook(
-  platform: Sealing,
+  platform: Sealing & Pick<Platform, "queues">,
   webhook: Webhook,
   changes: WebhookChanges,
 ): Promise<WebhookView> {
@@ -137,6 +138,8 @@ export async function updateWebhook(
     .findOneAndUpdate({ _id: webhook._id }, { $set: set }, { returnDocument: "after" })
     .lean<Webhook | null>();
   if (!updated) throw notFound("webhook");
+  // What waits in order goes its own way from now on, or the other way round.
+  if (changes.ordered !== undefined) await enqueueTurn(platform, webhook._id, "order", 0);
   return presentWebhook(platform, updated);
 }
 

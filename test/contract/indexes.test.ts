@@ -96,6 +96,10 @@ describe("queries of the whole system", () => {
       query: { emitter_id: orgId, listener_id: webhook.id },
       body: { filter: { a: 1 } },
     });
+    // Also by the line of an ordered webhook, and out of it again.
+    const inOrder = await api.createWebhook(world.receiver.url);
+    await api.expect(200, "PUT", `/webhooks/${inOrder.id}`, { body: { ordered: true } });
+    await api.subscribe(source.id, inOrder.id);
     world.receiver.script(500, 200);
     const endpoint = source.configured_props.http?.endpoint_url ?? "";
     await fetch(endpoint, { method: "POST", body: "{}" });
@@ -105,6 +109,14 @@ describe("queries of the whole system", () => {
     });
     await until(async () => (await api.summaries(source.id)).length > 2, { what: "events" });
     await until(() => world.receiver.requests.length > 4, { what: "deliveries" });
+    await until(
+      async () =>
+        (await api.expect(200, "GET", `/webhooks/${inOrder.id}/deliveries`))[0]?.state === "delivered",
+      {
+        what: "a delivery in order",
+      },
+    );
+    await api.expect(200, "PUT", `/webhooks/${inOrder.id}`, { body: { ordered: false } });
     const runs = (query: Record<string, string>) =>
       api.expect(200, "GET", `/sources/${source.id}/runs`, { query });
     const [failed] = await runs({ outcome: "error" });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { nextDelayMs, parseRetryAfter, type Wait } from "../../src/deliveries/schedule.ts";
+import { nextDelayMs, parseRetryAfter, scheduleOf, type Wait } from "../../src/deliveries/schedule.ts";
 
 const MINUTE = 60_000;
 const wait = (overrides: Partial<Wait>): Wait => ({
@@ -18,6 +18,17 @@ describe("retry schedule", () => {
     expect(nextDelayMs(wait({ step: 1 }))).to.equal(5000);
     expect(nextDelayMs(wait({ step: 2 }))).to.equal(5 * MINUTE);
     expect(nextDelayMs(wait({ step: 3 }))).to.equal(null);
+  });
+
+  it("waits at the head of an ordered line an hour at most, as often as elsewhere", () => {
+    const scheduleMs = [5000, 30 * MINUTE, 120 * MINUTE, 600 * MINUTE];
+    expect(scheduleOf(scheduleMs, { ordered: true })).to.deep.equal([
+      5000,
+      30 * MINUTE,
+      60 * MINUTE,
+      60 * MINUTE,
+    ]);
+    expect(scheduleOf(scheduleMs, { ordered: false })).to.equal(scheduleMs);
   });
 
   it("spreads every step by at most 20 % to either side", () => {

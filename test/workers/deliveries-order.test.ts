@@ -1,0 +1,260 @@
+import { expect } from "chai";
+import { Deliveries } from "../../src/deliveries/model.ts";
+import { retryDelivery } from "../../src/deliveries/retry.ts";
+import { enqueueOverdue } from "../../src/deliveries/sweep.ts";
+import { StoredEvents } from "../../src/events/model.ts";
+import type { Platform } from "../../src/platform.ts";
+import { openedQueue } from "../../src/queues/define-queue.ts";
+import { deliveries } from "../../src/queues/deliveries.ts";
+import type { RunningWorker } from "../../src/queues/run-worker.ts";
+import { updateWebhook } from "../../src/webhooks/service.ts";
+import { startDeliveries } from "../../workers/deliveries.ts";
+import { deliveriesOf, OWNER, type Subscribed, subscribe, webhookOf } from "../deliveries/fixtures.ts";
+import {
+  emitFirst,
+  eventsInOrder,
+  numbersOf,
+  openAnother,
+  subscribePaced,
+  upTo,
+} from "../deliveries/paced-webhook.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { type Receiver, type Reply, startReceiver } from "../support/receiver.ts";
+import { until } from "../support/until.ts";
+import { environmentOf, spawnWorker, type WorkerProcess, whenReady } from "./worker-process.ts";
+
+describe("deliveries to an ordered webhook", function () {
+  this.timeout(30_000);
+  let platform: TestPlatform;
+  let other: Platform;
+  let workers: RunningWorker[];
+  let child: WorkerProcess | undefined;
+  let endpoint: Receiver;
+
+  const open = async (schedule: string) => {
+    platform = await openTestPlatform(
+      { DELIVERY_RETRY_SCHEDULE: schedule, STALLED_AFTER: "1s" },
+      { process: "deliveries" },
+    );
+    other = await openAnother(platform);
+    endpoint = await startReceiver(200);
+    workers = [];
+  };
+  const start = () => workers.push(startDeliveries(platform), startDeliveries(other));
+  afterEach(async () => {
+    child?.kill("SIGKILL");
+    await child?.ended;
+    child = undefined;
+    await endpoint.close();
+    await Promise.all(workers.map(worker => worker.close(3000)));
+    await other.close();
+    await platform.destroy();
+  });
+
+  const ordered = () => subscribePaced(platform, endpoint.url, { ordered: true });
+  const setOrdered = async ({ webhookId }: Subscribed, value: boolean) =>
+    updateWebhook(platform, await webhookOf(platform, webhookId), { ordered: value });
+  const states = async ({ webhookId }: Subscribed) =>
+    (await Deliveries(platform.mongo).find({ webhook_id: webhookId }).sort({ event_score: 1 }).lean()).map(
+      ({ state }) => state,
+    );
+  const none = (state: string, to: Subscribed, count: number) =>
+    until(
+      async () => {
+        const all = await states(to);
+        return all.length === count && !all.includes(state as never);
+      },
+      { timeoutMs: 20_000, what: `none of ${count} ${state}` },
+    );
+  /** Answers by the event's number, and notes how many were in flight at once. */
+  const answer = (reply: (n: number, time: number) => Reply) => {
+    const seen = new Map<number, number>();
+    const flight = { now: 0, most: 0 };
+    endpoint.script(async ({ raw }) => {
+      const { n } = JSON.parse(raw);
+      seen.set(n, (seen.get(n) ?? 0) + 1);
+      flight.most = Math.max(flight.most, ++flight.now);
+      await new Promise(resolve => setTimeout(resolve, 3));
+      flight.now -= 1;
+      return reply(n, seen.get(n) ?? 0);
+    });
+    return flight;
+  };
+
+  it("arrive one at a time in the order of their ids, the first that fails holding up the others", async () => {
+    await open("50ms,50ms,50ms");
+    const to = await ordered();
+    const flight = answer((n, time) => (n % 6 === 0 && time < 3 ? 500 : 200));
+    start();
+    // Recorded in another order, as by several emission workers.
+    const events = eventsInOrder(24);
+    for (const at of [16, 0, 8]) await emitFirst(other, events.slice(at, at + 8).reverse(), [to]);
+    await none("pending", to, 24);
+    const expected = upTo(24).flatMap(n => (n % 6 === 0 ? [n, n, n] : [n]));
+    expect(numbersOf(endpoint.requests)).to.deep.equal(expected);
+    expect(flight.most).to.equal(1);
+    expect(new Set(await states(to))).to.deep.equal(new Set(["delivered"]));
+  });
+
+  it("go on after one that is given up, which may be retried by hand and then goes before the others", async () => {
+    await open("30ms,30ms");
+    const to = await ordered();
+    let broken = 0;
+    answer(n => (n === broken ? 500 : 200));
+    start();
+    const events = eventsInOrder(6);
+    await emitFirst(platform, events.slice(0, 3), [to]);
+    await none("pending", to, 3);
+    expect(numbersOf(endpoint.requests)).to.deep.equal([0, 0, 0, 1, 2]);
+    expect(await states(to)).to.deep.equal(["failed", "delivered", "delivered"]);
+
+    broken = -1;
+    await emitFirst(platform, events.slice(3), [to]);
+    const [failed] = await deliveriesOf(platform, to.webhookId).then(all =>
+      all.filter(({ state }) => state === "failed"),
+    );
+    if (!failed) throw new Error("none failed");
+    await retryDelivery(platform, failed);
+    await none("pending", to, 6);
+    expect(numbersOf(endpoint.requests.slice(5))).to.deep.equal([0, 3, 4, 5]);
+  });
+
+  it("hold up no other webhook", async () => {
+    await open("1h");
+    const to = await ordered();
+    const free = await startReceiver(200);
+    try {
+      const quick = await subscribe(platform, free.url);
+      endpoint.script(500);
+      start();
+      await emitFirst(platform, eventsInOrder(10), [to, quick]);
+      await none("pending", quick, 10);
+      expect(await states(to)).to.deep.equal(Array(10).fill("pending"));
+    } finally {
+      await free.close();
+    }
+  });
+
+  it("wait for an earlier event that is stored and whose job is still in somebody's hands", async () => {
+    await open("50ms");
+    const to = await ordered();
+    const [first, second] = eventsInOrder(2);
+    if (!first || !second) throw new Error("no events");
+    await emitFirst(platform, [first], [to]);
+    const queue = openedQueue(platform.queues, deliveries);
+    const [job] = await queue.getJobs(["waiting"]);
+    await job?.remove();
+    start();
+    await emitFirst(platform, [second], [to]);
+    const turns = () => queue.getDelayed().then(jobs => jobs.map(({ id }) => id).join());
+    const early = await until(turns, { what: "a turn to come" });
+    await until(async () => {
+      const later = await turns();
+      return later !== "" && later !== early;
+    });
+    await until(async () => {
+      const [delivery] = await deliveriesOf(platform, to.webhookId);
+      return delivery && Date.now() - delivery.created_at.getTime() > 1000;
+    });
+    expect(endpoint.requests, "nothing goes while the first is missing").to.have.length(0);
+    await queue.add(job?.name ?? "", job?.data, { jobId: job?.id });
+    await none("pending", to, 2);
+    expect(numbersOf(endpoint.requests)).to.deep.equal([0, 1]);
+  });
+
+  it("are all sent at once when the order is switched off, the one that waits for its next attempt apart", async () => {
+    await open("1h");
+    const to = await ordered();
+    answer(n => (n === 0 ? 500 : 200));
+    start();
+    await emitFirst(platform, eventsInOrder(8), [to]);
+    await until(() => endpoint.requests.length === 1);
+    await until(async () => (await states(to)).length === 8);
+    await setOrdered(to, false);
+    await until(async () => (await states(to)).filter(state => state === "delivered").length === 7);
+    expect(await states(to)).to.deep.equal(["pending", ...Array(7).fill("delivered")]);
+  });
+
+  it("are in order from the moment it is switched on, those that wait already too", async () => {
+    await open("600ms,50ms");
+    const to = await subscribe(platform, endpoint.url);
+    let isBroken = true;
+    answer(() => (isBroken ? 500 : 200));
+    start();
+    const events = eventsInOrder(12);
+    await emitFirst(platform, events.slice(6), [to]);
+    await until(() => endpoint.requests.length > 0, { what: "a failure" });
+    await setOrdered(to, true);
+    await emitFirst(platform, events.slice(0, 6), [to]);
+    await until(async () => (await states(to)).length === 12);
+    isBroken = false;
+    const before = endpoint.requests.length;
+    await none("pending", to, 12);
+    const after = numbersOf(endpoint.requests.slice(before));
+    expect(after).to.deep.equal(after.toSorted((a, b) => a - b));
+    expect(new Set(await states(to))).to.deep.equal(new Set(["delivered"]));
+  });
+
+  it("stay in order, and none is lost, when a worker is killed in the middle", async () => {
+    await open("50ms");
+    const to = await ordered();
+    child = spawnWorker("deliveries", environmentOf(platform.config));
+    await whenReady(child);
+    const [first] = [child];
+    answer(n => {
+      if (n === 5) first.kill("SIGKILL");
+      return 200;
+    });
+    const events = eventsInOrder(20);
+    await emitFirst(platform, events.slice(0, 10), [to]);
+    expect(await first.ended).to.equal("SIGKILL");
+    start();
+    await emitFirst(platform, events.slice(10), [to]);
+    await none("pending", to, 20);
+    const numbers = numbersOf(endpoint.requests);
+    expect(numbers.filter((n, i) => n !== numbers[i - 1])).to.deep.equal(upTo(20));
+  });
+
+  it("are found by the sweep when Redis has lost their turn", async () => {
+    await open("50ms");
+    const to = await ordered();
+    start();
+    await Promise.all(workers.map(worker => worker.ready()));
+    const [event] = eventsInOrder(1);
+    if (!event) throw new Error("no event");
+    await emitFirst(platform, [event], [to]);
+    await until(async () => (await states(to)).length === 1);
+    await openedQueue(platform.queues, deliveries).drain(true);
+    await until(async () => {
+      await enqueueOverdue(platform);
+      return endpoint.requests.length > 0;
+    });
+    await none("pending", to, 1);
+    expect(endpoint.requests).to.have.length(1);
+  });
+
+  it("keep a rate limit as well", async () => {
+    await open("50ms");
+    const to = await subscribePaced(platform, endpoint.url, { ordered: true, rate_limit_per_second: 10 });
+    start();
+    await emitFirst(platform, eventsInOrder(15), [to]);
+    await until(() => endpoint.requests.length > 0);
+    const begun = performance.now();
+    await none("pending", to, 15);
+    expect(numbersOf(endpoint.requests)).to.deep.equal(upTo(15));
+    expect(performance.now() - begun, "ms for what the bucket does not hold").to.be.above(1000);
+  });
+
+  it("end, each of them, when the endpoint says that it is gone", async () => {
+    await open("50ms");
+    const to = await ordered();
+    endpoint.script(410);
+    start();
+    await emitFirst(platform, eventsInOrder(4), [to]);
+    await none("pending", to, 4);
+    const reasons = (await deliveriesOf(platform, to.webhookId)).map(({ reason }) => reason);
+    expect(reasons.toSorted()).to.deep.equal(["gone", ...Array(3).fill("webhook-disabled")]);
+    expect(endpoint.requests).to.have.length(1);
+    expect(await StoredEvents(platform.mongo).countDocuments({ owner_id: OWNER })).to.equal(4);
+  });
+});

@@ -1,0 +1,107 @@
+import { expect } from "chai";
+import type { Platform } from "../../src/platform.ts";
+import type { RunningWorker } from "../../src/queues/run-worker.ts";
+import { updateWebhook } from "../../src/webhooks/service.ts";
+import { startDeliveries } from "../../workers/deliveries.ts";
+import { deliveriesOf, type Subscribed, subscribe, webhookOf } from "../deliveries/fixtures.ts";
+import { emitFirst, eventsInOrder, openAnother, subscribePaced } from "../deliveries/paced-webhook.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { until } from "../support/until.ts";
+
+const PER_SECOND = 20;
+/** What the bucket holds, and what may be late on its way to the receiver, so that it comes with what is next. */
+const BURST = PER_SECOND / 4;
+const LATE = PER_SECOND / 2;
+
+describe("deliveries to a webhook with a rate limit, by two workers", function () {
+  this.timeout(30_000);
+  let platform: TestPlatform;
+  let other: Platform;
+  let workers: RunningWorker[];
+  let limited: Receiver;
+  let free: Receiver;
+  let arrivedAt: number[];
+
+  beforeEach(async () => {
+    platform = await openTestPlatform({ DELIVERY_RETRY_SCHEDULE: "50ms,50ms" }, { process: "deliveries" });
+    other = await openAnother(platform);
+    arrivedAt = [];
+    limited = await startReceiver();
+    limited.script(() => {
+      arrivedAt.push(performance.now());
+      return 200;
+    });
+    free = await startReceiver(200);
+    workers = [startDeliveries(platform), startDeliveries(other)];
+  });
+  afterEach(async () => {
+    await Promise.all([limited.close(), free.close()]);
+    await Promise.all(workers.map(worker => worker.close(3000)));
+    await other.close();
+    await platform.destroy();
+  });
+
+  const pace = { rate_limit_per_second: PER_SECOND };
+  const allDelivered = ({ webhookId }: Subscribed, count: number) =>
+    until(
+      async () =>
+        (await deliveriesOf(platform, webhookId)).filter(({ state }) => state === "delivered").length ===
+        count,
+      { timeoutMs: 20_000, what: `${count} delivered` },
+    );
+
+  /** The most that came, in any time, beyond what the rate gives in it. */
+  function mostAhead(): number {
+    let most = 0;
+    for (const [i, from] of arrivedAt.entries()) {
+      for (const [j, to] of arrivedAt.slice(i).entries()) {
+        most = Math.max(most, j + 1 - ((to - from) / 1000) * PER_SECOND);
+      }
+    }
+    return most;
+  }
+
+  it("keep to it, all arrive, once each, and another webhook waits for none of them", async () => {
+    const to = [await subscribePaced(platform, limited.url, pace), await subscribe(platform, free.url)];
+    const events = eventsInOrder(80);
+    for (let at = 0; at < events.length; at += 8) await emitFirst(platform, events.slice(at, at + 8), to);
+    await until(() => free.requests.length === 80, { what: "all at the webhook without a limit" });
+    expect(limited.requests.length).to.be.below(80);
+    await allDelivered(to[0] as Subscribed, 80);
+    expect(new Set(limited.requests.map(({ headers }) => headers["webhook-id"])).size).to.equal(80);
+    expect(limited.requests).to.have.length(80);
+    expect(mostAhead()).to.be.at.most(BURST + LATE);
+    expect(
+      await platform.redis.exists(platform.keys.webhookTokens((to[1] as Subscribed).webhookId)),
+    ).to.equal(0);
+  });
+
+  it("keep to it with retries too, which use up no attempt while they wait", async () => {
+    const seen = new Set<unknown>();
+    limited.script(({ headers }) => {
+      arrivedAt.push(performance.now());
+      const id = headers["webhook-id"];
+      if (seen.has(id)) return 200;
+      seen.add(id);
+      return 500;
+    });
+    const to = await subscribePaced(platform, limited.url, pace);
+    await emitFirst(platform, eventsInOrder(30), [to]);
+    await allDelivered(to, 30);
+    for (const { attempts } of await deliveriesOf(platform, to.webhookId)) {
+      expect(attempts.map(({ status }) => status)).to.deep.equal([500, 200]);
+    }
+    expect(arrivedAt).to.have.length(60);
+    expect(mostAhead()).to.be.at.most(BURST + LATE);
+  });
+
+  it("wait for it no longer once the limit is gone", async () => {
+    const to = await subscribePaced(platform, limited.url, { rate_limit_per_second: 1 });
+    await emitFirst(platform, eventsInOrder(100), [to]);
+    await until(() => limited.requests.length === 2, { what: "the second, a second after the first" });
+    await updateWebhook(platform, await webhookOf(platform, to.webhookId), { rate_limit_per_second: null });
+    await allDelivered(to, 100);
+    expect(limited.requests).to.have.length(100);
+  });
+});
