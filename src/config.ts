@@ -33,7 +33,7 @@ const Environment = Type.Object({
   /** A webhook that only failed for this long is disabled. */
   DELIVERY_DISABLE_AFTER: Type.String({ pattern: `^${DURATION}$`, default: "5d" }),
   /** In flight at once to one healthy webhook, over all worker processes. */
-  DELIVERY_PER_WEBHOOK: { ...INTEGER(1, 100), default: 8 },
+  DELIVERY_PER_WEBHOOK: { ...INTEGER(1, 100), default: 32 },
   RUN_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: "300s" }),
   HOOK_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: "60s" }),
   /** How long an HTTP request waits for a component that answers it itself (runtime.md: 30 s). */
@@ -51,7 +51,7 @@ const Environment = Type.Object({
   API_BODY_KB: { ...INTEGER(1, 65_536), default: 1024 },
   RUNS_CONCURRENCY: { ...INTEGER(1, 1000), default: 8 },
   EMISSIONS_CONCURRENCY: { ...INTEGER(1, 1000), default: 16 },
-  DELIVERIES_CONCURRENCY: { ...INTEGER(1, 1000), default: 64 },
+  DELIVERIES_CONCURRENCY: { ...INTEGER(1, 1000), default: 24 },
   DELETIONS_CONCURRENCY: { ...INTEGER(1, 1000), default: 4 },
   /** How soon a killed worker's job is noticed and given to another. */
   STALLED_AFTER: Type.String({ pattern: `^${DURATION}$`, default: "10s" }),
