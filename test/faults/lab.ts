@@ -128,7 +128,6 @@ export async function openLab(): Promise<Lab> {
       return await Promise.race([child?.ended, late]).finally(() => clearTimeout(timer));
     },
     async close() {
-      (await import("node:fs")).writeFileSync("/tmp/h7-runs.log", [...running.values()].map(c => c.output()).join("\n=====\n"));
       await lab.kill(...running.keys());
       await platform.close();
       await receiver.close();
