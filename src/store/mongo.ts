@@ -6,6 +6,7 @@ import mongoose, {
   type Schema,
 } from "mongoose";
 import { AppError } from "../errors.ts";
+import { endWaitsOfLostConnections } from "./lost-connections.ts";
 
 /** A collection's schema under its name; called with a connection, it gives the model there. */
 export type Collection<T> = (connection: Connection) => Model<T>;
@@ -52,6 +53,7 @@ export async function openMongo(
   url: string,
   options: { producer: boolean; deadlineMs: number },
 ): Promise<Connection> {
+  endWaitsOfLostConnections();
   const connection = await connect(
     url,
     {
@@ -93,6 +95,7 @@ async function connect(url: string, options: ConnectOptions, deadlineMs: number)
 
 const { MongoError, MongoNetworkError, MongoNotConnectedError, MongoOperationTimeoutError } = mongoose.mongo;
 const { MongoServerError, MongoServerSelectionError, MongoTopologyClosedError } = mongoose.mongo;
+const { MongoBulkWriteError } = mongoose.mongo;
 const AWAY = [
   ...[MongoNetworkError, MongoNotConnectedError, MongoOperationTimeoutError],
   ...[MongoServerSelectionError, MongoTopologyClosedError, mongoose.Error.MongooseServerSelectionError],
@@ -103,6 +106,11 @@ const NO_PRIMARY = new Set<unknown>([91, 189, 10058, 10107, 11600, 11602, 13435,
 /** True for what a later try may find mended: no connection, no primary, no answer in time. */
 function isAway(error: unknown): boolean {
   if (AWAY.some(kind => error instanceof kind)) return true;
+  // In a bulk the driver's own error comes without its class, and with nothing that a server said.
+  if (error instanceof MongoBulkWriteError && error.code === undefined)
+    return [error.writeErrors].flat().length === 0;
+  // Of a socket that ended just before the command: the driver hands it on as it is.
+  if (error instanceof Error && (error as NodeJS.ErrnoException).code === "EPIPE") return true;
   if (error instanceof MongoServerError && NO_PRIMARY.has(error.code)) return true;
   return error instanceof MongoError && error.hasErrorLabel("RetryableWriteError");
 }
