@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { Queue } from "bullmq";
 import { pino } from "pino";
 import { Pool } from "undici";
@@ -6,6 +5,7 @@ import { enqueue } from "../src/queues/define-queue.ts";
 import { type Emission, emissions } from "../src/queues/emissions.ts";
 import { openQueues } from "../src/queues/open-queues.ts";
 import { openPublisher } from "../src/queues/publish-emissions.ts";
+import { newId } from "../src/store/ids.ts";
 import { openProducerRedis, whenReady } from "../src/store/redis.ts";
 import type { BenchEvent } from "./event.ts";
 import { addRawJobs, type RawQueue } from "./raw-queue.ts";
@@ -70,11 +70,8 @@ async function openEmissions(target: Target & { kind: "emissions" }): Promise<Op
     target.publish === "gathered"
       ? openPublisher(queues)
       : (emission: Emission) => enqueue(queues, emissions, emission);
-  // A repeated emit id would be taken for the same emission.
-  const tag = randomBytes(6).toString("hex");
-  let sent = 0;
   return {
-    send: event => publish({ emitter_id: target.emitterId, emit_id: `${tag}-${sent++}`, event }),
+    send: event => publish({ emitter_id: target.emitterId, emit_id: newId("emit"), event }),
     async close() {
       await Promise.all([...queues.values()].map(queue => queue.close()));
       redis.disconnect();

@@ -9,6 +9,8 @@ export interface GatherOptions<In> {
   weigh?: (entry: In) => number;
   /** Milliseconds to wait for company before a batch begins. 0: at once, with what came in the same turn. */
   delayMs?: number;
+  /** Weight of a batch that waits no longer. */
+  enough?: number;
 }
 
 interface Waiting<In, Out> {
@@ -25,34 +27,45 @@ interface Waiting<In, Out> {
  */
 export function gather<In, Out>(
   work: (batch: In[]) => Promise<Out[]>,
-  { most, atOnce = 1, weigh = () => 1, delayMs = 0 }: GatherOptions<In>,
+  { most, atOnce = 1, weigh = () => 1, delayMs = 0, enough = most }: GatherOptions<In>,
 ): (entry: In) => Promise<Out> {
   let waiting: Waiting<In, Out>[] = [];
+  let waitingWeight = 0;
   let underWay = 0;
-  let isScheduled = false;
+  let timer: NodeJS.Timeout | undefined;
+  let isNext = false;
 
   const schedule = () => {
-    if (isScheduled || underWay >= atOnce || waiting.length === 0) return;
-    isScheduled = true;
-    const begin = () => {
-      isScheduled = false;
-      void run(takeBatch());
-      schedule();
-    };
-    if (delayMs > 0) setTimeout(begin, delayMs).unref();
-    else setImmediate(begin);
+    if (isNext || underWay >= atOnce || waiting.length === 0) return;
+    if (delayMs > 0 && waitingWeight < enough) {
+      timer ??= setTimeout(begin, delayMs).unref();
+      return;
+    }
+    isNext = true;
+    setImmediate(begin);
+  };
+
+  const begin = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    isNext = false;
+    if (underWay >= atOnce || waiting.length === 0) return;
+    void run(takeBatch());
+    schedule();
   };
 
   const takeBatch = () => {
     let weight = 0;
     let count = 0;
     for (const { entry } of waiting) {
-      weight += weigh(entry);
-      if (count > 0 && weight > most) break;
+      const more = weigh(entry);
+      if (count > 0 && weight + more > most) break;
+      weight += more;
       count += 1;
     }
     const batch = waiting.slice(0, count);
     waiting = waiting.slice(count);
+    waitingWeight -= weight;
     return batch;
   };
 
@@ -66,6 +79,7 @@ export function gather<In, Out>(
         // Those who wait would hear the same, only later.
         for (const { fail } of [...batch, ...waiting]) fail(error);
         waiting = [];
+        waitingWeight = 0;
       } else if (batch.length === 1) {
         batch[0]?.fail(error);
       } else {
@@ -89,6 +103,7 @@ export function gather<In, Out>(
   return entry =>
     new Promise<Out>((done, fail) => {
       waiting.push({ entry, done, fail });
+      waitingWeight += weigh(entry);
       schedule();
     });
 }

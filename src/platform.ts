@@ -10,6 +10,7 @@ import { openReplies, type Replies } from "./queues/replies.ts";
 import { warnSeldom } from "./queues/warn-seldom.ts";
 import { openSandboxes, type Sandboxes } from "./sandbox/host.ts";
 import { type Counters, openCounters } from "./store/counters.ts";
+import { type Directory, openDirectory } from "./store/directory.ts";
 import { type EventLog, openEventLog } from "./store/event-log.ts";
 import { type Feed, openFeed } from "./store/feed.ts";
 import { newToken } from "./store/ids.ts";
@@ -40,6 +41,7 @@ export interface Platform {
   keys: RedisKeys;
   queues: Queues;
   eventLog: EventLog;
+  directory: Directory;
   runLine: RunLine;
   places: Places;
   secrets: Secrets;
@@ -124,6 +126,7 @@ export async function openPlatform(
       keys,
       queues,
       eventLog: openEventLog(redis, keys),
+      directory: openDirectory(redis, keys),
       runLine: openRunLine(redis, keys),
       places: openPlaces(redis, keys),
       secrets: createSecrets(config.secretsKeys),

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { AppError } from "../src/errors.ts";
 import { gather } from "../src/gather.ts";
 import { rejection } from "./components/rejection.ts";
+import { until } from "./support/until.ts";
 
 describe("gather", () => {
   /** Work that ends when told, and what it was given. */
@@ -45,6 +46,25 @@ describe("gather", () => {
     end();
     end();
     expect(await Promise.all(answers)).to.deep.equal([20, 30, 90, 10, 10]);
+  });
+
+  it("waits for company for as long as it is told, and no longer once there is enough", async () => {
+    const { work, batches, end } = held();
+    const call = gather(work, { most: 10, atOnce: 2, delayMs: 20, enough: 3 });
+    const few = [call(1), call(2)];
+    await turn();
+    expect(batches).to.deep.equal([]);
+    await until(async () => batches.length === 1);
+    expect(batches).to.deep.equal([[1, 2]]);
+    const many = [call(3), call(4), call(5)];
+    await turn();
+    expect(batches).to.deep.equal([
+      [1, 2],
+      [3, 4, 5],
+    ]);
+    end();
+    end();
+    expect(await Promise.all([...few, ...many])).to.deep.equal([10, 20, 30, 40, 50]);
   });
 
   it("tries a batch that fails again one by one, so that one entry fails no other", async () => {

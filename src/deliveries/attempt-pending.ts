@@ -1,3 +1,4 @@
+import { AppError } from "../errors.ts";
 import { StoredEvents } from "../events/model.ts";
 import type { Platform } from "../platform.ts";
 import type { Webhook } from "../webhooks/model.ts";
@@ -8,7 +9,17 @@ import { isUnsubscribed } from "./unsubscribed.ts";
 
 export type DeliveryPlatform = Pick<
   Platform,
-  "mongo" | "redis" | "keys" | "queues" | "places" | "counters" | "egress" | "secrets" | "config" | "clock"
+  | "mongo"
+  | "redis"
+  | "keys"
+  | "queues"
+  | "directory"
+  | "places"
+  | "counters"
+  | "egress"
+  | "secrets"
+  | "config"
+  | "clock"
 >;
 
 /** Fields of the job's one log line. Never a url, which may hold a secret, nor a header. */
@@ -60,6 +71,9 @@ export async function attemptPending(
   return { line, isFailing: made.outcome.kind !== "delivered" };
 }
 
+/** After an event's first attempt, the event itself; the job that stores it may wait for MongoDB in between. */
+const STORED_WITHIN_MS = 60_000;
+
 type Payload =
   | { webhook: Webhook; body: string }
   | { reason: "webhook-deleted" | "webhook-disabled" | "subscription-deleted" | "payload-gone" };
@@ -73,5 +87,10 @@ async function deliverable(platform: DeliveryPlatform, { delivery, webhook }: Pe
     isUnsubscribed(platform, delivery),
   ]);
   if (unsubscribed) return { reason: "subscription-deleted" };
-  return event ? { webhook, body: event.event } : { reason: "payload-gone" };
+  if (event) return { webhook, body: event.event };
+  // It is stored beside its first attempts, and MongoDB may have been away meanwhile.
+  if (platform.clock() - delivery.created_at.getTime() < STORED_WITHIN_MS) {
+    throw new AppError("unavailable", "the event is not stored yet");
+  }
+  return { reason: "payload-gone" };
 }

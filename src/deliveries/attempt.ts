@@ -7,7 +7,7 @@ import { BUSY_FLOOR_MS, scheduleOf } from "./schedule.ts";
 
 export type AttemptPlatform = Pick<
   Platform,
-  "mongo" | "counters" | "egress" | "secrets" | "config" | "clock"
+  "mongo" | "directory" | "counters" | "egress" | "secrets" | "config" | "clock"
 >;
 
 export interface RetryOptions {

@@ -1,6 +1,6 @@
 import type { DropReason } from "../events/drops.ts";
 import { StoredEvents } from "../events/model.ts";
-import { reaches } from "../organizations/service.ts";
+import { reachesByDirectory } from "../organizations/service.ts";
 import type { FirstAttempts } from "../queues/deliveries.ts";
 import { Subscriptions } from "../subscriptions/model.ts";
 import { type Webhook, Webhooks } from "../webhooks/model.ts";
@@ -46,13 +46,20 @@ export async function findFirstAttempts(
       ownerId,
     })),
   );
+  await platform.directory.refresh(job.as_of);
   const [webhooks, subscriptions, bodies, recorded] = await Promise.all([
-    findWebhooks(platform, [...new Set(all.map(one => one.webhookId))]),
-    findIds(Subscriptions(platform.mongo), [...new Set(all.map(one => one.subscriptionId))]),
+    findWebhooks(
+      platform,
+      all.map(one => one.webhookId),
+    ),
+    findSubscriptions(
+      platform,
+      all.map(one => one.subscriptionId),
+    ),
     findBodies(platform, job),
     isRepeat || job.again
-      ? findIds(
-          Deliveries(platform.mongo),
+      ? findRecorded(
+          platform,
           all.map(one => deliveryId(one.event, one.subscriptionId)),
         )
       : new Set<string>(),
@@ -62,7 +69,7 @@ export async function findFirstAttempts(
     const webhook = webhooks.get(webhookId);
     if (webhook?.active && webhook.ordered) found.orderedWebhooks.add(webhookId);
     if (recorded.size > 0 && recorded.has(deliveryId(event, subscriptionId))) continue;
-    if (!webhook || !(await reaches(platform, ownerId, webhook.owner_id))) {
+    if (!webhook || !(await reachesByDirectory(platform, ownerId, webhook.owner_id))) {
       found.dropped.push([event.emitter_id, "listener-absent", 1]);
       continue;
     }
@@ -96,19 +103,28 @@ const withoutPayload = (delivery: Delivery, nowMs: number): Delivery => ({
   finished_at_ms: nowMs,
 });
 
-async function findWebhooks(platform: DeliveryPlatform, ids: string[]): Promise<Map<string, Webhook>> {
-  const found = await Webhooks(platform.mongo)
-    .find({ _id: { $in: ids } })
-    .lean<Webhook[]>();
-  return new Map(found.map(webhook => [webhook._id, webhook]));
+function findWebhooks(platform: DeliveryPlatform, ids: string[]): Promise<Map<string, Webhook>> {
+  return platform.directory.lookUp("webhook", ids, async missing => {
+    const found = await Webhooks(platform.mongo)
+      .find({ _id: { $in: missing } })
+      .lean<Webhook[]>();
+    return new Map(found.map(webhook => [webhook._id, webhook]));
+  });
 }
 
-/** Those of the ids that exist. */
-async function findIds(
-  model: ReturnType<typeof Subscriptions> | ReturnType<typeof Deliveries>,
-  ids: string[],
-): Promise<Set<string>> {
-  const found = await (model as ReturnType<typeof Subscriptions>)
+/** Those of the subscriptions that exist. */
+function findSubscriptions(platform: DeliveryPlatform, ids: string[]): Promise<Map<string, true>> {
+  return platform.directory.lookUp("subscription", ids, async missing => {
+    const found = await Subscriptions(platform.mongo)
+      .find({ _id: { $in: missing } }, { _id: 1 })
+      .lean();
+    return new Map(found.map(({ _id }) => [_id, true]));
+  });
+}
+
+/** Those of the deliveries that an earlier job has recorded. */
+async function findRecorded(platform: DeliveryPlatform, ids: string[]): Promise<Set<string>> {
+  const found = await Deliveries(platform.mongo)
     .find({ _id: { $in: ids } }, { _id: 1 })
     .lean();
   return new Set(found.map(({ _id }) => _id));

@@ -9,7 +9,7 @@ import type { Subscription } from "../subscriptions/model.ts";
 import { deliveryId } from "./create.ts";
 import { Deliveries } from "./model.ts";
 
-type Stores = Pick<Platform, "mongo" | "queues" | "clock" | "config">;
+type Stores = Pick<Platform, "mongo" | "queues" | "directory" | "clock" | "config">;
 
 export interface Wanted {
   event: StoredEvent;
@@ -25,14 +25,17 @@ const ATTEMPTS_IN_A_JOB = 32;
 const INLINE_BYTES = 8 * 1024;
 
 /**
- * Stores events and enqueues their first attempts, those of many events in one job. The delivery itself becomes a
+ * Stores events, by `storeAll`, and enqueues their first attempts, those of many events in one job. The delivery itself becomes a
  * document when its first attempt was made, or has to wait: until then the event tells what is still to be done, for
  * the sweep (design.md, guarantee 2). Safe to repeat: what was recorded is not attempted again.
  */
-export async function enqueueFirstAttempts(platform: Stores, wanted: Wanted[]): Promise<void> {
-  const jobs: FirstAttempts[] = [];
-  for (const some of inJobs(wanted)) {
-    const group = newToken();
+export async function enqueueFirstAttempts(
+  platform: Stores,
+  wanted: Wanted[],
+  storeAll: (events: StoredEvent[]) => Promise<void> = events => storeEvents(platform, events),
+): Promise<void> {
+  const groups = inJobs(wanted).map(some => ({ group: newToken(), some }));
+  for (const { group, some } of groups) {
     for (const { event, listeners } of some) {
       event.undelivered = {
         listeners: listeners.map(({ _id, listener_id, owner_id }) => [_id, listener_id, owner_id]),
@@ -40,18 +43,26 @@ export async function enqueueFirstAttempts(platform: Stores, wanted: Wanted[]): 
         sweep_at_ms: platform.clock() + platform.config.sweepEveryMs,
       };
     }
-    const again = some.some(({ isAgain }) => isAgain);
-    jobs.push({ group, ...(again && { again }), events: some.map(({ event }) => inJob(event)) });
   }
-  // Stored first, although both would be quicker side by side: an event that was enqueued only, because MongoDB was
-  // away, may have another id when it comes again, and its listeners would know it by another `webhook-id`.
-  await storeEvents(
-    platform,
-    wanted.map(({ event }) => event),
-  );
-  failpoint("events-stored");
-  await enqueueAll(platform.queues, deliveries, jobs);
-  failpoint("first-attempts-enqueued");
+  const store = async () => {
+    await storeAll(wanted.map(({ event }) => event));
+    failpoint("events-stored");
+  };
+  const as_of = platform.directory.version();
+  const jobs = groups.map(({ group, some }): FirstAttempts => {
+    const again = some.some(({ isAgain }) => isAgain);
+    return { group, as_of, ...(again && { again }), events: some.map(({ event }) => inJob(event)) };
+  });
+  const enqueue = async () => {
+    await enqueueAll(platform.queues, deliveries, jobs);
+    failpoint("first-attempts-enqueued");
+  };
+  // Side by side: the emissions' own job is there until both are done, and their ids stay (docs/decisions/0012). But
+  // an attempt that finds its event in MongoDB only must find it.
+  const isInline = jobs.every(({ events }) => events.every(event => event.body !== undefined));
+  if (isInline) return void (await Promise.all([store(), enqueue()]));
+  await store();
+  await enqueue();
 }
 
 /** An event with all of its listeners stays in one job, so that its end is known there. */

@@ -5,19 +5,28 @@ import { isAlive } from "../queues/define-queue.ts";
 import { deliveries } from "../queues/deliveries.ts";
 import type { Emission } from "../queues/emissions.ts";
 import { eventScore } from "../store/event-id.ts";
-import { type LogEntry, streamOf } from "../store/event-log.ts";
+import { EMITS_REMEMBERED_MS, type LogEntry, streamOf } from "../store/event-log.ts";
+import { timeOfId } from "../store/ids.ts";
 import type { EventStream } from "../store/keys.ts";
 import { type Emitter, findSubscriptions, selectWanting } from "../subscriptions/match.ts";
 import type { Subscription } from "../subscriptions/model.ts";
 import { countDrop, type DropReason } from "./drops.ts";
-import { type EmitPlatform, type Emitted, fanOut } from "./fan-out.ts";
+import { type EmitPlatform, type Emitted, type FanOutOptions, fanOut } from "./fan-out.ts";
 import { findEmitters } from "./find-emitter.ts";
-import { payloadId, type StoredEvent, StoredEvents } from "./model.ts";
+import { forgetTrimmed, type Trimmed } from "./forget-trimmed.ts";
+import { payloadId, type StoredEvent } from "./model.ts";
 import { type EarlierEvent, findEarlier } from "./store.ts";
 import { truncate } from "./truncate.ts";
 
 /** Fields of the job's log line; `unsure` when another worker seems to have the same emission in hand. */
 export type EmitOutcome = Record<string, unknown> & { unsure?: true };
+
+export interface EmitOptions extends FanOutOptions {
+  /** Leaves an emission to whoever else has given it its event id and not yet stored it. */
+  patient?: boolean;
+  /** Deletes the payloads of events that fell out of their stream; at once unless given. */
+  forget?: (trimmed: Trimmed[]) => Promise<void> | void;
+}
 
 /** As `emitAll`, for one. Throws `not-found` when the emitter is gone. */
 export async function emit(platform: EmitPlatform, emission: Emission): Promise<EmitOutcome> {
@@ -30,36 +39,31 @@ export async function emit(platform: EmitPlatform, emission: Emission): Promise<
  * Takes emissions off their queue: gives each its event id, stores the summary, and hands it to every listener that
  * subscribed. May be repeated at any point: an emit id gets its event id back, and deliveries have derived ids. Answers
  * null for an emission whose emitter is gone. Whatever the number of emissions, each store is asked a handful of times.
- * With `patient`, an emission that somebody else has given its event id and not yet stored is left to them.
  */
 export async function emitAll(
   platform: EmitPlatform,
   emissions: Emission[],
-  patient = false,
+  { patient = false, forget = trimmed => forgetTrimmed(platform, trimmed), ...options }: EmitOptions = {},
 ): Promise<(EmitOutcome | null)[]> {
-  const emitters = await findEmitters(platform, [...new Set(emissions.map(one => one.emitter_id))]);
-  const known = emissions.flatMap((emission, place) => {
-    const emitter = emitters.get(emission.emitter_id);
-    return emitter ? [{ place, emission, emitter, channel: emission.name ?? "" }] : [];
-  });
-  const [appended, subscribed, earlier] = await Promise.all([
-    appendAll(platform, known.map(summarized)),
-    subscriptionsOf(platform, known),
-    findEarlier(platform, known.map(storedId)),
+  const found = await appendKnown(platform, emissions);
+  const [subscribed, earlier] = await Promise.all([
+    subscriptionsOf(platform, found.events),
+    findEarlier(platform, found.events.filter(one => mayBeStored(platform, one)).map(storedId)),
   ]);
   const events: Emitted[] = [];
-  for (const one of appended.events) {
+  for (const one of found.events) {
+    // Goes with the job when it must come again: then it has the same event id, even if Redis has forgotten it.
+    one.emission.score ??= eventScore(one.eventId) ?? 0;
     const { subscriptions, filtered } = selectWanting(subscribed.get(feedOf(one)) ?? [], one.emission.event);
     const before = earlier.get(storedId(one));
     const stored = storedEvent(platform, one, subscriptions, before?.event_id);
     const post = stored.delivered ? await howToPost(platform, one, before, patient) : "no";
     events.push({ ...one, subscriptions, filtered, stored, post });
   }
-  await countDrops(platform, events);
   failpoint("events-appended");
-  const taken = await fanOut(platform, events);
+  const [taken] = await Promise.all([fanOut(platform, events, options), countDrops(platform, events)]);
   failpoint("events-fanned-out");
-  await forgetTrimmed(platform, appended.trimmed);
+  await forget(found.trimmed);
   const outcomes: (EmitOutcome | null)[] = emissions.map(() => null);
   for (const [i, { place, emitter, emission, channel, stored, post }] of events.entries()) {
     platform.counters.add("emissions_total", { stream: streamOf(channel) });
@@ -83,6 +87,11 @@ interface Known {
 }
 type Summarized = Known & { stream: EventStream; entry: LogEntry; truncated: boolean };
 type Appended = Summarized & { eventId: string; isNew: boolean };
+interface AppendedAll {
+  /** In the order of their emissions. */
+  events: Appended[];
+  trimmed: Trimmed[];
+}
 
 /** Emitted data stands under `raw_event`; errors and logs are objects of the platform's own (rest-api.md, section 2). */
 export function summaryEvent(channel: string, event: unknown): Record<string, unknown> {
@@ -106,11 +115,32 @@ function summarized(known: Known): Summarized {
   return { ...known, stream: streamOf(channel), truncated, entry: { summary, reserved: emission.score } };
 }
 
+/**
+ * Gives those whose emitter exists their event ids. Emitters are looked up in the directory while Redis is asked whether
+ * that still holds: for one that turns out to be gone, what was just written goes too.
+ */
+async function appendKnown(platform: EmitPlatform, emissions: Emission[]): Promise<AppendedAll> {
+  const ids = emissions.map(one => one.emitter_id);
+  const emitters = await findEmitters(platform, ids);
+  const known = emissions.flatMap((emission, place) => {
+    const emitter = emitters.get(emission.emitter_id);
+    return emitter ? [{ place, emission, emitter, channel: emission.name ?? "" }] : [];
+  });
+  const [appended, isOutdated] = await Promise.all([
+    appendAll(platform, known.map(summarized)),
+    platform.directory.refresh(),
+  ]);
+  if (!isOutdated) return appended;
+  const still = await findEmitters(platform, ids);
+  for (const id of emitters.keys()) if (!still.has(id)) await platform.eventLog.forget(id);
+  return { ...appended, events: appended.events.filter(({ emitter }) => still.has(emitter.id)) };
+}
+
 /** Gives all their event ids, each stream's in one go. */
-async function appendAll(platform: EmitPlatform, entries: Summarized[]) {
+async function appendAll(platform: EmitPlatform, entries: Summarized[]): Promise<AppendedAll> {
   const streams = groupBy(entries, ({ emitter, stream }) => `${emitter.id} ${stream}`);
   const events: Appended[] = [];
-  const trimmed: { emitterId: string; eventIds: string[] }[] = [];
+  const trimmed: Trimmed[] = [];
   await Promise.all(
     [...streams.values()].map(async of => {
       const [{ emitter, stream } = entries[0] as Summarized] = of;
@@ -130,6 +160,15 @@ async function appendAll(platform: EmitPlatform, entries: Summarized[]) {
   return { events, trimmed };
 }
 
+/** How old an emit id may be by its own time for Redis alone to know that it is new; clocks differ a little. */
+const YOUNG_MS = EMITS_REMEMBERED_MS / 4;
+
+/** Whether the event may stand in MongoDB: Redis has seen its emit id, or may have forgotten it. */
+function mayBeStored(platform: EmitPlatform, { isNew, emission }: Appended): boolean {
+  const at = timeOfId(emission.emit_id);
+  return !isNew || at === null || Math.abs(platform.clock() - at) > YOUNG_MS;
+}
+
 const storedId = ({ emitter, emission }: Known) => payloadId(emitter.id, emission.emit_id);
 const feedOf = ({ emitter, channel }: Known) => `${emitter.id} ${channel}`;
 
@@ -138,11 +177,13 @@ async function subscriptionsOf(
   emissions: Known[],
 ): Promise<Map<string, Subscription[]>> {
   const feeds = new Map(emissions.map(one => [feedOf(one), one]));
-  const found = [...feeds].map(
-    async ([feed, { emitter, channel }]) =>
-      [feed, await findSubscriptions(platform, emitter, channel)] as const,
-  );
-  return new Map(await Promise.all(found));
+  return await platform.directory.lookUp("subscriptions", [...feeds.keys()], async missing => {
+    const found = missing.map(async feed => {
+      const { emitter, channel } = feeds.get(feed) as Known;
+      return [feed, await findSubscriptions(platform, emitter, channel)] as const;
+    });
+    return new Map(await Promise.all(found));
+  });
 }
 
 function storedEvent(
@@ -191,23 +232,11 @@ async function countDrops(platform: EmitPlatform, events: Emitted[]): Promise<vo
     if (!isNew) continue;
     if (subscriptions.length === 0 && filtered === 0) count(emitter.id, "no-listener", 1);
     count(emitter.id, "filtered", filtered);
-    if (truncated) count(emitter.id, "truncated", 1);
+    // Its owner's count was raised with the summary.
+    if (truncated)
+      platform.counters.add("events_dropped_total", { reason: "truncated" satisfies DropReason });
   }
   await Promise.all(
     [...drops.values()].map(({ emitterId, reason, count: by }) => countDrop(platform, emitterId, reason, by)),
   );
-}
-
-/** Payloads kept only for their summary go with it. */
-async function forgetTrimmed(
-  platform: EmitPlatform,
-  trimmed: { emitterId: string; eventIds: string[] }[],
-): Promise<void> {
-  for (const { emitterId, eventIds } of trimmed) {
-    await StoredEvents(platform.mongo).deleteMany({
-      emitter_id: emitterId,
-      score: { $in: eventIds.map(id => eventScore(id) ?? -1) },
-      delivered: false,
-    });
-  }
 }

@@ -19,7 +19,17 @@ import { storeEvents } from "./store.ts";
 /** What an emission needs on its way to its listeners. */
 export type EmitPlatform = Pick<
   Platform,
-  "mongo" | "redis" | "keys" | "queues" | "eventLog" | "runLine" | "counters" | "clock" | "config" | "log"
+  | "mongo"
+  | "redis"
+  | "keys"
+  | "queues"
+  | "eventLog"
+  | "directory"
+  | "runLine"
+  | "counters"
+  | "clock"
+  | "config"
+  | "log"
 >;
 
 /** An event with its id, on its way to those who want it. */
@@ -44,8 +54,17 @@ const LISTENERS_IN_A_JOB = 200;
 
 const isWebhook = ({ listener_id }: Subscription) => listener_id.startsWith("wh_");
 
+export interface FanOutOptions {
+  /** Stores events as `storeEvents` does, perhaps those of others with them. */
+  store?: (events: StoredEvent[]) => Promise<void>;
+}
+
 /** Stores events and hands each to the listener of each subscription; answers how many took each. Safe to repeat. */
-export async function fanOut(platform: EmitPlatform, events: Emitted[]): Promise<number[]> {
+export async function fanOut(
+  platform: EmitPlatform,
+  events: Emitted[],
+  { store = some => storeEvents(platform, some) }: FanOutOptions = {},
+): Promise<number[]> {
   const isWide = ({ subscriptions }: Emitted) => subscriptions.length > LISTENERS_IN_A_JOB;
   const posted = onceEach(events.filter(({ post }) => post === "first" || post === "again")).filter(
     event => !isWide(event),
@@ -59,11 +78,9 @@ export async function fanOut(platform: EmitPlatform, events: Emitted[]): Promise
         listeners: subscriptions.filter(isWebhook),
         isAgain: post === "again",
       })),
+      store,
     ),
-    storeEvents(
-      platform,
-      kept.map(({ stored }) => stored),
-    ),
+    store(kept.map(({ stored }) => stored)),
   ]);
   for (const { stored, subscriptions } of events.filter(isWide)) {
     await createDeliveries(platform, {

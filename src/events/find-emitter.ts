@@ -8,14 +8,18 @@ export async function findEmitter(
   platform: Pick<Platform, "mongo">,
   emitterId: string,
 ): Promise<Emitter | null> {
-  return (await findEmitters(platform, [emitterId])).get(emitterId) ?? null;
+  return (await find(platform, [emitterId])).get(emitterId) ?? null;
 }
 
-/** The emitters that exist of these, by their ids. */
-export async function findEmitters(
-  platform: Pick<Platform, "mongo">,
+/** The emitters that exist of these, by their ids; what the directory knows is not looked for. */
+export function findEmitters(
+  platform: Pick<Platform, "mongo" | "directory">,
   emitterIds: string[],
 ): Promise<Map<string, Emitter>> {
+  return platform.directory.lookUp("emitter", emitterIds, missing => find(platform, missing));
+}
+
+async function find(platform: Pick<Platform, "mongo">, emitterIds: string[]): Promise<Map<string, Emitter>> {
   const workflows = emitterIds.filter(id => id.startsWith("p_"));
   const sources = emitterIds.filter(id => !id.startsWith("p_"));
   const rows: { _id: string; owner_id: string }[] = (

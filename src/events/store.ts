@@ -24,6 +24,7 @@ export async function findEarlier(
   platform: Pick<Platform, "mongo">,
   payloadIds: string[],
 ): Promise<Map<string, EarlierEvent>> {
+  if (payloadIds.length === 0) return new Map();
   const stored = await StoredEvents(platform.mongo)
     .find({ _id: { $in: payloadIds } }, { event_id: 1, "undelivered.group": 1 })
     .lean<StoredEvent[]>();

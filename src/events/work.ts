@@ -5,30 +5,56 @@ import { Postponed } from "../queues/postponed.ts";
 import type { Work } from "../queues/run-worker.ts";
 import { type EmitOutcome, emitAll } from "./emit.ts";
 import type { EmitPlatform } from "./fan-out.ts";
+import { openForgetTrimmed } from "./forget-trimmed.ts";
+import type { StoredEvent } from "./model.ts";
+import { storeEvents } from "./store.ts";
 
 /** Emissions that go through the stores together: the stores' round trips are most of what one costs. */
 const TOGETHER = 128;
 /** While one batch waits for MongoDB, another is prepared. */
 const AT_ONCE = 3;
 
+/** Events in one insert. */
+const STORED_AT_ONCE = 500;
+/** No listener waits for an event to be stored: at low rates some share an insert, which costs much more than they. */
+const GATHERED = { delayMs: 20, enough: 32 };
+
 /** By then who had the same emission in hand has stored it, or has died. */
 const UNSURE_MS = 500;
 const PATIENT_TIMES = 3;
 
+type EmissionsWork = Pick<Work<EmissionsJob>, "job" | "begun" | "keep">;
+
 /** What the emissions worker does with a job; jobs that come at the same time are worked off together. */
 export function openEmissions(platform: EmitPlatform) {
+  const forget = openForgetTrimmed(platform);
+  const storeTogether = gather(
+    async (batch: StoredEvent[][]) => {
+      await storeEvents(platform, batch.flat());
+      return batch.map(() => undefined);
+    },
+    { most: STORED_AT_ONCE, atOnce: AT_ONCE, weigh: some => some.length, ...GATHERED },
+  );
+  const store = async (events: StoredEvent[]) => {
+    if (events.length > 0) await storeTogether(events);
+  };
   const together = (patient: boolean) =>
     gather(
       async (jobs: Emission[][]) => {
-        const outcomes = await emitAll(platform, jobs.flat(), patient);
+        const outcomes = await emitAll(platform, jobs.flat(), { patient, forget, store });
         return jobs.map(job => outcomes.splice(0, job.length));
       },
       { most: TOGETHER, atOnce: AT_ONCE, weigh: job => job.length },
     );
   const [patiently, atAnyRate] = [together(true), together(false)];
 
-  return async ({ job, begun }: Pick<Work<EmissionsJob>, "job" | "begun">): Promise<EmitOutcome> => {
-    const outcomes = await (begun > PATIENT_TIMES ? atAnyRate : patiently)(emissionsIn(job));
+  return async ({ job, begun, keep }: EmissionsWork): Promise<EmitOutcome> => {
+    const emit = begun > PATIENT_TIMES ? atAnyRate : patiently;
+    const outcomes = await emit(emissionsIn(job)).catch(async (error: unknown) => {
+      // With the event ids that they were given. Where Redis is away too, it remembers them for a while.
+      await keep(job).catch(() => undefined);
+      throw error;
+    });
     const emitted = outcomes.filter(outcome => outcome !== null);
     const [first] = emitted;
     if (!first) throw notFound("emitter");

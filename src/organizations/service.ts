@@ -43,7 +43,7 @@ export async function createOrganization(
 
 /** Makes a user a member; once more changes nothing. Throws `not-found` for either. */
 export async function addMember(
-  platform: Stores,
+  platform: Stores & Pick<Platform, "directory">,
   orgId: string,
   userId: string,
 ): Promise<{ id: string; user_id: string }> {
@@ -63,6 +63,7 @@ export async function addMember(
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
   }
+  await platform.directory.changed();
   return { id: orgId, user_id: userId };
 }
 
@@ -74,4 +75,19 @@ export async function reaches(
 ): Promise<boolean> {
   if (userOrOrgId === ownerId) return true;
   return (await Memberships(platform.mongo).exists({ _id: `${ownerId}-${userOrOrgId}` })) !== null;
+}
+
+/** As `reaches`, by the directory: for what is asked of each event. */
+export async function reachesByDirectory(
+  platform: Pick<Platform, "mongo" | "directory">,
+  userOrOrgId: string,
+  ownerId: string,
+): Promise<boolean> {
+  if (userOrOrgId === ownerId) return true;
+  const key = `${ownerId}-${userOrOrgId}`;
+  const found = await platform.directory.lookUp("reach", [key], async () => {
+    const isMember = await reaches(platform, userOrOrgId, ownerId);
+    return new Map([[key, isMember]]);
+  });
+  return found.get(key) ?? false;
 }

@@ -17,6 +17,8 @@ export type Listener = Static<typeof Listener>;
 const FirstAttempts = Type.Object({
   /** The job's identity, kept with its events: by it the sweep finds out whether the job still exists. */
   group: Type.String(),
+  /** Version of the directory that the listeners were found in. */
+  as_of: Type.Optional(Type.String()),
   /** True when an earlier job may have made some of these attempts. */
   again: Type.Optional(Type.Boolean()),
   events: Type.Array(

@@ -20,6 +20,8 @@ export interface Work<Payload> {
   log: Logger;
   /** Aborted when the worker is told to end at once. */
   signal: AbortSignal;
+  /** Replaces what is stored of the job, for the next time it is begun. */
+  keep: (job: Payload) => Promise<void>;
   /** True once the worker is to stop: a handler with more to do gives the rest back. */
   stopping: () => boolean;
 }
@@ -111,6 +113,7 @@ export function runWorker<Schema extends TSchema>(
         dueAtMs: job.timestamp + (job.opts.delay ?? 0),
         log,
         signal,
+        keep: payload => job.updateData(payload),
         stopping: () => isStopping,
       });
       finish("done", fields ?? {}, "info");

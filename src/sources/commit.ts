@@ -79,7 +79,7 @@ export async function saveCandidate(
 
 /** Removes a source and all that is kept of it, last of all its document, so that a crash leaves it to be found. */
 export async function removeSource(
-  platform: Pick<Platform, "mongo" | "redis" | "keys" | "eventLog" | "queues" | "runLine">,
+  platform: Pick<Platform, "mongo" | "redis" | "keys" | "eventLog" | "directory" | "queues" | "runLine">,
   source: Source,
 ): Promise<void> {
   const touching = { $or: [{ emitter_id: source._id }, { listener_id: source._id }] };
@@ -92,4 +92,5 @@ export async function removeSource(
   await platform.eventLog.forget(source._id);
   await platform.redis.del(platform.keys.timerWaiting(source._id), platform.keys.timerPassed(source._id));
   await Sources(platform.mongo).deleteOne({ _id: source._id });
+  await platform.directory.changed();
 }

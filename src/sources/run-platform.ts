@@ -8,6 +8,7 @@ export type RunPlatform = Pick<
   | "keys"
   | "queues"
   | "eventLog"
+  | "directory"
   | "runLine"
   | "secrets"
   | "counters"

@@ -5,8 +5,13 @@ import type { RedisClient } from "./redis.ts";
 
 /** Summaries kept of each emitter and stream (rest-api.md, section 8). */
 export const EVENTS_KEPT = 100;
-/** Emit ids remembered of each emitter, so that an emission enqueued twice gets the event id it had. */
+/** Emit ids remembered of each emitter at least, so that an emission enqueued twice gets the event id it had. */
 const EMITS_REMEMBERED = 1000;
+/**
+ * For so long each of them is: longer than a job whose worker died takes to be given out again, so that what an
+ * emission had begun is known however much came after it. Milliseconds.
+ */
+export const EMITS_REMEMBERED_MS = 120_000;
 
 const append = script<(string | number)[]>("append-events");
 const reserve = script<string>("reserve-scores");
@@ -45,7 +50,7 @@ const summaryOf = (id: string, text: string): EventSummary => ({
 export interface EventLog {
   /**
    * Stores emissions in their order; an emit id that was stored before gets the event id it had, and nothing is stored.
-   * Of what falls out of the stream it tells the event ids whose payload is stored elsewhere.
+   * A cut summary is counted among its emitter's drops. Of what falls out of the stream it tells the event ids whose payload is stored elsewhere.
    */
   append(emitterId: string, stream: EventStream, entries: LogEntry[]): Promise<Appended>;
   /** Reserves the event ids of emissions that will be appended in any order; answers the first one's score. */
@@ -108,16 +113,19 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
           keys.eventIds(emitterId, stream),
           keys.eventSummaries(emitterId, stream),
           keys.seenEmits(emitterId),
+          keys.drops(emitterId),
         ],
         [
           EVENTS_KEPT,
           EMITS_REMEMBERED,
+          EMITS_REMEMBERED_MS,
           keys.eventFeed(emitterId),
           SLOTS_PER_MS,
           ...entries.flatMap(({ summary, reserved }) => [
             summary.metadata.emit_id,
             JSON.stringify(summary),
             reserved ?? "",
+            summary.metadata.truncated ? 1 : 0,
           ]),
         ],
       );

@@ -58,6 +58,14 @@ export function firstIdAt(prefix: IdPrefix, atMs: number): string {
   return `${prefix}_${base62(atMs, TIME_CHARS)}`;
 }
 
+/** Unix milliseconds that an id begins with: one of ours (whatever follows it), or a UUID of version 7; else null. */
+export function timeOfId(id: string): number | null {
+  const ours = /^[a-z]+_([0-9A-Za-z]{7})[0-9A-Za-z]{9}/.exec(id)?.[1];
+  if (ours) return [...ours].reduce((ms, char) => ms * 62 + ALPHABET.indexOf(char), 0);
+  const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7/i.exec(id) ?? [];
+  return high && low ? Number.parseInt(high + low, 16) : null;
+}
+
 /** 32 random characters (190 bits): api keys, endpoint names. */
 export function newToken(): string {
   return token();

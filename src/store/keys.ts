@@ -49,6 +49,8 @@ export function redisKeys(prefix: string) {
     drops: (emitterId: string) => emitter(emitterId, "drops"),
     /** Pub/sub channel on which one web process hears of the runs it waits for. */
     replies: (processId: string) => `${prefix}:replies:${processId}`,
+    /** Changes with all that decides who gets an event. */
+    directoryVersion: () => `${prefix}:directory`,
     leader: () => `${prefix}:leader`,
     rateLimit: () => `${prefix}:rate`,
     idempotency: () => `${prefix}:idempotency`,

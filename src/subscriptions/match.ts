@@ -1,4 +1,4 @@
-import { reaches } from "../organizations/service.ts";
+import { reachesByDirectory } from "../organizations/service.ts";
 import type { Platform } from "../platform.ts";
 import { matches } from "./filter.ts";
 import { type Subscription, Subscriptions } from "./model.ts";
@@ -26,7 +26,7 @@ export function globOf(emitterId: string): "dc_*" | "p_*" {
  * is left out.
  */
 export async function findSubscriptions(
-  platform: Pick<Platform, "mongo">,
+  platform: Pick<Platform, "mongo" | "directory">,
   emitter: Emitter,
   channel: string,
 ): Promise<Subscription[]> {
@@ -41,7 +41,8 @@ export async function findSubscriptions(
     .lean();
   const reached = new Map<string, boolean>();
   for (const { owner_id } of found) {
-    if (!reached.has(owner_id)) reached.set(owner_id, await reaches(platform, owner_id, emitter.owner_id));
+    if (reached.has(owner_id)) continue;
+    reached.set(owner_id, await reachesByDirectory(platform, owner_id, emitter.owner_id));
   }
   return found.filter(({ owner_id }) => reached.get(owner_id));
 }

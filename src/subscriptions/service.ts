@@ -9,6 +9,7 @@ import { checkFilter } from "./filter.ts";
 import { AutoSubscriptions, type Subscription, Subscriptions } from "./model.ts";
 
 type Stores = Pick<Platform, "mongo" | "clock">;
+type Routing = Stores & Pick<Platform, "directory">;
 
 /** For whom a subscription is made, and whose things it may name. */
 export interface Subscriber {
@@ -61,7 +62,7 @@ async function checkListener(platform: Stores, id: string, owners: string[]): Pr
  * for ids of a wrong kind, `not-found` for what none of the subscriber's owners has (rest-api.md, section 4.5).
  */
 export async function subscribe(
-  platform: Stores,
+  platform: Routing,
   { owner, owners, userId }: Subscriber,
   { emitterId, listenerId, eventName, filter }: Wanted,
 ): Promise<Subscription> {
@@ -78,6 +79,7 @@ export async function subscribe(
   };
   try {
     await Subscriptions(platform.mongo).insertOne(subscription);
+    await platform.directory.changed();
     return subscription;
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
@@ -86,13 +88,14 @@ export async function subscribe(
         returnDocument: "after",
       })
       .lean();
+    await platform.directory.changed();
     return existing ?? subscription;
   }
 }
 
 /** Ends a subscription: the subscriber's own before another one it reaches. Throws `not-found` when there is none. */
 export async function unsubscribe(
-  platform: Stores,
+  platform: Routing,
   { owner, owners }: Subscriber,
   { emitterId, listenerId, eventName }: Wanted,
 ): Promise<void> {
@@ -103,7 +106,9 @@ export async function unsubscribe(
       owner_id,
       listener_id: listenerId,
     });
-    if (deletedCount > 0) return;
+    if (deletedCount === 0) continue;
+    await platform.directory.changed();
+    return;
   }
   throw notFound("subscription");
 }

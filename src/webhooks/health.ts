@@ -1,7 +1,7 @@
 import type { Platform } from "../platform.ts";
 import { type Webhook, Webhooks } from "./model.ts";
 
-type Stores = Pick<Platform, "mongo" | "clock" | "config">;
+type Stores = Pick<Platform, "mongo" | "clock" | "config" | "directory">;
 
 /** What a webhook's owner is told of the way to being disabled; both null while there is nothing to tell. */
 export interface Outlook {
@@ -28,9 +28,13 @@ export function outlookOf(
   return { willBeDisabledAtMs, notice };
 }
 
-/** Notes that the endpoint works again. A working webhook costs no write. */
+/**
+ * Notes that the endpoint works again, in `webhook` too. A working webhook costs no write. Other processes hear of it
+ * when they read the webhook the next time, seconds later: what depends on it counts in days.
+ */
 export async function noteSuccess(platform: Stores, webhook: Webhook): Promise<void> {
   if (webhook.failing_since_ms === null) return;
+  webhook.failing_since_ms = null;
   await Webhooks(platform.mongo).updateOne({ _id: webhook._id }, { $set: { failing_since_ms: null } });
 }
 
@@ -42,6 +46,7 @@ export async function noteSuccess(platform: Stores, webhook: Webhook): Promise<v
 export async function noteFailure(platform: Stores, webhook: Webhook): Promise<void> {
   const now = platform.clock();
   if (webhook.failing_since_ms === null) {
+    webhook.failing_since_ms = now;
     await Webhooks(platform.mongo).updateOne(
       // An owner may have changed the url while the old one failed: the new one begins with a clean record.
       { _id: webhook._id, url: webhook.url, failing_since_ms: null },
@@ -57,6 +62,7 @@ export async function noteFailure(platform: Stores, webhook: Webhook): Promise<v
     { _id: webhook._id, active: true, failing_since_ms: webhook.failing_since_ms },
     { $set: { active: false, disabled_reason: `every attempt has failed since ${since}` } },
   );
+  await platform.directory.changed();
 }
 
 /** Disables a webhook whose endpoint answered 410: it asked not to be called again. */
@@ -66,4 +72,5 @@ export async function disableGone(platform: Stores, webhook: Webhook): Promise<v
     { _id: webhook._id, active: true, url: webhook.url },
     { $set: { active: false, disabled_reason: "the endpoint answered 410 Gone" } },
   );
+  await platform.directory.changed();
 }

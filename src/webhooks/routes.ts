@@ -13,7 +13,10 @@ import {
   updateWebhook,
 } from "./service.ts";
 
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "clock" | "secrets" | "config" | "queues">;
+type Deps = Pick<
+  Platform,
+  "mongo" | "directory" | "redis" | "keys" | "clock" | "secrets" | "config" | "queues"
+>;
 
 const route = routeFor<Deps>();
 

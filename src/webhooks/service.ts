@@ -14,6 +14,7 @@ import type { WebhookChanges, WebhookView, WebhookWithKey } from "./schema.ts";
 import { newSigningKey, rotated } from "./signing-keys.ts";
 
 type Stores = Pick<Platform, "mongo" | "clock">;
+type Routing = Stores & Pick<Platform, "directory">;
 type Sealing = Stores & Pick<Platform, "secrets" | "config">;
 
 const seconds = (ms: number) => Math.floor(ms / 1000);
@@ -118,7 +119,7 @@ export async function listWebhooks(
  * record. Deliveries under way go to the url that holds when they are made. Throws `invalid`, `not-found`.
  */
 export async function updateWebhook(
-  platform: Sealing & Pick<Platform, "queues">,
+  platform: Sealing & Routing & Pick<Platform, "queues">,
   webhook: Webhook,
   changes: WebhookChanges,
 ): Promise<WebhookView> {
@@ -138,6 +139,7 @@ export async function updateWebhook(
     .findOneAndUpdate({ _id: webhook._id }, { $set: set }, { returnDocument: "after" })
     .lean<Webhook | null>();
   if (!updated) throw notFound("webhook");
+  await platform.directory.changed();
   // What waits in order goes its own way from now on, or the other way round.
   if (changes.ordered !== undefined) await enqueueTurn(platform, webhook._id, "order", 0);
   return presentWebhook(platform, updated);
@@ -147,12 +149,13 @@ export async function updateWebhook(
  * Deletes a webhook with the subscriptions that name it, all or none, and ends its pending deliveries quietly. Those
  * may be very many, so they stay out of the transaction: one that a crash left pending is cancelled when it is due.
  */
-export async function deleteWebhook(platform: Stores, webhookId: string): Promise<void> {
+export async function deleteWebhook(platform: Routing, webhookId: string): Promise<void> {
   await transaction(platform.mongo, async session => {
     await Webhooks(platform.mongo).deleteOne({ _id: webhookId }, { session });
     await Subscriptions(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
     await AutoSubscriptions(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
   });
+  await platform.directory.changed();
   await cancelPending(platform, webhookId);
 }
 
@@ -160,7 +163,10 @@ export async function deleteWebhook(platform: Stores, webhookId: string): Promis
  * Gives the webhook a new signing key, shown this once; the one before signs too for 24 hours. Throws `conflict` when
  * another rotation came in between, so that no caller holds a key that never signs.
  */
-export async function rotateSigningKey(platform: Sealing, webhook: Webhook): Promise<WebhookWithKey> {
+export async function rotateSigningKey(
+  platform: Sealing & Routing,
+  webhook: Webhook,
+): Promise<WebhookWithKey> {
   const signingKey = newSigningKey();
   const now = platform.clock();
   const signing_keys = rotated(webhook.signing_keys, platform.secrets.seal(signingKey), now);
@@ -172,5 +178,6 @@ export async function rotateSigningKey(platform: Sealing, webhook: Webhook): Pro
     )
     .lean<Webhook | null>();
   if (!updated) throw new AppError("conflict", "the signing key was changed by another request");
+  await platform.directory.changed();
   return { ...presentWebhook(platform, updated), signing_key: signingKey };
 }

@@ -144,6 +144,8 @@ describe("trying again by hand", () => {
   it("fails a scheduled one whose payload is gone", async () => {
     await emit(platform, [listener]);
     await StoredEvents(platform.mongo).deleteMany({});
+    expect(await codeOf(work(0)), "of an event that may just not be stored yet").to.equal("unavailable");
+    await Deliveries(platform.mongo).updateMany({}, { $set: { created_at: new Date(Date.now() - 120_000) } });
     expect(await work(0)).to.include({ result: "payload-gone" });
     expect(await delivery()).to.include({ state: "failed", reason: "payload-gone" });
   });

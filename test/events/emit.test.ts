@@ -2,11 +2,12 @@ import { expect } from "chai";
 import { Deliveries } from "../../src/deliveries/model.ts";
 import { readDrops } from "../../src/events/drops.ts";
 import { emit } from "../../src/events/emit.ts";
-import { StoredEvents } from "../../src/events/model.ts";
+import { payloadId, StoredEvents } from "../../src/events/model.ts";
 import { readSummaries } from "../../src/events/read.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";
 import type { Emission } from "../../src/queues/emissions.ts";
+import { eventScore } from "../../src/store/event-id.ts";
 import { newId } from "../../src/store/ids.ts";
 import type { EventStream } from "../../src/store/keys.ts";
 import { Subscriptions } from "../../src/subscriptions/model.ts";
@@ -167,6 +168,40 @@ describe("an emission", () => {
     for (let n = 0; n < 100; n += 1) await emit(platform, job(id, { event: n }));
     expect(await rows(id)).to.have.length(100);
     expect(await StoredEvents(platform.mongo).countDocuments({ emitter_id: id })).to.equal(0);
+  });
+
+  it("published again is the same event, also where Redis has forgotten it", async () => {
+    const { id } = await emitter();
+    const jobs = () => openedQueue(platform.queues, deliveries).getJobCountByTypes("waiting");
+    for (const emit_id of ["order-9", newId("emit", Date.now() - 3_600_000)]) {
+      await emit(platform, job(id, { emit_id }));
+      const before = await jobs();
+      await platform.redis.del(platform.keys.seenEmits(id));
+      const { event_id: again } = await emit(platform, job(id, { emit_id }));
+      expect(await jobs(), emit_id).to.equal(before);
+      const stored = await StoredEvents(platform.mongo).find({ _id: payloadId(id, emit_id) });
+      expect(stored.map(({ event_id }) => event_id)).to.deep.equal([again]);
+    }
+  });
+
+  it("goes with the event id that it was given when its job must come again", async () => {
+    const { id } = await emitter();
+    const given = job(id);
+    const { event_id } = await emit(platform, given);
+    expect(given.score).to.equal(eventScore(String(event_id)));
+    await platform.redis.del(platform.keys.seenEmits(id));
+    await platform.eventLog.removeRange(id, "emits", {});
+    expect((await emit(platform, given)).event_id).to.equal(event_id);
+  });
+
+  it("of an emitter that went after it was last seen is not found, and leaves nothing", async () => {
+    const { id } = await emitter();
+    await emit(platform, job(id));
+    await Workflows(platform.mongo).deleteOne({ _id: id });
+    await platform.eventLog.forget(id);
+    await platform.directory.changed();
+    expect((await rejection(emit(platform, job(id)))).code).to.equal("not-found");
+    expect(await platform.redis.keys(`*{${id}}*`)).to.deep.equal([]);
   });
 
   it("of an emitter that is gone is not found, and leaves nothing", async () => {

@@ -38,6 +38,19 @@ describe("a worker", () => {
     expect(calls).to.equal(3);
   });
 
+  it("gives a job that comes again what its handler kept for it", async () => {
+    const seen: string[] = [];
+    await queue().add(QUEUE.name, { emitter_id: "dc_1" }, { attempts: 1 });
+    work(async ({ job, keep }) => {
+      seen.push(job.emitter_id);
+      if (seen.length > 1) return undefined;
+      await keep({ ...job, emitter_id: "dc_2" });
+      throw new AppError("unavailable", "the store is away");
+    });
+    await until(async () => (await queue().getJobCountByTypes("completed")) === 1);
+    expect(seen).to.deep.equal(["dc_1", "dc_2"]);
+  });
+
   it("does a job once that is given out again to the process that has it in hand", async () => {
     let calls = 0;
     let end = () => {};

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { derivedId, firstIdAt, isId, newId } from "../../src/store/ids.ts";
+import { derivedId, firstIdAt, isId, newId, timeOfId } from "../../src/store/ids.ts";
 
 const ms = fc.integer({ min: 0, max: 3_000_000_000_000 });
 
@@ -18,6 +18,19 @@ describe("ids", () => {
         expect(newId("wh", a) < newId("wh", b)).to.equal(a < b);
       }),
     );
+  });
+
+  it("tell their time, whatever follows them; so do UUIDs of version 7, and no other text", () => {
+    fc.assert(
+      fc.property(ms, fc.string(), (at, tail) => {
+        expect(timeOfId(newId("emit", at))).to.equal(at);
+        expect(timeOfId(`${derivedId("run", at, tail)}-3`)).to.equal(at);
+      }),
+    );
+    expect(timeOfId("019a0f3c-5b00-7abc-8def-0123456789ab")).to.equal(0x019a0f3c5b00);
+    for (const text of ["", "order-1", "emit_short", "3b241101-e2bb-4255-8caf-4136c566a962"]) {
+      expect(timeOfId(text), text).to.equal(null);
+    }
   });
 
   it("derived from the same parts are the same, from others are not, and stand at their time", () => {

@@ -12,13 +12,11 @@ describe("which subscriptions want an event", () => {
   });
   after(() => platform.destroy());
 
-  const join = (org: string, user: string) =>
-    Memberships(platform.mongo).insertOne({
-      _id: `${org}-${user}`,
-      org_id: org,
-      user_id: user,
-      created_at: 0,
-    });
+  const join = async (org: string, user: string) => {
+    const membership = { _id: `${org}-${user}`, org_id: org, user_id: user, created_at: 0 };
+    await Memberships(platform.mongo).insertOne(membership);
+    await platform.directory.changed();
+  };
 
   async function subscribe(
     owner: string,
@@ -41,6 +39,7 @@ describe("which subscriptions want an event", () => {
   }
 
   async function matched(id: string, owner: string, channel = "", event: unknown = {}) {
+    await platform.directory.refresh();
     const found = await findSubscriptions(platform, { id, owner_id: owner }, channel);
     const { subscriptions, filtered } = selectWanting(found, event);
     return { ids: subscriptions.map(({ _id }) => _id), filtered };
@@ -91,6 +90,7 @@ describe("which subscriptions want an event", () => {
     await join(org, member);
     expect((await matched(source, org)).ids).to.have.members([ours, byId, byOrg]);
     await Memberships(platform.mongo).deleteOne({ _id: `${org}-${member}` });
+    await platform.directory.changed();
     expect((await matched(source, org)).ids).to.have.members([ours]);
   });
 
