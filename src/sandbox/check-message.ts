@@ -46,7 +46,10 @@ const SHAPES: Record<ChildMessage["kind"], object> = {
     headers: { type: "object", maxProperties: 200, additionalProperties: text(8192) },
     bodyBase64: { type: "string" },
   }),
-  ended: shape({ call, error, db: { type: "object" } }, ["error", "db"]),
+  ended: shape(
+    { call, ms: { type: "number", minimum: 0 }, last: { const: true }, error, db: { type: "object" } },
+    ["last", "error", "db"],
+  ),
 };
 
 function shape(properties: Record<string, object>, optional: string[] = []) {

@@ -7,11 +7,20 @@ import { openBundleFiles } from "./bundle-files.ts";
 import { checkDescription } from "./check-description.ts";
 import { findDeno } from "./deno-binary.ts";
 import { openSandboxHome } from "./home.ts";
-import { createPool, type Slot } from "./pool.ts";
+import { createPool } from "./pool.ts";
 import { writePrelude } from "./prelude.ts";
 import { findPrivileges, type Privileges } from "./privileges.ts";
-import type { CallError, CallRequest, CallResult, ComponentDescription, HttpResponse } from "./protocol.ts";
+import type {
+  CallError,
+  CallRequest,
+  CallResult,
+  CallsRequest,
+  ComponentDescription,
+  HttpResponse,
+} from "./protocol.ts";
 import { openSandbox } from "./sandbox.ts";
+import type { SeriesControl } from "./series.ts";
+import { createServe, MAX_PROCESS_CPU_MS } from "./serve.ts";
 import { ended, spawnChild } from "./spawn.ts";
 import { warmUp } from "./warm-up.ts";
 import { DISK, startWatchdog } from "./watchdog.ts";
@@ -41,6 +50,11 @@ export interface CallOptions {
   owner?: string;
 }
 
+export interface CallsOptions extends Omit<CallOptions, "onRespond">, SeriesControl {
+  /** No call begins later than this many milliseconds after the first. */
+  forMs: number;
+}
+
 export interface Sandboxes {
   /** What the component says of itself. Throws AppError `invalid` with its own message, within 10 s. */
   describe(bundle: Bundle, options?: Pick<CallOptions, "owner">): Promise<ComponentDescription>;
@@ -49,6 +63,11 @@ export interface Sandboxes {
    * one key serial. Whatever the component does, this resolves; it rejects only when the host itself is broken.
    */
   call(key: string, bundle: Bundle, request: CallRequest, options?: CallOptions): Promise<CallResult>;
+  /**
+   * As `call`, for events in their order, each with the db that the one before left: the first, and as many more as
+   * there is time for. Answers how many were called, which is one at least; each has its result by then.
+   */
+  calls(key: string, bundle: Bundle, request: CallsRequest, options: CallsOptions): Promise<number>;
   /** Ends the warm processes whose key starts so, a busy one after its call. */
   drop(keyPrefix: string): void;
   /** Ends all processes; calls under way end as `Cancelled`. */
@@ -73,8 +92,6 @@ export interface SandboxesOptions {
 }
 
 const DESCRIBE_MS = 10_000;
-/** For starting deno and evaluating the module, before the call's own time runs. */
-const LOAD_MS = 10_000;
 const CONNECT_MS = 10_000;
 /** Of all events of one call together: they are held in the worker's memory until it ends. */
 const MAX_RUN_BYTES = 64 * 1024 * 1024;
@@ -83,8 +100,6 @@ const MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
 const FIRST_USER_ID = 200_000;
 /** A cold start each 10,000 calls costs a busy source nothing that could be measured. */
 const MAX_CALLS = 10_000;
-/** Of one process in all its calls; the kernel's own limit on computing can only count the whole process. */
-const MAX_PROCESS_CPU_MS = 10 * 60_000;
 /** deno itself, compiled code and a fair share of buffers, which lie outside the heap that V8 limits. */
 const BESIDES_HEAP_MB = 192;
 /** What V8 reserves without using it, measured 580 MB, counts for the kernel's limit; and it shall come after ours. */
@@ -136,42 +151,7 @@ export async function openSandboxes(options: SandboxesOptions): Promise<Sandboxe
   const pool = createPool({ maxProcesses: options.maxProcesses, idleMs: options.idleMs, open });
   const stopWatchdog = startWatchdog({ sandboxes: pool.sandboxes, memoryMb, cpuMs });
 
-  /** Waits for the module to be evaluated; a module that never ends loading is a time-out like any other. */
-  async function whenLoaded(slot: Slot, ms: number): Promise<CallError | undefined> {
-    const late = ended("Timeout", `The component's code was not loaded within ${Math.round(ms)} ms`);
-    const timer = setTimeout(() => slot.sandbox.kill(late), ms);
-    const loaded = await slot.sandbox.loaded;
-    clearTimeout(timer);
-    return loaded.state === "failed" ? loaded.error : undefined;
-  }
-
-  function isWornOut({ sandbox }: Slot): boolean {
-    const served = sandbox.served();
-    return served.calls >= maxCalls || served.cpuMs >= MAX_PROCESS_CPU_MS;
-  }
-
-  async function callOnce(
-    slot: Slot,
-    request: CallRequest,
-    call: CallOptions,
-  ): Promise<CallResult | undefined> {
-    const wasWarm = slot.isWarm;
-    let keep = false;
-    const onAbort = () => slot.sandbox.kill(CANCELLED);
-    call.signal?.addEventListener("abort", onAbort);
-    try {
-      const failure = await whenLoaded(slot, LOAD_MS);
-      if (failure) return wasWarm ? undefined : failed(failure);
-      if (call.signal?.aborted) return failed(CANCELLED);
-      const control = { wallMs: call.wallMs ?? wallMs, onRespond: call.onRespond };
-      const result = await slot.sandbox.call(request, control);
-      keep = result !== undefined && !isWornOut(slot);
-      return result ?? (wasWarm ? undefined : failed(await slot.sandbox.gone));
-    } finally {
-      call.signal?.removeEventListener("abort", onAbort);
-      pool.release(slot, keep);
-    }
-  }
+  const calls = createServe({ pool, wallMs, maxCalls });
 
   let closing: Promise<void> | undefined;
   async function close(): Promise<void> {
@@ -204,18 +184,22 @@ export async function openSandboxes(options: SandboxesOptions): Promise<Sandboxe
         pool.release(slot, false);
       }
     },
-    async call(key, bundle, request, call = {}) {
-      for (;;) {
-        const slot = await pool.acquire(key, bundle, call).catch((error: unknown) => {
-          if (call.signal?.aborted) return undefined;
-          throw error;
-        });
-        if (!slot) return failed(CANCELLED);
-        // Nothing: the warm process had died before it took the call. Its successor is never warm, so this ends.
-        const result = await callOnce(slot, request, call);
-        if (result) return result;
-      }
+    async call(key, bundle, { event, ...request }, { onRespond, ...options } = {}) {
+      const results: CallResult[] = [];
+      await calls(
+        key,
+        bundle,
+        { ...request, events: [event] },
+        {
+          ...options,
+          forMs: 0,
+          onRespond: (_, response) => onRespond?.(response),
+          onResult: (_, result) => results.push(result),
+        },
+      );
+      return results[0] as CallResult;
     },
+    calls,
     drop: pool.drop,
     close() {
       closing ??= close();
@@ -240,10 +224,4 @@ function tell({ holds, lacks, ids }: Privileges, logger: Logger | undefined): vo
       about,
       `sandbox privileges: ${[...holds, ...lacks.map(name => `without ${name}`)].join(", ")}`,
     );
-}
-
-const CANCELLED = ended("Cancelled", "The run was cancelled");
-
-function failed(error: CallError): CallResult {
-  return { error, emits: [], logs: [], durationMs: 0, cpuMs: 0, memoryBytes: 0 };
 }

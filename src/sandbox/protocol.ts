@@ -90,6 +90,11 @@ export interface CallRequest {
   db: Record<string, unknown>;
 }
 
+/** Calls of the same function that follow each other, one for each event, each with the db that the one before left. */
+export interface CallsRequest extends Omit<CallRequest, "event"> {
+  events: unknown[];
+}
+
 export interface CallResult {
   error?: CallError;
   emits: Emit[];

@@ -1,12 +1,18 @@
-import { createCallRecord } from "./call-record.ts";
-import type { ChildLimits, ChildMessage } from "./child/wire.ts";
-import type { CallError, CallRequest, CallResult, HttpResponse } from "./protocol.ts";
+import { type ChildLimits, callsMessage, type ParentMessage } from "./child/wire.ts";
+import { type Meter, openMeter } from "./meter.ts";
+import type { CallError, CallsRequest } from "./protocol.ts";
+import { openSeries, type SeriesControl } from "./series.ts";
 import { type Child, ended } from "./spawn.ts";
 import type { Sample } from "./usage.ts";
+import { createWindow } from "./window.ts";
 
-export interface CallControl {
+export interface CallsControl extends SeriesControl {
+  /** Of each call. */
   wallMs: number;
-  onRespond?: ((response: HttpResponse) => void) | undefined;
+  /** No call begins later than this many milliseconds after the first. */
+  forMs: number;
+  /** So many calls at most. */
+  most: number;
 }
 
 export type Loaded = { state: "loaded" } | { state: "failed"; error: CallError };
@@ -24,24 +30,22 @@ export interface Sandbox {
   /** Calls it has taken so far, and the processor time of the process at the end of the last one. */
   served(): { calls: number; cpuMs: number };
   describe(): Promise<Described>;
-  /** Nothing when the process ended before it took the call: the call may go to another one. */
-  call(request: CallRequest, control: CallControl): Promise<CallResult | undefined>;
+  /**
+   * Calls with the first event, and with those after it as long as there is time. Answers how many calls have ended,
+   * failed ones included; 0 when the process ended before it took the first: it may go to another one.
+   */
+  calls(request: CallsRequest, control: CallsControl): Promise<number>;
   /** What the process has used since its start, and the call under way, if there is one, since its own. */
   usage(): Sample & { callCpuMs: number | undefined };
   kill(reason: CallError): void;
 }
 
-/** The same value can take a few bytes more when it is written again. */
-const DB_SLACK = 1.1;
-/** Ends that concern the call itself, started or not. */
-const BY_US = new Set(["Timeout", "Cancelled"]);
-/** From this long on the other threads' share is worth looking up. */
-const LONG_CALL_MS = 100;
-
-type Ended = (ChildMessage & { kind: "ended" }) | { kind: "gone"; error: CallError };
+/** For what a child says in time and is read late. */
+const LATE_MS = 1000;
 
 export function openSandbox(child: Child, limits: ChildLimits): Sandbox {
-  let calls = 0;
+  let numbered = 0;
+  let served = 0;
   let isGone: CallError | undefined;
   // One listener for all calls: one each would keep every call's events until the process is gone.
   let onGone: (error: CallError) => void = () => {};
@@ -49,8 +53,11 @@ export function openSandbox(child: Child, limits: ChildLimits): Sandbox {
     isGone = error;
     onGone(error);
   });
-  /** The figures at the start of the call under way, and the most memory seen in it. */
-  let underWay: Sample | undefined;
+  /** While calls are under way. */
+  let meter: Meter | undefined;
+  const window = createWindow();
+  const misbehave = (reason: string) =>
+    child.kill(ended("Error", `The component broke its sandbox: ${reason}`));
 
   const loaded = new Promise<Loaded>(done => {
     onGone = error => done({ state: "failed", error });
@@ -73,54 +80,48 @@ export function openSandbox(child: Child, limits: ChildLimits): Sandbox {
         else if (message.kind === "failed") refuse(message.error.message);
       };
       if (isGone) onGone(isGone);
-      else child.send({ kind: "describe" });
+      else child.send(JSON.stringify({ kind: "describe" } satisfies ParentMessage));
     });
   }
 
-  /** `isExact` counts the threads beside the component's own; see `openUsage`. */
-  function sample(isExact: boolean): Sample {
-    const now = child.usage.sample(isExact);
-    if (underWay) underWay.memoryBytes = Math.max(underWay.memoryBytes, now.memoryBytes);
-    return now;
-  }
-
-  async function call(request: CallRequest, control: CallControl): Promise<CallResult | undefined> {
-    const number = ++calls;
+  async function calls(request: CallsRequest, control: CallsControl): Promise<number> {
+    const events = window.fit(request.events, control.most);
     const began = performance.now();
-    const before = child.usage.sample(false);
-    underWay = { ...before };
-    const record = createCallRecord(limits, control.onRespond);
-    const misbehave = (reason: string) =>
-      child.kill(ended("Error", `The component broke its sandbox: ${reason}`));
+    meter = openMeter(child.usage);
     const wall = ended("Timeout", `The component ran longer than ${control.wallMs} ms`);
     const timer = setTimeout(() => child.kill(wall), control.wallMs);
-    const end = await new Promise<Ended>(done => {
-      onGone = error => done({ kind: "gone", error });
+    const first = numbered + 1;
+    numbered += events.length;
+    const series = openSeries({
+      ...control,
+      first,
+      count: events.length,
+      limits,
+      meter,
+      misbehave,
+      onBegin() {
+        // Later than this none begins, so the time of one that is said to is not its own.
+        if (performance.now() - began < control.forMs + LATE_MS) timer.refresh();
+      },
+    });
+    const error = await new Promise<CallError | undefined>(done => {
+      onGone = done;
       child.onMessage = (message, bytes) => {
-        if (!("call" in message) || message.call !== number) return;
-        if (message.kind !== "ended") record.take(message, bytes, misbehave);
-        else if (isTooLarge(message.db, limits.maxDbBytes)) misbehave("its db is too large");
-        else done(message);
+        if (!series.take(message, bytes)) return;
+        // At once: more of what it says may be in the same chunk.
+        child.onMessage = () => misbehave("it spoke though nothing was asked");
+        done(undefined);
       };
       if (isGone) onGone(isGone);
-      else child.send({ kind: "call", call: number, request });
+      else child.send(callsMessage({ call: first, request, events, forMs: control.forMs }));
     });
     clearTimeout(timer);
     onGone = () => {};
-    child.onMessage = () => {};
-    const durationMs = performance.now() - began;
-    const after = sample(durationMs >= LONG_CALL_MS);
-    const { memoryBytes } = underWay;
-    underWay = undefined;
-    if (end.kind === "gone" && !record.hasStarted() && !BY_US.has(end.error.code)) return undefined;
-    return {
-      ...(end.error ? { error: end.error } : {}),
-      ...record.collected(),
-      ...(end.kind === "ended" && end.db ? { db: end.db } : {}),
-      durationMs,
-      cpuMs: Math.max(0, after.cpuMs - before.cpuMs),
-      memoryBytes,
-    };
+    if (error) series.fail(error);
+    meter = undefined;
+    served += series.done();
+    window.learn(events.length, series.done(), (performance.now() - began) / control.forMs);
+    return series.done();
   }
 
   return {
@@ -128,18 +129,14 @@ export function openSandbox(child: Child, limits: ChildLimits): Sandbox {
     directory: child.directory,
     gone: child.gone,
     loaded,
-    served: () => ({ calls, cpuMs: child.usage.last().cpuMs }),
+    served: () => ({ calls: served, cpuMs: child.usage.last().cpuMs }),
     describe,
-    call,
+    calls,
     usage() {
-      const callStart = underWay?.cpuMs;
-      const now = sample(true);
-      return { ...now, callCpuMs: callStart === undefined ? undefined : now.cpuMs - callStart };
+      if (!meter) return { ...child.usage.sample(true), callCpuMs: undefined };
+      const now = meter.look(true);
+      return { ...now, callCpuMs: now.cpuMs - meter.cpuMsBefore() };
     },
     kill: child.kill,
   };
-}
-
-function isTooLarge(db: Record<string, unknown> | undefined, maxBytes: number): boolean {
-  return db !== undefined && Buffer.byteLength(JSON.stringify(db)) > maxBytes * DB_SLACK;
 }

@@ -33,7 +33,8 @@ export interface Child {
   /** All that it may write to lies in here. */
   directory: string;
   usage: Usage;
-  send(message: ParentMessage): void;
+  /** JSON of a `ParentMessage`. */
+  send(json: string): void;
   /** Set by who is in charge at the moment; called with checked messages only. */
   onMessage: (message: ChildMessage, bytes: number) => void;
   /** Ends the process and all it started; `reason` is what the call under way is told. */
@@ -95,11 +96,11 @@ function supervise(process: ChildProcess, directory: string, limits: ChildLimits
     directory,
     usage,
     onMessage: (_message: ChildMessage, _bytes: number) => {},
-    send(message: ParentMessage) {
-      process.stdin?.write(`${JSON.stringify(message)}\n`);
+    send(json: string) {
+      process.stdin?.write(`${json}\n`);
     },
     start(message: ParentMessage & { kind: "start" }) {
-      child.send({ ...message, secret });
+      child.send(JSON.stringify({ ...message, secret }));
     },
     kill(why: CallError) {
       // The last look at what it used: the next one would find nothing.

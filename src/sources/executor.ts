@@ -1,14 +1,21 @@
-import type { CallResult } from "../sandbox/protocol.ts";
+import type { CallResult, HttpResponse } from "../sandbox/protocol.ts";
 import { propValuesForRun } from "./configure.ts";
 import { endpointUrl } from "./endpoint.ts";
 import type { TriggeredItem } from "./line-item.ts";
 import { type Code, loadCode } from "./load-code.ts";
 import type { Source } from "./model.ts";
 import type { Memory } from "./record-run.ts";
-import { reply } from "./reply.ts";
 import type { RunPlatform } from "./run-platform.ts";
 
 export type Executor = Awaited<ReturnType<typeof openExecutor>>;
+
+export interface Execution {
+  /** No run begins later than this many milliseconds after the first. */
+  forMs: number;
+  onRespond: (item: TriggeredItem, response: HttpResponse) => void;
+  /** As soon as a run has ended; not told of one that is cancelled. */
+  onResult: (item: TriggeredItem, result: CallResult) => void;
+}
 
 /** Calls the source's code: loaded, its secrets opened, once for a batch. */
 export async function openExecutor(platform: RunPlatform, source: Source, signal: AbortSignal) {
@@ -20,19 +27,24 @@ export async function openExecutor(platform: RunPlatform, source: Source, signal
   });
   return {
     strategy: component.description.dedupe,
-    async call(item: TriggeredItem, memory: Memory): Promise<CallResult> {
-      const result = await sandboxes.call(
+    /** Runs the first item, and those after it as long as there is time, each on the db that the one before left. */
+    async execute(items: TriggeredItem[], db: Memory["db"], execution: Execution): Promise<void> {
+      const { forMs, onRespond, onResult } = execution;
+      await sandboxes.calls(
         `${source._id}:${bundle.hash}`,
         bundle,
-        { call: "run", event: item.event, props, db: memory.db },
+        { call: "run", props, db, events: items.map(item => item.event) },
         {
           signal,
           owner: source.owner_id,
-          onRespond: response => void reply(platform, item, { type: "response", response }),
+          forMs,
+          onRespond: (index, response) => onRespond(items[index] as TriggeredItem, response),
+          onResult: (index, result) => {
+            if (!signal.aborted) onResult(items[index] as TriggeredItem, result);
+          },
         },
       );
       signal.throwIfAborted();
-      return result;
     },
   };
 }

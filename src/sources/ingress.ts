@@ -44,7 +44,6 @@ export function ingress(platform: IngressPlatform): Middleware {
 
 /** Looked up, and enqueued, in one round trip for all requests that come at the same time. */
 const TOGETHER = 100;
-const AT_ONCE = 4;
 
 /** Never an answer older than the request: what was deleted a moment ago is gone. */
 function openLookup(platform: IngressPlatform): (endpoint: string) => Promise<Source | null> {
@@ -56,7 +55,7 @@ function openLookup(platform: IngressPlatform): (endpoint: string) => Promise<So
       const byEndpoint = new Map(found.map(source => [source.endpoint, source]));
       return endpoints.map(endpoint => byEndpoint.get(endpoint) ?? null);
     },
-    { most: TOGETHER, atOnce: AT_ONCE },
+    { most: TOGETHER },
   );
 }
 

@@ -1,37 +1,14 @@
-import { countDrop } from "../events/drops.ts";
-import { failpoint } from "../failpoint.ts";
-import type { CallError } from "../sandbox/protocol.ts";
-import { countRuns } from "../users/usage.ts";
+import type { CallError, CallResult } from "../sandbox/protocol.ts";
 import { openAllowance } from "./allowance.ts";
 import { dedupe, inOrder } from "./dedupe.ts";
 import { emissionsOf } from "./emissions-of.ts";
 import { type Executor, openExecutor } from "./executor.ts";
 import type { TriggeredItem } from "./line-item.ts";
 import type { Source } from "./model.ts";
-import { sendOutbox } from "./outbox.ts";
-import { type FinishedRun, type Memory, recordRuns } from "./record-run.ts";
+import { BATCH_MS, type Ended, openBatchRecord, QUOTA_EXCEEDED } from "./record-batch.ts";
+import type { FinishedRun, Memory } from "./record-run.ts";
 import { reply } from "./reply.ts";
 import type { RunPlatform } from "./run-platform.ts";
-
-/**
- * Runs are recorded after this long, so that quick ones share one write and none waits for it noticeably: not for a
- * slow one that comes after it either.
- */
-export const BATCH_MS = 50;
-
-const QUOTA_EXCEEDED: CallError = {
-  code: "Quota Exceeded",
-  message: "the account's daily quota is used up; the run was not executed",
-  stack: "",
-};
-
-/** A run that has ended and is to be recorded with its batch. */
-export interface Ended {
-  run: FinishedRun;
-  item: TriggeredItem;
-  error: CallError | undefined;
-  deduped: number;
-}
 
 /** Outcome and error of a record. */
 export const outcomeOf = (error: CallError | undefined) =>
@@ -42,91 +19,95 @@ export const outcomeOf = (error: CallError | undefined) =>
 /** Runs of one source, one after the other on what the one before remembered, recorded together. */
 export async function openBatch(platform: RunPlatform, source: Source, memory: Memory, signal: AbortSignal) {
   const allowance = await openAllowance(platform, source.owner_id);
-  const openedAt = performance.now();
-  let ended: Ended[] = [];
+  const record = openBatchRecord(platform, source, memory);
+  const answered = new Set<string>();
   let executor: Executor | undefined;
-  /** What the last run that ended remembers, and of that what is stored. */
   let now = memory;
-  let stored = memory;
 
-  /** Records and sends. Until then nothing has happened that another worker could not do again. */
-  async function end(): Promise<void> {
-    const some = ended;
-    ended = [];
-    const isNew = now !== stored;
-    const runs = some.map(({ run }) => run);
-    const records = await recordRuns(platform, runs, isNew ? now : undefined);
-    if (isNew) now = { ...now, version: now.version + 1 };
-    stored = now;
-    failpoint("runs-recorded");
-    for (const record of records) await sendOutbox(platform, record);
-    await countBatch(platform, source, some);
+  const factsOf = ({ run_id, kind }: TriggeredItem) => ({
+    _id: run_id,
+    source_id: source._id,
+    owner_id: source.owner_id,
+    kind,
+  });
+
+  function refuse(item: TriggeredItem): Ended {
+    const error = QUOTA_EXCEEDED;
+    const emissions = emissionsOf(source, item, { emits: [], logs: [], error }, platform);
+    const dropped = { "over-quota": 1 };
+    const run = { ...factsOf(item), ...outcomeOf(error), duration_ms: 0, emitted: 0, dropped, emissions };
+    return { run, item, error, deduped: 0, isAnswered: false };
   }
 
-  /** As `work` answers; what had ended before is recorded meanwhile when that takes long. */
-  async function recordingMeanwhile<T>(work: () => Promise<T>): Promise<T> {
-    if (ended.length === 0) return await work();
-    let recorded: Promise<void> | undefined;
-    const timer = setTimeout(
-      () => {
-        recorded = end();
-        // Told below, when the work has ended.
-        recorded.catch(() => undefined);
-      },
-      BATCH_MS - (performance.now() - openedAt),
-    );
-    try {
-      return await work();
-    } finally {
-      clearTimeout(timer);
-      await recorded;
-    }
+  function take(item: TriggeredItem, result: CallResult, started_at_ms: number): Ended {
+    const { strategy } = executor as Executor;
+    const { kept, dropped, memory: remembered } = dedupe(strategy, now.dedupe, inOrder(result.emits));
+    const given = { emits: kept, logs: result.logs, error: result.error };
+    const emissions = emissionsOf(source, item, given, platform);
+    now = memoryAfter(now, result.db, remembered, strategy !== undefined) ?? now;
+    allowance.spend(result.durationMs);
+    const run: FinishedRun = {
+      ...factsOf(item),
+      ...outcomeOf(result.error),
+      started_at_ms,
+      duration_ms: result.durationMs,
+      cpu_ms: result.cpuMs,
+      memory_bytes: result.memoryBytes,
+      emitted: kept.length,
+      dropped: dropped > 0 ? { deduped: dropped } : {},
+      emissions,
+    };
+    return { run, item, error: result.error, deduped: dropped, isAnswered: answered.has(item.run_id) };
   }
 
   return {
-    async run(item: TriggeredItem): Promise<Ended> {
-      const { run_id: _id, kind } = item;
-      const facts = { _id, source_id: source._id, owner_id: source.owner_id, kind };
-      if (!(await allowance.take())) {
-        const emissions = emissionsOf(source, item, { emits: [], logs: [], error: QUOTA_EXCEEDED }, platform);
-        const run = { ...facts, ...outcomeOf(QUOTA_EXCEEDED), duration_ms: 0, emitted: 0, emissions };
-        const refused = {
-          run: { ...run, dropped: { "over-quota": 1 } },
-          item,
-          error: QUOTA_EXCEEDED,
-          deduped: 0,
-        };
-        ended.push(refused);
-        return refused;
+    /**
+     * Runs the first, and of the others as many as go with it: answers those that have ended, in order, at least one.
+     * Throws when not even the first could be executed.
+     */
+    async run(items: TriggeredItem[]): Promise<Ended[]> {
+      const ended: Ended[] = [];
+      const add = (one: Ended) => {
+        ended.push(one);
+        record.add(one, now);
+      };
+      const { runs, forMs } = await allowance.take(items.length, BATCH_MS);
+      if (runs === 0) {
+        for (const item of items.slice(0, 1)) add(refuse(item));
+        return ended;
       }
       executor ??= await openExecutor(platform, source, signal);
-      const { call, strategy } = executor;
-      const started_at_ms = platform.clock();
-      const result = await recordingMeanwhile(() => call(item, now));
-      const { kept, dropped, memory: remembered } = dedupe(strategy, now.dedupe, inOrder(result.emits));
-      now = memoryAfter(now, result.db, remembered, strategy !== undefined) ?? now;
-      allowance.spend(result.durationMs);
-      const run: FinishedRun = {
-        ...facts,
-        ...outcomeOf(result.error),
-        started_at_ms,
-        duration_ms: result.durationMs,
-        cpu_ms: result.cpuMs,
-        memory_bytes: result.memoryBytes,
-        emitted: kept.length,
-        dropped: dropped > 0 ? { deduped: dropped } : {},
-        emissions: emissionsOf(
-          source,
-          item,
-          { emits: kept, logs: result.logs, error: result.error },
-          platform,
-        ),
-      };
-      const one = { run, item, error: result.error, deduped: dropped };
-      ended.push(one);
-      return one;
+      let startedAt = platform.clock();
+      let failure: { error: unknown } | undefined;
+      try {
+        await executor.execute(items.slice(0, runs), now.db, {
+          forMs,
+          onRespond(item, response) {
+            answered.add(item.run_id);
+            // One that can't be told is a time-out for who waits, and no failure of the run.
+            reply(platform, item, { type: "response", response }).catch(() => undefined);
+          },
+          onResult(item, result) {
+            if (failure) return;
+            try {
+              add(take(item, result, startedAt));
+              startedAt = platform.clock();
+            } catch (error) {
+              failure = { error };
+            }
+          },
+        });
+        if (failure) throw failure.error;
+      } catch (error) {
+        // What ended before it stands; the one that could not be executed is then the first of the next.
+        if (ended.length === 0) throw error;
+      } finally {
+        allowance.giveBack(runs - ended.length);
+      }
+      return ended;
     },
-    end,
+    /** Records and sends what is not recorded yet. */
+    end: record.end,
   };
 }
 
@@ -142,26 +123,4 @@ export function memoryAfter(
   const dedupeChanged = dedupes && JSON.stringify(remembered) !== JSON.stringify(memory.dedupe);
   if (!dbChanged && !dedupeChanged) return undefined;
   return { db: dbAfter, dedupe: dedupes ? remembered : memory.dedupe, version: memory.version };
-}
-
-/** Counts a batch that is recorded, and tells those who wait for its runs. */
-async function countBatch(platform: RunPlatform, source: Source, ended: Ended[]): Promise<void> {
-  const executed = ended.filter(({ error }) => error !== QUOTA_EXCEEDED);
-  for (const { run, error } of ended) {
-    const outcome = error === QUOTA_EXCEEDED ? "over-quota" : outcomeLabel(run.outcome);
-    platform.counters.add("runs_total", { outcome });
-  }
-  const deduped = ended.reduce((sum, one) => sum + one.deduped, 0);
-  const computeMs = executed.reduce((sum, { run }) => sum + Math.ceil(run.duration_ms), 0);
-  await Promise.all([
-    executed.length > 0 && countRuns(platform, source.owner_id, executed.length, computeMs),
-    countDrop(platform, source._id, "deduped", deduped),
-    countDrop(platform, source._id, "over-quota", ended.length - executed.length),
-    ...ended.map(({ item, error }) => reply(platform, item, { type: "ended", ...(error && { error }) })),
-  ]);
-}
-
-/** Error names are the user's; the metric's label is one of a few. */
-function outcomeLabel(outcome: string): string {
-  return ["ok", "Timeout", "Out of Memory"].includes(outcome) ? outcome : "error";
 }

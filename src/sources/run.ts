@@ -4,9 +4,10 @@ import { emissionsOf } from "./emissions-of.ts";
 import type { TriggeredItem } from "./line-item.ts";
 import { Sources } from "./model.ts";
 import { sendOutbox } from "./outbox.ts";
+import { BATCH_MS, type Ended } from "./record-batch.ts";
 import { findRuns, readMemory, recordRuns } from "./record-run.ts";
 import { reply } from "./reply.ts";
-import { BATCH_MS, type Ended, openBatch, outcomeOf } from "./run-batch.ts";
+import { openBatch, outcomeOf } from "./run-batch.ts";
 import type { RunPlatform } from "./run-platform.ts";
 
 type Fields = Record<string, unknown>;
@@ -39,18 +40,19 @@ export async function runSome(
   const batch = await openBatch(platform, source, memory, signal);
   const outcomes: (Fields | Ended)[] = [];
   const startedAt = performance.now();
-  for (const item of items) {
+  while (outcomes.length < items.length) {
     if (outcomes.length > 0 && performance.now() - startedAt > BATCH_MS) break;
-    const about = { run_id: item.run_id, trigger: item.kind };
-    if (known.has(item.run_id)) {
-      outcomes.push({ ...about, outcome: "repeated" });
-      await reply(platform, item, { type: "ended" });
-      continue;
-    }
-    known.add(item.run_id);
-    if (item.kind === "timer") await noLongerWaits(platform, sourceId);
+    const [item, ...others] = items.slice(outcomes.length) as [TriggeredItem, ...TriggeredItem[]];
     try {
-      outcomes.push(await batch.run(item));
+      if (known.has(item.run_id)) {
+        await reply(platform, item, { type: "ended" });
+        outcomes.push({ run_id: item.run_id, trigger: item.kind, outcome: "repeated" });
+        continue;
+      }
+      if (item.kind === "timer") await noLongerWaits(platform, sourceId);
+      const ended = await batch.run(together(item, others, known));
+      for (const { run } of ended) known.add(run._id);
+      outcomes.push(...ended);
     } catch (error) {
       // What ended before it is recorded all the same; this one is then the first of the next batch.
       if (outcomes.length === 0) throw error;
@@ -59,6 +61,17 @@ export async function runSome(
   }
   await batch.end();
   return outcomes.map(outcome => ("run" in outcome ? fieldsOf(outcome as Ended) : outcome));
+}
+
+/** The runs from the first on that may be given away at once: a timer's comes first, for it is told when it begins. */
+function together(first: TriggeredItem, others: TriggeredItem[], known: Set<string>): TriggeredItem[] {
+  const ids = new Set([...known, first.run_id]);
+  const end = others.findIndex(({ run_id, kind }) => {
+    if (kind === "timer" || ids.has(run_id)) return true;
+    ids.add(run_id);
+    return false;
+  });
+  return [first, ...(end < 0 ? others : others.slice(0, end))];
 }
 
 const fieldsOf = ({ run, deduped }: Ended): Fields => ({

@@ -16,6 +16,12 @@ const WAKE_FLAG_MS = 5_000;
 /** A run that ends its holders comes again sooner than this, so its deaths are counted together. */
 const DEATHS_KEPT_MS = 3_600_000;
 
+/** Of JSON in one take: requests may have half a megabyte each, and the holder has all of a take in its memory. */
+const MOST_BYTES = 2 * 1024 * 1024;
+/** A source is listed so often at most: a second command for each run of a busy one would cost as much as the run's own. */
+const LISTED_MS = 1000;
+const MOST_LISTED = 10_000;
+
 export type Pushed = "wake" | "awake" | "full";
 export type Taken =
   | { state: "busy" }
@@ -33,7 +39,7 @@ export interface RunLine {
   /** Puts runs at the line's end; those past `longest` (0: any) are `full`. One of them says `wake` at most. */
   push(sourceId: string, runs: string[], longest: number): Promise<Pushed[]>;
   pushChange(sourceId: string, change: string): Promise<Pushed>;
-  /** `token` is a `leaseToken`: the same job, given out again after a stall, takes its own lease over. */
+  /** Fewer than `most` when they are large. `token` is a `leaseToken`: the same job, given out again after a stall, takes its own lease over. */
   take(sourceId: string, token: string, leaseMs: number, most: number): Promise<Taken>;
   /** Marks the first `count` in hand as done; `lost` when the lease went to another meanwhile. */
   finish(sourceId: string, token: string, count: number): Promise<Finished>;
@@ -41,7 +47,7 @@ export interface RunLine {
   putBack(sourceId: string, token: string): Promise<void>;
   renew(sourceId: string, token: string, leaseMs: number): Promise<boolean>;
   release(sourceId: string, token: string): Promise<void>;
-  /** Sources whose newest run came before `beforeMs` and that still have runs waiting with nobody at work. */
+  /** Sources whose newest run came before `beforeMs`, by the second, and that still have runs waiting with nobody at work. */
   stuck(beforeMs: number): Promise<string[]>;
   /** Changes and runs that wait or are in hand. */
   length(sourceId: string): Promise<number>;
@@ -62,10 +68,20 @@ export function openRunLine(redis: RedisClient, keys: RedisKeys): RunLine {
     return { empty: waiting === 0, held: held === 1 };
   };
 
+  /** When each source was listed last by this process. */
+  const listed = new Map<string, number>();
+  const list = async (sourceId: string) => {
+    const nowMs = Date.now();
+    if (nowMs - (listed.get(sourceId) ?? 0) < LISTED_MS) return;
+    await redis.zadd(keys.runLines(), nowMs, sourceId);
+    if (listed.size >= MOST_LISTED) listed.clear();
+    listed.set(sourceId, nowMs);
+  };
+
   const pushTo = async (line: string, sourceId: string, runs: string[], longest: number) => {
     const [, [taken, isWake]] = await Promise.all([
       // Sent before the push, so that no waiting run is ever unknown to `stuck`.
-      redis.zadd(keys.runLines(), Date.now(), sourceId),
+      list(sourceId),
       push(redis, [line, keys.runWake(sourceId)], [longest, WAKE_FLAG_MS, ...runs]),
     ]);
     return runs.map((_, i): Pushed => (i >= taken ? "full" : isWake === 1 && i === 0 ? "wake" : "awake"));
@@ -90,7 +106,7 @@ export function openRunLine(redis: RedisClient, keys: RedisKeys): RunLine {
           keys.runWake(sourceId),
           keys.runDeaths(sourceId),
         ],
-        [token, leaseMs, most, DEATHS_KEPT_MS],
+        [token, leaseMs, most, DEATHS_KEPT_MS, MOST_BYTES],
       );
       return state === "runs" ? { state, runs: runs as string[], deaths: deaths as number } : { state };
     },
@@ -129,9 +145,11 @@ export function openRunLine(redis: RedisClient, keys: RedisKeys): RunLine {
     async stuck(beforeMs) {
       const sources = await redis.zrangebyscore(keys.runLines(), "-inf", beforeMs);
       const found: string[] = [];
+      // One that was listed just now may have runs since that did not list it again.
+      const forgetMs = Math.min(beforeMs, Date.now() - 2 * LISTED_MS);
       for (const sourceId of sources) {
         const { empty, held } = await idle(sourceId);
-        if (empty) await forgetLine(redis, [keys.runLines()], [sourceId, beforeMs]);
+        if (empty) await forgetLine(redis, [keys.runLines()], [sourceId, forgetMs]);
         else if (!held) found.push(sourceId);
       }
       return found;

@@ -101,6 +101,8 @@ export async function openLab(options: Partial<SandboxesOptions> = {}): Promise<
   let [pid, count] = await askNeighbour();
   const neighbourRoom = dirname(await readlink(`/proc/${pid}/cwd`));
   const home = dirname(neighbourRoom);
+  // A host that has just begun compiles its prelude in a process of its own.
+  await until(async () => (await processesOf(home)).length === 1, { what: "the end of the warm-up" });
   let number = 0;
   const at = {
     canaryPort,

@@ -8,29 +8,32 @@ export interface ServiceDb {
   set(key: string, value: unknown): void;
 }
 
+/** The JSON of each value by its key. */
+type DbEntries = Map<string, string>;
+
 export interface OpenDb {
   service: ServiceDb;
-  /** The whole db as JSON when something was set; undefined when not. */
-  changed(): string | undefined;
+  /** Its entries for the next call, and the whole db as JSON when something was set. What is set later has no effect. */
+  close(): { entries: DbEntries; changed: string | undefined };
 }
 
 const { parse, stringify } = JSON;
+
+export function dbEntries(state: Record<string, unknown>): DbEntries {
+  return new Map(Object.entries(state).map(([key, value]) => [key, stringify(value)]));
+}
 
 /**
  * Values are kept as JSON, so that a component which changes what it got does not change what is stored. A `set` that
  * would go over the limit fails the whole run through `fail`, even if the component catches it: the state it counts
  * on would not be there the next time.
  */
-export function openDb(
-  state: Record<string, unknown>,
-  maxBytes: number,
-  fail: (error: Error) => void,
-): OpenDb {
-  const entries = new Map(Object.entries(state).map(([key, value]) => [key, stringify(value)]));
+export function openDb(entries: DbEntries, maxBytes: number, fail: (error: Error) => void): OpenDb {
   const sizeOf = (key: string, json: string | undefined) =>
     json === undefined ? 0 : byteLength(stringify(key)) + byteLength(json) + 2;
   let bytes = [...entries].reduce((sum, [key, json]) => sum + sizeOf(key, json), 1);
   let isChanged = false;
+  let isClosed = false;
 
   function refuse(message: string): never {
     const error = new RangeError(message);
@@ -48,6 +51,7 @@ export function openDb(
     if (after > maxBytes) {
       refuse(`The db may hold ${maxBytes} bytes; with "${name.slice(0, 50)}" it would have ${after}`);
     }
+    if (isClosed) return;
     bytes = after;
     isChanged = true;
     if (json === undefined) entries.delete(name);
@@ -62,9 +66,10 @@ export function openDb(
       },
       set,
     },
-    changed() {
-      if (!isChanged) return undefined;
-      return `{${[...entries].map(([key, json]) => `${stringify(key)}:${json}`).join(",")}}`;
+    close() {
+      isClosed = true;
+      const json = () => `{${[...entries].map(([key, json]) => `${stringify(key)}:${json}`).join(",")}}`;
+      return { entries, changed: isChanged ? json() : undefined };
     },
   };
 }
