@@ -3,7 +3,9 @@ import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Queue } from "bullmq";
+import { readProcfile } from "../script/lib/procfile.mjs";
 import { type Config, readConfig } from "../src/config.ts";
 import { queuePrefix } from "../src/queues/open-queues.ts";
 import { Api } from "../test/support/api.ts";
@@ -33,14 +35,8 @@ export interface HeadwaterOptions {
   logFile: string;
 }
 
-const SCRIPTS = {
-  web: "dist/src/server.js",
-  runs: "dist/workers/runs.js",
-  emissions: "dist/workers/emissions.js",
-  deliveries: "dist/workers/deliveries.js",
-  deletions: "dist/workers/deletions.js",
-};
-export const PROCESS_NAMES: readonly string[] = Object.keys(SCRIPTS);
+const PROCESSES = readProcfile(fileURLToPath(new URL("../Procfile", import.meta.url)));
+export const PROCESS_NAMES: readonly string[] = PROCESSES.map(({ name }) => name);
 const REDIS_PREFIX = "headwater";
 
 export async function startHeadwater(options: HeadwaterOptions): Promise<Headwater> {
@@ -61,9 +57,10 @@ export async function startHeadwater(options: HeadwaterOptions): Promise<Headwat
     await Promise.all([...children.values()].map(child => child.stop()));
   };
   try {
-    for (const [name, script] of Object.entries(SCRIPTS)) {
-      const nodeOptions = name === options.profile?.name ? profiling(options.profile) : [];
-      const given = { env, nodeOptions, logFile: options.logFile };
+    for (const { name, args } of PROCESSES) {
+      const script = args.at(-1) ?? "";
+      const profile = name === options.profile?.name ? profiling(options.profile) : [];
+      const given = { env, nodeOptions: [...args.slice(0, -1), ...profile], logFile: options.logFile };
       children.set(name, await startChild(join(options.root, script), given));
     }
   } catch (error) {

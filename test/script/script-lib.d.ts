@@ -13,7 +13,13 @@ declare module "*/script/lib/env-file.mjs" {
 }
 
 declare module "*/script/lib/procfile.mjs" {
-  export function parseProcfile(text: string): { name: string; program: string; args: string[] }[];
+  interface Started {
+    name: string;
+    program: string;
+    args: string[];
+  }
+  export function parseProcfile(text: string): Started[];
+  export function readProcfile(file: string): Started[];
 }
 
 declare module "*/script/lib/settings.mjs" {
