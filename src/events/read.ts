@@ -2,9 +2,9 @@ import type { Platform } from "../platform.ts";
 import type { EventSummary, LogPage } from "../store/event-log.ts";
 import type { EventStream } from "../store/keys.ts";
 import { summaryEvent } from "./emit.ts";
-import { payloadId, StoredEvents } from "./model.ts";
+import { payloadId, type StoredEvent, StoredEvents } from "./model.ts";
 
-type Stores = Pick<Platform, "mongo" | "eventLog">;
+type Stores = Pick<Platform, "mongo" | "eventLog" | "clock">;
 
 export interface SummaryPage {
   rows: EventSummary[];
@@ -29,14 +29,25 @@ export async function readSummaries(
   };
 }
 
+/** An event is stored some moments after its summary (docs/decisions/0013): younger ones are looked for again. */
+const STORED_WITHIN_MS = 2000;
+const LOOK_AGAIN_MS = 25;
+const MOST_LOOKS = 8;
+
 async function expand(platform: Stores, emitterId: string, rows: EventSummary[]): Promise<EventSummary[]> {
   const idOf = (row: EventSummary) => payloadId(emitterId, row.metadata.emit_id);
-  const cut = rows.filter(row => row.metadata.truncated);
-  if (cut.length === 0) return rows;
-  const stored = await StoredEvents(platform.mongo)
-    .find({ _id: { $in: cut.map(idOf) } })
-    .lean();
-  const wholes = new Map(stored.map(event => [event._id, event]));
+  const wholes = new Map<string, StoredEvent>();
+  let missing = rows.filter(row => row.metadata.truncated);
+  for (let looks = 1; missing.length > 0; looks += 1) {
+    const stored = await StoredEvents(platform.mongo)
+      .find({ _id: { $in: missing.map(idOf) } })
+      .lean<StoredEvent[]>();
+    for (const event of stored) wholes.set(event._id, event);
+    const youngestMs = platform.clock() - STORED_WITHIN_MS;
+    missing = missing.filter(row => !wholes.has(idOf(row)) && row.indexed_at_ms > youngestMs);
+    if (looks === MOST_LOOKS) break;
+    if (missing.length > 0) await new Promise(resolve => setTimeout(resolve, LOOK_AGAIN_MS));
+  }
   return rows.map(row => {
     const whole = wholes.get(idOf(row));
     if (!whole) return row;

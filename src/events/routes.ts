@@ -13,7 +13,7 @@ import { readSummaries } from "./read.ts";
 import { EventIdSchema, EventRowSchema } from "./schema.ts";
 import { eventPage, summaryQuery, summaryRoute } from "./summary-route.ts";
 
-type Deps = Pick<Platform, "mongo" | "eventLog" | "queues" | "feed" | "keys">;
+type Deps = Pick<Platform, "mongo" | "eventLog" | "clock" | "queues" | "feed" | "keys">;
 const route = routeFor<Deps>();
 const tag = "Events";
 

@@ -7,7 +7,7 @@ import type { EventStream } from "../store/keys.ts";
 import { readSummaries } from "./read.ts";
 import { EVENT_ID, EventSummarySchema, ExpandSchema } from "./schema.ts";
 
-type Deps = Pick<Platform, "mongo" | "eventLog">;
+type Deps = Pick<Platform, "mongo" | "eventLog" | "clock">;
 const route = routeFor<Deps>();
 
 /** All that is kept fits one page, so without `limit` it is answered whole (docs/decisions/0004). */

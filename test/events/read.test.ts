@@ -57,6 +57,17 @@ describe("reading event summaries", () => {
     expect(whole.rows.map(({ id }) => id)).to.deep.equal(cut.rows.map(({ id }) => id));
   });
 
+  it("gives an event whole that is being stored meanwhile", async () => {
+    const large = { text: "x".repeat(3000) };
+    await emitAll([large]);
+    const [stored] = await StoredEvents(platform.mongo).find({ emitter_id: emitter }).lean();
+    await StoredEvents(platform.mongo).deleteOne({ _id: stored?._id });
+    const reading = read({ expand: true });
+    await new Promise(resolve => setImmediate(resolve));
+    await StoredEvents(platform.mongo).insertMany([stored]);
+    expect(rawOf(await reading)).to.deep.equal([large]);
+  });
+
   it("gives the summary, marked as cut, where the payload is gone", async () => {
     await emitAll([{ text: "x".repeat(3000) }]);
     await StoredEvents(platform.mongo).deleteMany({ emitter_id: emitter });
