@@ -1,24 +1,10 @@
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { programOf, root } from "../support/built.ts";
 
 export interface CommandResult {
   code: number | null;
   stdout: string;
   stderr: string;
-}
-
-const root = fileURLToPath(new URL("../..", import.meta.url));
-
-/** The built command where it is up to date, as `npm test` sees to: it starts twice as fast as the sources. */
-function program(folder: string): string[] {
-  const stamp = join(folder, "dist/.sources");
-  const sources = readdirSync(join(folder, "src"), { recursive: true, encoding: "utf8" });
-  const isBuilt =
-    existsSync(stamp) &&
-    sources.every(file => statSync(join(folder, "src", file)).mtimeMs <= statSync(stamp).mtimeMs);
-  return isBuilt ? ["bin/headwater"] : ["--import", "tsx", "src/cli/main.ts"];
 }
 
 /** `headwater` under way. */
@@ -37,7 +23,8 @@ export function startHeadwater(
   env: Record<string, string> = {},
   folder = root,
 ): RunningCommand {
-  const child = spawn(process.execPath, [...program(folder), ...args], {
+  const program = programOf("src/cli/main.ts", { folder, built: "bin/headwater" });
+  const child = spawn(process.execPath, [...program, ...args], {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_OPTIONS: process.env.NODE_OPTIONS, ...env },
     stdio: ["pipe", "pipe", "pipe"],

@@ -1,12 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import type { Config } from "../../src/config.ts";
+import { programOf } from "../support/built.ts";
 import { until } from "../support/until.ts";
 
-const file = (name: string) =>
-  fileURLToPath(
-    new URL(name === "web" ? "../../src/server.ts" : `../../workers/${name}.ts`, import.meta.url),
-  );
+const sourceOf = (name: string) => (name === "web" ? "src/server.ts" : `workers/${name}.ts`);
 
 export interface WorkerProcess {
   output(): string;
@@ -30,7 +27,7 @@ export function environmentOf(config: Config): Record<string, string> {
 
 /** Starts a worker, or `web`, as its own process; `ready` waits for its line. */
 export function spawnWorker(name: string, env: Record<string, string>): WorkerProcess {
-  const child: ChildProcess = spawn(process.execPath, ["--import", "tsx", file(name)], {
+  const child: ChildProcess = spawn(process.execPath, programOf(sourceOf(name)), {
     env: { PATH: process.env.PATH, NODE_OPTIONS: process.env.NODE_OPTIONS, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
