@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import { type Command, InvalidArgumentError } from "commander";
-import { type DevOptions, dev, type Terminal } from "./dev/dev.ts";
+import { dev, type Terminal } from "./dev/dev.ts";
+import type { DevOptions } from "./dev/live.ts";
 import type { LocalSettings } from "./dev/local.ts";
 
 const DEFAULT_PORT = 4000;

@@ -4,22 +4,15 @@ import { createDial, type DialOptions } from "../egress/dial.ts";
 import { AppError, invalidField } from "../errors.ts";
 import type { Bundle } from "./bundle.ts";
 import { openBundleFiles } from "./bundle-files.ts";
+import type { CallOptions, CallsOptions } from "./call-options.ts";
 import { checkDescription } from "./check-description.ts";
 import { findDeno } from "./deno-binary.ts";
 import { openSandboxHome } from "./home.ts";
 import { createPool } from "./pool.ts";
 import { writePrelude } from "./prelude.ts";
 import { findPrivileges, type Privileges } from "./privileges.ts";
-import type {
-  CallError,
-  CallRequest,
-  CallResult,
-  CallsRequest,
-  ComponentDescription,
-  HttpResponse,
-} from "./protocol.ts";
+import type { CallError, CallRequest, CallResult, CallsRequest, ComponentDescription } from "./protocol.ts";
 import { openSandbox } from "./sandbox.ts";
-import type { SeriesControl } from "./series.ts";
 import { createServe, MAX_PROCESS_CPU_MS } from "./serve.ts";
 import { ended, spawnChild } from "./spawn.ts";
 import { warmUp } from "./warm-up.ts";
@@ -37,22 +30,6 @@ export interface SandboxLimits {
   maxLogBytes: number;
   /** JSON bytes of `$.service.db` in all. */
   maxDbBytes: number;
-}
-
-export interface CallOptions {
-  /** Called once, as soon as the component answers its HTTP request. */
-  onRespond?: (response: HttpResponse) => void;
-  /** Ends the call with the code `Cancelled`. */
-  signal?: AbortSignal;
-  /** Instead of the limit for all. */
-  wallMs?: number;
-  /** The account whose source it is: places are shared out between accounts, and none gets all of them. */
-  owner?: string;
-}
-
-export interface CallsOptions extends Omit<CallOptions, "onRespond">, SeriesControl {
-  /** No call begins later than this many milliseconds after the first. */
-  forMs: number;
 }
 
 export interface Sandboxes {

@@ -1,5 +1,5 @@
 import type { Bundle } from "./bundle.ts";
-import type { CallsOptions } from "./host.ts";
+import type { CallsOptions } from "./call-options.ts";
 import type { Pool, Slot } from "./pool.ts";
 import type { CallError, CallResult, CallsRequest } from "./protocol.ts";
 import { ended } from "./spawn.ts";

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import type { CallsOptions, Sandboxes } from "../../src/sandbox/host.ts";
+import type { CallsOptions } from "../../src/sandbox/call-options.ts";
+import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult } from "../../src/sandbox/protocol.ts";
 import { until } from "../support/until.ts";
 import { openTestSandboxes, RUN, running } from "./sandbox-fixture.ts";

@@ -1,23 +1,13 @@
 import { type HttpPort, openHttpPort } from "./http-port.ts";
-import { type Given, isUrl, type LoadedCode, type Looked, loadCode, lookedAtNothing } from "./load.ts";
+import type { DevOptions, Live } from "./live.ts";
+import { isUrl, type Looked, loadCode, lookedAtNothing } from "./load.ts";
 import { type Local, type LocalSettings, openLocal } from "./local.ts";
-import { createPrinter, type Printer } from "./print.ts";
+import { createPrinter } from "./print.ts";
 import { reloadOnSave } from "./reload.ts";
-import { openSession, type Session } from "./session.ts";
+import { openSession } from "./session.ts";
 import { requestTaker } from "./take-request.ts";
 import { timerText } from "./timer.ts";
 import { runByHand, startTicker } from "./trigger.ts";
-
-export interface DevOptions extends Given {
-  /** Of the HTTP interface; 0 for any free one. */
-  port: number;
-  /** Run once and end. */
-  once: boolean;
-  /** JSON file with what `run` is given by Enter and by `once`, instead of the timer's event. */
-  event?: string | undefined;
-  /** CIDRs reachable besides public addresses. */
-  allow: readonly string[];
-}
 
 /** The process around it, as far as `dev` touches it. */
 export interface Terminal {
@@ -26,17 +16,6 @@ export interface Terminal {
   onEnter(listener: () => void): void;
   /** Aborted by Ctrl-C. */
   ending: AbortSignal;
-}
-
-/** A component that lives here: what its triggers and the reload share. */
-export interface Live {
-  code: LoadedCode;
-  session: Session;
-  printer: Printer;
-  options: DevOptions;
-  local: Local;
-  /** Opens the HTTP port unless it is open. Throws AppError `unavailable` when it is taken. */
-  openPort(): Promise<void>;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Live } from "./dev.ts";
+import type { Live } from "./live.ts";
 import { type LoadedCode, type Looked, loadCode, lookedAtNothing } from "./load.ts";
 import { type FileWatch, watchFiles } from "./watch-files.ts";
 

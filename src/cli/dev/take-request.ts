@@ -1,7 +1,7 @@
 import { answered, type HttpAnswer, refused, taken } from "../../sources/http-answer.ts";
 import type { HttpEvent } from "../../sources/http-event.ts";
 import { newId } from "../../store/ids.ts";
-import type { Live } from "./dev.ts";
+import type { Live } from "./live.ts";
 
 /**
  * Answers a request as ingress does (runtime.md, "Events given to run"): at once, or as the component says where its

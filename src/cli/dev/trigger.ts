@@ -1,7 +1,7 @@
 import { AppError } from "../../errors.ts";
 import { timerEvent } from "../../sources/timer.ts";
 import { readJsonFile } from "../json-file.ts";
-import type { Live } from "./dev.ts";
+import type { Live } from "./live.ts";
 import { createTicker, type Ticker } from "./timer.ts";
 
 /** Ticks by the component's timer. As in a deployment, a tick is dropped while the one before waits for its turn. */
