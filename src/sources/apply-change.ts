@@ -20,16 +20,18 @@ const VOID: Outcome = { error: { code: "void", message: "the change came too lat
 
 /**
  * Applies a change of a source in its place in the line, so that no run of the source is under way: calls the hooks
- * and commits, or leaves all as it was (runtime.md, "hooks"). Repeated after a crash, the hooks run again.
+ * and commits, or leaves all as it was (runtime.md, "hooks"). Repeated after a crash, the hooks run again; `isDeadly`
+ * says that they ended the workers before us: then a deletion goes on without them.
  */
 export async function applyChange(
   platform: RunPlatform,
   sourceId: string,
   item: ChangeItem,
-  signal: AbortSignal,
+  { signal, isDeadly }: { signal: AbortSignal; isDeadly: boolean },
 ): Promise<Record<string, unknown>> {
   const earlier = await findRuns(platform, [item.run_id]);
-  const outcome = earlier.length > 0 ? { error: null } : await apply(platform, sourceId, item, signal);
+  const outcome =
+    earlier.length > 0 ? { error: null } : await apply(platform, sourceId, item, { signal, isDeadly });
   for (const record of earlier) await sendOutbox(platform, record);
   await reply(platform, item, { type: "ended", ...(outcome.error && { error: outcome.error }) });
   return { op: item.op, outcome: outcome.error?.code ?? "ok" };
@@ -39,12 +41,12 @@ async function apply(
   platform: RunPlatform,
   sourceId: string,
   item: ChangeItem,
-  signal: AbortSignal,
+  { signal, isDeadly }: { signal: AbortSignal; isDeadly: boolean },
 ): Promise<Outcome> {
   const source = await Sources(platform.mongo).findById(sourceId).lean();
   if (!source) return item.op === "update" ? STALE : VOID;
   const isLate = item.expires_at_ms !== undefined && platform.clock() > item.expires_at_ms;
-  if (item.op === "delete") return remove(platform, source, item, signal);
+  if (item.op === "delete") return remove(platform, source, item, isDeadly ? null : signal);
   if (isLate) return VOID;
   if (item.op === "create") return create(platform, source, item, signal);
   return update(platform, source, item, signal);
@@ -104,14 +106,21 @@ async function update(
   return committed ? { error: null } : STALE;
 }
 
+const NOT_CALLED: CallError = {
+  code: "Crashed",
+  message: "the source is deleted without its deactivate hook, under which several workers died",
+  stack: "",
+};
+
+/** Without a signal its hook is not called. */
 async function remove(
   platform: RunPlatform,
   source: Source,
   item: ChangeItem,
-  signal: AbortSignal,
+  signal: AbortSignal | null,
 ): Promise<Outcome> {
   const trail = newTrail(await readMemory(platform, source._id));
-  const error = await callHook(platform, source, "deactivate", trail, { signal });
+  const error = signal ? await callHook(platform, source, "deactivate", trail, { signal }) : NOT_CALLED;
   // Not by the queue: the source and its subscriptions are gone before a worker would come to it.
   for (const emission of emissionsOf(
     source,

@@ -102,9 +102,10 @@ async function workOff(
   const [first = null] = items;
   if (!first) return [{ outcome: "unreadable" }];
   if (first.kind === "change") {
-    // A deletion goes on whatever its hook does to us; other changes nobody waits for any more by then.
-    if (deaths > MOST_DEATHS && first.op !== "delete") return [await giveUpChange(platform, sourceId, first)];
-    return [await change(platform, sourceId, first, signal)];
+    const isDeadly = deaths > MOST_DEATHS;
+    // A deletion goes on without its hook; other changes nobody waits for any more by then.
+    if (isDeadly && first.op !== "delete") return [await giveUpChange(platform, sourceId, first)];
+    return [await change(platform, sourceId, first, { signal, isDeadly })];
   }
   if (deaths > MOST_DEATHS) return [await giveUpRun(platform, sourceId, first, deaths)];
   const other = items.findIndex(item => !item || item.kind === "change");
@@ -120,10 +121,10 @@ async function change(
   platform: RunPlatform,
   sourceId: string,
   item: ChangeItem,
-  signal: AbortSignal,
+  how: { signal: AbortSignal; isDeadly: boolean },
 ): Promise<Fields> {
   try {
-    const fields = await applyChange(platform, sourceId, item, signal);
+    const fields = await applyChange(platform, sourceId, item, how);
     return { run_id: item.run_id, trigger: item.kind, ...fields };
   } catch (error) {
     return await refused(platform, sourceId, item, error);

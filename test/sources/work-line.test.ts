@@ -2,9 +2,10 @@ import { expect } from "chai";
 import { readDrops } from "../../src/events/drops.ts";
 import type { RunningWorker } from "../../src/queues/run-worker.ts";
 import { enqueueRuns } from "../../src/sources/enqueue-run.ts";
-import { RunRecords, SourceMemories } from "../../src/sources/model.ts";
+import { RunRecords, SourceMemories, Sources } from "../../src/sources/model.ts";
 import { tick } from "../../src/sources/tick.ts";
 import { newId } from "../../src/store/ids.ts";
+import { leaseToken } from "../../src/store/run-line.ts";
 import { usageToday } from "../../src/users/usage.ts";
 import { startEmissions } from "../../workers/emissions.ts";
 import { startRuns } from "../../workers/runs.ts";
@@ -244,12 +245,13 @@ describe("the line of a source", function () {
       await whenReady(worker);
       return worker;
     };
-    afterEach(async () => {
+    const kill = async () => {
       for (const worker of processes.splice(0)) {
         worker.kill("SIGKILL");
         await worker.ended;
       }
-    });
+    };
+    afterEach(kill);
 
     it("in the middle of a batch, gives every event exactly once, in order", async () => {
       const source = await newSource(COUNTING);
@@ -301,6 +303,27 @@ describe("the line of a source", function () {
         { n: 2, count: 2 },
       ];
       expect(raw(await eventsOf(source, 2))).to.deep.equal(expected);
+    });
+
+    it("again and again under the hook of a deletion, deletes the source without the hook", async () => {
+      await start();
+      const source = await newSource(
+        code("", `hooks: { async deactivate() { await fetch("${receiver.url}/left"); } },`),
+      );
+      await kill();
+      expect((await source.api.request("DELETE", `/sources/${source.id}`)).status).to.equal(204);
+      const { runLine } = system.web;
+      for (let deaths = 0; deaths < 5; deaths++) {
+        await until(
+          async () => (await runLine.take(source.id, leaseToken(`dead-${deaths}`), 1, 1)).state === "runs",
+        );
+      }
+      await start();
+      await until(async () => (await Sources(system.web.mongo).exists({ _id: source.id })) === null, {
+        timeoutMs: 20_000,
+        what: "the source to be gone",
+      });
+      expect(receiver.requests).to.deep.equal([]);
     });
   });
 });
