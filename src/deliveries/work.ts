@@ -17,7 +17,7 @@ import { takeTurn } from "./take-turn.ts";
 /** Attempts recorded in one write. */
 const RECORDED_AT_ONCE = 200;
 /** Nobody waits for a record: at low rates some share an insert, which costs much more than they. */
-const GATHERED = { delayMs: 20, enough: 32 };
+const GATHERED = { delayMs: 20, enough: 8 };
 /** What a worker that stops waits for Redis to take its places back. */
 const GIVE_BACK_MS = 500;
 

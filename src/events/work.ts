@@ -11,13 +11,16 @@ import { storeEvents } from "./store.ts";
 
 /** Emissions that go through the stores together: the stores' round trips are most of what one costs. */
 const TOGETHER = 128;
-/** While one batch waits for MongoDB, another is prepared. */
-const AT_ONCE = 3;
-
-/** Events in one insert. */
-const STORED_AT_ONCE = 500;
-/** No listener waits for an event to be stored: at low rates some share an insert, which costs much more than they. */
-const GATHERED = { delayMs: 20, enough: 32 };
+/** As many as there are jobs: one that waits for its events to be stored keeps no other from being sent. */
+const AT_ONCE = 16;
+/** Events in one insert; and inserts under way, so that there is one to prepare while MongoDB does another. */
+const STORED_TOGETHER = 500;
+const STORED_AT_ONCE = 3;
+/**
+ * No listener waits for an event to be stored, so that at low rates some share an insert, which costs much more than
+ * they. Fewer than the jobs of a worker, which all wait for it.
+ */
+const GATHERED = { delayMs: 20, enough: 8 };
 
 /** By then who had the same emission in hand has stored it, or has died. */
 const UNSURE_MS = 500;
@@ -33,7 +36,7 @@ export function openEmissions(platform: EmitPlatform) {
       await storeEvents(platform, batch.flat());
       return batch.map(() => undefined);
     },
-    { most: STORED_AT_ONCE, atOnce: AT_ONCE, weigh: some => some.length, ...GATHERED },
+    { most: STORED_TOGETHER, atOnce: STORED_AT_ONCE, weigh: some => some.length, ...GATHERED },
   );
   const store = async (events: StoredEvent[]) => {
     if (events.length > 0) await storeTogether(events);

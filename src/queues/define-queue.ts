@@ -58,8 +58,12 @@ export async function enqueueAll<Schema extends TSchema>(
     ...(options.delayMs && { delay: options.delayMs }),
     ...(options.first && { lifo: true }),
   });
+  const added = jobs.map(job => ({ name: declaration.name, data: job, opts: opts(job) }));
+  const [first] = added;
   try {
-    await queue.addBulk(jobs.map(job => ({ name: declaration.name, data: job, opts: opts(job) })));
+    // One alone costs half of what a bulk of one does, which is a transaction.
+    if (added.length === 1 && first) await queue.add(first.name, first.data, first.opts);
+    else await queue.addBulk(added);
   } catch (error) {
     throw new AppError("unavailable", "the queue can't be reached", { cause: error, retryAfterMs: 1000 });
   }

@@ -15,7 +15,9 @@ export interface Fault {
 
 /** How long a store is away. Milliseconds. */
 const AWAY_MS = isFullSize ? 60_000 : 3000;
-const STEP_DOWN_S = isFullSize ? 20 : 2;
+/** How long Redis takes no write. Milliseconds. */
+const FULL_MS = isFullSize ? 5000 : 1000;
+const STEP_DOWN_S = isFullSize ? 8 : 2;
 const REPEATED = isFullSize ? 5 : 1;
 /** Deliveries that arrive before the next stroke, at most: where it falls is left to chance. */
 const MOST_BETWEEN = isFullSize ? 1500 : 40;
@@ -131,7 +133,7 @@ export const FAULTS: Fault[] = [
     async strike(lab, load) {
       await someMoment(load);
       await redis(lab).config("SET", "maxmemory", String(1024 * 1024));
-      await pass(AWAY_MS / 3);
+      await pass(FULL_MS);
       await redis(lab).config("SET", "maxmemory", "0");
     },
   },
