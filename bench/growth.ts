@@ -33,10 +33,20 @@ export async function growDelayed(stores: Stores, redisPrefix: string, count: nu
       const last = Math.min(first + BATCH, count) - 1;
       await redis.eval(COPY_DELAYED, 2, queue.toKey(jobId), queue.toKey("delayed"), jobId, first, last);
     }
+    await whenWritten(redis);
   } finally {
     await queue.close();
     redis.disconnect();
   }
+}
+
+const POLL_MS = 200;
+
+/** Until Redis has written its log anew, which so many commands at once make it do, and which is no part of the load. */
+async function whenWritten(redis: Redis): Promise<void> {
+  do {
+    await new Promise(resolve => setTimeout(resolve, POLL_MS));
+  } while (/aof_rewrite_(in_progress|scheduled):1/.test(await redis.info("persistence")));
 }
 
 /** Subscriptions of other emitters to other webhooks, ten an emitter: those of `growSources`. */
