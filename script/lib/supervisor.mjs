@@ -33,9 +33,10 @@ export function createSupervisor({ root, env, print, say, onSpawn, onGiveUp, bac
 
   function launch(entry) {
     const isNode = entry.program === "node";
-    const [file, ...rest] = entry.args;
+    // What comes before it are options of node itself.
+    const script = entry.args.findIndex(arg => !arg.startsWith("-"));
     // Absolute, so that the command line tells whose process it is (see lock.mjs).
-    const args = isNode && file ? [resolve(root, file), ...rest] : entry.args;
+    const args = entry.args.map((arg, i) => (isNode && i === script ? resolve(root, arg) : arg));
     // A group of its own keeps the terminal's Ctrl-C away; the ipc channel tells the child when we are gone.
     const stdio = ["ignore", "pipe", "pipe", "ipc"];
     const child = spawn(isNode ? process.execPath : entry.program, args, {

@@ -13,9 +13,9 @@ describe("the supervisor of a start", () => {
   let gaveUp: Error | undefined;
   let supervisor: ReturnType<typeof createSupervisor>;
 
-  const run = (code: string, name = "web") => {
+  const run = (code: string, name = "web", options: string[] = []) => {
     writeFileSync(join(root, `${name}.mjs`), code);
-    supervisor.start({ name, program: "node", args: [`${name}.mjs`] });
+    supervisor.start({ name, program: "node", args: [...options, `${name}.mjs`, "--own"] });
   };
   const isReady = () => supervisor.waiting().length === 0;
 
@@ -50,6 +50,13 @@ describe("the supervisor of a start", () => {
     await until(() => lines.filter(line => line.includes('"ready"')).length > 1, {
       what: "the second start",
     });
+  });
+
+  it("gives node the options that stand before the script, and the script those behind it", async () => {
+    const told = `console.log([...process.execArgv, ...process.argv.slice(2)].join(" ")); ${READY}`;
+    run(told, "web", ["--heap-growing-percent=100"]);
+    await until(isReady, { what: "the ready line" });
+    expect(lines).to.include("web: --heap-growing-percent=100 --own");
   });
 
   it("stops a process on SIGTERM, and kills one that does not end in time", async () => {
