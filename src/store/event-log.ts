@@ -12,6 +12,8 @@ const EMITS_REMEMBERED = 1000;
  * emission had begun is known however much came after it. Milliseconds.
  */
 export const EMITS_REMEMBERED_MS = 120_000;
+/** Some 10 MB, which an emitter that falls silent after a burst would keep. */
+const MOST_REMEMBERED = 100_000;
 
 const append = script<(string | number)[]>("append-events");
 const reserve = script<string>("reserve-scores");
@@ -119,6 +121,7 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
           EVENTS_KEPT,
           EMITS_REMEMBERED,
           EMITS_REMEMBERED_MS,
+          MOST_REMEMBERED,
           keys.eventFeed(emitterId),
           SLOTS_PER_MS,
           ...entries.flatMap(({ summary, reserved }) => [

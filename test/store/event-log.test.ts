@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { eventIdOf, eventMs, eventScore } from "../../src/store/event-id.ts";
+import { eventIdOf, eventMs, eventScore, SLOTS_PER_MS } from "../../src/store/event-id.ts";
 import { EVENTS_KEPT, type StoredSummary } from "../../src/store/event-log.ts";
 import { newId } from "../../src/store/ids.ts";
 import { append } from "../support/event-log.ts";
@@ -47,6 +47,20 @@ describe("event log", () => {
     const { rows, total } = await platform.eventLog.page(emitter, "emits", { limit: 10 });
     expect(total).to.equal(1);
     expect(rows[0]?.event.raw_event).to.equal("same");
+  });
+
+  it("remembers every emit id for some minutes, and the last 1,000 however old they are", async () => {
+    const emitter = newId("dc");
+    const entries = Array.from({ length: 1500 }, (_, n) => ({ summary: summary(`e${n}`) }));
+    const { events } = await platform.eventLog.append(emitter, "emits", entries);
+    const [again] = (await platform.eventLog.append(emitter, "emits", entries.slice(0, 1))).events;
+    expect(again).to.deep.equal({ eventId: events[0]?.eventId, isNew: false });
+    const seen = platform.keys.seenEmits(emitter);
+    const anHourAgo = (Date.now() - 3_600_000) * SLOTS_PER_MS;
+    await platform.redis.zadd(seen, ...entries.flatMap((_, n) => [anHourAgo + n, `e${n}`]));
+    await platform.eventLog.append(emitter, "emits", [{ summary: summary("next") }]);
+    expect(await platform.redis.zcard(seen)).to.equal(1000);
+    expect(await platform.redis.zscore(seen, "e501")).to.equal(String(anHourAgo + 501));
   });
 
   it("gives emissions stored together ids in their order, those seen before the ids they had", async () => {

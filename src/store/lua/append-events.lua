@@ -1,14 +1,14 @@
 -- Gives emissions of one stream their event ids, in order, stores their summaries and trims the stream, all or nothing.
 -- KEYS: 1 last score, 2 ids (zset), 3 summaries (hash), 4 seen emit ids (zset by score),
 --       5 drops (hash)
--- ARGV: 1 events kept, 2 emit ids remembered at least, 3 milliseconds for which each is remembered, 4 feed channel,
---       5 slots per millisecond, then of each emission: emit id, summary JSON, score reserved before or '', 1 where the
---       summary is cut, else 0
+-- ARGV: 1 events kept, 2 emit ids remembered at least, 3 milliseconds for which each is remembered, 4 emit ids
+--       remembered at most, 5 feed channel, 6 slots per millisecond, then of each emission: emit id, summary JSON, score
+--       reserved before or '', 1 where the summary is cut, else 0
 -- Returns: of each emission its score and 1 when new or 0 when this emit id was stored before; then the ids of events
 --       trimmed away whose payload is stored elsewhere
 local kept = tonumber(ARGV[1])
 local remembered = tonumber(ARGV[2])
-local slots = tonumber(ARGV[5])
+local slots = tonumber(ARGV[6])
 local time = redis.call('TIME')
 local now = (tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)) * slots
 local before = tonumber(redis.call('GET', KEYS[1]) or '0')
@@ -20,7 +20,7 @@ end
 local answer = {}
 local added = 0
 local cut = 0
-for i = 6, #ARGV, 4 do
+for i = 7, #ARGV, 4 do
   local seen = redis.call('ZSCORE', KEYS[4], ARGV[i])
   if seen then
     answer[#answer + 1] = string.format('%.0f', seen)
@@ -40,7 +40,7 @@ for i = 6, #ARGV, 4 do
     redis.call('ZADD', KEYS[2], text, id)
     redis.call('HSET', KEYS[3], id, ARGV[i + 1])
     redis.call('ZADD', KEYS[4], text, ARGV[i])
-    redis.call('PUBLISH', ARGV[4], id .. ' ' .. ARGV[i + 1])
+    redis.call('PUBLISH', ARGV[5], id .. ' ' .. ARGV[i + 1])
     answer[#answer + 1] = text
     answer[#answer + 1] = 1
     added = added + 1
@@ -61,5 +61,6 @@ local oldest = redis.call('ZRANGE', KEYS[4], -remembered, -remembered, 'WITHSCOR
 if oldest then
   local bound = math.min(tonumber(oldest), now - tonumber(ARGV[3]) * slots)
   redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', string.format('(%.0f', bound))
+  redis.call('ZREMRANGEBYRANK', KEYS[4], 0, -1 - tonumber(ARGV[4]))
 end
 return answer
