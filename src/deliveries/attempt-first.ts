@@ -150,7 +150,11 @@ async function keepPending(platform: DeliveryPlatform, slow: Attempt[]): Promise
     sweep_at_ms: platform.clock() + placeLifeMs(platform),
   }));
   const inserted = insertNew(platform, rows);
-  for (const [i, attempt] of slow.entries()) attempt.pending = inserted.then(() => rows[i] as Delivery);
+  for (const [i, attempt] of slow.entries()) {
+    attempt.pending = inserted.then(() => rows[i] as Delivery);
+    // Each attempt hears of it when it has ended; until then nobody waits, which would end the process.
+    attempt.pending.catch(() => undefined);
+  }
   await inserted;
 }
 

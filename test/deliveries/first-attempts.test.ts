@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { createDeliveries, deliveryId } from "../../src/deliveries/create.ts";
 import { enqueueFirstAttempts } from "../../src/deliveries/first-attempts.ts";
+import { Deliveries } from "../../src/deliveries/model.ts";
 import { enqueueForgotten } from "../../src/deliveries/sweep-first.ts";
 import { readDrops } from "../../src/events/drops.ts";
 import { type StoredEvent, StoredEvents } from "../../src/events/model.ts";
@@ -118,6 +119,27 @@ describe("first attempts", () => {
     start();
     await idle();
     expect(receiver.requests.map(({ raw }) => raw)).to.have.members([JSON.stringify(large), '"small"']);
+  });
+
+  it("that last long and can't be recorded meanwhile fail their job, and not its process", async () => {
+    const unheard: unknown[] = [];
+    const note = (error: unknown) => unheard.push(error);
+    process.on("unhandledRejection", note);
+    const to = await subscribe(platform, receiver.url);
+    receiver.script("hang");
+    await emit([event()], [to]);
+    const collection = Deliveries(platform.mongo).collection.collectionName;
+    const allow = (validator: object) => platform.mongo.db?.command({ collMod: collection, validator });
+    await allow({ nothing: { $exists: true } });
+    start();
+    await until(async () => (await queue().getJobCountByTypes("delayed")) === 1, {
+      what: "the job's next try",
+    });
+    await allow({});
+    receiver.script(200);
+    await until(async () => (await deliveriesOf(platform, to.webhookId))[0]?.state === "delivered");
+    process.off("unhandledRejection", note);
+    expect(unheard, "each would end a worker").to.deep.equal([]);
   });
 
   it("are made once, however often their job is enqueued again", async () => {
