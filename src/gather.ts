@@ -22,11 +22,20 @@ interface Waiting<In, Out> {
 /**
  * Makes one call of many: what comes while earlier batches are under way waits and goes together in the next. Under
  * little load a call goes alone and at once; the more load, the larger the batches and the fewer the round trips.
- * `work` answers one result for each entry, in their order. A batch that fails is tried again entry by entry, so that
- * one that can't succeed fails no other; `unavailable` concerns all alike, those that wait too, and is not tried again.
+ * `work` answers one result for each entry, in their order, or nothing for all of them. A batch that fails is tried
+ * again entry by entry, so that one that can't succeed fails no other; `unavailable` concerns all alike, those that wait
+ * too, and is not tried again.
  */
 export function gather<In, Out>(
   work: (batch: In[]) => Promise<Out[]>,
+  options: GatherOptions<In>,
+): (entry: In) => Promise<Out>;
+export function gather<In>(
+  work: (batch: In[]) => Promise<void>,
+  options: GatherOptions<In>,
+): (entry: In) => Promise<void>;
+export function gather<In, Out>(
+  work: (batch: In[]) => Promise<unknown>,
   { most, atOnce = 1, weigh = () => 1, delayMs = 0, enough = most }: GatherOptions<In>,
 ): (entry: In) => Promise<Out> {
   let waiting: Waiting<In, Out>[] = [];
@@ -72,8 +81,8 @@ export function gather<In, Out>(
   const run = async (batch: Waiting<In, Out>[]) => {
     underWay += 1;
     try {
-      const answers = await work(batch.map(({ entry }) => entry));
-      for (const [i, { done }] of batch.entries()) done(answers[i] as Out);
+      const answers = (await work(batch.map(({ entry }) => entry))) as Out[] | undefined;
+      for (const [i, { done }] of batch.entries()) done(answers?.[i] as Out);
     } catch (error) {
       if (error instanceof AppError && error.code === "unavailable") {
         // Those who wait would hear the same, only later.
@@ -93,8 +102,8 @@ export function gather<In, Out>(
 
   const alone = async ({ entry, done, fail }: Waiting<In, Out>) => {
     try {
-      const [answer] = await work([entry]);
-      done(answer as Out);
+      const answers = (await work([entry])) as Out[] | undefined;
+      done(answers?.[0] as Out);
     } catch (error) {
       fail(error);
     }
@@ -106,4 +115,29 @@ export function gather<In, Out>(
       waitingWeight += weigh(entry);
       schedule();
     });
+}
+
+/** For inserts that no listener waits for: at low rates some share one, which costs much more than they. */
+export const IN_COMPANY = { delayMs: 20, enough: 8 };
+
+const LATER_MS = 500;
+const MOST_LATER = 1000;
+
+/**
+ * Does what nobody waits for a little later, for all that came meanwhile. What fails is told to `onFailure` and not tried
+ * again: something else makes up for it.
+ */
+export function gatherLater<In>(
+  work: (all: In[]) => Promise<void>,
+  onFailure: (error: unknown) => void,
+  weigh: (entry: In) => number = () => 1,
+): (some: In[]) => void {
+  const gathered = gather((batch: In[][]) => work(batch.flat()), {
+    most: MOST_LATER,
+    weigh: some => some.reduce((sum, entry) => sum + weigh(entry), 0),
+    delayMs: LATER_MS,
+  });
+  return some => {
+    if (some.length > 0) gathered(some).catch(onFailure);
+  };
 }

@@ -1,4 +1,4 @@
-import { gather } from "../gather.ts";
+import { gather, IN_COMPANY } from "../gather.ts";
 import type { Platform } from "../platform.ts";
 import { type DeliveriesJob, isFirstAttempts, isLineTurn } from "../queues/deliveries.ts";
 import type { Work } from "../queues/run-worker.ts";
@@ -16,8 +16,6 @@ import { takeTurn } from "./take-turn.ts";
 
 /** Attempts recorded in one write. */
 const RECORDED_AT_ONCE = 200;
-/** Nobody waits for a record: at low rates some share an insert, which costs much more than they. */
-const GATHERED = { delayMs: 20, enough: 8 };
 /** What a worker that stops waits for Redis to take its places back. */
 const GIVE_BACK_MS = 500;
 
@@ -27,24 +25,16 @@ export function openDeliveries(
   options: RetryOptions,
 ) {
   const slow = new Map<Promise<unknown>, (reason: unknown) => void>();
-  const record = gather(
-    async (made: Made[]) => {
-      await recordFirst(platform, made);
-      return made.map(() => undefined);
-    },
-    { most: RECORDED_AT_ONCE, atOnce: 2, ...GATHERED },
-  );
+  const record = gather((made: Made[]) => recordFirst(platform, made), {
+    most: RECORDED_AT_ONCE,
+    atOnce: 2,
+    ...IN_COMPANY,
+  });
   const shared = {
     ...options,
     lanes: openLanes(platform, platform.processId),
     pace: openPace(platform),
-    lineUp: gather(
-      async (waiting: ToSend[]) => {
-        await lineUp(platform, waiting);
-        return waiting.map(() => undefined);
-      },
-      { most: RECORDED_AT_ONCE },
-    ),
+    lineUp: gather((waiting: ToSend[]) => lineUp(platform, waiting), { most: RECORDED_AT_ONCE }),
     settle: openSettle(platform),
     record,
     goOn(work: Promise<unknown>, stop: (reason: unknown) => void) {

@@ -1,4 +1,4 @@
-import { gather } from "../gather.ts";
+import { gatherLater } from "../gather.ts";
 import { groupBy } from "../group-by.ts";
 import type { Platform } from "../platform.ts";
 import { eventScore } from "../store/event-id.ts";
@@ -9,12 +9,6 @@ export interface Trimmed {
   emitterId: string;
   eventIds: string[];
 }
-
-type Stores = Pick<Platform, "mongo" | "log">;
-
-/** Not urgent: a payload without its summary is out of reach, and goes by itself after its time. */
-const DELAY_MS = 500;
-const MOST = 1000;
 
 /** Deletes payloads that were kept only for their summary. */
 export async function forgetTrimmed(platform: Pick<Platform, "mongo">, trimmed: Trimmed[]): Promise<void> {
@@ -29,23 +23,13 @@ export async function forgetTrimmed(platform: Pick<Platform, "mongo">, trimmed: 
   });
 }
 
-/** As `forgetTrimmed`, a little later and for many at once. Never throws. */
-export function openForgetTrimmed(platform: Stores): (trimmed: Trimmed[]) => void {
-  const forget = gather(
-    async (batch: Trimmed[][]) => {
-      await forgetTrimmed(platform, batch.flat());
-      return batch.map(() => undefined);
-    },
-    {
-      most: MOST,
-      weigh: all => all.reduce((sum, { eventIds }) => sum + eventIds.length, 0),
-      delayMs: DELAY_MS,
-    },
+/**
+ * As `forgetTrimmed`, a little later and for many at once: a payload without its summary is out of reach. Never throws.
+ */
+export function openForgetTrimmed(platform: Pick<Platform, "mongo" | "log">): (trimmed: Trimmed[]) => void {
+  return gatherLater(
+    trimmed => forgetTrimmed(platform, trimmed),
+    error => platform.log.debug({ err: error }, "payloads of trimmed events go by their age"),
+    ({ eventIds }) => eventIds.length,
   );
-  return trimmed => {
-    if (trimmed.length === 0) return;
-    forget(trimmed).catch((error: unknown) =>
-      platform.log.debug({ err: error }, "payloads of trimmed events go by their age"),
-    );
-  };
 }

@@ -1,5 +1,5 @@
 import { notFound } from "../errors.ts";
-import { gather } from "../gather.ts";
+import { gather, IN_COMPANY } from "../gather.ts";
 import { type Emission, type EmissionsJob, emissionsIn } from "../queues/emissions.ts";
 import { Postponed } from "../queues/postponed.ts";
 import type { Work } from "../queues/run-worker.ts";
@@ -16,11 +16,6 @@ const AT_ONCE = 16;
 /** Events in one insert; and inserts under way, so that there is one to prepare while MongoDB does another. */
 const STORED_TOGETHER = 500;
 const STORED_AT_ONCE = 3;
-/**
- * No listener waits for an event to be stored, so that at low rates some share an insert, which costs much more than
- * they. Fewer than the jobs of a worker, which all wait for it.
- */
-const GATHERED = { delayMs: 20, enough: 8 };
 
 /** By then who had the same emission in hand has stored it, or has died. */
 const UNSURE_MS = 500;
@@ -31,13 +26,12 @@ type EmissionsWork = Pick<Work<EmissionsJob>, "job" | "begun" | "keep">;
 /** What the emissions worker does with a job; jobs that come at the same time are worked off together. */
 export function openEmissions(platform: EmitPlatform) {
   const forget = openForgetTrimmed(platform);
-  const storeTogether = gather(
-    async (batch: StoredEvent[][]) => {
-      await storeEvents(platform, batch.flat());
-      return batch.map(() => undefined);
-    },
-    { most: STORED_TOGETHER, atOnce: STORED_AT_ONCE, weigh: some => some.length, ...GATHERED },
-  );
+  const storeTogether = gather((batch: StoredEvent[][]) => storeEvents(platform, batch.flat()), {
+    most: STORED_TOGETHER,
+    atOnce: STORED_AT_ONCE,
+    weigh: some => some.length,
+    ...IN_COMPANY,
+  });
   const store = async (events: StoredEvent[]) => {
     if (events.length > 0) await storeTogether(events);
   };

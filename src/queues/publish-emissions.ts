@@ -30,11 +30,8 @@ const sizeOf = ({ event }: Emission): number => (JSON.stringify(event) ?? "").le
  * Redis holds its emission. Throws `unavailable`.
  */
 export function openPublisher(queues: Queues): (emission: Emission) => Promise<void> {
-  return gather(
-    async (batch: Emission[]) => {
-      await enqueueAll(queues, emissions, inJobs(batch));
-      return batch.map(() => undefined);
-    },
-    { most: AT_ONCE, atOnce: 4 },
-  );
+  return gather((batch: Emission[]) => enqueueAll(queues, emissions, inJobs(batch)), {
+    most: AT_ONCE,
+    atOnce: 4,
+  });
 }
