@@ -1,5 +1,5 @@
-import { newId } from "../src/store/ids.ts";
-import { Webhooks } from "../src/webhooks/model.ts";
+import { newId } from "../src/lib/ids.ts";
+import { Webhooks } from "../src/models/webhook.ts";
 import type { Api } from "../test/support/api.ts";
 import { startSystem } from "../test/support/system.ts";
 

@@ -1,7 +1,7 @@
 import { readlinkSync } from "node:fs";
 import type { Platform } from "../src/platform.ts";
+import { loadCode } from "../src/runs/load-code.ts";
 import type { Bundle } from "../src/sandbox/bundle.ts";
-import { loadCode } from "../src/sources/load-code.ts";
 import { startSystem } from "../test/support/system.ts";
 import { descendantsOf, memoryMb } from "./meter.ts";
 import { quantile, timesOf } from "./times.ts";

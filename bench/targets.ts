@@ -1,11 +1,11 @@
 import { Queue } from "bullmq";
 import { pino } from "pino";
 import { Pool } from "undici";
+import { newId } from "../src/lib/ids.ts";
 import { enqueue } from "../src/queues/define-queue.ts";
 import { type Emission, emissions } from "../src/queues/emissions.ts";
 import { openQueues } from "../src/queues/open-queues.ts";
 import { openPublisher } from "../src/queues/publish-emissions.ts";
-import { newId } from "../src/store/ids.ts";
 import { openProducerRedis, whenReady } from "../src/store/redis.ts";
 import type { BenchEvent } from "./event.ts";
 import { addRawJobs, type RawQueue } from "./raw-queue.ts";

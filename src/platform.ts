@@ -1,22 +1,21 @@
 import type { Connection } from "mongoose";
 import type { Config } from "./config.ts";
 import { createEgress, type Egress } from "./egress/agent.ts";
-import { armFailpoint } from "./failpoint.ts";
-import { createLogger, type Logger } from "./logger.ts";
+import { armFailpoint } from "./lib/failpoint.ts";
+import { newToken } from "./lib/ids.ts";
+import { createLogger, type Logger } from "./lib/logger.ts";
+import { warnSeldom } from "./lib/warn-throttled.ts";
 import type { Queues } from "./queues/define-queue.ts";
 import { allQueues } from "./queues/index.ts";
 import { openQueues } from "./queues/open-queues.ts";
 import { openReplies, type Replies } from "./queues/replies.ts";
-import { warnSeldom } from "./queues/warn-seldom.ts";
 import { openSandboxes, type Sandboxes } from "./sandbox/host.ts";
 import { type Counters, openCounters } from "./store/counters.ts";
-import { type Directory, openDirectory } from "./store/directory.ts";
 import { type EventLog, openEventLog } from "./store/event-log.ts";
 import { type Feed, openFeed } from "./store/feed.ts";
-import { newToken } from "./store/ids.ts";
 import { type RedisKeys, redisKeys } from "./store/keys.ts";
 import { openMongo } from "./store/mongo.ts";
-import { openPlaces, type Places } from "./store/places.ts";
+import { openPlaces, type Places } from "./store/permits.ts";
 import {
   inProducerTime,
   openProducerRedis,
@@ -24,7 +23,8 @@ import {
   type RedisClient,
   whenReady,
 } from "./store/redis.ts";
-import { openRunLine, type RunLine } from "./store/run-line.ts";
+import { type Directory, openDirectory } from "./store/routing-cache.ts";
+import { openRunLine, type RunLine } from "./store/run-queue.ts";
 import { createSecrets, type Secrets } from "./store/secrets.ts";
 import { storeHosts } from "./store/store-hosts.ts";
 

@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { createApp } from "./app.ts";
 import { type Config, ConfigError, EXIT_CONFIG, readConfig } from "./config.ts";
 import { refuseMalformed } from "./http/refuse-malformed.ts";
+import { onShutdown } from "./lib/shutdown.ts";
 import { openPlatform, type Platform } from "./platform.ts";
-import { onShutdown } from "./shutdown.ts";
 
 export interface WebServer {
   port: number;

@@ -1,5 +1,5 @@
-import type { RetryOptions } from "../src/deliveries/attempt.ts";
-import { openDeliveries } from "../src/deliveries/work.ts";
+import type { RetryOptions } from "../src/deliveries/attempt/attempt.ts";
+import { openDeliveries } from "../src/deliveries/worker/handle-job.ts";
 import type { Platform } from "../src/platform.ts";
 import { deliveries } from "../src/queues/deliveries.ts";
 import { type RunningWorker, runWorker } from "../src/queues/run-worker.ts";

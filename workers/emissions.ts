@@ -1,4 +1,4 @@
-import { openEmissions } from "../src/events/work.ts";
+import { openEmissions } from "../src/events/handle-job.ts";
 import type { Platform } from "../src/platform.ts";
 import { emissions } from "../src/queues/emissions.ts";
 import { type RunningWorker, runWorker } from "../src/queues/run-worker.ts";

@@ -2,7 +2,7 @@ import type { Platform } from "../src/platform.ts";
 import { type RunningWorker, runWorker } from "../src/queues/run-worker.ts";
 import { runs } from "../src/queues/runs.ts";
 import { keepReconciled } from "../src/reconcile/reconcile.ts";
-import { workLine } from "../src/sources/work-line.ts";
+import { workLine } from "../src/runs/handle-job.ts";
 import { isEntry, startWorker } from "./start-worker.ts";
 import { workerOptions } from "./worker-options.ts";
 

@@ -2,9 +2,9 @@ import { realpathSync } from "node:fs";
 import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 import { ConfigError, EXIT_CONFIG, readConfig } from "../src/config.ts";
+import { onShutdown } from "../src/lib/shutdown.ts";
 import { openPlatform, type Platform } from "../src/platform.ts";
 import type { RunningWorker } from "../src/queues/run-worker.ts";
-import { onShutdown } from "../src/shutdown.ts";
 import { probeRedis } from "../src/store/redis.ts";
 
 /** Of the 9 s that `onShutdown` gives; the stores close in the rest. */

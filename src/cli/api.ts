@@ -1,6 +1,6 @@
 import { createEgress } from "../egress/agent.ts";
 import { EgressError } from "../egress/egress-error.ts";
-import { AppError, type ErrorCode } from "../errors.ts";
+import { AppError, type ErrorCode } from "../lib/errors.ts";
 
 /** Where a running Headwater is, and as whom it is asked. */
 export interface ApiAccess {

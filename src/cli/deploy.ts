@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 import { type ApiAccess, openApi } from "./api.ts";
 import { type Deployed, deploySource } from "./deploy/deploy.ts";
 import { saveGiven } from "./deploy/save.ts";

@@ -1,10 +1,10 @@
 import { Ajv } from "ajv";
 import { type Command, InvalidArgumentError } from "commander";
-import { AppError } from "../errors.ts";
 import { findEmitter } from "../events/find-emitter.ts";
+import { AppError } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
 import { enqueue } from "../queues/define-queue.ts";
 import { Emission, emissions } from "../queues/emissions.ts";
-import { newId } from "../store/ids.ts";
 import type { Run } from "./run.ts";
 
 /** In a box, because commander takes a parsed `null` for an option without a value and makes `""` of it. */

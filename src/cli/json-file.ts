@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 
 /** The JSON value of a file that a command was given. Throws AppError `invalid` naming the file. */
 export async function readJsonFile(path: string): Promise<unknown> {

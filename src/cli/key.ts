@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { createApiKey, listApiKeys, revokeApiKey } from "../users/service.ts";
+import { createApiKey, listApiKeys, revokeApiKey } from "../accounts/api-keys.ts";
 import type { Run } from "./run.ts";
 
 export function keyCommands(program: Command, run: Run): void {

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { readConfig, readDevelopmentStart, readLocalConfig, version } from "../config.ts";
-import { AppError } from "../errors.ts";
-import { createLogger } from "../logger.ts";
+import { AppError } from "../lib/errors.ts";
+import { createLogger } from "../lib/logger.ts";
 import { openPlatform, sandboxLimits } from "../platform.ts";
 import { namedHosts } from "../store/store-hosts.ts";
 import { componentCommands } from "./component.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { addMember, createOrganization } from "../organizations/service.ts";
+import { addMember, createOrganization } from "../accounts/organizations.ts";
 import type { Run } from "./run.ts";
 
 export function organizationCommands(program: Command, run: Run): void {

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { createUser } from "../users/service.ts";
+import { createUser } from "../accounts/users.ts";
 import type { Run } from "./run.ts";
 
 export function userCommands(program: Command, run: Run): void {

@@ -1,5 +1,5 @@
 import type { OnResolveArgs, OnResolveResult, Plugin } from "esbuild";
-import type { AppError } from "../errors.ts";
+import type { AppError } from "../lib/errors.ts";
 import { missingModule, normalizePackaged, withoutMap } from "./normalize-module.ts";
 import type { InstalledPackages } from "./npm-packages.ts";
 import { placeOfImport } from "./place-of-import.ts";

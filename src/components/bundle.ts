@@ -1,6 +1,6 @@
 import { SourceMap } from "node:module";
 import { type BuildOptions, build, type Message, type Plugin } from "esbuild";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 import { bundlePlugin, ENTRY, nodeName } from "./bundle-plugin.ts";
 import type { ModuleLoader } from "./load-modules.ts";
 import { placeOf } from "./normalize-module.ts";

@@ -1,8 +1,8 @@
-import { AppError, type FieldError } from "../errors.ts";
+import { AppError, type FieldError } from "../lib/errors.ts";
+import { isFault, readTimer } from "../props/timer.ts";
 import type { Bundle } from "../sandbox/bundle.ts";
 import type { Sandboxes } from "../sandbox/host.ts";
 import type { ComponentDescription, DescribedProp } from "../sandbox/protocol.ts";
-import { isFault, readTimer } from "../sources/timer.ts";
 
 /** What is known of a component once it is saved. */
 export interface DescribedComponent extends ComponentDescription {

@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import { posix } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { AppError, type FieldError } from "../errors.ts";
+import { AppError, type FieldError } from "../lib/errors.ts";
 
 export const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_TOTAL_BYTES = 5 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, realpath, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { AppError, type FieldError } from "../errors.ts";
+import { AppError, type FieldError } from "../lib/errors.ts";
 import type { FolderLimit } from "../sandbox/measure-folder.ts";
 import { type NpmFailure, runNpm } from "./run-npm.ts";
 import { isVersionRange } from "./specifier.ts";

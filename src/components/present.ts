@@ -1,4 +1,4 @@
-import type { Component } from "./model.ts";
+import type { Component } from "../models/component.ts";
 
 /** A component as the API shows it. */
 export function presentComponent(component: Component) {

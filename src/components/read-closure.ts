@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { build, type Plugin } from "esbuild";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 import { CODE_ID, MAX_FILES, type ModuleLoader, type SourceModule } from "./load-modules.ts";
 import { type NormalModule, normalizeOwn, placeOf } from "./normalize-module.ts";
 import { ParserLost, ParserTooSlow, withParser } from "./parse-alone.ts";

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
+import { Bundles, type Component, Components } from "../models/component.ts";
+import { Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
-import { Sources } from "../sources/model.ts";
-import { newId } from "../store/ids.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
 import { pageOf } from "../store/page.ts";
 import { bundleComponent } from "./bundle.ts";
 import { describeComponent } from "./describe.ts";
 import { fromUrl } from "./fetch-modules.ts";
 import { fromCode, type ModuleLoader } from "./load-modules.ts";
-import { Bundles, type Component, Components } from "./model.ts";
 
 type SavePlatform = Pick<Platform, "mongo" | "clock" | "config" | "egress" | "sandboxes">;
 

@@ -1,11 +1,11 @@
-import { StoredEvents } from "../events/model.ts";
+import { firstIdAt } from "../lib/ids.ts";
+import { Deliveries, type Delivery } from "../models/delivery.ts";
+import { StoredEvents } from "../models/event.ts";
+import type { Webhook } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueAll } from "../queues/define-queue.ts";
 import { deliveries, type NextAttempt } from "../queues/deliveries.ts";
-import { firstIdAt } from "../store/ids.ts";
-import type { Webhook } from "../webhooks/model.ts";
-import { Deliveries, type Delivery } from "./model.ts";
-import { refuseDisabled, retryNow } from "./retry.ts";
+import { refuseDisabled, retryNow } from "./manual-retry.ts";
 
 type Stores = Pick<Platform, "mongo" | "queues" | "config" | "clock">;
 type Failed = Pick<Delivery, "_id" | "emit_id" | "round">;

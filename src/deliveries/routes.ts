@@ -1,8 +1,9 @@
 import { accepted, data, page } from "../http/answer.ts";
 import { routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
+import { sendTest } from "./attempt/send-test.ts";
+import { retryDelivery } from "./manual-retry.ts";
 import { countFailed, recoverFailed } from "./recover.ts";
-import { retryDelivery } from "./retry.ts";
 import {
   DeliveryFilter,
   DeliveryView,
@@ -11,7 +12,6 @@ import {
   Recovered,
   TestAnswer,
 } from "./schema.ts";
-import { sendTest } from "./send-test.ts";
 import { findDelivery, listDeliveries, ownWebhook, presentDelivery, presentWithAttempts } from "./service.ts";
 
 type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "egress" | "secrets" | "config" | "clock">;

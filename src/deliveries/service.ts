@@ -1,10 +1,10 @@
 import type { QueryFilter } from "mongoose";
+import { firstIdAt } from "../lib/ids.ts";
+import { Deliveries, type Delivery } from "../models/delivery.ts";
+import type { Webhook } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
-import { firstIdAt } from "../store/ids.ts";
 import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
-import type { Webhook } from "../webhooks/model.ts";
 import { findWebhook } from "../webhooks/service.ts";
-import { Deliveries, type Delivery } from "./model.ts";
 import type { DeliveryFilter, DeliveryView, DeliveryWithAttempts } from "./schema.ts";
 
 /** A delivery as its owner sees it in lists. */

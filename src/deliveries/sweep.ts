@@ -1,9 +1,9 @@
+import { Deliveries, type Delivery } from "../models/delivery.ts";
+import { Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueAll, openedQueue } from "../queues/define-queue.ts";
 import { deliveries, type NextAttempt } from "../queues/deliveries.ts";
-import { Webhooks } from "../webhooks/model.ts";
-import { Deliveries, type Delivery } from "./model.ts";
-import { enqueueTurn } from "./turns.ts";
+import { enqueueTurn } from "../queues/enqueue-drain.ts";
 
 type Stores = Pick<Platform, "mongo" | "queues" | "config" | "clock">;
 type Overdue = Pick<Delivery, "_id" | "webhook_id" | "round" | "next_attempt_at_ms">;

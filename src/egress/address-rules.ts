@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
-import { invalidField } from "../errors.ts";
+import { invalidField } from "../lib/errors.ts";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { isIP } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { Agent, type buildConnector, type Dispatcher } from "undici";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 import { checkUrl } from "./check-url.ts";
 import { createDial, type Dial, type DialOptions } from "./dial.ts";
 import { EgressError, toEgressError } from "./egress-error.ts";

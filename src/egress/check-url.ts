@@ -1,4 +1,4 @@
-import { type FieldError, invalidField } from "../errors.ts";
+import { type FieldError, invalidField } from "../lib/errors.ts";
 
 /**
  * Reads a URL that a user gave for us to call: `http` or `https` with a host name, no credentials

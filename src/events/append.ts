@@ -1,11 +1,11 @@
-import { groupBy } from "../group-by.ts";
+import { groupBy } from "../lib/group-by.ts";
 import type { Emission } from "../queues/emissions.ts";
 import { type LogEntry, streamOf } from "../store/event-log.ts";
 import type { EventStream } from "../store/keys.ts";
 import type { Emitter } from "../subscriptions/match.ts";
+import type { Trimmed } from "./delete-trimmed.ts";
 import type { EmitPlatform } from "./fan-out.ts";
 import { findEmitters } from "./find-emitter.ts";
-import type { Trimmed } from "./forget-trimmed.ts";
 import { truncate } from "./truncate.ts";
 
 /** An emission whose emitter exists. */

@@ -1,10 +1,10 @@
-import { hasFirstAttempts } from "../deliveries/first-attempts.ts";
-import { Deliveries } from "../deliveries/model.ts";
+import { hasFirstAttempts } from "../deliveries/dispatch/dispatch.ts";
+import { eventScore } from "../lib/event-id.ts";
+import { Deliveries } from "../models/delivery.ts";
+import { StoredEvents } from "../models/event.ts";
 import type { Platform } from "../platform.ts";
 import type { DeletionsJob } from "../queues/deletions.ts";
-import { eventScore } from "../store/event-id.ts";
 import { STREAMS } from "../store/event-log.ts";
-import { StoredEvents } from "./model.ts";
 
 /** Payloads looked at in one go, so that a long range never sits in memory. */
 const BATCH = 500;

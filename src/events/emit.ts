@@ -1,18 +1,18 @@
-import { notFound } from "../errors.ts";
-import { failpoint } from "../failpoint.ts";
+import { notFound } from "../lib/errors.ts";
+import { eventScore } from "../lib/event-id.ts";
+import { failpoint } from "../lib/failpoint.ts";
+import { timeOfId } from "../lib/ids.ts";
+import { payloadId, type StoredEvent } from "../models/event.ts";
+import type { Subscription } from "../models/subscription.ts";
 import { isAlive } from "../queues/define-queue.ts";
 import { deliveries } from "../queues/deliveries.ts";
 import type { Emission } from "../queues/emissions.ts";
-import { eventScore } from "../store/event-id.ts";
+import { countDrop, type DropReason } from "../store/drops.ts";
 import { EMITS_REMEMBERED_MS, streamOf } from "../store/event-log.ts";
-import { timeOfId } from "../store/ids.ts";
 import { findSubscriptions, selectWanting } from "../subscriptions/match.ts";
-import type { Subscription } from "../subscriptions/model.ts";
 import { type Appended, appendKnown, type Known } from "./append.ts";
-import { countDrop, type DropReason } from "./drops.ts";
+import { forgetTrimmed, type Trimmed } from "./delete-trimmed.ts";
 import { type EmitPlatform, type Emitted, type FanOutOptions, fanOut } from "./fan-out.ts";
-import { forgetTrimmed, type Trimmed } from "./forget-trimmed.ts";
-import { payloadId, type StoredEvent } from "./model.ts";
 import { type EarlierEvent, findEarlier } from "./store.ts";
 
 /** Fields of the job's log line; `unsure` when another worker seems to have the same emission in hand. */

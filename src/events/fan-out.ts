@@ -1,19 +1,19 @@
-import { createDeliveries } from "../deliveries/create.ts";
-import { enqueueFirstAttempts } from "../deliveries/first-attempts.ts";
-import { reaches } from "../organizations/service.ts";
+import { reaches } from "../accounts/access.ts";
+import { createDeliveries } from "../deliveries/dispatch/create.ts";
+import { enqueueFirstAttempts } from "../deliveries/dispatch/dispatch.ts";
+import { eventMs } from "../lib/event-id.ts";
+import { derivedId } from "../lib/ids.ts";
+import type { StoredEvent } from "../models/event.ts";
+import { Sources } from "../models/source.ts";
+import type { Subscription } from "../models/subscription.ts";
+import { Workflows } from "../models/workflow.ts";
 import type { Platform } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
 import type { Emission } from "../queues/emissions.ts";
+import { enqueueRun } from "../queues/enqueue-run.ts";
 import { workflowEvents } from "../queues/workflow-events.ts";
-import { enqueueRun } from "../sources/enqueue-run.ts";
-import { Sources } from "../sources/model.ts";
-import { eventMs } from "../store/event-id.ts";
-import { derivedId } from "../store/ids.ts";
+import { countDrop } from "../store/drops.ts";
 import type { Emitter } from "../subscriptions/match.ts";
-import type { Subscription } from "../subscriptions/model.ts";
-import { Workflows } from "../workflows/model.ts";
-import { countDrop } from "./drops.ts";
-import type { StoredEvent } from "./model.ts";
 import { storeEvents } from "./store.ts";
 
 /** What an emission needs on its way to its listeners. */

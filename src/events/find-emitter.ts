@@ -1,7 +1,7 @@
+import { Sources } from "../models/source.ts";
+import { Workflows } from "../models/workflow.ts";
 import type { Platform } from "../platform.ts";
-import { Sources } from "../sources/model.ts";
 import type { Emitter } from "../subscriptions/match.ts";
-import { Workflows } from "../workflows/model.ts";
 
 /** The source or workflow behind an emitter id; null when there is none (any more). */
 export async function findEmitter(

@@ -1,7 +1,7 @@
 import { PassThrough, type Readable } from "node:stream";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
+import { eventScore } from "../lib/event-id.ts";
 import type { Platform } from "../platform.ts";
-import { eventScore } from "../store/event-id.ts";
 import { type EventSummary, parseFeedMessage, STREAMS } from "../store/event-log.ts";
 
 const HEARTBEAT_MS = 15_000;

@@ -1,8 +1,8 @@
+import { payloadId, type StoredEvent, StoredEvents } from "../models/event.ts";
 import type { Platform } from "../platform.ts";
 import type { EventSummary, LogPage } from "../store/event-log.ts";
 import type { EventStream } from "../store/keys.ts";
 import { summaryEvent } from "./append.ts";
-import { payloadId, type StoredEvent, StoredEvents } from "./model.ts";
 
 type Stores = Pick<Platform, "mongo" | "eventLog" | "clock">;
 

@@ -1,6 +1,6 @@
+import { type StoredEvent, StoredEvents } from "../models/event.ts";
 import type { Platform } from "../platform.ts";
 import { duplicateIndexes } from "../store/mongo.ts";
-import { type StoredEvent, StoredEvents } from "./model.ts";
 
 /** Stores the whole of events; one that an earlier try stored stays as it is. */
 export async function storeEvents(platform: Pick<Platform, "mongo">, events: StoredEvent[]): Promise<void> {

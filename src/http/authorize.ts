@@ -1,5 +1,5 @@
 import type { Context } from "koa";
-import { AppError, invalidField, notFound } from "../errors.ts";
+import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import type { Input } from "./read-input.ts";
 import type { AnyRoute, Caller } from "./route.ts";
 

@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import type { FieldError } from "../errors.ts";
+import type { FieldError } from "../lib/errors.ts";
 import type { Answer } from "./answer.ts";
 
 /** Which top-level fields of the answer's objects the caller wants (rest-api.md section 4.1). */

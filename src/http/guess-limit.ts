@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from "ioredis";
 import ipaddr from "ipaddr.js";
 import { type RateLimiterAbstract, RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 
 export interface GuessLimitOptions {
   /** Put before the Redis keys. */

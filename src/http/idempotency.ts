@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Cluster, Redis } from "ioredis";
 import type { Context } from "koa";
-import { AppError, invalidField } from "../errors.ts";
+import { AppError, invalidField } from "../lib/errors.ts";
 import { requestState } from "./request-log.ts";
 import { answerProblem } from "./respond-error.ts";
 

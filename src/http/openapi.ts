@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import type { ErrorCode } from "../errors.ts";
+import type { ErrorCode } from "../lib/errors.ts";
 import type { Answer } from "./answer.ts";
 import { checkExamples } from "./examples.ts";
 import {

@@ -1,4 +1,4 @@
-import { invalidField } from "../errors.ts";
+import { invalidField } from "../lib/errors.ts";
 
 /** rest-api.md section 4.1. */
 export const DEFAULT_LIMIT = 10;

@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode, type FieldError } from "../errors.ts";
+import { AppError, type ErrorCode, type FieldError } from "../lib/errors.ts";
 
 /** An RFC 9457 problem; `error` repeats `detail`, because clients of this kind of API read it (design.md, "Errors"). */
 export interface Problem {

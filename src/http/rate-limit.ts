@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from "ioredis";
 import type { Context } from "koa";
 import { BurstyRateLimiter, RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 import { requestState } from "./request-log.ts";
 
 /** What is left for a key after one request was counted. */

@@ -1,6 +1,6 @@
 import { bodyParser } from "@koa/bodyparser";
 import type { Context } from "koa";
-import { AppError, type FieldError } from "../errors.ts";
+import { AppError, type FieldError } from "../lib/errors.ts";
 
 /** Deeper than any configuration; deeper still, code that walks a value by recursion would end in a stack overflow. */
 const MAX_DEPTH = 50;

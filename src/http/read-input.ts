@@ -1,6 +1,6 @@
 import type { Context } from "koa";
 import { Type } from "typebox";
-import { AppError, type FieldError, notFound } from "../errors.ts";
+import { AppError, type FieldError, notFound } from "../lib/errors.ts";
 import { answerFields, type FieldFilter, readFieldFilter } from "./fields.ts";
 import { type PageRequest, readPage } from "./pagination.ts";
 import type { ReadBody } from "./read-body.ts";

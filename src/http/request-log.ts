@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Context, Middleware } from "koa";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../lib/logger.ts";
 
 /** What is known of a request while it is served; lives in `ctx.state`. */
 export interface RequestState {

@@ -1,5 +1,5 @@
 import type { Context, Middleware } from "koa";
-import { notFound } from "../errors.ts";
+import { notFound } from "../lib/errors.ts";
 import { problemOf } from "./problem.ts";
 import { requestState } from "./request-log.ts";
 

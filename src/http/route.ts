@@ -1,7 +1,7 @@
 import type { Context } from "koa";
 import type { Static, TObject } from "typebox";
-import type { ErrorCode } from "../errors.ts";
-import type { Logger } from "../logger.ts";
+import type { ErrorCode } from "../lib/errors.ts";
+import type { Logger } from "../lib/logger.ts";
 import type { Answer, AnswerResult } from "./answer.ts";
 import type { PageRequest } from "./pagination.ts";
 

@@ -1,6 +1,6 @@
 import { Router, type RouterContext } from "@koa/router";
 import type { Context, Middleware } from "koa";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 import { type Authenticate, authenticateCaller, loadResource, type Scope, scopeOf } from "./authorize.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { RateLimit } from "./rate-limit.ts";

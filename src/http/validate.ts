@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type Options } from "ajv";
 import addFormats from "ajv-formats";
 import type { TSchema } from "typebox";
-import type { FieldError } from "../errors.ts";
+import type { FieldError } from "../lib/errors.ts";
 
 const OPTIONS: Options = { strict: false, allErrors: true, verbose: true, ownProperties: true };
 

@@ -1,6 +1,6 @@
 import type { JobsOptions, Queue } from "bullmq";
 import type { Static, TSchema } from "typebox";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 
 /** Name, payload and options of a queue in one value; producers and its worker import this, never each other. */
 export interface QueueDeclaration<Schema extends TSchema = TSchema> {

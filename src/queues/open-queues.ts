@@ -1,8 +1,8 @@
 import { Queue } from "bullmq";
 import type { Logger } from "pino";
+import { warnSeldom } from "../lib/warn-throttled.ts";
 import type { RedisClient } from "../store/redis.ts";
 import type { QueueDeclaration, Queues } from "./define-queue.ts";
-import { warnSeldom } from "./warn-seldom.ts";
 
 interface Options {
   redis: RedisClient;

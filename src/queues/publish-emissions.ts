@@ -1,4 +1,4 @@
-import { gather } from "../gather.ts";
+import { gather } from "../lib/batcher.ts";
 import { enqueueAll, type Queues } from "./define-queue.ts";
 import { EMISSIONS_PER_JOB, type Emission, type EmissionsJob, emissions } from "./emissions.ts";
 

@@ -2,12 +2,12 @@ import { Ajv, type ValidateFunction } from "ajv";
 import { DelayedError, type Job, UnrecoverableError, Worker } from "bullmq";
 import type { Logger } from "pino";
 import type { Static, TSchema } from "typebox";
-import { AppError, type ErrorCode } from "../errors.ts";
+import { AppError, type ErrorCode } from "../lib/errors.ts";
+import { warnSeldom } from "../lib/warn-throttled.ts";
 import type { RedisClient } from "../store/redis.ts";
 import type { QueueDeclaration } from "./define-queue.ts";
 import { queuePrefix } from "./open-queues.ts";
-import { Postponed } from "./postponed.ts";
-import { warnSeldom } from "./warn-seldom.ts";
+import { Postponed } from "./snooze.ts";
 
 /** What a handler is given: the checked payload, and the job's own facts. */
 export interface Work<Payload> {

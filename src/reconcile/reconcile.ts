@@ -1,10 +1,10 @@
 import { enqueueOverdue } from "../deliveries/sweep.ts";
-import { enqueueForgotten } from "../deliveries/sweep-first.ts";
-import { AppError } from "../errors.ts";
+import { enqueueForgotten } from "../deliveries/sweep-dispatch.ts";
+import { AppError } from "../lib/errors.ts";
+import { Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
-import { wake } from "../sources/enqueue-run.ts";
-import { Sources } from "../sources/model.ts";
-import { sendForgotten } from "../sources/outbox.ts";
+import { wake } from "../queues/enqueue-run.ts";
+import { sendForgotten } from "../runs/outbox.ts";
 import { enqueueDelete } from "../sources/service.ts";
 import { takeLock } from "../store/lock.ts";
 import { reconcileTimers } from "./timers.ts";

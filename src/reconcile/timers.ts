@@ -1,11 +1,12 @@
 import type { JobSchedulerJson } from "bullmq";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
+import { RunRecords } from "../models/run.ts";
+import { type Source, Sources, type StoredTimer } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { runs } from "../queues/runs.ts";
-import { RunRecords, type Source, Sources, type StoredTimer } from "../sources/model.ts";
+import { type TickPlatform, tick, tickRunId } from "../runs/tick.ts";
 import { isTicking, lastMoment, setTimer, ticksAs, wantedTimer } from "../sources/schedule.ts";
-import { type TickPlatform, tick, tickRunId } from "../sources/tick.ts";
 
 type TimerPlatform = TickPlatform & Pick<Platform, "log">;
 

@@ -1,5 +1,5 @@
 import { Ajv } from "ajv";
-import { type AppError, invalidField } from "../errors.ts";
+import { type AppError, invalidField } from "../lib/errors.ts";
 import type { ComponentDescription } from "./protocol.ts";
 
 const text = (maxLength: number) => ({ type: "string", maxLength });

@@ -1,7 +1,7 @@
 import { nanoid } from "nanoid";
 import type { Logger } from "pino";
 import { createDial, type DialOptions } from "../egress/dial.ts";
-import { AppError, invalidField } from "../errors.ts";
+import { AppError, invalidField } from "../lib/errors.ts";
 import type { Bundle } from "./bundle.ts";
 import { openBundleFiles } from "./bundle-files.ts";
 import type { CallOptions, CallsOptions } from "./call-options.ts";

@@ -1,8 +1,8 @@
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
 import type { Platform } from "../platform.ts";
-import { newId } from "../store/ids.ts";
-import { enqueueRun } from "./enqueue-run.ts";
-import type { ChangeItem } from "./line-item.ts";
+import { enqueueRun } from "../queues/enqueue-run.ts";
+import type { ChangeItem } from "../queues/run-item.ts";
 
 export type ChangePlatform = Pick<Platform, "queues" | "runLine" | "replies" | "clock" | "config">;
 

@@ -1,14 +1,14 @@
 import type { ClientSession } from "mongoose";
-import { Components } from "../components/model.ts";
-import { AppError } from "../errors.ts";
-import { StoredEvents } from "../events/model.ts";
+import { AppError } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
+import { Components } from "../models/component.ts";
+import { StoredEvents } from "../models/event.ts";
+import { type Source, SourceMemories, Sources } from "../models/source.ts";
+import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
-import { newId } from "../store/ids.ts";
+import type { Candidate } from "../queues/run-item.ts";
 import { isDuplicateKey } from "../store/mongo.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
-import { AutoSubscriptions, Subscriptions } from "../subscriptions/model.ts";
-import type { Candidate } from "./line-item.ts";
-import { type Source, SourceMemories, Sources } from "./model.ts";
 import { removeTimer } from "./schedule.ts";
 
 /** The source is no longer as it was when the change was asked for. */

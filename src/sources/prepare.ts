@@ -1,12 +1,12 @@
-import { type Component, Components } from "../components/model.ts";
 import { findComponent, saveComponent } from "../components/service.ts";
-import { AppError, notFound } from "../errors.ts";
+import { AppError, notFound } from "../lib/errors.ts";
+import { newToken } from "../lib/ids.ts";
+import { type Component, Components } from "../models/component.ts";
+import { type Source, Sources, type StoredTimer } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
+import { configureProps, type StoredProps, timerOf } from "../props/configure.ts";
+import type { Candidate } from "../queues/run-item.ts";
 import type { DescribedProp } from "../sandbox/protocol.ts";
-import { newToken } from "../store/ids.ts";
-import { configureProps, type StoredProps, timerOf } from "./configure.ts";
-import type { Candidate } from "./line-item.ts";
-import { type Source, Sources, type StoredTimer } from "./model.ts";
 import { anotherSlug, slugOf } from "./slug.ts";
 
 export type PreparePlatform = Pick<

@@ -1,8 +1,8 @@
-import { Components } from "../components/model.ts";
+import { Components } from "../models/component.ts";
+import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
-import { presentProps } from "./configure.ts";
+import { presentProps } from "../props/configure.ts";
 import { endpointUrl } from "./endpoint.ts";
-import type { Source } from "./model.ts";
 
 type Stores = Pick<Platform, "mongo" | "secrets" | "config">;
 

@@ -1,8 +1,8 @@
-import { readDrops } from "../events/drops.ts";
 import { data, empty, page } from "../http/answer.ts";
 import { routeFor } from "../http/route.ts";
+import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
-import type { Source } from "./model.ts";
+import { readDrops } from "../store/drops.ts";
 import { presentSource, presentSources } from "./present.ts";
 import { NewSource, SourceDetailSchema, SourceSchema, SourceUpdate } from "./schema.ts";
 import { createSource, deleteSource, findSource, listSources, updateSource } from "./service.ts";

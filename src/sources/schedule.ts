@@ -1,9 +1,9 @@
 import type { JobSchedulerJson } from "bullmq";
 import { CronExpressionParser } from "cron-parser";
+import type { Source, StoredTimer } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { runs } from "../queues/runs.ts";
-import type { Source, StoredTimer } from "./model.ts";
 
 /** Clocks change by one hour nearly everywhere, by two at most. */
 const LONGEST_CLOCK_CHANGE_MS = 3 * 3_600_000;

@@ -1,4 +1,4 @@
-import { newToken } from "../store/ids.ts";
+import { newToken } from "../lib/ids.ts";
 
 /** `My Source!` → `my-source`. */
 export function slugOf(name: string): string {

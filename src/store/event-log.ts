@@ -1,4 +1,4 @@
-import { eventIdOf, eventMs, eventScore, SLOTS_PER_MS } from "./event-id.ts";
+import { eventIdOf, eventMs, eventScore, SLOTS_PER_MS } from "../lib/event-id.ts";
 import type { EventStream, RedisKeys } from "./keys.ts";
 import { script } from "./lua.ts";
 import type { RedisClient } from "./redis.ts";

@@ -5,7 +5,7 @@ import mongoose, {
   type Model,
   type Schema,
 } from "mongoose";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 import { endWaitsOfLostConnections } from "./lost-connections.ts";
 
 /** A collection's schema under its name; called with a connection, it gives the model there. */

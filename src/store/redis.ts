@@ -1,5 +1,5 @@
 import { Cluster, type Command, Redis, type RedisOptions, ReplyError } from "ioredis";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 
 /** One server, or a cluster when several urls are configured. */
 export type RedisClient = Redis | Cluster;

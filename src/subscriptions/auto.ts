@@ -1,8 +1,8 @@
 import type { ClientSession } from "mongoose";
+import { newId } from "../lib/ids.ts";
+import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
-import { newId } from "../store/ids.ts";
 import type { Emitter } from "./match.ts";
-import { AutoSubscriptions, Subscriptions } from "./model.ts";
 
 /**
  * Gives a workflow or source that was just created the subscriptions that its account asked for beforehand

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { invalidField } from "../errors.ts";
+import { invalidField } from "../lib/errors.ts";
 
 /**
  * Which events a subscription wants, as JSON (docs/filters.md). Keys are paths into the event (`issue.labels.0.name`)

@@ -1,7 +1,7 @@
-import { reachesByDirectory } from "../organizations/service.ts";
+import { reachesByDirectory } from "../accounts/access.ts";
+import { type Subscription, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
 import { matches } from "./filter.ts";
-import { type Subscription, Subscriptions } from "./model.ts";
 
 /** Who emits: a source or a workflow, and whose it is. */
 export interface Emitter {

@@ -1,8 +1,8 @@
 import { Type } from "typebox";
 import { data, empty, list } from "../http/answer.ts";
 import { routeFor } from "../http/route.ts";
+import type { Subscription } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
-import type { Subscription } from "./model.ts";
 import { AutoSubscriptionSchema, EventName, FilterSchema, SubscriptionSchema } from "./schema.ts";
 import { autoSubscribe, listSubscriptions, subscribe, unsubscribe } from "./service.ts";
 

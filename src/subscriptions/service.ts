@@ -1,12 +1,12 @@
-import { invalidField, notFound } from "../errors.ts";
+import { invalidField, notFound } from "../lib/errors.ts";
+import { isId, newId } from "../lib/ids.ts";
+import { Sources } from "../models/source.ts";
+import { AutoSubscriptions, type Subscription, Subscriptions } from "../models/subscription.ts";
+import { Webhooks } from "../models/webhook.ts";
+import { Workflows } from "../models/workflow.ts";
 import type { Platform } from "../platform.ts";
-import { Sources } from "../sources/model.ts";
-import { isId, newId } from "../store/ids.ts";
 import { isDuplicateKey } from "../store/mongo.ts";
-import { Webhooks } from "../webhooks/model.ts";
-import { Workflows } from "../workflows/model.ts";
 import { checkFilter } from "./filter.ts";
-import { AutoSubscriptions, type Subscription, Subscriptions } from "./model.ts";
 
 type Stores = Pick<Platform, "mongo" | "clock">;
 type Routing = Stores & Pick<Platform, "directory">;

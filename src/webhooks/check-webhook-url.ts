@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { Config } from "../config.ts";
 import { mayConnect, parseCidrs } from "../egress/address-rules.ts";
 import { checkUrl } from "../egress/check-url.ts";
-import { invalidField } from "../errors.ts";
+import { invalidField } from "../lib/errors.ts";
 
 /**
  * Checks a url that events shall be sent to. An address that is plainly not public is refused here already, so that its

@@ -1,4 +1,4 @@
-import { invalidField } from "../errors.ts";
+import { invalidField } from "../lib/errors.ts";
 
 export const MAX_HEADERS = 20;
 export const MAX_HEADER_BYTES = 4096;

@@ -1,5 +1,5 @@
+import { type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
-import { type Webhook, Webhooks } from "./model.ts";
 
 type Stores = Pick<Platform, "mongo" | "clock" | "config" | "directory">;
 

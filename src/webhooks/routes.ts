@@ -1,7 +1,7 @@
 import { data, empty, page } from "../http/answer.ts";
 import { routeFor } from "../http/route.ts";
+import type { Webhook } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
-import type { Webhook } from "./model.ts";
 import { NewWebhookBody, NewWebhookParams, WebhookChanges, WebhookView, WebhookWithKey } from "./schema.ts";
 import {
   createWebhook,

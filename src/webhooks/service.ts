@@ -1,15 +1,15 @@
-import { cancelPending } from "../deliveries/record.ts";
-import { enqueueTurn } from "../deliveries/turns.ts";
-import { AppError, notFound } from "../errors.ts";
+import { AppError, notFound } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
+import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
+import { type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
-import { newId } from "../store/ids.ts";
+import { enqueueTurn } from "../queues/enqueue-drain.ts";
 import { transaction } from "../store/mongo.ts";
 import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
-import { AutoSubscriptions, Subscriptions } from "../subscriptions/model.ts";
+import { cancelDeliveries } from "./cancel-deliveries.ts";
 import { checkWebhookUrl } from "./check-webhook-url.ts";
 import { checkCustomHeaders } from "./custom-headers.ts";
 import { outlookOf } from "./health.ts";
-import { type Webhook, Webhooks } from "./model.ts";
 import type { WebhookChanges, WebhookView, WebhookWithKey } from "./schema.ts";
 import { newSigningKey, rotated } from "./signing-keys.ts";
 
@@ -156,7 +156,7 @@ export async function deleteWebhook(platform: Routing, webhookId: string): Promi
     await AutoSubscriptions(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
   });
   await platform.directory.changed();
-  await cancelPending(platform, webhookId);
+  await cancelDeliveries(platform, webhookId);
 }
 
 /**

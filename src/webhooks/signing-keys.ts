@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
+import type { SigningKey } from "../models/webhook.ts";
 import type { Secrets } from "../store/secrets.ts";
-import type { SigningKey } from "./model.ts";
 
 /** How long a replaced key signs beside its successor, so that receivers can be changed over at leisure (design.md). */
 export const OVERLAP_MS = 24 * 3_600_000;

@@ -1,11 +1,11 @@
-import { invalidField, notFound } from "../errors.ts";
-import { Organizations } from "../organizations/model.ts";
+import { invalidField, notFound } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
+import { Organizations } from "../models/organization.ts";
+import { Users } from "../models/user.ts";
+import { type Workflow, Workflows } from "../models/workflow.ts";
 import type { Platform } from "../platform.ts";
-import { newId } from "../store/ids.ts";
 import { transaction } from "../store/mongo.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
-import { Users } from "../users/model.ts";
-import { type Workflow, Workflows } from "./model.ts";
 
 const LONGEST_NAME = 128;
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
+import { errorEvent } from "../../src/runs/emissions.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallError } from "../../src/sandbox/protocol.ts";
-import { errorEvent } from "../../src/sources/emissions-of.ts";
 import { rejection } from "../components/rejection.ts";
 import { openTestSandboxes } from "../examples/open-example.ts";
 import { LIMITS, openTestSandboxes as openSandboxes } from "../sandbox/sandbox-fixture.ts";

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { Components } from "../../src/components/model.ts";
+import { Components } from "../../src/models/component.ts";
 import type { Api, SourceView } from "../support/api.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";

@@ -6,10 +6,10 @@ import { expect } from "chai";
 import { bundleComponent, type ComponentBundle } from "../../src/components/bundle.ts";
 import { type DescribedComponent, describeComponent } from "../../src/components/describe.ts";
 import { fromFile } from "../../src/components/load-modules.ts";
+import { configureProps, propValuesForRun } from "../../src/props/configure.ts";
+import { type DedupeMemory, dedupe, inOrder } from "../../src/runs/dedupe.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult, ComponentCall, HttpResponse } from "../../src/sandbox/protocol.ts";
-import { configureProps, propValuesForRun } from "../../src/sources/configure.ts";
-import { type DedupeMemory, dedupe, inOrder } from "../../src/sources/dedupe.ts";
 
 const FOLDER = fileURLToPath(new URL("../fixtures/components/", import.meta.url));
 const ENDPOINT = "http://127.0.0.1/in/endpoint";

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { rawAddress } from "../../src/components/fetch-modules.ts";
-import { Components } from "../../src/components/model.ts";
+import { Components } from "../../src/models/component.ts";
 import type { Api, Problem } from "../support/api.ts";
 import { type System, startSystem } from "../support/system.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { atPlace, placeOfImport } from "../../src/components/place-of-import.ts";
-import { AppError, invalidField } from "../../src/errors.ts";
+import { AppError, invalidField } from "../../src/lib/errors.ts";
 
 describe("the place of an import", () => {
   const places: [text: string, specifier: string, place: string][] = [

@@ -1,4 +1,4 @@
-import { AppError } from "../../src/errors.ts";
+import { AppError } from "../../src/lib/errors.ts";
 
 /** The AppError that `work` fails with; anything else fails the test. */
 export async function rejection(work: Promise<unknown>): Promise<AppError> {

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
-import { Bundles, Components } from "../../src/components/model.ts";
 import {
   deleteComponent,
   findComponent,
@@ -9,7 +8,8 @@ import {
   publishComponent,
   saveComponent,
 } from "../../src/components/service.ts";
-import { newId } from "../../src/store/ids.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { Bundles, Components } from "../../src/models/component.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { rejection } from "./rejection.ts";

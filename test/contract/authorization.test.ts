@@ -1,9 +1,9 @@
 import { expect } from "chai";
+import { createApiKey, revokeApiKey } from "../../src/accounts/api-keys.ts";
 import { routes } from "../../src/app.ts";
 import { PROBLEMS } from "../../src/http/problem.ts";
 import type { AnyRoute } from "../../src/http/route.ts";
-import { newId } from "../../src/store/ids.ts";
-import { createApiKey, revokeApiKey } from "../../src/users/service.ts";
+import { newId } from "../../src/lib/ids.ts";
 import { Api, type ApiAnswer, type Problem } from "../support/api.ts";
 import { faultsOf } from "./document.ts";
 import { openWorld } from "./open-world.ts";
@@ -50,7 +50,7 @@ describe("authorization of every route", () => {
     const { system } = world;
     const [anna, bert, carla] = [await system.user(), await system.user(), await system.user()];
     const [red, blue] = [await system.organization(anna.userId), await system.organization(carla.userId)];
-    const { addMember } = await import("../../src/organizations/service.ts");
+    const { addMember } = await import("../../src/accounts/organizations.ts");
     await addMember(system.worker, red, bert.userId);
     const key = await createApiKey(system.worker, anna.userId);
     await revokeApiKey(system.worker, key.id);

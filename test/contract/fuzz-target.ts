@@ -1,6 +1,6 @@
 import { routes } from "../../src/app.ts";
 import { rowIdCursor } from "../../src/http/pagination.ts";
-import { newId } from "../../src/store/ids.ts";
+import { newId } from "../../src/lib/ids.ts";
 import { openWorld } from "./open-world.ts";
 import { thingOf } from "./requests.ts";
 import { thing } from "./things.ts";

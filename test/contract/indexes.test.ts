@@ -1,9 +1,10 @@
 import { expect } from "chai";
+import { createApiKey, listApiKeys, revokeApiKey } from "../../src/accounts/api-keys.ts";
+import { addMember } from "../../src/accounts/organizations.ts";
+import { planOf } from "../../src/accounts/users.ts";
 import { routes } from "../../src/app.ts";
 import { rowIdCursor } from "../../src/http/pagination.ts";
-import { addMember } from "../../src/organizations/service.ts";
 import { reconcile } from "../../src/reconcile/reconcile.ts";
-import { createApiKey, listApiKeys, planOf, revokeApiKey } from "../../src/users/service.ts";
 import { until } from "../support/until.ts";
 import { openWorld } from "./open-world.ts";
 import {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { Bundles, Components } from "../../src/components/model.ts";
-import { Deliveries } from "../../src/deliveries/model.ts";
 import type { AnyRoute } from "../../src/http/route.ts";
-import { RunRecords } from "../../src/sources/model.ts";
-import { newId } from "../../src/store/ids.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { Bundles, Components } from "../../src/models/component.ts";
+import { Deliveries } from "../../src/models/delivery.ts";
+import { RunRecords } from "../../src/models/run.ts";
 import type { EventStream } from "../../src/store/keys.ts";
 import { append } from "../support/event-log.ts";
 import { type Owner, orgQuery, THINGS, type World } from "./things.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
+import { newId } from "../../src/lib/ids.ts";
 import { enqueue } from "../../src/queues/define-queue.ts";
 import { type Emission as AnyEmission, emissions } from "../../src/queues/emissions.ts";
-import { newId } from "../../src/store/ids.ts";
 import type { Page, Summary } from "../support/api.ts";
 import { until } from "../support/until.ts";
 import { openWorld } from "./open-world.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { routes } from "../../src/app.ts";
 import { DEFAULT_LIMIT, rowIdCursor } from "../../src/http/pagination.ts";
-import { eventScore } from "../../src/store/event-id.ts";
+import { eventScore } from "../../src/lib/event-id.ts";
 import type { Page, Problem } from "../support/api.ts";
 import { type List, openList } from "./lists.ts";
 import { openWorld } from "./open-world.ts";

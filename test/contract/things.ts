@@ -1,7 +1,7 @@
 import { publishComponent } from "../../src/components/service.ts";
-import { createDeliveries } from "../../src/deliveries/create.ts";
-import { StoredEvents } from "../../src/events/model.ts";
-import { newId } from "../../src/store/ids.ts";
+import { createDeliveries } from "../../src/deliveries/dispatch/create.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { StoredEvents } from "../../src/models/event.ts";
 import { createWorkflow } from "../../src/workflows/service.ts";
 import type { Api } from "../support/api.ts";
 import type { Receiver } from "../support/receiver.ts";

@@ -1,11 +1,11 @@
-import { createDeliveries } from "../../src/deliveries/create.ts";
-import { Deliveries, type Delivery } from "../../src/deliveries/model.ts";
-import { type StoredEvent, StoredEvents } from "../../src/events/model.ts";
-import { newId } from "../../src/store/ids.ts";
-import { Subscriptions } from "../../src/subscriptions/model.ts";
-import { Webhooks } from "../../src/webhooks/model.ts";
+import { createDeliveries } from "../../src/deliveries/dispatch/create.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { Deliveries, type Delivery } from "../../src/models/delivery.ts";
+import { type StoredEvent, StoredEvents } from "../../src/models/event.ts";
+import { Subscriptions } from "../../src/models/subscription.ts";
+import { Webhooks } from "../../src/models/webhook.ts";
+import { Workflows } from "../../src/models/workflow.ts";
 import { createWebhook } from "../../src/webhooks/service.ts";
-import { Workflows } from "../../src/workflows/model.ts";
 import type { TestPlatform } from "../support/platform.ts";
 
 export const OWNER = "u_0000000000000000";

@@ -1,8 +1,9 @@
-import { enqueueFirstAttempts } from "../../src/deliveries/first-attempts.ts";
-import type { StoredEvent } from "../../src/events/model.ts";
+import { enqueueFirstAttempts } from "../../src/deliveries/dispatch/dispatch.ts";
+import { storeEvents } from "../../src/events/store.ts";
+import { newId } from "../../src/lib/ids.ts";
+import type { StoredEvent } from "../../src/models/event.ts";
+import { type Webhook, Webhooks } from "../../src/models/webhook.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
-import { newId } from "../../src/store/ids.ts";
-import { type Webhook, Webhooks } from "../../src/webhooks/model.ts";
 import type { TestPlatform } from "../support/platform.ts";
 import type { Received } from "../support/receiver.ts";
 import { EMITTER, OWNER, type Subscribed, subscribe } from "./fixtures.ts";
@@ -46,6 +47,7 @@ export const emitFirst = (platform: Platform, events: StoredEvent[], to: Subscri
       })),
       isAgain: false,
     })),
+    rows => storeEvents(platform, rows),
   );
 
 /** The `n` of each request, as they came. */

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { deliver, type Message } from "../../src/deliveries/deliver.ts";
+import { deliver, type Message } from "../../src/deliveries/attempt/send.ts";
 import { createEgress } from "../../src/egress/agent.ts";
 import { createResolver } from "../../src/egress/resolve.ts";
-import type { Webhook } from "../../src/webhooks/model.ts";
+import type { Webhook } from "../../src/models/webhook.ts";
 import { startNameServer } from "../egress/name-server.ts";
 import {
   type BadReceiver,

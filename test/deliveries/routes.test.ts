@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { createDeliveries } from "../../src/deliveries/create.ts";
-import { Deliveries } from "../../src/deliveries/model.ts";
+import { createDeliveries } from "../../src/deliveries/dispatch/create.ts";
+import { Deliveries } from "../../src/models/delivery.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type Api, CALLERS, openWebhookApi } from "../webhooks/webhook-api.ts";

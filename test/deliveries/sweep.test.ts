@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { Deliveries } from "../../src/deliveries/model.ts";
 import { enqueueOverdue } from "../../src/deliveries/sweep.ts";
+import { Deliveries } from "../../src/models/delivery.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";
 import { runWorker } from "../../src/queues/run-worker.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import ipaddr from "ipaddr.js";
 import { isPublicAddress, mayConnect, parseCidrs } from "../../src/egress/address-rules.ts";
-import { AppError } from "../../src/errors.ts";
+import { AppError } from "../../src/lib/errors.ts";
 
 const PUBLIC = `
   1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 93.184.215.14 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.1

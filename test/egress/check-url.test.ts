@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { checkUrl } from "../../src/egress/check-url.ts";
-import { AppError } from "../../src/errors.ts";
+import { AppError } from "../../src/lib/errors.ts";
 
 describe("checkUrl", () => {
   for (const url of [

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { Deliveries } from "../../src/deliveries/model.ts";
 import { deleteRange } from "../../src/events/delete-range.ts";
-import { type StoredEvent, StoredEvents } from "../../src/events/model.ts";
-import { eventIdOf, eventScore } from "../../src/store/event-id.ts";
-import { newId } from "../../src/store/ids.ts";
+import { eventIdOf, eventScore } from "../../src/lib/event-id.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { Deliveries } from "../../src/models/delivery.ts";
+import { type StoredEvent, StoredEvents } from "../../src/models/event.ts";
 import type { EventStream } from "../../src/store/keys.ts";
 import { append } from "../support/event-log.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";

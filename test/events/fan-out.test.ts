@@ -1,15 +1,15 @@
 import { expect } from "chai";
-import { readDrops } from "../../src/events/drops.ts";
 import { type Emitted, fanOut } from "../../src/events/fan-out.ts";
-import type { StoredEvent } from "../../src/events/model.ts";
+import { newId } from "../../src/lib/ids.ts";
+import type { StoredEvent } from "../../src/models/event.ts";
+import type { Subscription } from "../../src/models/subscription.ts";
+import { Workflows } from "../../src/models/workflow.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries, type FirstAttempts } from "../../src/queues/deliveries.ts";
+import { parseLineItem } from "../../src/queues/run-item.ts";
 import { workflowEvents } from "../../src/queues/workflow-events.ts";
-import { parseLineItem } from "../../src/sources/line-item.ts";
-import { newId } from "../../src/store/ids.ts";
-import type { Subscription } from "../../src/subscriptions/model.ts";
+import { readDrops } from "../../src/store/drops.ts";
 import { createWebhook } from "../../src/webhooks/service.ts";
-import { Workflows } from "../../src/workflows/model.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 

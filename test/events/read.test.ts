@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { emit } from "../../src/events/emit.ts";
-import { StoredEvents } from "../../src/events/model.ts";
 import { readSummaries } from "../../src/events/read.ts";
-import { newId } from "../../src/store/ids.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { StoredEvents } from "../../src/models/event.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 

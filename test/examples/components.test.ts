@@ -3,9 +3,9 @@ import { readdir } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import { timerOf } from "../../src/props/configure.ts";
+import { timerEvent } from "../../src/props/timer.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
-import { timerOf } from "../../src/sources/configure.ts";
-import { timerEvent } from "../../src/sources/timer.ts";
 import { openExample, openTestSandboxes } from "./open-example.ts";
 
 describe("example components", function () {

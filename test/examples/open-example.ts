@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import { bundleComponent } from "../../src/components/bundle.ts";
 import { type DescribedComponent, describeComponent } from "../../src/components/describe.ts";
 import { fromFile } from "../../src/components/load-modules.ts";
+import { configureProps, propValuesForRun } from "../../src/props/configure.ts";
 import { openSandboxes, type Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult, ComponentCall, HttpResponse } from "../../src/sandbox/protocol.ts";
-import { configureProps, propValuesForRun } from "../../src/sources/configure.ts";
 
 /** The real sandbox; components reach loopback, where the test's own servers listen. */
 export function openTestSandboxes(): Promise<Sandboxes> {

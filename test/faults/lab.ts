@@ -1,10 +1,10 @@
 import { choosePort } from "../../script/lib/ports.mjs";
+import { createUser } from "../../src/accounts/users.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { Subscriptions } from "../../src/models/subscription.ts";
+import { Workflows } from "../../src/models/workflow.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
-import { newId } from "../../src/store/ids.ts";
-import { Subscriptions } from "../../src/subscriptions/model.ts";
-import { createUser } from "../../src/users/service.ts";
 import { createWebhook } from "../../src/webhooks/service.ts";
-import { Workflows } from "../../src/workflows/model.ts";
 import { Api } from "../support/api.ts";
 import { type OwnStores, openOwnStores } from "../support/own-stores.ts";
 import { testConfig } from "../support/platform.ts";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { AppError } from "../../src/errors.ts";
-import { StoredEvents } from "../../src/events/model.ts";
+import { AppError } from "../../src/lib/errors.ts";
+import { eventScore } from "../../src/lib/event-id.ts";
+import { StoredEvents } from "../../src/models/event.ts";
 import { openPublisher } from "../../src/queues/publish-emissions.ts";
-import { eventScore } from "../../src/store/event-id.ts";
 import { until } from "../support/until.ts";
 import { EVENTS, isFullSize, KINDS, type Kind, type Lab, WEBHOOKS } from "./lab.ts";
 

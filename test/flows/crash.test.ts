@@ -1,8 +1,8 @@
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { expect } from "chai";
+import { createUser } from "../../src/accounts/users.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
-import { createUser } from "../../src/users/service.ts";
 import { Api, type SourceView } from "../support/api.ts";
 import { dropKeys, testConfig } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { Deliveries } from "../../src/deliveries/model.ts";
+import { Deliveries } from "../../src/models/delivery.ts";
+import { RunRecords } from "../../src/models/run.ts";
 import { enqueueAll } from "../../src/queues/define-queue.ts";
 import { emissions } from "../../src/queues/emissions.ts";
-import { RunRecords } from "../../src/sources/model.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";

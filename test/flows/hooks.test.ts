@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Sources } from "../../src/sources/model.ts";
+import { Sources } from "../../src/models/source.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";

@@ -47,7 +47,7 @@ describe("two users", () => {
   it("share what an organization of both owns", async () => {
     const [anna, bert, carla] = [await system.user(), await system.user(), await system.user()];
     const org = await system.organization(anna.userId);
-    const { addMember } = await import("../../src/organizations/service.ts");
+    const { addMember } = await import("../../src/accounts/organizations.ts");
     await addMember(system.worker, org, bert.userId);
     const source = await anna.createSource({ component_code: CODE }, { org_id: org });
 

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { choosePort } from "../../script/lib/ports.mjs";
-import { Deliveries } from "../../src/deliveries/model.ts";
+import { createUser } from "../../src/accounts/users.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { Deliveries } from "../../src/models/delivery.ts";
+import { RunRecords } from "../../src/models/run.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
-import { RunRecords } from "../../src/sources/model.ts";
-import { newId } from "../../src/store/ids.ts";
-import { createUser } from "../../src/users/service.ts";
 import { Api, type SourceView } from "../support/api.ts";
 import { type OwnStores, openOwnStores } from "../support/own-stores.ts";
 import { testConfig } from "../support/platform.ts";

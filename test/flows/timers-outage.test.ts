@@ -1,13 +1,14 @@
 import { expect } from "chai";
-import { readDrops } from "../../src/events/drops.ts";
+import { createUser } from "../../src/accounts/users.ts";
+import { RunRecords } from "../../src/models/run.ts";
+import { type Source, Sources, type StoredTimer } from "../../src/models/source.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { runs } from "../../src/queues/runs.ts";
 import { reconcileTimers } from "../../src/reconcile/timers.ts";
 import { startWeb, type WebServer } from "../../src/server.ts";
-import { RunRecords, type Source, Sources, type StoredTimer } from "../../src/sources/model.ts";
 import { setTimer, wantedTimer } from "../../src/sources/schedule.ts";
-import { createUser } from "../../src/users/service.ts";
+import { readDrops } from "../../src/store/drops.ts";
 import { Api } from "../support/api.ts";
 import { dropKeys, testConfig } from "../support/platform.ts";
 import { until } from "../support/until.ts";

@@ -1,12 +1,13 @@
 import { expect } from "chai";
+import { createUser } from "../../src/accounts/users.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { RunRecords } from "../../src/models/run.ts";
+import { SourceMemories } from "../../src/models/source.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
+import { enqueueRun } from "../../src/queues/enqueue-run.ts";
 import { runs } from "../../src/queues/runs.ts";
 import { startWeb, type WebServer } from "../../src/server.ts";
-import { enqueueRun } from "../../src/sources/enqueue-run.ts";
-import { RunRecords, SourceMemories } from "../../src/sources/model.ts";
-import { newId } from "../../src/store/ids.ts";
-import { createUser } from "../../src/users/service.ts";
 import { Api } from "../support/api.ts";
 import { dropKeys, testConfig } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";

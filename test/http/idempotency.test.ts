@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import { Type } from "typebox";
-import { AppError } from "../../src/errors.ts";
 import { data, empty } from "../../src/http/answer.ts";
 import { createIdempotency } from "../../src/http/idempotency.ts";
 import { routeFor } from "../../src/http/route.ts";
+import { AppError } from "../../src/lib/errors.ts";
 import { createSecrets } from "../../src/store/secrets.ts";
 import { until } from "../support/until.ts";
 import { type DemoServer, type Deps, startDemo } from "./demo-server.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { AppError, type ErrorCode } from "../../src/errors.ts";
 import { problemOf } from "../../src/http/problem.ts";
+import { AppError, type ErrorCode } from "../../src/lib/errors.ts";
 import { until } from "../support/until.ts";
 import { type DemoServer, startDemo } from "./demo-server.ts";
 

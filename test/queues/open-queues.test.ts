@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { expect } from "chai";
-import { createLogger } from "../../src/logger.ts";
+import { createLogger } from "../../src/lib/logger.ts";
 import { enqueue, openedQueue } from "../../src/queues/define-queue.ts";
 import { openQueues } from "../../src/queues/open-queues.ts";
 import { runs } from "../../src/queues/runs.ts";

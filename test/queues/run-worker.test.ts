@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { AppError } from "../../src/errors.ts";
+import { AppError } from "../../src/lib/errors.ts";
 import { enqueue, openedQueue } from "../../src/queues/define-queue.ts";
 import { deletions } from "../../src/queues/deletions.ts";
 import { type RunningWorker, runWorker, type Work } from "../../src/queues/run-worker.ts";

@@ -1,11 +1,12 @@
 import { expect } from "chai";
+import { newId } from "../../src/lib/ids.ts";
+import { type RunRecord, RunRecords } from "../../src/models/run.ts";
+import { Sources } from "../../src/models/source.ts";
 import { openedQueue, type QueueDeclaration } from "../../src/queues/define-queue.ts";
 import { emissions, emissionsIn } from "../../src/queues/emissions.ts";
+import { parseLineItem } from "../../src/queues/run-item.ts";
 import { runs } from "../../src/queues/runs.ts";
 import { keepReconciled, reconcile } from "../../src/reconcile/reconcile.ts";
-import { parseLineItem } from "../../src/sources/line-item.ts";
-import { type RunRecord, RunRecords, Sources } from "../../src/sources/model.ts";
-import { newId } from "../../src/store/ids.ts";
 import { takeLock } from "../../src/store/lock.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";

@@ -1,9 +1,9 @@
 import { expect } from "chai";
+import { newId } from "../../src/lib/ids.ts";
+import { type Source, Sources } from "../../src/models/source.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { runs } from "../../src/queues/runs.ts";
 import { reconcileTimers } from "../../src/reconcile/timers.ts";
-import { type Source, Sources } from "../../src/sources/model.ts";
-import { newId } from "../../src/store/ids.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 describe("reconciling timers", () => {

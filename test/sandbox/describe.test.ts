@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { AppError } from "../../src/errors.ts";
+import { AppError } from "../../src/lib/errors.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import { until } from "../support/until.ts";
 import { bundleOf, openTestSandboxes } from "./sandbox-fixture.ts";

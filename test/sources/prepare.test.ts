@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { Components } from "../../src/components/model.ts";
 import { publishComponent } from "../../src/components/service.ts";
-import type { Source } from "../../src/sources/model.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { Components } from "../../src/models/component.ts";
+import type { Source } from "../../src/models/source.ts";
 import { type Deployer, prepareSource, type SourceInput } from "../../src/sources/prepare.ts";
-import { newId } from "../../src/store/ids.ts";
 import { rejection } from "../components/rejection.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { storeSource } from "./source-row.ts";

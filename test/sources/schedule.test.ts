@@ -1,12 +1,12 @@
 import { getNextMillis } from "bullmq";
 import { expect } from "chai";
 import fc from "fast-check";
+import { newId } from "../../src/lib/ids.ts";
+import type { Source, StoredTimer } from "../../src/models/source.ts";
+import { timerEvent } from "../../src/props/timer.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { runs } from "../../src/queues/runs.ts";
-import type { Source, StoredTimer } from "../../src/sources/model.ts";
 import { lastMoment, removeTimer, syncTimer, ticksAs, wantedTimer } from "../../src/sources/schedule.ts";
-import { timerEvent } from "../../src/sources/timer.ts";
-import { newId } from "../../src/store/ids.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 const every = (seconds: number): StoredTimer => ({ cron: null, timezone: null, interval_seconds: seconds });

@@ -1,9 +1,10 @@
 import { expect } from "chai";
-import { StoredEvents } from "../../src/events/model.ts";
+import { StoredEvents } from "../../src/models/event.ts";
+import { RunRecords } from "../../src/models/run.ts";
+import { SourceMemories, Sources } from "../../src/models/source.ts";
+import { AutoSubscriptions, Subscriptions } from "../../src/models/subscription.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { runs } from "../../src/queues/runs.ts";
-import { RunRecords, SourceMemories, Sources } from "../../src/sources/model.ts";
-import { AutoSubscriptions, Subscriptions } from "../../src/subscriptions/model.ts";
 import type { Api, SourceView } from "../support/api.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";

@@ -1,5 +1,5 @@
-import { type Source, Sources } from "../../src/sources/model.ts";
-import { newId } from "../../src/store/ids.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { type Source, Sources } from "../../src/models/source.ts";
 import type { TestPlatform } from "../support/platform.ts";
 
 /** Stores a source as it is when nobody has done anything with it. */

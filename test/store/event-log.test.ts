@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { eventIdOf, eventMs, eventScore, SLOTS_PER_MS } from "../../src/store/event-id.ts";
+import { eventIdOf, eventMs, eventScore, SLOTS_PER_MS } from "../../src/lib/event-id.ts";
+import { newId } from "../../src/lib/ids.ts";
 import { EVENTS_KEPT, type StoredSummary } from "../../src/store/event-log.ts";
-import { newId } from "../../src/store/ids.ts";
 import { append } from "../support/event-log.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 

@@ -2,7 +2,7 @@ import { channel } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { expect } from "chai";
 import type { Connection } from "mongoose";
-import { Organizations } from "../../src/organizations/model.ts";
+import { Organizations } from "../../src/models/organization.ts";
 import { openMongo } from "../../src/store/mongo.ts";
 import { testConfig } from "../support/platform.ts";
 

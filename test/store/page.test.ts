@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { newId } from "../../src/store/ids.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { AutoSubscriptions } from "../../src/models/subscription.ts";
 import { EXACT_COUNT, type PageRequest, pageOf } from "../../src/store/page.ts";
-import { AutoSubscriptions } from "../../src/subscriptions/model.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 const rowOf = (owner: string, index: number) => ({

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { newId } from "../../src/store/ids.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { AutoSubscriptions, Subscriptions } from "../../src/models/subscription.ts";
 import { transaction } from "../../src/store/mongo.ts";
 import { subscribeNewEmitter } from "../../src/subscriptions/auto.ts";
-import { AutoSubscriptions, Subscriptions } from "../../src/subscriptions/model.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 describe("the subscriptions of a new emitter", () => {

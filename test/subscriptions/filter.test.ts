@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { AppError } from "../../src/errors.ts";
+import { AppError } from "../../src/lib/errors.ts";
 import { checkFilter, type Filter, matches } from "../../src/subscriptions/filter.ts";
 
 const event = {

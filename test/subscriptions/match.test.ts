@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { Memberships } from "../../src/organizations/model.ts";
-import { newId } from "../../src/store/ids.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { Memberships } from "../../src/models/organization.ts";
+import { type Subscription, Subscriptions } from "../../src/models/subscription.ts";
 import { findSubscriptions, globOf, selectWanting } from "../../src/subscriptions/match.ts";
-import { type Subscription, Subscriptions } from "../../src/subscriptions/model.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 describe("which subscriptions want an event", () => {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
-import { newId } from "../../src/store/ids.ts";
-import { AutoSubscriptions, Subscriptions } from "../../src/subscriptions/model.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { AutoSubscriptions, Subscriptions } from "../../src/models/subscription.ts";
+import { Workflows } from "../../src/models/workflow.ts";
 import {
   autoSubscribe,
   listSubscriptions,
@@ -9,7 +10,6 @@ import {
   unsubscribe,
 } from "../../src/subscriptions/service.ts";
 import { createWebhook } from "../../src/webhooks/service.ts";
-import { Workflows } from "../../src/workflows/model.ts";
 import { rejection } from "../components/rejection.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";

@@ -1,8 +1,8 @@
-import { createOrganization } from "../../src/organizations/service.ts";
+import { createOrganization } from "../../src/accounts/organizations.ts";
+import { createUser } from "../../src/accounts/users.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
 import type { RunningWorker } from "../../src/queues/run-worker.ts";
 import { startWeb, type WebServer } from "../../src/server.ts";
-import { createUser } from "../../src/users/service.ts";
 import { startAll } from "../../workers/all.ts";
 import { Api } from "./api.ts";
 import { dropKeys, testConfig } from "./platform.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { AppError } from "../../src/errors.ts";
+import { AppError } from "../../src/lib/errors.ts";
 import { checkWebhookUrl } from "../../src/webhooks/check-webhook-url.ts";
 
 const refusal = (url: string, egressAllow: string[] = []) => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { AppError } from "../../src/errors.ts";
+import { AppError } from "../../src/lib/errors.ts";
 import { checkCustomHeaders } from "../../src/webhooks/custom-headers.ts";
 
 const refusal = (headers: Record<string, string>) => {

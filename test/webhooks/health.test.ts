@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import { type Webhook, Webhooks } from "../../src/models/webhook.ts";
 import { disableGone, noteFailure, noteSuccess } from "../../src/webhooks/health.ts";
-import { type Webhook, Webhooks } from "../../src/webhooks/model.ts";
 import { createWebhook, updateWebhook } from "../../src/webhooks/service.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Api, CALLERS, openWebhookApi } from "./webhook-api.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Webhooks } from "../../src/webhooks/model.ts";
+import { Webhooks } from "../../src/models/webhook.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Api, openWebhookApi } from "./webhook-api.ts";
 

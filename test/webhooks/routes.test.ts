@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { AutoSubscriptions, Subscriptions } from "../../src/subscriptions/model.ts";
-import { Webhooks } from "../../src/webhooks/model.ts";
+import { AutoSubscriptions, Subscriptions } from "../../src/models/subscription.ts";
+import { Webhooks } from "../../src/models/webhook.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Api, CALLERS, openWebhookApi } from "./webhook-api.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { SigningKey } from "../../src/webhooks/model.ts";
+import type { SigningKey } from "../../src/models/webhook.ts";
 import { newSigningKey, OLD_KEYS_KEPT, OVERLAP_MS, rotated } from "../../src/webhooks/signing-keys.ts";
 
 const current = (sealed: string): SigningKey => ({ sealed, expires_at_ms: null });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { enterPlace, leavePlace } from "../../src/deliveries/in-flight.ts";
+import { enterPlace, leavePlace } from "../../src/deliveries/limits/permits.ts";
 import type { RunningWorker } from "../../src/queues/run-worker.ts";
 import { startDeliveries } from "../../workers/deliveries.ts";
 import { deliveriesOf, emit, subscribe, webhookOf } from "../deliveries/fixtures.ts";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { Deliveries } from "../../src/deliveries/model.ts";
-import { retryDelivery } from "../../src/deliveries/retry.ts";
+import { retryDelivery } from "../../src/deliveries/manual-retry.ts";
 import { enqueueOverdue } from "../../src/deliveries/sweep.ts";
-import { StoredEvents } from "../../src/events/model.ts";
+import { Deliveries } from "../../src/models/delivery.ts";
+import { StoredEvents } from "../../src/models/event.ts";
 import type { Platform } from "../../src/platform.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";

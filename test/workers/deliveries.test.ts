@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { Deliveries } from "../../src/deliveries/model.ts";
-import { readDrops } from "../../src/events/drops.ts";
+import { Deliveries } from "../../src/models/delivery.ts";
+import { Subscriptions } from "../../src/models/subscription.ts";
 import type { RunningWorker } from "../../src/queues/run-worker.ts";
-import { Subscriptions } from "../../src/subscriptions/model.ts";
+import { readDrops } from "../../src/store/drops.ts";
 import { deleteWebhook } from "../../src/webhooks/service.ts";
 import { startDeliveries } from "../../workers/deliveries.ts";
 import { deliveriesOf, EMITTER, emit, onlyDelivery, subscribe, webhookOf } from "../deliveries/fixtures.ts";

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { createOrganization } from "../../src/organizations/service.ts";
-import { isId, newId } from "../../src/store/ids.ts";
-import { AutoSubscriptions, Subscriptions } from "../../src/subscriptions/model.ts";
-import { createUser } from "../../src/users/service.ts";
-import { Workflows } from "../../src/workflows/model.ts";
+import { createOrganization } from "../../src/accounts/organizations.ts";
+import { createUser } from "../../src/accounts/users.ts";
+import { isId, newId } from "../../src/lib/ids.ts";
+import { AutoSubscriptions, Subscriptions } from "../../src/models/subscription.ts";
+import { Workflows } from "../../src/models/workflow.ts";
 import { createWorkflow, findWorkflow } from "../../src/workflows/service.ts";
 import { rejection } from "../components/rejection.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
+import { findCaller } from "../../accounts/api-keys.ts";
 import { fromFile } from "../../components/load-modules.ts";
 import { presentComponent } from "../../components/present.ts";
 import { readClosure } from "../../components/read-closure.ts";
 import { saveModules } from "../../components/service.ts";
-import { AppError } from "../../errors.ts";
-import { findCaller } from "../../users/service.ts";
+import { AppError } from "../../lib/errors.ts";
 import type { ApiClient } from "../api.ts";
 import { isUrl } from "../dev/load.ts";
 import type { WithPlatform } from "../run.ts";

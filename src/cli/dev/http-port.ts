@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import getRawBody from "raw-body";
-import { AppError } from "../../errors.ts";
-import { CORS, type HttpAnswer, MAX_BODY_BYTES, refused } from "../../sources/http-answer.ts";
-import { type HttpEvent, httpEvent } from "../../sources/http-event.ts";
+import { CORS, type HttpAnswer, MAX_BODY_BYTES, refused } from "../../ingress/http-answer.ts";
+import { type HttpEvent, httpEvent } from "../../ingress/http-event.ts";
+import { AppError } from "../../lib/errors.ts";
 
 export interface HttpPort {
   url: string;

@@ -5,11 +5,11 @@ import { type DescribedComponent, describeComponent } from "../../components/des
 import { fromUrl } from "../../components/fetch-modules.ts";
 import { fromFile, type ModuleLoader } from "../../components/load-modules.ts";
 import type { Egress } from "../../egress/agent.ts";
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../lib/errors.ts";
+import { configureProps, type StoredProps, timerOf } from "../../props/configure.ts";
+import type { Timer } from "../../props/timer.ts";
 import type { Bundle } from "../../sandbox/bundle.ts";
 import type { Sandboxes } from "../../sandbox/host.ts";
-import { configureProps, type StoredProps, timerOf } from "../../sources/configure.ts";
-import type { Timer } from "../../sources/timer.ts";
 import { readPropsFile } from "../json-file.ts";
 
 /** A component ready to run, with the values of its props. */

@@ -1,8 +1,8 @@
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../lib/errors.ts";
+import { propValuesForRun } from "../../props/configure.ts";
+import { type DedupeMemory, dedupe, inOrder } from "../../runs/dedupe.ts";
 import type { Sandboxes } from "../../sandbox/host.ts";
 import type { CallError, ComponentCall, Emit, HttpResponse } from "../../sandbox/protocol.ts";
-import { propValuesForRun } from "../../sources/configure.ts";
-import { type DedupeMemory, dedupe, inOrder } from "../../sources/dedupe.ts";
 import type { LoadedCode } from "./load.ts";
 import type { Printer } from "./print.ts";
 

@@ -1,6 +1,6 @@
-import { answered, type HttpAnswer, refused, taken } from "../../sources/http-answer.ts";
-import type { HttpEvent } from "../../sources/http-event.ts";
-import { newId } from "../../store/ids.ts";
+import { answered, type HttpAnswer, refused, taken } from "../../ingress/http-answer.ts";
+import type { HttpEvent } from "../../ingress/http-event.ts";
+import { newId } from "../../lib/ids.ts";
 import type { Live } from "./live.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { CronExpressionParser } from "cron-parser";
-import type { Timer } from "../../sources/timer.ts";
+import type { Timer } from "../../props/timer.ts";
 
 /** Node's timers count milliseconds in 31 bits; what is later is waited for in several steps. */
 const LONGEST_MS = 2 ** 31 - 1;

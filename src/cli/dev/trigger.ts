@@ -1,5 +1,5 @@
-import { AppError } from "../../errors.ts";
-import { timerEvent } from "../../sources/timer.ts";
+import { AppError } from "../../lib/errors.ts";
+import { timerEvent } from "../../props/timer.ts";
 import { readJsonFile } from "../json-file.ts";
 import type { Live } from "./live.ts";
 import { createTicker, type Ticker } from "./timer.ts";

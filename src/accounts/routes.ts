@@ -1,0 +1,87 @@
+import { type Static, Type } from "typebox";
+import { data } from "../http/answer.ts";
+import { routeFor } from "../http/route.ts";
+import type { Platform } from "../platform.ts";
+import { billingPeriod, invocationsThisPeriod, usageToday } from "./usage.ts";
+import { readUser } from "./users.ts";
+
+type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "clock" | "config">;
+const route = routeFor<Deps>();
+
+/** rest-api.md, section 2; compute time is in milliseconds (design.md, "Quotas"). */
+const CurrentUserSchema = Type.Object(
+  {
+    id: Type.String(),
+    username: Type.String(),
+    email: Type.String(),
+    orgs: Type.Array(
+      Type.Object({ name: Type.String(), id: Type.String(), orgname: Type.String(), email: Type.String() }),
+    ),
+    daily_compute_time_quota: Type.Optional(Type.Integer({ description: "Milliseconds; free accounts." })),
+    daily_compute_time_used: Type.Optional(Type.Integer({ description: "Milliseconds; free accounts." })),
+    daily_invocations_quota: Type.Optional(Type.Integer({ description: "Free accounts." })),
+    daily_invocations_used: Type.Optional(Type.Integer({ description: "Free accounts." })),
+    billing_period_start_ts: Type.Optional(Type.Integer({ description: "Unix seconds; paid accounts." })),
+    billing_period_end_ts: Type.Optional(Type.Integer({ description: "Unix seconds; paid accounts." })),
+    billing_period_invocations: Type.Optional(Type.Integer({ description: "Paid accounts." })),
+  },
+  { title: "CurrentUser" },
+);
+
+async function planFields(
+  deps: Deps,
+  userId: string,
+  plan: "free" | "paid",
+): Promise<Partial<Static<typeof CurrentUserSchema>>> {
+  if (plan === "paid") {
+    const period = billingPeriod(deps.clock());
+    return {
+      billing_period_start_ts: period.start,
+      billing_period_end_ts: period.end,
+      billing_period_invocations: await invocationsThisPeriod(deps, userId),
+    };
+  }
+  const used = await usageToday(deps, userId);
+  return {
+    daily_compute_time_quota: deps.config.quotas.dailyComputeMs,
+    daily_compute_time_used: used.compute,
+    daily_invocations_quota: deps.config.quotas.dailyInvocations,
+    daily_invocations_used: used.invocations,
+  };
+}
+
+export const userRoutes = [
+  route({
+    method: "GET",
+    path: "/users/me",
+    id: "getCurrentUser",
+    tag: "Users",
+    summary: "Read your own record",
+    access: { kind: "caller" },
+    answer: data(200, CurrentUserSchema),
+    example: {
+      answer: {
+        id: "u_0CjB8sXp1LmN4vYb",
+        username: "anna",
+        email: "anna@example.com",
+        orgs: [
+          { name: "Acme", id: "o_0CjB8tYr3KpL7xVd", orgname: "acme-l7xvd", email: "billing@example.com" },
+        ],
+        daily_compute_time_quota: 1_800_000,
+        daily_compute_time_used: 5_210,
+        daily_invocations_quota: 10_000,
+        daily_invocations_used: 42,
+      },
+    },
+    handler: async ({ deps, caller }) => {
+      const { user, orgs } = await readUser(deps, caller.userId);
+      return {
+        id: user._id,
+        username: user.username,
+        email: user.email,
+        orgs: orgs.map(({ _id, name, orgname, email }) => ({ name, id: _id, orgname, email })),
+        ...(await planFields(deps, user._id, user.plan)),
+      };
+    },
+  }),
+];

@@ -1,0 +1,64 @@
+import { Schema } from "mongoose";
+import { collection, schemaOptions } from "../store/mongo.ts";
+
+/** One finished run: its outcome, and until they are on their queue, its emissions or those of its whole batch. */
+export interface RunRecord {
+  _id: string;
+  source_id: string;
+  owner_id: string;
+  /** What caused it: `http`, `timer`, `event`, or the change whose hooks ran; `part` is a further part of an outbox. */
+  kind: string;
+  /** `ok`, or the code of its error. */
+  outcome: string;
+  /** Why it failed; absent for a good run. */
+  error?: { code: string; message: string };
+  /** Unix milliseconds; absent where it was not executed. */
+  started_at_ms?: number;
+  duration_ms: number;
+  /** Processor time of the sandbox; 0 where the system does not tell. */
+  cpu_ms?: number;
+  /** Memory of the sandbox's process at the run's end; 0 where the system does not tell. */
+  memory_bytes?: number;
+  emitted: number;
+  /** Events dropped on purpose, reason to count (design.md, guarantee 8). */
+  dropped: Record<string, number>;
+  /** JSON of the emission jobs still to be enqueued; absent once they are. Many parts where a run emitted much. */
+  outbox?: string[];
+  finished_at: Date;
+}
+
+const RUN_KEPT_SECONDS = 7 * 86_400;
+
+export const RunRecords = collection<RunRecord>(
+  "runs",
+  new Schema<RunRecord>(
+    {
+      _id: { type: String, required: true },
+      source_id: { type: String, required: true },
+      owner_id: { type: String, required: true },
+      kind: { type: String, required: true },
+      outcome: { type: String, required: true },
+      error: { type: Schema.Types.Mixed, default: undefined },
+      started_at_ms: { type: Number, default: undefined },
+      duration_ms: { type: Number, required: true },
+      cpu_ms: { type: Number, default: undefined },
+      memory_bytes: { type: Number, default: undefined },
+      emitted: { type: Number, required: true },
+      dropped: { type: Schema.Types.Mixed, required: true },
+      outbox: { type: [String], default: undefined },
+      finished_at: { type: Date, required: true },
+    },
+    schemaOptions,
+  )
+    .index({ finished_at: 1 }, { expireAfterSeconds: RUN_KEPT_SECONDS })
+    .index({ source_id: 1, _id: -1 })
+    // Of the failed ones alone, so that a good run does not pay for it.
+    .index(
+      { source_id: 1, _id: -1 },
+      { partialFilterExpression: { error: { $exists: true } }, name: "failed" },
+    )
+    .index(
+      { "outbox.0": 1, finished_at: 1 },
+      { partialFilterExpression: { "outbox.0": { $exists: true } }, name: "outbox" },
+    ),
+);

@@ -1,0 +1,95 @@
+import { Schema } from "mongoose";
+import { collection, schemaOptions } from "../store/mongo.ts";
+
+/** When a timer source runs: one of the two. */
+export interface StoredTimer {
+  interval_seconds: number | null;
+  cron: string | null;
+  timezone: string | null;
+}
+
+/**
+ * `deploying`: its hooks have not yet said yes, so nobody sees it. `ready`: it exists. `deleting`: gone for its owner;
+ * its deactivate hook and the cleaning are still to come.
+ */
+export type SourceState = "deploying" | "ready" | "deleting";
+
+export interface Source {
+  _id: string;
+  owner_id: string;
+  user_id: string;
+  component_id: string;
+  component_url: string | null;
+  name: string;
+  name_slug: string;
+  /** JSON of the stored prop values, sealed: it may hold secrets. */
+  configured_props: string;
+  /** Last part of the endpoint's address, for sources with an HTTP interface. */
+  endpoint: string | null;
+  timer: StoredTimer | null;
+  active: boolean;
+  state: SourceState;
+  /** The last change that was committed: one that was prepared for an earlier state finds another and is void. */
+  change_id: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export const Sources = collection<Source>(
+  "sources",
+  new Schema<Source>(
+    {
+      _id: { type: String, required: true },
+      owner_id: { type: String, required: true },
+      user_id: { type: String, required: true },
+      component_id: { type: String, required: true, index: true },
+      component_url: { type: String, default: null },
+      name: { type: String, required: true },
+      name_slug: { type: String, required: true },
+      configured_props: { type: String, required: true },
+      endpoint: { type: String, default: null },
+      timer: { type: Schema.Types.Mixed, default: null },
+      active: { type: Boolean, required: true },
+      state: { type: String, required: true, enum: ["deploying", "ready", "deleting"] },
+      change_id: { type: String, default: null },
+      created_at: { type: Number, required: true },
+      updated_at: { type: Number, required: true },
+    },
+    schemaOptions,
+  )
+    .index({ owner_id: 1, state: 1, _id: -1 })
+    .index({ owner_id: 1, name_slug: 1 }, { unique: true })
+    // Not `$type: "string"`: MongoDB uses such an index only for queries that repeat the `$type`.
+    .index(
+      { endpoint: 1 },
+      { name: "endpoint", unique: true, partialFilterExpression: { endpoint: { $gt: "" } } },
+    )
+    // The reconciler reads exactly the timers that must tick, and the sources that are between two states.
+    .index({ state: 1, _id: 1 })
+    .index({ active: 1, state: 1 }, { partialFilterExpression: { timer: { $type: "object" } } }),
+);
+
+/** What a source's runs remember; read before a run and written after it (design.md, guarantee 4). */
+export interface SourceMemory {
+  /** The source's id. */
+  _id: string;
+  /** JSON of `$.service.db`: its keys are the user's, so they stay out of MongoDB's own. */
+  db: string;
+  /** JSON of what dedupe remembers. */
+  dedupe: string;
+  /** Grows with each write; a run that lost its lease meanwhile finds another number and writes nothing. */
+  version: number;
+}
+
+export const SourceMemories = collection<SourceMemory>(
+  "source_memories",
+  new Schema<SourceMemory>(
+    {
+      _id: { type: String, required: true },
+      db: { type: String, required: true },
+      dedupe: { type: String, required: true },
+      version: { type: Number, required: true },
+    },
+    schemaOptions,
+  ),
+);

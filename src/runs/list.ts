@@ -1,0 +1,50 @@
+import type { QueryFilter } from "mongoose";
+import { type RunRecord, RunRecords } from "../models/run.ts";
+import type { Source } from "../models/source.ts";
+import type { Platform } from "../platform.ts";
+import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
+import type { RunFilter, RunView } from "./schema.ts";
+
+/** What the meters tell, to the microsecond. */
+const rounded = (ms: number) => Math.round(ms * 1000) / 1000;
+
+/** A run as its owner sees it. */
+export function presentRun(record: RunRecord): RunView {
+  // No process lives without memory: 0 says that the system does not tell.
+  const isMetered = Boolean(record.memory_bytes);
+  return {
+    id: record._id,
+    source_id: record.source_id,
+    trigger: record.kind,
+    outcome: record.outcome,
+    error: record.error ?? null,
+    started_at_ms: record.started_at_ms ?? null,
+    duration_ms: rounded(record.duration_ms),
+    cpu_ms: isMetered ? rounded(record.cpu_ms ?? 0) : null,
+    memory_bytes: isMetered ? (record.memory_bytes ?? null) : null,
+    emitted: record.emitted,
+    dropped: record.dropped,
+    finished_at_ms: record.finished_at.getTime(),
+  };
+}
+
+/** A source's runs of the last 7 days, newest first; `outcome: "error"` leaves out those that went well. */
+export async function listRuns(
+  platform: Pick<Platform, "mongo" | "redis" | "keys">,
+  source: Pick<Source, "_id">,
+  { outcome }: RunFilter,
+  page: PageRequest,
+): Promise<Page<RunView>> {
+  const filter: QueryFilter<RunRecord> = {
+    source_id: source._id,
+    // Further parts of an outbox are told by their id, which the index holds: counting runs reads no record.
+    _id: { $not: /~/ },
+    ...(outcome === "error" && { error: { $exists: true } }),
+  };
+  const list = outcome === undefined ? "runs" : `runs-${outcome}`;
+  const found = await pageOf(RunRecords(platform.mongo), filter, page, {
+    projection: { outbox: 0 },
+    countCache: { redis: platform.redis, key: platform.keys.listCount(source._id, list) },
+  });
+  return mapPage(found, presentRun);
+}

@@ -1,0 +1,145 @@
+import type { ClientSession } from "mongoose";
+import { type RunRecord, RunRecords } from "../models/run.ts";
+import { SourceMemories } from "../models/source.ts";
+import type { Platform } from "../platform.ts";
+import type { Emission } from "../queues/emissions.ts";
+import { isDuplicateKey, transaction } from "../store/mongo.ts";
+import type { DedupeMemory } from "./dedupe.ts";
+
+/** JSON of emissions in one record: below MongoDB's 16 MB a document. What is more goes into further records. */
+const PART_BYTES = 8 * 1024 * 1024;
+
+/** What a source remembers, as code sees it. */
+export interface Memory {
+  db: Record<string, unknown>;
+  dedupe: DedupeMemory;
+  /** 0: nothing was stored yet. */
+  version: number;
+}
+
+export interface FinishedRun extends Omit<RunRecord, "outbox" | "finished_at"> {
+  emissions: Emission[];
+}
+
+/** Another worker finished a run of this source meanwhile: this one's lease was lost, so its result is void. */
+export class LeaseLost extends Error {
+  constructor(sourceId: string) {
+    super(`another worker runs source ${sourceId}`);
+    this.name = "LeaseLost";
+  }
+}
+
+export async function readMemory(platform: Pick<Platform, "mongo">, sourceId: string): Promise<Memory> {
+  const stored = await SourceMemories(platform.mongo).findById(sourceId).lean();
+  if (!stored) return { db: {}, dedupe: {}, version: 0 };
+  return { db: JSON.parse(stored.db), dedupe: JSON.parse(stored.dedupe), version: stored.version };
+}
+
+/** The records that there are of these runs, with the further parts of their outboxes, in order. */
+export async function findRuns(platform: Pick<Platform, "mongo">, runIds: string[]): Promise<RunRecord[]> {
+  const records = await RunRecords(platform.mongo)
+    .find({ _id: { $in: runIds } })
+    .lean();
+  // Only an outbox of many parts has further ones, and it has one itself as long as they are there.
+  const parted = records.filter(record => record.outbox);
+  const parts = await Promise.all(
+    parted.map(({ _id }) =>
+      RunRecords(platform.mongo)
+        .find({ _id: { $gt: `${_id}~`, $lt: `${_id}~~` } })
+        .sort({ _id: 1 })
+        .lean(),
+    ),
+  );
+  return [...records, ...parts.flat()];
+}
+
+/**
+ * Stores what runs of one source did: what it remembers after the last of them (`memory`; absent when they changed
+ * nothing of it) and their emissions, together or not at all, so that an event that dedupe remembers is never lost
+ * (docs/decisions/0002). The outbox of all stands in the first one's record. `also` joins the same transaction. Throws
+ * LeaseLost.
+ */
+export async function recordRuns(
+  platform: Pick<Platform, "mongo" | "clock">,
+  runs: FinishedRun[],
+  memory?: Memory,
+  also?: (session: ClientSession) => Promise<void>,
+): Promise<RunRecord[]> {
+  const [first] = runs;
+  if (!first) return [];
+  const finished_at = new Date(platform.clock());
+  const facts = runs.map(({ emissions: _, ...rest }) => ({ ...rest, finished_at }));
+  const [leader, ...parts] = inParts(
+    facts[0] as RunRecord,
+    runs.flatMap(run => run.emissions),
+  );
+  const records = [leader as RunRecord, ...facts.slice(1), ...parts];
+  try {
+    if (records.length === 1 && !memory && !also) {
+      await RunRecords(platform.mongo).insertOne(records[0] as RunRecord);
+      return records;
+    }
+    await transaction(platform.mongo, async session => {
+      if (memory) await writeMemory(platform, first.source_id, memory, session);
+      await also?.(session);
+      await RunRecords(platform.mongo).insertMany(records, { session, lean: true });
+    });
+    return records;
+  } catch (error) {
+    // One of the runs has its record already: whoever wrote it works on this line.
+    if (isDuplicateKey(error)) throw new LeaseLost(first.source_id);
+    throw error;
+  }
+}
+
+async function writeMemory(
+  platform: Pick<Platform, "mongo">,
+  sourceId: string,
+  memory: Memory,
+  session: ClientSession,
+): Promise<void> {
+  const stored = {
+    db: JSON.stringify(memory.db),
+    dedupe: JSON.stringify(memory.dedupe),
+    version: memory.version + 1,
+  };
+  if (memory.version === 0) {
+    const there = await SourceMemories(platform.mongo).exists({ _id: sourceId }).session(session);
+    if (there) throw new LeaseLost(sourceId);
+    await SourceMemories(platform.mongo).insertMany([{ _id: sourceId, ...stored }], { session });
+    return;
+  }
+  const { matchedCount } = await SourceMemories(platform.mongo).updateOne(
+    { _id: sourceId, version: memory.version },
+    { $set: stored },
+    { session },
+  );
+  if (matchedCount === 0) throw new LeaseLost(sourceId);
+}
+
+function inParts(facts: Omit<RunRecord, "outbox">, emissions: Emission[]): RunRecord[] {
+  const parts: string[][] = [];
+  let size = Number.POSITIVE_INFINITY;
+  for (const emission of emissions) {
+    const text = JSON.stringify(emission);
+    size += Buffer.byteLength(text);
+    if (size > PART_BYTES) {
+      parts.push([]);
+      size = Buffer.byteLength(text);
+    }
+    parts.at(-1)?.push(text);
+  }
+  const [first, ...further] = parts;
+  const partId = (n: number) => `${facts._id}~${String(n).padStart(4, "0")}`;
+  return [
+    { ...facts, ...(first && { outbox: first }) },
+    ...further.map((outbox, i) => ({
+      ...facts,
+      _id: partId(i + 1),
+      kind: "part",
+      emitted: 0,
+      dropped: {},
+      outbox,
+    })),
+  ];
+}

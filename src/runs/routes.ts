@@ -1,0 +1,41 @@
+import { page } from "../http/answer.ts";
+import { routeFor } from "../http/route.ts";
+import type { Platform } from "../platform.ts";
+import { ownSource } from "../sources/routes.ts";
+import { listRuns } from "./list.ts";
+import { RunFilter, RunView } from "./schema.ts";
+
+const route = routeFor<Pick<Platform, "mongo" | "redis" | "keys">>();
+
+const example: RunView = {
+  id: "run_0CjBAKw4Yz8MvQ2t",
+  source_id: "dc_0CjB9uPc7RfT1xLs",
+  trigger: "http",
+  outcome: "Error",
+  error: { code: "Error", message: "the city is unknown" },
+  started_at_ms: 1_700_000_000_120,
+  duration_ms: 18.042,
+  cpu_ms: 3.107,
+  memory_bytes: 71_303_168,
+  emitted: 2,
+  dropped: { deduped: 1 },
+  finished_at_ms: 1_700_000_000_140,
+};
+
+/** How the runs of a source went, and what each cost. */
+export const runRoutes = [
+  route({
+    method: "GET",
+    path: "/sources/{id}/runs",
+    id: "listRuns",
+    tag: "Sources",
+    summary: "List a source's runs",
+    description:
+      "Those of the last 7 days, by when their trigger came. `total_count` above 10,000 may be up to a minute old.",
+    access: ownSource,
+    query: RunFilter,
+    answer: page(200, RunView),
+    example: { params: { id: example.source_id }, query: { outcome: "error" }, answer: example },
+    handler: ({ deps, resource, query, page: wanted }) => listRuns(deps, resource, query, wanted),
+  }),
+];

@@ -1,0 +1,50 @@
+import { derivedId } from "../lib/ids.ts";
+import { type Source, Sources, type StoredTimer } from "../models/source.ts";
+import type { Platform } from "../platform.ts";
+import { type Timer, timerEvent } from "../props/timer.ts";
+import { enqueueRun } from "../queues/enqueue-run.ts";
+import { wantedTimer } from "../sources/schedule.ts";
+import { countDrop } from "../store/drops.ts";
+import { passTick } from "../store/tick-gate.ts";
+
+export type TickPlatform = Pick<
+  Platform,
+  "mongo" | "redis" | "keys" | "queues" | "runLine" | "counters" | "clock"
+>;
+
+/** The run of a timer's moment: derived, so that a moment told twice runs once. */
+export const tickRunId = (sourceId: string, dueAtMs: number): string =>
+  derivedId("run", dueAtMs, sourceId, "tick", String(dueAtMs));
+
+/**
+ * A timer's moment came: puts the run into the source's line. While an earlier tick still waits there, or when one has
+ * run since this moment, it is dropped (and counted): neither a source slower than its clock nor an outage piles up
+ * runs. Throws `unavailable`.
+ */
+export async function tick(
+  platform: TickPlatform,
+  sourceId: string,
+  dueAtMs: number,
+): Promise<"enqueued" | "overlap" | "inactive"> {
+  const source: Source | null = await Sources(platform.mongo).findById(sourceId).lean();
+  const timer = source && wantedTimer(source);
+  if (!timer) return "inactive";
+  const runId = tickRunId(sourceId, dueAtMs);
+  if (!(await passTick(platform, sourceId, { runId, dueAtMs, nowMs: platform.clock() }))) {
+    await countDrop(platform, sourceId, "timer-overlap");
+    return "overlap";
+  }
+  await enqueueRun(platform, sourceId, {
+    kind: "timer",
+    run_id: runId,
+    at_ms: dueAtMs,
+    event: timerEvent(asTimer(timer), dueAtMs),
+  });
+  return "enqueued";
+}
+
+function asTimer(timer: StoredTimer): Timer {
+  return timer.cron === null
+    ? { intervalSeconds: timer.interval_seconds ?? 0 }
+    : { cron: timer.cron, timezone: timer.timezone ?? "UTC" };
+}

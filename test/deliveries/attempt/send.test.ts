@@ -1,0 +1,136 @@
+import { createHmac } from "node:crypto";
+import { expect } from "chai";
+import { deliver, type Message } from "../../../src/deliveries/attempt/send.ts";
+import { AppError } from "../../../src/lib/errors.ts";
+import { rotateSigningKey } from "../../../src/webhooks/service.ts";
+import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
+import { type Receiver, startReceiver } from "../../support/receiver.ts";
+import { until } from "../../support/until.ts";
+import { subscribe, webhookOf } from "../fixtures.ts";
+
+const message: Message = {
+  id: "dlv_1",
+  eventId: "1700000000000-3",
+  emitterId: "dc_1",
+  eventName: "orders",
+  attempt: 2,
+  body: '{"naïve":"☃"}',
+};
+
+describe("one attempt", () => {
+  let platform: TestPlatform;
+  let receiver: Receiver;
+
+  before(async () => {
+    platform = await openTestPlatform({ DELIVERY_TIMEOUT: "500ms" }, { process: "deliveries" });
+  });
+  after(() => platform.destroy());
+  beforeEach(async () => {
+    receiver = await startReceiver();
+  });
+  afterEach(() => receiver.close());
+
+  const webhookAt = async (url: string, headers?: Record<string, string>) => {
+    const listener = await subscribe(platform, url, headers ? { headers } : {});
+    return { ...listener, webhook: await webhookOf(platform, listener.webhookId) };
+  };
+
+  it("POSTs the event as it is, with every header of the contract", async () => {
+    const { webhook } = await webhookAt(receiver.url);
+    const answer = await deliver(platform, webhook, message);
+    expect(answer).to.include({ status: 200, error: null, timedOut: false });
+    const [request] = receiver.requests;
+    expect(request).to.include({ method: "POST", path: "/hook", raw: message.body });
+    expect(request?.headers).to.include({
+      "content-type": "application/json",
+      "user-agent": `Headwater/${platform.config.version}`,
+      "webhook-id": "dlv_1",
+      "x-headwater-event-id": "1700000000000-3",
+      "x-headwater-emitter-id": "dc_1",
+      "x-headwater-event-name": "orders",
+      "x-headwater-attempt": "2",
+    });
+  });
+
+  it("signs what it sends, with both keys while an old one is valid", async () => {
+    const { webhook, signingKey } = await webhookAt(receiver.url);
+    const fresh = await rotateSigningKey(platform, webhook);
+    await deliver(platform, await webhookOf(platform, webhook._id), message);
+    const headers = receiver.requests[0]?.headers ?? {};
+    const signed = `dlv_1.${headers["webhook-timestamp"]}.${message.body}`;
+    const expected = [fresh.signing_key, signingKey].map(key => {
+      const secret = Buffer.from(key.replace("whsec_", ""), "base64");
+      return `v1,${createHmac("sha256", secret).update(signed).digest("base64")}`;
+    });
+    expect(headers["webhook-signature"]).to.equal(expected.join(" "));
+    const plain = createHmac("sha256", fresh.signing_key)
+      .update(`${headers["webhook-timestamp"]}.${message.body}`)
+      .digest("hex");
+    expect(headers["x-pd-signature"]).to.match(new RegExp(`^t=\\d+,v1=${plain},v1=[0-9a-f]{64}$`));
+  });
+
+  it("sends custom headers", async () => {
+    const { webhook } = await webhookAt(receiver.url, { Authorization: "Bearer s3cret" });
+    await deliver(platform, webhook, message);
+    expect(receiver.requests[0]?.headers.authorization).to.equal("Bearer s3cret");
+  });
+
+  it("writes a channel's name that no header can hold in percent-encoding", async () => {
+    const { webhook } = await webhookAt(receiver.url);
+    for (const [name, shown] of [
+      ["größe\r\nx-evil: 1", "gr%C3%B6%C3%9Fe%0D%0Ax-evil: 1"],
+      ["lone \ud800 half", "lone %EF%BF%BD half"],
+    ] as const) {
+      await deliver(platform, webhook, { ...message, eventName: name });
+      expect(receiver.requests.at(-1)?.headers["x-headwater-event-name"]).to.equal(shown);
+    }
+  });
+
+  it("does not follow a redirect", async () => {
+    receiver.script({ status: 302, headers: { location: "/elsewhere" } });
+    const { webhook } = await webhookAt(receiver.url);
+    expect(await deliver(platform, webhook, message)).to.include({ status: 302, error: "answered 302" });
+    expect(receiver.requests).to.have.length(1);
+  });
+
+  it("keeps the first KB of a long answer, and what it asks for", async () => {
+    receiver.script({ status: 503, headers: { "retry-after": "7" }, body: "x".repeat(100_000) });
+    const { webhook } = await webhookAt(receiver.url);
+    const answer = await deliver(platform, webhook, message);
+    expect(answer).to.include({ status: 503, error: "answered 503", retryAfter: "7" });
+    expect(answer.response).to.equal("x".repeat(1024));
+  });
+
+  it("tells a time-out from a refused connection and from one that broke off", async () => {
+    const { webhook } = await webhookAt(receiver.url);
+    receiver.script("hang");
+    const late = await deliver(platform, webhook, message);
+    expect(late).to.include({ status: null, timedOut: true });
+    expect(late.error).to.match(/^timeout: /);
+    receiver.script("reset");
+    const broken = await deliver(platform, webhook, message);
+    expect(broken).to.include({ status: null, timedOut: false });
+    expect(broken.error).to.match(/^reset: /);
+    const refused = await deliver(platform, { ...webhook, url: "http://127.0.0.1:1/" }, message);
+    expect(refused).to.include({ status: null, timedOut: false });
+    expect(refused.error).to.match(/^connect: /);
+  });
+
+  it("does not reach an address that is not public", async () => {
+    const { webhook } = await webhookAt(receiver.url);
+    const answer = await deliver(platform, { ...webhook, url: "http://10.0.0.1/" }, message);
+    expect(answer.error).to.match(/^blocked-address: /);
+  });
+
+  it("says nothing of the endpoint when it is stopped from outside", async () => {
+    receiver.script("hang");
+    const { webhook } = await webhookAt(receiver.url);
+    const stop = new AbortController();
+    const attempt = deliver(platform, webhook, message, stop.signal).catch((error: unknown) => error);
+    await until(() => receiver.hanging() === 1);
+    stop.abort();
+    expect(await attempt)
+      .to.be.instanceOf(AppError)
+      .with.property("code", "unavailable");
+  });
+});

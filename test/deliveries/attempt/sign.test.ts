@@ -1,0 +1,153 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { expect } from "chai";
+import { Webhook as Verifier, WebhookVerificationError } from "standardwebhooks";
+import { deliver } from "../../../src/deliveries/attempt/send.ts";
+import { signatureHeaders } from "../../../src/deliveries/attempt/sign.ts";
+import { rotateSigningKey } from "../../../src/webhooks/service.ts";
+import { OVERLAP_MS } from "../../../src/webhooks/signing-keys.ts";
+import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
+import { type Received, type Receiver, startReceiver } from "../../support/receiver.ts";
+import { subscribe, webhookOf } from "../fixtures.ts";
+
+const message = { id: "msg_p5jXN8AQM9LWM0D4loKWxJek", timestamp: 1614265330, body: '{"test": 2432232314}' };
+const key = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+describe("signing", () => {
+  it("gives the signature of Standard Webhooks' published example", () => {
+    const headers = signatureHeaders(message, [key]);
+    expect(headers["webhook-id"]).to.equal(message.id);
+    expect(headers["webhook-timestamp"]).to.equal("1614265330");
+    expect(headers["webhook-signature"]).to.equal("v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+  });
+
+  it("keys x-pd-signature with the text of the key as it was given", () => {
+    const expected = createHmac("sha256", key).update(`1614265330.${message.body}`).digest("hex");
+    expect(signatureHeaders(message, [key])["x-pd-signature"]).to.equal(`t=1614265330,v1=${expected}`);
+  });
+
+  it("signs with every key, the newest first", () => {
+    const old = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
+    const both = signatureHeaders(message, [key, old]);
+    const one = (name: string, signingKey: string) => signatureHeaders(message, [signingKey])[name] ?? "";
+    expect(both["webhook-signature"]).to.equal(
+      `${one("webhook-signature", key)} ${one("webhook-signature", old)}`,
+    );
+    const oldPlain = one("x-pd-signature", old).split(",")[1];
+    expect(both["x-pd-signature"]).to.equal(`${one("x-pd-signature", key)},${oldPlain}`);
+  });
+});
+
+/** Whether a receiver with this key takes the request: the published package decides. */
+function standardVerifies(key: string, { headers, raw }: Pick<Received, "headers" | "raw">): boolean {
+  try {
+    new Verifier(key).verify(raw, headers as Record<string, string>);
+    return true;
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return false;
+    throw error;
+  }
+}
+
+/** As receivers of `x-pd-signature` do it: any `v1` over `t` and the exact body will do. */
+function pdVerifies(key: string, { headers, raw }: Pick<Received, "headers" | "raw">): boolean {
+  const parts = String(headers["x-pd-signature"]).split(",");
+  const at = parts.find(part => part.startsWith("t="))?.slice(2);
+  const wanted = createHmac("sha256", key).update(`${at}.${raw}`).digest();
+  return parts
+    .filter(part => part.startsWith("v1="))
+    .map(part => Buffer.from(part.slice(3), "hex"))
+    .some(given => given.length === wanted.length && timingSafeEqual(given, wanted));
+}
+
+describe("what is sent, at a receiver that verifies it with the standardwebhooks package", () => {
+  // The package takes no timestamp that is 5 minutes off, so the day of the overlap lies before now.
+  let now = Date.now();
+  let platform: TestPlatform;
+  let receiver: Receiver;
+
+  before(async () => {
+    platform = await openTestPlatform({}, { process: "deliveries", clock: () => now });
+    receiver = await startReceiver();
+  });
+  after(async () => {
+    await receiver.close();
+    await platform.destroy();
+  });
+
+  /** Sends one at this moment and answers it as it came. */
+  async function sent(webhookId: string, atMs: number, body = '{"naïve":"☃","n":1}'): Promise<Received> {
+    now = atMs;
+    const message = { id: "dlv_0CjBBm3Xs6JpR9wF", eventId: "1700000000000-3", emitterId: "dc_1" };
+    const webhook = await webhookOf(platform, webhookId);
+    await deliver(platform, webhook, { ...message, eventName: "", attempt: 1, body });
+    const request = receiver.requests.at(-1);
+    if (!request) throw new Error("nothing came");
+    return request;
+  }
+
+  for (const [what, body] of [
+    ["JSON", '{"hello":"world"}'],
+    ["text outside ASCII", '{"naïve":"☃ 💥 \\u0000"}'],
+    ["nothing", ""],
+    ["a large body", JSON.stringify("x".repeat(500_000))],
+  ] as const) {
+    it(`passes with ${what}, and not with another key or a changed byte`, async () => {
+      const { webhookId, signingKey } = await subscribe(platform, receiver.url);
+      const other = await subscribe(platform, receiver.url);
+      const request = await sent(webhookId, Date.now(), body);
+      expect(request.raw).to.equal(body);
+      for (const verifies of [pdVerifies, standardVerifies]) {
+        // The package parses what it has verified, and an empty body is no JSON.
+        if (body !== "" || verifies === pdVerifies) expect(verifies(signingKey, request)).to.equal(true);
+        expect(verifies(other.signingKey, request)).to.equal(false);
+        expect(verifies(signingKey, { ...request, raw: `${body} ` })).to.equal(false);
+      }
+    });
+  }
+
+  for (const header of ["webhook-id", "webhook-timestamp", "webhook-signature"]) {
+    it(`does not pass with another ${header}`, async () => {
+      const { webhookId, signingKey } = await subscribe(platform, receiver.url);
+      const request = await sent(webhookId, Date.now());
+      expect(standardVerifies(signingKey, request)).to.equal(true);
+      const value = String(request.headers[header]);
+      const headers = {
+        ...request.headers,
+        [header]: value.replace(/.$/, last => (last === "1" ? "2" : "1")),
+      };
+      expect(standardVerifies(signingKey, { ...request, headers })).to.equal(false);
+    });
+  }
+
+  it("passes with the old key for 24 hours after a rotation, and with the new one from the start", async () => {
+    const { webhookId, signingKey: old } = await subscribe(platform, receiver.url);
+    const end = Date.now();
+    now = end - OVERLAP_MS;
+    expect(OVERLAP_MS).to.equal(24 * 3_600_000);
+    const fresh = (await rotateSigningKey(platform, await webhookOf(platform, webhookId))).signing_key;
+
+    for (const verifies of [standardVerifies, pdVerifies]) {
+      const within = await sent(webhookId, end - 1);
+      expect([old, fresh].map(key => verifies(key, within))).to.deep.equal([true, true]);
+      const after = await sent(webhookId, end);
+      expect([old, fresh].map(key => verifies(key, after))).to.deep.equal([false, true]);
+    }
+  });
+
+  it("passes with every key of a chain of rotations whose day is not over", async () => {
+    const { webhookId, signingKey: first } = await subscribe(platform, receiver.url);
+    const end = Date.now();
+    const rotate = async (atMs: number) => {
+      now = atMs;
+      return (await rotateSigningKey(platform, await webhookOf(platform, webhookId))).signing_key;
+    };
+    const second = await rotate(end - OVERLAP_MS);
+    const third = await rotate(end - 1000);
+    for (const verifies of [standardVerifies, pdVerifies]) {
+      const before = await sent(webhookId, end - 500);
+      expect([first, second, third].map(key => verifies(key, before))).to.deep.equal([true, true, true]);
+      const after = await sent(webhookId, end + 500);
+      expect([first, second, third].map(key => verifies(key, after))).to.deep.equal([false, true, true]);
+    }
+  });
+});

@@ -1,0 +1,87 @@
+import { expect } from "chai";
+import { createDeliveries } from "../../../src/deliveries/dispatch/create.ts";
+import { openedQueue } from "../../../src/queues/define-queue.ts";
+import { deliveries } from "../../../src/queues/deliveries.ts";
+import { readDrops } from "../../../src/store/drops.ts";
+import { deleteWebhook, updateWebhook } from "../../../src/webhooks/service.ts";
+import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
+import {
+  deliveriesOf,
+  EMITTER,
+  emit,
+  OWNER,
+  onlyDelivery,
+  storeEvent,
+  subscribe,
+  webhookOf,
+} from "../fixtures.ts";
+
+describe("creating deliveries", () => {
+  let platform: TestPlatform;
+  const jobs = () => openedQueue(platform.queues, deliveries).getJobs();
+
+  before(async () => {
+    platform = await openTestPlatform({}, { process: "emissions" });
+  });
+  after(() => platform.destroy());
+
+  it("records a pending delivery and enqueues its first round", async () => {
+    const listener = await subscribe(platform, "http://127.0.0.1:1/");
+    const event = await emit(platform, [listener]);
+    const delivery = await onlyDelivery(platform, listener.webhookId);
+    expect(delivery).to.include({
+      state: "pending",
+      round: 0,
+      emit_id: event._id,
+      event_id: event.event_id,
+      owner_id: OWNER,
+    });
+    const job = (await jobs()).find(({ data }) => data.delivery_id === delivery._id);
+    expect(job?.data).to.deep.equal({ delivery_id: delivery._id, webhook_id: listener.webhookId, round: 0 });
+  });
+
+  it("makes one delivery and one job, however often the fan-out is repeated", async () => {
+    const one = await subscribe(platform, "http://127.0.0.1:1/");
+    const two = await subscribe(platform, "http://127.0.0.1:1/");
+    const event = await storeEvent(platform);
+    const listeners = [one, two].map(listener => ({ ...listener, ownerId: OWNER }));
+    await createDeliveries(platform, { event, listeners: listeners.slice(0, 1) });
+    for (let i = 0; i < 3; i++) await createDeliveries(platform, { event, listeners });
+    const first = await onlyDelivery(platform, one.webhookId);
+    const second = await onlyDelivery(platform, two.webhookId);
+    const ids = (await jobs()).map(job => job.id);
+    expect(ids.filter(id => id === `${first._id}-0` || id === `${second._id}-0`)).to.have.length(2);
+  });
+
+  it("enqueues what an earlier try stored and left without a job", async () => {
+    const listener = await subscribe(platform, "http://127.0.0.1:1/");
+    const event = await emit(platform, [listener]);
+    const { _id } = await onlyDelivery(platform, listener.webhookId);
+    await openedQueue(platform.queues, deliveries).remove(`${_id}-0`);
+    await createDeliveries(platform, { event, listeners: [{ ...listener, ownerId: OWNER }] });
+    expect((await jobs()).map(job => job.id)).to.include(`${_id}-0`);
+  });
+
+  it("keeps a disabled webhook's delivery as failed, and counts it once where its owner sees it", async () => {
+    const listener = await subscribe(platform, "http://127.0.0.1:1/");
+    await updateWebhook(platform, await webhookOf(platform, listener.webhookId), { active: false });
+    const before = (await readDrops(platform, EMITTER))["webhook-disabled"] ?? 0;
+    const event = await emit(platform, [listener]);
+    await createDeliveries(platform, { event, listeners: [{ ...listener, ownerId: OWNER }] });
+    const delivery = await onlyDelivery(platform, listener.webhookId);
+    expect(delivery).to.include({ state: "failed", reason: "webhook-disabled", next_attempt_at_ms: null });
+    expect((await readDrops(platform, EMITTER))["webhook-disabled"]).to.equal(before + 1);
+    const counts = await platform.counters.read();
+    expect(counts['events_dropped_total{reason="webhook-disabled"}']).to.be.greaterThan(0);
+  });
+
+  it("leaves nothing for a webhook that is gone, or that the subscription's owner no longer reaches", async () => {
+    const gone = await subscribe(platform, "http://127.0.0.1:1/");
+    await deleteWebhook(platform, gone.webhookId);
+    const foreign = await subscribe(platform, "http://127.0.0.1:1/", { ownerId: "o_0000000000000000" });
+    await emit(platform, [gone, foreign]);
+    expect(await deliveriesOf(platform, gone.webhookId)).to.deep.equal([]);
+    expect(await deliveriesOf(platform, foreign.webhookId)).to.deep.equal([]);
+    expect((await readDrops(platform, EMITTER))["listener-absent"]).to.be.greaterThan(0);
+  });
+});

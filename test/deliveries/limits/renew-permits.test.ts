@@ -1,0 +1,53 @@
+import { expect } from "chai";
+import { openLanes } from "../../../src/deliveries/limits/permit-cache.ts";
+import { heldPlaceLifeMs } from "../../../src/deliveries/limits/renew-permits.ts";
+import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
+import { until } from "../../support/until.ts";
+import { subscribe, webhookOf } from "../fixtures.ts";
+
+describe("places of a process", () => {
+  let platform: TestPlatform;
+
+  beforeEach(async () => {
+    platform = await openTestPlatform(
+      { STALLED_AFTER: "200ms", DELIVERY_PER_WEBHOOK: "1" },
+      { process: "deliveries" },
+    );
+  });
+  afterEach(() => platform.destroy());
+
+  const webhook = async () => {
+    const { webhookId } = await subscribe(platform, "http://127.0.0.1:1/");
+    return await webhookOf(platform, webhookId);
+  };
+  const held = (webhookId: string) =>
+    platform.redis.zcount(platform.keys.webhookInFlight(webhookId), Date.now(), "+inf");
+
+  it("are free soon after it was killed, not only when its attempt could have ended", async () => {
+    const one = await webhook();
+    const lifeMs = heldPlaceLifeMs(platform);
+    expect(await platform.places.take(one._id, ["of-one-that-died"], 1, lifeMs)).to.equal(1);
+    const lanes = openLanes(platform, "next");
+    expect(await until(() => lanes.enter(one), { what: "its place" })).to.be.a("string");
+    await lanes.close();
+  });
+
+  it("stay its own for as long as it lives", async () => {
+    const one = await webhook();
+    const lanes = openLanes(platform, "living");
+    await lanes.enter(one);
+    const after = Date.now() + 3 * heldPlaceLifeMs(platform);
+    await until(() => Date.now() > after);
+    expect(await held(one._id)).to.equal(1);
+    await lanes.close();
+  });
+
+  it("are given back when it stops", async () => {
+    const one = await webhook();
+    const lanes = openLanes(platform, "stopping");
+    await lanes.enter(one);
+    expect(await held(one._id)).to.equal(1);
+    await lanes.close();
+    expect(await held(one._id)).to.equal(0);
+  });
+});

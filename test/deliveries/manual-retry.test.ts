@@ -1,0 +1,211 @@
+import { expect } from "chai";
+import { retryDelivery } from "../../src/deliveries/manual-retry.ts";
+import { countFailed, recoverFailed } from "../../src/deliveries/recover.ts";
+import { processDelivery } from "../../src/deliveries/worker/next-attempt.ts";
+import { AppError } from "../../src/lib/errors.ts";
+import { Deliveries } from "../../src/models/delivery.ts";
+import { StoredEvents } from "../../src/models/event.ts";
+import { Subscriptions } from "../../src/models/subscription.ts";
+import { openedQueue } from "../../src/queues/define-queue.ts";
+import { deliveries } from "../../src/queues/deliveries.ts";
+import { deleteWebhook, updateWebhook } from "../../src/webhooks/service.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { deliveriesOf, emit, onlyDelivery, type Subscribed, subscribe, webhookOf } from "./fixtures.ts";
+
+const hour = 3_600_000;
+
+describe("trying again by hand", () => {
+  let platform: TestPlatform;
+  let endpoint: Receiver;
+  let listener: Subscribed;
+  let now = Date.now();
+
+  beforeEach(async () => {
+    now = Date.now();
+    platform = await openTestPlatform(
+      { DELIVERY_RETRY_SCHEDULE: "1h,1h" },
+      { process: "deliveries", clock: () => now },
+    );
+    endpoint = await startReceiver(500);
+    listener = await subscribe(platform, endpoint.url);
+  });
+  afterEach(async () => {
+    await endpoint.close();
+    await platform.destroy();
+  });
+
+  const delivery = () => onlyDelivery(platform, listener.webhookId);
+  /** Works the job of a delivery's round, as the worker does. */
+  const work = async (round: number) =>
+    processDelivery(platform, {
+      job: { delivery_id: (await delivery())._id, webhook_id: listener.webhookId, round },
+    });
+  const codeOf = async (attempt: Promise<unknown>) => {
+    const error = await attempt.catch((thrown: unknown) => thrown);
+    return error instanceof AppError ? error.code : "no refusal";
+  };
+
+  it("replaces the attempt that is scheduled, whose job is void", async () => {
+    await emit(platform, [listener]);
+    await work(0);
+    expect(await delivery()).to.include({ state: "pending", round: 1, step: 1 });
+    const retried = await retryDelivery(platform, await delivery());
+    expect(retried).to.include({ state: "pending", round: 2, step: 0, next_attempt_at_ms: now });
+    endpoint.script(200);
+    expect(await work(1)).to.include({ result: "void" });
+    expect(endpoint.requests).to.have.length(1);
+    expect(await work(2)).to.include({ result: "delivered" });
+    expect((await delivery()).attempts.map(({ trigger }) => trigger)).to.deep.equal(["schedule", "manual"]);
+  });
+
+  it("enqueues the new round at once", async () => {
+    await emit(platform, [listener]);
+    await work(0);
+    const { _id } = await retryDelivery(platform, await delivery());
+    const job = await openedQueue(platform.queues, deliveries).getJob(`${_id}-2`);
+    expect(job?.opts.delay ?? 0).to.equal(0);
+  });
+
+  it("begins the schedule anew, and goes on by it", async () => {
+    await emit(platform, [listener]);
+    for (const round of [0, 1, 2]) await work(round);
+    expect(await delivery()).to.include({ state: "failed", reason: "exhausted" });
+    await retryDelivery(platform, await delivery());
+    await work(4);
+    const again = await delivery();
+    expect(again).to.include({ state: "pending", step: 1, trigger: "schedule" });
+    expect((again.next_attempt_at_ms ?? 0) - now).to.be.within(hour * 0.8, hour * 1.2);
+    expect(again.attempts.map(({ number, trigger }) => `${number} ${trigger}`)).to.deep.equal([
+      "1 schedule",
+      "2 schedule",
+      "3 schedule",
+      "4 manual",
+    ]);
+  });
+
+  it("sends a delivered one once more, under the same webhook-id", async () => {
+    endpoint.script(200);
+    await emit(platform, [listener]);
+    await work(0);
+    await retryDelivery(platform, await delivery());
+    await work(2);
+    const ids = endpoint.requests.map(({ headers }) => headers["webhook-id"]);
+    expect(ids).to.deep.equal([(await delivery())._id, (await delivery())._id]);
+  });
+
+  it("logs the attempt that was under way, and lets the retry decide", async () => {
+    await emit(platform, [listener]);
+    endpoint.script(async () => {
+      await retryDelivery(platform, await delivery());
+      return 500;
+    });
+    expect(await work(0)).to.include({ recorded: false });
+    expect(await delivery()).to.include({ state: "pending", round: 1, step: 0, trigger: "manual" });
+    expect((await delivery()).attempts).to.have.length(1);
+  });
+
+  it("keeps the last fifty attempts, and counts on", async () => {
+    await emit(platform, [listener]);
+    const fifty = Array.from({ length: 50 }, (_, index) => ({
+      number: index + 1,
+      at_ms: 0,
+      trigger: "manual" as const,
+      status: 500,
+      latency_ms: 1,
+      error: null,
+      response: "",
+    }));
+    await Deliveries(platform.mongo).updateOne(
+      { webhook_id: listener.webhookId },
+      { $set: { attempts: fifty } },
+    );
+    await work(0);
+    const { attempts } = await delivery();
+    expect(attempts).to.have.length(50);
+    expect([attempts.at(0)?.number, attempts.at(-1)?.number]).to.deep.equal([2, 51]);
+    expect(endpoint.requests[0]?.headers["x-headwater-attempt"]).to.equal("51");
+  });
+
+  it("is refused when there is nothing to send, or nowhere to send it", async () => {
+    await emit(platform, [listener]);
+    const given = await delivery();
+    await updateWebhook(platform, await webhookOf(platform, listener.webhookId), { active: false });
+    expect(await codeOf(retryDelivery(platform, given))).to.equal("conflict");
+    await updateWebhook(platform, await webhookOf(platform, listener.webhookId), { active: true });
+    await StoredEvents(platform.mongo).deleteOne({ _id: given.emit_id });
+    expect(await codeOf(retryDelivery(platform, given))).to.equal("conflict");
+    await Subscriptions(platform.mongo).deleteOne({ _id: listener.subscriptionId });
+    expect(await codeOf(retryDelivery(platform, given))).to.equal("conflict");
+    await deleteWebhook(platform, listener.webhookId);
+    expect(await codeOf(retryDelivery(platform, given))).to.equal("conflict");
+  });
+
+  it("fails a scheduled one whose payload is gone", async () => {
+    await emit(platform, [listener]);
+    await StoredEvents(platform.mongo).deleteMany({});
+    expect(await codeOf(work(0)), "of an event that may just not be stored yet").to.equal("unavailable");
+    await Deliveries(platform.mongo).updateMany({}, { $set: { created_at: new Date(Date.now() - 120_000) } });
+    expect(await work(0)).to.include({ result: "payload-gone" });
+    expect(await delivery()).to.include({ state: "failed", reason: "payload-gone" });
+  });
+
+  describe("all since a moment", () => {
+    const webhook = () => webhookOf(platform, listener.webhookId);
+    const failAll = () =>
+      Deliveries(platform.mongo).updateMany(
+        { webhook_id: listener.webhookId },
+        { $set: { state: "failed", reason: "exhausted", next_attempt_at_ms: null, sweep_at_ms: null } },
+      );
+
+    it("counts first, and takes the failed ones of events since then", async () => {
+      await emit(platform, [listener]);
+      now += 2 * hour;
+      await emit(platform, [listener]);
+      await emit(platform, [listener]);
+      await failAll();
+      expect(await countFailed(platform, await webhook(), now - hour)).to.equal(2);
+      expect(await recoverFailed(platform, await webhook(), now - hour)).to.equal(2);
+      const states = (await deliveriesOf(platform, listener.webhookId)).map(({ state, round }) => [
+        state,
+        round,
+      ]);
+      expect(states).to.deep.equal([
+        ["failed", 0],
+        ["pending", 1],
+        ["pending", 1],
+      ]);
+      expect(await recoverFailed(platform, await webhook(), now - hour)).to.equal(0);
+    });
+
+    it("leaves delivered ones and those without payload as they are", async () => {
+      const lost = await emit(platform, [listener]);
+      await emit(platform, [listener]);
+      const done = await emit(platform, [listener]);
+      await failAll();
+      await StoredEvents(platform.mongo).deleteOne({ _id: lost._id });
+      await Deliveries(platform.mongo).updateOne({ emit_id: done._id }, { $set: { state: "delivered" } });
+      expect(await recoverFailed(platform, await webhook(), 0)).to.equal(1);
+    });
+
+    it("spreads many over batches, each due a little later than the one before", async () => {
+      await emit(platform, [listener]);
+      await failAll();
+      const { _id, ...rest } = await delivery();
+      const copies = Array.from({ length: 1100 }, (_, index) => ({
+        ...rest,
+        _id: `${_id}${String(index).padStart(4, "0")}`,
+      }));
+      await Deliveries(platform.mongo).insertMany(copies);
+      expect(await recoverFailed(platform, await webhook(), 0)).to.equal(1101);
+      const rows = await deliveriesOf(platform, listener.webhookId);
+      expect(new Set(rows.map(({ next_attempt_at_ms }) => next_attempt_at_ms)).size).to.equal(3);
+      expect(rows.every(({ state, trigger }) => state === "pending" && trigger === "manual")).to.equal(true);
+    });
+
+    it("is refused for a disabled webhook", async () => {
+      await updateWebhook(platform, await webhook(), { active: false });
+      expect(await codeOf(recoverFailed(platform, await webhook(), 0))).to.equal("conflict");
+    });
+  });
+});

@@ -1,0 +1,271 @@
+import { expect } from "chai";
+import { createDeliveries, deliveryId } from "../../../src/deliveries/dispatch/create.ts";
+import { enqueueFirstAttempts } from "../../../src/deliveries/dispatch/dispatch.ts";
+import { enqueueForgotten } from "../../../src/deliveries/sweep-dispatch.ts";
+import { storeEvents } from "../../../src/events/store.ts";
+import { newId } from "../../../src/lib/ids.ts";
+import { Deliveries } from "../../../src/models/delivery.ts";
+import { type StoredEvent, StoredEvents } from "../../../src/models/event.ts";
+import { Subscriptions } from "../../../src/models/subscription.ts";
+import { openedQueue } from "../../../src/queues/define-queue.ts";
+import { deliveries, type FirstAttempts } from "../../../src/queues/deliveries.ts";
+import type { RunningWorker } from "../../../src/queues/run-worker.ts";
+import { readDrops } from "../../../src/store/drops.ts";
+import { deleteWebhook } from "../../../src/webhooks/service.ts";
+import { startDeliveries } from "../../../workers/deliveries.ts";
+import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
+import { type Receiver, startReceiver } from "../../support/receiver.ts";
+import { until } from "../../support/until.ts";
+import { deliveriesOf, EMITTER, OWNER, type Subscribed, subscribe, webhookOf } from "../fixtures.ts";
+
+describe("first attempts", () => {
+  let platform: TestPlatform;
+  let receiver: Receiver;
+  let worker: RunningWorker | undefined;
+  let emitted = 0;
+  /** How far the platform's clock is ahead. */
+  let aheadMs = 0;
+  const clock = () => Date.now() + aheadMs;
+
+  beforeEach(async () => {
+    aheadMs = 0;
+    platform = await openTestPlatform({}, { process: "deliveries", clock });
+    receiver = await startReceiver(200);
+  });
+  afterEach(async () => {
+    await receiver.close();
+    await worker?.close(3000);
+    worker = undefined;
+    await platform.destroy();
+  });
+
+  /** An event as the emissions worker has it, not stored yet. */
+  function event(body: unknown = { hello: "world" }): StoredEvent {
+    emitted += 1;
+    const now = clock();
+    return {
+      _id: `${EMITTER}-${newId("emit")}`,
+      emitter_id: EMITTER,
+      owner_id: OWNER,
+      event_id: `${now}-${emitted % 1024}`,
+      score: now * 1024 + (emitted % 1024),
+      name: "",
+      event: JSON.stringify(body),
+      delivered: true,
+      created_at: new Date(now),
+    };
+  }
+
+  const emit = (events: StoredEvent[], to: Subscribed[], isAgain = false) =>
+    enqueueFirstAttempts(
+      platform,
+      events.map(one => ({
+        event: one,
+        listeners: to.map(({ subscriptionId, webhookId }) => ({
+          _id: subscriptionId,
+          listener_id: webhookId,
+          owner_id: OWNER,
+        })),
+        isAgain,
+      })),
+      rows => storeEvents(platform, rows),
+    );
+  const queue = () => openedQueue(platform.queues, deliveries);
+  const jobs = async () =>
+    (await queue().getJobs(["waiting"], 0, -1, true)).map(job => job.data as FirstAttempts);
+  const idle = () =>
+    until(async () => (await queue().getJobCountByTypes("waiting", "active")) === 0, { what: "no job left" });
+  const start = () => {
+    worker = startDeliveries(platform);
+  };
+  const stored = (one: StoredEvent) => StoredEvents(platform.mongo).findById(one._id).lean<StoredEvent>();
+
+  it("of many events are a few jobs, each event's in one", async () => {
+    const to = await Promise.all(Array.from({ length: 10 }, () => subscribe(platform, receiver.url)));
+    const events = Array.from({ length: 20 }, (_, n) => event(n));
+    await emit(events, to);
+    const all = await jobs();
+    expect(all.length).to.be.within(2, 10);
+    expect(all.flatMap(job => job.events.map(one => one.id))).to.deep.equal(events.map(one => one._id));
+    for (const job of all) for (const one of job.events) expect(one.listeners).to.have.length(10);
+  });
+
+  it("become deliveries when they are made, and the event no longer waits for them", async () => {
+    const to = [await subscribe(platform, receiver.url), await subscribe(platform, receiver.url)];
+    const one = event({ n: 1 });
+    await emit([one], to);
+    expect(await deliveriesOf(platform, to[0]?.webhookId ?? "")).to.deep.equal([]);
+    expect((await stored(one))?.undelivered?.listeners).to.have.length(2);
+    start();
+    await idle();
+    for (const { webhookId, subscriptionId } of to) {
+      const [delivery, ...others] = await deliveriesOf(platform, webhookId);
+      expect(others).to.deep.equal([]);
+      expect(delivery).to.include({
+        _id: deliveryId({ id: one._id, event_id: one.event_id }, subscriptionId),
+        state: "delivered",
+        event_id: one.event_id,
+      });
+      expect(delivery?.attempts.map(({ number, status }) => [number, status])).to.deep.equal([[1, 200]]);
+    }
+    await until(async () => (await stored(one))?.undelivered === undefined, { what: "settled" });
+    expect(receiver.requests.map(({ raw }) => raw)).to.deep.equal(['{"n":1}', '{"n":1}']);
+  });
+
+  it("of a large event read it from MongoDB, so that Redis does not hold it", async () => {
+    const to = await subscribe(platform, receiver.url);
+    const large = { text: "x".repeat(100_000) };
+    await emit([event(large), event("small")], [to]);
+    const bodies = (await jobs()).flatMap(job => job.events.map(one => one.body));
+    expect(bodies).to.have.members([undefined, '"small"']);
+    start();
+    await idle();
+    expect(receiver.requests.map(({ raw }) => raw)).to.have.members([JSON.stringify(large), '"small"']);
+  });
+
+  it("that last long and can't be recorded meanwhile fail their job, and not its process", async () => {
+    const unheard: unknown[] = [];
+    const note = (error: unknown) => unheard.push(error);
+    process.on("unhandledRejection", note);
+    const to = await subscribe(platform, receiver.url);
+    receiver.script("hang");
+    await emit([event()], [to]);
+    const collection = Deliveries(platform.mongo).collection.collectionName;
+    const allow = (validator: object) => platform.mongo.db?.command({ collMod: collection, validator });
+    await allow({ nothing: { $exists: true } });
+    start();
+    await until(async () => (await queue().getJobCountByTypes("delayed")) === 1, {
+      what: "the job's next try",
+    });
+    await allow({});
+    receiver.script(200);
+    await until(async () => (await deliveriesOf(platform, to.webhookId))[0]?.state === "delivered");
+    process.off("unhandledRejection", note);
+    expect(unheard, "each would end a worker").to.deep.equal([]);
+  });
+
+  it("are made once, however often their job is enqueued again", async () => {
+    const to = await subscribe(platform, receiver.url);
+    const one = event();
+    await emit([one], [to]);
+    start();
+    await idle();
+    await emit([one], [to], true);
+    await emit([one], [to], true);
+    await idle();
+    expect(receiver.requests).to.have.length(1);
+    expect(await deliveriesOf(platform, to.webhookId)).to.have.length(1);
+  });
+
+  it("that fail are tried again by the schedule, one by one, under the same webhook-id", async () => {
+    receiver.script(500, 500, 200);
+    const to = await subscribe(platform, receiver.url);
+    await emit([event(1), event(2)], [to]);
+    start();
+    await until(async () => {
+      const rows = await deliveriesOf(platform, to.webhookId);
+      return rows.length === 2 && rows.every(({ state }) => state === "delivered");
+    });
+    const ids = receiver.requests.map(({ headers }) => headers["webhook-id"]);
+    expect(new Set(ids).size).to.equal(2);
+    expect(ids).to.have.length(4);
+  });
+
+  it("leave nothing of a webhook that is gone, and count it; fail those of a disabled one", async () => {
+    const [gone, disabled, unsubscribed] = [
+      await subscribe(platform, receiver.url),
+      await subscribe(platform, receiver.url),
+      await subscribe(platform, receiver.url),
+    ];
+    await emit([event()], [gone, disabled, unsubscribed]);
+    await deleteWebhook(platform, gone.webhookId);
+    await platform.mongo
+      .collection("webhooks")
+      .updateOne({ _id: disabled.webhookId as never }, { $set: { active: false } });
+    await Subscriptions(platform.mongo).deleteOne({ _id: unsubscribed.subscriptionId });
+    const before = await readDrops(platform, EMITTER);
+    start();
+    await idle();
+    const drops = await readDrops(platform, EMITTER);
+    const more = (reason: string) => (drops[reason] ?? 0) - (before[reason] ?? 0);
+    expect([more("listener-absent"), more("webhook-disabled")]).to.deep.equal([1, 1]);
+    expect(await deliveriesOf(platform, gone.webhookId)).to.deep.equal([]);
+    expect(await deliveriesOf(platform, unsubscribed.webhookId)).to.deep.equal([]);
+    expect((await deliveriesOf(platform, disabled.webhookId))[0]).to.include({
+      state: "failed",
+      reason: "webhook-disabled",
+    });
+    expect(receiver.requests).to.deep.equal([]);
+  });
+
+  it("that take long leave their job, pending, and are recorded when they end", async () => {
+    receiver.script("hang");
+    const [slow, quick] = [await subscribe(platform, receiver.url), await subscribe(platform, receiver.url)];
+    await emit([event()], [slow]);
+    start();
+    await until(() => receiver.hanging() === 1);
+    await idle();
+    expect((await deliveriesOf(platform, slow.webhookId))[0]).to.include({ state: "pending", round: 0 });
+    receiver.script(200);
+    await emit([event()], [quick]);
+    await until(async () => (await deliveriesOf(platform, quick.webhookId))[0]?.state === "delivered");
+    receiver.release();
+    await until(async () => (await deliveriesOf(platform, slow.webhookId))[0]?.state === "delivered");
+    expect((await deliveriesOf(platform, slow.webhookId))[0]?.attempts).to.have.length(1);
+  });
+
+  it("of a webhook that fails already wait in its line, and the job ends", async () => {
+    receiver.script(500, "hang");
+    const to = await subscribe(platform, receiver.url);
+    await emit([event()], [to]);
+    start();
+    await until(async () => (await webhookOf(platform, to.webhookId)).failing_since_ms !== null);
+    await emit(
+      Array.from({ length: 20 }, (_, n) => event(n)),
+      [to],
+    );
+    await until(async () => (await deliveriesOf(platform, to.webhookId)).length === 21, {
+      what: "all are documents",
+    });
+    await idle();
+    receiver.script(200);
+    receiver.release();
+    await until(
+      async () => (await deliveriesOf(platform, to.webhookId)).every(({ state }) => state === "delivered"),
+      { what: "all delivered once it works", timeoutMs: 20_000 },
+    );
+  });
+
+  describe("whose job was lost with Redis", () => {
+    it("are enqueued again by the sweep, once they are overdue, and made once", async () => {
+      const to = await subscribe(platform, receiver.url);
+      const one = event();
+      await emit([one], [to]);
+      await queue().obliterate({ force: true });
+      expect(await enqueueForgotten(platform)).to.equal(0);
+      aheadMs += platform.config.sweepEveryMs + 1;
+      expect(await enqueueForgotten(platform)).to.equal(1);
+      expect(await enqueueForgotten(platform), "its job is there").to.equal(0);
+      start();
+      await idle();
+      expect(receiver.requests).to.have.length(1);
+    });
+
+    it("are left alone while their job waits, and settled when all were recorded", async () => {
+      const to = await subscribe(platform, receiver.url);
+      const [waiting, made] = [event(), event()];
+      await emit([waiting], [to]);
+      aheadMs += platform.config.sweepEveryMs + 1;
+      expect(await enqueueForgotten(platform)).to.equal(0);
+      expect((await stored(waiting))?.undelivered?.sweep_at_ms).to.be.above(clock());
+
+      await emit([made], [to]);
+      await queue().obliterate({ force: true });
+      const listeners = [{ subscriptionId: to.subscriptionId, webhookId: to.webhookId, ownerId: OWNER }];
+      await createDeliveries(platform, { event: made, listeners });
+      aheadMs += 2 * platform.config.sweepEveryMs;
+      expect(await enqueueForgotten(platform)).to.equal(1);
+      expect((await stored(made))?.undelivered).to.equal(undefined);
+    });
+  });
+});

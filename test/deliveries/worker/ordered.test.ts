@@ -1,0 +1,108 @@
+import { expect } from "chai";
+import { createDeliveries } from "../../../src/deliveries/dispatch/create.ts";
+import { takeTurn } from "../../../src/deliveries/worker/drain.ts";
+import { storeEvents } from "../../../src/events/store.ts";
+import type { StoredEvent } from "../../../src/models/event.ts";
+import { openedQueue } from "../../../src/queues/define-queue.ts";
+import { deliveries } from "../../../src/queues/deliveries.ts";
+import { enqueueTurn } from "../../../src/queues/enqueue-drain.ts";
+import { Postponed } from "../../../src/queues/snooze.ts";
+import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
+import { type Receiver, startReceiver } from "../../support/receiver.ts";
+import { until } from "../../support/until.ts";
+import { deliveriesOf, OWNER, type Subscribed } from "../fixtures.ts";
+import { eventsInOrder, numbersOf, subscribePaced } from "../paced-webhook.ts";
+
+describe("turn of an ordered webhook", () => {
+  let platform: TestPlatform;
+  let endpoint: Receiver;
+  let listener: Subscribed;
+  let now: number;
+
+  beforeEach(async () => {
+    now = Date.now();
+    platform = await openTestPlatform(
+      { DELIVERY_RETRY_SCHEDULE: "10s" },
+      { process: "deliveries", clock: () => now },
+    );
+    endpoint = await startReceiver(200);
+    listener = await subscribePaced(platform, endpoint.url, { ordered: true });
+  });
+  afterEach(async () => {
+    await endpoint.close();
+    await platform.destroy();
+  });
+
+  const record = async (event: StoredEvent) => {
+    await storeEvents(platform, [event]);
+    await createDeliveries(platform, { event, listeners: [{ ...listener, ownerId: OWNER }] });
+  };
+  /** Works a turn as the worker does; answers its log line. */
+  const turn = async (name = "turn") => {
+    const job = { webhook_id: listener.webhookId, line: "order" as const, due_ms: 0 };
+    const work = { job, jobId: name, signal: new AbortController().signal, stopping: () => false };
+    return takeTurn(platform, work, { random: () => 0.5 }).catch((error: unknown) => {
+      if (error instanceof Postponed) return error.fields;
+      throw error;
+    });
+  };
+  const queue = () => openedQueue(platform.queues, deliveries);
+  const turnsToCome = async () =>
+    (await queue().getDelayed()).filter(({ data }) => "line" in data).map(({ data }) => data.due_ms - now);
+
+  it("sends nothing that was recorded a moment ago, since an earlier event may still come", async () => {
+    const [first, second] = eventsInOrder(2, now);
+    if (!first || !second) throw new Error("no events");
+    await record(second);
+    now += 400;
+    expect(await turn()).to.include({ attempts: 0 });
+    await record(first);
+    now += 400;
+    expect(await turn()).to.include({ attempts: 0 });
+    expect(
+      (await turnsToCome()).some(ms => ms >= 100 && ms <= 200),
+      "a turn when the first may go",
+    ).to.equal(true);
+    now += 100;
+    expect(await turn()).to.include({ attempts: 2, delivered: 2 });
+    expect(numbersOf(endpoint.requests)).to.deep.equal([0, 1]);
+  });
+
+  it("is nobody else's meanwhile", async () => {
+    for (const event of eventsInOrder(2, now)) await record(event);
+    now += 1000;
+    endpoint.script("hang", 200);
+    const one = turn("one");
+    await until(() => endpoint.hanging() === 1);
+    expect(await turn("another")).to.include({ result: "busy" });
+    expect(await turnsToCome()).to.have.length(1);
+    expect(endpoint.requests).to.have.length(1);
+    endpoint.release();
+    await one;
+    await turn("another");
+    expect(numbersOf(endpoint.requests)).to.deep.equal([0, 1]);
+  });
+
+  it("ends with the first that fails, which comes again with a job of its own", async () => {
+    for (const event of eventsInOrder(3, now)) await record(event);
+    now += 1000;
+    endpoint.script(200, 500, 200);
+    await turn();
+    expect(await turn()).to.include({ attempts: 0 });
+    expect(numbersOf(endpoint.requests)).to.deep.equal([0, 1]);
+    const [, failed] = await deliveriesOf(platform, listener.webhookId).then(all =>
+      all.toSorted((a, b) => a.event_score - b.event_score),
+    );
+    expect(failed).to.include({ state: "pending", next_attempt_at_ms: now + 10_000 });
+    expect((await queue().getJob(`${failed?._id}-1`))?.delay).to.equal(10_000);
+    now += 10_000;
+    await turn();
+    await turn();
+    expect(numbersOf(endpoint.requests)).to.deep.equal([0, 1, 1, 2]);
+  });
+
+  it("is one job, however often it is asked for at the same time", async () => {
+    for (let i = 0; i < 20; i++) await enqueueTurn(platform, listener.webhookId, "order", 1000 + i / 20);
+    expect(await turnsToCome()).to.have.length(1);
+  });
+});

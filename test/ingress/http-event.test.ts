@@ -1,0 +1,149 @@
+import { createHmac } from "node:crypto";
+import { expect } from "chai";
+import fc from "fast-check";
+import { httpEvent, type RawRequest } from "../../src/ingress/http-event.ts";
+
+const eventOf = (request: Partial<Omit<RawRequest, "body">> & { body?: Buffer | string }) =>
+  httpEvent({
+    method: "POST",
+    path: "/",
+    search: new URLSearchParams(),
+    headers: {},
+    url: "http://127.0.0.1/in/x",
+    clientIp: "192.0.2.1",
+    ...request,
+    body: Buffer.from(request.body ?? ""),
+  });
+
+const parsed = async (type: string, body: string | Buffer) =>
+  (await eventOf({ headers: { "content-type": type }, body })).body;
+
+describe("the event of an HTTP request", () => {
+  it("carries what came: method, path, query, address, sender", async () => {
+    const event = await eventOf({
+      method: "PROPFIND",
+      path: "/a%2Fb/ü",
+      search: new URLSearchParams("a=1&b=2&b=3&empty=&=nameless"),
+    });
+    expect(event).to.deep.include({
+      method: "PROPFIND",
+      path: "/a%2Fb/ü",
+      query: { a: "1", b: ["2", "3"], empty: "", "": "nameless" },
+      url: "http://127.0.0.1/in/x",
+      client_ip: "192.0.2.1",
+    });
+  });
+
+  it("has its header names in lower case and those of routers removed", async () => {
+    const { headers } = await eventOf({
+      headers: {
+        "X-Hub-Signature": "sha1=…",
+        host: "example.org",
+        accept: ["a", "b"] as unknown as string,
+        absent: undefined,
+        "x-forwarded-for": "1.2.3.4",
+        "X-Forwarded-Proto": "https",
+        forwarded: "for=1.2.3.4",
+        "x-real-ip": "1.2.3.4",
+        via: "1.1 router",
+        connection: "keep-alive",
+        "x-request-id": "7",
+      },
+    });
+    expect(headers).to.deep.equal({ "x-hub-signature": "sha1=…", host: "example.org", accept: "a, b" });
+  });
+
+  const bodies: [string, string | Buffer, unknown][] = [
+    ["application/json", '{"a":[1,null]}', { a: [1, null] }],
+    ["application/json; charset=utf-8", "7", 7],
+    ["Application/JSON", '{"a":1}', { a: 1 }],
+    ["application/vnd.github+json", "[]", []],
+    ["application/json", '{"a":', '{"a":'],
+    ["application/json", "", null],
+    ["text/plain", '{"a":1}', '{"a":1}'],
+    ["text/plain", "", ""],
+    ["", "free text", "free text"],
+    ["application/x-www-form-urlencoded", "a=1&b=2&b=3&c=%C3%BC+x", { a: "1", b: ["2", "3"], c: "ü x" }],
+    ["APPLICATION/X-WWW-FORM-URLENCODED; charset=UTF-8", "a=1", { a: "1" }],
+    ["application/x-www-form-urlencoded", "%zz=%", { "%zz": "%" }],
+    ["multipart/form-data", "no boundary", "no boundary"],
+    ["multipart/form-data; boundary=x", "--x\r\nbroken", "--x\r\nbroken"],
+  ];
+  for (const [type, body, wanted] of bodies) {
+    it(`of type "${type}" takes ${JSON.stringify(String(body))} for ${JSON.stringify(wanted)}`, async () => {
+      const event = await eventOf({ headers: { "content-type": type }, body });
+      expect(event.body).to.deep.equal(wanted);
+      expect(event.bodyRaw).to.equal(String(body));
+    });
+  }
+
+  it("has the fields and files of a form, and a list where a name came more than once", async () => {
+    const form = new FormData();
+    form.append("text", "ü");
+    form.append("many", "1");
+    form.append("many", "2");
+    form.append("file", new Blob(["content"], { type: "text/csv" }), "rows.csv");
+    const response = new Response(form);
+    const type = (response.headers.get("content-type") ?? "").replace("multipart", "Multipart");
+    const body = Buffer.from(await response.arrayBuffer());
+    expect(await parsed(type, body)).to.deep.equal({
+      text: "ü",
+      many: ["1", "2"],
+      file: { filename: "rows.csv", type: "text/csv", content: "content" },
+    });
+  });
+
+  it("is read at one speed, however many names a form has", async () => {
+    const type = "application/x-www-form-urlencoded";
+    const names = Array.from({ length: 80_000 }, (_, i) => i.toString(36));
+    expect(Object.keys((await parsed(type, names.join("&"))) as object)).to.have.length(80_000);
+    expect(await parsed(type, "a&".repeat(200_000)))
+      .to.have.property("a")
+      .with.length(200_000);
+  });
+
+  it("takes no name for anything but a name", async () => {
+    const query = new URLSearchParams("__proto__=1&constructor=2&hasOwnProperty=3");
+    const event = await eventOf({
+      search: query,
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: query.toString(),
+    });
+    for (const pairs of [event.query, event.body as Record<string, unknown>]) {
+      expect(Object.entries(pairs)).to.deep.equal([
+        ["__proto__", "1"],
+        ["constructor", "2"],
+        ["hasOwnProperty", "3"],
+      ]);
+      expect(Object.getPrototypeOf(pairs)).to.equal(Object.prototype);
+    }
+  });
+
+  it("keeps the exact text, so that its HMAC is the sender's", async () => {
+    const type = fc.constantFrom("application/json", "text/plain", "application/x-www-form-urlencoded", "");
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: "grapheme" }), type, async (text, contentType) => {
+        const { bodyRaw } = await eventOf({ headers: { "content-type": contentType }, body: text });
+        const sign = (signed: string | Buffer) => createHmac("sha256", "key").update(signed).digest("hex");
+        expect(sign(bodyRaw)).to.equal(sign(Buffer.from(text)));
+      }),
+    );
+  });
+
+  it("survives any body under any type, and can always be written as JSON", async () => {
+    const type = fc.constantFrom(
+      "application/json",
+      "multipart/form-data; boundary=b",
+      "multipart/form-data; boundary=",
+      "application/x-www-form-urlencoded",
+      "json",
+      "\u0000",
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), type, async (bytes, contentType) => {
+        const event = await eventOf({ headers: { "content-type": contentType }, body: Buffer.from(bytes) });
+        expect(JSON.parse(JSON.stringify(event))).to.have.keys(Object.keys(event));
+      }),
+    );
+  });
+});

@@ -1,0 +1,423 @@
+import { createHmac } from "node:crypto";
+import { expect } from "chai";
+import { RunRecords } from "../../src/models/run.ts";
+import { openPlatform, type Platform } from "../../src/platform.ts";
+import { startWeb, type WebServer } from "../../src/server.ts";
+import { send, sendRaw } from "../sources/http-client.ts";
+import type { Api, SourceView } from "../support/api.ts";
+import { type System, startSystem } from "../support/system.ts";
+import { until } from "../support/until.ts";
+
+const ECHO = `import { createHmac } from "node:crypto";
+export default { name: "Echo", version: "0.0.1", props: { http: "$.interface.http" },
+  run(event) {
+    const hmac = createHmac("sha256", "key").update(event.bodyRaw).digest("hex");
+    this.$emit(event.bodyRaw.length > 10_000 ? { length: event.bodyRaw.length, hmac } : { ...event, hmac });
+  } };`;
+
+/** Does what the request's body says. */
+const ANSWERING = `export default { name: "Answering", version: "0.0.1",
+  props: { http: { type: "$.interface.http", customResponse: true } },
+  async run({ body }) {
+    if (body.never) await new Promise(() => {});
+    if (body.silent) return;
+    if (body.bytes) body.response.body = Buffer.from(body.bytes, "base64");
+    await this.http.respond(body.response);
+    this.http.respond({ status: 418, body: "the second" });
+    this.$emit("after");
+  } };`;
+
+/** Answers some requests itself, without \`customResponse\`. */
+const SOMETIMES = `export default { name: "Sometimes", version: "0.0.1", props: { http: "$.interface.http" },
+  run({ path }) {
+    if (path === "/throw") throw new Error("no");
+    if (path === "/mine") this.http.respond({ status: 202, body: "mine" });
+  } };`;
+
+const LIMIT = 512 * 1024;
+
+describe("requests to a source", function () {
+  this.timeout(30_000);
+  let system: System;
+  let api: Api;
+  let echo: SourceView;
+  let echoUrl: string;
+  let answering: string;
+  before(async () => {
+    system = await startSystem({ HTTP_ANSWER_TIMEOUT: "4s" });
+    api = await system.user();
+    [echo, answering] = await Promise.all([
+      api.createSource({ component_code: ECHO }),
+      api.createSource({ component_code: ANSWERING }).then(endpointOf),
+    ]);
+    echoUrl = endpointOf(echo);
+  });
+  after(() => system.stop());
+
+  const endpointOf = (source: SourceView) => source.configured_props.http?.endpoint_url ?? "";
+
+  /** What `run` was given for the request that was answered with this run id. */
+  function eventOf(text: string) {
+    const { run_id } = JSON.parse(text);
+    return until(
+      async () => {
+        const rows = await api.summaries(echo.id, { query: { expand: "event", limit: 100 } });
+        return rows.find(row => row.metadata.emit_id === `${run_id}-0`)?.event.raw_event;
+      },
+      { what: `the event of ${run_id}` },
+    );
+  }
+
+  /** Asks the answering source; `wanted` is what it shall say. */
+  const ask = (wanted: object, options: { method?: string } = {}) =>
+    send(answering, {
+      ...options,
+      headers: { "content-type": "application/json" },
+      body: [JSON.stringify(wanted)],
+    });
+
+  it("are answered 200 with the run's id at once, before the run", async () => {
+    const slow = await api.createSource({
+      component_code: `export default { name: "Slow", version: "0.0.1", props: { http: "$.interface.http" },
+        async run() { await new Promise(resolve => setTimeout(resolve, 1000)); } };`,
+    });
+    const answer = await send(endpointOf(slow));
+    const { run_id } = JSON.parse(answer.text);
+    expect(await RunRecords(system.web.mongo).exists({ _id: run_id })).to.equal(null);
+    expect(answer.status).to.equal(200);
+    expect(answer.headers["content-type"]).to.include("application/json");
+    expect(answer.headers["x-request-id"]).to.be.a("string");
+    await until(() => RunRecords(system.web.mongo).exists({ _id: run_id }), { what: "the run's record" });
+  });
+
+  for (const method of ["GET", "PUT", "DELETE", "PATCH", "PROPFIND", "PURGE", "TRACE"]) {
+    it(`may be ${method}`, async () => {
+      const answer = await send(echoUrl, { method, path: "/some/path?a=1&a=2&b=" });
+      expect(answer.status).to.equal(200);
+      const event = await eventOf(answer.text);
+      expect(event).to.deep.include({ method, path: "/some/path", query: { a: ["1", "2"], b: "" } });
+      expect(event.url).to.equal(`${echoUrl}/some/path?a=1&a=2&b=`);
+      expect(event.client_ip).to.equal("127.0.0.1");
+    });
+  }
+
+  it("may be HEAD, whose answer has no body", async () => {
+    const answer = await send(echoUrl, { method: "HEAD" });
+    expect([answer.status, answer.text]).to.deep.equal([200, ""]);
+  });
+
+  it("carry headers in lower case, without a router's, and the exact text, whose HMAC fits", async () => {
+    const raw = '{ "a" : 1.0,\r\n\t"ü": "\\u00fc \u{1f600}" }\n';
+    const answer = await send(echoUrl, {
+      headers: {
+        "Content-Type": "application/json",
+        "X-Hub-Signature": "sha256=1",
+        "X-Forwarded-For": "6.6.6.6",
+        "X-Real-IP": "6.6.6.6",
+        Cookie: "a=1",
+      },
+      body: [raw],
+    });
+    const event = await eventOf(answer.text);
+    expect(event.bodyRaw).to.equal(raw);
+    expect(event.hmac).to.equal(createHmac("sha256", "key").update(raw).digest("hex"));
+    expect(event.body).to.deep.equal({ a: 1, ü: "ü \u{1f600}" });
+    expect(event.headers).to.include({ "x-hub-signature": "sha256=1", cookie: "a=1" });
+    expect(event.headers).not.to.have.any.keys("x-forwarded-for", "x-real-ip", "connection");
+    expect(event.client_ip).to.equal("127.0.0.1");
+  });
+
+  it("may have a form, broken JSON, or nothing as their body", async () => {
+    const form = new FormData();
+    form.set("name", "value");
+    form.set("file", new Blob(["text"]), "a.txt");
+    const encoded = new Response(form);
+    const multipart = Buffer.from(await encoded.arrayBuffer());
+    const requests: [string, (string | Buffer)[], unknown][] = [
+      ["application/x-www-form-urlencoded", ["a=1&b=%20"], { a: "1", b: " " }],
+      ["application/json", ['{"a":'], '{"a":'],
+      ["application/json", [], null],
+      ["text/plain", [], ""],
+      [
+        encoded.headers.get("content-type") ?? "",
+        [multipart],
+        { name: "value", file: { filename: "a.txt", type: "application/octet-stream", content: "text" } },
+      ],
+    ];
+    for (const [type, body, wanted] of requests) {
+      const answer = await send(echoUrl, { headers: { "content-type": type }, body });
+      expect((await eventOf(answer.text)).body, type).to.deep.equal(wanted);
+    }
+  });
+
+  it("may have 512 KB, and no more: 413, declared or not, and no run", async () => {
+    const full = await send(echoUrl, { body: [Buffer.alloc(LIMIT, "\u0001")] });
+    expect((await eventOf(full.text)).length).to.equal(LIMIT);
+    const declared = await send(echoUrl, {
+      headers: { "content-length": LIMIT + 1 },
+      body: [Buffer.alloc(LIMIT + 1)],
+    });
+    const chunked = await send(echoUrl, { body: Array.from({ length: 9 }, () => Buffer.alloc(64 * 1024)) });
+    // Declared and never sent: refused without waiting for it.
+    const unsent = await sendRaw(
+      echoUrl,
+      `POST ${new URL(echoUrl).pathname} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 99999999999\r\n\r\n`,
+    );
+    for (const { status, text } of [declared, chunked]) {
+      expect(status).to.equal(413);
+      expect(JSON.parse(text)).to.include({ status: 413, title: "Too large" });
+    }
+    expect(unsent).to.match(/^HTTP\/1\.1 413 /);
+    expect(await system.web.runLine.length(echo.id)).to.equal(0);
+  });
+
+  const paths: [string, string, string][] = [
+    ["", "", "/"],
+    ["/", "", "/"],
+    ["//a//b/", "", "//a//b/"],
+    ["/%2e%2e/a%2Fb/%00/%zz", "", "/%2e%2e/a%2Fb/%00/%zz"],
+    ["/../../v1/users/me", "", "/../../v1/users/me"],
+    ["/;a=1/(b)/'c'/\"d\"", "", "/;a=1/(b)/'c'/\"d\""],
+    ["/q", "?%zz=%&a=%F0%9F%98%80&=1&a[b]=2", "/q"],
+    ["/q", "??a=1?b=2", "/q"],
+    ["", "?", "/"],
+  ];
+  for (const [path, query, wanted] of paths) {
+    it(`may go to the path ${JSON.stringify(path + query)}`, async () => {
+      const target = new URL(echoUrl).pathname + path + query;
+      const answer = await sendRaw(echoUrl, `GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+      expect(answer).to.match(/^HTTP\/1\.1 200 OK/);
+      const event = await eventOf(answer.slice(answer.lastIndexOf("{")));
+      expect(event.path).to.equal(wanted);
+      expect(event.query).to.deep.equal(Object.fromEntries(new URLSearchParams(query)));
+    });
+  }
+
+  const heads: [string, (target: string) => string][] = [
+    ["no host, as HTTP/1.0 allows", target => `GET ${target}?a=1 HTTP/1.0\r\n\r\n`],
+    [
+      "a host that is none",
+      target => `GET ${target}?a=1 HTTP/1.1\r\nhost: [a b]:x\r\nconnection: close\r\n\r\n`,
+    ],
+    [
+      "another site's address in full",
+      target => `GET http://evil.example${target}?a=1 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
+    ],
+  ];
+  for (const [what, head] of heads) {
+    it(`may have ${what}`, async () => {
+      const answer = await sendRaw(echoUrl, head(`${new URL(echoUrl).pathname}/odd`));
+      expect(answer).to.match(/^HTTP\/1\.1 200 OK/);
+      const event = await eventOf(answer.slice(answer.lastIndexOf("{")));
+      expect(event).to.deep.include({ path: "/odd", query: { a: "1" }, url: `${echoUrl}/odd?a=1` });
+    });
+  }
+
+  it("are not found where no source is: unknown, misspelled, disabled, deleted", async () => {
+    const [, token = ""] = /([^/]+)$/.exec(echoUrl) ?? [];
+    for (const path of [
+      "/in",
+      "/in/",
+      "/in//",
+      "/in/nobody",
+      `/in/${token}%20`,
+      `/in/${token.toLowerCase()}x`,
+    ]) {
+      const answer = await send(new URL(path, echoUrl).href);
+      expect(answer.status, path).to.equal(404);
+      expect(JSON.parse(answer.text).title).to.equal("Not found");
+    }
+    const source = await api.createSource({ component_code: ECHO });
+    await api.expect(200, "PUT", `/sources/${source.id}`, { body: { active: false } });
+    for (const method of ["POST", "OPTIONS"]) {
+      expect((await send(endpointOf(source), { method })).status).to.equal(404);
+    }
+    await api.expect(200, "PUT", `/sources/${source.id}`, { body: {} });
+    expect((await send(endpointOf(source))).status).to.equal(200);
+    await api.expect(204, "DELETE", `/sources/${source.id}`);
+    expect((await send(endpointOf(source))).status).to.equal(404);
+  });
+
+  it("of a browser on another site are allowed, and OPTIONS runs nothing", async () => {
+    const { headers, status, text } = await send(echoUrl, {
+      method: "OPTIONS",
+      headers: { origin: "https://a.example", "access-control-request-headers": "X-Mine, content-type" },
+    });
+    expect([status, text]).to.deep.equal([204, ""]);
+    expect(headers).to.include({
+      "access-control-allow-origin": "*",
+      "access-control-allow-headers": "X-Mine, content-type",
+    });
+    expect(headers["access-control-allow-methods"]).to.include("PATCH");
+    expect((await send(echoUrl)).headers["access-control-allow-origin"]).to.equal("*");
+  });
+
+  describe("that the component answers itself", () => {
+    const responses: [string, object, { status: number; type?: RegExp; text: string }][] = [
+      [
+        "a string",
+        { status: 201, body: "made" },
+        { status: 201, type: /^text\/plain; charset=utf-8/, text: "made" },
+      ],
+      ["a status as a string", { status: "404", body: "none" }, { status: 404, text: "none" }],
+      ["an object", { body: { a: [1] } }, { status: 200, type: /^application\/json/, text: '{"a":[1]}' }],
+      ["nothing", {}, { status: 200, text: "" }],
+      ["a number", { body: 7 }, { status: 200, text: "7" }],
+      [
+        "a type of its own",
+        { headers: { "Content-Type": "text/x-mine" }, body: "x" },
+        { status: 200, type: /^text\/x-mine$/, text: "x" },
+      ],
+      ["a status without a name", { status: 299, body: "odd" }, { status: 299, text: "odd" }],
+      ["the last status", { status: 599 }, { status: 599, text: "" }],
+      ["a body where none may be", { status: 204, body: "ignored" }, { status: 204, text: "" }],
+      ["a redirect", { status: 302, headers: { location: "https://a.example/" } }, { status: 302, text: "" }],
+    ];
+    for (const [what, response, wanted] of responses) {
+      it(`have ${what} as their answer`, async () => {
+        const answer = await ask({ response });
+        expect([answer.status, answer.text]).to.deep.equal([wanted.status, wanted.text]);
+        if (wanted.type) expect(answer.headers["content-type"]).to.match(wanted.type);
+      });
+    }
+
+    it("have any bytes as their answer", async () => {
+      const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i));
+      const answer = await ask({ response: {}, bytes: bytes.toString("base64") });
+      expect(answer.body.equals(bytes)).to.equal(true);
+      expect(answer.headers["content-type"]).to.equal("application/octet-stream");
+    });
+
+    it("have headers of the component's, but none that would describe our connection or lend our origin", async () => {
+      const headers = {
+        "X-Mine": "1",
+        "Set-Cookie": "a=1; HttpOnly",
+        "Content-Length": "1",
+        "Transfer-Encoding": "chunked",
+        Connection: "upgrade",
+        Upgrade: "websocket",
+        "Keep-Alive": "timeout=1",
+        "Content-Security-Policy": "default-src *",
+        "X-Latin": "caf\u00e9",
+      };
+      const answer = await ask({ response: { headers, body: "<script>1</script>" } });
+      expect(answer.text).to.equal("<script>1</script>");
+      expect(answer.headers).to.include({ "x-mine": "1", "x-latin": "caf\u00e9", "content-length": "18" });
+      expect(answer.headers["set-cookie"]).to.deep.equal(["a=1; HttpOnly"]);
+      expect(answer.headers["content-security-policy"]).to.equal("sandbox");
+      expect(answer.headers).not.to.have.any.keys("transfer-encoding", "upgrade");
+      expect(answer.headers.connection).not.to.equal("upgrade");
+    });
+
+    const hostile: [string, object][] = [
+      ["a line end in a header", { headers: { "x-a": "1\r\nset-cookie: evil=1" } }],
+      ["a line end in a header's name", { headers: { "x-a: 1\r\nx-evil": "1" } }],
+      ["a character no header has", { headers: { "x-a": "\u{1f600}" } }],
+      ["a status that is none", { status: 99 }],
+      ["a status of another kind", { status: "ok" }],
+      ["an interim status", { status: 101 }],
+    ];
+    for (const [what, response] of hostile) {
+      it(`are answered 400 for ${what}, and nothing of it gets out`, async () => {
+        const answer = await ask({ response });
+        expect(answer.status).to.equal(400);
+        expect(answer.headers).not.to.have.any.keys("set-cookie", "x-evil", "x-a");
+        expect((await ask({ response: { body: "still there" } })).text).to.equal("still there");
+      });
+    }
+
+    it("have its first answer, and what it emits afterwards is kept", async () => {
+      const answer = await ask({ response: { status: 200, body: "first" } });
+      expect(answer.text).to.equal("first");
+    });
+
+    it("are answered 400 when it ends without an answer, saying so", async () => {
+      const answer = await ask({ silent: true });
+      expect(answer.status).to.equal(400);
+      expect(JSON.parse(answer.text).detail).to.include("without a response");
+    });
+
+    it("get the head of its answer for HEAD", async () => {
+      const wanted = JSON.stringify({ response: { status: 202, body: "abc" } });
+      const answer = await send(answering, {
+        method: "HEAD",
+        headers: { "content-type": "application/json", "content-length": wanted.length },
+        body: [wanted],
+      });
+      expect([answer.status, answer.text, answer.headers["content-length"]]).to.deep.equal([202, "", "3"]);
+    });
+
+    it("wait for a component that answers sometimes, and are 200 with the run's id when it did not", async () => {
+      const url = endpointOf(await api.createSource({ component_code: SOMETIMES }));
+      const mine = await send(url, { path: "/mine" });
+      expect([mine.status, mine.text]).to.deep.equal([202, "mine"]);
+      for (const path of ["/none", "/throw"]) {
+        const none = await send(url, { path });
+        expect(none.status).to.equal(200);
+        expect(JSON.parse(none.text)).to.have.keys(["run_id"]);
+      }
+    });
+
+    it("are answered 504 when it never answers", async () => {
+      const url = endpointOf(await api.createSource({ component_code: ANSWERING, name: "never" }));
+      const answer = await send(url, {
+        headers: { "content-type": "application/json" },
+        body: ['{"never":true}'],
+      });
+      expect(answer.status).to.equal(504);
+      expect(JSON.parse(answer.text)).to.include({ status: 504 });
+    });
+  });
+
+  it("are refused with 429 while too many wait for their source", async () => {
+    const source = await api.createSource({ component_code: ECHO });
+    const line = system.web.keys.runLine(source.id);
+    await system.web.redis.rpush(line, ...Array.from({ length: 10_000 }, () => "{}"));
+    const answer = await send(endpointOf(source));
+    expect(answer.status).to.equal(429);
+    expect(Number(answer.headers["retry-after"])).to.be.greaterThan(0);
+    expect(await system.web.runLine.length(source.id)).to.equal(10_000);
+    await system.web.redis.del(line);
+    expect((await send(endpointOf(source))).status).to.equal(200);
+  });
+
+  describe("with other settings", () => {
+    let web: Platform;
+    let server: WebServer;
+    before(async () => {
+      const config = { ...system.web.config, trustProxy: true, ingressPerSecond: 3, port: 0 };
+      web = await openPlatform(config, "web");
+      server = await startWeb(web);
+    });
+    after(async () => {
+      await server.close();
+      await web.close();
+    });
+
+    const there = (source: SourceView) =>
+      Object.assign(new URL(endpointOf(source)), { port: String(server.port) }).href;
+
+    it("come from whom the router in front names, whatever the sender has put before it", async () => {
+      const answer = await send(there(echo), {
+        headers: { "x-forwarded-for": "6.6.6.6, 203.0.113.7", "x-forwarded-host": "evil.example" },
+      });
+      const event = await eventOf(answer.text);
+      expect(event.client_ip).to.equal("203.0.113.7");
+      expect(event.url).to.equal(`${echoUrl}`);
+      expect(event.headers).not.to.have.any.keys("x-forwarded-for", "x-forwarded-host");
+    });
+
+    it("are limited to so many a second for each endpoint, and say when to come again", async () => {
+      const [one, other] = await Promise.all([
+        api.createSource({ component_code: ECHO }),
+        api.createSource({ component_code: ECHO }),
+      ]);
+      const answers = await Promise.all(Array.from({ length: 12 }, () => send(there(one))));
+      const refused = answers.filter(({ status }) => status === 429);
+      expect(refused.length).to.be.within(6, 9);
+      for (const { headers } of refused) expect(Number(headers["retry-after"])).to.equal(1);
+      expect((await send(there(other))).status).to.equal(200);
+      await until(async () => (await send(there(one))).status === 200, { what: "the next second" });
+    });
+  });
+});

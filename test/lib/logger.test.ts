@@ -1,0 +1,216 @@
+import { spawnSync } from "node:child_process";
+import { type AddressInfo, createServer } from "node:net";
+import { expect } from "chai";
+import fc from "fast-check";
+import { createUser } from "../../src/accounts/users.ts";
+import { openPlatform } from "../../src/platform.ts";
+import { Api } from "../support/api.ts";
+import { dropKeys, testConfig } from "../support/platform.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { until } from "../support/until.ts";
+import { environmentOf, spawnWorker, whenReady } from "../workers/worker-process.ts";
+
+/** Logs in a process of its own, whose stdout is the log, and answers its lines. */
+function linesOf(script: string, level = "info"): Record<string, unknown>[] {
+  const logger = new URL("../src/logger.ts", import.meta.url).href;
+  const code = `import { createLogger } from ${JSON.stringify(logger)};
+    const log = createLogger("test", ${JSON.stringify(level)}); ${script}`;
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath,
+    ["--import", "tsx", "--input-type=module", "--eval", code],
+    { encoding: "utf8", cwd: new URL("..", import.meta.url).pathname },
+  );
+  if (status !== 0) throw new Error(stderr);
+  return stdout
+    .split("\n")
+    .filter(Boolean)
+    .map(line => JSON.parse(line));
+}
+
+const SECRET = "hunter2-hunter2";
+const SECRET_NAMES = [
+  "authorization",
+  "Authorization",
+  "api_key",
+  "apiKey",
+  "signing_key",
+  "password",
+  "secret",
+  "$auth",
+  "cookie",
+  "set-cookie",
+];
+
+describe("logger", function () {
+  this.timeout(20_000);
+
+  it("writes JSON lines with time, level and process, from its level on", () => {
+    const lines = linesOf(
+      'log.debug("no"); log.info({ a: 1 }, "yes"); log.child({ job_id: "7" }).warn("too");',
+    );
+    expect(lines).to.have.length(2);
+    expect(lines[0]).to.deep.include({ level: "info", process: "test", a: 1, msg: "yes" });
+    expect(lines[0]?.time).to.match(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    expect(lines[1]).to.include({ level: "warn", job_id: "7", msg: "too" });
+  });
+
+  it("never writes the value of a field that may hold a secret, however deep it lies", () => {
+    const at = (path: string[], name: string) =>
+      path.reduceRight<unknown>((inner, key) => ({ [key]: inner, other: "shown" }), { [name]: SECRET });
+    const path = fc.array(fc.constantFrom("headers", "request", "config", "a", "0"), { maxLength: 5 });
+    const samples = fc.sample(fc.tuple(path, fc.constantFrom(...SECRET_NAMES)), 60);
+    const objects = samples.map(([keys, name]) => at(keys, name));
+    const lines = linesOf(`for (const one of ${JSON.stringify(objects)}) log.info(one, "x");
+      log.info({ list: [{ password: "${SECRET}" }] });
+      log.info({ $auth: { oauth_access_token: "${SECRET}" } });`);
+    expect(lines).to.have.length(62);
+    for (const line of lines) expect(JSON.stringify(line)).to.include("[secret]").and.not.include(SECRET);
+  });
+
+  it("tells of an error its type, message, code, stack and causes, and nothing that hangs on it", () => {
+    const [line] = linesOf(`
+      const cause = Object.assign(new Error("inner"), { config: { headers: { "x-token": "${SECRET}" } } });
+      const err = Object.assign(new TypeError("outer", { cause }), {
+        code: "E_OUTER",
+        command: { name: "hset", args: ["key", "${SECRET}"] },
+        writeErrors: [{ err: { op: { configured_props: "${SECRET}" } } }],
+      });
+      log.error({ err, job_id: "7" }, "failed");`);
+    const { err } = line as { err: Record<string, string> };
+    expect(err).to.include({ type: "TypeError", code: "E_OUTER" });
+    expect(err.message).to.equal("outer: inner");
+    expect(err.stack).to.match(/outer[\s\S]*caused by: Error: inner/);
+    expect(JSON.stringify(line)).not.to.include(SECRET);
+  });
+
+  it("writes what refers to itself, and values that are no JSON, without throwing", () => {
+    const lines = linesOf(
+      'const a = { n: 1n, f() {}, d: new Date(0) }; a.self = a; log.info(a, "circle"); log.info({ e: new Error("in a field") }, "named otherwise");',
+    );
+    expect(lines[0]).to.include({ msg: "circle", d: "1970-01-01T00:00:00.000Z" });
+    expect(JSON.stringify(lines[1])).to.include("in a field");
+  });
+});
+
+describe("the logs of web and workers", function () {
+  this.timeout(60_000);
+
+  const SECRETS = {
+    prop: "prop-s3cr3t-0001",
+    auth: "auth-s3cr3t-0002",
+    bearer: "bearer-s3cr3t-0003",
+    query: "query-s3cr3t-0004",
+    body: "body-s3cr3t-0005",
+    url: "url-s3cr3t-0006",
+    header: "header-s3cr3t-0007",
+    wrongKey: "hw_wrong0s3cr3t00000000000000008",
+    admin: "admin-s3cr3t-0009",
+    thrown: "thrown-s3cr3t-0010",
+    logged: "logged-s3cr3t-0011",
+  };
+  const CODE = `export default { name: "Guarded", version: "0.0.1", dedupe: "unique",
+    props: { http: "$.interface.http", db: "$.service.db", token: { type: "string", secret: true },
+      acme: { type: "app", app: "acme" }, refuse: { type: "string", optional: true } },
+    hooks: { async activate() { if (this.refuse) throw new Error("closed"); } },
+    run(event) {
+      console.log("${SECRETS.logged}", this.token);
+      this.db.set("token", this.token);
+      this.$emit({ token: this.token, auth: this.acme.$auth, body: event.body });
+      if (event.path === "/fail") throw new Error("${SECRETS.thrown}" + this.token);
+    } };`;
+
+  it("tell the whole main job at level debug, and no secret, key, header, query or payload", async () => {
+    const config = testConfig({ ADMIN_PASSWORD: SECRETS.admin });
+    const platform = await openPlatform(config, "runs");
+    const receiver = await startReceiver(500, 200);
+    const port = await freePort();
+    const env: Record<string, string> = {
+      ...environmentOf(config),
+      ADMIN_PASSWORD: SECRETS.admin,
+      PORT: String(port),
+      LOG_LEVEL: "debug",
+      DELIVERY_RETRY_SCHEDULE: "100ms,100ms",
+    };
+    const processes = ["web", "all"].map(name => spawnWorker(name, env));
+    try {
+      for (const one of processes) await whenReady(one);
+      const { api_key } = await createUser(platform, { email: "logs@example.test" });
+      const api = new Api(`http://127.0.0.1:${port}/v1`, api_key);
+      const props = { token: SECRETS.prop, acme: { $auth: { oauth_access_token: SECRETS.auth } } };
+      const source = await api.createSource({ component_code: CODE, configured_props: props });
+      const refused = await api.request("POST", "/sources", {
+        body: { component_code: CODE, configured_props: { ...props, refuse: "yes" } },
+      });
+      expect(refused.status).to.equal(400);
+      await api.request("PUT", `/sources/${source.id}`, { body: { configured_props: { token: 7 } } });
+      const webhook = await api.expect(201, "POST", "/webhooks", {
+        query: { url: `${receiver.url}?key=${SECRETS.url}` },
+        body: { headers: { "x-token": SECRETS.header } },
+      });
+      await api.subscribe(source.id, webhook.id);
+      await api.subscribe(source.id, webhook.id, "$errors");
+      const dead = await api.createWebhook(`http://127.0.0.1:1/${SECRETS.url}`);
+      await api.subscribe(source.id, dead.id);
+      for (const path of ["", "/fail"]) {
+        await fetch(`${source.configured_props.http?.endpoint_url}${path}?token=${SECRETS.query}`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${SECRETS.bearer}`, "content-type": "application/json" },
+          body: JSON.stringify({ password: SECRETS.body }),
+        });
+      }
+      const wrong = new Api(api.baseUrl, SECRETS.wrongKey);
+      expect((await wrong.request("GET", "/users/me", { query: { token: SECRETS.query } })).status).to.equal(
+        401,
+      );
+      await fetch(`http://127.0.0.1:${port}/admin/queues`, {
+        headers: { authorization: `Basic ${Buffer.from(`admin:${SECRETS.admin}x`).toString("base64")}` },
+      });
+      await fetch(`http://127.0.0.1:${port}/in/${SECRETS.query}`);
+      const output = () => processes.map(one => one.output()).join("");
+      await until(() => receiver.requests.length >= 4, { what: "the attempts" });
+      await until(() => (output().match(/"queue":"deliveries"/g) ?? []).length >= 6, { what: "their lines" });
+      await api.expect(204, "DELETE", `/sources/${source.id}`);
+      for (const one of processes) one.kill("SIGTERM");
+      for (const one of processes) expect(await one.ended).to.equal(0);
+
+      expect(JSON.parse(receiver.requests[0]?.raw ?? "").token, "the job itself was done").to.equal(
+        SECRETS.prop,
+      );
+      const logs = output();
+      for (const queue of ["runs", "emissions", "deliveries"]) expect(logs).to.include(`"queue":"${queue}"`);
+      const secrets = {
+        ...SECRETS,
+        api_key,
+        signing_key: webhook.signing_key,
+        SECRETS_KEY: env.SECRETS_KEY ?? "",
+      };
+      for (const [name, secret] of Object.entries(secrets)) {
+        const bare = secret.replace(/^(hw_|whsec_)/, "");
+        for (const form of [
+          bare,
+          Buffer.from(bare)
+            .toString("base64")
+            .replace(/.{2}=*$/, ""),
+        ]) {
+          const at = logs.indexOf(form);
+          expect(at, `${name}: …${logs.slice(Math.max(0, at - 300), at + 100)}…`).to.equal(-1);
+        }
+      }
+      for (const line of logs.trim().split("\n")) expect(() => JSON.parse(line), line).not.to.throw();
+    } finally {
+      for (const one of processes) one.kill("SIGKILL");
+      await receiver.close();
+      await platform.mongo.dropDatabase();
+      await dropKeys(platform);
+      await platform.close();
+    }
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise(resolve => server.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise(resolve => server.close(resolve));
+  return port;
+}

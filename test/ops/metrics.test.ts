@@ -1,0 +1,139 @@
+import { expect } from "chai";
+import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { type System, startSystem } from "../support/system.ts";
+import { until } from "../support/until.ts";
+
+interface Sample {
+  name: string;
+  labels: Record<string, string>;
+  value: number;
+}
+
+const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"/g;
+
+/** Reads Prometheus' text format strictly: every line a comment or a sample, every sample of a declared type. */
+function parse(text: string): Sample[] {
+  const types = new Map<string, string>();
+  const samples: Sample[] = [];
+  expect(text.endsWith("\n"), "ends with a line end").to.equal(true);
+  for (const line of text.split("\n").slice(0, -1)) {
+    if (line === "" || line.startsWith("# HELP ")) continue;
+    const declared = /^# TYPE (\S+) (counter|gauge|histogram|summary)$/.exec(line);
+    if (declared) {
+      expect(types.has(declared[1] ?? ""), `${declared[1]} is declared once`).to.equal(false);
+      types.set(declared[1] ?? "", declared[2] ?? "");
+      continue;
+    }
+    const [, name = "", , labels = "", value = ""] =
+      /^([a-zA-Z_:][\w:]*)(\{(.*)\})? (-?[\d.e+-]+|\+Inf|NaN)$/.exec(line) ?? [];
+    expect(name, line).not.to.equal("");
+    expect(labels.replace(LABEL, "").replaceAll(",", ""), line).to.equal("");
+    const family = name.replace(/_(bucket|sum|count)$/, "");
+    expect(types.has(name) || types.get(family) === "histogram", `${name} has a type`).to.equal(true);
+    samples.push({
+      name,
+      labels: Object.fromEntries([...labels.matchAll(LABEL)].map(([, key, text]) => [key, text])),
+      value: Number(value),
+    });
+  }
+  return samples;
+}
+
+const CODE = `export default { name: "Metered", version: "0.0.1", dedupe: "unique", props: { http: "$.interface.http" },
+  run(event) {
+    if (event.path === "/fail") throw new Error("no");
+    this.$emit(event.path, { id: 1, name: event.path === "/other" ? "other" : "" });
+  } };`;
+
+describe("/metrics", () => {
+  let system: System;
+  let receiver: Receiver;
+  before(async () => {
+    system = await startSystem();
+    receiver = await startReceiver(500, 200);
+  });
+  after(async () => {
+    await receiver.close();
+    await system.stop();
+  });
+
+  async function scrape(): Promise<Sample[]> {
+    const answer = await fetch(new URL("/metrics", system.baseUrl));
+    expect(answer.status).to.equal(200);
+    expect(answer.headers.get("content-type")).to.match(/^text\/plain; version=0\.0\.4/);
+    return parse(await answer.text());
+  }
+
+  /** The value of one series, 0 where there is none. */
+  function sumOf(samples: Sample[], name: string, labels: Record<string, string> = {}): number {
+    const found = samples.filter(
+      sample =>
+        sample.name === `headwater_${name}` &&
+        Object.entries(labels).every(([key, value]) => sample.labels[key] === value),
+    );
+    return found.reduce((sum, { value }) => sum + value, 0);
+  }
+
+  it("tell of requests, queues, runs, deliveries and drops, in a form that can be read", async () => {
+    const api = await system.user();
+    const source = await api.createSource({ component_code: CODE });
+    const endpoint = source.configured_props.http?.endpoint_url ?? "";
+    await fetch(`${endpoint}/unheard`);
+    const errors = await api.createWebhook(receiver.url);
+    await api.subscribe(source.id, errors.id, "$errors");
+    await fetch(`${endpoint}/twice`);
+    await fetch(`${endpoint}/fail`);
+    await until(() => receiver.requests.length === 2, { what: "the failed and the second attempt" });
+    await api.request("GET", `/sources/dc_nobodys`);
+    await fetch(new URL("/no/such/path/at/all", system.baseUrl));
+    await fetch(endpoint, { method: "PROPFIND" });
+
+    const samples = await until(async () => {
+      const found = await scrape();
+      const isDone = sumOf(found, "events_dropped_total", { reason: "deduped" }) === 2;
+      return isDone && sumOf(found, "deliveries_total", { outcome: "delivered" }) > 0 && found;
+    });
+    const httpCount = (labels: Record<string, string>) =>
+      sumOf(samples, "http_request_duration_seconds_count", labels);
+    expect(httpCount({ route: "/in/{endpoint}", status: "200", method: "GET" })).to.equal(3);
+    expect(httpCount({ route: "/in/{endpoint}", method: "other" })).to.equal(1);
+    expect(httpCount({ route: "/v1/sources/{id}", status: "404" })).to.equal(1);
+    expect(httpCount({ route: "/v1/sources", status: "201" })).to.equal(1);
+    for (const queue of ["runs", "emissions", "deliveries", "deletions", "workflow-events"]) {
+      for (const state of ["waiting", "active", "delayed", "failed"]) {
+        const found = samples.filter(
+          ({ name, labels }) =>
+            name === "headwater_queue_jobs" && labels.queue === queue && labels.state === state,
+        );
+        expect(found, `${queue} ${state}`).to.have.length(1);
+      }
+      expect(sumOf(samples, "queue_oldest_waiting_seconds", { queue })).to.be.at.least(0);
+    }
+    expect(sumOf(samples, "runs_total", { outcome: "ok" })).to.equal(3);
+    expect(sumOf(samples, "runs_total", { outcome: "error" })).to.equal(1);
+    expect(sumOf(samples, "emissions_total", { stream: "errors" })).to.equal(1);
+    expect(sumOf(samples, "events_dropped_total", { reason: "no-listener" })).to.equal(1);
+    expect(sumOf(samples, "events_dropped_total", { reason: "deduped" })).to.equal(2);
+    expect(sumOf(samples, "jobs_total", { queue: "runs", outcome: "done" })).to.be.at.least(3);
+  });
+
+  it("tell how deep a queue is and how long its oldest job waits", async () => {
+    const queue = system.web.queues.get("workflow-events");
+    await queue?.add("workflow-events", {}, { timestamp: Date.now() - 90_000 });
+    await queue?.add("workflow-events", {});
+    const samples = await scrape();
+    expect(sumOf(samples, "queue_jobs", { queue: "workflow-events", state: "waiting" })).to.equal(2);
+    expect(sumOf(samples, "queue_oldest_waiting_seconds", { queue: "workflow-events" })).to.be.within(
+      90,
+      120,
+    );
+  });
+
+  it("have no label that a caller can choose", async () => {
+    await fetch(new URL("/secret-path", system.baseUrl), { method: "PURGE" });
+    await fetch(new URL('/in/x"}evil', system.baseUrl));
+    for (const { labels } of await scrape()) {
+      for (const value of Object.values(labels)) expect(value).not.to.match(/secret-path|PURGE|evil|dc_/);
+    }
+  });
+});

@@ -1,0 +1,294 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { AppError } from "../../src/lib/errors.ts";
+import { configureProps, presentProps, propValuesForRun, timerOf } from "../../src/props/configure.ts";
+import type { DescribedProp } from "../../src/sandbox/protocol.ts";
+
+const prop = (type: string, more: Partial<DescribedProp> = {}): DescribedProp => ({
+  name: "p",
+  type,
+  ...more,
+});
+
+/** Stored values, or the refused paths with their messages. */
+function outcome(props: DescribedProp[], configured: unknown, previous?: Record<string, unknown>) {
+  try {
+    return { stored: configureProps(props, configured, previous) };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    expect(error.code).to.equal("invalid");
+    return { refused: Object.fromEntries(error.fields.map(({ path, message }) => [path, message])) };
+  }
+}
+
+const refusedAt = (props: DescribedProp[], configured: unknown) =>
+  Object.keys(outcome(props, configured).refused ?? {});
+
+describe("configured props", () => {
+  const taken: [DescribedProp, unknown][] = [
+    [prop("string"), "a"],
+    [prop("string"), ""],
+    [prop("string[]"), ["a", "b"]],
+    [prop("integer", { min: 1, max: 3 }), 3],
+    [prop("integer[]"), []],
+    [prop("boolean"), false],
+    [prop("object"), { a: { b: 1 } }],
+    [prop("any"), [1, "a", null]],
+    [prop("any"), 0],
+    [prop("string", { options: ["a", "b"] }), "a"],
+    [prop("string[]", { options: [{ label: "A", value: "a" }] }), ["a"]],
+    [prop("integer", { options: [1, 2] }), 2],
+    [prop("app"), { $auth: { token: "t" } }],
+    [prop("app"), {}],
+    [prop("$.airtable.baseId"), "base"],
+    [prop("$.discord.channel[]"), ["1"]],
+    [prop("http_request"), { url: "https://example.com" }],
+  ];
+  for (const [one, value] of taken) {
+    it(`take ${JSON.stringify(value)} for ${JSON.stringify(one)}`, () => {
+      expect(outcome([one], { p: value })).to.deep.equal({ stored: { p: value } });
+    });
+  }
+
+  const refused: [DescribedProp, unknown, string][] = [
+    [prop("string"), 1, "p"],
+    [prop("string"), ["a"], "p"],
+    [prop("string[]"), "a", "p"],
+    [prop("string[]"), ["a", 2], "p[1]"],
+    [prop("integer"), "1", "p"],
+    [prop("integer"), 1.5, "p"],
+    [prop("integer"), 2 ** 53, "p"],
+    [prop("integer", { min: 1 }), 0, "p"],
+    [prop("integer[]", { max: 3 }), [1, 4], "p[1]"],
+    [prop("boolean"), "true", "p"],
+    [prop("object"), [], "p"],
+    [prop("object"), "{}", "p"],
+    [prop("string", { options: ["a"] }), "c", "p"],
+    [prop("string[]", { options: [{ label: "A", value: "a" }] }), ["a", "A"], "p[1]"],
+    [prop("app"), "token", "p"],
+    [prop("app"), { token: "t" }, "p"],
+    [prop("app"), { $auth: "t" }, "p"],
+    [prop("$.interface.http"), { path: "/x" }, "p"],
+    [prop("$.interface.http"), "https://example.com", "p"],
+    [prop("$.service.db"), {}, "p"],
+    [prop("alert"), "x", "p"],
+    [prop("$.interface.timer"), { cron: "x" }, "p.cron"],
+    [prop("$.interface.timer"), { cron: "0 0 * * *", timezone: "x" }, "p.timezone"],
+    [prop("$.interface.timer"), { intervalSeconds: 0 }, "p.intervalSeconds"],
+    [prop("$.interface.timer"), 60, "p"],
+    [prop("$.interface.timer", { static: { intervalSeconds: 60 } }), { intervalSeconds: 30 }, "p"],
+    [prop("any"), "x".repeat(64 * 1024), "p"],
+  ];
+  for (const [one, value, path] of refused) {
+    it(`refuse ${JSON.stringify(value).slice(0, 40)} for ${JSON.stringify(one)}`, () => {
+      expect(refusedAt([one], { p: value })).to.deep.equal([`configured_props.${path}`]);
+    });
+  }
+
+  it("store the value of a label and value", () => {
+    const one = prop("string[]", { options: ["a", "b"] });
+    expect(
+      outcome([one], { p: [{ label: "A", value: "a" }, { __lv: { label: "B", value: "b" } }] }),
+    ).to.deep.equal({
+      stored: { p: ["a", "b"] },
+    });
+  });
+
+  it("are refused all at once, each by its path", () => {
+    const props = [
+      { name: "timer", type: "$.interface.timer" },
+      { name: "count", type: "integer" },
+      { name: "needed", type: "string" },
+    ];
+    expect(refusedAt(props, { timer: { cron: "x" }, count: "1", other: 1, __proto__x: 1 })).to.have.members(
+      ["other", "__proto__x", "timer.cron", "count", "needed"].map(path => `configured_props.${path}`),
+    );
+  });
+
+  for (const value of ["x", 1, [], true]) {
+    it(`refuse ${JSON.stringify(value)} as a whole`, () => {
+      expect(refusedAt([], value)).to.deep.equal(["configured_props"]);
+    });
+  }
+
+  it("need nothing where the code proposes a value, fills it in or asks for none", () => {
+    const props = [
+      prop("string", { default: "a" }),
+      prop("string", { optional: true }),
+      prop("boolean", { default: false }),
+      prop("object", { static: {} }),
+      ...["$.interface.timer", "$.interface.http", "$.interface.apphook", "$.service.db", "alert", "app"].map(
+        type => prop(type),
+      ),
+      ...["data_store", "dir", "sql"].map(type => prop(type)),
+    ].map((one, index) => ({ ...one, name: `p${index}` }));
+    expect(outcome(props, undefined)).to.deep.equal({ stored: {} });
+  });
+
+  it("need a value for every other kind, and null is none", () => {
+    for (const type of ["string", "integer", "boolean", "object", "any", "string[]", "$.x.y"]) {
+      expect(outcome([prop(type)], {})).to.deep.equal({ refused: { "configured_props.p": "is required" } });
+      expect(outcome([prop(type)], { p: null })).to.deep.equal({
+        refused: { "configured_props.p": "is required" },
+      });
+    }
+  });
+
+  it("keep what was stored where nothing new is given, and let null take it away", () => {
+    const props = [
+      prop("string", { name: "token", secret: true }),
+      prop("app", { name: "app" }),
+      prop("integer", { name: "count", optional: true }),
+    ];
+    const before = { token: "s", app: { $auth: { a: 1 } }, count: 1, gone: "x" };
+    expect(outcome(props, {}, before).stored).to.deep.equal({
+      token: "s",
+      app: { $auth: { a: 1 } },
+      count: 1,
+    });
+    expect(outcome(props, { count: null, token: "t" }, before).stored).to.deep.equal({
+      token: "t",
+      app: { $auth: { a: 1 } },
+    });
+    expect(refusedAt([prop("integer", { name: "token" })], {})).to.deep.equal(["configured_props.token"]);
+    expect(outcome([prop("integer", { name: "token" })], {}, before).refused).to.have.property(
+      "configured_props.token",
+    );
+  });
+
+  it("may be sent back as they were answered", () => {
+    const props: DescribedProp[] = [
+      { name: "timer", type: "$.interface.timer", static: { intervalSeconds: 60 } },
+      { name: "http", type: "$.interface.http" },
+      { name: "cron", type: "$.interface.timer" },
+      { name: "list", type: "string[]" },
+      { name: "token", type: "string", secret: true },
+    ];
+    const stored = configureProps(props, { cron: { cron: "0 8 * * *" }, list: ["a"], token: "s" });
+    const answered = presentProps(props, stored, { endpointUrl: "https://h/in/x" });
+    const again = configureProps(props, answered, stored);
+    expect(presentProps(props, again, { endpointUrl: "https://h/in/x" })).to.deep.equal(answered);
+    expect(again).to.include({ token: "s" });
+  });
+});
+
+describe("answered props", () => {
+  const props: DescribedProp[] = [
+    { name: "timer", type: "$.interface.timer", default: { intervalSeconds: 300 } },
+    { name: "http", type: "$.interface.http" },
+    { name: "db", type: "$.service.db" },
+    { name: "app", type: "app", app: "github" },
+    { name: "token", type: "string", secret: true },
+    { name: "repo", type: "string" },
+    { name: "level", type: "string", default: "low" },
+  ];
+  const values = { app: { $auth: { oauth_access_token: "hidden-1" } }, token: "hidden-2", repo: "a/b" };
+
+  it("show timer and endpoint in their response shape, and neither secrets nor credentials", () => {
+    const shown = presentProps(props, values, { endpointUrl: "https://h/in/x" });
+    expect(shown).to.deep.equal({
+      timer: { cron: null, interval_seconds: 300 },
+      http: { endpoint_url: "https://h/in/x" },
+      repo: "a/b",
+    });
+  });
+
+  it("show a cron timer with its zone", () => {
+    const cron = { timer: { cron: "0 8 * * *", timezone: "Europe/Berlin" } };
+    expect(presentProps(props, cron, { endpointUrl: null }).timer).to.deep.equal({
+      cron: "0 8 * * *",
+      interval_seconds: null,
+      timezone: "Europe/Berlin",
+    });
+  });
+
+  it("never hold a secret, whatever is configured", () => {
+    const secret = fc.string({ minLength: 12 }).map(text => `secret:${text}`);
+    fc.assert(
+      fc.property(secret, fc.string(), (hidden, open) => {
+        const stored = configureProps(props, { token: hidden, app: { $auth: { key: hidden } }, repo: open });
+        expect(JSON.stringify(presentProps(props, stored, { endpointUrl: null }))).not.to.include(
+          JSON.stringify(hidden),
+        );
+      }),
+    );
+  });
+});
+
+describe("props in a run", () => {
+  it("are the configured values, else what the code proposes", () => {
+    const props: DescribedProp[] = [
+      { name: "timer", type: "$.interface.timer" },
+      { name: "http", type: "$.interface.http" },
+      { name: "db", type: "$.service.db" },
+      { name: "note", type: "alert" },
+      { name: "app", type: "app" },
+      { name: "level", type: "string", default: "low" },
+      { name: "fixed", type: "integer", static: 7 },
+      { name: "zero", type: "integer", default: 5 },
+      { name: "unset", type: "string", optional: true },
+    ];
+    const values = configureProps(props, { zero: 0 });
+    expect(propValuesForRun(props, values, { endpointUrl: "https://h/in/x" })).to.deep.equal({
+      timer: { intervalSeconds: 900 },
+      http: { endpoint: "https://h/in/x", endpointUrl: "https://h/in/x" },
+      app: { $auth: {} },
+      level: "low",
+      fixed: 7,
+      zero: 0,
+    });
+  });
+});
+
+describe("the timer of a source", () => {
+  const timed = (more: Partial<DescribedProp> = {}): DescribedProp[] => [
+    { name: "a", type: "string", optional: true },
+    { name: "every", type: "$.interface.timer", ...more },
+  ];
+
+  it("is none without a timer prop", () => {
+    expect(timerOf([prop("string")], {})).to.equal(null);
+  });
+
+  it("is the configured one", () => {
+    const values = configureProps(timed({ default: { intervalSeconds: 60 } }), {
+      every: { cron: "0 8 * * *" },
+    });
+    expect(timerOf(timed(), values)).to.deep.equal({ name: "every", cron: "0 8 * * *", timezone: "UTC" });
+  });
+
+  it("is the code's default or fixed one, else every 15 minutes", () => {
+    expect(timerOf(timed({ default: { cron: "0 8 * * *" } }), {})).to.include({ cron: "0 8 * * *" });
+    expect(timerOf(timed({ static: { intervalSeconds: 5 } }), {})).to.include({ intervalSeconds: 5 });
+    expect(timerOf(timed({ default: "nonsense" }), {})).to.include({ intervalSeconds: 900 });
+  });
+});
+
+describe("any configured value", () => {
+  const types = [
+    "string",
+    "integer",
+    "boolean",
+    "object",
+    "any",
+    "app",
+    "$.interface.timer",
+    "$.interface.http",
+    "$.x.y",
+  ];
+
+  it("is stored as given or refused by its own path, and stays so when it is stored again", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...types, ...types.map(type => `${type}[]`)),
+        fc.jsonValue(),
+        (type, value) => {
+          const one = prop(type, { optional: true });
+          const first = outcome([one], { p: value });
+          for (const path of Object.keys(first.refused ?? {})) expect(path).to.match(/^configured_props\.p/);
+          if (first.stored) expect(outcome([one], {}, first.stored)).to.deep.equal(first);
+        },
+      ),
+    );
+  });
+});

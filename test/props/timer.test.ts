@@ -1,0 +1,123 @@
+import { expect } from "chai";
+import { CronExpressionParser } from "cron-parser";
+import fc from "fast-check";
+import { isFault, readTimer, timerEvent } from "../../src/props/timer.ts";
+
+describe("reading a timer", () => {
+  const read: [unknown, object][] = [
+    [{ intervalSeconds: 1 }, { intervalSeconds: 1 }],
+    [{ intervalSeconds: 31_536_000 }, { intervalSeconds: 31_536_000 }],
+    [{ cron: "0 8 * * *" }, { cron: "0 8 * * *", timezone: "UTC" }],
+    [{ cron: "  */5  9-17 * JAN mon-fri " }, { cron: "*/5 9-17 * JAN mon-fri", timezone: "UTC" }],
+    [
+      { cron: "0 0 L * *", timezone: "America/New_York" },
+      { cron: "0 0 L * *", timezone: "America/New_York" },
+    ],
+    [{ cron: null, interval_seconds: 60 }, { intervalSeconds: 60 }],
+    [
+      { cron: "0 0 1 1 *", interval_seconds: null, timezone: "UTC" },
+      { cron: "0 0 1 1 *", timezone: "UTC" },
+    ],
+  ];
+  for (const [given, timer] of read) {
+    it(`takes ${JSON.stringify(given)}`, () => expect(readTimer(given)).to.deep.equal(timer));
+  }
+
+  const refused: [unknown, string][] = [
+    ["0 8 * * *", ""],
+    [null, ""],
+    [[], ""],
+    [{}, ""],
+    [{ intervalSeconds: 60, cron: "0 8 * * *" }, ""],
+    [{ intervalSecond: 60 }, ""],
+    [{ intervalSeconds: 0 }, "intervalSeconds"],
+    [{ intervalSeconds: 1.5 }, "intervalSeconds"],
+    [{ intervalSeconds: "60" }, "intervalSeconds"],
+    [{ intervalSeconds: 31_536_001 }, "intervalSeconds"],
+    [{ intervalSeconds: 60, timezone: "UTC" }, "timezone"],
+    [{ cron: 5 }, "cron"],
+    [{ cron: "" }, "cron"],
+    [{ cron: "* * * *" }, "cron"],
+    [{ cron: "0 * * * * *" }, "cron"],
+    [{ cron: "@daily" }, "cron"],
+    [{ cron: "60 * * * *" }, "cron"],
+    [{ cron: "H * * * *" }, "cron"],
+    [{ cron: "0 0 30 2 *" }, "cron"],
+    [{ cron: "0 8 * * *", timezone: "Mars/Olympus" }, "timezone"],
+    [{ cron: "0 8 * * *", timezone: "+02:00" }, "timezone"],
+    [{ cron: "0 8 * * *", timezone: 1 }, "timezone"],
+  ];
+  for (const [given, key] of refused) {
+    it(`refuses ${JSON.stringify(given)}`, () => {
+      expect(readTimer(given)).to.have.property("key", key);
+    });
+  }
+
+  it("takes no cron expression that never comes due", () => {
+    const field = (low: number, high: number) =>
+      fc.oneof(
+        fc.constant("*"),
+        fc.integer({ min: low, max: high }).map(String),
+        fc.integer({ min: 1, max: 9 }).map(step => `*/${step}`),
+        fc
+          .tuple(fc.integer({ min: low, max: high }), fc.integer({ min: low, max: high }))
+          .map(pair => pair.join("-")),
+        fc.string({ maxLength: 3 }),
+      );
+    const expression = fc
+      .tuple(field(0, 59), field(0, 23), field(1, 31), field(1, 12), field(0, 7))
+      .map(fields => fields.join(" "));
+    fc.assert(
+      fc.property(expression, cron => {
+        const timer = readTimer({ cron });
+        if (isFault(timer) || !("cron" in timer)) return;
+        CronExpressionParser.parse(timer.cron, { tz: timer.timezone }).next();
+      }),
+    );
+  });
+});
+
+describe("the event of a timer", () => {
+  const atMs = Date.UTC(2024, 4, 1, 12, 0, 30, 900);
+
+  it("of an interval gives its length and Unix seconds", () => {
+    expect(timerEvent({ intervalSeconds: 60 }, atMs)).to.deep.equal({
+      timestamp: 1_714_564_830,
+      interval_seconds: 60,
+    });
+  });
+
+  it("of a cron expression gives its zone's time and that of UTC", () => {
+    expect(timerEvent({ cron: "0 8 * * *", timezone: "America/New_York" }, atMs)).to.deep.equal({
+      timestamp: 1_714_564_830,
+      cron: "0 8 * * *",
+      timezone_configured: {
+        timezone: "America/New_York",
+        iso8601: { timestamp: "2024-05-01T08:00:30-04:00", date: "2024-05-01", time: "08:00:30-04:00" },
+      },
+      timezone_utc: {
+        timezone: "UTC",
+        iso8601: { timestamp: "2024-05-01T12:00:30+00:00", date: "2024-05-01", time: "12:00:30+00:00" },
+      },
+    });
+  });
+
+  it("gives zone times that name the same moment, at any moment", () => {
+    const zones = fc.constantFrom(
+      "UTC",
+      "Europe/Berlin",
+      "America/St_Johns",
+      "Asia/Kathmandu",
+      "Pacific/Apia",
+    );
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 4e9 }), zones, (seconds, timezone) => {
+        const event = timerEvent({ cron: "0 0 * * *", timezone }, seconds * 1000);
+        for (const key of ["timezone_configured", "timezone_utc"]) {
+          const { iso8601 } = event[key] as { iso8601: { timestamp: string } };
+          expect(Date.parse(iso8601.timestamp)).to.equal(seconds * 1000);
+        }
+      }),
+    );
+  });
+});

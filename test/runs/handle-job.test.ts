@@ -1,0 +1,330 @@
+import { expect } from "chai";
+import { usageToday } from "../../src/accounts/usage.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { RunRecords } from "../../src/models/run.ts";
+import { SourceMemories, Sources } from "../../src/models/source.ts";
+import { enqueueRuns } from "../../src/queues/enqueue-run.ts";
+import type { RunningWorker } from "../../src/queues/run-worker.ts";
+import { tick } from "../../src/runs/tick.ts";
+import { readDrops } from "../../src/store/drops.ts";
+import { leaseToken } from "../../src/store/run-queue.ts";
+import { startEmissions } from "../../workers/emissions.ts";
+import { startRuns } from "../../workers/runs.ts";
+import type { Summary } from "../support/api.ts";
+import { type Received, type Receiver, startReceiver } from "../support/receiver.ts";
+import { type System, startSystem } from "../support/system.ts";
+import { until } from "../support/until.ts";
+import { environmentOf, spawnWorker, type WorkerProcess, whenReady } from "../workers/worker-process.ts";
+
+const ENV = {
+  STALLED_AFTER: "1s",
+  RUN_HEAP_MB: "64",
+  FREE_DAILY_INVOCATIONS: "5",
+  SANDBOX_EGRESS_ALLOW: "127.0.0.0/8",
+};
+
+const code = (run: string, more = "") =>
+  `export default { name: "Worked", version: "0.0.1", props: { http: "$.interface.http", db: "$.service.db" }, ${more}
+    async run(event) { ${run} } };`;
+
+/** Emits which run it is of those that are remembered, and where \`url\` is given, asks there first. */
+const COUNTING = code(`
+  if (event.url) await fetch(event.url + "/" + event.n);
+  const count = (this.db.get("count") ?? 0) + 1;
+  this.db.set("count", count);
+  this.$emit({ n: event.n, count });`);
+
+describe("the line of a source", function () {
+  this.timeout(60_000);
+  let system: System;
+  let emissions: RunningWorker;
+  let receiver: Receiver;
+  before(async () => {
+    system = await startSystem(ENV, { workers: false });
+    emissions = startEmissions(system.worker);
+    await emissions.ready();
+  });
+  beforeEach(async () => {
+    receiver = await startReceiver();
+  });
+  afterEach(() => receiver.close());
+  after(async () => {
+    await emissions.close(3000);
+    await system.stop();
+  });
+
+  async function newSource(component_code: string, plan: "free" | "paid" = "paid") {
+    const api = await system.user({ plan });
+    const { id } = await api.createSource({ component_code });
+    return { id, api };
+  }
+
+  /** Puts runs into the line, all at once; their ids. */
+  async function enqueue(sourceId: string, events: Record<string, unknown>[]): Promise<string[]> {
+    const items = events.map(event => ({
+      kind: "http" as const,
+      run_id: newId("run"),
+      at_ms: Date.now(),
+      event,
+    }));
+    await enqueueRuns(system.web, sourceId, items);
+    return items.map(item => item.run_id);
+  }
+  const numbered = (length: number, more: Record<string, unknown> = {}) =>
+    Array.from({ length }, (_, n) => ({ n, ...more }));
+
+  const recordsOf = (sourceId: string, runIds: string[]) =>
+    until(
+      async () => {
+        const found = await RunRecords(system.web.mongo).find({ source_id: sourceId }).lean();
+        const byId = new Map(found.map(record => [record._id, record]));
+        return found.length >= runIds.length && runIds.flatMap(id => byId.get(id) ?? []);
+      },
+      { timeoutMs: 30_000, what: "the records of all runs" },
+    );
+
+  /** All events of a stream, oldest first. */
+  async function eventsOf(
+    { id, api }: Awaited<ReturnType<typeof newSource>>,
+    count: number,
+    stream?: string,
+  ) {
+    const options = { ...(stream && { stream }), query: { limit: 100 } };
+    const found = await until(
+      async () => {
+        const rows = await api.summaries(id, options);
+        return rows.length >= count && rows;
+      },
+      { timeoutMs: 30_000, what: `${count} events` },
+    );
+    return found.reverse();
+  }
+  const raw = (events: Summary[]) => events.map(({ event }) => event.raw_event);
+
+  describe("while its worker lives", () => {
+    let runs: RunningWorker;
+    before(async () => {
+      runs = startRuns(system.worker);
+      await runs.ready();
+    });
+    after(() => runs.close(3000));
+
+    it("is run in order; several runs are recorded together, and what they remember is written once", async () => {
+      const source = await newSource(COUNTING);
+      const runIds = await enqueue(source.id, numbered(60));
+      const records = await recordsOf(source.id, runIds);
+      expect(records.map(record => record.outcome)).to.deep.equal(runIds.map(() => "ok"));
+
+      const events = await eventsOf(source, 60);
+      expect(raw(events)).to.deep.equal(numbered(60).map(({ n }) => ({ n, count: n + 1 })));
+      expect(events.map(({ metadata }) => metadata.emit_id)).to.deep.equal(runIds.map(id => `${id}-0`));
+
+      const batches = new Set(records.map(record => record.finished_at.getTime())).size;
+      expect(batches).to.be.below(60);
+      const memory = await SourceMemories(system.web.mongo).findById(source.id).lean();
+      expect(memory?.version, "writes of its memory").to.equal(batches);
+      expect(JSON.parse(memory?.db ?? "")).to.deep.equal({ count: 60 });
+      expect(await system.web.runLine.stuck(Date.now() + 1)).not.to.include(source.id);
+    });
+
+    it("keeps what a run remembered that came before one that failed, and goes on after it", async () => {
+      const source = await newSource(
+        code(`this.db.set("seen", [...(this.db.get("seen") ?? []), event.n]);
+          if (event.n === 1) throw new Error("on purpose");
+          this.$emit(this.db.get("seen"));`),
+      );
+      const records = await recordsOf(source.id, await enqueue(source.id, numbered(3)));
+      expect(records.map(({ outcome }) => outcome)).to.deep.equal(["ok", "Error", "ok"]);
+      expect(raw(await eventsOf(source, 2))).to.deep.equal([[0], [0, 1, 2]]);
+    });
+
+    it("gives what a quick run emitted without waiting for a slow one after it", async () => {
+      const source = await newSource(COUNTING);
+      await recordsOf(source.id, await enqueue(source.id, numbered(1)));
+      receiver.script("hang");
+      const runIds = await enqueue(source.id, [{ n: 1 }, { n: 2, url: receiver.url }]);
+      await until(() => receiver.hanging() === 1, { what: "the slow run under way" });
+      expect(raw(await eventsOf(source, 2))).to.deep.equal(numbered(2).map(({ n }) => ({ n, count: n + 1 })));
+      expect(receiver.hanging()).to.equal(1);
+      receiver.release();
+      await until(() => RunRecords(system.web.mongo).exists({ _id: runIds[1] }), {
+        what: "the slow run's record",
+      });
+      expect(raw(await eventsOf(source, 3)).at(-1)).to.deep.equal({ n: 2, count: 3 });
+    });
+
+    it("records a run that ends its own sandbox as failed, once, and goes on with the next", async () => {
+      const source = await newSource(
+        code(`await fetch(event.url + "/" + event.n);
+          if (event.n === 1) process.exit(3);
+          if (event.n === 3) { const all = []; for (;;) all.push(new Array(1e5).fill(Math.random())); }
+          this.$emit(event.n);`),
+      );
+      const runIds = await enqueue(source.id, numbered(5, { url: receiver.url }));
+      const records = await recordsOf(source.id, runIds);
+      const outcomes = records.map(({ outcome }) => outcome);
+      expect(outcomes).to.deep.equal(["ok", "Error", "ok", "Out of Memory", "ok"]);
+      expect(records[1]?.error?.message).to.match(/ended its own process/);
+      expect(raw(await eventsOf(source, 3))).to.deep.equal([0, 2, 4]);
+      const asked = receiver.requests.map(({ path }) => path);
+      expect(asked).to.deep.equal([0, 1, 2, 3, 4].map(n => `/hook/${n}`));
+      const errors = await eventsOf(source, 2, "$errors");
+      expect(errors.map(({ event }) => event.original_event.n)).to.deep.equal([1, 3]);
+    });
+
+    it("executes exactly the runs that the quota allows, and records the others as refused", async () => {
+      const source = await newSource(COUNTING, "free");
+      const records = await recordsOf(source.id, await enqueue(source.id, numbered(12)));
+      const expected = [...Array(5).fill("ok"), ...Array(7).fill("Quota Exceeded")];
+      expect(records.map(({ outcome }) => outcome)).to.deep.equal(expected);
+      expect(raw(await eventsOf(source, 5)).map(event => event.count)).to.deep.equal([1, 2, 3, 4, 5]);
+      const errors = await eventsOf(source, 7, "$errors");
+      expect(new Set(errors.map(({ event }) => event.error.code))).to.deep.equal(new Set(["Quota Exceeded"]));
+      const drops = await until(async () => {
+        const found = await readDrops(system.web, source.id);
+        return found["over-quota"] && found;
+      });
+      expect(drops["over-quota"]).to.equal(7);
+      expect((await usageToday(system.web, source.api.userId)).invocations).to.equal(5);
+    });
+
+    it("takes a timer's run for one that waits until it begins, although it has left the line", async () => {
+      const source = await newSource(
+        `export default { name: "Both", version: "0.0.1",
+          props: { http: "$.interface.http", timer: { type: "$.interface.timer", default: { cron: "0 0 1 1 *" } } },
+          async run(event) { if (event.url) await fetch(event.url); } };`,
+      );
+      receiver.script("hang");
+      const runIds = await enqueue(source.id, numbered(1, { url: receiver.url }));
+      await until(() => receiver.hanging() === 1, { what: "the first run under way" });
+      const now = Date.now();
+      runIds.push(...(await enqueue(source.id, numbered(1, { url: receiver.url }))));
+      expect(await tick(system.web, source.id, now)).to.equal("enqueued");
+      receiver.release();
+      await until(() => receiver.requests.length === 2 && receiver.hanging() === 1, {
+        what: "the second run under way, the timer's in hand after it",
+      });
+      expect(await system.web.redis.llen(system.web.keys.runLine(source.id)), "in line").to.equal(0);
+      expect(await tick(system.web, source.id, now + 60_000)).to.equal("overlap");
+      receiver.script(200);
+      receiver.release();
+      await until(
+        async () => (await RunRecords(system.web.mongo).countDocuments({ source_id: source.id })) === 3,
+        { what: "the timer's run" },
+      );
+      expect(await tick(system.web, source.id, now + 120_000)).to.equal("enqueued");
+    });
+
+    it("lets a change in before the runs that wait, however many there are", async () => {
+      const hooks = "hooks: { activate() {} },";
+      const source = await newSource(
+        code(`await fetch(event.url + "/old"); this.$emit({ by: "old", n: event.n });`, hooks),
+      );
+      const { id } = await source.api.expect(201, "POST", "/components", {
+        body: { component_code: code(`this.$emit({ by: "new", n: event.n });`, hooks) },
+      });
+      receiver.script("hang");
+      await enqueue(source.id, numbered(100, { url: receiver.url }));
+      await until(() => receiver.hanging() === 1, { what: "the first run under way" });
+      const change = source.api.expect(200, "PUT", `/sources/${source.id}`, { body: { component_id: id } });
+      await until(() => system.web.redis.llen(system.web.keys.changeLine(source.id)), {
+        what: "the change in its line",
+      });
+      receiver.release();
+      await change;
+      const events = raw(await eventsOf(source, 100));
+      const expected = numbered(100).map(({ n }) => ({ by: n === 0 ? "old" : "new", n }));
+      expect(events).to.deep.equal(expected);
+    });
+  });
+
+  describe("when its worker is killed", () => {
+    const processes: WorkerProcess[] = [];
+    const start = async (): Promise<WorkerProcess> => {
+      const worker = spawnWorker("runs", { ...environmentOf(system.worker.config), ...ENV });
+      processes.push(worker);
+      await whenReady(worker);
+      return worker;
+    };
+    const kill = async () => {
+      for (const worker of processes.splice(0)) {
+        worker.kill("SIGKILL");
+        await worker.ended;
+      }
+    };
+    afterEach(kill);
+
+    it("in the middle of a batch, gives every event exactly once, in order", async () => {
+      const source = await newSource(COUNTING);
+      let victim: WorkerProcess | undefined;
+      // Not before runs have ended that nothing is written of yet: these are run again.
+      const killLate = async ({ path }: Received) => {
+        const recorded = await RunRecords(system.web.mongo).countDocuments({ source_id: source.id });
+        if (!victim || Number(path.split("/").at(-1)) <= recorded) return 200;
+        victim.kill("SIGKILL");
+        victim = undefined;
+        return "hang";
+      };
+      receiver.script(killLate);
+      const runIds = await enqueue(source.id, numbered(40, { url: receiver.url }));
+      const first = spawnWorker("runs", { ...environmentOf(system.worker.config), ...ENV });
+      processes.push(first);
+      victim = first;
+      expect(await first.ended).to.equal("SIGKILL");
+      await start();
+      await recordsOf(source.id, runIds);
+      const events = await eventsOf(source, 40);
+      expect(raw(events)).to.deep.equal(numbered(40).map(({ n }) => ({ n, count: n + 1 })));
+      expect(events.map(({ metadata }) => metadata.emit_id)).to.deep.equal(runIds.map(id => `${id}-0`));
+      expect(receiver.requests.length, "runs begun, some of them twice").to.be.above(40);
+    });
+
+    it("again and again under the same run, gives that run up and goes on with the next", async () => {
+      const source = await newSource(COUNTING);
+      receiver.script("hang");
+      const [first, deadly, next] = [{ n: 0 }, { n: 1, url: receiver.url }, { n: 2 }];
+      const runIds = await enqueue(source.id, [first, deadly, next]);
+      for (let deaths = 0; deaths < 4; deaths++) {
+        const worker = await start();
+        await until(() => receiver.hanging() === 1, { timeoutMs: 20_000, what: "the run under way" });
+        worker.kill("SIGKILL");
+        await worker.ended;
+        await until(() => receiver.hanging() === 0, { what: "its sandbox to be gone" });
+      }
+      await start();
+      const records = await recordsOf(source.id, runIds);
+      expect(records.map(({ outcome }) => outcome)).to.deep.equal(["ok", "Crashed", "ok"]);
+      expect(receiver.requests).to.have.length(4);
+      const [error] = await eventsOf(source, 1, "$errors");
+      expect(error?.event).to.deep.include({ original_event: deadly });
+      expect(error?.event.error).to.deep.include({ code: "Crashed" });
+      expect(error?.event.error.message).to.match(/4 workers/);
+      const expected = [
+        { n: 0, count: 1 },
+        { n: 2, count: 2 },
+      ];
+      expect(raw(await eventsOf(source, 2))).to.deep.equal(expected);
+    });
+
+    it("again and again under the hook of a deletion, deletes the source without the hook", async () => {
+      await start();
+      const source = await newSource(
+        code("", `hooks: { async deactivate() { await fetch("${receiver.url}/left"); } },`),
+      );
+      await kill();
+      expect((await source.api.request("DELETE", `/sources/${source.id}`)).status).to.equal(204);
+      const { runLine } = system.web;
+      for (let deaths = 0; deaths < 5; deaths++) {
+        await until(
+          async () => (await runLine.take(source.id, leaseToken(`dead-${deaths}`), 1, 1)).state === "runs",
+        );
+      }
+      await start();
+      await until(async () => (await Sources(system.web.mongo).exists({ _id: source.id })) === null, {
+        timeoutMs: 20_000,
+        what: "the source to be gone",
+      });
+      expect(receiver.requests).to.deep.equal([]);
+    });
+  });
+});

@@ -1,0 +1,89 @@
+import { expect } from "chai";
+import type { RunView } from "../../src/runs/schema.ts";
+import { type System, startSystem } from "../support/system.ts";
+import { until } from "../support/until.ts";
+
+const CODE = `export default { name: "Told", version: "0.0.1", dedupe: "unique", props: { http: "$.interface.http" },
+  hooks: { activate() { this.$emit("active", { id: "a" }); } },
+  run({ path, body }) {
+    if (path === "/bad") throw Object.assign(new TypeError("no such city: " + "x".repeat(2000)), {});
+    for (const id of body.ids) this.$emit({ id }, { id });
+  } };`;
+
+describe("runs of a source", () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({ FREE_DAILY_INVOCATIONS: "3" });
+  });
+  after(() => system.stop());
+
+  async function sourceWithRuns(...requests: { path?: string; ids?: string[] }[]) {
+    const api = await system.user();
+    const { id, configured_props } = await api.createSource({ component_code: CODE });
+    const runIds: string[] = [];
+    for (const { path = "/", ids = [] } of requests) {
+      const answer = await fetch(`${configured_props.http?.endpoint_url}${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ ids }),
+      });
+      runIds.push(((await answer.json()) as { run_id: string }).run_id);
+    }
+    const rows = (query: Record<string, string> = {}): Promise<RunView[]> =>
+      api.expect(200, "GET", `/sources/${id}/runs`, { query });
+    const all = await until(async () => {
+      const found = await rows();
+      return found.length === requests.length + 1 && found;
+    });
+    return { id, api, runIds, rows, all };
+  }
+
+  it("tell what each was caused by, emitted, dropped and cost", async () => {
+    const before = Date.now();
+    const { id, runIds, all } = await sourceWithRuns({ ids: ["a", "b"] }, { ids: ["b", "c"] });
+    const [second, first, created] = all;
+    expect(all.map(run => run.id).slice(0, 2)).to.deep.equal([...runIds].reverse());
+    expect(first).to.deep.include({ source_id: id, trigger: "http", outcome: "ok", error: null });
+    expect([first?.emitted, first?.dropped]).to.deep.equal([1, { deduped: 1 }]);
+    expect([second?.emitted, second?.dropped]).to.deep.equal([1, { deduped: 1 }]);
+    expect(created).to.deep.include({ trigger: "create", outcome: "ok", emitted: 1, dropped: {} });
+    for (const run of [first, second]) {
+      expect(run?.started_at_ms).to.be.at.least(before);
+      expect(run?.finished_at_ms).to.be.at.least(run?.started_at_ms ?? 0);
+      expect(run?.duration_ms).to.be.above(0);
+      if (process.platform === "linux") {
+        expect(run?.cpu_ms).to.be.above(0);
+        expect(run?.memory_bytes).to.be.above(1_000_000);
+      } else {
+        expect([run?.cpu_ms, run?.memory_bytes]).to.deep.equal([null, null]);
+      }
+    }
+  });
+
+  it("tell why one failed, which alone `outcome=error` lists", async () => {
+    const { runIds, rows } = await sourceWithRuns({ ids: ["b"] }, { path: "/bad" }, { ids: ["c"] });
+    const [failed, ...others] = await rows({ outcome: "error" });
+    expect(others).to.deep.equal([]);
+    expect(failed).to.deep.include({ id: runIds[1], outcome: "TypeError", emitted: 0 });
+    expect(failed?.error?.code).to.equal("TypeError");
+    expect(failed?.error?.message)
+      .to.match(/^no such city: x+$/)
+      .and.have.length(1024);
+  });
+
+  it("show one that was not executed, and why", async () => {
+    const { runIds, rows } = await sourceWithRuns({}, {}, {}, {});
+    const [refused] = await rows({ outcome: "error" });
+    expect(refused).to.deep.include({
+      ...{ id: runIds[3], outcome: "Quota Exceeded", dropped: { "over-quota": 1 }, emitted: 0 },
+      ...{ started_at_ms: null, cpu_ms: null, memory_bytes: null, duration_ms: 0 },
+    });
+  });
+
+  it("are refused with an outcome that is none, by name", async () => {
+    const { id, api } = await sourceWithRuns();
+    const answer = await api.request("GET", `/sources/${id}/runs`, { query: { outcome: "bad" } });
+    expect(answer.status).to.equal(400);
+    expect(answer.body.errors[0].path).to.equal("outcome");
+  });
+});
