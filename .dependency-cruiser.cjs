@@ -45,7 +45,9 @@ const escaped = name => name.replaceAll(".", "\\.");
 /** A folder's own files and those of its folders, but for folders that have a line of their own. */
 function pattern(name) {
   if (name.endsWith(".js")) return `^src/${escaped(name)}$`;
-  const listed = ORDER.filter(other => other.startsWith(`${name}/`)).map(other => other.slice(name.length + 1));
+  const listed = ORDER.filter(other => other.startsWith(`${name}/`)).map(other =>
+    other.slice(name.length + 1),
+  );
   return listed.length === 0 ? `^src/${name}/` : `^src/${name}/(?!(${listed.join("|")})/)`;
 }
 

@@ -27,8 +27,9 @@ export async function growDelayed(stores: Stores, redisPrefix: string, count: nu
   const redis = new Redis(stores.redisUrl);
   try {
     const jobId = "dlv_bench-1";
-    const job = { delivery_id: "dlv_bench", webhook_id: "wh_bench", round: 1 };
-    await queue.add(deliveries.name, job, { ...deliveries.options, jobId, delay: SIX_HOURS_MS });
+    const job = { delivery_id: "dlv_bench", webhook_id: "wh_bench", generation: 1 };
+    const { name, options } = deliveries.jobs["next-attempt"];
+    await queue.add(name, job, { ...options, jobId, delay: SIX_HOURS_MS });
     for (let first = 1; first < count; first += BATCH) {
       const last = Math.min(first + BATCH, count) - 1;
       await redis.eval(COPY_DELAYED, 2, queue.toKey(jobId), queue.toKey("delayed"), jobId, first, last);

@@ -20,7 +20,7 @@ const sandboxes = await openSandboxes({
   },
   maxProcesses: processes,
   idleMs: 300_000,
-  egress: { allow: [], neverHosts: [] },
+  egress: { allow: [], blockedHosts: [] },
 });
 
 /** Proportional set sizes in MB: pages that sandboxes share (deno's own code) are counted once. */

@@ -30,7 +30,7 @@ export async function openTarget(target: Target): Promise<OpenTarget> {
     case "http":
       return openHttp(target.urls, target.connections);
     case "emissions":
-      return await openEmissions(target);
+      return await openEmissionsHandler(target);
     case "raw": {
       const queue = new Queue(target.queue.name, { connection: { url: target.queue.redisUrl } });
       return {
@@ -57,7 +57,7 @@ function openHttp(urls: string[], connections: number): OpenTarget {
   };
 }
 
-async function openEmissions(target: Target & { kind: "emissions" }): Promise<OpenTarget> {
+async function openEmissionsHandler(target: Target & { kind: "emissions" }): Promise<OpenTarget> {
   const redis = openProducerRedis([target.redisUrl]);
   await whenReady(redis, 5000);
   const queues = await openQueues([emissions], {
@@ -69,7 +69,7 @@ async function openEmissions(target: Target & { kind: "emissions" }): Promise<Op
   const publish =
     target.publish === "gathered"
       ? openPublisher(queues)
-      : (emission: Emission) => enqueue(queues, emissions, emission);
+      : (emission: Emission) => enqueue(queues, emissions.jobs.emissions, emission);
   return {
     send: event => publish({ emitter_id: target.emitterId, emit_id: newId("emit"), event }),
     async close() {

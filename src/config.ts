@@ -1,10 +1,22 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Ajv, type ErrorObject } from "ajv";
-import { type Static, Type } from "typebox";
+import { type Static, type TInteger, Type } from "typebox";
+import { consumedQueues } from "./queues/index.ts";
 import { checkFormats, DURATION, durationMs, words } from "./setting-formats.ts";
 
 const INTEGER = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
+
+/** `RUNS_CONCURRENCY` and so on: jobs that one worker process handles at once. */
+const concurrencyName = (queue: string) => `${queue.toUpperCase().replaceAll("-", "_")}_CONCURRENCY`;
+
+function concurrencySettings(): Record<string, TInteger> {
+  const settings = consumedQueues.map(({ name, concurrency = 1 }) => [
+    concurrencyName(name),
+    { ...INTEGER(1, 1000), default: concurrency },
+  ]);
+  return Object.fromEntries(settings);
+}
 
 const Environment = Type.Object({
   /** MongoDB ≥ 6.0, a replica set: multi-document changes use transactions. */
@@ -49,10 +61,7 @@ const Environment = Type.Object({
   /** Requests a second one endpoint takes; 0 is unlimited. */
   INGRESS_PER_SECOND: { ...INTEGER(0, 1e6), default: 0 },
   API_BODY_KB: { ...INTEGER(1, 65_536), default: 1024 },
-  RUNS_CONCURRENCY: { ...INTEGER(1, 1000), default: 8 },
-  EMISSIONS_CONCURRENCY: { ...INTEGER(1, 1000), default: 16 },
-  DELIVERIES_CONCURRENCY: { ...INTEGER(1, 1000), default: 24 },
-  DELETIONS_CONCURRENCY: { ...INTEGER(1, 1000), default: 4 },
+  ...concurrencySettings(),
   /** How soon a killed worker's job is noticed and given to another. */
   STALLED_AFTER: Type.String({ pattern: `^${DURATION}$`, default: "10s" }),
   /** How often stored state is compared with the queues, and how old pending work must be to count as lost. */
@@ -187,12 +196,15 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     ingressPerSecond: env.INGRESS_PER_SECOND,
     answerWaitMs: durationMs(env.HTTP_ANSWER_TIMEOUT),
     apiBodyBytes: env.API_BODY_KB * 1024,
-    concurrency: Object.freeze({
-      runs: env.RUNS_CONCURRENCY,
-      emissions: env.EMISSIONS_CONCURRENCY,
-      deliveries: env.DELIVERIES_CONCURRENCY,
-      deletions: env.DELETIONS_CONCURRENCY,
-    }),
+    /** By queue. */
+    concurrency: Object.freeze(
+      Object.fromEntries(
+        consumedQueues.map(({ name }) => [
+          name,
+          (env as Record<string, unknown>)[concurrencyName(name)] as number,
+        ]),
+      ),
+    ),
     stalledAfterMs: durationMs(env.STALLED_AFTER),
     sweepEveryMs: durationMs(env.SWEEP_EVERY),
     cacheDir: env.CACHE_DIR || `${root}.cache`,

@@ -4,7 +4,7 @@ import { createEgress, type Egress } from "./egress/agent.ts";
 import { armFailpoint } from "./lib/failpoint.ts";
 import { newToken } from "./lib/ids.ts";
 import { createLogger, type Logger } from "./lib/logger.ts";
-import { warnSeldom } from "./lib/warn-throttled.ts";
+import { warnThrottled } from "./lib/warn-throttled.ts";
 import type { Queues } from "./queues/define-queue.ts";
 import { allQueues } from "./queues/index.ts";
 import { openQueues } from "./queues/open-queues.ts";
@@ -15,7 +15,7 @@ import { type EventLog, openEventLog } from "./store/event-log.ts";
 import { type Feed, openFeed } from "./store/feed.ts";
 import { type RedisKeys, redisKeys } from "./store/keys.ts";
 import { openMongo } from "./store/mongo.ts";
-import { openPlaces, type Places } from "./store/permits.ts";
+import { openPermits, type Permits } from "./store/permits.ts";
 import {
   inProducerTime,
   openProducerRedis,
@@ -23,8 +23,8 @@ import {
   type RedisClient,
   whenReady,
 } from "./store/redis.ts";
-import { type Directory, openDirectory } from "./store/routing-cache.ts";
-import { openRunLine, type RunLine } from "./store/run-queue.ts";
+import { openRoutingCache, type RoutingCache } from "./store/routing-cache.ts";
+import { openRunQueue, type RunQueue } from "./store/run-queue.ts";
 import { createSecrets, type Secrets } from "./store/secrets.ts";
 import { storeHosts } from "./store/store-hosts.ts";
 
@@ -41,9 +41,9 @@ export interface Platform {
   keys: RedisKeys;
   queues: Queues;
   eventLog: EventLog;
-  directory: Directory;
-  runLine: RunLine;
-  places: Places;
+  routing: RoutingCache;
+  runQueue: RunQueue;
+  permits: Permits;
   secrets: Secrets;
   counters: Counters;
   egress: Egress;
@@ -100,10 +100,10 @@ export async function openPlatform(
     const counters = openCounters(redis, keys.counters());
     closers.push(() => counters.close());
     const { redisUrls, mongodbUrl } = config;
-    const neverHosts = storeHosts({ redis, redisUrls, mongo, mongodbUrl });
+    const blockedHosts = storeHosts({ redis, redisUrls, mongo, mongodbUrl });
     const egress = createEgress({
       allow: config.egressAllow,
-      neverHosts,
+      blockedHosts,
       connectTimeoutMs: Math.min(10_000, config.deliveries.timeoutMs),
       userAgent: `Headwater/${config.version}`,
     });
@@ -126,9 +126,9 @@ export async function openPlatform(
       keys,
       queues,
       eventLog: openEventLog(redis, keys),
-      directory: openDirectory(redis, keys),
-      runLine: openRunLine(redis, keys),
-      places: openPlaces(redis, keys),
+      routing: openRoutingCache(redis, keys),
+      runQueue: openRunQueue(redis, keys),
+      permits: openPermits(redis, keys),
       secrets: createSecrets(config.secretsKeys),
       counters,
       egress,
@@ -138,7 +138,7 @@ export async function openPlatform(
           maxProcesses: config.sandbox.processes,
           idleMs: config.sandbox.idleMs,
           firstUserId: config.sandbox.firstUserId,
-          egress: { allow: config.sandboxEgressAllow, neverHosts },
+          egress: { allow: config.sandboxEgressAllow, blockedHosts },
           logger: log,
         });
         return await sandboxes;
@@ -168,7 +168,7 @@ export function openSubscriber(config: Config, log: Logger): RedisClient {
 
 /** A line when it is lost and one when it is back; without a listener an `error` event would end the process. */
 function watchConnection(redis: RedisClient, log: Logger, name: string): void {
-  const warn = warnSeldom(log, `${name} lost`);
+  const warn = warnThrottled(log, `${name} lost`);
   let isLost = false;
   redis.on("error", error => {
     isLost = true;

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { createApp } from "./app.ts";
 import { type Config, ConfigError, EXIT_CONFIG, readConfig } from "./config.ts";
-import { refuseMalformed } from "./http/refuse-malformed.ts";
+import { rejectMalformed } from "./http/reject-malformed.ts";
 import { onShutdown } from "./lib/shutdown.ts";
 import { openPlatform, type Platform } from "./platform.ts";
 
@@ -24,7 +24,7 @@ export async function startWeb(
   const server = createServer(createApp(platform, options).callback());
   // Longer than a load balancer's own, so that it is never we who close a connection just being used.
   server.keepAliveTimeout = 65_000;
-  server.on("clientError", refuseMalformed);
+  server.on("clientError", rejectMalformed);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(platform.config.port, platform.config.host, resolve);

@@ -5,13 +5,13 @@ import { type RunningWorker, runWorker } from "../src/queues/run-worker.ts";
 import { isEntry, startWorker } from "./start-worker.ts";
 import { workerOptions } from "./worker-options.ts";
 
-/** Removes ranges of stored events (design.md, "Processes and queues"). */
-export function startDeletions(platform: Platform): RunningWorker {
+/** Deletes ranges of stored events (docs/design.md#processes-and-queues). */
+export function start(platform: Platform): RunningWorker {
   return runWorker(
     deletions,
-    async ({ job }) => ({ ...(await deleteRange(platform, job)) }),
-    workerOptions(platform, "deletions"),
+    { deletions: ({ job }) => deleteRange(platform, job) },
+    workerOptions(platform, deletions),
   );
 }
 
-if (isEntry(import.meta.url)) await startWorker(deletions.name, startDeletions);
+if (isEntry(import.meta.url)) await startWorker(deletions.name, start);

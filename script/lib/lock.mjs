@@ -12,7 +12,7 @@ const ORPHAN_GRACE_MS = 5000;
  * `marks` tell the script's own command line, `childMarks` those of its children. Gives `{recordChild(name, pid),
  * release()}`. Throws Complaint when another start is alive.
  */
-export async function takeLock(file, { marks, childMarks }) {
+export async function acquireLock(file, { marks, childMarks }) {
   mkdirSync(dirname(file), { recursive: true });
   const held = readLock(file);
   if (held && held.pid !== process.pid && isOurs(held.pid, marks)) {

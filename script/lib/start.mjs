@@ -7,7 +7,7 @@ import { Complaint } from "./complaint.mjs";
 import { installDependencies } from "./dependencies.mjs";
 import { readEnvFile, writeEnvFile } from "./env-file.mjs";
 import { ensureFirstUser } from "./first-user.mjs";
-import { takeLock } from "./lock.mjs";
+import { acquireLock } from "./lock.mjs";
 import { linePrinter } from "./output.mjs";
 import { choosePort, isFree } from "./ports.mjs";
 import { within } from "./processes.mjs";
@@ -33,7 +33,7 @@ export async function startEverything({ root, teardown, signal }) {
   const dotEnv = readEnvFile(join(root, ".env"));
   const given = { ...dotEnv, ...process.env };
   const processes = readProcfile(join(root, "Procfile"));
-  teardown.lock = await takeLock(join(folder, "server.json"), {
+  teardown.lock = await acquireLock(join(folder, "server.json"), {
     marks: [join(root, "script/lib/server.mjs")],
     childMarks: [join(root, "dist/")],
   });

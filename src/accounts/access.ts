@@ -1,8 +1,8 @@
 import { Memberships } from "../models/organization.ts";
 import type { Platform } from "../platform.ts";
 
-/** True when the account is the owner itself or an organization this user is in. */
-export async function reaches(
+/** Returns true if the account is the owner itself, or a user who is a member of the owning organization. */
+export async function canAccess(
   platform: Pick<Platform, "mongo">,
   userOrOrgId: string,
   ownerId: string,
@@ -11,16 +11,16 @@ export async function reaches(
   return (await Memberships(platform.mongo).exists({ _id: `${ownerId}-${userOrOrgId}` })) !== null;
 }
 
-/** As `reaches`, by the directory: for what is asked of each event. */
-export async function reachesByDirectory(
-  platform: Pick<Platform, "mongo" | "directory">,
+/** As `canAccess`, through the routing cache, for checks made on every event. */
+export async function canAccessCached(
+  platform: Pick<Platform, "mongo" | "routing">,
   userOrOrgId: string,
   ownerId: string,
 ): Promise<boolean> {
   if (userOrOrgId === ownerId) return true;
   const key = `${ownerId}-${userOrOrgId}`;
-  const found = await platform.directory.lookUp("reach", [key], async () => {
-    const isMember = await reaches(platform, userOrOrgId, ownerId);
+  const found = await platform.routing.lookUp("access", [key], async () => {
+    const isMember = await canAccess(platform, userOrOrgId, ownerId);
     return new Map([[key, isMember]]);
   });
   return found.get(key) ?? false;

@@ -5,7 +5,7 @@ import { Memberships } from "../models/organization.ts";
 import { ApiKeys, Users } from "../models/user.ts";
 import type { Platform } from "../platform.ts";
 
-type Stores = Pick<Platform, "mongo" | "clock">;
+type Deps = Pick<Platform, "mongo" | "clock">;
 
 const seconds = (ms: number) => Math.floor(ms / 1000);
 
@@ -14,10 +14,7 @@ export const newApiKey = () => `hw_${newToken()}`;
 export const hashOf = (apiKey: string) => createHash("sha256").update(apiKey).digest("hex");
 
 /** Creates another API key of a user, shown this once. Throws `not-found`. */
-export async function createApiKey(
-  platform: Stores,
-  userId: string,
-): Promise<{ id: string; api_key: string }> {
+export async function createApiKey(platform: Deps, userId: string): Promise<{ id: string; api_key: string }> {
   if (!(await Users(platform.mongo).exists({ _id: userId }))) throw notFound("user");
   const id = newId("key", platform.clock());
   const apiKey = newApiKey();
@@ -32,7 +29,7 @@ export async function createApiKey(
 }
 
 /** A user's keys, newest first, without the keys themselves. */
-export async function listApiKeys(platform: Stores, userId: string) {
+export async function listApiKeys(platform: Deps, userId: string) {
   if (!(await Users(platform.mongo).exists({ _id: userId }))) throw notFound("user");
   const keys = await ApiKeys(platform.mongo).find({ user_id: userId }).sort({ _id: -1 }).lean();
   return keys.map(({ _id, created_at, revoked_at }) => ({ id: _id, created_at, revoked_at }));
@@ -40,7 +37,7 @@ export async function listApiKeys(platform: Stores, userId: string) {
 
 /** Ends a key at once. Throws `not-found`. */
 export async function revokeApiKey(
-  platform: Stores,
+  platform: Deps,
   keyId: string,
 ): Promise<{ id: string; revoked_at: number }> {
   const revoked_at = seconds(platform.clock());
@@ -54,7 +51,7 @@ export async function revokeApiKey(
 }
 
 /** Who a key belongs to and which organizations they are in; null for an unknown or revoked key. */
-export async function findCaller(platform: Stores, apiKey: string) {
+export async function findCaller(platform: Deps, apiKey: string) {
   const key = await ApiKeys(platform.mongo)
     .findOne({ hash: hashOf(apiKey), revoked_at: null })
     .lean();

@@ -5,7 +5,7 @@ import { Users } from "../models/user.ts";
 import type { Platform } from "../platform.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
 
-type Stores = Pick<Platform, "mongo" | "clock">;
+type Deps = Pick<Platform, "mongo" | "clock">;
 
 const slug = (name: string) =>
   name
@@ -17,7 +17,7 @@ const LONGEST_NAME = 128;
 
 /** Creates an organization with its owner as first member. Throws `invalid` for the name, `not-found` for the owner. */
 export async function createOrganization(
-  platform: Stores,
+  platform: Deps,
   { name, ownerId }: { name: string; ownerId: string },
 ): Promise<{ id: string }> {
   if (name.trim() === "" || name.length > LONGEST_NAME) {
@@ -43,7 +43,7 @@ export async function createOrganization(
 
 /** Makes a user a member; once more changes nothing. Throws `not-found` for either. */
 export async function addMember(
-  platform: Stores & Pick<Platform, "directory">,
+  platform: Deps & Pick<Platform, "routing">,
   orgId: string,
   userId: string,
 ): Promise<{ id: string; user_id: string }> {
@@ -63,6 +63,6 @@ export async function addMember(
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
   }
-  await platform.directory.changed();
+  await platform.routing.invalidate();
   return { id: orgId, user_id: userId };
 }

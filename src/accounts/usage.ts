@@ -1,6 +1,6 @@
 import type { Platform } from "../platform.ts";
 
-type Stores = Pick<Platform, "redis" | "keys" | "clock">;
+type Deps = Pick<Platform, "redis" | "keys" | "clock">;
 
 export interface Usage {
   invocations: number;
@@ -21,7 +21,7 @@ const parse = (fields: Record<string, string>): Usage => ({
 
 /** Counts runs of an account on today's (UTC) page. */
 export async function countRuns(
-  platform: Stores,
+  platform: Deps,
   ownerId: string,
   runs: number,
   computeMs: number,
@@ -36,7 +36,7 @@ export async function countRuns(
 }
 
 /** What the account used today (UTC). */
-export async function usageToday(platform: Stores, ownerId: string): Promise<Usage> {
+export async function usageToday(platform: Deps, ownerId: string): Promise<Usage> {
   return parse(await platform.redis.hgetall(platform.keys.usage(ownerId, dayOf(platform.clock()))));
 }
 
@@ -49,7 +49,7 @@ export function billingPeriod(nowMs: number): { start: number; end: number } {
 }
 
 /** Invocations of the account since the billing period began. */
-export async function invocationsThisPeriod(platform: Stores, ownerId: string): Promise<number> {
+export async function invocationsThisPeriod(platform: Deps, ownerId: string): Promise<number> {
   const { start } = billingPeriod(platform.clock());
   let sum = 0;
   for (let at = start * 1000; at <= platform.clock(); at += DAY_MS) {

@@ -6,7 +6,7 @@ import type { Platform } from "../platform.ts";
 import { orConflict, transaction } from "../store/mongo.ts";
 import { hashOf, newApiKey } from "./api-keys.ts";
 
-type Stores = Pick<Platform, "mongo" | "clock">;
+type Deps = Pick<Platform, "mongo" | "clock">;
 
 const seconds = (ms: number) => Math.floor(ms / 1000);
 
@@ -32,7 +32,7 @@ function checkUser({ email, username }: NewUser): void {
  * Creates a user and its first API key, which is shown this once. Throws `invalid` for a malformed e-mail address or
  * name, `conflict` when either is taken.
  */
-export async function createUser(platform: Stores, user: NewUser): Promise<{ id: string; api_key: string }> {
+export async function createUser(platform: Deps, user: NewUser): Promise<{ id: string; api_key: string }> {
   checkUser(user);
   const id = newId("u", platform.clock());
   // Spelled otherwise it is the same mailbox, and the same person.
@@ -62,14 +62,14 @@ export async function createUser(platform: Stores, user: NewUser): Promise<{ id:
   return { id, api_key: apiKey };
 }
 
-export async function existingUser(platform: Stores, userId: string): Promise<User> {
+export async function existingUser(platform: Deps, userId: string): Promise<User> {
   const user = await Users(platform.mongo).findById(userId).lean();
   if (!user) throw notFound("user");
   return user;
 }
 
 /** The user's record with its organizations. Throws `not-found`. */
-export async function readUser(platform: Stores, userId: string) {
+export async function readUser(platform: Deps, userId: string) {
   const user = await existingUser(platform, userId);
   const memberships = await Memberships(platform.mongo).find({ user_id: userId }).lean();
   const orgs = await Organizations(platform.mongo)
@@ -80,7 +80,7 @@ export async function readUser(platform: Stores, userId: string) {
 }
 
 /** The plan of an account: an organization has its owner's. */
-export async function planOf(platform: Stores, ownerId: string): Promise<User["plan"]> {
+export async function planOf(platform: Deps, ownerId: string): Promise<User["plan"]> {
   const organization = ownerId.startsWith("o_")
     ? await Organizations(platform.mongo).findById(ownerId, { owner_id: 1 }).lean()
     : null;

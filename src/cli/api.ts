@@ -46,7 +46,7 @@ function parsed(text: string): { detail?: string } & Record<string, unknown> {
 /** Opens a client; nothing is sent before the first request. */
 export function openApi({ url, apiKey }: ApiAccess, userAgent: string): ApiClient {
   const base = url.replace(/\/+$/, "").replace(/\/v1$/, "");
-  const egress = createEgress({ allow: ANYWHERE, neverHosts: [], connectTimeoutMs: CONNECT_MS, userAgent });
+  const egress = createEgress({ allow: ANYWHERE, blockedHosts: [], connectTimeoutMs: CONNECT_MS, userAgent });
   return {
     async request<Body>(method: string, path: string, body?: unknown) {
       const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };

@@ -40,7 +40,7 @@ export function emitCommand(program: Command, run: Run): void {
         }
         if (!(await findEmitter(platform, emitterId)))
           throw new AppError("not-found", `emitter ${emitterId} not found`);
-        await enqueue(platform.queues, emissions, emission);
+        await enqueue(platform.queues, emissions.jobs.emissions, emission);
         return { emit_id: emission.emit_id };
       }),
     );

@@ -42,7 +42,7 @@ function localSettings(): LocalSettings {
     answerWaitMs,
     egressAllow,
     sandboxEgressAllow,
-    neverHosts: namedHosts(config),
+    blockedHosts: namedHosts(config),
   };
 }
 

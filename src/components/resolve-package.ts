@@ -23,7 +23,7 @@ export class OutsideFolder extends Error {}
 export class PackageFolder {
   readonly #folder: string;
   readonly #manifests = new Map<string, Promise<PackageJson | null>>();
-  readonly #files = new Map<string, Promise<"file" | "directory" | null>>();
+  readonly #files = new Map<string, Promise<"file" | "routing" | null>>();
 
   /** @param folder a real path, without symlinks */
   constructor(folder: string) {
@@ -71,7 +71,7 @@ export class PackageFolder {
     }
     for (let at = dirname(importer); this.#holds(at); at = dirname(at)) {
       const found = join(at, "node_modules", name);
-      if (!at.endsWith(`${sep}node_modules`) && (await this.#kind(found)) === "directory") {
+      if (!at.endsWith(`${sep}node_modules`) && (await this.#kind(found)) === "routing") {
         return this.#inPackage(found, subpath, kind);
       }
     }
@@ -92,7 +92,7 @@ export class PackageFolder {
     for (const extension of EXTENSIONS) {
       if ((await this.#kind(path + extension)) === "file") return path + extension;
     }
-    if ((await this.#kind(path)) !== "directory") return null;
+    if ((await this.#kind(path)) !== "routing") return null;
     const main = (await this.#manifest(path))?.main;
     const named = typeof main === "string" && main !== "" ? join(path, main) : null;
     if (named?.startsWith(path + sep)) {
@@ -140,7 +140,7 @@ export class PackageFolder {
     return reading;
   }
 
-  #kind(path: string): Promise<"file" | "directory" | null> {
+  #kind(path: string): Promise<"file" | "routing" | null> {
     const known = this.#files.get(path);
     if (known !== undefined) return known;
     const asking = this.#inside(path).catch((error: unknown) => {
@@ -155,12 +155,12 @@ export class PackageFolder {
     return path === this.#folder || path.startsWith(this.#folder + sep);
   }
 
-  async #inside(path: string): Promise<"file" | "directory" | null> {
+  async #inside(path: string): Promise<"file" | "routing" | null> {
     const real = this.#holds(path) ? await realpath(path) : "";
     if (!this.#holds(real))
       throw new OutsideFolder(`${relative(this.#folder, path)} lies outside the packages`);
     const found = await stat(real);
-    if (found.isDirectory()) return "directory";
+    if (found.isDirectory()) return "routing";
     if (found.isFile() && found.size > MAX_FILE_BYTES)
       throw new OutsideFolder(`${relative(this.#folder, path)} is too large`);
     return found.isFile() ? "file" : null;

@@ -4,14 +4,14 @@ import { StoredEvents } from "../models/event.ts";
 import type { Webhook } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueAll } from "../queues/define-queue.ts";
-import { deliveries, type NextAttempt } from "../queues/deliveries.ts";
-import { refuseDisabled, retryNow } from "./manual-retry.ts";
+import { deliveries, nextAttemptOf } from "../queues/deliveries.ts";
+import { rejectDisabled, retryFields } from "./manual-retry.ts";
 
-type Stores = Pick<Platform, "mongo" | "queues" | "config" | "clock">;
-type Failed = Pick<Delivery, "_id" | "emit_id" | "round">;
+type Deps = Pick<Platform, "mongo" | "queues" | "config" | "clock">;
+type Failed = Pick<Delivery, "_id" | "emit_id" | "generation">;
 
 const BATCH = 500;
-/** Each batch is due this much after the one before, so that a million retries do not stand in everyone else's way. */
+/** Each batch is due this much after the one before, so that a million retries do not delay everything else. */
 const BATCH_SPACING_MS = 250;
 
 const failedSince = (webhook: Webhook, sinceMs: number) => ({
@@ -20,7 +20,7 @@ const failedSince = (webhook: Webhook, sinceMs: number) => ({
   _id: { $gte: firstIdAt("dlv", sinceMs) },
 });
 
-/** How many deliveries of events since that moment (Unix milliseconds) have failed. */
+/** Returns how many deliveries of events since that moment (Unix milliseconds) have failed. */
 export async function countFailed(
   platform: Pick<Platform, "mongo">,
   webhook: Webhook,
@@ -30,17 +30,17 @@ export async function countFailed(
 }
 
 /**
- * Tries all failed deliveries of events since that moment again, oldest first, in batches; answers how many. Those whose
- * payload is gone stay failed. Ended halfway, it has lost nothing, and the same call goes on where it stopped. Throws
- * `conflict` for a disabled webhook.
+ * Retries every failed delivery of events since that moment, oldest first, in batches; returns how many. Deliveries whose
+ * payload is gone stay failed. Interrupted halfway, it loses nothing: the same call continues. Throws `conflict` for a
+ * disabled webhook.
  */
-export async function recoverFailed(platform: Stores, webhook: Webhook, sinceMs: number): Promise<number> {
-  refuseDisabled(webhook);
+export async function recoverFailed(platform: Deps, webhook: Webhook, sinceMs: number): Promise<number> {
+  rejectDisabled(webhook);
   let recovered = 0;
   let from: { $gte: string } | { $gt: string } = { $gte: firstIdAt("dlv", sinceMs) };
   for (let batch = 0; ; batch++) {
     const failed: Failed[] = await Deliveries(platform.mongo)
-      .find({ webhook_id: webhook._id, state: "failed", _id: from }, { emit_id: 1, round: 1 })
+      .find({ webhook_id: webhook._id, state: "failed", _id: from }, { emit_id: 1, generation: 1 })
       .sort({ _id: 1 })
       .limit(BATCH)
       .lean<Failed[]>();
@@ -52,7 +52,7 @@ export async function recoverFailed(platform: Stores, webhook: Webhook, sinceMs:
 }
 
 async function recoverBatch(
-  platform: Stores,
+  platform: Deps,
   webhook: Webhook,
   failed: Failed[],
   delayMs: number,
@@ -61,23 +61,21 @@ async function recoverBatch(
     .find({ _id: { $in: failed.map(delivery => delivery.emit_id) } }, { _id: 1 })
     .lean();
   const kept = new Set(payloads.map(payload => payload._id));
-  const able = failed.filter(delivery => kept.has(delivery.emit_id));
-  if (able.length === 0) return 0;
+  const recoverable = failed.filter(delivery => kept.has(delivery.emit_id));
+  if (recoverable.length === 0) return 0;
   const { modifiedCount } = await Deliveries(platform.mongo).bulkWrite(
-    able.map(({ _id, round }) => ({
+    recoverable.map(({ _id, generation }) => ({
       updateOne: {
-        // One that was retried by hand meanwhile keeps that retry, and the job below is void.
-        filter: { _id, round, state: "failed" },
-        update: { $set: { ...retryNow(platform, delayMs), round: round + 1 } },
+        // A delivery that was retried in between keeps that retry, and the job below is superseded.
+        filter: { _id, generation, state: "failed" },
+        update: { $set: { ...retryFields(platform, delayMs), generation: generation + 1 } },
       },
     })),
     { ordered: false },
   );
-  const jobs: NextAttempt[] = able.map(({ _id, round }) => ({
-    delivery_id: _id,
-    webhook_id: webhook._id,
-    round: round + 1,
-  }));
-  await enqueueAll(platform.queues, deliveries, jobs, { delayMs });
+  const jobs = recoverable.map(({ _id, generation }) =>
+    nextAttemptOf({ _id, webhook_id: webhook._id, generation: generation + 1 }),
+  );
+  await enqueueAll(platform.queues, deliveries.jobs["next-attempt"], jobs, { delayMs });
   return modifiedCount;
 }

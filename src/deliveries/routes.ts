@@ -36,7 +36,7 @@ const lastAttempt = {
   trigger: "schedule" as const,
   status: 503,
   latency_ms: 41,
-  error: "answered 503",
+  error: "HTTP status 503",
   response: "try later",
 };
 const example: DeliveryView = {

@@ -1,14 +1,14 @@
 import { connect as connectTcp, type Socket } from "node:net";
 import { isPublicAddress, mayConnect, parseCidrs } from "./address-rules.ts";
+import { createNeverHosts, type NeverHostsOption } from "./blocked-hosts.ts";
 import { EgressError, toEgressError } from "./egress-error.ts";
-import { createNeverHosts, type NeverHostsOption } from "./never-hosts.ts";
 import { createResolver, type Resolve } from "./resolve.ts";
 
 export interface DialOptions {
   /** CIDRs (or single addresses) reachable besides public ones. */
   allow: readonly string[];
   /** The platform's own stores: never reachable. */
-  neverHosts: NeverHostsOption;
+  blockedHosts: NeverHostsOption;
   /** For finding the address and connecting, together. */
   connectTimeoutMs: number;
   /** How a name becomes addresses; the system's way by default. */
@@ -25,7 +25,7 @@ export type Dial = (host: string, port: number, signal?: AbortSignal) => Promise
  */
 export function createDial(options: DialOptions): Dial {
   const resolve = options.resolve ?? createResolver(options.connectTimeoutMs);
-  const never = createNeverHosts(options.neverHosts, resolve);
+  const never = createNeverHosts(options.blockedHosts, resolve);
   const rules = { allow: parseCidrs(options.allow), deny: never.deny };
 
   return async (host, port, signal) => {

@@ -3,34 +3,35 @@ import type { Emission } from "../queues/emissions.ts";
 import { type LogEntry, streamOf } from "../store/event-log.ts";
 import type { EventStream } from "../store/keys.ts";
 import type { Emitter } from "../subscriptions/match.ts";
-import type { Trimmed } from "./delete-trimmed.ts";
-import type { EmitPlatform } from "./fan-out.ts";
+import type { TrimmedEvents } from "./delete-trimmed.ts";
+import type { EmitDeps } from "./fan-out.ts";
 import { findEmitters } from "./find-emitter.ts";
 import { truncate } from "./truncate.ts";
 
 /** An emission whose emitter exists. */
-export interface Known {
-  place: number;
+export interface KnownEmission {
+  /** Its index among the emissions handled together. */
+  index: number;
   emission: Emission;
   emitter: Emitter;
   channel: string;
 }
-type Summarized = Known & { stream: EventStream; entry: LogEntry; truncated: boolean };
-/** It has its event id, and its summary is stored. */
-export type Appended = Summarized & { eventId: string; isNew: boolean };
-export interface AppendedAll {
+type Summarized = KnownEmission & { stream: EventStream; entry: LogEntry; truncated: boolean };
+/** An emission that has its event id and whose summary is stored. */
+export type AppendedEmission = Summarized & { eventId: string; isNew: boolean };
+export interface AppendResult {
   /** In the order of their emissions. */
-  events: Appended[];
-  trimmed: Trimmed[];
+  events: AppendedEmission[];
+  trimmed: TrimmedEvents[];
 }
 
-/** Emitted data stands under `raw_event`; errors and logs are objects of the platform's own (rest-api.md, section 2). */
+/** Emitted data is under `raw_event`; errors and logs are the platform's own objects (docs/rest-api.md#event-summary). */
 export function summaryEvent(channel: string, event: unknown): Record<string, unknown> {
   const isObject = typeof event === "object" && event !== null && !Array.isArray(event);
   return channel.startsWith("$") && isObject ? { ...event } : { raw_event: event };
 }
 
-function summarized(known: Known): Summarized {
+function summarize(known: KnownEmission): Summarized {
   const { emission, emitter, channel } = known;
   const { value, truncated } = truncate(summaryEvent(channel, emission.event));
   const summary = {
@@ -47,46 +48,45 @@ function summarized(known: Known): Summarized {
 }
 
 /**
- * Gives those whose emitter exists their event ids. Emitters are looked up in the directory while Redis is asked whether
- * that still holds: for one that turns out to be gone, what was just written goes too.
+ * Gives event ids to the emissions whose emitter exists. Emitters are looked up in the routing cache while Redis is asked
+ * whether the cache is current; for an emitter that turns out to be deleted, what was just written is deleted too.
  */
-export async function appendKnown(platform: EmitPlatform, emissions: Emission[]): Promise<AppendedAll> {
-  const ids = emissions.map(one => one.emitter_id);
+export async function appendEmissions(platform: EmitDeps, emissions: Emission[]): Promise<AppendResult> {
+  const ids = emissions.map(emission => emission.emitter_id);
   const emitters = await findEmitters(platform, ids);
-  const known = emissions.flatMap((emission, place) => {
+  const known = emissions.flatMap((emission, index) => {
     const emitter = emitters.get(emission.emitter_id);
-    return emitter ? [{ place, emission, emitter, channel: emission.name ?? "" }] : [];
+    return emitter ? [{ index, emission, emitter, channel: emission.name ?? "" }] : [];
   });
   const [appended, isOutdated] = await Promise.all([
-    appendAll(platform, known.map(summarized)),
-    platform.directory.refresh(),
+    appendAll(platform, known.map(summarize)),
+    platform.routing.refresh(),
   ]);
   if (!isOutdated) return appended;
-  const still = await findEmitters(platform, ids);
-  for (const id of emitters.keys()) if (!still.has(id)) await platform.eventLog.forget(id);
-  return { ...appended, events: appended.events.filter(({ emitter }) => still.has(emitter.id)) };
+  const existing = await findEmitters(platform, ids);
+  for (const id of emitters.keys()) if (!existing.has(id)) await platform.eventLog.delete(id);
+  return { ...appended, events: appended.events.filter(({ emitter }) => existing.has(emitter.id)) };
 }
 
-/** Gives all their event ids, each stream's in one go. */
-async function appendAll(platform: EmitPlatform, entries: Summarized[]): Promise<AppendedAll> {
-  const streams = groupBy(entries, ({ emitter, stream }) => `${emitter.id} ${stream}`);
-  const events: Appended[] = [];
-  const trimmed: Trimmed[] = [];
+/** One command for each stream. */
+async function appendAll(platform: EmitDeps, all: Summarized[]): Promise<AppendResult> {
+  const streams = groupBy(all, ({ emitter, stream }) => `${emitter.id} ${stream}`);
+  const events: AppendedEmission[] = [];
+  const trimmed: TrimmedEvents[] = [];
   await Promise.all(
-    [...streams.values()].map(async of => {
-      const [{ emitter, stream } = entries[0] as Summarized] = of;
-      const appended = await platform.eventLog.append(
-        emitter.id,
-        stream,
-        of.map(({ entry }) => entry),
-      );
-      for (const [i, one] of of.entries()) {
+    [...streams.values()].map(async emissions => {
+      const [first] = emissions;
+      if (!first) return;
+      const { emitter, stream } = first;
+      const entries = emissions.map(({ entry }) => entry);
+      const appended = await platform.eventLog.append(emitter.id, stream, entries);
+      for (const [i, emission] of emissions.entries()) {
         const { eventId = "", isNew = false } = appended.events[i] ?? {};
-        events.push({ ...one, eventId, isNew });
+        events.push({ ...emission, eventId, isNew });
       }
       if (appended.trimmed.length > 0) trimmed.push({ emitterId: emitter.id, eventIds: appended.trimmed });
     }),
   );
-  events.sort((a, b) => a.place - b.place);
+  events.sort((a, b) => a.index - b.index);
   return { events, trimmed };
 }

@@ -1,4 +1,4 @@
-import { hasFirstAttempts } from "../deliveries/dispatch/dispatch.ts";
+import { hasRecordedFirstAttempts } from "../deliveries/dispatch/dispatch.ts";
 import { eventScore } from "../lib/event-id.ts";
 import { Deliveries } from "../models/delivery.ts";
 import { StoredEvents } from "../models/event.ts";
@@ -6,25 +6,25 @@ import type { Platform } from "../platform.ts";
 import type { DeletionsJob } from "../queues/deletions.ts";
 import { STREAMS } from "../store/event-log.ts";
 
-/** Payloads looked at in one go, so that a long range never sits in memory. */
+/** Payloads read at a time, so that a long range never sits in memory. */
 const BATCH = 500;
 
 /**
- * Removes an emitter's stored events in a range of event ids, both ends inclusive (rest-api.md, section 4.4). A payload
- * that a delivery still needs stays until that delivery has ended: deleting takes back nothing that was emitted.
+ * Deletes an emitter's stored events in a range of event ids, both ends inclusive (docs/rest-api.md#source-events). A
+ * payload that a delivery still needs stays until that delivery has ended: deleting takes back nothing that was emitted.
  */
 export async function deleteRange(
   platform: Pick<Platform, "mongo" | "eventLog">,
   job: DeletionsJob,
-): Promise<{ emitter_id: string; removed: number }> {
+): Promise<{ emitter_id: string; deleted: number }> {
   const range = { startId: job.start_id, endId: job.end_id };
-  let removed = 0;
-  for (const stream of STREAMS) removed += await platform.eventLog.removeRange(job.emitter_id, stream, range);
-  await removePayloads(platform, job);
-  return { emitter_id: job.emitter_id, removed };
+  let deleted = 0;
+  for (const stream of STREAMS) deleted += await platform.eventLog.deleteRange(job.emitter_id, stream, range);
+  await deletePayloads(platform, job);
+  return { emitter_id: job.emitter_id, deleted };
 }
 
-async function removePayloads(platform: Pick<Platform, "mongo">, job: DeletionsJob): Promise<void> {
+async function deletePayloads(platform: Pick<Platform, "mongo">, job: DeletionsJob): Promise<void> {
   const events = StoredEvents(platform.mongo);
   let from = job.start_id === undefined ? -1 : (eventScore(job.start_id) ?? -1);
   const to = job.end_id === undefined ? Number.MAX_SAFE_INTEGER : (eventScore(job.end_id) ?? -1);
@@ -32,7 +32,7 @@ async function removePayloads(platform: Pick<Platform, "mongo">, job: DeletionsJ
     const batch = await events
       .find(
         { emitter_id: job.emitter_id, score: { $gte: from, $lte: to } },
-        { event_id: 1, score: 1, undelivered: 1 },
+        { event_id: 1, score: 1, pending_dispatch: 1 },
       )
       .sort({ score: 1 })
       .limit(BATCH)
@@ -42,7 +42,9 @@ async function removePayloads(platform: Pick<Platform, "mongo">, job: DeletionsJ
       emit_id: { $in: ids },
       state: "pending",
     });
-    for (const event of batch) if (!(await hasFirstAttempts(platform, event))) needed.push(event._id);
+    for (const event of batch) {
+      if (!(await hasRecordedFirstAttempts(platform, event))) needed.push(event._id);
+    }
     await events.deleteMany({ _id: { $in: ids.filter(id => !needed.includes(id)) } });
     const last = batch.at(-1);
     if (!last || batch.length < BATCH) return;

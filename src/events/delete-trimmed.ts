@@ -1,35 +1,38 @@
-import { gatherLater } from "../lib/batcher.ts";
+import { createDeferredBatcher } from "../lib/batcher.ts";
 import { eventScore } from "../lib/event-id.ts";
 import { groupBy } from "../lib/group-by.ts";
 import { StoredEvents } from "../models/event.ts";
 import type { Platform } from "../platform.ts";
 
-/** Events that fell out of their stream, whose payload may stand in MongoDB. */
-export interface Trimmed {
+/** Events that were trimmed from their stream and whose payload may be in MongoDB. */
+export interface TrimmedEvents {
   emitterId: string;
   eventIds: string[];
 }
 
 /** Deletes payloads that were kept only for their summary. */
-export async function forgetTrimmed(platform: Pick<Platform, "mongo">, trimmed: Trimmed[]): Promise<void> {
+export async function deleteTrimmed(
+  platform: Pick<Platform, "mongo">,
+  trimmed: TrimmedEvents[],
+): Promise<void> {
   if (trimmed.length === 0) return;
-  const of = groupBy(trimmed, ({ emitterId }) => emitterId);
+  const byEmitter = groupBy(trimmed, ({ emitterId }) => emitterId);
   await StoredEvents(platform.mongo).deleteMany({
-    $or: [...of].map(([emitter_id, all]) => ({
+    $or: [...byEmitter].map(([emitter_id, all]) => ({
       emitter_id,
       score: { $in: all.flatMap(({ eventIds }) => eventIds.map(id => eventScore(id) ?? -1)) },
-      delivered: false,
+      has_webhook_listeners: false,
     })),
   });
 }
 
-/**
- * As `forgetTrimmed`, a little later and for many at once: a payload without its summary is out of reach. Never throws.
- */
-export function openForgetTrimmed(platform: Pick<Platform, "mongo" | "log">): (trimmed: Trimmed[]) => void {
-  return gatherLater(
-    trimmed => forgetTrimmed(platform, trimmed),
-    error => platform.log.debug({ err: error }, "payloads of trimmed events go by their age"),
+/** As `deleteTrimmed`, a little later and many at once: a payload without its summary can't be read. Never throws. */
+export function openDeleteTrimmed(
+  platform: Pick<Platform, "mongo" | "log">,
+): (trimmed: TrimmedEvents[]) => void {
+  return createDeferredBatcher(
+    trimmed => deleteTrimmed(platform, trimmed),
+    error => platform.log.debug({ err: error }, "payloads of trimmed events are left to their expiry"),
     ({ eventIds }) => eventIds.length,
   );
 }

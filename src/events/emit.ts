@@ -2,100 +2,123 @@ import { notFound } from "../lib/errors.ts";
 import { eventScore } from "../lib/event-id.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { timeOfId } from "../lib/ids.ts";
-import { payloadId, type StoredEvent } from "../models/event.ts";
+import { type StoredEvent, storedEventId } from "../models/event.ts";
 import type { Subscription } from "../models/subscription.ts";
-import { isAlive } from "../queues/define-queue.ts";
+import { jobState } from "../queues/define-queue.ts";
 import { deliveries } from "../queues/deliveries.ts";
 import type { Emission } from "../queues/emissions.ts";
 import { countDrop, type DropReason } from "../store/drops.ts";
 import { EMITS_REMEMBERED_MS, streamOf } from "../store/event-log.ts";
-import { findSubscriptions, selectWanting } from "../subscriptions/match.ts";
-import { type Appended, appendKnown, type Known } from "./append.ts";
-import { forgetTrimmed, type Trimmed } from "./delete-trimmed.ts";
-import { type EmitPlatform, type Emitted, type FanOutOptions, fanOut } from "./fan-out.ts";
+import { findSubscriptions, selectMatching } from "../subscriptions/match.ts";
+import { type AppendedEmission, appendEmissions, type KnownEmission } from "./append.ts";
+import { deleteTrimmed, type TrimmedEvents } from "./delete-trimmed.ts";
+import { type EmitDeps, type EmittedEvent, type FanOutOptions, fanOut } from "./fan-out.ts";
 import { type EarlierEvent, findEarlier } from "./store.ts";
 
-/** Fields of the job's log line; `unsure` when another worker seems to have the same emission in hand. */
-export type EmitOutcome = Record<string, unknown> & { unsure?: true };
-
-export interface EmitOptions extends FanOutOptions {
-  /** Leaves an emission to whoever else has given it its event id and not yet stored it. */
-  patient?: boolean;
-  /** Deletes the payloads of events that fell out of their stream; at once unless given. */
-  forget?: (trimmed: Trimmed[]) => Promise<void> | void;
+/** Ids and results of one emission, for log lines; `deferred` if another worker seems to be handling it. */
+export interface EmitResult {
+  emitter_id: string;
+  event_id: string;
+  emit_id: string;
+  channel: string;
+  /** How many listeners received the event. */
+  listeners: number;
+  deferred?: true;
 }
 
-/** As `emitAll`, for one. Throws `not-found` when the emitter is gone. */
-export async function emit(platform: EmitPlatform, emission: Emission): Promise<EmitOutcome> {
-  const [outcome] = await emitAll(platform, [emission]);
-  if (!outcome) throw notFound("emitter");
-  return outcome;
+export interface EmitOptions extends FanOutOptions {
+  /** Leaves an emission to whoever gave it its event id and has not stored it yet. */
+  mayDefer?: boolean;
+  /** Deletes the payloads of trimmed events; at once by default. */
+  deleteTrimmed?: (trimmed: TrimmedEvents[]) => Promise<void> | void;
+}
+
+/** As `emitAll`, for one emission. Throws `not-found` if the emitter was deleted. */
+export async function emit(platform: EmitDeps, emission: Emission): Promise<EmitResult> {
+  const [result] = await emitAll(platform, [emission]);
+  if (!result) throw notFound("emitter");
+  return result;
 }
 
 /**
- * Takes emissions off their queue: gives each its event id, stores the summary, and hands it to every listener that
- * subscribed. May be repeated at any point: an emit id gets its event id back, and deliveries have derived ids. Answers
- * null for an emission whose emitter is gone. Whatever the number of emissions, each store is asked a handful of times.
+ * Handles emissions: gives each its event id, stores its summary, and hands it to every subscribed listener. May be
+ * repeated at any point: an emit id gets the same event id again, and deliveries have derived ids. Returns null for an
+ * emission whose emitter was deleted. Each store is asked a handful of times, whatever the number of emissions.
  */
 export async function emitAll(
-  platform: EmitPlatform,
+  platform: EmitDeps,
   emissions: Emission[],
-  { patient = false, forget = trimmed => forgetTrimmed(platform, trimmed), ...options }: EmitOptions = {},
-): Promise<(EmitOutcome | null)[]> {
-  const found = await appendKnown(platform, emissions);
+  options: EmitOptions = {},
+): Promise<(EmitResult | null)[]> {
+  const appended = await appendEmissions(platform, emissions);
   const [subscribed, earlier] = await Promise.all([
-    subscriptionsOf(platform, found.events),
-    findEarlier(platform, found.events.filter(one => mayBeStored(platform, one)).map(storedId)),
+    findSubscribed(platform, appended.events),
+    findEarlier(platform, appended.events.filter(one => mayBeStored(platform, one)).map(storedId)),
   ]);
-  const events: Emitted[] = [];
-  for (const one of found.events) {
-    // Goes with the job when it must come again: then it has the same event id, even if Redis has forgotten it.
+  const events: EmittedEvent[] = [];
+  for (const one of appended.events) {
+    // Travels with the job if it must come again: then it has the same event id, even if Redis has forgotten it.
     one.emission.score ??= eventScore(one.eventId) ?? 0;
-    const { subscriptions, filtered } = selectWanting(subscribed.get(feedOf(one)) ?? [], one.emission.event);
+    const { matched, filtered } = selectMatching(subscribed.get(feedOf(one)) ?? [], one.emission.event);
     const before = earlier.get(storedId(one));
-    const stored = storedEvent(platform, one, subscriptions, before?.event_id);
-    const post = stored.delivered ? await howToPost(platform, one, before, patient) : "no";
-    events.push({ ...one, subscriptions, filtered, stored, post });
+    const stored = storedEvent(platform, one, matched, before?.event_id);
+    const dispatch = stored.has_webhook_listeners
+      ? await howToDispatch(platform, one, before, options.mayDefer ?? false)
+      : "skip";
+    events.push({ ...one, subscriptions: matched, filtered: filtered.length, stored, dispatch });
   }
   failpoint("events-appended");
-  const [taken] = await Promise.all([fanOut(platform, events, options), countDrops(platform, events)]);
+  const [received] = await Promise.all([fanOut(platform, events, options), countDrops(platform, events)]);
   failpoint("events-fanned-out");
-  await forget(found.trimmed);
-  const outcomes: (EmitOutcome | null)[] = emissions.map(() => null);
-  for (const [i, { place, emitter, emission, channel, stored, post }] of events.entries()) {
+  const deleteAll = options.deleteTrimmed ?? (trimmed => deleteTrimmed(platform, trimmed));
+  await deleteAll(appended.trimmed);
+  const results: (EmitResult | null)[] = emissions.map(() => null);
+  for (const [i, { index, emitter, emission, channel, stored, dispatch }] of events.entries()) {
     platform.counters.add("emissions_total", { stream: streamOf(channel) });
-    outcomes[place] = {
+    results[index] = {
       emitter_id: emitter.id,
       event_id: stored.event_id,
       emit_id: emission.emit_id,
       channel,
-      listeners: taken[i] ?? 0,
-      ...(post === "unsure" && { unsure: true as const }),
+      listeners: received[i] ?? 0,
+      ...(dispatch === "defer" && { deferred: true as const }),
     };
+    platform.log.debug(results[index], "event emitted");
   }
-  return outcomes;
+  logAbsentEmitters(platform, emissions, results);
+  return results;
 }
 
-/** How old an emit id may be by its own time for Redis alone to know that it is new; clocks differ a little. */
+/** The owner's counters went with the emitter, so these drops show in the metrics and in the log. */
+function logAbsentEmitters(platform: EmitDeps, emissions: Emission[], results: (EmitResult | null)[]): void {
+  for (const [i, { emitter_id, emit_id }] of emissions.entries()) {
+    if (results[i]) continue;
+    const reason: DropReason = "emitter-deleted";
+    platform.counters.add("events_dropped_total", { reason });
+    platform.log.info({ emitter_id, emit_id, reason }, "event dropped");
+  }
+}
+
+/** How old an emit id may be, by its own time, for Redis alone to know that it is new; clocks differ a little. */
 const YOUNG_MS = EMITS_REMEMBERED_MS / 4;
 
-/** Whether the event may stand in MongoDB: Redis has seen its emit id, or may have forgotten it. */
-function mayBeStored(platform: EmitPlatform, { isNew, emission }: Appended): boolean {
+/** Whether the event may be in MongoDB: Redis has seen its emit id, or may have forgotten it. */
+function mayBeStored(platform: EmitDeps, { isNew, emission }: AppendedEmission): boolean {
   const at = timeOfId(emission.emit_id);
   return !isNew || at === null || Math.abs(platform.clock() - at) > YOUNG_MS;
 }
 
-const storedId = ({ emitter, emission }: Known) => payloadId(emitter.id, emission.emit_id);
-const feedOf = ({ emitter, channel }: Known) => `${emitter.id} ${channel}`;
+const storedId = ({ emitter, emission }: KnownEmission) => storedEventId(emitter.id, emission.emit_id);
+const feedOf = ({ emitter, channel }: KnownEmission) => `${emitter.id} ${channel}`;
 
-async function subscriptionsOf(
-  platform: EmitPlatform,
-  emissions: Known[],
+async function findSubscribed(
+  platform: EmitDeps,
+  emissions: KnownEmission[],
 ): Promise<Map<string, Subscription[]>> {
   const feeds = new Map(emissions.map(one => [feedOf(one), one]));
-  return await platform.directory.lookUp("subscriptions", [...feeds.keys()], async missing => {
+  return await platform.routing.lookUp("subscriptions", [...feeds.keys()], async missing => {
     const found = missing.map(async feed => {
-      const { emitter, channel } = feeds.get(feed) as Known;
+      const { emitter, channel } = feeds.get(feed) as KnownEmission;
       return [feed, await findSubscriptions(platform, emitter, channel)] as const;
     });
     return new Map(await Promise.all(found));
@@ -103,8 +126,8 @@ async function subscriptionsOf(
 }
 
 function storedEvent(
-  platform: EmitPlatform,
-  one: Appended,
+  platform: EmitDeps,
+  one: AppendedEmission,
   subscriptions: Subscription[],
   earlierId: string | undefined,
 ): StoredEvent {
@@ -117,27 +140,28 @@ function storedEvent(
     score: eventScore(eventId) ?? 0,
     name: one.channel,
     event: JSON.stringify(one.emission.event),
-    delivered: subscriptions.some(subscription => subscription.listener_id.startsWith("wh_")),
+    has_webhook_listeners: subscriptions.some(({ listener_id }) => listener_id.startsWith("wh_")),
     created_at: new Date(platform.clock()),
   };
 }
 
 /** Whether the first attempts of an event must be enqueued, which an earlier try may have done. */
-async function howToPost(
-  platform: EmitPlatform,
-  { isNew }: Appended,
+async function howToDispatch(
+  platform: EmitDeps,
+  { isNew }: AppendedEmission,
   earlier: EarlierEvent | undefined,
-  patient: boolean,
-): Promise<Emitted["post"]> {
+  mayDefer: boolean,
+): Promise<EmittedEvent["dispatch"]> {
   if (earlier) {
-    if (earlier.group === undefined) return "no";
-    return (await isAlive(platform.queues, deliveries, earlier.group)) ? "no" : "again";
+    if (earlier.jobId === undefined) return "skip";
+    const state = await jobState(platform.queues, deliveries, earlier.jobId);
+    return state === "live" ? "skip" : "redispatch";
   }
-  if (isNew) return "first";
-  return patient ? "unsure" : "again";
+  if (isNew) return "new";
+  return mayDefer ? "defer" : "redispatch";
 }
 
-async function countDrops(platform: EmitPlatform, events: Emitted[]): Promise<void> {
+async function countDrops(platform: EmitDeps, events: EmittedEvent[]): Promise<void> {
   const drops = new Map<string, { emitterId: string; reason: DropReason; count: number }>();
   const count = (emitterId: string, reason: DropReason, by: number) => {
     if (by === 0) return;
@@ -148,9 +172,10 @@ async function countDrops(platform: EmitPlatform, events: Emitted[]): Promise<vo
     if (!isNew) continue;
     if (subscriptions.length === 0 && filtered === 0) count(emitter.id, "no-listener", 1);
     count(emitter.id, "filtered", filtered);
-    // Its owner's count was raised with the summary.
-    if (truncated)
+    // The owner's count was raised together with the summary.
+    if (truncated) {
       platform.counters.add("events_dropped_total", { reason: "truncated" satisfies DropReason });
+    }
   }
   await Promise.all(
     [...drops.values()].map(({ emitterId, reason, count: by }) => countDrop(platform, emitterId, reason, by)),

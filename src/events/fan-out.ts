@@ -1,6 +1,6 @@
-import { reaches } from "../accounts/access.ts";
+import { canAccess } from "../accounts/access.ts";
 import { createDeliveries } from "../deliveries/dispatch/create.ts";
-import { enqueueFirstAttempts } from "../deliveries/dispatch/dispatch.ts";
+import { dispatchEvents } from "../deliveries/dispatch/dispatch.ts";
 import { eventMs } from "../lib/event-id.ts";
 import { derivedId } from "../lib/ids.ts";
 import type { StoredEvent } from "../models/event.ts";
@@ -17,100 +17,101 @@ import type { Emitter } from "../subscriptions/match.ts";
 import { storeEvents } from "./store.ts";
 
 /** What an emission needs on its way to its listeners. */
-export type EmitPlatform = Pick<
+export type EmitDeps = Pick<
   Platform,
   | "mongo"
   | "redis"
   | "keys"
   | "queues"
   | "eventLog"
-  | "directory"
-  | "runLine"
+  | "routing"
+  | "runQueue"
   | "counters"
   | "clock"
   | "config"
   | "log"
 >;
 
-/** An event with its id, on its way to those who want it. */
-export interface Emitted {
+/** An event with its id, on its way to its listeners. */
+export interface EmittedEvent {
   emission: Emission;
   emitter: Emitter;
   channel: string;
-  place: number;
+  index: number;
   isNew: boolean;
   truncated: boolean;
+  /** Those that match. */
   subscriptions: Subscription[];
+  /** How many more would have matched without their filter. */
   filtered: number;
   stored: StoredEvent;
-  /** Whether first attempts at its webhooks are to be enqueued: `again` where an earlier try may have done it. */
-  post: "no" | "first" | "again" | "unsure";
+  /**
+   * What to do about its webhooks: `skip` if nothing is left to do, `new`, `redispatch` if an earlier try may have enqueued
+   * the first attempts, `defer` to leave it to the worker that seems to be handling it.
+   */
+  dispatch: "skip" | "new" | "redispatch" | "defer";
 }
 
 /** An event that has passed this many sources is in a loop of sources that listen to each other. */
 const MAX_HOPS = 16;
-/** Above it, deliveries are documents before they are jobs: a list this long does not fit into a job or an event. */
-const LISTENERS_IN_A_JOB = 200;
+/** With more webhooks, deliveries are stored before they are enqueued: so long a list fits no job and no event. */
+const MAX_LISTENERS_PER_JOB = 200;
 
 const isWebhook = ({ listener_id }: Subscription) => listener_id.startsWith("wh_");
 
 export interface FanOutOptions {
-  /** Stores events as `storeEvents` does, perhaps those of others with them. */
+  /** Stores events as `storeEvents` does, perhaps together with those of other jobs. */
   store?: (events: StoredEvent[]) => Promise<void>;
 }
 
-/** Stores events and hands each to the listener of each subscription; answers how many took each. Safe to repeat. */
+/** Stores events and hands each to its listeners; returns how many listeners received each. Safe to repeat. */
 export async function fanOut(
-  platform: EmitPlatform,
-  events: Emitted[],
+  platform: EmitDeps,
+  events: EmittedEvent[],
   { store = some => storeEvents(platform, some) }: FanOutOptions = {},
 ): Promise<number[]> {
-  const isWide = ({ subscriptions }: Emitted) => subscriptions.length > LISTENERS_IN_A_JOB;
-  const posted = onceEach(events.filter(({ post }) => post === "first" || post === "again")).filter(
-    event => !isWide(event),
+  const isWide = ({ subscriptions }: EmittedEvent) => subscriptions.length > MAX_LISTENERS_PER_JOB;
+  const mustDispatch = ({ dispatch }: EmittedEvent) => dispatch === "new" || dispatch === "redispatch";
+  const narrow = withoutRepeats(events.filter(mustDispatch)).filter(event => !isWide(event));
+  const storedOnly = events.filter(
+    event => (event.truncated && !event.stored.has_webhook_listeners) || isWide(event),
   );
-  const kept = events.filter(event => (event.truncated && !event.stored.delivered) || isWide(event));
+  const toDispatch = narrow.map(({ stored, subscriptions, dispatch }) => ({
+    event: stored,
+    listeners: subscriptions.filter(isWebhook),
+    isRedispatch: dispatch === "redispatch",
+  }));
   await Promise.all([
-    enqueueFirstAttempts(
-      platform,
-      posted.map(({ stored, subscriptions, post }) => ({
-        event: stored,
-        listeners: subscriptions.filter(isWebhook),
-        isAgain: post === "again",
-      })),
-      store,
-    ),
-    store(kept.map(({ stored }) => stored)),
+    dispatchEvents(platform, toDispatch, store),
+    store(storedOnly.map(({ stored }) => stored)),
   ]);
   for (const { stored, subscriptions } of events.filter(isWide)) {
-    await createDeliveries(platform, {
-      event: stored,
-      listeners: subscriptions.filter(isWebhook).map(({ _id, listener_id, owner_id }) => ({
-        subscriptionId: _id,
-        webhookId: listener_id,
-        ownerId: owner_id,
-      })),
-    });
+    const listeners = subscriptions.filter(isWebhook).map(({ _id, listener_id, owner_id }) => ({
+      subscriptionId: _id,
+      webhookId: listener_id,
+      ownerId: owner_id,
+    }));
+    await createDeliveries(platform, { event: stored, listeners });
   }
-  const taken: number[] = [];
-  for (const event of events) taken.push(await giveOthers(platform, event));
-  return taken;
+  const received: number[] = [];
+  for (const event of events) received.push(await handToSourcesAndWorkflows(platform, event));
+  return received;
 }
 
-/** The same emission may come twice in one batch. */
-const onceEach = (events: Emitted[]) => [
+/** The same emission may appear twice in one batch. */
+const withoutRepeats = (events: EmittedEvent[]) => [
   ...new Map(events.map(event => [event.stored._id, event] as const)).values(),
 ];
 
-/** Hands an event to the sources and workflows among its listeners; answers how many listeners it has got in all. */
-async function giveOthers(
-  platform: EmitPlatform,
-  { stored, subscriptions, emission }: Emitted,
+/** Hands an event to the sources and workflows among its listeners; returns how many listeners it has in all. */
+async function handToSourcesAndWorkflows(
+  platform: EmitDeps,
+  { stored, subscriptions, emission }: EmittedEvent,
 ): Promise<number> {
-  let taken = 0;
+  let received = 0;
   for (const subscription of subscriptions) {
     if (isWebhook(subscription)) {
-      taken += 1;
+      received += 1;
       continue;
     }
     const hops = (emission.hops ?? 0) + 1;
@@ -118,30 +119,29 @@ async function giveOthers(
       await countDrop(platform, stored.emitter_id, "loop");
       continue;
     }
-    const give = subscription.listener_id.startsWith("dc_") ? giveSource : giveWorkflow;
-    if (await give(platform, stored, subscription, emission, hops)) taken += 1;
+    const hand = subscription.listener_id.startsWith("dc_") ? handToSource : handToWorkflow;
+    if (await hand(platform, stored, subscription, emission, hops)) received += 1;
     else await countDrop(platform, stored.emitter_id, "listener-absent");
   }
-  return taken;
+  return received;
 }
 
-type Give = (
-  platform: EmitPlatform,
+type HandTo = (
+  platform: EmitDeps,
   event: StoredEvent,
   subscription: Subscription,
   emission: Emission,
   hops: number,
 ) => Promise<boolean>;
 
-const giveSource: Give = async (platform, event, subscription, emission, hops) => {
+const handToSource: HandTo = async (platform, event, subscription, emission, hops) => {
   const source = await Sources(platform.mongo)
     .findOne({ _id: subscription.listener_id, state: "ready", active: true }, { owner_id: 1 })
     .lean();
-  if (!source || !(await reaches(platform, subscription.owner_id, source.owner_id))) return false;
+  if (!source || !(await canAccess(platform, subscription.owner_id, source.owner_id))) return false;
   await enqueueRun(platform, subscription.listener_id, {
     kind: "event",
-    // Derived, so that a fan-out done twice runs the listener once (its run record exists).
-    run_id: derivedId("run", eventMs(event.event_id), event._id, subscription._id),
+    run_id: listenerRunId(event, subscription._id),
     at_ms: eventMs(event.event_id),
     event: emission.event,
     hops,
@@ -149,10 +149,14 @@ const giveSource: Give = async (platform, event, subscription, emission, hops) =
   return true;
 };
 
-const giveWorkflow: Give = async (platform, event, subscription, emission, hops) => {
+/** The run of a source that listens: derived, so that a repeated fan-out runs it once, since its run record exists. */
+export const listenerRunId = (event: Pick<StoredEvent, "_id" | "event_id">, subscriptionId: string): string =>
+  derivedId("run", eventMs(event.event_id), event._id, subscriptionId);
+
+const handToWorkflow: HandTo = async (platform, event, subscription, emission, hops) => {
   const workflow = await Workflows(platform.mongo).findById(subscription.listener_id, { owner_id: 1 }).lean();
-  if (!workflow || !(await reaches(platform, subscription.owner_id, workflow.owner_id))) return false;
-  await enqueue(platform.queues, workflowEvents, {
+  if (!workflow || !(await canAccess(platform, subscription.owner_id, workflow.owner_id))) return false;
+  await enqueue(platform.queues, workflowEvents.jobs["workflow-events"], {
     workflow_id: subscription.listener_id,
     subscription_id: subscription._id,
     event_id: event.event_id,

@@ -3,7 +3,7 @@ import { Workflows } from "../models/workflow.ts";
 import type { Platform } from "../platform.ts";
 import type { Emitter } from "../subscriptions/match.ts";
 
-/** The source or workflow behind an emitter id; null when there is none (any more). */
+/** Returns the source or workflow with this id; null if there is none. */
 export async function findEmitter(
   platform: Pick<Platform, "mongo">,
   emitterId: string,
@@ -11,12 +11,12 @@ export async function findEmitter(
   return (await find(platform, [emitterId])).get(emitterId) ?? null;
 }
 
-/** The emitters that exist of these, by their ids; what the directory knows is not looked for. */
+/** Returns the emitters that exist, by id; cached ones are not looked up. */
 export function findEmitters(
-  platform: Pick<Platform, "mongo" | "directory">,
+  platform: Pick<Platform, "mongo" | "routing">,
   emitterIds: string[],
 ): Promise<Map<string, Emitter>> {
-  return platform.directory.lookUp("emitter", emitterIds, missing => find(platform, missing));
+  return platform.routing.lookUp("emitter", emitterIds, missing => find(platform, missing));
 }
 
 async function find(platform: Pick<Platform, "mongo">, emitterIds: string[]): Promise<Map<string, Emitter>> {

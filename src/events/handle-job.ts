@@ -1,69 +1,69 @@
-import { gather, IN_COMPANY } from "../lib/batcher.ts";
+import { createBatcher, LINGER } from "../lib/batcher.ts";
 import { notFound } from "../lib/errors.ts";
 import type { StoredEvent } from "../models/event.ts";
 import { type Emission, type EmissionsJob, emissionsIn } from "../queues/emissions.ts";
-import type { Work } from "../queues/run-worker.ts";
-import { Postponed } from "../queues/snooze.ts";
-import { openForgetTrimmed } from "./delete-trimmed.ts";
-import { type EmitOutcome, emitAll } from "./emit.ts";
-import type { EmitPlatform } from "./fan-out.ts";
+import type { JobContext } from "../queues/run-worker.ts";
+import { Snooze } from "../queues/snooze.ts";
+import { openDeleteTrimmed } from "./delete-trimmed.ts";
+import { emitAll } from "./emit.ts";
+import type { EmitDeps } from "./fan-out.ts";
 import { storeEvents } from "./store.ts";
 
-/** Emissions that go through the stores together: the stores' round trips are most of what one costs. */
-const TOGETHER = 128;
-/** As many as there are jobs: one that waits for its events to be stored keeps no other from being sent. */
-const AT_ONCE = 16;
-/** Events in one insert; and inserts under way, so that there is one to prepare while MongoDB does another. */
-const STORED_TOGETHER = 500;
-const STORED_AT_ONCE = 3;
+/** Emissions that go through the stores together: the round trips are most of what one costs. */
+const EMISSIONS_PER_BATCH = 128;
+/** As many as there are jobs: one that waits for its events to be stored holds up no other. */
+const BATCHES_AT_ONCE = 16;
+/** Events in one insert; and inserts at a time, so that the next is prepared while MongoDB handles another. */
+const EVENTS_PER_INSERT = 500;
+const INSERTS_AT_ONCE = 3;
 
-/** By then who had the same emission in hand has stored it, or has died. */
-const UNSURE_MS = 500;
-const PATIENT_TIMES = 3;
+/** By then the worker that was handling the same emission has stored it, or has died. */
+const DEFER_MS = 500;
+const MAX_DEFERRALS = 3;
 
-type EmissionsWork = Pick<Work<EmissionsJob>, "job" | "begun" | "keep">;
+type EmissionsContext = Pick<JobContext<EmissionsJob>, "job" | "attemptsStarted" | "updateJob">;
 
-/** What the emissions worker does with a job; jobs that come at the same time are worked off together. */
-export function openEmissions(platform: EmitPlatform) {
-  const forget = openForgetTrimmed(platform);
-  const storeTogether = gather((batch: StoredEvent[][]) => storeEvents(platform, batch.flat()), {
-    most: STORED_TOGETHER,
-    atOnce: STORED_AT_ONCE,
-    weigh: some => some.length,
-    ...IN_COMPANY,
+/** Opens the handler of the `emissions` queue; jobs that arrive at the same time share their round trips. */
+export function openEmissionsHandler(platform: EmitDeps) {
+  const deleteTrimmed = openDeleteTrimmed(platform);
+  const insert = createBatcher((batch: StoredEvent[][]) => storeEvents(platform, batch.flat()), {
+    maxWeight: EVENTS_PER_INSERT,
+    concurrency: INSERTS_AT_ONCE,
+    weigh: events => events.length,
+    ...LINGER,
   });
   const store = async (events: StoredEvent[]) => {
-    if (events.length > 0) await storeTogether(events);
+    if (events.length > 0) await insert(events);
   };
-  const together = (patient: boolean) =>
-    gather(
+  const emitter = (mayDefer: boolean) =>
+    createBatcher(
       async (jobs: Emission[][]) => {
-        const outcomes = await emitAll(platform, jobs.flat(), { patient, forget, store });
-        return jobs.map(job => outcomes.splice(0, job.length));
+        const results = await emitAll(platform, jobs.flat(), { mayDefer, deleteTrimmed, store });
+        return jobs.map(job => results.splice(0, job.length));
       },
-      { most: TOGETHER, atOnce: AT_ONCE, weigh: job => job.length },
+      { maxWeight: EMISSIONS_PER_BATCH, concurrency: BATCHES_AT_ONCE, weigh: job => job.length },
     );
-  const [patiently, atAnyRate] = [together(true), together(false)];
+  const [emitOrDefer, emitNow] = [emitter(true), emitter(false)];
 
-  return async ({ job, begun, keep }: EmissionsWork): Promise<EmitOutcome> => {
-    const emit = begun > PATIENT_TIMES ? atAnyRate : patiently;
-    const outcomes = await emit(emissionsIn(job)).catch(async (error: unknown) => {
-      // With the event ids that they were given. Where Redis is away too, it remembers them for a while.
-      await keep(job).catch(() => undefined);
+  return async ({ job, attemptsStarted, updateJob }: EmissionsContext): Promise<Record<string, unknown>> => {
+    const emit = attemptsStarted > MAX_DEFERRALS ? emitNow : emitOrDefer;
+    const results = await emit(emissionsIn(job)).catch(async (error: unknown) => {
+      // Keeps the event ids that were given. If Redis is away too, it remembers them for a while.
+      await updateJob(job).catch(() => undefined);
       throw error;
     });
-    const emitted = outcomes.filter(outcome => outcome !== null);
+    const emitted = results.filter(result => result !== null);
     const [first] = emitted;
     if (!first) throw notFound("emitter");
-    if (emitted.some(({ unsure }) => unsure)) throw new Postponed(UNSURE_MS, first);
-    if (outcomes.length === 1) return first;
+    if (emitted.some(({ deferred }) => deferred)) throw new Snooze(DEFER_MS, { ...first });
+    if (results.length === 1) return { ...first };
     return {
       emitter_id: first.emitter_id,
       events: emitted.length,
       first_event_id: first.event_id,
       last_event_id: emitted.at(-1)?.event_id,
-      listeners: emitted.reduce((sum, { listeners }) => sum + Number(listeners), 0),
-      ...(emitted.length < outcomes.length && { emitter_gone: outcomes.length - emitted.length }),
+      listeners: emitted.reduce((sum, { listeners }) => sum + listeners, 0),
+      ...(emitted.length < results.length && { emitter_deleted: results.length - emitted.length }),
     };
   };
 }

@@ -5,18 +5,18 @@ import type { Platform } from "../platform.ts";
 import { type EventSummary, parseFeedMessage, STREAMS } from "../store/event-log.ts";
 
 const HEARTBEAT_MS = 15_000;
-/** A reader that lets this much pile up is cut off; it resumes by `Last-Event-ID`. */
-const PILE_BYTES = 1024 * 1024;
+/** A reader that falls this far behind is disconnected; it resumes by `Last-Event-ID`. */
+const MAX_BACKLOG_BYTES = 1024 * 1024;
 
-/** Of one key in one web process: each holds a socket and its pile for as long as it likes. */
+/** In one web process: each stream holds a socket and its backlog for as long as it likes. */
 const MAX_STREAMS_PER_KEY = 20;
 const openStreams = new Map<string, number>();
 
-/** Counts a stream of this key; answers how to count it out again. Throws `rate-limited` for one too many. */
-function holdStream(keyId: string): () => void {
+/** Counts an open stream of this key; returns the function that ends it. Throws `rate-limited` for one too many. */
+function openStream(keyId: string): () => void {
   const count = openStreams.get(keyId) ?? 0;
   if (count >= MAX_STREAMS_PER_KEY) {
-    const message = `this API key watches ${MAX_STREAMS_PER_KEY} streams already`;
+    const message = `this API key already has ${MAX_STREAMS_PER_KEY} open streams`;
     throw new AppError("rate-limited", message, { retryAfterMs: HEARTBEAT_MS });
   }
   openStreams.set(keyId, count + 1);
@@ -27,7 +27,7 @@ function holdStream(keyId: string): () => void {
   };
 }
 
-/** The SSE event name: what `curl -N` shows before each line of data. */
+/** The SSE event name, which `curl -N` shows before each line of data. */
 function kindOf(summary: EventSummary): "emit" | "error" | "log" {
   if (summary.metadata.name === "$errors") return "error";
   return summary.metadata.name === "$logs" ? "log" : "emit";
@@ -37,20 +37,20 @@ const frame = (summary: EventSummary) =>
   `id: ${summary.id}\nevent: ${kindOf(summary)}\ndata: ${JSON.stringify(summary)}\n\n`;
 
 /**
- * An emitter's events, errors and logs as they happen, as server-sent events with a heartbeat each 15 s. With
- * `lastEventId` it begins with what is still stored after that one, so a reader that reconnects misses nothing of the
- * last 100 of each. Throws `rate-limited` when the key that asks has MAX_STREAMS_PER_KEY open.
+ * Streams an emitter's events, errors and logs as they happen, as server-sent events with a heartbeat every 15 s. With
+ * `lastEventId` the stream starts with what is still stored after that event, so that a reader that reconnects misses
+ * nothing of the last 100 of each. Throws `rate-limited` if the key has MAX_STREAMS_PER_KEY streams open.
  */
 export async function watchEvents(
   platform: Pick<Platform, "eventLog" | "feed" | "keys">,
   emitterId: string,
-  asked: { lastEventId: string | null; keyId: string },
+  request: { lastEventId: string | null; keyId: string },
 ): Promise<Readable> {
-  const release = holdStream(asked.keyId);
+  const release = openStream(request.keyId);
   const out = new PassThrough();
   out.once("close", release);
   try {
-    await watchInto(out, platform, emitterId, asked.lastEventId);
+    await watchInto(out, platform, emitterId, request.lastEventId);
     return out;
   } catch (error) {
     out.destroy();
@@ -67,12 +67,12 @@ async function watchInto(
   let waiting: EventSummary[] | null = [];
   const send = (summary: EventSummary) => {
     if (out.destroyed) return;
-    if (out.writableLength > PILE_BYTES) out.destroy();
+    if (out.writableLength > MAX_BACKLOG_BYTES) out.destroy();
     else out.write(frame(summary));
   };
   const feed = await platform.feed();
-  // Heard from before the look back, so that nothing falls between the two.
-  const stop = await feed.listen(platform.keys.eventFeed(emitterId), message => {
+  // Before reading what is stored, so that nothing is lost between the two.
+  const unsubscribe = await feed.subscribe(platform.keys.eventFeed(emitterId), message => {
     const summary = parseFeedMessage(message);
     if (waiting) waiting.push(summary);
     else send(summary);
@@ -80,7 +80,7 @@ async function watchInto(
   const heartbeat = setInterval(() => out.write(": heartbeat\n\n"), HEARTBEAT_MS);
   out.once("close", () => {
     clearInterval(heartbeat);
-    void stop().catch(() => undefined);
+    void unsubscribe().catch(() => undefined);
   });
   out.write(": watching\n\n");
   const sent = new Set<string>();
@@ -94,7 +94,7 @@ async function watchInto(
       send(summary);
     }
   }
-  const heard = waiting;
+  const arrived = waiting;
   waiting = null;
-  for (const summary of heard) if (!sent.has(summary.id)) send(summary);
+  for (const summary of arrived) if (!sent.has(summary.id)) send(summary);
 }

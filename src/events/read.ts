@@ -1,10 +1,10 @@
-import { payloadId, type StoredEvent, StoredEvents } from "../models/event.ts";
+import { type StoredEvent, StoredEvents, storedEventId } from "../models/event.ts";
 import type { Platform } from "../platform.ts";
 import type { EventSummary, LogPage } from "../store/event-log.ts";
 import type { EventStream } from "../store/keys.ts";
 import { summaryEvent } from "./append.ts";
 
-type Stores = Pick<Platform, "mongo" | "eventLog" | "clock">;
+type Deps = Pick<Platform, "mongo" | "eventLog" | "clock">;
 
 export interface SummaryPage {
   rows: EventSummary[];
@@ -15,7 +15,7 @@ export interface SummaryPage {
 
 /** A page of an emitter's stored events, newest first; `expand` gives each event whole (rest-api.md, section 4.4). */
 export async function readSummaries(
-  platform: Stores,
+  platform: Deps,
   emitterId: string,
   stream: EventStream,
   page: LogPage & { expand: boolean },
@@ -34,8 +34,8 @@ const STORED_WITHIN_MS = 2000;
 const LOOK_AGAIN_MS = 25;
 const MOST_LOOKS = 8;
 
-async function expand(platform: Stores, emitterId: string, rows: EventSummary[]): Promise<EventSummary[]> {
-  const idOf = (row: EventSummary) => payloadId(emitterId, row.metadata.emit_id);
+async function expand(platform: Deps, emitterId: string, rows: EventSummary[]): Promise<EventSummary[]> {
+  const idOf = (row: EventSummary) => storedEventId(emitterId, row.metadata.emit_id);
   const wholes = new Map<string, StoredEvent>();
   let missing = rows.filter(row => row.metadata.truncated);
   for (let looks = 1; missing.length > 0; looks += 1) {

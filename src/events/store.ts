@@ -2,7 +2,7 @@ import { type StoredEvent, StoredEvents } from "../models/event.ts";
 import type { Platform } from "../platform.ts";
 import { duplicateIndexes } from "../store/mongo.ts";
 
-/** Stores the whole of events; one that an earlier try stored stays as it is. */
+/** Stores the payloads of events; one that an earlier try stored stays as it is. Throws `unavailable`. */
 export async function storeEvents(platform: Pick<Platform, "mongo">, events: StoredEvent[]): Promise<void> {
   if (events.length === 0) return;
   try {
@@ -12,26 +12,26 @@ export async function storeEvents(platform: Pick<Platform, "mongo">, events: Sto
   }
 }
 
-/** What is known of an event that was stored before. */
+/** An event that was stored before. */
 export interface EarlierEvent {
   event_id: string;
-  /** The job that makes its first attempts; absent when they are made, or there are none to make. */
-  group?: string;
+  /** The job that makes its first attempts; absent if they were made, or there are none. */
+  jobId?: string;
 }
 
-/** Those of the events that are stored: what was emitted long ago keeps its id, though Redis has forgotten it. */
+/** Returns the events that are stored: an event emitted long ago keeps its id, even if Redis has forgotten it. */
 export async function findEarlier(
   platform: Pick<Platform, "mongo">,
-  payloadIds: string[],
+  storedEventIds: string[],
 ): Promise<Map<string, EarlierEvent>> {
-  if (payloadIds.length === 0) return new Map();
+  if (storedEventIds.length === 0) return new Map();
   const stored = await StoredEvents(platform.mongo)
-    .find({ _id: { $in: payloadIds } }, { event_id: 1, "undelivered.group": 1 })
+    .find({ _id: { $in: storedEventIds } }, { event_id: 1, "pending_dispatch.job_id": 1 })
     .lean<StoredEvent[]>();
   return new Map(
-    stored.map(({ _id, event_id, undelivered }) => [
+    stored.map(({ _id, event_id, pending_dispatch }) => [
       _id,
-      { event_id, ...(undelivered && { group: undelivered.group }) },
+      { event_id, ...(pending_dispatch && { jobId: pending_dispatch.job_id }) },
     ]),
   );
 }

@@ -56,13 +56,13 @@ function checkParams(params: Record<string, string>, check: Check, route: AnyRou
   if (check(params).length > 0) throw notFound(route.access.kind === "resource" ? route.access.what : "path");
 }
 
-interface Places {
+interface Permits {
   fromQuery: Map<string, string>;
   fromBody: Record<string, unknown>;
 }
 
 /** Query parameters may stand in the body too; the query string wins (design.md, "REST decisions"). */
-function splitPlaces({ fromQuery, fromBody }: Places, coerce: Map<string, Coerce>) {
+function splitPlaces({ fromQuery, fromBody }: Permits, coerce: Map<string, Coerce>) {
   const entries = Object.entries(fromBody);
   const moved = entries.filter(([name]) => coerce.has(name) && !fromQuery.has(name));
   const typed = (name: string, value: unknown) =>

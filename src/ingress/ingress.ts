@@ -1,15 +1,15 @@
 import type { Context, Middleware } from "koa";
 import getRawBody from "raw-body";
 import { createKeyRateLimiter, type RateLimit, rateLimit } from "../http/rate-limit.ts";
-import { gather } from "../lib/batcher.ts";
+import { createBatcher } from "../lib/batcher.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { groupBy } from "../lib/group-by.ts";
 import { newId } from "../lib/ids.ts";
 import { type Source, Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
-import { enqueueRuns, lineIsFull } from "../queues/enqueue-run.ts";
+import { enqueueRuns, runQueueIsFull } from "../queues/enqueue-run.ts";
 import type { Reply } from "../queues/replies.ts";
-import type { LineItem } from "../queues/run-item.ts";
+import type { RunItem } from "../queues/run-item.ts";
 import { loadCode } from "../runs/load-code.ts";
 import { INGRESS_PREFIX } from "../sources/endpoint.ts";
 import { answered, CORS, type HttpAnswer, MAX_BODY_BYTES, taken } from "./http-answer.ts";
@@ -17,7 +17,7 @@ import { httpEvent } from "./http-event.ts";
 
 type IngressPlatform = Pick<
   Platform,
-  "mongo" | "redis" | "keys" | "queues" | "runLine" | "replies" | "clock" | "config"
+  "mongo" | "redis" | "keys" | "queues" | "runQueue" | "replies" | "clock" | "config"
 >;
 
 /** Takes requests for sources at `/in/<endpoint>/…`: makes the event, puts the run into the line, answers. */
@@ -47,7 +47,7 @@ const TOGETHER = 100;
 
 /** Never an answer older than the request: what was deleted a moment ago is gone. */
 function openLookup(platform: IngressPlatform): (endpoint: string) => Promise<Source | null> {
-  return gather(
+  return createBatcher(
     async (endpoints: string[]) => {
       const found = await Sources(platform.mongo)
         .find({ endpoint: { $in: [...new Set(endpoints)] }, active: true, state: "ready" })
@@ -55,33 +55,33 @@ function openLookup(platform: IngressPlatform): (endpoint: string) => Promise<So
       const byEndpoint = new Map(found.map(source => [source.endpoint, source]));
       return endpoints.map(endpoint => byEndpoint.get(endpoint) ?? null);
     },
-    { most: TOGETHER },
+    { maxWeight: TOGETHER },
   );
 }
 
-type Enqueue = (entry: { sourceId: string; item: LineItem }) => Promise<void>;
+type Enqueue = (entry: { sourceId: string; item: RunItem }) => Promise<void>;
 
 /** Throws as `enqueueRun` does. */
 function openEntry(platform: IngressPlatform): Enqueue {
-  const enter = gather(
-    async (entries: { sourceId: string; item: LineItem }[]) => {
-      const accepted = new Map<LineItem, boolean>();
+  const enter = createBatcher(
+    async (entries: { sourceId: string; item: RunItem }[]) => {
+      const accepted = new Map<RunItem, boolean>();
       const bySource = groupBy(entries, entry => entry.sourceId);
       await Promise.all(
         [...bySource].map(async ([sourceId, some]) => {
           const items = some.map(({ item }) => item);
           for (const [i, ok] of (await enqueueRuns(platform, sourceId, items)).entries()) {
-            accepted.set(items[i] as LineItem, ok);
+            accepted.set(items[i] as RunItem, ok);
           }
         }),
       );
       return entries.map(({ item }) => accepted.get(item) ?? false);
     },
     // One at a time: requests keep the order in which they came.
-    { most: TOGETHER },
+    { maxWeight: TOGETHER },
   );
   return async entry => {
-    if (!(await enter(entry))) throw lineIsFull();
+    if (!(await enter(entry))) throw runQueueIsFull();
   };
 }
 

@@ -1,143 +1,154 @@
 import { AppError } from "./errors.ts";
 
-export interface GatherOptions<In> {
-  /** Weight of one batch at most; a single entry above it goes alone. */
-  most: number;
-  /** Batches under way at a time. */
-  atOnce?: number;
-  /** What an entry counts for; 1 by default. */
+export interface BatcherOptions<In> {
+  /** Most weight of one batch; a single heavier entry goes alone. */
+  maxWeight: number;
+  /** Batches in progress at a time; 1 by default. */
+  concurrency?: number;
+  /** The weight of an entry; 1 by default. */
   weigh?: (entry: In) => number;
-  /** Milliseconds to wait for company before a batch begins. 0: at once, with what came in the same turn. */
-  delayMs?: number;
-  /** Weight of a batch that waits no longer. */
-  enough?: number;
+  /** Milliseconds to wait for more entries before a batch starts; by default only those of the same tick share one. */
+  lingerMs?: number;
+  /** Weight at which a batch starts without lingering. */
+  flushWeight?: number;
 }
 
 interface Waiting<In, Out> {
   entry: In;
-  done: (out: Out) => void;
-  fail: (error: unknown) => void;
+  resolve: (out: Out) => void;
+  reject: (error: unknown) => void;
 }
 
 /**
- * Makes one call of many: what comes while earlier batches are under way waits and goes together in the next. Under
- * little load a call goes alone and at once; the more load, the larger the batches and the fewer the round trips.
- * `work` answers one result for each entry, in their order, or nothing for all of them. A batch that fails is tried
- * again entry by entry, so that one that can't succeed fails no other; `unavailable` concerns all alike, those that wait
- * too, and is not tried again.
+ * Turns many calls into few: entries that arrive while earlier batches are in progress wait and share the next one. Under
+ * little load a call goes alone and at once; the more load, the larger the batches and the fewer the round trips. `work`
+ * returns one result for each entry, in order, or nothing for all of them. A failed batch is retried entry by entry, so
+ * that a bad entry fails no other; `unavailable` fails every entry, waiting ones too, and is not retried.
  */
-export function gather<In, Out>(
+export function createBatcher<In, Out>(
   work: (batch: In[]) => Promise<Out[]>,
-  options: GatherOptions<In>,
+  options: BatcherOptions<In>,
 ): (entry: In) => Promise<Out>;
-export function gather<In>(
+export function createBatcher<In>(
   work: (batch: In[]) => Promise<void>,
-  options: GatherOptions<In>,
+  options: BatcherOptions<In>,
 ): (entry: In) => Promise<void>;
-export function gather<In, Out>(
+export function createBatcher<In, Out>(
   work: (batch: In[]) => Promise<unknown>,
-  { most, atOnce = 1, weigh = () => 1, delayMs = 0, enough = most }: GatherOptions<In>,
+  options: BatcherOptions<In>,
 ): (entry: In) => Promise<Out> {
-  let waiting: Waiting<In, Out>[] = [];
-  let waitingWeight = 0;
-  let underWay = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let isNext = false;
+  const batcher = new Batcher<In, Out>(work as (batch: In[]) => Promise<Out[] | undefined>, options);
+  return entry => batcher.add(entry);
+}
 
-  const schedule = () => {
-    if (isNext || underWay >= atOnce || waiting.length === 0) return;
-    if (delayMs > 0 && waitingWeight < enough) {
-      timer ??= setTimeout(begin, delayMs).unref();
+class Batcher<In, Out> {
+  readonly #work: (batch: In[]) => Promise<Out[] | undefined>;
+  readonly #options: Required<BatcherOptions<In>>;
+  #waiting: Waiting<In, Out>[] = [];
+  #waitingWeight = 0;
+  #inProgress = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isScheduled = false;
+
+  constructor(work: (batch: In[]) => Promise<Out[] | undefined>, options: BatcherOptions<In>) {
+    this.#work = work;
+    const defaults = { concurrency: 1, weigh: () => 1, lingerMs: 0, flushWeight: options.maxWeight };
+    this.#options = { ...defaults, ...options };
+  }
+
+  add(entry: In): Promise<Out> {
+    return new Promise<Out>((resolve, reject) => {
+      this.#waiting.push({ entry, resolve, reject });
+      this.#waitingWeight += this.#options.weigh(entry);
+      this.#schedule();
+    });
+  }
+
+  #schedule(): void {
+    const { concurrency, lingerMs, flushWeight } = this.#options;
+    if (this.#isScheduled || this.#inProgress >= concurrency || this.#waiting.length === 0) return;
+    if (lingerMs > 0 && this.#waitingWeight < flushWeight) {
+      this.#timer ??= setTimeout(() => this.#start(), lingerMs).unref();
       return;
     }
-    isNext = true;
-    setImmediate(begin);
-  };
+    this.#isScheduled = true;
+    setImmediate(() => this.#start());
+  }
 
-  const begin = () => {
-    clearTimeout(timer);
-    timer = undefined;
-    isNext = false;
-    if (underWay >= atOnce || waiting.length === 0) return;
-    void run(takeBatch());
-    schedule();
-  };
+  #start(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#isScheduled = false;
+    if (this.#inProgress >= this.#options.concurrency || this.#waiting.length === 0) return;
+    void this.#run(this.#nextBatch());
+    this.#schedule();
+  }
 
-  const takeBatch = () => {
+  #nextBatch(): Waiting<In, Out>[] {
     let weight = 0;
     let count = 0;
-    for (const { entry } of waiting) {
-      const more = weigh(entry);
-      if (count > 0 && weight + more > most) break;
+    for (const { entry } of this.#waiting) {
+      const more = this.#options.weigh(entry);
+      if (count > 0 && weight + more > this.#options.maxWeight) break;
       weight += more;
       count += 1;
     }
-    const batch = waiting.slice(0, count);
-    waiting = waiting.slice(count);
-    waitingWeight -= weight;
-    return batch;
-  };
+    this.#waitingWeight -= weight;
+    return this.#waiting.splice(0, count);
+  }
 
-  const run = async (batch: Waiting<In, Out>[]) => {
-    underWay += 1;
+  async #run(batch: Waiting<In, Out>[]): Promise<void> {
+    this.#inProgress += 1;
     try {
-      const answers = (await work(batch.map(({ entry }) => entry))) as Out[] | undefined;
-      for (const [i, { done }] of batch.entries()) done(answers?.[i] as Out);
+      const results = await this.#work(batch.map(({ entry }) => entry));
+      for (const [i, { resolve }] of batch.entries()) resolve(results?.[i] as Out);
     } catch (error) {
       if (error instanceof AppError && error.code === "unavailable") {
-        // Those who wait would hear the same, only later.
-        for (const { fail } of [...batch, ...waiting]) fail(error);
-        waiting = [];
-        waitingWeight = 0;
+        // Those still waiting would get the same error, only later.
+        for (const { reject } of [...batch, ...this.#waiting.splice(0)]) reject(error);
+        this.#waitingWeight = 0;
       } else if (batch.length === 1) {
-        batch[0]?.fail(error);
+        batch[0]?.reject(error);
       } else {
-        for (const one of batch) await alone(one);
+        for (const one of batch) await this.#runAlone(one);
       }
     } finally {
-      underWay -= 1;
-      schedule();
+      this.#inProgress -= 1;
+      this.#schedule();
     }
-  };
+  }
 
-  const alone = async ({ entry, done, fail }: Waiting<In, Out>) => {
+  async #runAlone({ entry, resolve, reject }: Waiting<In, Out>): Promise<void> {
     try {
-      const answers = (await work([entry])) as Out[] | undefined;
-      done(answers?.[0] as Out);
+      const results = await this.#work([entry]);
+      resolve(results?.[0] as Out);
     } catch (error) {
-      fail(error);
+      reject(error);
     }
-  };
-
-  return entry =>
-    new Promise<Out>((done, fail) => {
-      waiting.push({ entry, done, fail });
-      waitingWeight += weigh(entry);
-      schedule();
-    });
+  }
 }
 
-/** For inserts that no listener waits for: at low rates some share one, which costs much more than they. */
-export const IN_COMPANY = { delayMs: 20, enough: 8 };
+/** For inserts that no listener waits for: at low rates a few share one insert, which costs far more than an entry. */
+export const LINGER = { lingerMs: 20, flushWeight: 8 };
 
-const LATER_MS = 500;
-const MOST_LATER = 1000;
+const DEFER_MS = 500;
+const MAX_DEFERRED = 1000;
 
 /**
- * Does what nobody waits for a little later, for all that came meanwhile. What fails is told to `onFailure` and not tried
- * again: something else makes up for it.
+ * For work that no caller waits for: does it a little later, for everything that arrived by then. A failure goes to
+ * `onFailure` and is not retried, because something else, such as a sweep, makes up for it.
  */
-export function gatherLater<In>(
-  work: (all: In[]) => Promise<void>,
+export function createDeferredBatcher<In>(
+  work: (entries: In[]) => Promise<void>,
   onFailure: (error: unknown) => void,
   weigh: (entry: In) => number = () => 1,
-): (some: In[]) => void {
-  const gathered = gather((batch: In[][]) => work(batch.flat()), {
-    most: MOST_LATER,
-    weigh: some => some.reduce((sum, entry) => sum + weigh(entry), 0),
-    delayMs: LATER_MS,
+): (entries: In[]) => void {
+  const add = createBatcher((batch: In[][]) => work(batch.flat()), {
+    maxWeight: MAX_DEFERRED,
+    weigh: entries => entries.reduce((sum, entry) => sum + weigh(entry), 0),
+    lingerMs: DEFER_MS,
   });
-  return some => {
-    if (some.length > 0) gathered(some).catch(onFailure);
+  return entries => {
+    if (entries.length > 0) add(entries).catch(onFailure);
   };
 }

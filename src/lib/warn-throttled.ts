@@ -1,23 +1,23 @@
 import type { Logger } from "pino";
 
-/** A connection that is away fails again each second; a line each ten says as much. */
-const SELDOM_MS = 10_000;
+/** A lost connection fails every second; one line in ten seconds says as much. */
+const THROTTLE_MS = 10_000;
 
-/** Logs an error at once, and those that follow at most every 10 s, with how many were left out. */
-export function warnSeldom(
+/** Returns a function that logs an error at once, and later ones at most every 10 s, with how many were left out. */
+export function warnThrottled(
   log: Logger,
   message: string,
   fields: Record<string, unknown> = {},
 ): (error: unknown) => void {
   let nextAtMs = 0;
-  let unsaid = 0;
+  let suppressed = 0;
   return error => {
     if (Date.now() < nextAtMs) {
-      unsaid += 1;
+      suppressed += 1;
       return;
     }
-    log.warn({ ...fields, err: error, ...(unsaid > 0 && { unsaid }) }, message);
-    nextAtMs = Date.now() + SELDOM_MS;
-    unsaid = 0;
+    log.warn({ ...fields, err: error, ...(suppressed > 0 && { suppressed }) }, message);
+    nextAtMs = Date.now() + THROTTLE_MS;
+    suppressed = 0;
   };
 }

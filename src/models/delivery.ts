@@ -3,40 +3,42 @@ import { collection, schemaOptions } from "../store/mongo.ts";
 import { EVENT_KEPT_SECONDS } from "./event.ts";
 
 /**
- * `pending`: to be tried at `next_attempt_at_ms`. `delivered`: a 2xx came. `failed`: the schedule is used up, or the
- * webhook was switched off. `cancelled`: webhook or subscription were deleted meanwhile.
+ * `pending`: the next attempt is due at `next_attempt_at_ms`. `delivered`: the endpoint returned a 2xx. `failed`: the
+ * retry schedule is exhausted, the webhook is disabled or the payload is gone. `cancelled`: the webhook or the
+ * subscription was deleted (docs/states.md#delivery).
  */
 export type DeliveryState = "pending" | "delivered" | "failed" | "cancelled";
 
-/** One POST to the endpoint and what came of it. */
-export interface Attempt {
+/** One POST to the endpoint and its result. */
+export interface AttemptRecord {
   number: number;
   /** Unix milliseconds. */
   at_ms: number;
   trigger: "schedule" | "manual";
-  /** HTTP status; null where no answer came. */
+  /** HTTP status; null if no response arrived. */
   status: number | null;
   latency_ms: number;
   /** Why it counts as failed; null for a success. */
   error: string | null;
-  /** First KB of the answer's body. */
+  /** The first KB of the response body. */
   response: string;
 }
 
-/** Retries by hand have no end, a document has. */
-export const ATTEMPTS_KEPT = 50;
+/** Manual retries are unlimited, a document is not: the newest attempts are kept. */
+export const MAX_ATTEMPTS_KEPT = 50;
 
-/** Why a delivery is failed or cancelled. */
+/** Why a delivery failed or was cancelled. */
 export type EndReason =
   | "exhausted"
   | "gone"
   | "webhook-disabled"
   | "payload-gone"
   | "webhook-deleted"
-  | "subscription-deleted";
+  | "subscription-deleted"
+  | "access-lost";
 
 export interface Delivery {
-  /** Derived from emit id and subscription: the unique index that makes a repeated fan-out deliver once. */
+  /** Derived from emit id and subscription: this unique index is why a repeated fan-out delivers once. */
   _id: string;
   webhook_id: string;
   owner_id: string;
@@ -45,27 +47,27 @@ export interface Delivery {
   emit_id: string;
   event_id: string;
   event_name: string;
-  /** Order of the event id, by which an ordered webhook gets its deliveries. */
+  /** The event id as a score, by which an ordered webhook receives its deliveries. */
   event_score: number;
   state: DeliveryState;
   reason: EndReason | null;
-  /** A job of an earlier round is void. */
-  round: number;
-  /** Attempts made since the schedule began; a retry by hand begins it anew. */
-  step: number;
-  /** Whether the schedule or its owner's hand asked for the next attempt. */
-  trigger: Attempt["trigger"];
-  /** The newest ATTEMPTS_KEPT; their numbers count on. */
-  attempts: Attempt[];
+  /** How many times an attempt was scheduled; a job of an earlier generation is superseded. */
+  generation: number;
+  /** Attempts made since the retry schedule started; a manual retry restarts it. */
+  retry_index: number;
+  /** Whether the schedule or a manual retry asked for the next attempt. */
+  trigger: AttemptRecord["trigger"];
+  /** The newest MAX_ATTEMPTS_KEPT; numbering goes on. */
+  attempts: AttemptRecord[];
   next_attempt_at_ms: number | null;
-  /** When the sweep looks whether its job still exists; null once nothing is to come. */
+  /** When the sweep checks that the delivery's job still exists; null once no attempt is to follow. */
   sweep_at_ms: number | null;
   created_at: Date;
   finished_at_ms: number | null;
 }
 
-/** Fields of a delivery that has ended, whatever its end. */
-export const NOTHING_TO_COME = { next_attempt_at_ms: null, sweep_at_ms: null } as const;
+/** Fields of a delivery that has ended, whatever its result. */
+export const NO_FURTHER_ATTEMPT = { next_attempt_at_ms: null, sweep_at_ms: null } as const;
 
 export const Deliveries = collection<Delivery>(
   "deliveries",
@@ -82,10 +84,10 @@ export const Deliveries = collection<Delivery>(
       event_score: { type: Number, default: 0 },
       state: { type: String, required: true, enum: ["pending", "delivered", "failed", "cancelled"] },
       reason: { type: String, default: null },
-      round: { type: Number, required: true },
-      step: { type: Number, required: true },
+      generation: { type: Number, required: true },
+      retry_index: { type: Number, required: true },
       trigger: { type: String, required: true, enum: ["schedule", "manual"] },
-      attempts: { type: [Schema.Types.Mixed] as unknown as Attempt[], required: true },
+      attempts: { type: [Schema.Types.Mixed] as unknown as AttemptRecord[], required: true },
       next_attempt_at_ms: { type: Number, default: null },
       sweep_at_ms: { type: Number, default: null },
       created_at: { type: Date, required: true },
@@ -96,11 +98,11 @@ export const Deliveries = collection<Delivery>(
     .index({ created_at: 1 }, { expireAfterSeconds: EVENT_KEPT_SECONDS })
     .index({ webhook_id: 1, _id: -1 })
     .index({ webhook_id: 1, state: 1, _id: -1 })
-    // The line of an ordered webhook.
+    // What waits at an ordered webhook, in order.
     .index(
       { webhook_id: 1, event_score: 1, _id: 1 },
-      { name: "line", partialFilterExpression: { state: "pending" } },
+      { name: "ordered", partialFilterExpression: { state: "pending" } },
     )
-    // The sweep looks for pending deliveries whose time has long come.
+    // The sweep finds pending deliveries that are overdue.
     .index({ state: 1, sweep_at_ms: 1 }, { partialFilterExpression: { state: "pending" } }),
 );

@@ -1,80 +1,113 @@
-import type { JobsOptions, Queue } from "bullmq";
+import type { Job, JobsOptions, Queue } from "bullmq";
 import type { Static, TSchema } from "typebox";
 import { AppError } from "../lib/errors.ts";
 
-/** Name, payload and options of a queue in one value; producers and its worker import this, never each other. */
-export interface QueueDeclaration<Schema extends TSchema = TSchema> {
+/** One kind of job: its name, payload and identity. Producers and the worker import this, never each other. */
+export interface JobDeclaration<Schema extends TSchema = TSchema> {
+  /** The queue's name. */
+  queue: string;
   name: string;
   schema: Schema;
   options: JobsOptions;
-  /** The job's identity; a job that is still stored under it makes another `add` do nothing. */
-  jobId?: (job: Static<Schema>) => string;
+  /** The job's identity: while a job is stored under it, adding another does nothing. */
+  jobId?: ((payload: Static<Schema>) => string) | undefined;
 }
+
+type JobSchemas = Record<string, TSchema>;
+// biome-ignore lint/suspicious/noExplicitAny: a list of queues holds jobs of any payload
+type AnyJob = JobDeclaration<any>;
+
+/** A queue and the kinds of jobs it carries. */
+export interface QueueDeclaration<Schemas extends JobSchemas = JobSchemas> {
+  name: string;
+  /** Jobs that one worker process handles at once, unless `<NAME>_CONCURRENCY` says otherwise; absent: no worker of ours. */
+  concurrency?: number | undefined;
+  jobs: { [Name in keyof Schemas]: JobDeclaration<Schemas[Name]> };
+}
+
+export type AnyQueue = Pick<QueueDeclaration, "name" | "concurrency"> & { jobs: Record<string, AnyJob> };
 
 /** BullMQ's queues by name, opened by the platform. */
 export type Queues = ReadonlyMap<string, Queue>;
 
 export interface EnqueueOptions {
   delayMs?: number;
-  /** Before all that wait. */
-  first?: boolean;
 }
 
-export function defineQueue<Schema extends TSchema>(
-  declaration: QueueDeclaration<Schema>,
-): QueueDeclaration<Schema> {
-  return declaration;
+interface QueueSpec<Schemas extends JobSchemas> {
+  name: string;
+  concurrency?: number;
+  /** BullMQ's options for every job of the queue. */
+  options: JobsOptions;
+  jobs: {
+    [Name in keyof Schemas]: { schema: Schemas[Name]; jobId?: (payload: Static<Schemas[Name]>) => string };
+  };
 }
 
-/** The opened queue of a declaration; throws when it is not in `queues/index` (a wiring mistake, so never in silence). */
-export function openedQueue(queues: Queues, declaration: QueueDeclaration): Queue {
-  const queue = queues.get(declaration.name);
-  if (!queue) throw new Error(`queue ${declaration.name} is not open: is it in queues/index.ts?`);
+export function defineQueue<Schemas extends JobSchemas>({
+  name,
+  concurrency,
+  options,
+  jobs,
+}: QueueSpec<Schemas>): QueueDeclaration<Schemas> {
+  const declared = Object.entries(jobs).map(([job, { schema, jobId }]) => [
+    job,
+    { queue: name, name: job, schema, options, jobId },
+  ]);
+  return { name, concurrency, jobs: Object.fromEntries(declared) };
+}
+
+/** Returns the opened queue of that name. Throws if it is missing from queues/index.ts, which is a wiring mistake. */
+export function openedQueue(queues: Queues, { name }: { name: string }): Queue {
+  const queue = queues.get(name);
+  if (!queue) throw new Error(`queue ${name} is not open: is it in queues/index.ts?`);
   return queue;
 }
 
-/** Puts one job on a queue. Throws `unavailable` when Redis can't take it; nothing is enqueued then. */
+/** Adds one job to its queue. Throws `unavailable` if Redis can't store it; then nothing was enqueued. */
 export async function enqueue<Schema extends TSchema>(
   queues: Queues,
-  declaration: QueueDeclaration<Schema>,
-  job: Static<Schema>,
+  job: JobDeclaration<Schema>,
+  payload: Static<Schema>,
   options: EnqueueOptions = {},
 ): Promise<void> {
-  await enqueueAll(queues, declaration, [job], options);
+  await enqueueAll(queues, job, [payload], options);
 }
 
-/** Puts many jobs on a queue in one round trip, all or none. Throws as `enqueue` does. */
+/** Adds many jobs of one kind in one round trip, all or none. Throws as `enqueue` does. */
 export async function enqueueAll<Schema extends TSchema>(
   queues: Queues,
-  declaration: QueueDeclaration<Schema>,
-  jobs: Static<Schema>[],
+  job: JobDeclaration<Schema>,
+  payloads: Static<Schema>[],
   options: EnqueueOptions = {},
 ): Promise<void> {
-  if (jobs.length === 0) return;
-  const queue = openedQueue(queues, declaration);
-  const opts = (job: Static<Schema>): JobsOptions => ({
-    ...declaration.options,
-    ...(declaration.jobId && { jobId: declaration.jobId(job) }),
-    ...(options.delayMs && { delay: options.delayMs }),
-    ...(options.first && { lifo: true }),
-  });
-  const added = jobs.map(job => ({ name: declaration.name, data: job, opts: opts(job) }));
-  const [first] = added;
+  if (payloads.length === 0) return;
+  const queue = openedQueue(queues, { name: job.queue });
+  const jobs = payloads.map(data => ({
+    name: job.name,
+    data,
+    opts: {
+      ...job.options,
+      ...(job.jobId && { jobId: job.jobId(data) }),
+      ...(options.delayMs && { delay: options.delayMs }),
+    },
+  }));
+  const [first] = jobs;
   try {
-    // One alone costs half of what a bulk of one does, which is a transaction.
-    if (added.length === 1 && first) await queue.add(first.name, first.data, first.opts);
-    else await queue.addBulk(added);
+    // A single `add` costs half as much as a bulk of one, which is a transaction.
+    if (jobs.length === 1 && first) await queue.add(first.name, first.data, first.opts);
+    else await queue.addBulk(jobs);
   } catch (error) {
     throw new AppError("unavailable", "the queue can't be reached", { cause: error, retryAfterMs: 1000 });
   }
 }
 
-/** True while a job is on its queue and has not ended: neither done nor given up. */
-export async function isAlive(
-  queues: Queues,
-  declaration: QueueDeclaration,
-  jobId: string,
-): Promise<boolean> {
-  const job = await openedQueue(queues, declaration).getJob(jobId);
-  return job !== undefined && !job.finishedOn;
+/** `live`: it waits or runs; `finished`: it is kept after it completed or failed; `absent`: not stored. */
+export type JobState = "live" | "finished" | "absent";
+
+/** Looks up whether a job is still on its queue. */
+export async function jobState(queues: Queues, queue: { name: string }, jobId: string): Promise<JobState> {
+  const job: Job | undefined = await openedQueue(queues, queue).getJob(jobId);
+  if (!job) return "absent";
+  return job.finishedOn ? "finished" : "live";
 }

@@ -1,26 +1,22 @@
 import { enqueue, type Queues } from "./define-queue.ts";
-import { deliveries, type LineTurn } from "./deliveries.ts";
+import { type Drain, deliveries } from "./deliveries.ts";
 
-/** Turns of one webhook within this time are one job, so that they never pile up. Milliseconds. */
-const TURN_MS = 100;
+/** Drains of one webhook due within the same slot are one job, so that they never pile up. Milliseconds. */
+const SLOT_MS = 100;
 
 /**
- * Enqueues the turn of those that wait at a webhook, at the end of the `slotMs` in which `inMs` have passed. That is
- * always in the future, so that a turn under way never swallows the next one.
+ * Enqueues a job that takes up what waits at a webhook, due at the end of the slot in which `inMs` have passed. That is
+ * always in the future, so that a drain under way never swallows the next one. Throws `unavailable`.
  */
-export async function enqueueTurn(
+export async function enqueueDrain(
   platform: { queues: Queues; clock: () => number },
   webhookId: string,
-  line: LineTurn["line"],
+  reason: Drain["reason"],
   inMs: number,
-  slotMs = TURN_MS,
+  slotMs = SLOT_MS,
 ): Promise<void> {
   const now = platform.clock();
   const due_ms = (Math.floor((now + inMs) / slotMs) + 1) * slotMs;
-  await enqueue(
-    platform.queues,
-    deliveries,
-    { webhook_id: webhookId, line, due_ms },
-    { delayMs: due_ms - now },
-  );
+  const drain = { webhook_id: webhookId, reason, due_ms };
+  await enqueue(platform.queues, deliveries.jobs.drain, drain, { delayMs: due_ms - now });
 }

@@ -1,56 +1,56 @@
 import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
-import type { Pushed, RunLine } from "../store/run-queue.ts";
+import type { Pushed, RunQueue } from "../store/run-queue.ts";
 import { enqueue, type Queues } from "./define-queue.ts";
-import type { LineItem } from "./run-item.ts";
+import type { RunItem } from "./run-item.ts";
 import { runs } from "./runs.ts";
 
-interface LinePlatform {
-  runLine: RunLine;
+export interface RunQueueDeps {
+  runQueue: RunQueue;
   queues: Queues;
 }
 
-/** Runs that may wait for one source before its endpoint refuses more; keeps a flood from filling Redis. */
-const LONGEST_LINE = 10_000;
+/** Runs that may wait for one source before its endpoint rejects more, so that a flood can't fill Redis. */
+const MAX_QUEUED_RUNS = 10_000;
 
 /**
- * Puts a run at the end of its source's line, a change before all runs, and wakes a worker. When this returns, the run
- * is accepted. Throws `unavailable` when Redis is away, `rate-limited` when the line of an HTTP source is full.
+ * Appends a run to its source's run queue (a change goes ahead of all runs) and notifies a worker. Once this resolves, the
+ * run is accepted. Throws `unavailable` if Redis is away, `rate-limited` if the run queue of an HTTP source is full.
  */
-export async function enqueueRun(platform: LinePlatform, sourceId: string, item: LineItem): Promise<void> {
+export async function enqueueRun(platform: RunQueueDeps, sourceId: string, item: RunItem): Promise<void> {
   const [accepted] = await enqueueRuns(platform, sourceId, [item]);
-  if (!accepted) throw lineIsFull();
+  if (!accepted) throw runQueueIsFull();
 }
 
-/** As `enqueueRun`, for many of one source; tells of each whether it was accepted, or found the line full. */
+/** As `enqueueRun`, for many runs of one source; returns for each whether it was accepted or the queue was full. */
 export async function enqueueRuns(
-  platform: LinePlatform,
+  platform: RunQueueDeps,
   sourceId: string,
-  items: LineItem[],
+  items: RunItem[],
 ): Promise<boolean[]> {
   const pushed = await push(platform, sourceId, items);
   failpoint("runs-pushed");
-  if (pushed.includes("wake")) await wake(platform, sourceId);
-  return pushed.map(one => one !== "full");
+  if (pushed.includes("notify")) await notifyRuns(platform, sourceId);
+  return pushed.map(result => result !== "full");
 }
 
-/** What an endpoint answers whose source has too much to do. */
-export const lineIsFull = () =>
+/** The error of an endpoint whose source has too many runs waiting. */
+export const runQueueIsFull = () =>
   new AppError("rate-limited", "too many requests wait for this source", { retryAfterMs: 5000 });
 
-async function push(platform: LinePlatform, sourceId: string, items: LineItem[]): Promise<Pushed[]> {
+async function push(platform: RunQueueDeps, sourceId: string, items: RunItem[]): Promise<Pushed[]> {
   const [first] = items;
   const texts = items.map(item => JSON.stringify(item));
-  const longest = first?.kind === "http" ? LONGEST_LINE : 0;
+  const most = first?.kind === "http" ? MAX_QUEUED_RUNS : 0;
   try {
-    if (first?.kind === "change") return [await platform.runLine.pushChange(sourceId, texts[0] ?? "")];
-    return await platform.runLine.push(sourceId, texts, longest);
+    if (first?.kind === "change") return [await platform.runQueue.pushChange(sourceId, texts[0] ?? "")];
+    return await platform.runQueue.push(sourceId, texts, most);
   } catch (error) {
     throw new AppError("unavailable", "the queue can't be reached", { cause: error, retryAfterMs: 1000 });
   }
 }
 
-/** Asks the workers to look at a source's line. */
-export async function wake(platform: Pick<LinePlatform, "queues">, sourceId: string): Promise<void> {
-  await enqueue(platform.queues, runs, { kind: "wake", source_id: sourceId });
+/** Asks the workers to look at a source's run queue. Throws `unavailable`. */
+export async function notifyRuns(platform: Pick<RunQueueDeps, "queues">, sourceId: string): Promise<void> {
+  await enqueue(platform.queues, runs.jobs.notify, { source_id: sourceId });
 }

@@ -1,14 +1,14 @@
-import { gather } from "../lib/batcher.ts";
+import { createBatcher } from "../lib/batcher.ts";
 import { enqueueAll, type Queues } from "./define-queue.ts";
 import { EMISSIONS_PER_JOB, type Emission, type EmissionsJob, emissions } from "./emissions.ts";
 
-/** Of a job's events together: Redis and a worker hold it whole. */
+/** Most bytes of events in one job: Redis and a worker hold a job whole. */
 const BYTES_PER_JOB = 512 * 1024;
-/** Emissions put on the queue in one round trip. */
-const AT_ONCE = 1000;
+/** Emissions enqueued in one round trip. */
+const EMISSIONS_PER_ROUND_TRIP = 1000;
 
-/** Packs emissions into few jobs, in their order. */
-export function inJobs(all: Emission[]): EmissionsJob[] {
+/** Packs emissions into few jobs, in order. */
+export function packEmissions(all: Emission[]): EmissionsJob[] {
   const jobs: Emission[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const emission of all) {
@@ -20,18 +20,18 @@ export function inJobs(all: Emission[]): EmissionsJob[] {
     }
     jobs.at(-1)?.push(emission);
   }
-  return jobs.map(some => (some.length === 1 ? (some[0] as Emission) : { emissions: some }));
+  return jobs.map(packed => (packed.length === 1 ? (packed[0] as Emission) : { emissions: packed }));
 }
 
 const sizeOf = ({ event }: Emission): number => (JSON.stringify(event) ?? "").length;
 
 /**
- * Opens the producer of the `emissions` queue: what is given to it at the same time goes in one job. Each call ends when
- * Redis holds its emission. Throws `unavailable`.
+ * Opens a producer of the `emissions` queue; emissions passed at the same time share one job. The returned function
+ * resolves once Redis holds the emission. It throws `unavailable`.
  */
 export function openPublisher(queues: Queues): (emission: Emission) => Promise<void> {
-  return gather((batch: Emission[]) => enqueueAll(queues, emissions, inJobs(batch)), {
-    most: AT_ONCE,
-    atOnce: 4,
-  });
+  return createBatcher(
+    (batch: Emission[]) => enqueueAll(queues, emissions.jobs.emissions, packEmissions(batch)),
+    { maxWeight: EMISSIONS_PER_ROUND_TRIP, concurrency: 4 },
+  );
 }

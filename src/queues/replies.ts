@@ -1,22 +1,22 @@
 import type { HttpResponse } from "../sandbox/protocol.ts";
 import type { RedisClient } from "../store/redis.ts";
 
-/** What a worker tells the process that waits for a run. */
+/** What a worker sends to the process that waits for a run. */
 export type Reply =
   | { type: "response"; response: HttpResponse }
   /** The run ended; `error` is the component's own. */
   | { type: "ended"; error?: { code: string; message: string } };
 
-/** Hears of the runs that this process waits for. */
+/** Receives replies to the runs that this process waits for. */
 export interface Replies {
-  /** Name to be put into the run's `reply_to`. */
+  /** The name to put into a run's `reply_to`. */
   address: string;
-  /** The first reply of a run, or null when `timeoutMs` passed. Ask before the run is enqueued. */
+  /** The first reply to a run, or null after `timeoutMs`. Must be called before the run is enqueued. */
   first(runId: string, timeoutMs: number): Promise<Reply | null>;
   close(): Promise<void>;
 }
 
-/** Sends a reply on a process's channel; lost when nobody waits any more, which is what a time-out there means. */
+/** Publishes a reply on a process's channel; it is lost if no process waits any longer, which is a timeout there. */
 export async function sendReply(
   redis: RedisClient,
   channel: string,
@@ -26,7 +26,7 @@ export async function sendReply(
   await redis.publish(channel, JSON.stringify({ run_id: runId, reply }));
 }
 
-/** Subscribes a client of its own to this process's channel; one connection for all waits. */
+/** Subscribes a client to this process's channel and takes ownership of it; one connection serves every wait. */
 export async function openReplies(redis: RedisClient, channel: string, address: string): Promise<Replies> {
   const waiting = new Map<string, (reply: Reply | null) => void>();
   redis.on("message", (_channel: string, text: string) => {
@@ -38,17 +38,17 @@ export async function openReplies(redis: RedisClient, channel: string, address: 
     address,
     first(runId, timeoutMs) {
       return new Promise(resolve => {
-        const settle = (reply: Reply | null) => {
+        const end = (reply: Reply | null) => {
           clearTimeout(timer);
           waiting.delete(runId);
           resolve(reply);
         };
-        const timer = setTimeout(() => settle(null), timeoutMs);
-        waiting.set(runId, settle);
+        const timer = setTimeout(() => end(null), timeoutMs);
+        waiting.set(runId, end);
       });
     },
     async close() {
-      for (const settle of waiting.values()) settle(null);
+      for (const end of waiting.values()) end(null);
       redis.disconnect();
     },
   };

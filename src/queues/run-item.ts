@@ -2,25 +2,25 @@ import { Ajv } from "ajv";
 import { type Static, Type } from "typebox";
 import { AppError } from "../lib/errors.ts";
 
-/** What all that waits in a source's line has. */
+/** Fields of everything that waits in a run queue. */
 const common = {
-  /** The run's identity: a run given out twice finds its own record. */
+  /** The run's identity: a run that is executed again finds its own record. */
   run_id: Type.String(),
-  /** Unix milliseconds at which its cause happened. */
+  /** Unix milliseconds at which it was triggered. */
   at_ms: Type.Number(),
-  /** Name of the process that waits for the answer. */
+  /** Name of the process that waits for the reply. */
   reply_to: Type.Optional(Type.String()),
 };
 
-const Triggered = Type.Object({
+const Trigger = Type.Object({
   kind: Type.Union([Type.Literal("http"), Type.Literal("timer"), Type.Literal("event")]),
   ...common,
-  /** What `run` is given. */
+  /** The argument of `run`. */
   event: Type.Unknown(),
   hops: Type.Optional(Type.Integer({ minimum: 0 })),
 });
 
-/** The fields of a source that an update may change; secrets in `configured_props` are sealed already. */
+/** The fields of a source that an update may change; `configured_props` is already encrypted. */
 const Candidate = Type.Object({
   component_id: Type.String(),
   component_url: Type.Union([Type.String(), Type.Null()]),
@@ -36,28 +36,28 @@ const Change = Type.Object({
   kind: Type.Literal("change"),
   ...common,
   op: Type.Union([Type.Literal("create"), Type.Literal("update"), Type.Literal("delete")]),
-  /** A change that has not begun by then is void: nobody waits for it any more. Unix milliseconds. */
+  /** Unix milliseconds after which the change must not start: its caller no longer waits for it. */
   expires_at_ms: Type.Optional(Type.Number()),
   candidate: Type.Optional(Candidate),
-  /** The source's `change_id` that the candidate was made from. */
+  /** The `change_id` of the source that the candidate was made from. */
   prepared_for: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  /** False: what the deploy hook emits is dropped (and counted). */
+  /** False: events emitted by the deploy hook are dropped (and counted). */
   emit_on_deploy: Type.Optional(Type.Boolean()),
 });
 
-const LineItem = Type.Union([Triggered, Change]);
+const RunItem = Type.Union([Trigger, Change]);
 
-export type TriggeredItem = Static<typeof Triggered>;
+export type TriggerItem = Static<typeof Trigger>;
 export type ChangeItem = Static<typeof Change>;
-export type LineItem = Static<typeof LineItem>;
+export type RunItem = Static<typeof RunItem>;
 export type Candidate = Static<typeof Candidate>;
 
-const validate = new Ajv({ strict: false }).compile<LineItem>(LineItem);
+const validate = new Ajv({ strict: false }).compile<RunItem>(RunItem);
 
-/** Checks what stood in the line, which an older version may have put there. Throws `invalid`. */
-export function parseLineItem(text: string): LineItem {
+/** Parses an item of a run queue, which an older version may have written. Throws `invalid` or SyntaxError. */
+export function parseRunItem(text: string): RunItem {
   const item: unknown = JSON.parse(text);
   if (!validate(item))
-    throw new AppError("invalid", `run in line: ${validate.errors?.[0]?.message ?? "unreadable"}`);
+    throw new AppError("invalid", `queued run: ${validate.errors?.[0]?.message ?? "unreadable"}`);
   return item;
 }

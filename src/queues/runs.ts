@@ -1,24 +1,27 @@
 import { type Static, Type } from "typebox";
 import { defineQueue } from "./define-queue.ts";
 
-/**
- * `wake`: runs wait in the source's line. `tick`: a timer's moment came (made by a job scheduler). The runs themselves
- * stand in the line, not here: runs of one source are serial over all workers (docs/decisions/0002).
- */
-export const RunsJob = Type.Object({
-  kind: Type.Union([Type.Literal("wake"), Type.Literal("tick")]),
-  source_id: Type.String(),
-});
-export type RunsJob = Static<typeof RunsJob>;
+const SourceJob = Type.Object({ source_id: Type.String() });
+export type SourceJob = Static<typeof SourceJob>;
 
+/**
+ * Jobs about a source. The runs themselves wait in the source's run queue and not here, because the runs of one source are
+ * serial over all workers (docs/decisions/0002-runs-of-a-source.md).
+ */
 export const runs = defineQueue({
   name: "runs",
-  schema: RunsJob,
+  concurrency: 8,
   options: {
-    // The line keeps the work; a wake that failed is found by the sweep, so a handful of tries is enough.
+    // The run queue keeps the work and the sweep finds a notify job that failed, so a few attempts are enough.
     attempts: 5,
     backoff: { type: "exponential", delay: 1000, jitter: 0.5 },
     removeOnComplete: { age: 600, count: 200 },
     removeOnFail: { age: 7 * 86_400, count: 1000 },
+  },
+  jobs: {
+    /** Runs wait in the source's run queue. */
+    notify: { schema: SourceJob },
+    /** A timer is due; made by a job scheduler. */
+    tick: { schema: SourceJob },
   },
 });

@@ -1,11 +1,11 @@
-/** Thrown by a handler that could not do all of its job now: the job comes again, and no attempt is used up. */
-export class Postponed extends Error {
+/** Thrown by a handler that can't finish its job now: the job comes back after a delay, and no attempt is used up. */
+export class Snooze extends Error {
   readonly delayMs: number;
-  /** For the job's log line. */
+  /** Fields for the job's log line. */
   readonly fields: Record<string, unknown>;
   constructor(delayMs: number, fields: Record<string, unknown>) {
-    super(`postponed for ${delayMs} ms`);
-    this.name = "Postponed";
+    super(`snoozed for ${delayMs} ms`);
+    this.name = "Snooze";
     this.delayMs = delayMs;
     this.fields = fields;
   }

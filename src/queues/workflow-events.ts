@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { defineQueue } from "./define-queue.ts";
 
-/** Public: what a workflow engine takes from this queue (docs/jobs.md; examples/workflow-engine has a small one). */
+/** Public: what a workflow engine takes from this queue (docs/jobs.md; examples/workflow-engine holds a small engine). */
 export const WorkflowEventsJob = Type.Object({
   workflow_id: Type.String(),
   subscription_id: Type.String(),
@@ -16,12 +16,16 @@ export type WorkflowEventsJob = Static<typeof WorkflowEventsJob>;
 
 export const workflowEvents = defineQueue({
   name: "workflow-events",
-  schema: WorkflowEventsJob,
-  jobId: job => `${job.emitter_id}-${job.event_id}-${job.subscription_id}`,
   options: {
     attempts: 12,
     backoff: { type: "exponential", delay: 500, jitter: 0.5 },
     removeOnComplete: { age: 3600, count: 1000 },
     removeOnFail: { age: 7 * 86_400, count: 10_000 },
+  },
+  jobs: {
+    "workflow-events": {
+      schema: WorkflowEventsJob,
+      jobId: ({ emitter_id, event_id, subscription_id }) => `${emitter_id}-${event_id}-${subscription_id}`,
+    },
   },
 });

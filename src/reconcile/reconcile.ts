@@ -1,25 +1,27 @@
-import { enqueueOverdue } from "../deliveries/sweep.ts";
-import { enqueueForgotten } from "../deliveries/sweep-dispatch.ts";
+import { enqueueOverdueDeliveries } from "../deliveries/sweep.ts";
+import { redispatchLost } from "../deliveries/sweep-dispatches.ts";
+import { settlesWithin } from "../lib/deadline.ts";
 import { AppError } from "../lib/errors.ts";
+import { unixSeconds } from "../lib/unix-seconds.ts";
 import { Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
-import { wake } from "../queues/enqueue-run.ts";
-import { sendForgotten } from "../runs/outbox.ts";
+import { notifyRuns } from "../queues/enqueue-run.ts";
+import { sendLostOutboxes } from "../runs/outbox.ts";
 import { enqueueDelete } from "../sources/service.ts";
-import { takeLock } from "../store/lock.ts";
+import { acquireLock } from "../store/lock.ts";
 import { reconcileTimers } from "./timers.ts";
 
-/** Work younger than this is in somebody's hands and not lost. */
+/** Work younger than this is being handled and not lost. */
 const GRACE_MS = 15_000;
-/** What a round under way gets to end when its process does. */
+/** How long a pass may take to end when its process stops. */
 const STOP_MS = 2000;
-/** A deployment is given up by its creator long before. */
+/** The request that deploys a source gives up long before. */
 const DEPLOYING_MS = 15 * 60_000;
 
 /**
- * What must agree between MongoDB, Redis and the queues, repaired: work that was stored and never enqueued (a crash in
- * between), timers that do not tick, sources between two states (design.md, guarantees 2 and 7). Answers what it mended.
- * What fails is logged and keeps nothing else from being mended; throws `unavailable` with a store away.
+ * Repairs what must agree between MongoDB, Redis and the queues: work that was stored and never enqueued because of a
+ * crash in between, timers that do not tick, sources between two states (docs/design.md#guarantee-2). Returns how much it
+ * repaired, by step. A failing step is logged and keeps no other from running; throws `unavailable` if a store is away.
  */
 export async function reconcile(
   platform: Platform,
@@ -27,50 +29,50 @@ export async function reconcile(
 ): Promise<Record<string, number>> {
   const graceMs = Math.min(GRACE_MS, platform.config.sweepEveryMs);
   const steps: [string, () => Promise<number>][] = [
-    ["lines", () => wakeStuck(platform, graceMs)],
-    ["outboxes", () => sendForgotten(platform, graceMs)],
-    ["first_attempts", () => enqueueForgotten(platform)],
-    ["deliveries", () => enqueueOverdue(platform)],
+    ["run_queues", () => notifyStalled(platform, graceMs)],
+    ["outboxes", () => sendLostOutboxes(platform, graceMs)],
+    ["dispatches", () => redispatchLost(platform)],
+    ["deliveries", () => enqueueOverdueDeliveries(platform)],
     ["timers", async () => (await reconcileTimers(platform)).timers],
     ["deleting", () => finishDeletions(platform, graceMs)],
-    ["deploying", () => dropAbandoned(platform)],
+    ["deploying", () => deleteAbandoned(platform)],
   ];
-  const mended: Record<string, number> = {};
-  for (const [what, mend] of steps) {
+  const repaired: Record<string, number> = {};
+  for (const [step, repair] of steps) {
     try {
-      mended[what] = await mend();
+      repaired[step] = await repair();
     } catch (error) {
       if (isStopped() || (error instanceof AppError && error.code === "unavailable")) throw error;
-      platform.log.error({ err: error, what }, "can't be reconciled");
-      mended[what] = 0;
+      platform.log.error({ err: error, step }, "reconciler step failed");
+      repaired[step] = 0;
     }
   }
-  return mended;
+  return repaired;
 }
 
-async function wakeStuck(platform: Platform, graceMs: number): Promise<number> {
-  const lines = await platform.runLine.stuck(Date.now() - graceMs);
-  for (const sourceId of lines) await wake(platform, sourceId);
-  return lines.length;
+async function notifyStalled(platform: Platform, graceMs: number): Promise<number> {
+  const stalled = await platform.runQueue.findStalled(Date.now() - graceMs);
+  for (const sourceId of stalled) await notifyRuns(platform, sourceId);
+  return stalled.length;
 }
 
 async function finishDeletions(platform: Platform, graceMs: number): Promise<number> {
-  const before = Math.floor((platform.clock() - graceMs) / 1000);
-  const left = await Sources(platform.mongo)
+  const before = unixSeconds(platform.clock() - graceMs);
+  const unfinished = await Sources(platform.mongo)
     .find({ state: "deleting", updated_at: { $lte: before } }, { _id: 1 })
     .lean();
-  let mended = 0;
-  for (const { _id } of left) {
-    // A line that is not empty has its deletion in front already.
-    if ((await platform.runLine.length(_id)) > 0) continue;
+  let repaired = 0;
+  for (const { _id } of unfinished) {
+    // If the run queue is not empty, the deletion is already in it.
+    if ((await platform.runQueue.length(_id)) > 0) continue;
     await enqueueDelete(platform, _id);
-    mended += 1;
+    repaired += 1;
   }
-  return mended;
+  return repaired;
 }
 
-async function dropAbandoned(platform: Platform): Promise<number> {
-  const before = Math.floor((platform.clock() - DEPLOYING_MS) / 1000);
+async function deleteAbandoned(platform: Platform): Promise<number> {
+  const before = unixSeconds(platform.clock() - DEPLOYING_MS);
   const { deletedCount } = await Sources(platform.mongo).deleteMany({
     state: "deploying",
     updated_at: { $lte: before },
@@ -78,35 +80,36 @@ async function dropAbandoned(platform: Platform): Promise<number> {
   return deletedCount;
 }
 
-/** Reconciles at start and then again and again, in whichever process holds the lock; answers how to end it. */
-export function keepReconciled(platform: Platform): () => Promise<void> {
+/** Reconciles at start and then periodically, in whichever process holds the lock; returns the function that stops it. */
+export function startReconciling(platform: Platform): () => Promise<void> {
   const everyMs = platform.config.sweepEveryMs;
   let running: Promise<void> | undefined;
   let isStopped = false;
-  const round = async () => {
+  const pass = async () => {
     try {
-      if (!(await takeLock(platform.redis, platform.keys.leader(), platform.processId, everyMs * 3))) return;
-      const mended = Object.entries(await reconcile(platform, () => isStopped)).filter(
+      const lock = platform.keys.reconcilerLock();
+      if (!(await acquireLock(platform.redis, lock, platform.processId, everyMs * 3))) return;
+      const repaired = Object.entries(await reconcile(platform, () => isStopped)).filter(
         ([, count]) => count > 0,
       );
-      for (const [what, count] of mended) platform.counters.add("reconciled_total", { what }, count);
-      if (mended.length > 0) platform.log.warn(Object.fromEntries(mended), "reconciled");
+      for (const [step, count] of repaired) platform.counters.add("reconciled_total", { what: step }, count);
+      if (repaired.length > 0) platform.log.warn(Object.fromEntries(repaired), "reconciled");
     } catch (error) {
-      if (!isStopped) platform.log.error({ err: error }, "reconcile failed");
+      if (!isStopped) platform.log.error({ err: error }, "reconciling failed");
     }
   };
-  const next = () => {
-    // With Redis away a round waits for it: those that come due meanwhile must not pile up behind it.
-    running ??= round().finally(() => {
+  const startPass = () => {
+    // While Redis is away a pass waits for it: passes that come due in the meantime must not pile up.
+    running ??= pass().finally(() => {
       running = undefined;
     });
   };
-  next();
-  const timer = setInterval(next, everyMs);
+  startPass();
+  const timer = setInterval(startPass, everyMs);
   return async () => {
     isStopped = true;
     clearInterval(timer);
-    // With a store away the round may wait for it; cut off anywhere, the next one begins anew.
-    await Promise.race([running, new Promise(resolve => setTimeout(resolve, STOP_MS).unref())]);
+    // If a store is away the pass may wait for it; interrupted anywhere, the next one starts over.
+    if (running) await settlesWithin(running, STOP_MS);
   };
 }

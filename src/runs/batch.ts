@@ -1,126 +1,160 @@
 import type { Source } from "../models/source.ts";
-import type { TriggeredItem } from "../queues/run-item.ts";
+import type { TriggerItem } from "../queues/run-item.ts";
 import type { CallError, CallResult } from "../sandbox/protocol.ts";
 import { dedupe, inOrder } from "./dedupe.ts";
-import type { RunPlatform } from "./deps.ts";
-import { emissionsOf } from "./emissions.ts";
+import type { RunDeps } from "./deps.ts";
+import { emissionsOf, MAX_LOG_EVENTS } from "./emissions.ts";
 import { type Executor, openExecutor } from "./executor.ts";
-import { openAllowance } from "./quota.ts";
+import { openQuota, type Quota } from "./quota.ts";
 import type { FinishedRun, Memory } from "./record.ts";
-import { BATCH_MS, type Ended, openBatchRecord, QUOTA_EXCEEDED } from "./record-batch.ts";
+import { BATCH_MS, BatchRecorder, type EndedRun, QUOTA_EXCEEDED } from "./record-batch.ts";
 import { reply } from "./reply.ts";
 
-/** Outcome and error of a record. */
+/** Outcome and error of a run record. */
 export const outcomeOf = (error: CallError | undefined) =>
   error
     ? { outcome: error.code, error: { code: error.code, message: error.message.slice(0, 1024) } }
     : { outcome: "ok" };
 
-/** Runs of one source, one after the other on what the one before remembered, recorded together. */
-export async function openBatch(platform: RunPlatform, source: Source, memory: Memory, signal: AbortSignal) {
-  const allowance = await openAllowance(platform, source.owner_id);
-  const record = openBatchRecord(platform, source, memory);
-  const answered = new Set<string>();
-  let executor: Executor | undefined;
-  let now = memory;
+/** Runs of one source, executed one after another, each on what the one before remembered, and recorded together. */
+export class RunBatch {
+  readonly #platform: RunDeps;
+  readonly #source: Source;
+  readonly #signal: AbortSignal;
+  readonly #quota: Quota;
+  readonly #recorder: BatchRecorder;
+  readonly #answered = new Set<string>();
+  #executor: Executor | undefined;
+  #memory: Memory;
 
-  const factsOf = ({ run_id, kind }: TriggeredItem) => ({
-    _id: run_id,
-    source_id: source._id,
-    owner_id: source.owner_id,
-    kind,
-  });
-
-  function refuse(item: TriggeredItem): Ended {
-    const error = QUOTA_EXCEEDED;
-    const emissions = emissionsOf(source, item, { emits: [], logs: [], error }, platform);
-    const dropped = { "over-quota": 1 };
-    const run = { ...factsOf(item), ...outcomeOf(error), duration_ms: 0, emitted: 0, dropped, emissions };
-    return { run, item, error, deduped: 0, isAnswered: false };
+  private constructor(platform: RunDeps, source: Source, memory: Memory, signal: AbortSignal, quota: Quota) {
+    this.#platform = platform;
+    this.#source = source;
+    this.#memory = memory;
+    this.#signal = signal;
+    this.#quota = quota;
+    this.#recorder = new BatchRecorder(platform, source, memory);
   }
 
-  function take(item: TriggeredItem, result: CallResult, started_at_ms: number): Ended {
-    const { strategy } = executor as Executor;
-    const { kept, dropped, memory: remembered } = dedupe(strategy, now.dedupe, inOrder(result.emits));
-    const given = { emits: kept, logs: result.logs, error: result.error };
-    const emissions = emissionsOf(source, item, given, platform);
-    now = memoryAfter(now, result.db, remembered, strategy !== undefined) ?? now;
-    allowance.spend(result.durationMs);
+  static async open(
+    platform: RunDeps,
+    source: Source,
+    memory: Memory,
+    signal: AbortSignal,
+  ): Promise<RunBatch> {
+    return new RunBatch(platform, source, memory, signal, await openQuota(platform, source.owner_id));
+  }
+
+  /**
+   * Runs the first item and as many of the others as go with it; returns those that ended, in order, at least one. Throws
+   * if not even the first could be executed.
+   */
+  async run(items: TriggerItem[]): Promise<EndedRun[]> {
+    const ended: EndedRun[] = [];
+    const add = (one: EndedRun) => {
+      ended.push(one);
+      this.#recorder.add(one, this.#memory);
+    };
+    const { runs, forMs } = await this.#quota.reserve(items.length, BATCH_MS);
+    if (runs === 0) {
+      for (const item of items.slice(0, 1)) add(this.#rejectOverQuota(item));
+      return ended;
+    }
+    this.#executor ??= await openExecutor(this.#platform, this.#source, this.#signal);
+    const { strategy } = this.#executor;
+    let startedAt = this.#platform.clock();
+    let failure: { error: unknown } | undefined;
+    try {
+      await this.#executor.execute(items.slice(0, runs), this.#memory.db, {
+        forMs,
+        onRespond: (item, response) => {
+          this.#answered.add(item.run_id);
+          // A response that can't be sent is a time-out for whoever waits, and no failure of the run.
+          reply(this.#platform, item, { type: "response", response }).catch(() => undefined);
+        },
+        onResult: (item, result) => {
+          if (failure) return;
+          try {
+            add(this.#finish(item, result, startedAt, strategy));
+            startedAt = this.#platform.clock();
+          } catch (error) {
+            failure = { error };
+          }
+        },
+      });
+      if (failure) throw failure.error;
+    } catch (error) {
+      // What ended before is recorded; the run that could not be executed is the first of the next batch.
+      if (ended.length === 0) throw error;
+    } finally {
+      this.#quota.refund(runs - ended.length);
+    }
+    return ended;
+  }
+
+  /** Records and sends what is not recorded yet. Throws as `recordRuns` does. */
+  end(): Promise<void> {
+    return this.#recorder.end();
+  }
+
+  #finish(
+    item: TriggerItem,
+    result: CallResult,
+    started_at_ms: number,
+    strategy: Executor["strategy"],
+  ): EndedRun {
+    const { kept, dropped, memory } = dedupe(strategy, this.#memory.dedupe, inOrder(result.emits));
+    const effects = { emits: kept, logs: result.logs, error: result.error };
+    const emissions = emissionsOf(this.#source, item, effects, this.#platform);
+    this.#memory = memoryAfter(this.#memory, result.db, memory, strategy !== undefined) ?? this.#memory;
+    this.#quota.spend(result.durationMs);
+    const logsDropped = Math.max(0, result.logs.length - MAX_LOG_EVENTS);
     const run: FinishedRun = {
-      ...factsOf(item),
+      ...this.#factsOf(item),
       ...outcomeOf(result.error),
       started_at_ms,
       duration_ms: result.durationMs,
       cpu_ms: result.cpuMs,
       memory_bytes: result.memoryBytes,
       emitted: kept.length,
-      dropped: dropped > 0 ? { deduped: dropped } : {},
+      dropped: {
+        ...(dropped > 0 && { deduped: dropped }),
+        ...(logsDropped > 0 && { "log-limit": logsDropped }),
+      },
       emissions,
     };
-    return { run, item, error: result.error, deduped: dropped, isAnswered: answered.has(item.run_id) };
+    return { run, item, error: result.error, isAnswered: this.#answered.has(item.run_id) };
   }
 
-  return {
-    /**
-     * Runs the first, and of the others as many as go with it: answers those that have ended, in order, at least one.
-     * Throws when not even the first could be executed.
-     */
-    async run(items: TriggeredItem[]): Promise<Ended[]> {
-      const ended: Ended[] = [];
-      const add = (one: Ended) => {
-        ended.push(one);
-        record.add(one, now);
-      };
-      const { runs, forMs } = await allowance.take(items.length, BATCH_MS);
-      if (runs === 0) {
-        for (const item of items.slice(0, 1)) add(refuse(item));
-        return ended;
-      }
-      executor ??= await openExecutor(platform, source, signal);
-      let startedAt = platform.clock();
-      let failure: { error: unknown } | undefined;
-      try {
-        await executor.execute(items.slice(0, runs), now.db, {
-          forMs,
-          onRespond(item, response) {
-            answered.add(item.run_id);
-            // One that can't be told is a time-out for who waits, and no failure of the run.
-            reply(platform, item, { type: "response", response }).catch(() => undefined);
-          },
-          onResult(item, result) {
-            if (failure) return;
-            try {
-              add(take(item, result, startedAt));
-              startedAt = platform.clock();
-            } catch (error) {
-              failure = { error };
-            }
-          },
-        });
-        if (failure) throw failure.error;
-      } catch (error) {
-        // What ended before it stands; the one that could not be executed is then the first of the next.
-        if (ended.length === 0) throw error;
-      } finally {
-        allowance.giveBack(runs - ended.length);
-      }
-      return ended;
-    },
-    /** Records and sends what is not recorded yet. */
-    end: record.end,
-  };
+  #rejectOverQuota(item: TriggerItem): EndedRun {
+    const error = QUOTA_EXCEEDED;
+    const emissions = emissionsOf(this.#source, item, { emits: [], logs: [], error }, this.#platform);
+    const run: FinishedRun = {
+      ...this.#factsOf(item),
+      ...outcomeOf(error),
+      duration_ms: 0,
+      emitted: 0,
+      dropped: { "over-quota": 1 },
+      emissions,
+    };
+    return { run, item, error, isAnswered: false };
+  }
+
+  #factsOf({ run_id, kind }: TriggerItem) {
+    return { _id: run_id, source_id: this.#source._id, owner_id: this.#source.owner_id, kind };
+  }
 }
 
-/** What must be stored, or undefined when the run changed nothing of it. */
+/** Returns what must be stored; undefined if the run changed nothing of it. */
 export function memoryAfter(
   memory: Memory,
   db: Record<string, unknown> | undefined,
-  remembered: Memory["dedupe"],
-  dedupes: boolean,
+  dedupeAfter: Memory["dedupe"],
+  hasDedupe: boolean,
 ): Memory | undefined {
   const dbAfter = db ?? memory.db;
   const dbChanged = db !== undefined && JSON.stringify(db) !== JSON.stringify(memory.db);
-  const dedupeChanged = dedupes && JSON.stringify(remembered) !== JSON.stringify(memory.dedupe);
+  const dedupeChanged = hasDedupe && JSON.stringify(dedupeAfter) !== JSON.stringify(memory.dedupe);
   if (!dbChanged && !dedupeChanged) return undefined;
-  return { db: dbAfter, dedupe: dedupes ? remembered : memory.dedupe, version: memory.version };
+  return { db: dbAfter, dedupe: hasDedupe ? dedupeAfter : memory.dedupe, version: memory.version };
 }

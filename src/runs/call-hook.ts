@@ -5,12 +5,14 @@ import { endpointUrl } from "../sources/endpoint.ts";
 import { countDrop } from "../store/drops.ts";
 import { memoryAfter } from "./batch.ts";
 import { dedupe, inOrder } from "./dedupe.ts";
-import type { RunPlatform } from "./deps.ts";
+import type { RunDeps } from "./deps.ts";
 import { loadCode } from "./load-code.ts";
 import type { Memory } from "./record.ts";
 
-/** What a source's hooks did so far, in the order they were called. */
-export interface HookTrail {
+export type Hook = Exclude<ComponentCall, "run">;
+
+/** What a source's hooks have done so far, in the order in which they were called. */
+export interface HookEffects {
   memory: Memory;
   memoryChanged: boolean;
   emits: Emit[];
@@ -19,7 +21,7 @@ export interface HookTrail {
   durationMs: number;
 }
 
-export const newTrail = (memory: Memory): HookTrail => ({
+export const newHookEffects = (memory: Memory): HookEffects => ({
   memory,
   memoryChanged: false,
   emits: [],
@@ -28,14 +30,14 @@ export const newTrail = (memory: Memory): HookTrail => ({
   durationMs: 0,
 });
 
-type Hooked = Pick<Source, "_id" | "owner_id" | "component_id" | "configured_props" | "endpoint">;
+type HookedSource = Pick<Source, "_id" | "owner_id" | "component_id" | "configured_props" | "endpoint">;
 
-/** Calls one hook when the component has it, adding what it did to the trail. Answers the error it ended with, if any. */
+/** Calls a hook, if the component has it, and adds what it did to `effects`. Returns the error it ended with, if any. */
 export async function callHook(
-  platform: RunPlatform,
-  source: Hooked,
-  hook: Exclude<ComponentCall, "run">,
-  trail: HookTrail,
+  platform: RunDeps,
+  source: HookedSource,
+  hook: Hook,
+  effects: HookEffects,
   options: { signal: AbortSignal; mute?: boolean },
 ): Promise<CallError | null> {
   const { component, bundle } = await loadCode(platform, source.component_id);
@@ -51,22 +53,22 @@ export async function callHook(
       props: propValuesForRun(component.description.props, values, {
         endpointUrl: endpointUrl(platform, source.endpoint),
       }),
-      db: trail.memory.db,
+      db: effects.memory.db,
     },
     { signal: options.signal, wallMs: platform.config.sandbox.hookMs, owner: source.owner_id },
   );
   options.signal.throwIfAborted();
   const { dedupe: strategy } = component.description;
-  const { kept, dropped, memory } = dedupe(strategy, trail.memory.dedupe, inOrder(result.emits));
-  const changed = memoryAfter(trail.memory, result.db, memory, strategy !== undefined);
+  const { kept, dropped, memory } = dedupe(strategy, effects.memory.dedupe, inOrder(result.emits));
+  const changed = memoryAfter(effects.memory, result.db, memory, strategy !== undefined);
   if (changed) {
-    trail.memory = changed;
-    trail.memoryChanged = true;
+    effects.memory = changed;
+    effects.memoryChanged = true;
   }
   if (options.mute) await countDrop(platform, source._id, "deploy-muted", kept.length);
-  else trail.emits.push(...kept);
-  trail.logs.push(...result.logs);
-  trail.deduped += dropped;
-  trail.durationMs += result.durationMs;
+  else effects.emits.push(...kept);
+  effects.logs.push(...result.logs);
+  effects.deduped += dropped;
+  effects.durationMs += result.durationMs;
   return result.error ?? null;
 }

@@ -1,15 +1,15 @@
 import type { Platform } from "../platform.ts";
 
-/** What working off a source's line needs. */
-export type RunPlatform = Pick<
+/** What the execution of runs needs of the platform. */
+export type RunDeps = Pick<
   Platform,
   | "mongo"
   | "redis"
   | "keys"
   | "queues"
   | "eventLog"
-  | "directory"
-  | "runLine"
+  | "routing"
+  | "runQueue"
   | "secrets"
   | "counters"
   | "config"
@@ -17,3 +17,6 @@ export type RunPlatform = Pick<
   | "log"
   | "sandboxes"
 >;
+
+/** Ids and results for log lines. */
+export type LogFields = Record<string, unknown>;

@@ -3,10 +3,10 @@ import type { Platform } from "../platform.ts";
 import type { Emission } from "../queues/emissions.ts";
 import type { CallError, Emit, LogLine } from "../sandbox/protocol.ts";
 
-/** Log lines of one run that become `$logs` events; as many as a stream keeps. */
-const LOG_LINES = 100;
+/** Log lines of one run that become `$logs` events: as many as a stream keeps. */
+export const MAX_LOG_EVENTS = 100;
 
-/** What a run was given, for its error event. */
+/** What triggered a run, for its error event. */
 export interface Cause {
   run_id: string;
   kind: string;
@@ -15,9 +15,11 @@ export interface Cause {
   hops?: number | undefined;
 }
 
-/** The emissions of one run: its events, then its log lines, then its error; ids are derived from the run's. */
+type Emitter = Pick<Source, "_id" | "owner_id" | "component_id">;
+
+/** Returns the emissions of one run: its events, then its log lines, then its error; their ids derive from the run's. */
 export function emissionsOf(
-  source: Pick<Source, "_id" | "owner_id" | "component_id">,
+  source: Emitter,
   cause: Cause,
   result: { emits: Emit[]; logs: LogLine[]; error?: CallError | undefined },
   platform: Pick<Platform, "config">,
@@ -30,20 +32,18 @@ export function emissionsOf(
     ...(summary !== undefined && { summary: summary.slice(0, 1024) }),
     hops: cause.hops ?? 0,
   });
-  return [
-    ...result.emits.map(({ event, metadata }, i) =>
-      emission(`${i}`, metadata.name ?? "", event, metadata.summary),
-    ),
-    ...result.logs.slice(-LOG_LINES).map((line, i) => emission(`log${i}`, "$logs", line)),
-    ...(result.error
-      ? [emission("error", "$errors", errorEvent(source, cause, result.error, platform))]
-      : []),
-  ];
+  const events = result.emits.map(({ event, metadata }, i) =>
+    emission(`${i}`, metadata.name ?? "", event, metadata.summary),
+  );
+  const logs = result.logs.slice(-MAX_LOG_EVENTS).map((line, i) => emission(`log${i}`, "$logs", line));
+  if (!result.error) return [...events, ...logs];
+  const error = errorEvent(source, cause, result.error, platform);
+  return [...events, ...logs, emission("error", "$errors", error)];
 }
 
-/** An error event with what caused it (rest-api.md, section 2). */
+/** An error event with what caused it (docs/rest-api.md#event-summary). */
 export function errorEvent(
-  source: Pick<Source, "_id" | "owner_id" | "component_id">,
+  source: Emitter,
   cause: Cause,
   error: CallError,
   platform: Pick<Platform, "config">,

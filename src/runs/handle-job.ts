@@ -2,156 +2,160 @@ import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
-import { wake } from "../queues/enqueue-run.ts";
-import { type ChangeItem, type LineItem, parseLineItem, type TriggeredItem } from "../queues/run-item.ts";
-import type { Work } from "../queues/run-worker.ts";
-import { type RunsJob, runs } from "../queues/runs.ts";
+import { notifyRuns } from "../queues/enqueue-run.ts";
+import { type ChangeItem, parseRunItem, type RunItem, type TriggerItem } from "../queues/run-item.ts";
+import type { JobContext } from "../queues/run-worker.ts";
+import { runs, type SourceJob } from "../queues/runs.ts";
 import { leaseToken } from "../store/run-queue.ts";
 import { applyChange } from "./apply-change.ts";
-import type { RunPlatform } from "./deps.ts";
-import { keepLease } from "./lease.ts";
+import type { LogFields, RunDeps } from "./deps.ts";
+import { Lease } from "./lease.ts";
 import { LeaseLost } from "./record.ts";
 import { reply } from "./reply.ts";
-import { giveUpRun, runSome } from "./run.ts";
+import { failCrashedRun, runBatch } from "./run.ts";
 import { tick } from "./tick.ts";
 
-/** A busy source gives its slot up after this long when others wait (design.md, guarantee 4). */
+/** A busy source gives up its slot after this long if others wait (docs/design.md#guarantee-4). Milliseconds. */
 const SLICE_MS = 1000;
-/** Runs taken from the line in one go. */
-const TAKEN_AT_ONCE = 200;
-/** A run under which so many workers died is given up: it would end the next one too. */
-const MOST_DEATHS = 3;
+/** Runs claimed at a time. */
+const RUNS_PER_CLAIM = 200;
+/** A run that crashed more workers than this is not repeated: it would crash the next one too. */
+const MAX_CRASHES = 3;
 
-type Fields = Record<string, unknown>;
+/** Handles a `tick` job: a timer is due. Its run is queued, and then whatever the source's run queue holds is executed. */
+export async function handleTick(platform: RunDeps, context: JobContext<SourceJob>): Promise<LogFields> {
+  await tick(platform, context.job.source_id, context.dueAtMs);
+  return await executeQueuedRuns(platform, context);
+}
 
 /**
- * What a `runs` job asks for: works off the line of its source, in order, while no other process does. The lease's
- * token holds the job's id, so a job that stalled with its process takes its own lease over.
+ * Handles a `notify` job: executes what waits in a source's run queue, in order, unless another process does. The lease's
+ * token holds the job's id, so that a job that stalled with its process takes over its own lease.
  */
-export async function workLine(
-  platform: RunPlatform,
-  { job, jobId, dueAtMs, log, signal, stopping }: Work<RunsJob>,
-): Promise<Fields> {
+export async function executeQueuedRuns(
+  platform: RunDeps,
+  { job, jobId, log, signal, isStopping }: JobContext<SourceJob>,
+): Promise<LogFields> {
   const { source_id: sourceId } = job;
-  if (job.kind === "tick") await tick(platform, sourceId, dueAtMs);
   const leaseMs = platform.config.stalledAfterMs;
   const startedAt = Date.now();
   const token = leaseToken(jobId);
-  const lease = keepLease(platform, sourceId, token, leaseMs, signal);
+  const lease = new Lease(platform, sourceId, token, leaseMs, signal);
   let done = 0;
   const isSliceOver = async () =>
-    stopping() || (Date.now() - startedAt > SLICE_MS && (await othersWait(platform)));
+    isStopping() || (Date.now() - startedAt > SLICE_MS && (await hasWaitingJobs(platform)));
   try {
     for (;;) {
-      const taken = await platform.runLine.take(sourceId, token, leaseMs, TAKEN_AT_ONCE);
-      if (taken.state !== "runs") return { source_id: sourceId, runs: done, line: taken.state };
-      let waiting = taken.runs.map(text => readItem(platform, sourceId, text));
+      const claimed = await platform.runQueue.claim(sourceId, token, leaseMs, RUNS_PER_CLAIM);
+      if (claimed.state !== "runs") return { source_id: sourceId, runs: done, ended: claimed.state };
+      let waiting = claimed.runs.map(text => readItem(platform, sourceId, text));
       while (waiting.length > 0) {
-        const outcomes = await workOff(platform, sourceId, waiting, taken.deaths, lease.nextSignal());
-        for (const fields of outcomes) log.info({ source_id: sourceId, ...fields }, "run");
-        waiting = waiting.slice(outcomes.length);
-        done += outcomes.length;
+        const results = await execute(platform, sourceId, waiting, claimed.crashes, lease.nextSignal());
+        for (const fields of results) log.info({ source_id: sourceId, ...fields }, "run");
+        waiting = waiting.slice(results.length);
+        done += results.length;
         failpoint("runs-done");
-        const finished = await platform.runLine.finish(sourceId, token, outcomes.length);
-        if (finished === "lost") throw new LeaseLost(sourceId);
+        const acked = await platform.runQueue.ack(sourceId, token, results.length);
+        if (acked === "lost") throw new LeaseLost(sourceId);
         const isOver = await isSliceOver();
-        if (waiting.length > 0 && (isOver || finished === "change-waits")) {
-          await platform.runLine.putBack(sourceId, token);
+        if (waiting.length > 0 && (isOver || acked === "change-waits")) {
+          await platform.runQueue.nack(sourceId, token);
           waiting = [];
         }
         if (isOver) {
-          await platform.runLine.release(sourceId, token);
-          await wake(platform, sourceId);
-          return { source_id: sourceId, runs: done, line: "yielded" };
+          await platform.runQueue.release(sourceId, token);
+          await notifyRuns(platform, sourceId);
+          return { source_id: sourceId, runs: done, ended: "yielded" };
         }
       }
     }
   } catch (error) {
     if (error instanceof LeaseLost) {
-      // To another, or to nobody when it only ran out: then the rest of the line must not wait for the sweep.
-      await wake(platform, sourceId);
-      return { source_id: sourceId, runs: done, line: "lost" };
+      // To another process, or to none if it only expired: then the rest must not wait for the sweep.
+      await notifyRuns(platform, sourceId);
+      return { source_id: sourceId, runs: done, ended: "lease-lost" };
     }
-    // What is in hand stays there: whoever takes the line next begins with it.
-    await platform.runLine.release(sourceId, token).catch(() => undefined);
+    // What is claimed stays claimed: the next holder of the lease starts with it.
+    await platform.runQueue.release(sourceId, token).catch(() => undefined);
     throw error;
   } finally {
     lease.stop();
   }
 }
 
-/** Null for what can't be read: an older version may have put it there. */
-function readItem(platform: RunPlatform, sourceId: string, text: string): LineItem | null {
+/** Returns null for an item that can't be parsed: an older version may have written it. */
+function readItem(platform: RunDeps, sourceId: string, text: string): RunItem | null {
   try {
-    return parseLineItem(text);
+    return parseRunItem(text);
   } catch (error) {
     if (!(error instanceof AppError || error instanceof SyntaxError)) throw error;
-    platform.log.error({ source_id: sourceId, err: error }, "run in line can't be read");
+    platform.log.error({ source_id: sourceId, err: error }, "queued run can't be parsed");
     return null;
   }
 }
 
-/** Works off the first item, or as many runs from the first on as go well together; answers one outcome for each. */
-async function workOff(
-  platform: RunPlatform,
+/** Executes the first item, or as many runs from the first on as go well together; returns one result for each. */
+async function execute(
+  platform: RunDeps,
   sourceId: string,
-  items: (LineItem | null)[],
-  deaths: number,
+  items: (RunItem | null)[],
+  crashes: number,
   signal: AbortSignal,
-): Promise<Fields[]> {
+): Promise<LogFields[]> {
   const [first = null] = items;
+  const hasCrashed = crashes > MAX_CRASHES;
   if (!first) return [{ outcome: "unreadable" }];
   if (first.kind === "change") {
-    const isDeadly = deaths > MOST_DEATHS;
-    // A deletion goes on without its hook; other changes nobody waits for any more by then.
-    if (isDeadly && first.op !== "delete") return [await giveUpChange(platform, sourceId, first)];
-    return [await change(platform, sourceId, first, { signal, isDeadly })];
+    // A deletion goes on without its hook; nobody waits for another change any longer by then.
+    if (hasCrashed && first.op !== "delete") return [await failCrashedChange(platform, sourceId, first)];
+    return [await change(platform, sourceId, first, { signal, hasCrashed })];
   }
-  if (deaths > MOST_DEATHS) return [await giveUpRun(platform, sourceId, first, deaths)];
+  if (hasCrashed) return [await failCrashedRun(platform, sourceId, first, crashes)];
   const other = items.findIndex(item => !item || item.kind === "change");
-  const triggered = (other < 0 ? items : items.slice(0, other)) as TriggeredItem[];
+  const triggers = (other < 0 ? items : items.slice(0, other)) as TriggerItem[];
   try {
-    return await runSome(platform, sourceId, triggered, signal);
+    return await runBatch(platform, sourceId, triggers, signal);
   } catch (error) {
-    return [await refused(platform, sourceId, first, error)];
+    return [await reject(platform, sourceId, first, error)];
   }
 }
 
 async function change(
-  platform: RunPlatform,
+  platform: RunDeps,
   sourceId: string,
   item: ChangeItem,
-  how: { signal: AbortSignal; isDeadly: boolean },
-): Promise<Fields> {
+  options: { signal: AbortSignal; hasCrashed: boolean },
+): Promise<LogFields> {
   try {
-    const fields = await applyChange(platform, sourceId, item, how);
+    const fields = await applyChange(platform, sourceId, item, options);
     return { run_id: item.run_id, trigger: item.kind, ...fields };
   } catch (error) {
-    return await refused(platform, sourceId, item, error);
+    return await reject(platform, sourceId, item, error);
   }
 }
 
-async function giveUpChange(platform: RunPlatform, sourceId: string, item: ChangeItem): Promise<Fields> {
-  const error = { code: "Crashed", message: "given up: its hooks ended several workers" };
-  platform.log.error({ source_id: sourceId, run_id: item.run_id, op: item.op }, "change given up");
+async function failCrashedChange(platform: RunDeps, sourceId: string, item: ChangeItem): Promise<LogFields> {
+  const error = { code: "Crashed", message: "its hooks crashed several workers; it is not repeated" };
+  const fields = { source_id: sourceId, run_id: item.run_id, op: item.op };
+  platform.log.error(fields, "change failed: its hooks crashed several workers");
   await reply(platform, item, { type: "ended", error });
   return { run_id: item.run_id, trigger: item.kind, outcome: error.code };
 }
 
-/** What can't succeed later either must not stay at the head of the line; anything else is thrown again. */
-async function refused(
-  platform: RunPlatform,
+/** An item that can't succeed later either must not stay at the head of the queue; any other error is thrown again. */
+async function reject(
+  platform: RunDeps,
   sourceId: string,
-  item: LineItem,
+  item: RunItem,
   error: unknown,
-): Promise<Fields> {
+): Promise<LogFields> {
   if (!(error instanceof AppError) || error.code === "unavailable") throw error;
-  const about = { run_id: item.run_id, trigger: item.kind };
-  platform.log.error({ source_id: sourceId, ...about, err: error }, "run refused");
+  const ids = { run_id: item.run_id, trigger: item.kind };
+  platform.log.error({ source_id: sourceId, ...ids, err: error }, "run rejected");
   await reply(platform, item, { type: "ended", error: { code: error.code, message: error.message } });
-  return { ...about, outcome: error.code };
+  return { ...ids, outcome: error.code };
 }
 
-async function othersWait(platform: Pick<Platform, "queues">): Promise<boolean> {
+async function hasWaitingJobs(platform: Pick<Platform, "queues">): Promise<boolean> {
   return (await openedQueue(platform.queues, runs).getWaitingCount()) > 0;
 }

@@ -1,44 +1,50 @@
 import type { Platform } from "../platform.ts";
 import { LeaseLost } from "./record.ts";
 
-/** Renews the lease while the line is worked off; the runs under way are aborted when lease or job lock are lost. */
-export function keepLease(
-  platform: Pick<Platform, "runLine">,
-  sourceId: string,
-  token: string,
-  leaseMs: number,
-  outer: AbortSignal,
-) {
-  // A signal for each batch: listeners on one that lives as long as the line would pile up.
-  let batch = new AbortController();
-  let lost: unknown;
-  const abort = (reason: unknown) => {
-    lost ??= reason;
-    batch.abort(lost);
-  };
-  const onOuter = () => abort(outer.reason);
-  outer.addEventListener("abort", onOuter);
-  const timer = setInterval(
-    () => {
-      platform.runLine.renew(sourceId, token, leaseMs).then(
-        ours => {
-          if (!ours) abort(new LeaseLost(sourceId));
+/** Renews a source's lease while its runs are executed, and aborts them when the lease or the job's lock is lost. */
+export class Lease {
+  readonly #timer: NodeJS.Timeout;
+  readonly #job: AbortSignal;
+  #batch = new AbortController();
+  #lost: unknown;
+
+  /** `job` is the job's own signal; `leaseMs` the milliseconds until an unrenewed lease expires. */
+  constructor(
+    platform: Pick<Platform, "runQueue">,
+    sourceId: string,
+    token: string,
+    leaseMs: number,
+    job: AbortSignal,
+  ) {
+    this.#job = job;
+    job.addEventListener("abort", this.#onJobAborted);
+    const renew = () =>
+      platform.runQueue.renew(sourceId, token, leaseMs).then(
+        isHeld => {
+          if (!isHeld) this.#abort(new LeaseLost(sourceId));
         },
         // Redis is away: the version of the source's memory guards what these runs will write.
         () => undefined,
       );
-    },
-    Math.floor(leaseMs / 3),
-  );
-  return {
-    nextSignal(): AbortSignal {
-      batch = new AbortController();
-      if (lost !== undefined) batch.abort(lost);
-      return batch.signal;
-    },
-    stop() {
-      clearInterval(timer);
-      outer.removeEventListener("abort", onOuter);
-    },
-  };
+    this.#timer = setInterval(() => void renew(), Math.floor(leaseMs / 3));
+  }
+
+  /** A signal for one batch of runs: listeners on one that lives as long as the lease would pile up. */
+  nextSignal(): AbortSignal {
+    this.#batch = new AbortController();
+    if (this.#lost !== undefined) this.#batch.abort(this.#lost);
+    return this.#batch.signal;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#job.removeEventListener("abort", this.#onJobAborted);
+  }
+
+  readonly #onJobAborted = () => this.#abort(this.#job.reason);
+
+  #abort(reason: unknown): void {
+    this.#lost ??= reason;
+    this.#batch.abort(this.#lost);
+  }
 }

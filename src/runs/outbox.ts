@@ -3,29 +3,29 @@ import { type RunRecord, RunRecords } from "../models/run.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueAll } from "../queues/define-queue.ts";
 import { type Emission, emissions } from "../queues/emissions.ts";
-import { inJobs } from "../queues/publish-emissions.ts";
+import { packEmissions } from "../queues/publish-emissions.ts";
 
-/** Jobs put on the queue in one round trip; runs looked at in one go. */
+/** Jobs enqueued in one round trip, and runs read at a time. */
 const BATCH = 50;
 
-type Stores = Pick<Platform, "mongo" | "queues" | "eventLog" | "clock">;
+type Deps = Pick<Platform, "mongo" | "queues" | "eventLog" | "clock">;
 
-/** Puts the emissions of finished runs on their queue, then marks them as sent. Safe to repeat. */
+/** Enqueues the emissions of a finished run, then marks them as sent. Safe to repeat. Returns how many there were. */
 export async function sendOutbox(
-  platform: Stores,
+  platform: Deps,
   record: Pick<RunRecord, "_id" | "source_id" | "outbox">,
 ): Promise<number> {
   const outbox = record.outbox ?? [];
   if (outbox.length === 0) return 0;
-  // In the order they were emitted, although many workers at once take them off the queue.
+  // Reserved, so that events keep the order of their emissions although many workers handle them at once.
   const first = await platform.eventLog.reserve(record.source_id, outbox.length);
   const all = outbox.map((text, i) => ({ ...(JSON.parse(text) as Emission), score: first + i }));
-  const jobs = inJobs(all);
+  const jobs = packEmissions(all);
   for (let at = 0; at < jobs.length; at += BATCH) {
-    await enqueueAll(platform.queues, emissions, jobs.slice(at, at + BATCH));
+    await enqueueAll(platform.queues, emissions.jobs.emissions, jobs.slice(at, at + BATCH));
   }
   failpoint("outbox-enqueued");
-  // Not for a majority: lost in a failover, the same emissions are only enqueued once more.
+  // Not by a majority: if a failover loses it, the same emissions are only enqueued once more.
   await RunRecords(platform.mongo).updateOne(
     { _id: record._id },
     { $unset: { outbox: 1 } },
@@ -34,9 +34,9 @@ export async function sendOutbox(
   return all.length;
 }
 
-/** Sends what a crash between record and enqueue left behind. Answers how many runs that were. */
-export async function sendForgotten(platform: Stores, olderThanMs: number): Promise<number> {
-  const left = await RunRecords(platform.mongo)
+/** Sends the outboxes that a crash between record and enqueue left behind. Returns how many runs they belong to. */
+export async function sendLostOutboxes(platform: Deps, olderThanMs: number): Promise<number> {
+  const lost = await RunRecords(platform.mongo)
     .find({
       "outbox.0": { $exists: true },
       finished_at: { $lt: new Date(platform.clock() - olderThanMs) },
@@ -44,6 +44,6 @@ export async function sendForgotten(platform: Stores, olderThanMs: number): Prom
     .hint("outbox")
     .limit(BATCH)
     .lean();
-  for (const record of left) await sendOutbox(platform, record);
-  return left.length;
+  for (const record of lost) await sendOutbox(platform, record);
+  return lost.length;
 }

@@ -1,39 +1,44 @@
 import { usageToday } from "../accounts/usage.ts";
 import { planOf } from "../accounts/users.ts";
-import type { RunPlatform } from "./deps.ts";
+import type { RunDeps } from "./deps.ts";
 
-/** What the account may still run today: its usage is read once for a batch, and counted on in it. */
-export async function openAllowance(platform: RunPlatform, ownerId: string) {
+export interface Quota {
+  /**
+   * Reserves as many of `most` runs as are allowed and returns them with the milliseconds they may compute before the next
+   * reservation. Runs that are not executed must be refunded.
+   */
+  reserve(most: number, forMs: number): Promise<{ runs: number; forMs: number }>;
+  refund(runs: number): void;
+  /** Counts compute time, in milliseconds. */
+  spend(ms: number): void;
+}
+
+/** Opens what an account may still run today (docs/design.md#quotas): its usage is read once for a batch of runs. */
+export async function openQuota(platform: RunDeps, ownerId: string): Promise<Quota> {
   const { dailyInvocations, dailyComputeMs } = platform.config.quotas;
   const usage = await usageToday(platform, ownerId);
   let isLimited: boolean | undefined;
 
-  const left = () => ({
-    runs: Math.max(0, dailyInvocations - usage.invocations),
-    computeMs: Math.max(0, dailyComputeMs - usage.compute),
-  });
-
   return {
-    /**
-     * Counts as many of `most` runs as are allowed, and tells for how long they may compute before the next look; what is
-     * not executed of them is to be given back.
-     */
-    async take(most: number, forMs: number): Promise<{ runs: number; forMs: number }> {
-      const { runs, computeMs } = left();
-      let taken = { runs: most, forMs };
-      if (runs < most || computeMs < forMs) {
-        // Asked only near the limit, which is where few accounts ever are.
+    async reserve(most, forMs) {
+      const runsLeft = Math.max(0, dailyInvocations - usage.invocations);
+      const computeMsLeft = Math.max(0, dailyComputeMs - usage.compute);
+      let reserved = { runs: most, forMs };
+      if (runsLeft < most || computeMsLeft < forMs) {
+        // The plan is read only near the limit, where few accounts ever are.
         isLimited ??= (await planOf(platform, ownerId)) === "free";
-        if (isLimited)
-          taken = { runs: computeMs > 0 ? Math.min(most, runs) : 0, forMs: Math.min(computeMs, forMs) };
+        if (isLimited) {
+          const runs = computeMsLeft > 0 ? Math.min(most, runsLeft) : 0;
+          reserved = { runs, forMs: Math.min(computeMsLeft, forMs) };
+        }
       }
-      usage.invocations += taken.runs;
-      return taken;
+      usage.invocations += reserved.runs;
+      return reserved;
     },
-    giveBack(runs: number): void {
+    refund(runs) {
       usage.invocations -= runs;
     },
-    spend(ms: number): void {
+    spend(ms) {
       usage.compute += ms;
     },
   };

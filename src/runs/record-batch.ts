@@ -1,18 +1,15 @@
 import { countRuns } from "../accounts/usage.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Source } from "../models/source.ts";
-import type { TriggeredItem } from "../queues/run-item.ts";
+import type { TriggerItem } from "../queues/run-item.ts";
 import type { CallError } from "../sandbox/protocol.ts";
-import { countDrop } from "../store/drops.ts";
-import type { RunPlatform } from "./deps.ts";
+import { countDrop, type DropReason } from "../store/drops.ts";
+import type { RunDeps } from "./deps.ts";
 import { sendOutbox } from "./outbox.ts";
 import { type FinishedRun, type Memory, recordRuns } from "./record.ts";
 import { reply } from "./reply.ts";
 
-/**
- * Runs are recorded after this long, so that quick ones share one write and none waits for it noticeably: not for a
- * slow one that comes after it either.
- */
+/** Runs are recorded after this many milliseconds, so that quick ones share a write and none waits noticeably. */
 export const BATCH_MS = 50;
 
 export const QUOTA_EXCEEDED: CallError = {
@@ -21,84 +18,93 @@ export const QUOTA_EXCEEDED: CallError = {
   stack: "",
 };
 
-/** A run that has ended and is to be recorded with its batch. */
-export interface Ended {
+/** A run that has ended and is recorded with its batch. */
+export interface EndedRun {
   run: FinishedRun;
-  item: TriggeredItem;
+  item: TriggerItem;
   error: CallError | undefined;
-  deduped: number;
-  /** Whoever waits for this run has the component's own answer already. */
+  /** True if whoever waits for this run has the component's own response already. */
   isAnswered: boolean;
 }
 
 /**
- * Records runs of one source and sends what they emitted: those of `BATCH_MS` together, in their order. Until then
- * nothing has happened that another worker could not do again.
+ * Records the runs of one source and sends what they emitted: those of `BATCH_MS` together, in order. Until then nothing
+ * has happened that another worker could not repeat.
  */
-export function openBatchRecord(platform: RunPlatform, source: Source, memory: Memory) {
-  let waiting: Ended[] = [];
-  /** What the last run that ended remembers, and of that what is stored, under which version. */
-  let latest = memory;
-  let stored = memory;
-  let version = memory.version;
-  let timer: NodeJS.Timeout | undefined;
-  // One at a time. Once it has failed it stays so: what comes later was run on what could not be stored.
-  let writing = Promise.resolve();
+export class BatchRecorder {
+  readonly #platform: RunDeps;
+  readonly #source: Source;
+  #waiting: EndedRun[] = [];
+  /** The memory after the last run that ended, the part of it that is stored, and that part's version. */
+  #latest: Memory;
+  #stored: Memory;
+  #version: number;
+  #timer: NodeJS.Timeout | undefined;
+  // One write at a time. Once one has failed all fail: later runs were executed on what could not be stored.
+  #writing: Promise<void> = Promise.resolve();
 
-  async function write(): Promise<void> {
-    const some = waiting;
-    const remembered = latest;
-    const isNew = remembered !== stored;
-    waiting = [];
-    const runs = some.map(({ run }) => run);
-    const records = await recordRuns(platform, runs, isNew ? { ...remembered, version } : undefined);
-    if (isNew) version += 1;
-    stored = remembered;
+  constructor(platform: RunDeps, source: Source, memory: Memory) {
+    this.#platform = platform;
+    this.#source = source;
+    this.#latest = memory;
+    this.#stored = memory;
+    this.#version = memory.version;
+  }
+
+  /** `memory` is what the source remembers after this run. */
+  add(ended: EndedRun, memory: Memory): void {
+    this.#waiting.push(ended);
+    this.#latest = memory;
+    this.#timer ??= setTimeout(() => this.end(), BATCH_MS);
+  }
+
+  /** Resolves once everything is recorded and sent. Throws as `recordRuns` does, now or for an earlier write. */
+  end(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing = this.#writing.then(() => this.#write());
+    // Thrown to the caller of `end`; here it only must not be unhandled.
+    this.#writing.catch(() => undefined);
+    return this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    const ended = this.#waiting;
+    const memory = this.#latest;
+    const isChanged = memory !== this.#stored;
+    this.#waiting = [];
+    const runs = ended.map(({ run }) => run);
+    const toStore = isChanged ? { ...memory, version: this.#version } : undefined;
+    const records = await recordRuns(this.#platform, runs, toStore);
+    if (isChanged) this.#version += 1;
+    this.#stored = memory;
     failpoint("runs-recorded");
-    for (const record of records) await sendOutbox(platform, record);
-    await countBatch(platform, source, some);
+    for (const record of records) await sendOutbox(this.#platform, record);
+    await countBatch(this.#platform, this.#source, ended);
   }
-
-  function flush(): Promise<void> {
-    clearTimeout(timer);
-    timer = undefined;
-    writing = writing.then(write);
-    // Told by `end`.
-    writing.catch(() => undefined);
-    return writing;
-  }
-
-  return {
-    /** `remembered`: after this run. */
-    add(ended: Ended, remembered: Memory): void {
-      waiting.push(ended);
-      latest = remembered;
-      timer ??= setTimeout(flush, BATCH_MS);
-    },
-    /** Resolves when all is recorded and sent. Throws as `recordRuns` does, then or earlier. */
-    end: flush,
-  };
 }
 
-/** Counts runs that are recorded, and tells those who wait for them. */
-async function countBatch(platform: RunPlatform, source: Source, ended: Ended[]): Promise<void> {
+/** Counts recorded runs and replies to those who wait for them. */
+async function countBatch(platform: RunDeps, source: Source, ended: EndedRun[]): Promise<void> {
   const executed = ended.filter(({ error }) => error !== QUOTA_EXCEEDED);
+  const dropped = new Map<DropReason, number>();
   for (const { run, error } of ended) {
     const outcome = error === QUOTA_EXCEEDED ? "over-quota" : outcomeLabel(run.outcome);
     platform.counters.add("runs_total", { outcome });
+    for (const [reason, count] of Object.entries(run.dropped)) {
+      dropped.set(reason as DropReason, (dropped.get(reason as DropReason) ?? 0) + count);
+    }
   }
-  const deduped = ended.reduce((sum, one) => sum + one.deduped, 0);
   const computeMs = executed.reduce((sum, { run }) => sum + Math.ceil(run.duration_ms), 0);
   const unanswered = ended.filter(({ isAnswered }) => !isAnswered);
   await Promise.all([
     executed.length > 0 && countRuns(platform, source.owner_id, executed.length, computeMs),
-    countDrop(platform, source._id, "deduped", deduped),
-    countDrop(platform, source._id, "over-quota", ended.length - executed.length),
+    ...[...dropped].map(([reason, count]) => countDrop(platform, source._id, reason, count)),
     ...unanswered.map(({ item, error }) => reply(platform, item, { type: "ended", ...(error && { error }) })),
   ]);
 }
 
-/** Error names are the user's; the metric's label is one of a few. */
+/** Error names are the user's own; the metric's label is one of a few. */
 function outcomeLabel(outcome: string): string {
   return ["ok", "Timeout", "Out of Memory"].includes(outcome) ? outcome : "error";
 }

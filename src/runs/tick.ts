@@ -4,21 +4,21 @@ import type { Platform } from "../platform.ts";
 import { type Timer, timerEvent } from "../props/timer.ts";
 import { enqueueRun } from "../queues/enqueue-run.ts";
 import { wantedTimer } from "../sources/schedule.ts";
+import { admitTick } from "../store/admit-tick.ts";
 import { countDrop } from "../store/drops.ts";
-import { passTick } from "../store/tick-gate.ts";
 
 export type TickPlatform = Pick<
   Platform,
-  "mongo" | "redis" | "keys" | "queues" | "runLine" | "counters" | "clock"
+  "mongo" | "redis" | "keys" | "queues" | "runQueue" | "counters" | "clock"
 >;
 
-/** The run of a timer's moment: derived, so that a moment told twice runs once. */
+/** The run of a timer's moment: derived, so that a moment reported twice runs once. */
 export const tickRunId = (sourceId: string, dueAtMs: number): string =>
   derivedId("run", dueAtMs, sourceId, "tick", String(dueAtMs));
 
 /**
- * A timer's moment came: puts the run into the source's line. While an earlier tick still waits there, or when one has
- * run since this moment, it is dropped (and counted): neither a source slower than its clock nor an outage piles up
+ * Queues the run of a timer that is due (`dueAtMs`, Unix milliseconds). While an earlier tick still waits, or if one has
+ * run since this moment, it is dropped (and counted), so that neither a source slower than its timer nor an outage piles up
  * runs. Throws `unavailable`.
  */
 export async function tick(
@@ -30,7 +30,7 @@ export async function tick(
   const timer = source && wantedTimer(source);
   if (!timer) return "inactive";
   const runId = tickRunId(sourceId, dueAtMs);
-  if (!(await passTick(platform, sourceId, { runId, dueAtMs, nowMs: platform.clock() }))) {
+  if (!(await admitTick(platform, sourceId, { runId, dueAtMs, nowMs: platform.clock() }))) {
     await countDrop(platform, sourceId, "timer-overlap");
     return "overlap";
   }

@@ -60,7 +60,7 @@ export interface SandboxesOptions {
   maxProcesses: number;
   /** After which a warm process is ended. */
   idleMs: number;
-  egress: Pick<DialOptions, "allow" | "neverHosts" | "resolve">;
+  egress: Pick<DialOptions, "allow" | "blockedHosts" | "resolve">;
   /** Of the user ids that sandboxes run as when the worker is root; a thousand from here on, or from a later thousand. */
   firstUserId?: number;
   /** After which a process is ended, so that what a component piles up in its memory does not live for ever. */

@@ -66,7 +66,7 @@ const PAUSE_MS = 20;
 const TENURE_MS = 1000;
 
 /**
- * Places are given to the owner who holds the fewest at the moment, and among its calls in order. One owner never
+ * Permits are given to the owner who holds the fewest at the moment, and among its calls in order. One owner never
  * holds all of them.
  */
 export function createPool(options: PoolOptions): Pool {

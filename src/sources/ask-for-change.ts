@@ -4,7 +4,7 @@ import type { Platform } from "../platform.ts";
 import { enqueueRun } from "../queues/enqueue-run.ts";
 import type { ChangeItem } from "../queues/run-item.ts";
 
-export type ChangePlatform = Pick<Platform, "queues" | "runLine" | "replies" | "clock" | "config">;
+export type ChangePlatform = Pick<Platform, "queues" | "runQueue" | "replies" | "clock" | "config">;
 
 /** How long a change may wait for a worker before it is void; never longer than its hooks may take. */
 const CHANGE_WAITS_MS = 15_000;
@@ -14,7 +14,7 @@ const CHANGE_WAITS_MS = 15_000;
  * change was prepared for. Throws `invalid` with the error of the hook that refused, `unavailable` when no worker came
  * to it in time; nothing was done then.
  */
-export async function askForChange(
+export async function requestChange(
   platform: ChangePlatform,
   sourceId: string,
   change: Pick<ChangeItem, "op" | "candidate" | "prepared_for" | "emit_on_deploy">,

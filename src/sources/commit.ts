@@ -11,21 +11,21 @@ import { isDuplicateKey } from "../store/mongo.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
 import { removeTimer } from "./schedule.ts";
 
-/** The source is no longer as it was when the change was asked for. */
-export class ChangeVoid extends Error {
+/** The source is no longer as it was when the change was requested. */
+export class ChangeSuperseded extends Error {
   constructor() {
-    super("the source changed meanwhile");
-    this.name = "ChangeVoid";
+    super("the source was changed by another request");
+    this.name = "ChangeSuperseded";
   }
 }
 
-type Stores = Pick<Platform, "mongo" | "clock">;
+type Deps = Pick<Platform, "mongo" | "clock">;
 
-const seconds = (platform: Stores) => Math.floor(platform.clock() / 1000);
+const seconds = (platform: Deps) => Math.floor(platform.clock() / 1000);
 
-/** Notes that a source takes a component up. Throws `conflict` when the component was deleted at this moment. */
-export async function takeUpComponent(
-  platform: Stores,
+/** Marks a component as used by a source. Throws `conflict` if it was deleted at this moment. */
+export async function markComponentUsed(
+  platform: Deps,
   componentId: string,
   session: ClientSession,
 ): Promise<void> {
@@ -34,31 +34,31 @@ export async function takeUpComponent(
     { $set: { used_at_ms: platform.clock() } },
     { session },
   );
-  if (matchedCount === 0) throw new AppError("conflict", "the component was deleted meanwhile");
+  if (matchedCount === 0) throw new AppError("conflict", "the component was deleted by another request");
 }
 
-/** Lets a deployed source exist, with the subscriptions that waited for it. Throws ChangeVoid when it was taken back. */
-export async function makeReady(platform: Stores, source: Source, session: ClientSession): Promise<void> {
+/** Makes a deployed source visible, with the subscriptions that waited for it. Throws ChangeSuperseded if it was deleted. */
+export async function makeReady(platform: Deps, source: Source, session: ClientSession): Promise<void> {
   const { matchedCount } = await Sources(platform.mongo).updateOne(
     { _id: source._id, state: "deploying" },
     { $set: { state: "ready", updated_at: seconds(platform) } },
     { session },
   );
-  if (matchedCount === 0) throw new ChangeVoid();
+  if (matchedCount === 0) throw new ChangeSuperseded();
   await subscribeNewEmitter(platform, { id: source._id, owner_id: source.owner_id }, session);
 }
 
 /**
- * Gives a source its new code, props or state. `source` is what the candidate was made from: throws ChangeVoid when it
- * was changed or deleted since, or when another source has taken its slug.
+ * Saves a source's new code, props or state. `source` is what the candidate was made from: throws ChangeSuperseded if it was
+ * changed or deleted since, or if another source has taken its slug.
  */
 export async function saveCandidate(
-  platform: Stores,
+  platform: Deps,
   source: Source,
   candidate: Candidate,
   session: ClientSession,
 ): Promise<void> {
-  await takeUpComponent(platform, candidate.component_id, session);
+  await markComponentUsed(platform, candidate.component_id, session);
   const changes = {
     ...candidate,
     timer: candidate.timer as Source["timer"],
@@ -71,15 +71,15 @@ export async function saveCandidate(
       { $set: changes },
       { session },
     );
-    if (matchedCount === 0) throw new ChangeVoid();
+    if (matchedCount === 0) throw new ChangeSuperseded();
   } catch (error) {
-    throw isDuplicateKey(error) ? new ChangeVoid() : error;
+    throw isDuplicateKey(error) ? new ChangeSuperseded() : error;
   }
 }
 
-/** Removes a source and all that is kept of it, last of all its document, so that a crash leaves it to be found. */
-export async function removeSource(
-  platform: Pick<Platform, "mongo" | "redis" | "keys" | "eventLog" | "directory" | "queues" | "runLine">,
+/** Deletes a source and everything kept for it, its document last, so that the reconciler finds it after a crash. */
+export async function deleteSourceData(
+  platform: Pick<Platform, "mongo" | "redis" | "keys" | "eventLog" | "routing" | "queues" | "runQueue">,
   source: Source,
 ): Promise<void> {
   const touching = { $or: [{ emitter_id: source._id }, { listener_id: source._id }] };
@@ -87,10 +87,10 @@ export async function removeSource(
   await Subscriptions(platform.mongo).deleteMany(touching);
   await AutoSubscriptions(platform.mongo).deleteMany({ listener_id: source._id });
   await SourceMemories(platform.mongo).deleteOne({ _id: source._id });
-  // What is delivered stays: a delivery may still be under way, or be retried.
-  await StoredEvents(platform.mongo).deleteMany({ emitter_id: source._id, delivered: false });
-  await platform.eventLog.forget(source._id);
-  await platform.redis.del(platform.keys.timerWaiting(source._id), platform.keys.timerPassed(source._id));
+  // Payloads of deliveries stay: a delivery may still be pending, or be retried.
+  await StoredEvents(platform.mongo).deleteMany({ emitter_id: source._id, has_webhook_listeners: false });
+  await platform.eventLog.delete(source._id);
+  await platform.redis.del(platform.keys.timerWaiting(source._id), platform.keys.timerAdmitted(source._id));
   await Sources(platform.mongo).deleteOne({ _id: source._id });
-  await platform.directory.changed();
+  await platform.routing.invalidate();
 }

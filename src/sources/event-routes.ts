@@ -142,7 +142,7 @@ export const eventRoutes = [
       // An open end is now: events emitted while the deletion waits for its worker stay.
       const end = end_id ?? (await deps.eventLog.newestId(resource._id));
       if (end === null) return;
-      await enqueue(deps.queues, deletions, {
+      await enqueue(deps.queues, deletions.jobs.deletions, {
         emitter_id: resource._id,
         ...(start_id && { start_id }),
         end_id: end,

@@ -4,10 +4,10 @@ import type { Platform } from "../platform.ts";
 import { presentProps } from "../props/configure.ts";
 import { endpointUrl } from "./endpoint.ts";
 
-type Stores = Pick<Platform, "mongo" | "secrets" | "config">;
+type Deps = Pick<Platform, "mongo" | "secrets" | "config">;
 
 /** Sources as the API shows them, secrets left out. */
-export async function presentSources(platform: Stores, sources: Source[]) {
+export async function presentSources(platform: Deps, sources: Source[]) {
   const components = await Components(platform.mongo)
     .find({ _id: { $in: sources.map(source => source.component_id) } }, { description: 1 })
     .lean();
@@ -29,7 +29,7 @@ export async function presentSources(platform: Stores, sources: Source[]) {
   }));
 }
 
-export async function presentSource(platform: Stores, source: Source) {
+export async function presentSource(platform: Deps, source: Source) {
   const [presented] = await presentSources(platform, [source]);
   if (!presented) throw new Error("one source in, one out");
   return presented;

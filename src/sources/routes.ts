@@ -13,7 +13,7 @@ type Deps = Pick<
   | "redis"
   | "keys"
   | "queues"
-  | "runLine"
+  | "runQueue"
   | "replies"
   | "secrets"
   | "egress"

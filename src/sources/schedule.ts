@@ -55,9 +55,9 @@ export async function setTimer(platform: Queues, sourceId: string, timer: Stored
       ? { every: (timer.interval_seconds ?? 0) * 1000 }
       : { pattern: timer.cron, tz: timer.timezone ?? "UTC" };
   await queue.upsertJobScheduler(sourceId, repeat, {
-    name: runs.name,
-    data: { kind: "tick", source_id: sourceId },
-    opts: runs.options,
+    name: runs.jobs.tick.name,
+    data: { source_id: sourceId },
+    opts: runs.jobs.tick.options,
   });
 }
 

@@ -7,8 +7,8 @@ import { enqueueRun } from "../queues/enqueue-run.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
 import { pageOf } from "../store/page.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
-import { askForChange, type ChangePlatform } from "./ask-for-change.ts";
-import { ChangeVoid, saveCandidate, takeUpComponent } from "./commit.ts";
+import { type ChangePlatform, requestChange } from "./ask-for-change.ts";
+import { ChangeSuperseded, markComponentUsed, saveCandidate } from "./commit.ts";
 import { type Deployer, type PreparePlatform, prepareSource, type SourceInput } from "./prepare.ts";
 import { removeTimer, syncTimer } from "./schedule.ts";
 import { anotherSlug, slugOf } from "./slug.ts";
@@ -54,7 +54,7 @@ export async function createSource(
 async function insert(platform: ServicePlatform, source: Source): Promise<void> {
   try {
     await transaction(platform.mongo, async session => {
-      await takeUpComponent(platform, source.component_id, session);
+      await markComponentUsed(platform, source.component_id, session);
       await Sources(platform.mongo).insertMany([source], { session });
       if (source.state === "ready") {
         await subscribeNewEmitter(platform, { id: source._id, owner_id: source.owner_id }, session);
@@ -70,7 +70,7 @@ async function insert(platform: ServicePlatform, source: Source): Promise<void> 
 
 async function deploy(platform: ServicePlatform, source: Source, emitOnDeploy: boolean): Promise<void> {
   try {
-    await askForChange(platform, source._id, { op: "create", emit_on_deploy: emitOnDeploy });
+    await requestChange(platform, source._id, { op: "create", emit_on_deploy: emitOnDeploy });
   } catch (error) {
     const { deletedCount } = await Sources(platform.mongo).deleteOne({ _id: source._id, state: "deploying" });
     // Not deleted by us: either the hook refused (the worker took it away), or it is ready after all.
@@ -112,13 +112,13 @@ async function tryUpdate(
   const old = await componentOf(platform, source);
   if (hasHooks(component, "activate", "deactivate") || hasHooks(old, "deactivate")) {
     const change = { op: "update", candidate: fields, prepared_for: source.change_id } as const;
-    return askForChange(platform, source._id, change);
+    return requestChange(platform, source._id, change);
   }
   try {
     await transaction(platform.mongo, session => saveCandidate(platform, source, fields, session));
     return "applied";
   } catch (error) {
-    if (error instanceof ChangeVoid) return "stale";
+    if (error instanceof ChangeSuperseded) return "stale";
     throw error;
   }
 }
@@ -146,7 +146,7 @@ export async function deleteSource(platform: ServicePlatform, source: Source): P
 }
 
 export async function enqueueDelete(
-  platform: Pick<Platform, "queues" | "runLine" | "clock">,
+  platform: Pick<Platform, "queues" | "runQueue" | "clock">,
   sourceId: string,
 ) {
   await enqueueRun(platform, sourceId, {

@@ -2,22 +2,25 @@ import type { Counters } from "./counters.ts";
 import type { RedisKeys } from "./keys.ts";
 import type { RedisClient } from "./redis.ts";
 
-/** Why an event was dropped on purpose (design.md, guarantee 8). */
+/** Why an event was dropped on purpose (docs/design.md#guarantee-8). */
 export type DropReason =
   | "deduped"
   | "over-quota"
   | "truncated"
   | "webhook-disabled"
+  | "payload-gone"
   | "no-listener"
   | "filtered"
   | "loop"
   | "deploy-muted"
   | "source-inactive"
   | "listener-absent"
+  | "unsubscribed"
+  | "emitter-deleted"
   | "timer-overlap"
   | "log-limit";
 
-/** Counts events of an emitter that were dropped on purpose, where its owner and the metrics see it. */
+/** Counts events of an emitter that were dropped on purpose, where its owner and the metrics see them. */
 export async function countDrop(
   platform: { redis: RedisClient; keys: RedisKeys; counters: Counters },
   emitterId: string,
@@ -29,7 +32,7 @@ export async function countDrop(
   await platform.redis.hincrby(platform.keys.drops(emitterId), reason, by);
 }
 
-/** What was dropped of an emitter's events, reason to count. */
+/** Returns how many events of an emitter were dropped, by reason. */
 export async function readDrops(
   platform: { redis: RedisClient; keys: RedisKeys },
   emitterId: string,

@@ -3,23 +3,23 @@ import type { EventStream, RedisKeys } from "./keys.ts";
 import { script } from "./lua.ts";
 import type { RedisClient } from "./redis.ts";
 
-/** Summaries kept of each emitter and stream (rest-api.md, section 8). */
+/** Summaries kept for each emitter and stream (docs/rest-api.md#limits). */
 export const EVENTS_KEPT = 100;
-/** Emit ids remembered of each emitter at least, so that an emission enqueued twice gets the event id it had. */
-const EMITS_REMEMBERED = 1000;
+/** Least emit ids remembered for each emitter, so that an emission enqueued twice gets the same event id. */
+const MIN_EMITS_REMEMBERED = 1000;
 /**
- * For so long each of them is: longer than a job whose worker died takes to be given out again, so that what an
- * emission had begun is known however much came after it. Milliseconds.
+ * How long each emit id is remembered at least: longer than it takes until the job of a dead worker starts again, so that
+ * what an emission had begun is known however much came after it. Milliseconds.
  */
 export const EMITS_REMEMBERED_MS = 120_000;
-/** Some 10 MB, which an emitter that falls silent after a burst would keep. */
-const MOST_REMEMBERED = 100_000;
+/** About 10 MB, which an emitter that falls silent after a burst would keep. */
+const MAX_EMITS_REMEMBERED = 100_000;
 
 const append = script<(string | number)[]>("append-events");
 const reserve = script<string>("reserve-scores");
-const remove = script<number>("remove-events");
+const deleteEvents = script<number>("delete-events");
 
-/** What is stored of an event; its id and time are the sorted set's. */
+/** The stored part of a summary; id and time come from the sorted set. */
 export interface StoredSummary {
   event: Record<string, unknown>;
   metadata: { emit_id: string; name: string; emitter_id: string; summary?: string; truncated?: true };
@@ -30,13 +30,13 @@ export interface EventSummary extends StoredSummary {
   indexed_at_ms: number;
 }
 
-/** Bounds of a range of event ids, both inclusive; an absent one is open (rest-api.md, section 4.4). */
+/** Bounds of a range of event ids, both inclusive; an absent bound is open (docs/rest-api.md#source-events). */
 export interface EventRange {
   startId?: string | undefined;
   endId?: string | undefined;
 }
 
-/** `<ms>-<seq> <summary JSON>` as the feed channel carries it. */
+/** Parses `<ms>-<seq> <summary JSON>`, a message of the feed channel. */
 export function parseFeedMessage(message: string): EventSummary {
   const space = message.indexOf(" ");
   return summaryOf(message.slice(0, space), message.slice(space + 1));
@@ -48,14 +48,15 @@ const summaryOf = (id: string, text: string): EventSummary => ({
   ...(JSON.parse(text) as StoredSummary),
 });
 
-/** The capped, time-ordered summaries of emitters, in Redis. */
+/** The capped, time-ordered summaries of emitters, in Redis sorted sets. */
 export interface EventLog {
   /**
-   * Stores emissions in their order; an emit id that was stored before gets the event id it had, and nothing is stored.
-   * A cut summary is counted among its emitter's drops. Of what falls out of the stream it tells the event ids whose payload is stored elsewhere.
+   * Stores emissions in order. An emit id that was stored before gets the same event id, and nothing is stored. A truncated
+   * summary is counted among its emitter's drops. `trimmed` are the event ids that left the stream and whose payload is in
+   * MongoDB.
    */
-  append(emitterId: string, stream: EventStream, entries: LogEntry[]): Promise<Appended>;
-  /** Reserves the event ids of emissions that will be appended in any order; answers the first one's score. */
+  append(emitterId: string, stream: EventStream, entries: LogEntry[]): Promise<AppendedEntries>;
+  /** Reserves consecutive event ids for emissions that will be appended in any order; returns the first one's score. */
   reserve(emitterId: string, count: number): Promise<number>;
   /** Newest first; `after` and `before` are event ids. */
   page(
@@ -67,19 +68,20 @@ export interface EventLog {
   since(emitterId: string, stream: EventStream, eventId: string): Promise<EventSummary[]>;
   /** The newest event id given to this emitter; null before the first. */
   newestId(emitterId: string): Promise<string | null>;
-  removeRange(emitterId: string, stream: EventStream, range: EventRange): Promise<number>;
-  /** Forgets the emitter altogether. */
-  forget(emitterId: string): Promise<void>;
+  /** Returns how many summaries were deleted. */
+  deleteRange(emitterId: string, stream: EventStream, range: EventRange): Promise<number>;
+  /** Deletes everything kept for the emitter. */
+  delete(emitterId: string): Promise<void>;
 }
 
 export interface LogEntry {
   summary: StoredSummary;
-  /** A score that `reserve` gave; without it the event gets the next one. */
+  /** A score that `reserve` returned; without it the event gets the next one. */
   reserved?: number | undefined;
 }
 
-export interface Appended {
-  /** One for each entry, in their order. */
+export interface AppendedEntries {
+  /** One for each entry, in order. */
   events: { eventId: string; isNew: boolean }[];
   trimmed: string[];
 }
@@ -92,7 +94,7 @@ export interface LogPage {
 
 export const STREAMS: readonly EventStream[] = ["emits", "errors", "logs"];
 
-/** The stream in which a channel's events are kept (design.md, guarantee 3). */
+/** Returns the stream in which a channel's events are kept (docs/design.md#guarantee-3). */
 export function streamOf(channel: string): EventStream {
   if (channel === "$errors") return "errors";
   return channel === "$logs" ? "logs" : "emits";
@@ -102,13 +104,13 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
   const read = async (emitterId: string, stream: EventStream, ids: string[]): Promise<EventSummary[]> => {
     if (ids.length === 0) return [];
     const texts = await redis.hmget(keys.eventSummaries(emitterId, stream), ...ids);
-    // An id without its summary was deleted between the two reads.
+    // An id without a summary was deleted between the two reads.
     return ids.flatMap((id, i) => (texts[i] ? [summaryOf(id, texts[i])] : []));
   };
 
   return {
     async append(emitterId, stream, entries) {
-      const answer = await append(
+      const appended = await append(
         redis,
         [
           keys.lastEventScore(emitterId),
@@ -119,9 +121,9 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
         ],
         [
           EVENTS_KEPT,
-          EMITS_REMEMBERED,
+          MIN_EMITS_REMEMBERED,
           EMITS_REMEMBERED_MS,
-          MOST_REMEMBERED,
+          MAX_EMITS_REMEMBERED,
           keys.eventFeed(emitterId),
           SLOTS_PER_MS,
           ...entries.flatMap(({ summary, reserved }) => [
@@ -134,10 +136,10 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
       );
       return {
         events: entries.map((_, i) => ({
-          eventId: eventIdOf(Number(answer[i * 2])),
-          isNew: answer[i * 2 + 1] === 1,
+          eventId: eventIdOf(Number(appended[i * 2])),
+          isNew: appended[i * 2 + 1] === 1,
         })),
-        trimmed: answer.slice(entries.length * 2).map(String),
+        trimmed: appended.slice(entries.length * 2).map(String),
       };
     },
 
@@ -171,17 +173,17 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
       return score === null ? null : eventIdOf(Number(score));
     },
 
-    removeRange(emitterId, stream, { startId, endId }) {
+    deleteRange(emitterId, stream, { startId, endId }) {
       const from = startId === undefined ? "-inf" : String(eventScore(startId));
       const to = endId === undefined ? "+inf" : String(eventScore(endId));
-      return remove(
+      return deleteEvents(
         redis,
         [keys.eventIds(emitterId, stream), keys.eventSummaries(emitterId, stream)],
         [from, to],
       );
     },
 
-    async forget(emitterId) {
+    async delete(emitterId) {
       await redis.del(
         keys.lastEventScore(emitterId),
         keys.seenEmits(emitterId),

@@ -1,36 +1,36 @@
 import { inProducerTime, type RedisClient } from "./redis.ts";
 
-/** Messages of pub/sub channels to whoever in this process listens; one connection for all. */
+/** Pub/sub messages for this process's subscribers, over one connection. */
 export interface Feed {
-  /** Calls `hear` with each message from now on; answers how to stop. Throws `unavailable` with Redis away. */
-  listen(channel: string, hear: (message: string) => void): Promise<() => Promise<void>>;
+  /** Calls `onMessage` with each message from now on; returns a function that unsubscribes. Throws `unavailable`. */
+  subscribe(channel: string, onMessage: (message: string) => void): Promise<() => Promise<void>>;
   close(): void;
 }
 
-/** Takes a client over: one that has subscribed takes no other commands. */
+/** Takes ownership of the client: a subscribed client accepts no other commands. */
 export function openFeed(redis: RedisClient): Feed {
-  const listeners = new Map<string, Set<(message: string) => void>>();
+  const subscribers = new Map<string, Set<(message: string) => void>>();
   redis.on("message", (channel: string, message: string) => {
-    for (const hear of listeners.get(channel) ?? []) hear(message);
+    for (const onMessage of subscribers.get(channel) ?? []) onMessage(message);
   });
   return {
-    async listen(channel, hear) {
-      const heard = listeners.get(channel) ?? new Set();
-      heard.add(hear);
-      listeners.set(channel, heard);
-      const stop = async () => {
-        heard.delete(hear);
-        if (heard.size > 0 || listeners.get(channel) !== heard) return;
-        listeners.delete(channel);
+    async subscribe(channel, onMessage) {
+      const ofChannel = subscribers.get(channel) ?? new Set();
+      ofChannel.add(onMessage);
+      subscribers.set(channel, ofChannel);
+      const unsubscribe = async () => {
+        ofChannel.delete(onMessage);
+        if (ofChannel.size > 0 || subscribers.get(channel) !== ofChannel) return;
+        subscribers.delete(channel);
         await redis.unsubscribe(channel);
       };
       try {
         await inProducerTime(redis.subscribe(channel));
       } catch (error) {
-        void stop().catch(() => undefined);
+        void unsubscribe().catch(() => undefined);
         throw error;
       }
-      return stop;
+      return unsubscribe;
     },
     close: () => redis.disconnect(),
   };

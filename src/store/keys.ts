@@ -1,57 +1,58 @@
 /**
- * Every Redis key of ours, one function each. What belongs to one emitter shares its hash tag, so that one script may
- * touch all of it on a cluster (design.md, "Stores").
+ * Every Redis key, one function each. The keys of one emitter share its hash tag, so that one script may touch all of them
+ * on a cluster (docs/design.md#stores).
  */
 export type EventStream = "emits" | "errors" | "logs";
 
 export function redisKeys(prefix: string) {
-  const emitter = (id: string, name: string) => `${prefix}:{${id}}:${name}`;
+  const tagged = (id: string, name: string) => `${prefix}:{${id}}:${name}`;
   return {
-    /** Last event id given, as its score. */
-    lastEventScore: (emitterId: string) => emitter(emitterId, "last"),
-    /** Sorted set: event id by score. */
-    eventIds: (emitterId: string, stream: EventStream) => emitter(emitterId, `events:${stream}`),
-    /** Hash: event id to the stored summary. */
-    eventSummaries: (emitterId: string, stream: EventStream) => emitter(emitterId, `summaries:${stream}`),
-    /** Sorted set: emit id by the score of its event, of the newest emissions. */
-    seenEmits: (emitterId: string) => emitter(emitterId, "seen-order"),
-    /** Pub/sub channel of an emitter's events, for live views. */
-    eventFeed: (emitterId: string) => emitter(emitterId, "feed"),
-    /** List: runs waiting for this source, oldest first. */
-    runLine: (sourceId: string) => emitter(sourceId, "line"),
-    /** List: changes waiting for this source, before its runs. */
-    changeLine: (sourceId: string) => emitter(sourceId, "changes"),
-    /** List: runs that were taken, kept until they are done. */
-    runsInHand: (sourceId: string) => emitter(sourceId, "in-hand"),
-    /** How many workers died under the first run in hand. */
-    runDeaths: (sourceId: string) => emitter(sourceId, "deaths"),
-    /** Who works off the line. */
-    runLease: (sourceId: string) => emitter(sourceId, "lease"),
-    /** Set while a wake job is on its way. */
-    runWake: (sourceId: string) => emitter(sourceId, "wake"),
-    /** Run id of the timer run that waits in the line. */
-    timerWaiting: (sourceId: string) => emitter(sourceId, "timer-waiting"),
-    /** When the last timer run was put into the line, and which. */
-    timerPassed: (sourceId: string) => emitter(sourceId, "timer-passed"),
-    /** Sorted set: sources that may have runs waiting, by the time of the newest. */
-    runLines: () => `${prefix}:lines`,
-    /** Sorted set: deliveries in flight to a webhook, by when their place expires. */
-    webhookInFlight: (webhookId: string) => emitter(webhookId, "in-flight"),
-    /** Sorted set: deliveries waiting for a place, by when they came. */
-    webhookWaiting: (webhookId: string) => emitter(webhookId, "waiting"),
-    /** Hash: what is left of the attempts that a webhook's rate limit allows, and when that was so. */
-    webhookTokens: (webhookId: string) => emitter(webhookId, "tokens"),
-    /** Count of a long list, kept a while; `list` names it with its filter. */
-    listCount: (ownerId: string, list: string) => emitter(ownerId, `count:${list}`),
-    /** Hash: what an account used on a day. */
-    usage: (ownerId: string, day: string) => emitter(ownerId, `usage:${day}`),
-    /** Hash: events of an emitter dropped on purpose, reason to count. */
-    drops: (emitterId: string) => emitter(emitterId, "drops"),
-    /** Pub/sub channel on which one web process hears of the runs it waits for. */
+    /** String: the newest event id of an emitter, as its score. */
+    lastEventScore: (emitterId: string) => tagged(emitterId, "last-score"),
+    /** Sorted set: event ids by score. */
+    eventIds: (emitterId: string, stream: EventStream) => tagged(emitterId, `events:${stream}`),
+    /** Hash: event id → stored summary. */
+    eventSummaries: (emitterId: string, stream: EventStream) => tagged(emitterId, `summaries:${stream}`),
+    /** Sorted set: emit ids of the newest emissions, by the score of their event. */
+    seenEmits: (emitterId: string) => tagged(emitterId, "seen-emits"),
+    /** Pub/sub channel: an emitter's events, for live views. */
+    eventFeed: (emitterId: string) => tagged(emitterId, "feed"),
+    /** List: runs that wait for this source, oldest first. */
+    runQueue: (sourceId: string) => tagged(sourceId, "run-queue"),
+    /** List: changes that wait for this source, ahead of its runs. */
+    changeQueue: (sourceId: string) => tagged(sourceId, "change-queue"),
+    /** List: claimed runs, kept until they are acknowledged. */
+    claimedRuns: (sourceId: string) => tagged(sourceId, "claimed-runs"),
+    /** Counter: workers that crashed under the first claimed run. */
+    runCrashes: (sourceId: string) => tagged(sourceId, "crashes"),
+    /** String: the token of the process that executes the source's runs. */
+    runLease: (sourceId: string) => tagged(sourceId, "lease"),
+    /** Flag: set while a notify job is on its way. */
+    runsNotified: (sourceId: string) => tagged(sourceId, "notified"),
+    /** String: run id of the timer run that waits in the run queue. */
+    timerWaiting: (sourceId: string) => tagged(sourceId, "timer-waiting"),
+    /** String: when the last tick was admitted, and its run id. */
+    timerAdmitted: (sourceId: string) => tagged(sourceId, "timer-admitted"),
+    /** Sorted set: sources that may have runs waiting, by the time of the newest run. */
+    sourcesWithRuns: () => `${prefix}:sources-with-runs`,
+    /** Sorted set: permits of the deliveries in flight to a webhook, by expiry. */
+    webhookPermits: (webhookId: string) => tagged(webhookId, "permits"),
+    /** Sorted set: deliveries that wait for a permit, by arrival. */
+    webhookWaitlist: (webhookId: string) => tagged(webhookId, "waitlist"),
+    /** Hash: the token bucket of a webhook's rate limit. */
+    webhookTokens: (webhookId: string) => tagged(webhookId, "tokens"),
+    /** String: the count of a long list, cached; `list` names the list and its filter. */
+    listCount: (ownerId: string, list: string) => tagged(ownerId, `count:${list}`),
+    /** Hash: what an account used on one day. */
+    usage: (ownerId: string, day: string) => tagged(ownerId, `usage:${day}`),
+    /** Hash: drop reason → events of an emitter dropped for it. */
+    drops: (emitterId: string) => tagged(emitterId, "drops"),
+    /** Pub/sub channel: replies to the runs one web process waits for. */
     replies: (processId: string) => `${prefix}:replies:${processId}`,
-    /** Changes with all that decides who gets an event. */
-    directoryVersion: () => `${prefix}:directory`,
-    leader: () => `${prefix}:leader`,
+    /** String: changes with everything that decides who receives an event. */
+    routingVersion: () => `${prefix}:routing-version`,
+    /** Lock: the process that reconciles. */
+    reconcilerLock: () => `${prefix}:reconciler`,
     rateLimit: () => `${prefix}:rate`,
     idempotency: () => `${prefix}:idempotency`,
     writeProbe: () => `${prefix}:probe`,

@@ -1,14 +1,14 @@
 import { script } from "./lua.ts";
 import type { RedisClient } from "./redis.ts";
 
-const take = script<number>("take-lock");
+const acquire = script<number>("acquire-lock");
 
-/** Takes or renews a lock; true while it is `token`'s. */
-export async function takeLock(
+/** Acquires or renews a lock for `ttlMs`; returns true while `token` holds it. */
+export async function acquireLock(
   redis: RedisClient,
   key: string,
   token: string,
-  lifeMs: number,
+  ttlMs: number,
 ): Promise<boolean> {
-  return (await take(redis, [key], [token, lifeMs])) === 1;
+  return (await acquire(redis, [key], [token, ttlMs])) === 1;
 }

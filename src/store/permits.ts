@@ -2,81 +2,81 @@ import type { RedisKeys } from "./keys.ts";
 import { script } from "./lua.ts";
 import type { RedisClient } from "./redis.ts";
 
-const enter = script<[entered: number, tokenInMs: number]>("bucket", "enter-place");
-const take = script<number>("take-places");
-const keep = script<number>("keep-places");
-const leave = script<[tokenInMs: number, ...called: string[]]>("bucket", "leave-place");
-const takeTokens = script<[taken: number, nextInMs: number]>("bucket", "take-tokens");
+const acquireOrWait = script<[acquired: number, tokenInMs: number]>("token-bucket", "acquire-or-wait");
+const acquire = script<number>("acquire-permits");
+const renew = script<number>("renew-permits");
+const release = script<[tokenInMs: number, ...granted: string[]]>("token-bucket", "release-permits");
+const acquireTokens = script<[acquired: number, nextInMs: number]>("token-bucket", "acquire-tokens");
 
-export interface PlaceLimits {
-  /** How many there are. */
-  places: number;
-  /** Tokens, one for each attempt; null for as many as one likes. */
+export interface PermitLimits {
+  /** Permits in all. */
+  permits: number;
+  /** Tokens a second, one for each attempt; null for no limit. */
   perSecond: number | null;
-  /** How long a place is kept for one that does not give it back. */
-  lifeMs: number;
+  /** Milliseconds until a permit that is neither released nor renewed expires. */
+  ttlMs: number;
 }
 
 /**
- * How many deliveries may be in flight to one webhook and how many may begin in a second, over all worker processes, so
- * that a slow endpoint can't take every slot (design.md, guarantee 5). Those that find no place, or no token, wait in
- * line instead of holding a slot. `tokenInMs` is above 0 where it is a token that those in line lack: somebody must
- * call them in then, since no one who leaves will.
+ * A semaphore for each webhook: how many deliveries may be in flight and how many may start in a second, over all worker
+ * processes, so that a slow endpoint can't take every slot (docs/design.md#guarantees, 5). A delivery that gets no permit,
+ * or no token, joins the waitlist instead of holding a slot. `tokenInMs` is above 0 when the waitlist lacks only a token:
+ * then the caller must schedule a drain, since no release will follow.
  */
-export interface Places {
-  /** Lets the delivery go, or wait: then `leave` will name its job. */
-  enter(
+export interface Permits {
+  /** Acquires a permit and a token, or adds the job to the waitlist; then a later `release` returns it as granted. */
+  acquireOrWait(
     webhookId: string,
     name: string,
     job: string,
-    limits: PlaceLimits,
-  ): Promise<{ entered: boolean; tokenInMs: number }>;
-  /** Takes up to as many places as there are names, and answers how many; no tokens, and nobody is put in line. */
-  take(webhookId: string, names: string[], places: number, lifeMs: number): Promise<number>;
-  /** Makes places live longer; those that have run out stay lost. */
-  keep(webhookId: string, names: string[], lifeMs: number): Promise<void>;
-  /** Gives places back; answers the jobs of those that have got one, to go next. */
-  leave(
+    limits: PermitLimits,
+  ): Promise<{ acquired: boolean; tokenInMs: number }>;
+  /** Acquires up to one permit for each name, without tokens or the waitlist; returns how many. */
+  acquire(webhookId: string, names: string[], permits: number, ttlMs: number): Promise<number>;
+  /** Extends permits; expired ones stay lost. */
+  renew(webhookId: string, names: string[], ttlMs: number): Promise<void>;
+  /** Releases permits and returns the jobs from the waitlist that were granted one, to be enqueued next. */
+  release(
     webhookId: string,
     names: string[],
-    limits: PlaceLimits,
-  ): Promise<{ called: string[]; tokenInMs: number }>;
-  /** Takes up to so many tokens for places that one has; with `afterLine` those in line have theirs before. */
-  takeTokens(
+    limits: PermitLimits,
+  ): Promise<{ granted: string[]; tokenInMs: number }>;
+  /** Acquires up to `wanted` tokens for permits already held; with `afterWaitlist`, the waitlist goes first. */
+  acquireTokens(
     webhookId: string,
     wanted: number,
     perSecond: number,
-    afterLine: boolean,
-  ): Promise<{ taken: number; nextInMs: number }>;
+    afterWaitlist: boolean,
+  ): Promise<{ acquired: number; nextInMs: number }>;
 }
 
-export function openPlaces(redis: RedisClient, keys: RedisKeys): Places {
-  const all = (webhookId: string) => [
-    keys.webhookInFlight(webhookId),
-    keys.webhookWaiting(webhookId),
+export function openPermits(redis: RedisClient, keys: RedisKeys): Permits {
+  const allKeys = (webhookId: string) => [
+    keys.webhookPermits(webhookId),
+    keys.webhookWaitlist(webhookId),
     keys.webhookTokens(webhookId),
   ];
   return {
-    async enter(webhookId, name, job, { places, perSecond, lifeMs }) {
-      const args = [job, name, places, lifeMs, perSecond ?? 0];
-      const [entered, tokenInMs] = await enter(redis, all(webhookId), args);
-      return { entered: entered === 1, tokenInMs };
+    async acquireOrWait(webhookId, name, job, { permits, perSecond, ttlMs }) {
+      const args = [job, name, permits, ttlMs, perSecond ?? 0];
+      const [acquired, tokenInMs] = await acquireOrWait(redis, allKeys(webhookId), args);
+      return { acquired: acquired === 1, tokenInMs };
     },
-    take: (webhookId, names, places, lifeMs) =>
-      take(redis, [keys.webhookInFlight(webhookId)], [places, lifeMs, ...names]),
-    async keep(webhookId, names, lifeMs) {
-      await keep(redis, [keys.webhookInFlight(webhookId)], [lifeMs, ...names]);
+    acquire: (webhookId, names, permits, ttlMs) =>
+      acquire(redis, [keys.webhookPermits(webhookId)], [permits, ttlMs, ...names]),
+    async renew(webhookId, names, ttlMs) {
+      await renew(redis, [keys.webhookPermits(webhookId)], [ttlMs, ...names]);
     },
-    async leave(webhookId, names, { places, perSecond, lifeMs }) {
-      const args = [places, lifeMs, perSecond ?? 0, ...names];
-      const [tokenInMs, ...called] = await leave(redis, all(webhookId), args);
-      return { called, tokenInMs };
+    async release(webhookId, names, { permits, perSecond, ttlMs }) {
+      const args = [permits, ttlMs, perSecond ?? 0, ...names];
+      const [tokenInMs, ...granted] = await release(redis, allKeys(webhookId), args);
+      return { granted, tokenInMs };
     },
-    async takeTokens(webhookId, wanted, perSecond, afterLine) {
-      const bucketAndLine = [keys.webhookTokens(webhookId), keys.webhookWaiting(webhookId)];
-      const args = [wanted, perSecond, afterLine ? 1 : 0];
-      const [taken, nextInMs] = await takeTokens(redis, bucketAndLine, args);
-      return { taken, nextInMs };
+    async acquireTokens(webhookId, wanted, perSecond, afterWaitlist) {
+      const bucketAndWaitlist = [keys.webhookTokens(webhookId), keys.webhookWaitlist(webhookId)];
+      const args = [wanted, perSecond, afterWaitlist ? 1 : 0];
+      const [acquired, nextInMs] = await acquireTokens(redis, bucketAndWaitlist, args);
+      return { acquired, nextInMs };
     },
   };
 }

@@ -4,57 +4,58 @@ import type { RedisKeys } from "./keys.ts";
 import type { RedisClient } from "./redis.ts";
 
 /**
- * What decides who gets an event (emitters, subscriptions, webhooks, memberships), kept in memory for as long as no
- * process has changed any of it: each change gives the directory another version, in Redis (docs/decisions/0013).
+ * What decides who receives an event (emitters, subscriptions, webhooks, memberships), cached in each process for as long
+ * as no process has changed any of it: every change sets a new version in Redis (docs/decisions/0013-routing-cache.md).
  */
-export interface Directory {
+export interface RoutingCache {
   /**
-   * From here on nothing older than this call is answered. `asOf`, the version that a job was made by, saves the
-   * question to Redis where it is also the one that was read within the last second. True when what was kept is dropped.
+   * After this call no lookup returns anything older than the call. `seenVersion`, the version a job was made with, saves
+   * the round trip to Redis if it equals the version read within the last second. Returns true if the cache was dropped.
    */
-  refresh(asOf?: string): Promise<boolean>;
-  /** That of what is answered now; goes with jobs to the process that works them off. */
+  refresh(seenVersion?: string): Promise<boolean>;
+  /** The version of what lookups return now; it travels with jobs to the process that handles them. */
   version(): string;
-  /** What there is under these keys; `find` is asked for those that are not kept. */
+  /** Returns what exists under these keys; `find` is called for the keys that are not cached. */
   lookUp<T extends NonNullable<unknown>>(
     kind: string,
     keys: string[],
     find: (missing: string[]) => Promise<ReadonlyMap<string, T>>,
   ): Promise<Map<string, T>>;
-  /** To be called after a change is stored, and before its caller hears of it. Never throws. */
-  changed(): Promise<void>;
+  /** Must be called after a change is stored and before its caller receives the response. Never throws. */
+  invalidate(): Promise<void>;
 }
 
-/** Bounds what a process that died between a change and its announcement leaves wrong. Milliseconds. */
-const KEPT_MS = 5000;
-/** How long after a change an event that was on its way by then may still go the old way. */
-const READ_AGAIN_MS = 1000;
-/** Documents, a list counting for all that are in it. */
-const MOST_KEPT = 20_000;
+/** How long a change stays unseen if its process died before it announced it. Milliseconds. */
+const TTL_MS = 5000;
+/** How long after a change an event that was already on its way may still take the old route. */
+const VERSION_TTL_MS = 1000;
+/** Documents; a list counts as many as it holds. */
+const MAX_DOCUMENTS = 20_000;
 
-const weigh = (value: NonNullable<unknown>) => (Array.isArray(value) ? value.length + 1 : 1);
-const empty = () =>
+const weightOf = (value: NonNullable<unknown>) => (Array.isArray(value) ? value.length + 1 : 1);
+const emptyCache = () =>
   new LRUCache<string, NonNullable<unknown>>({
-    maxSize: MOST_KEPT,
-    sizeCalculation: weigh,
-    ttl: KEPT_MS,
+    maxSize: MAX_DOCUMENTS,
+    sizeCalculation: weightOf,
+    ttl: TTL_MS,
     ttlResolution: 100,
   });
 
-export function openDirectory(redis: RedisClient, keys: RedisKeys): Directory {
-  let kept = empty();
+export function openRoutingCache(redis: RedisClient, keys: RedisKeys): RoutingCache {
+  let cache = emptyCache();
   let version: string | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
   return {
-    async refresh(asOf) {
-      if (asOf !== undefined && asOf === version && performance.now() - readAt < READ_AGAIN_MS) return false;
+    async refresh(seenVersion) {
+      const isFresh = performance.now() - readAt < VERSION_TTL_MS;
+      if (seenVersion !== undefined && seenVersion === version && isFresh) return false;
       const askedAt = performance.now();
-      const now = (await redis.get(keys.directoryVersion())) ?? "";
+      const current = (await redis.get(keys.routingVersion())) ?? "";
       readAt = askedAt;
-      if (now === version) return false;
-      version = now;
-      // Another one: what is being found meanwhile is for the one before, and may be as old as that.
-      kept = empty();
+      if (current === version) return false;
+      version = current;
+      // A new object: lookups under way belong to the old version, and may be as old as that.
+      cache = emptyCache();
       return true;
     },
     version: () => version ?? "",
@@ -63,24 +64,24 @@ export function openDirectory(redis: RedisClient, keys: RedisKeys): Directory {
       ids: string[],
       find: (missing: string[]) => Promise<ReadonlyMap<string, T>>,
     ) {
-      const from = kept;
-      const answer = new Map<string, T>();
+      const cached = cache;
+      const found = new Map<string, T>();
       const missing: string[] = [];
       for (const id of new Set(ids)) {
-        const value = from.get(`${kind} ${id}`) as T | undefined;
+        const value = cached.get(`${kind} ${id}`) as T | undefined;
         if (value === undefined) missing.push(id);
-        else answer.set(id, value);
+        else found.set(id, value);
       }
-      if (missing.length === 0) return answer;
+      if (missing.length === 0) return found;
       for (const [id, value] of await find(missing)) {
-        from.set(`${kind} ${id}`, value);
-        answer.set(id, value);
+        cached.set(`${kind} ${id}`, value);
+        found.set(id, value);
       }
-      return answer;
+      return found;
     },
-    async changed() {
-      // With Redis away no event moves, and what is kept is dropped in seconds anyway.
-      await redis.set(keys.directoryVersion(), newToken()).catch(() => undefined);
+    async invalidate() {
+      // While Redis is away no event moves, and cached entries expire in seconds anyway.
+      await redis.set(keys.routingVersion(), newToken()).catch(() => undefined);
     },
   };
 }

@@ -3,170 +3,174 @@ import type { RedisKeys } from "./keys.ts";
 import { script } from "./lua.ts";
 import type { RedisClient } from "./redis.ts";
 
-const push = script<[number, number]>("push-runs");
-const take = script<["busy"] | ["empty"] | ["runs", number, ...string[]]>("take-runs");
-const finish = script<number>("finish-runs");
-const putBack = script<number>("put-back-runs");
+const push = script<[accepted: number, notify: number]>("push-runs");
+const claim = script<["busy"] | ["empty"] | ["runs", number, ...string[]]>("claim-runs");
+const ack = script<number>("ack-runs");
+const nack = script<number>("nack-runs");
 const release = script<number>("release-lease");
-const forgetLine = script<number>("forget-line");
-const keepLease = script<number>("keep-lease");
+const renew = script<number>("renew-lease");
+const unlist = script<number>("unlist-source");
 
-/** After this, a wake that was promised and never enqueued is promised anew by the next run. */
-const WAKE_FLAG_MS = 5_000;
-/** A run that ends its holders comes again sooner than this, so its deaths are counted together. */
-const DEATHS_KEPT_MS = 3_600_000;
+/** After this, a notify job that was promised and never enqueued is promised again by the next run. */
+const NOTIFIED_FLAG_MS = 5_000;
+/** A run that crashes its holders comes again sooner than this, so its crashes are counted together. */
+const CRASHES_KEPT_MS = 3_600_000;
 
-/** Of JSON in one take: requests may have half a megabyte each, and the holder has all of a take in its memory. */
-const MOST_BYTES = 2 * 1024 * 1024;
-/** A source is listed so often at most: a second command for each run of a busy one would cost as much as the run's own. */
-const LISTED_MS = 1000;
-const MOST_LISTED = 10_000;
+/** Bytes of JSON in one claim: a request may be half a megabyte, and the holder keeps a whole claim in memory. */
+const MAX_CLAIM_BYTES = 2 * 1024 * 1024;
+/** A source is listed at most this often: a second command for each run of a busy one would double the run's own cost. */
+const LIST_EVERY_MS = 1000;
+const MAX_REMEMBERED_LISTINGS = 10_000;
 
-export type Pushed = "wake" | "awake" | "full";
-export type Taken =
+/** `notify`: accepted, and the caller must enqueue a notify job; `queued`: accepted; `full`: rejected. */
+export type Pushed = "notify" | "queued" | "full";
+export type Claimed =
   | { state: "busy" }
   | { state: "empty" }
-  /** `deaths`: how many holders began the one run given and did not live to finish it; 0 for a fresh batch. */
-  | { state: "runs"; runs: string[]; deaths: number };
-export type Finished = "lost" | "ok" | "change-waits";
+  /** `crashes`: how many holders started the one run returned and did not live to finish it; 0 for a fresh batch. */
+  | { state: "runs"; runs: string[]; crashes: number };
+export type Acked = "lost" | "ok" | "change-waits";
 
 /**
- * The runs that wait for each source, in order of arrival, and the lease of the one process that works them off
- * (design.md, guarantee 4). Changes of the source stand in a line of their own, before its runs. What was taken stays
- * in hand until it is finished, so a killed holder loses none.
+ * The runs that wait for each source, in order of arrival, and the lease of the one process that executes them
+ * (docs/design.md#guarantees, 4). Changes of the source wait in a queue of their own, ahead of its runs. Claimed runs are
+ * kept until they are acknowledged, so a killed holder loses none.
  */
-export interface RunLine {
-  /** Puts runs at the line's end; those past `longest` (0: any) are `full`. One of them says `wake` at most. */
-  push(sourceId: string, runs: string[], longest: number): Promise<Pushed[]>;
+export interface RunQueue {
+  /** Appends runs; those beyond `most` waiting (0: any number) are `full`. At most one result is `notify`. */
+  push(sourceId: string, runs: string[], most: number): Promise<Pushed[]>;
   pushChange(sourceId: string, change: string): Promise<Pushed>;
-  /** Fewer than `most` when they are large. `token` is a `leaseToken`: the same job, given out again after a stall, takes its own lease over. */
-  take(sourceId: string, token: string, leaseMs: number, most: number): Promise<Taken>;
-  /** Marks the first `count` in hand as done; `lost` when the lease went to another meanwhile. */
-  finish(sourceId: string, token: string, count: number): Promise<Finished>;
-  /** Puts what is in hand back to the front of the line. */
-  putBack(sourceId: string, token: string): Promise<void>;
+  /**
+   * Claims up to `most` runs, fewer when they are large. `token` is a `leaseToken`: the same job, started again after a
+   * stall, takes over its own lease.
+   */
+  claim(sourceId: string, token: string, leaseMs: number, most: number): Promise<Claimed>;
+  /** Acknowledges the first `count` claimed runs; `lost` if the lease went to another process. */
+  ack(sourceId: string, token: string, count: number): Promise<Acked>;
+  /** Returns what is claimed to the front of the queue. */
+  nack(sourceId: string, token: string): Promise<void>;
   renew(sourceId: string, token: string, leaseMs: number): Promise<boolean>;
   release(sourceId: string, token: string): Promise<void>;
-  /** Sources whose newest run came before `beforeMs`, by the second, and that still have runs waiting with nobody at work. */
-  stuck(beforeMs: number): Promise<string[]>;
-  /** Changes and runs that wait or are in hand. */
+  /** Sources whose newest run arrived before `beforeMs`, to the second, and whose runs wait while nobody holds the lease. */
+  findStalled(beforeMs: number): Promise<string[]>;
+  /** Changes and runs that wait or are claimed. */
   length(sourceId: string): Promise<number>;
-  forget(sourceId: string): Promise<void>;
+  delete(sourceId: string): Promise<void>;
 }
 
-/** A token for one execution of a job. Another execution of the same job takes its lease over and fences this one out. */
+/** A token for one execution of a job. Another execution of the same job takes over its lease and fences this one out. */
 export const leaseToken = (jobId: string): string => `${newToken()} ${jobId}`;
 
-export function openRunLine(redis: RedisClient, keys: RedisKeys): RunLine {
-  const count = async (sourceId: string) => {
-    const lines = [keys.changeLine(sourceId), keys.runLine(sourceId), keys.runsInHand(sourceId)];
-    const lengths = await Promise.all(lines.map(line => redis.llen(line)));
-    return lengths.reduce((sum, length) => sum + length, 0);
+export function openRunQueue(redis: RedisClient, keys: RedisKeys): RunQueue {
+  const length = async (sourceId: string) => {
+    const queues = [keys.changeQueue(sourceId), keys.runQueue(sourceId), keys.claimedRuns(sourceId)];
+    const lengths = await Promise.all(queues.map(queue => redis.llen(queue)));
+    return lengths.reduce((sum, one) => sum + one, 0);
   };
-  const idle = async (sourceId: string) => {
-    const [waiting, held] = await Promise.all([count(sourceId), redis.exists(keys.runLease(sourceId))]);
-    return { empty: waiting === 0, held: held === 1 };
+  const stateOf = async (sourceId: string) => {
+    const [waiting, held] = await Promise.all([length(sourceId), redis.exists(keys.runLease(sourceId))]);
+    return { isEmpty: waiting === 0, isHeld: held === 1 };
   };
 
-  /** When each source was listed last by this process. */
-  const listed = new Map<string, number>();
+  /** When this process last listed each source. */
+  const listedAt = new Map<string, number>();
   const list = async (sourceId: string) => {
     const nowMs = Date.now();
-    if (nowMs - (listed.get(sourceId) ?? 0) < LISTED_MS) return;
-    await redis.zadd(keys.runLines(), nowMs, sourceId);
-    if (listed.size >= MOST_LISTED) listed.clear();
-    listed.set(sourceId, nowMs);
+    if (nowMs - (listedAt.get(sourceId) ?? 0) < LIST_EVERY_MS) return;
+    await redis.zadd(keys.sourcesWithRuns(), nowMs, sourceId);
+    if (listedAt.size >= MAX_REMEMBERED_LISTINGS) listedAt.clear();
+    listedAt.set(sourceId, nowMs);
   };
 
-  const pushTo = async (line: string, sourceId: string, runs: string[], longest: number) => {
-    const [, [taken, isWake]] = await Promise.all([
-      // Sent before the push, so that no waiting run is ever unknown to `stuck`.
+  const pushTo = async (queue: string, sourceId: string, runs: string[], most: number) => {
+    const [, [accepted, mustNotify]] = await Promise.all([
+      // Sent before the push, so that `findStalled` knows of every run that waits.
       list(sourceId),
-      push(redis, [line, keys.runWake(sourceId)], [longest, WAKE_FLAG_MS, ...runs]),
+      push(redis, [queue, keys.runsNotified(sourceId)], [most, NOTIFIED_FLAG_MS, ...runs]),
     ]);
-    return runs.map((_, i): Pushed => (i >= taken ? "full" : isWake === 1 && i === 0 ? "wake" : "awake"));
+    return runs.map((_, i): Pushed => {
+      if (i >= accepted) return "full";
+      return mustNotify === 1 && i === 0 ? "notify" : "queued";
+    });
   };
 
   return {
-    push: (sourceId, runs, longest) => pushTo(keys.runLine(sourceId), sourceId, runs, longest),
+    push: (sourceId, runs, most) => pushTo(keys.runQueue(sourceId), sourceId, runs, most),
 
     async pushChange(sourceId, change) {
-      const [pushed = "full"] = await pushTo(keys.changeLine(sourceId), sourceId, [change], 0);
+      const [pushed = "full"] = await pushTo(keys.changeQueue(sourceId), sourceId, [change], 0);
       return pushed;
     },
 
-    async take(sourceId, token, leaseMs, most) {
-      const [state, deaths, ...runs] = await take(
+    async claim(sourceId, token, leaseMs, most) {
+      const [state, crashes, ...runs] = await claim(
         redis,
         [
-          keys.changeLine(sourceId),
-          keys.runLine(sourceId),
-          keys.runsInHand(sourceId),
+          keys.changeQueue(sourceId),
+          keys.runQueue(sourceId),
+          keys.claimedRuns(sourceId),
           keys.runLease(sourceId),
-          keys.runWake(sourceId),
-          keys.runDeaths(sourceId),
+          keys.runsNotified(sourceId),
+          keys.runCrashes(sourceId),
         ],
-        [token, leaseMs, most, DEATHS_KEPT_MS, MOST_BYTES],
+        [token, leaseMs, most, CRASHES_KEPT_MS, MAX_CLAIM_BYTES],
       );
-      return state === "runs" ? { state, runs: runs as string[], deaths: deaths as number } : { state };
+      return state === "runs" ? { state, runs: runs as string[], crashes: crashes as number } : { state };
     },
 
-    async finish(sourceId, token, count) {
-      const answer = await finish(
+    async ack(sourceId, token, count) {
+      const result = await ack(
         redis,
         [
-          keys.changeLine(sourceId),
-          keys.runsInHand(sourceId),
+          keys.changeQueue(sourceId),
+          keys.claimedRuns(sourceId),
           keys.runLease(sourceId),
-          keys.runDeaths(sourceId),
+          keys.runCrashes(sourceId),
         ],
         [token, count],
       );
-      if (answer === 0) return "lost";
-      return answer === 2 ? "change-waits" : "ok";
+      if (result === 0) return "lost";
+      return result === 2 ? "change-waits" : "ok";
     },
 
-    async putBack(sourceId, token) {
-      await putBack(
-        redis,
-        [keys.runLine(sourceId), keys.runsInHand(sourceId), keys.runLease(sourceId)],
-        [token],
-      );
+    async nack(sourceId, token) {
+      const ofSource = [keys.runQueue(sourceId), keys.claimedRuns(sourceId), keys.runLease(sourceId)];
+      await nack(redis, ofSource, [token]);
     },
 
     async renew(sourceId, token, leaseMs) {
-      return (await keepLease(redis, [keys.runLease(sourceId)], [token, leaseMs])) === 1;
+      return (await renew(redis, [keys.runLease(sourceId)], [token, leaseMs])) === 1;
     },
 
     async release(sourceId, token) {
-      await release(redis, [keys.runLease(sourceId), keys.runDeaths(sourceId)], [token]);
+      await release(redis, [keys.runLease(sourceId), keys.runCrashes(sourceId)], [token]);
     },
 
-    async stuck(beforeMs) {
-      const sources = await redis.zrangebyscore(keys.runLines(), "-inf", beforeMs);
-      const found: string[] = [];
-      // One that was listed just now may have runs since that did not list it again.
-      const forgetMs = Math.min(beforeMs, Date.now() - 2 * LISTED_MS);
+    async findStalled(beforeMs) {
+      const sources = await redis.zrangebyscore(keys.sourcesWithRuns(), "-inf", beforeMs);
+      const stalled: string[] = [];
+      // A source listed a moment ago may have received runs since that did not list it again.
+      const unlistMs = Math.min(beforeMs, Date.now() - 2 * LIST_EVERY_MS);
       for (const sourceId of sources) {
-        const { empty, held } = await idle(sourceId);
-        if (empty) await forgetLine(redis, [keys.runLines()], [sourceId, forgetMs]);
-        else if (!held) found.push(sourceId);
+        const { isEmpty, isHeld } = await stateOf(sourceId);
+        if (isEmpty) await unlist(redis, [keys.sourcesWithRuns()], [sourceId, unlistMs]);
+        else if (!isHeld) stalled.push(sourceId);
       }
-      return found;
+      return stalled;
     },
 
-    length: count,
+    length,
 
-    async forget(sourceId) {
+    async delete(sourceId) {
       await redis.del(
-        keys.changeLine(sourceId),
-        keys.runLine(sourceId),
-        keys.runsInHand(sourceId),
+        keys.changeQueue(sourceId),
+        keys.runQueue(sourceId),
+        keys.claimedRuns(sourceId),
         keys.runLease(sourceId),
-        keys.runWake(sourceId),
-        keys.runDeaths(sourceId),
+        keys.runsNotified(sourceId),
+        keys.runCrashes(sourceId),
       );
-      await redis.zrem(keys.runLines(), sourceId);
+      await redis.zrem(keys.sourcesWithRuns(), sourceId);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { reachesByDirectory } from "../accounts/access.ts";
+import { canAccessCached } from "../accounts/access.ts";
 import { type Subscription, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
 import { matches } from "./filter.ts";
@@ -9,24 +9,24 @@ export interface Emitter {
   owner_id: string;
 }
 
-export interface Match {
-  subscriptions: Subscription[];
-  /** How many more would have had it but for their filter. */
-  filtered: number;
+export interface Matching {
+  /** One for each listener. */
+  matched: Subscription[];
+  /** Those whose filter the event does not match. */
+  filtered: Subscription[];
 }
 
-/** The pattern that means all emitters of this one's kind: `dc_*` for a source, `p_*` for a workflow. */
+/** Returns the glob that matches every emitter of this one's kind: `dc_*` for a source, `p_*` for a workflow. */
 export function globOf(emitterId: string): "dc_*" | "p_*" {
   return emitterId.startsWith("p_") ? "p_*" : "dc_*";
 }
 
 /**
- * Every subscription to what this emitter emits on this channel: by its id, by the glob of its kind (of its own
- * account's), or by its organization's id (design.md, "REST decisions"). One whose owner no longer reaches the emitter
- * is left out.
+ * Returns every subscription to this emitter's channel: by its id, by the glob of its kind (in its own account), or by its
+ * organization's id (docs/design.md#subscriptions). A subscription whose owner lost access to the emitter is left out.
  */
 export async function findSubscriptions(
-  platform: Pick<Platform, "mongo" | "directory">,
+  platform: Pick<Platform, "mongo" | "routing">,
   emitter: Emitter,
   channel: string,
 ): Promise<Subscription[]> {
@@ -42,18 +42,24 @@ export async function findSubscriptions(
   const reached = new Map<string, boolean>();
   for (const { owner_id } of found) {
     if (reached.has(owner_id)) continue;
-    reached.set(owner_id, await reachesByDirectory(platform, owner_id, emitter.owner_id));
+    reached.set(owner_id, await canAccessCached(platform, owner_id, emitter.owner_id));
   }
   return found.filter(({ owner_id }) => reached.get(owner_id));
 }
 
-/** Which of an emitter's subscriptions want this event: those without a filter, and those whose filter it matches. */
-export function selectWanting(subscriptions: Subscription[], event: unknown): Match {
-  const wanted = subscriptions.filter(({ filter }) => filter === null || matches(JSON.parse(filter), event));
-  return { subscriptions: oncePerListener(wanted), filtered: subscriptions.length - wanted.length };
+/** Splits an emitter's subscriptions into those that match an event, by their filter or for want of one, and the others. */
+export function selectMatching(subscriptions: Subscription[], event: unknown): Matching {
+  const matched: Subscription[] = [];
+  const filtered: Subscription[] = [];
+  for (const subscription of subscriptions) {
+    const { filter } = subscription;
+    const isMatch = filter === null || matches(JSON.parse(filter), event);
+    (isMatch ? matched : filtered).push(subscription);
+  }
+  return { matched: oncePerListener(matched), filtered };
 }
 
-/** A listener that several subscriptions name gets an event once: the narrowest subscription carries it. */
+/** A listener with several matching subscriptions receives an event once: the narrowest subscription carries it. */
 function oncePerListener(subscriptions: Subscription[]): Subscription[] {
   const byListener = new Map<string, Subscription>();
   const width = (subscription: Subscription) => (/^(dc|p)_[^*]/.test(subscription.emitter_id) ? 0 : 1);

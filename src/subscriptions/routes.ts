@@ -6,7 +6,7 @@ import type { Platform } from "../platform.ts";
 import { AutoSubscriptionSchema, EventName, FilterSchema, SubscriptionSchema } from "./schema.ts";
 import { autoSubscribe, listSubscriptions, subscribe, unsubscribe } from "./service.ts";
 
-const route = routeFor<Pick<Platform, "mongo" | "directory" | "clock">>();
+const route = routeFor<Pick<Platform, "mongo" | "routing" | "clock">>();
 const tag = "Subscriptions";
 
 const EmitterId = Type.String({

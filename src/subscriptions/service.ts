@@ -8,8 +8,8 @@ import type { Platform } from "../platform.ts";
 import { isDuplicateKey } from "../store/mongo.ts";
 import { checkFilter } from "./filter.ts";
 
-type Stores = Pick<Platform, "mongo" | "clock">;
-type Routing = Stores & Pick<Platform, "directory">;
+type Deps = Pick<Platform, "mongo" | "clock">;
+type Routing = Deps & Pick<Platform, "routing">;
 
 /** For whom a subscription is made, and whose things it may name. */
 export interface Subscriber {
@@ -26,14 +26,14 @@ export interface Wanted {
   filter?: unknown;
 }
 
-async function owned(platform: Stores, id: string, owners: string[]): Promise<boolean> {
+async function owned(platform: Deps, id: string, owners: string[]): Promise<boolean> {
   const mine = { _id: id, owner_id: { $in: owners } };
   if (isId("dc", id)) return (await Sources(platform.mongo).exists({ ...mine, state: "ready" })) !== null;
   if (isId("p", id)) return (await Workflows(platform.mongo).exists(mine)) !== null;
   return isId("wh", id) && (await Webhooks(platform.mongo).exists(mine)) !== null;
 }
 
-async function checkEmitter(platform: Stores, id: string, owners: string[]): Promise<void> {
+async function checkEmitter(platform: Deps, id: string, owners: string[]): Promise<void> {
   if (id === "p_*" || id === "dc_*") return;
   if (isId("o", id)) {
     if (!owners.includes(id)) throw notFound("emitter");
@@ -49,7 +49,7 @@ async function checkEmitter(platform: Stores, id: string, owners: string[]): Pro
   if (!(await owned(platform, id, owners))) throw notFound("emitter");
 }
 
-async function checkListener(platform: Stores, id: string, owners: string[]): Promise<void> {
+async function checkListener(platform: Deps, id: string, owners: string[]): Promise<void> {
   if (!["dc", "p", "wh"].some(prefix => isId(prefix as "dc", id))) {
     throw invalidField("query", "listener_id", "must be the id of a webhook, source or workflow");
   }
@@ -79,7 +79,7 @@ export async function subscribe(
   };
   try {
     await Subscriptions(platform.mongo).insertOne(subscription);
-    await platform.directory.changed();
+    await platform.routing.invalidate();
     return subscription;
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
@@ -88,7 +88,7 @@ export async function subscribe(
         returnDocument: "after",
       })
       .lean();
-    await platform.directory.changed();
+    await platform.routing.invalidate();
     return existing ?? subscription;
   }
 }
@@ -107,7 +107,7 @@ export async function unsubscribe(
       listener_id: listenerId,
     });
     if (deletedCount === 0) continue;
-    await platform.directory.changed();
+    await platform.routing.invalidate();
     return;
   }
   throw notFound("subscription");
@@ -115,7 +115,7 @@ export async function unsubscribe(
 
 /** Subscribes a listener to the errors or logs of workflows and sources created from now on; idempotent. */
 export async function autoSubscribe(
-  platform: Stores,
+  platform: Deps,
   { owner, owners, userId }: Subscriber,
   { listenerId, eventName }: Omit<Wanted, "emitterId">,
 ) {
@@ -137,6 +137,6 @@ export async function autoSubscribe(
 }
 
 /** All subscriptions of an account, newest first. */
-export function listSubscriptions(platform: Stores, owner: string): Promise<Subscription[]> {
+export function listSubscriptions(platform: Deps, owner: string): Promise<Subscription[]> {
   return Subscriptions(platform.mongo).find({ owner_id: owner }).sort({ _id: -1 }).lean();
 }

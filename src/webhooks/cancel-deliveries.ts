@@ -1,4 +1,4 @@
-import { Deliveries, NOTHING_TO_COME } from "../models/delivery.ts";
+import { Deliveries, NO_FURTHER_ATTEMPT } from "../models/delivery.ts";
 import type { Platform } from "../platform.ts";
 
 /** Cancels every pending delivery to a deleted webhook; their jobs then find nothing to do. */
@@ -12,7 +12,7 @@ export async function cancelDeliveries(
       $set: {
         state: "cancelled",
         reason: "webhook-deleted",
-        ...NOTHING_TO_COME,
+        ...NO_FURTHER_ATTEMPT,
         finished_at_ms: platform.clock(),
       },
     },

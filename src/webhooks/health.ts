@@ -1,7 +1,7 @@
 import { type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 
-type Stores = Pick<Platform, "mongo" | "clock" | "config" | "directory">;
+type Deps = Pick<Platform, "mongo" | "clock" | "config" | "routing">;
 
 /** What a webhook's owner is told of the way to being disabled; both null while there is nothing to tell. */
 export interface Outlook {
@@ -32,7 +32,7 @@ export function outlookOf(
  * Notes that the endpoint works again, in `webhook` too. A working webhook costs no write. Other processes hear of it
  * when they read the webhook the next time, seconds later: what depends on it counts in days.
  */
-export async function noteSuccess(platform: Stores, webhook: Webhook): Promise<void> {
+export async function noteSuccess(platform: Deps, webhook: Webhook): Promise<void> {
   if (webhook.failing_since_ms === null) return;
   webhook.failing_since_ms = null;
   await Webhooks(platform.mongo).updateOne({ _id: webhook._id }, { $set: { failing_since_ms: null } });
@@ -43,7 +43,7 @@ export async function noteSuccess(platform: Stores, webhook: Webhook): Promise<v
  * reason shown to its owner (design.md, "Delivery to a webhook"). Time counts and not the number of failures: a busy
  * webhook collects many in a short outage.
  */
-export async function noteFailure(platform: Stores, webhook: Webhook): Promise<void> {
+export async function noteFailure(platform: Deps, webhook: Webhook): Promise<void> {
   const now = platform.clock();
   if (webhook.failing_since_ms === null) {
     webhook.failing_since_ms = now;
@@ -62,15 +62,15 @@ export async function noteFailure(platform: Stores, webhook: Webhook): Promise<v
     { _id: webhook._id, active: true, failing_since_ms: webhook.failing_since_ms },
     { $set: { active: false, disabled_reason: `every attempt has failed since ${since}` } },
   );
-  await platform.directory.changed();
+  await platform.routing.invalidate();
 }
 
 /** Disables a webhook whose endpoint answered 410: it asked not to be called again. */
-export async function disableGone(platform: Stores, webhook: Webhook): Promise<void> {
+export async function disableGone(platform: Deps, webhook: Webhook): Promise<void> {
   await Webhooks(platform.mongo).updateOne(
     // As above: it was the old url that answered.
     { _id: webhook._id, active: true, url: webhook.url },
     { $set: { active: false, disabled_reason: "the endpoint answered 410 Gone" } },
   );
-  await platform.directory.changed();
+  await platform.routing.invalidate();
 }

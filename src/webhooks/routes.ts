@@ -15,7 +15,7 @@ import {
 
 type Deps = Pick<
   Platform,
-  "mongo" | "directory" | "redis" | "keys" | "clock" | "secrets" | "config" | "queues"
+  "mongo" | "routing" | "redis" | "keys" | "clock" | "secrets" | "config" | "queues"
 >;
 
 const route = routeFor<Deps>();

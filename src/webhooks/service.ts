@@ -3,7 +3,7 @@ import { newId } from "../lib/ids.ts";
 import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
-import { enqueueTurn } from "../queues/enqueue-drain.ts";
+import { enqueueDrain } from "../queues/enqueue-drain.ts";
 import { transaction } from "../store/mongo.ts";
 import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import { cancelDeliveries } from "./cancel-deliveries.ts";
@@ -13,9 +13,9 @@ import { outlookOf } from "./health.ts";
 import type { WebhookChanges, WebhookView, WebhookWithKey } from "./schema.ts";
 import { newSigningKey, rotated } from "./signing-keys.ts";
 
-type Stores = Pick<Platform, "mongo" | "clock">;
-type Routing = Stores & Pick<Platform, "directory">;
-type Sealing = Stores & Pick<Platform, "secrets" | "config">;
+type Deps = Pick<Platform, "mongo" | "clock">;
+type Routing = Deps & Pick<Platform, "routing">;
+type Sealing = Deps & Pick<Platform, "secrets" | "config">;
 
 const seconds = (ms: number) => Math.floor(ms / 1000);
 
@@ -139,9 +139,9 @@ export async function updateWebhook(
     .findOneAndUpdate({ _id: webhook._id }, { $set: set }, { returnDocument: "after" })
     .lean<Webhook | null>();
   if (!updated) throw notFound("webhook");
-  await platform.directory.changed();
+  await platform.routing.invalidate();
   // What waits in order goes its own way from now on, or the other way round.
-  if (changes.ordered !== undefined) await enqueueTurn(platform, webhook._id, "order", 0);
+  if (changes.ordered !== undefined) await enqueueDrain(platform, webhook._id, "order", 0);
   return presentWebhook(platform, updated);
 }
 
@@ -155,7 +155,7 @@ export async function deleteWebhook(platform: Routing, webhookId: string): Promi
     await Subscriptions(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
     await AutoSubscriptions(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
   });
-  await platform.directory.changed();
+  await platform.routing.invalidate();
   await cancelDeliveries(platform, webhookId);
 }
 
@@ -178,6 +178,6 @@ export async function rotateSigningKey(
     )
     .lean<Webhook | null>();
   if (!updated) throw new AppError("conflict", "the signing key was changed by another request");
-  await platform.directory.changed();
+  await platform.routing.invalidate();
   return { ...presentWebhook(platform, updated), signing_key: signingKey };
 }

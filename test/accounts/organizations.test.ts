@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { reaches } from "../../src/accounts/access.ts";
+import { canAccess } from "../../src/accounts/access.ts";
 import { addMember, createOrganization } from "../../src/accounts/organizations.ts";
 import { createUser } from "../../src/accounts/users.ts";
 import { isId, newId } from "../../src/lib/ids.ts";
@@ -33,7 +33,7 @@ describe("organizations", () => {
       expect(orgname).to.match(name === "東京" ? /^org-[a-z0-9]{6}$/ : /^acme-s-ns-[a-z0-9]{6}$/);
       expect(email).to.equal("owner@example.test");
     }
-    for (const { id } of made) expect(await reaches(platform, owner, id)).to.equal(true);
+    for (const { id } of made) expect(await canAccess(platform, owner, id)).to.equal(true);
   });
 
   it("are made for nobody unknown, and under no empty name", async () => {
@@ -65,11 +65,11 @@ describe("organizations", () => {
 
   it("are reached by their members alone, and a user by itself alone", async () => {
     const { id } = await createOrganization(platform, { name: "Acme", ownerId: owner });
-    expect(await reaches(platform, other, id)).to.equal(false);
+    expect(await canAccess(platform, other, id)).to.equal(false);
     await addMember(platform, id, other);
-    expect(await reaches(platform, other, id)).to.equal(true);
-    expect(await reaches(platform, other, other)).to.equal(true);
-    expect(await reaches(platform, other, owner), "members of one organization").to.equal(false);
-    expect(await reaches(platform, id, owner), "an organization and its owner").to.equal(false);
+    expect(await canAccess(platform, other, id)).to.equal(true);
+    expect(await canAccess(platform, other, other)).to.equal(true);
+    expect(await canAccess(platform, other, owner), "members of one organization").to.equal(false);
+    expect(await canAccess(platform, id, owner), "an organization and its owner").to.equal(false);
   });
 });

@@ -10,7 +10,7 @@ import { newId } from "../../src/lib/ids.ts";
 import { Components } from "../../src/models/component.ts";
 import { Memberships } from "../../src/models/organization.ts";
 import { createWorkflow, findWorkflow } from "../../src/workflows/service.ts";
-import { startEmissions } from "../../workers/emissions.ts";
+import { start as startEmissions } from "../../workers/emissions.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
 import { environmentOf } from "../workers/worker-process.ts";

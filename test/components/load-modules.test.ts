@@ -159,7 +159,7 @@ describe("a component from component_url", () => {
       response.writeHead(200, { "content-type": "text/plain" }).end(text);
     });
     origin = await listen(server);
-    egress = createEgress({ allow: ["127.0.0.1/32"], neverHosts: [], connectTimeoutMs: 2000 });
+    egress = createEgress({ allow: ["127.0.0.1/32"], blockedHosts: [], connectTimeoutMs: 2000 });
   });
   after(async () => {
     await egress.close();
@@ -221,7 +221,7 @@ describe("a component from component_url", () => {
   }
 
   it("refuses an address that is not public", async () => {
-    const guarded = createEgress({ allow: [], neverHosts: [], connectTimeoutMs: 2000 });
+    const guarded = createEgress({ allow: [], blockedHosts: [], connectTimeoutMs: 2000 });
     const error = await rejection(bundleComponent(fromUrl(`${origin}/circle.mjs`, guarded), { cacheDir }));
     expect(error.message).to.match(/could not be fetched: .*not a public address/);
     await guarded.close();

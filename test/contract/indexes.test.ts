@@ -135,8 +135,8 @@ describe("queries of the whole system", () => {
     await api.expect(200, "POST", `/webhooks/${webhook.id}/recover`, { body: { since: 0 } });
     await api.expect(204, "DELETE", `/webhooks/${webhook.id}`);
     await api.expect(204, "DELETE", `/sources/${source.id}`);
-    const { runLine } = world.system.worker;
-    await until(async () => (await runLine.length(source.id)) === 0, { what: "the source is cleaned away" });
+    const { runQueue } = world.system.worker;
+    await until(async () => (await runQueue.length(source.id)) === 0, { what: "the source is cleaned away" });
   }
 
   /** What the command line and the reconciler do. */

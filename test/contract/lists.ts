@@ -118,7 +118,7 @@ const events =
         const event = stream === "emits" ? { raw_event: { n: 1 } } : { message: "odd" };
         return (await append(eventLog, emitterId, stream, { event, metadata })).eventId;
       },
-      remove: id => eventLog.removeRange(emitterId, stream, { startId: id, endId: id }),
+      remove: id => eventLog.deleteRange(emitterId, stream, { startId: id, endId: id }),
     };
   };
 

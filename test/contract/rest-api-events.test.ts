@@ -26,7 +26,12 @@ describe("events", () => {
     const { queues, eventLog } = world.system.worker;
     const emitIds = events.map(() => newId("emit"));
     for (const [i, event] of events.entries()) {
-      await enqueue(queues, emissions, { emitter_id: emitterId, emit_id: emitIds[i] ?? "", event, ...more });
+      await enqueue(queues, emissions.jobs.emissions, {
+        emitter_id: emitterId,
+        emit_id: emitIds[i] ?? "",
+        event,
+        ...more,
+      });
     }
     const stream = more.name === "$errors" ? "errors" : more.name === "$logs" ? "logs" : "emits";
     await until(

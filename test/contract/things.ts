@@ -67,7 +67,7 @@ const delivery: Make = async (world, owner) => {
     score: now * 1024,
     name: "",
     event: '{"hello":"world"}',
-    delivered: true,
+    has_webhook_listeners: true,
     created_at: new Date(now),
   };
   await StoredEvents(worker.mongo).insertOne(event);

@@ -62,7 +62,7 @@ export async function storeEvent(
     score: now * 1024 + (emitted % 1024),
     name: "",
     event: JSON.stringify(event),
-    delivered: true,
+    has_webhook_listeners: true,
     created_at: new Date(now),
     ...overrides,
   };

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { retryDelivery } from "../../src/deliveries/manual-retry.ts";
 import { countFailed, recoverFailed } from "../../src/deliveries/recover.ts";
-import { processDelivery } from "../../src/deliveries/worker/next-attempt.ts";
+import { makeNextAttempt } from "../../src/deliveries/worker/next-attempt.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { StoredEvents } from "../../src/models/event.ts";
@@ -37,9 +37,9 @@ describe("trying again by hand", () => {
 
   const delivery = () => onlyDelivery(platform, listener.webhookId);
   /** Works the job of a delivery's round, as the worker does. */
-  const work = async (round: number) =>
-    processDelivery(platform, {
-      job: { delivery_id: (await delivery())._id, webhook_id: listener.webhookId, round },
+  const work = async (generation: number) =>
+    makeNextAttempt(platform, {
+      job: { delivery_id: (await delivery())._id, webhook_id: listener.webhookId, generation },
     });
   const codeOf = async (attempt: Promise<unknown>) => {
     const error = await attempt.catch((thrown: unknown) => thrown);
@@ -49,11 +49,11 @@ describe("trying again by hand", () => {
   it("replaces the attempt that is scheduled, whose job is void", async () => {
     await emit(platform, [listener]);
     await work(0);
-    expect(await delivery()).to.include({ state: "pending", round: 1, step: 1 });
+    expect(await delivery()).to.include({ state: "pending", generation: 1, retry_index: 1 });
     const retried = await retryDelivery(platform, await delivery());
-    expect(retried).to.include({ state: "pending", round: 2, step: 0, next_attempt_at_ms: now });
+    expect(retried).to.include({ state: "pending", generation: 2, retry_index: 0, next_attempt_at_ms: now });
     endpoint.script(200);
-    expect(await work(1)).to.include({ result: "void" });
+    expect(await work(1)).to.include({ result: "superseded" });
     expect(endpoint.requests).to.have.length(1);
     expect(await work(2)).to.include({ result: "delivered" });
     expect((await delivery()).attempts.map(({ trigger }) => trigger)).to.deep.equal(["schedule", "manual"]);
@@ -74,7 +74,7 @@ describe("trying again by hand", () => {
     await retryDelivery(platform, await delivery());
     await work(4);
     const again = await delivery();
-    expect(again).to.include({ state: "pending", step: 1, trigger: "schedule" });
+    expect(again).to.include({ state: "pending", retry_index: 1, trigger: "schedule" });
     expect((again.next_attempt_at_ms ?? 0) - now).to.be.within(hour * 0.8, hour * 1.2);
     expect(again.attempts.map(({ number, trigger }) => `${number} ${trigger}`)).to.deep.equal([
       "1 schedule",
@@ -101,7 +101,12 @@ describe("trying again by hand", () => {
       return 500;
     });
     expect(await work(0)).to.include({ recorded: false });
-    expect(await delivery()).to.include({ state: "pending", round: 1, step: 0, trigger: "manual" });
+    expect(await delivery()).to.include({
+      state: "pending",
+      generation: 1,
+      retry_index: 0,
+      trigger: "manual",
+    });
     expect((await delivery()).attempts).to.have.length(1);
   });
 
@@ -166,9 +171,9 @@ describe("trying again by hand", () => {
       await failAll();
       expect(await countFailed(platform, await webhook(), now - hour)).to.equal(2);
       expect(await recoverFailed(platform, await webhook(), now - hour)).to.equal(2);
-      const states = (await deliveriesOf(platform, listener.webhookId)).map(({ state, round }) => [
+      const states = (await deliveriesOf(platform, listener.webhookId)).map(({ state, generation }) => [
         state,
-        round,
+        generation,
       ]);
       expect(states).to.deep.equal([
         ["failed", 0],

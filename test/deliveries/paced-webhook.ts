@@ -1,4 +1,4 @@
-import { enqueueFirstAttempts } from "../../src/deliveries/dispatch/dispatch.ts";
+import { dispatchEvents } from "../../src/deliveries/dispatch/dispatch.ts";
 import { storeEvents } from "../../src/events/store.ts";
 import { newId } from "../../src/lib/ids.ts";
 import type { StoredEvent } from "../../src/models/event.ts";
@@ -29,14 +29,14 @@ export function eventsInOrder(count: number, nowMs = Date.now()): StoredEvent[] 
     score: nowMs * 1024 + n,
     name: "",
     event: JSON.stringify({ n }),
-    delivered: true,
+    has_webhook_listeners: true,
     created_at: new Date(nowMs),
   }));
 }
 
 /** Stores events and enqueues their first attempts, in a job for each call. */
 export const emitFirst = (platform: Platform, events: StoredEvent[], to: Subscribed[]): Promise<void> =>
-  enqueueFirstAttempts(
+  dispatchEvents(
     platform,
     events.map(event => ({
       event,
@@ -45,7 +45,7 @@ export const emitFirst = (platform: Platform, events: StoredEvent[], to: Subscri
         listener_id: webhookId,
         owner_id: OWNER,
       })),
-      isAgain: false,
+      isRedispatch: false,
     })),
     rows => storeEvents(platform, rows),
   );

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { deliver, type Message } from "../../src/deliveries/attempt/send.ts";
+import { type Message, send } from "../../src/deliveries/attempt/send.ts";
 import { createEgress } from "../../src/egress/agent.ts";
 import { createResolver } from "../../src/egress/resolve.ts";
 import type { Webhook } from "../../src/models/webhook.ts";
@@ -61,7 +61,7 @@ const EXPECTED: Record<keyof typeof BEHAVIOURS, Expected> = {
   "answers two lengths": PROTOCOL,
   "answers a length and chunks": PROTOCOL,
   "answers a malformed chunk": { status: 200, error: null, response: "" },
-  "answers a status of its own": { status: 799, error: "answered 799", response: "ok" },
+  "answers a status of its own": { status: 799, error: "HTTP status 799", response: "ok" },
   "wants another protocol": PROTOCOL,
   "answers twice": { status: 200, error: null, response: "ok" },
 };
@@ -106,7 +106,7 @@ describe("an attempt at a receiver that", () => {
   };
   const attempt = (url: string, timeoutMs = PATIENT_MS, egress = platform.egress) => {
     const config = { ...platform.config, deliveries: { ...platform.config.deliveries, timeoutMs } };
-    return deliver({ ...platform, egress, config }, { ...webhook, url }, message);
+    return send({ ...platform, egress, config }, { ...webhook, url }, message);
   };
 
   async function expectOutcome(url: string, expected: Expected): Promise<void> {
@@ -151,7 +151,7 @@ describe("an attempt at a receiver that", () => {
     try {
       for (const status of [301, 302, 303, 307, 308]) {
         redirecting.script({ status, headers: { location: target.url } });
-        expect(await attempt(redirecting.url)).to.include({ status, error: `answered ${status}` });
+        expect(await attempt(redirecting.url)).to.include({ status, error: `HTTP status ${status}` });
       }
       expect(target.requests).to.have.length(0);
     } finally {
@@ -164,7 +164,7 @@ describe("an attempt at a receiver that", () => {
     const names = await startNameServer({ "nothing.test": [] });
     const resolving = createEgress({
       allow: ["127.0.0.0/8"],
-      neverHosts: [],
+      blockedHosts: [],
       connectTimeoutMs: TIMEOUT_MS,
       resolve: createResolver(TIMEOUT_MS, names.resolver),
     });

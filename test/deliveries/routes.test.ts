@@ -81,7 +81,7 @@ describe("deliveries API", () => {
       trigger: "schedule" as const,
       status: 500,
       latency_ms: 3,
-      error: "answered 500",
+      error: "HTTP status 500",
       response: "oh",
     };
     await Deliveries(platform.mongo).updateOne({ _id: row?._id ?? "" }, { $set: { attempts: [attempt] } });
@@ -124,7 +124,7 @@ describe("deliveries API", () => {
   it("sends a signed test event now, tells what came of it, and records nothing", async () => {
     const test = async () => (await api.call("POST", `/webhooks/${listener.webhookId}/test`)).body.data;
     endpoint.script({ status: 418, body: "short and stout" });
-    expect(await test()).to.include({ status: 418, error: "answered 418", response: "short and stout" });
+    expect(await test()).to.include({ status: 418, error: "HTTP status 418", response: "short and stout" });
     const request = endpoint.requests.at(-1);
     expect(request?.headers["x-headwater-event-name"]).to.equal("$test");
     expect(request?.headers["webhook-signature"]).to.match(/^v1,/);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { enqueueOverdue } from "../../src/deliveries/sweep.ts";
+import { enqueueOverdueDeliveries } from "../../src/deliveries/sweep.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";
@@ -13,7 +13,7 @@ describe("sweep of deliveries", () => {
   let now = Date.now();
   let listener: Subscribed;
   const queue = () => openedQueue(platform.queues, deliveries);
-  const round = async () => (await onlyDelivery(platform, listener.webhookId)).round;
+  const round = async () => (await onlyDelivery(platform, listener.webhookId)).generation;
 
   beforeEach(async () => {
     now = Date.now();
@@ -26,37 +26,42 @@ describe("sweep of deliveries", () => {
   it("enqueues what was stored and never enqueued, once it is overdue", async () => {
     const { _id } = await onlyDelivery(platform, listener.webhookId);
     await queue().remove(`${_id}-0`);
-    expect(await enqueueOverdue(platform)).to.equal(0);
+    expect(await enqueueOverdueDeliveries(platform)).to.equal(0);
     now += platform.config.sweepEveryMs + 1;
-    expect(await enqueueOverdue(platform)).to.equal(1);
-    expect((await queue().getJob(`${_id}-0`))?.data).to.include({ delivery_id: _id, round: 0 });
+    expect(await enqueueOverdueDeliveries(platform)).to.equal(1);
+    expect((await queue().getJob(`${_id}-0`))?.data).to.include({ delivery_id: _id, generation: 0 });
   });
 
   it("leaves alone what is still on its queue, and looks at it ever less often", async () => {
     now += 60_000;
-    expect(await enqueueOverdue(platform)).to.equal(0);
+    expect(await enqueueOverdueDeliveries(platform)).to.equal(0);
     const { sweep_at_ms } = await onlyDelivery(platform, listener.webhookId);
     expect(sweep_at_ms).to.be.within(now + 59_000, now + 61_000);
     expect(await queue().getJobCounts("waiting")).to.include({ waiting: 1 });
   });
 
   it("gives a new round to one whose job gave up and is kept", async () => {
-    const worker = runWorker(deliveries, () => Promise.reject(new Error("a bug")), {
-      redis: platform.redis,
-      prefix: platform.config.redisPrefix,
-      concurrency: 1,
-      stalledAfterMs: 2000,
-      log: platform.log,
-      count: () => {},
-    });
+    const fail = () => Promise.reject(new Error("a bug"));
+    const worker = runWorker(
+      deliveries,
+      { "first-attempts": fail, "next-attempt": fail, drain: fail },
+      {
+        redis: platform.redis,
+        prefix: platform.config.redisPrefix,
+        concurrency: 1,
+        stalledAfterMs: 2000,
+        log: platform.log,
+        count: () => {},
+      },
+    );
     const job = (await queue().getJobs(["waiting"]))[0];
-    await job?.updateData({ ...job.data, round: "no number" });
+    await job?.updateData({ ...job.data, generation: "no number" });
     await until(async () => (await queue().getFailedCount()) === 1);
     await worker.close(2000);
     now += 60_000;
-    expect(await enqueueOverdue(platform)).to.equal(1);
+    expect(await enqueueOverdueDeliveries(platform)).to.equal(1);
     expect(await round()).to.equal(1);
-    expect((await queue().getJobs(["waiting"])).map(({ data }) => data.round)).to.deep.equal([1]);
+    expect((await queue().getJobs(["waiting"])).map(({ data }) => data.generation)).to.deep.equal([1]);
   });
 
   it("works through any number in batches", async () => {
@@ -64,8 +69,8 @@ describe("sweep of deliveries", () => {
     const copies = Array.from({ length: 1200 }, (_, index) => ({ ...rest, _id: `${_id}x${index}` }));
     await Deliveries(platform.mongo).insertMany(copies);
     now += 60_000;
-    expect(await enqueueOverdue(platform)).to.equal(1200);
-    expect(await enqueueOverdue(platform)).to.equal(0);
+    expect(await enqueueOverdueDeliveries(platform)).to.equal(1200);
+    expect(await enqueueOverdueDeliveries(platform)).to.equal(0);
   });
 
   it("looks at nothing that is scheduled for later", async () => {
@@ -76,6 +81,6 @@ describe("sweep of deliveries", () => {
     const { _id } = await onlyDelivery(platform, listener.webhookId);
     await queue().remove(`${_id}-0`);
     now += 60_000;
-    expect(await enqueueOverdue(platform)).to.equal(0);
+    expect(await enqueueOverdueDeliveries(platform)).to.equal(0);
   });
 });

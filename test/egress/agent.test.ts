@@ -17,7 +17,7 @@ describe("egress agent", () => {
   });
 
   function egress(options: Partial<EgressOptions> = {}): Egress {
-    const made = createEgress({ allow: [], neverHosts: [], connectTimeoutMs: 2000, ...options });
+    const made = createEgress({ allow: [], blockedHosts: [], connectTimeoutMs: 2000, ...options });
     closers.push(() => made.close());
     return made;
   }
@@ -110,7 +110,7 @@ describe("egress agent", () => {
     const client = egress({
       resolve,
       allow: ["0.0.0.0/0", "::/0"],
-      neverHosts: [{ host: "store", port }],
+      blockedHosts: [{ host: "store", port }],
     });
     for (const host of ["127.0.0.1", "127.0.0.2", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]"]) {
       expect(await codeOf(client.request(`http://${host}:${port}/`, GET)), host).to.equal("blocked-address");
@@ -123,7 +123,7 @@ describe("egress agent", () => {
       if (host === "store") throw new EgressError("dns", "down");
       return ["127.0.0.1"];
     };
-    const client = egress({ resolve, allow: ["127.0.0.1"], neverHosts: [{ host: "store", port }] });
+    const client = egress({ resolve, allow: ["127.0.0.1"], blockedHosts: [{ host: "store", port }] });
     expect(await codeOf(client.request(`http://other.test:${port}/`, GET))).to.equal("blocked-address");
   });
 

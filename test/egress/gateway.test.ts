@@ -25,7 +25,7 @@ describe("egress gateway", () => {
     });
     await new Promise<void>(done => echo.listen(0, "127.0.0.1", done));
     port = (echo.address() as AddressInfo).port;
-    const dial = createDial({ allow: ["127.0.0.1"], neverHosts: [], connectTimeoutMs: 1000 });
+    const dial = createDial({ allow: ["127.0.0.1"], blockedHosts: [], connectTimeoutMs: 1000 });
     gateway = await openGateway({ dial, socketPath, maxConnections: 3 });
   });
 
@@ -103,7 +103,7 @@ describe("egress gateway", () => {
     await closed;
     await until(() => accepted.size === 0);
     gateway = await openGateway({
-      dial: createDial({ allow: [], neverHosts: [], connectTimeoutMs: 1000 }),
+      dial: createDial({ allow: [], blockedHosts: [], connectTimeoutMs: 1000 }),
       socketPath,
     });
   });

@@ -33,7 +33,7 @@ describe("egress guard", () => {
 
   const options = (given: Partial<EgressOptions> = {}): EgressOptions => ({
     allow: [],
-    neverHosts: [],
+    blockedHosts: [],
     connectTimeoutMs: MS,
     resolve: createResolver(MS, names.resolver),
     ...given,
@@ -149,11 +149,11 @@ describe("egress guard", () => {
       "loopback.test",
     ]) {
       it(`opens nothing to a store spelled ${host}, though every address is allowed`, async () => {
-        const neverHosts = [{ host: "store.test", port: tripwire.port }];
+        const blockedHosts = [{ host: "store.test", port: tripwire.port }];
         const zone = await startNameServer({ ...ZONE, "store.test": ["127.0.0.1"] });
         try {
           const resolve = createResolver(MS, zone.resolver);
-          const found = await request(`http://${host}:PORT/`, { allow: EVERYTHING, neverHosts, resolve });
+          const found = await request(`http://${host}:PORT/`, { allow: EVERYTHING, blockedHosts, resolve });
           expectRefused(found, "blocked-address");
         } finally {
           await zone.close();
@@ -163,9 +163,9 @@ describe("egress guard", () => {
 
     for (const host of ["10.7.7.7", "[::ffff:10.7.7.7]", "[64:ff9b::a07:707]", "[2002:a07:707::1]"]) {
       it(`opens nothing to a store on another machine spelled ${host}`, async () => {
-        const neverHosts = [{ host: "10.7.7.7", port: 6379 }];
+        const blockedHosts = [{ host: "10.7.7.7", port: 6379 }];
         expectRefused(
-          await request(`http://${host}:6379/`, { allow: EVERYTHING, neverHosts }),
+          await request(`http://${host}:6379/`, { allow: EVERYTHING, blockedHosts }),
           "blocked-address",
         );
       });
@@ -173,7 +173,7 @@ describe("egress guard", () => {
 
     it("opens nothing to a member that turned up after the start", async () => {
       const members = [{ host: "10.7.7.7", port: tripwire.port }];
-      const client = egress({ allow: EVERYTHING, neverHosts: () => members });
+      const client = egress({ allow: EVERYTHING, blockedHosts: () => members });
       const url = `http://127.0.0.1:${tripwire.port}/`;
       const earlier = await seen(() => client.request(url, { ...GET, headers: { connection: "close" } }));
       expect(earlier).to.include({ sockets: 1, accepted: 1 });
@@ -182,9 +182,9 @@ describe("egress guard", () => {
     });
 
     it("opens nothing on a store's port while the store's name can't be resolved", async () => {
-      const neverHosts = [{ host: "absent.test", port: tripwire.port }];
+      const blockedHosts = [{ host: "absent.test", port: tripwire.port }];
       expectRefused(
-        await request("http://127.0.0.1:PORT/", { allow: EVERYTHING, neverHosts }),
+        await request("http://127.0.0.1:PORT/", { allow: EVERYTHING, blockedHosts }),
         "blocked-address",
       );
     });

@@ -70,7 +70,7 @@ describe("escape by a child that answers as it likes", function () {
       modulePath,
       heapMb: 64,
       limits,
-      dial: createDial({ allow: [], neverHosts: [], connectTimeoutMs: 1000 }),
+      dial: createDial({ allow: [], blockedHosts: [], connectTimeoutMs: 1000 }),
     });
     const sandbox = openSandbox(child, limits);
     open.push(sandbox);

@@ -90,7 +90,7 @@ export async function openLab(options: Partial<SandboxesOptions> = {}): Promise<
   const publicPort = await listen(outside, "127.0.0.2", 0);
   const sandboxes = await openTestSandboxes({
     maxProcesses: 4,
-    egress: { allow: ["127.0.0.2/32"], neverHosts: [], resolve },
+    egress: { allow: ["127.0.0.2/32"], blockedHosts: [], resolve },
     ...options,
   });
 

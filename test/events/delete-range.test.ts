@@ -33,7 +33,7 @@ describe("deleting a range of stored events", () => {
     score: eventScore(event_id) ?? 0,
     name: "",
     event: "{}",
-    delivered: true,
+    has_webhook_listeners: true,
     created_at: new Date(),
     ...more,
   });
@@ -56,14 +56,14 @@ describe("deleting a range of stored events", () => {
       payload(ids[2] as string, { emitter_id: other }),
     ]);
     const range = { emitter_id: emitter, start_id: ids[1] as string, end_id: ids[3] as string };
-    expect(await deleteRange(platform, range)).to.deep.equal({ emitter_id: emitter, removed: 3 });
+    expect(await deleteRange(platform, range)).to.deep.equal({ emitter_id: emitter, deleted: 3 });
     expect([await left("emits"), await left("errors"), await left("logs")]).to.deep.equal([
       [ids[0]],
       [ids[4]],
       [],
     ]);
     expect(await payloads()).to.deep.equal([ids[0], ids[4]]);
-    expect(await deleteRange(platform, range), "again").to.include({ removed: 0 });
+    expect(await deleteRange(platform, range), "again").to.include({ deleted: 0 });
     expect(await left("emits", other)).to.deep.equal([theirs]);
     expect(await StoredEvents(platform.mongo).countDocuments({ emitter_id: other })).to.equal(1);
     await deleteRange(platform, { emitter_id: emitter });
@@ -86,8 +86,8 @@ describe("deleting a range of stored events", () => {
       event_name: "",
       state,
       reason: null,
-      round: 0,
-      step: 0,
+      generation: 0,
+      retry_index: 0,
       trigger: "schedule" as const,
       attempts: [],
       next_attempt_at_ms: null,

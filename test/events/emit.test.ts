@@ -4,7 +4,7 @@ import { readSummaries } from "../../src/events/read.ts";
 import { eventScore } from "../../src/lib/event-id.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
-import { payloadId, StoredEvents } from "../../src/models/event.ts";
+import { StoredEvents, storedEventId } from "../../src/models/event.ts";
 import { Subscriptions } from "../../src/models/subscription.ts";
 import { Workflows } from "../../src/models/workflow.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
@@ -13,7 +13,7 @@ import type { Emission } from "../../src/queues/emissions.ts";
 import { readDrops } from "../../src/store/drops.ts";
 import type { EventStream } from "../../src/store/keys.ts";
 import { createWebhook } from "../../src/webhooks/service.ts";
-import { startDeliveries } from "../../workers/deliveries.ts";
+import { start as startDeliveries } from "../../workers/deliveries.ts";
 import { rejection } from "../components/rejection.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
@@ -179,7 +179,7 @@ describe("an emission", () => {
       await platform.redis.del(platform.keys.seenEmits(id));
       const { event_id: again } = await emit(platform, job(id, { emit_id }));
       expect(await jobs(), emit_id).to.equal(before);
-      const stored = await StoredEvents(platform.mongo).find({ _id: payloadId(id, emit_id) });
+      const stored = await StoredEvents(platform.mongo).find({ _id: storedEventId(id, emit_id) });
       expect(stored.map(({ event_id }) => event_id)).to.deep.equal([again]);
     }
   });
@@ -190,7 +190,7 @@ describe("an emission", () => {
     const { event_id } = await emit(platform, given);
     expect(given.score).to.equal(eventScore(String(event_id)));
     await platform.redis.del(platform.keys.seenEmits(id));
-    await platform.eventLog.removeRange(id, "emits", {});
+    await platform.eventLog.deleteRange(id, "emits", {});
     expect((await emit(platform, given)).event_id).to.equal(event_id);
   });
 
@@ -198,8 +198,8 @@ describe("an emission", () => {
     const { id } = await emitter();
     await emit(platform, job(id));
     await Workflows(platform.mongo).deleteOne({ _id: id });
-    await platform.eventLog.forget(id);
-    await platform.directory.changed();
+    await platform.eventLog.delete(id);
+    await platform.routing.invalidate();
     expect((await rejection(emit(platform, job(id)))).code).to.equal("not-found");
     expect(await platform.redis.keys(`*{${id}}*`)).to.deep.equal([]);
   });

@@ -1,12 +1,12 @@
 import { expect } from "chai";
-import { type Emitted, fanOut } from "../../src/events/fan-out.ts";
+import { type EmittedEvent, fanOut } from "../../src/events/fan-out.ts";
 import { newId } from "../../src/lib/ids.ts";
 import type { StoredEvent } from "../../src/models/event.ts";
 import type { Subscription } from "../../src/models/subscription.ts";
 import { Workflows } from "../../src/models/workflow.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries, type FirstAttempts } from "../../src/queues/deliveries.ts";
-import { parseLineItem } from "../../src/queues/run-item.ts";
+import { parseRunItem } from "../../src/queues/run-item.ts";
 import { workflowEvents } from "../../src/queues/workflow-events.ts";
 import { readDrops } from "../../src/store/drops.ts";
 import { createWebhook } from "../../src/webhooks/service.ts";
@@ -33,7 +33,7 @@ describe("fanning an event out", () => {
     ...more,
   });
 
-  function emitted(event: unknown, hops?: number): Emitted {
+  function emitted(event: unknown, hops?: number): EmittedEvent {
     const emission = {
       emitter_id: newId("dc"),
       emit_id: newId("emit"),
@@ -49,23 +49,23 @@ describe("fanning an event out", () => {
       score: at * 1024,
       name: "",
       event: JSON.stringify(event),
-      delivered: true,
+      has_webhook_listeners: true,
       created_at: new Date(at),
     };
     const emitter = { id: emission.emitter_id, owner_id: owner };
     const rest = {
       channel: "",
-      place: 0,
+      index: 0,
       isNew: true,
       truncated: false,
       subscriptions: [],
       filtered: 0,
-      post: "first" as const,
+      dispatch: "new" as const,
     };
     return { stored, emission, emitter, ...rest };
   }
 
-  const giveTo = async (event: Emitted, subscriptions: Subscription[]) =>
+  const giveTo = async (event: EmittedEvent, subscriptions: Subscription[]) =>
     (await fanOut(platform, [{ ...event, subscriptions }]))[0];
   /** The webhooks that jobs of first attempts name. */
   const webhooksInJobs = async (): Promise<string[]> =>
@@ -81,7 +81,7 @@ describe("fanning an event out", () => {
   const webhook = async (ownerId = owner) =>
     (await createWebhook(platform, { ownerId, userId: ownerId, url: "http://127.0.0.1:1/" })).id;
   const line = async (id: string) =>
-    (await platform.redis.lrange(platform.keys.runLine(id), 0, -1)).map(parseLineItem);
+    (await platform.redis.lrange(platform.keys.runQueue(id), 0, -1)).map(parseRunItem);
   const jobsOf = async (workflowId: string) =>
     (await openedQueue(platform.queues, workflowEvents).getJobs(["waiting"])).filter(
       job => job.data.workflow_id === workflowId,
@@ -93,8 +93,8 @@ describe("fanning an event out", () => {
     const subscriptions = [listener._id, workflowId, webhookId].map(id => subscription(id));
     const event = emitted({ n: 1 }, 2);
     const { stored, emission } = event;
-    for (const post of ["first", "again"] as const) {
-      expect(await giveTo({ ...event, post }, subscriptions)).to.equal(3);
+    for (const dispatch of ["new", "redispatch"] as const) {
+      expect(await giveTo({ ...event, dispatch }, subscriptions)).to.equal(3);
     }
     const items = await line(listener._id);
     expect(new Set(items.map(item => item.run_id)).size).to.equal(1);

@@ -22,7 +22,7 @@ export function openTestSandboxes(): Promise<Sandboxes> {
     },
     maxProcesses: 4,
     idleMs: 60_000,
-    egress: { allow: ["127.0.0.1/32"], neverHosts: [] },
+    egress: { allow: ["127.0.0.1/32"], blockedHosts: [] },
   });
 }
 

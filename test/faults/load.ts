@@ -181,10 +181,10 @@ async function expectIdle({ platform, emitters }: Lab): Promise<true> {
     const counts = await platform.queues.get(name)?.getJobCounts("waiting", "active", "delayed");
     if (Object.values(counts ?? {}).some(count => count > 0)) left[name] = counts;
   }
-  const inLine = await platform.runLine.length(emitters.source);
+  const inLine = await platform.runQueue.length(emitters.source);
   if (inLine > 0) left.line = inLine;
   const unsettled = await StoredEvents(platform.mongo)
-    .findOne({ undelivered: { $exists: true } })
+    .findOne({ pending_dispatch: { $exists: true } })
     .lean();
   if (unsettled) left.unsettled = unsettled;
   if (Object.keys(left).length > 0) throw new Error(JSON.stringify(left));

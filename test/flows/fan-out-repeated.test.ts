@@ -41,11 +41,11 @@ describe("an emission that is worked off again", () => {
         { what: "all queues idle" },
       );
 
-    await enqueueAll(queues, emissions, [emission, emission, emission]);
+    await enqueueAll(queues, emissions.jobs.emissions, [emission, emission, emission]);
     await until(() => receiver.requests.length > 0, { what: "the delivery" });
     await until(async () => Deliveries(mongo).exists({ state: "delivered" }));
     await idle();
-    await enqueueAll(queues, emissions, [emission]);
+    await enqueueAll(queues, emissions.jobs.emissions, [emission]);
     await idle();
 
     expect(receiver.requests.map(({ headers }) => headers["webhook-id"])).to.have.length(1);

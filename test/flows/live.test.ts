@@ -78,7 +78,7 @@ describe("watching a source live", () => {
     expect(new Set(streams.map(({ status }) => status))).to.deep.equal(new Set([200]));
     const refused = await mine();
     expect(refused.status).to.equal(429);
-    await until(() => refused.text.includes("watches 20 streams already"));
+    await until(() => refused.text.includes("already has 20 open streams"));
     const others = await theirs();
     expect(others.status).to.equal(200);
     streams.pop()?.stop();

@@ -124,12 +124,12 @@ describe("the main job", () => {
     const workflow = await createWorkflow(system.worker, { ownerId: api.userId, name: "Flow" });
     await api.subscribe(workflow.id, (await api.createWebhook(receiver.url)).id);
 
-    await enqueue(system.worker.queues, emissions, {
+    await enqueue(system.worker.queues, emissions.jobs.emissions, {
       emitter_id: workflow.id,
       emit_id: "mine-1",
       event: { n: 1 },
     });
-    await enqueue(system.worker.queues, emissions, {
+    await enqueue(system.worker.queues, emissions.jobs.emissions, {
       emitter_id: workflow.id,
       emit_id: "mine-1",
       event: { n: 1 },

@@ -326,7 +326,7 @@ describe("a store that goes away", function () {
     const n = ++numbers;
     expect((await post(echo, n)).status).to.equal(200);
     await until(() => received().has(n), { what: "the first attempt" });
-    await until(() => Deliveries(platform.mongo).exists({ state: "pending", round: { $gte: 1 } }));
+    await until(() => Deliveries(platform.mongo).exists({ state: "pending", generation: { $gte: 1 } }));
 
     const unsent = ++numbers;
     await RunRecords(platform.mongo).insertOne(finishedRun(echo.id, { n: unsent }));

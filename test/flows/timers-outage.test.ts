@@ -120,7 +120,7 @@ describe("timers after an outage", function () {
     const source = await timerSource(INTERVAL);
     for (let missed = 1; missed <= 5; missed++) {
       const timestamp = Date.now() - missed * 1000;
-      await queue().add(runs.name, { kind: "tick", source_id: source._id }, { ...runs.options, timestamp });
+      await queue().add("tick", { source_id: source._id }, { ...runs.jobs.tick.options, timestamp });
     }
     await setTimer(web, source._id, wantedTimer(source) as StoredTimer);
     await start("runs");

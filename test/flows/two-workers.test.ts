@@ -97,7 +97,7 @@ describe("several worker processes", function () {
 
     await run(quiet, {});
     await until(async () => (await finished(quiet)) === 1, { what: "the quiet source's run" });
-    const left = await Promise.all(busy.map(id => web.runLine.length(id)));
+    const left = await Promise.all(busy.map(id => web.runQueue.length(id)));
     expect(Math.min(...left), "runs left of the busy sources").to.be.above(0);
 
     for (const id of busy) {
@@ -141,7 +141,7 @@ describe("several worker processes", function () {
     for (const worker of workers) worker.kill("SIGTERM");
     const codes = await Promise.all(workers.map(worker => Promise.race([worker.ended, deadline])));
     expect(codes).to.deep.equal([0, 0, 0, 0]);
-    expect(await web.runLine.length(backlogged), "left of the backlog").to.be.above(0);
+    expect(await web.runQueue.length(backlogged), "left of the backlog").to.be.above(0);
     const before = receiver.requests.length;
 
     receiver.script(200);

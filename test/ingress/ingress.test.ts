@@ -168,7 +168,7 @@ describe("requests to a source", function () {
       expect(JSON.parse(text)).to.include({ status: 413, title: "Too large" });
     }
     expect(unsent).to.match(/^HTTP\/1\.1 413 /);
-    expect(await system.web.runLine.length(echo.id)).to.equal(0);
+    expect(await system.web.runQueue.length(echo.id)).to.equal(0);
   });
 
   const paths: [string, string, string][] = [
@@ -371,12 +371,12 @@ describe("requests to a source", function () {
 
   it("are refused with 429 while too many wait for their source", async () => {
     const source = await api.createSource({ component_code: ECHO });
-    const line = system.web.keys.runLine(source.id);
+    const line = system.web.keys.runQueue(source.id);
     await system.web.redis.rpush(line, ...Array.from({ length: 10_000 }, () => "{}"));
     const answer = await send(endpointOf(source));
     expect(answer.status).to.equal(429);
     expect(Number(answer.headers["retry-after"])).to.be.greaterThan(0);
-    expect(await system.web.runLine.length(source.id)).to.equal(10_000);
+    expect(await system.web.runQueue.length(source.id)).to.equal(10_000);
     await system.web.redis.del(line);
     expect((await send(endpointOf(source))).status).to.equal(200);
   });

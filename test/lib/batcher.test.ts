@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { gather } from "../../src/lib/batcher.ts";
+import { createBatcher } from "../../src/lib/batcher.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import { rejection } from "../components/rejection.ts";
 import { until } from "../support/until.ts";
@@ -20,7 +20,7 @@ describe("gather", () => {
 
   it("puts together what comes while earlier work is under way, and gives each its own answer", async () => {
     const { work, batches, end } = held();
-    const call = gather(work, { most: 10 });
+    const call = createBatcher(work, { maxWeight: 10 });
     const first = call(1);
     await turn();
     const rest = [call(2), call(3), call(4)];
@@ -36,7 +36,7 @@ describe("gather", () => {
 
   it("keeps batches within their weight, an entry above it alone, and as many at once as allowed", async () => {
     const { work, batches, end } = held();
-    const call = gather(work, { most: 5, atOnce: 2, weigh: n => n });
+    const call = createBatcher(work, { maxWeight: 5, concurrency: 2, weigh: n => n });
     const answers = [2, 3, 9, 1, 1].map(n => call(n));
     await turn();
     expect(batches).to.deep.equal([[2, 3], [9]]);
@@ -50,7 +50,7 @@ describe("gather", () => {
 
   it("waits for company for as long as it is told, and no longer once there is enough", async () => {
     const { work, batches, end } = held();
-    const call = gather(work, { most: 10, atOnce: 2, delayMs: 20, enough: 3 });
+    const call = createBatcher(work, { maxWeight: 10, concurrency: 2, lingerMs: 20, flushWeight: 3 });
     const few = [call(1), call(2)];
     await turn();
     expect(batches).to.deep.equal([]);
@@ -69,13 +69,13 @@ describe("gather", () => {
 
   it("tries a batch that fails again one by one, so that one entry fails no other", async () => {
     const batches: number[][] = [];
-    const call = gather(
+    const call = createBatcher(
       async (batch: number[]) => {
         batches.push(batch);
         if (batch.includes(2)) throw new Error("two");
         return batch;
       },
-      { most: 10 },
+      { maxWeight: 10 },
     );
     const [one, two, three] = [call(1), call(2).catch((error: Error) => error), call(3)];
     expect(await Promise.all([one, three])).to.deep.equal([1, 3]);
@@ -85,13 +85,13 @@ describe("gather", () => {
 
   it("fails all alike with a store away, those that wait too, without asking it once for each", async () => {
     let asked = 0;
-    const call = gather(
+    const call = createBatcher(
       async (): Promise<number[]> => {
         asked += 1;
         await turn();
         throw new AppError("unavailable", "away");
       },
-      { most: 2 },
+      { maxWeight: 2 },
     );
     const errors = await Promise.all([1, 2, 3].map(n => rejection(call(n))));
     expect(errors.map(({ code }) => code)).to.deep.equal(["unavailable", "unavailable", "unavailable"]);

@@ -12,13 +12,13 @@ import { environmentOf, spawnWorker, whenReady } from "../workers/worker-process
 
 /** Logs in a process of its own, whose stdout is the log, and answers its lines. */
 function linesOf(script: string, level = "info"): Record<string, unknown>[] {
-  const logger = new URL("../src/logger.ts", import.meta.url).href;
+  const logger = new URL("../../src/lib/logger.ts", import.meta.url).href;
   const code = `import { createLogger } from ${JSON.stringify(logger)};
     const log = createLogger("test", ${JSON.stringify(level)}); ${script}`;
   const { stdout, stderr, status } = spawnSync(
     process.execPath,
     ["--import", "tsx", "--input-type=module", "--eval", code],
-    { encoding: "utf8", cwd: new URL("..", import.meta.url).pathname },
+    { encoding: "utf8", cwd: new URL("../..", import.meta.url).pathname },
   );
   if (status !== 0) throw new Error(stderr);
   return stdout

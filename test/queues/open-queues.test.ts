@@ -46,7 +46,7 @@ describe("opening the queues", function () {
     await until(() => complaints() > 0, { what: "the first command to fail" });
     server.thaw();
     const opened = await queues;
-    await enqueue(opened, runs, { kind: "wake", source_id: "dc_1" });
+    await enqueue(opened, runs.jobs.notify, { source_id: "dc_1" });
     expect(await openedQueue(opened, runs).getWaitingCount()).to.equal(1);
     await openedQueue(opened, runs).close();
   });
@@ -59,7 +59,7 @@ describe("opening the queues", function () {
         () => "opened",
         (error: Error) => error.message,
       );
-      expect(failure).to.equal("Redis did not answer for queue runs");
+      expect(failure).to.equal("Redis did not respond for queue runs");
       server.thaw();
       client.disconnect();
     }

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { EMISSIONS_PER_JOB, type Emission, emissions, emissionsIn } from "../../src/queues/emissions.ts";
-import { inJobs, openPublisher } from "../../src/queues/publish-emissions.ts";
+import { openPublisher, packEmissions } from "../../src/queues/publish-emissions.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 const emission = (n: number, event: unknown = n): Emission => ({
@@ -30,14 +30,14 @@ describe("publishing emissions", () => {
   });
 
   it("leaves a single emission as it is, the job that anybody may enqueue", () => {
-    expect(inJobs([emission(1)])).to.deep.equal([emission(1)]);
+    expect(packEmissions([emission(1)])).to.deep.equal([emission(1)]);
   });
 
   it("keeps jobs within their number and bytes, an event above them alone", () => {
     const many = Array.from({ length: EMISSIONS_PER_JOB + 1 }, (_, n) => emission(n));
-    expect(inJobs(many).map(job => emissionsIn(job).length)).to.deep.equal([EMISSIONS_PER_JOB, 1]);
+    expect(packEmissions(many).map(job => emissionsIn(job).length)).to.deep.equal([EMISSIONS_PER_JOB, 1]);
     const large = "x".repeat(300 * 1024);
-    const sizes = inJobs([emission(1, large), emission(2, large), emission(3)]).map(
+    const sizes = packEmissions([emission(1, large), emission(2, large), emission(3)]).map(
       job => emissionsIn(job).length,
     );
     expect(sizes).to.deep.equal([1, 2]);

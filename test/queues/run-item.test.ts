@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { AppError } from "../../src/lib/errors.ts";
-import { type LineItem, parseLineItem } from "../../src/queues/run-item.ts";
+import { parseRunItem, type RunItem } from "../../src/queues/run-item.ts";
 
 const triggered = { kind: "http", run_id: "run_1", at_ms: 1, event: { any: [1, null] } };
 const candidate = {
@@ -35,7 +35,7 @@ describe("what waits in a source's line", () => {
   ];
   for (const item of taken) {
     it(`is read as it was put there: ${JSON.stringify(item).slice(0, 60)}`, () => {
-      expect(parseLineItem(JSON.stringify(item))).to.deep.equal(item as unknown as LineItem);
+      expect(parseRunItem(JSON.stringify(item))).to.deep.equal(item as unknown as RunItem);
     });
   }
 
@@ -55,13 +55,13 @@ describe("what waits in a source's line", () => {
   ];
   for (const [what, text] of refused) {
     it(`is refused with ${what}`, () => {
-      expect(() => parseLineItem(text))
+      expect(() => parseRunItem(text))
         .to.throw(AppError)
         .with.property("code", "invalid");
     });
   }
 
   it("is refused when it is no JSON, as a failure of its own", () => {
-    expect(() => parseLineItem("{")).to.throw(SyntaxError);
+    expect(() => parseRunItem("{")).to.throw(SyntaxError);
   });
 });

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { AppError } from "../../src/lib/errors.ts";
 import { enqueue, openedQueue } from "../../src/queues/define-queue.ts";
 import { deletions } from "../../src/queues/deletions.ts";
-import { type RunningWorker, runWorker, type Work } from "../../src/queues/run-worker.ts";
+import { type JobContext, type RunningWorker, runWorker } from "../../src/queues/run-worker.ts";
 import { workerOptions } from "../../workers/worker-options.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
@@ -22,8 +22,8 @@ describe("a worker", () => {
   });
 
   const queue = () => openedQueue(platform.queues, QUEUE);
-  const work = (handle: (work: Work<{ emitter_id: string }>) => Promise<undefined>) => {
-    worker = runWorker(QUEUE, handle, workerOptions(platform, "deletions"));
+  const work = (handle: (work: JobContext<{ emitter_id: string }>) => Promise<undefined>) => {
+    worker = runWorker(QUEUE, { deletions: handle }, workerOptions(platform, QUEUE));
   };
 
   it("lets a job whose store is away wait, without using up its attempts", async () => {
@@ -41,10 +41,10 @@ describe("a worker", () => {
   it("gives a job that comes again what its handler kept for it", async () => {
     const seen: string[] = [];
     await queue().add(QUEUE.name, { emitter_id: "dc_1" }, { attempts: 1 });
-    work(async ({ job, keep }) => {
+    work(async ({ job, updateJob }) => {
       seen.push(job.emitter_id);
       if (seen.length > 1) return undefined;
-      await keep({ ...job, emitter_id: "dc_2" });
+      await updateJob({ ...job, emitter_id: "dc_2" });
       throw new AppError("unavailable", "the store is away");
     });
     await until(async () => (await queue().getJobCountByTypes("completed")) === 1);
@@ -57,7 +57,7 @@ describe("a worker", () => {
     const released = new Promise<undefined>(resolve => {
       end = () => resolve(undefined);
     });
-    await enqueue(platform.queues, QUEUE, { emitter_id: "dc_1" });
+    await enqueue(platform.queues, QUEUE.jobs.deletions, { emitter_id: "dc_1" });
     work(() => {
       calls += 1;
       return released;
@@ -76,17 +76,17 @@ describe("a worker", () => {
   });
 
   it("tells a handler that it is to stop, and gives back what does not end in time", async () => {
-    await enqueue(platform.queues, QUEUE, { emitter_id: "dc_1" });
-    let given: Work<{ emitter_id: string }> | undefined;
+    await enqueue(platform.queues, QUEUE.jobs.deletions, { emitter_id: "dc_1" });
+    let given: JobContext<{ emitter_id: string }> | undefined;
     work(async current => {
       given = current;
       await new Promise(resolve => current.signal.addEventListener("abort", resolve));
       throw new AppError("unavailable", "stopped");
     });
     await until(() => given);
-    expect(given?.stopping()).to.equal(false);
+    expect(given?.isStopping()).to.equal(false);
     const closing = worker?.close(100);
-    expect(given?.stopping()).to.equal(true);
+    expect(given?.isStopping()).to.equal(true);
     await closing;
     expect(await queue().getJobCountByTypes("delayed", "waiting")).to.equal(1);
   });

@@ -4,19 +4,19 @@ import { type RunRecord, RunRecords } from "../../src/models/run.ts";
 import { Sources } from "../../src/models/source.ts";
 import { openedQueue, type QueueDeclaration } from "../../src/queues/define-queue.ts";
 import { emissions, emissionsIn } from "../../src/queues/emissions.ts";
-import { parseLineItem } from "../../src/queues/run-item.ts";
+import { parseRunItem } from "../../src/queues/run-item.ts";
 import { runs } from "../../src/queues/runs.ts";
-import { keepReconciled, reconcile } from "../../src/reconcile/reconcile.ts";
-import { takeLock } from "../../src/store/lock.ts";
+import { reconcile, startReconciling } from "../../src/reconcile/reconcile.ts";
+import { acquireLock } from "../../src/store/lock.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
 
 const NOTHING = {
-  lines: 0,
+  run_queues: 0,
   outboxes: 0,
   deliveries: 0,
-  first_attempts: 0,
+  dispatches: 0,
   timers: 0,
   deleting: 0,
   deploying: 0,
@@ -33,13 +33,13 @@ describe("reconciling", () => {
   const jobs = async (queue: QueueDeclaration) =>
     (await openedQueue(platform.queues, queue).getJobs(["waiting", "prioritized"])).map(job => job.data);
   const changes = async (id: string) =>
-    (await platform.redis.lrange(platform.keys.changeLine(id), 0, -1)).map(parseLineItem);
+    (await platform.redis.lrange(platform.keys.changeQueue(id), 0, -1)).map(parseRunItem);
 
   /** A run that waits in a source's line since a minute. */
   async function waiting(sourceId = newId("dc")): Promise<string> {
     const item = { kind: "http", run_id: newId("run"), at_ms: 1, event: {} };
-    await platform.runLine.push(sourceId, [JSON.stringify(item)], 0);
-    await platform.redis.zadd(platform.keys.runLines(), Date.now() - 60_000, sourceId);
+    await platform.runQueue.push(sourceId, [JSON.stringify(item)], 0);
+    await platform.redis.zadd(platform.keys.sourcesWithRuns(), Date.now() - 60_000, sourceId);
     return sourceId;
   }
 
@@ -70,18 +70,18 @@ describe("reconciling", () => {
   it("wakes the workers for runs that wait with nobody at work, but for none in somebody's hands", async () => {
     const stuck = await waiting();
     const held = await waiting();
-    await platform.runLine.take(held, "a worker", 60_000, 1);
+    await platform.runQueue.claim(held, "a worker", 60_000, 1);
     const fresh = await waiting();
-    await platform.redis.zadd(platform.keys.runLines(), Date.now(), fresh);
-    expect(await reconcile(platform)).to.deep.equal({ ...NOTHING, lines: 1 });
-    expect(await jobs(runs)).to.deep.equal([{ kind: "wake", source_id: stuck }]);
+    await platform.redis.zadd(platform.keys.sourcesWithRuns(), Date.now(), fresh);
+    expect(await reconcile(platform)).to.deep.equal({ ...NOTHING, run_queues: 1 });
+    expect(await jobs(runs)).to.deep.equal([{ source_id: stuck }]);
   });
 
   it("wakes them for a run whose worker was killed, once its lease is over", async () => {
     const killed = await waiting();
-    await platform.runLine.take(killed, "a killed worker", 60_000, 1);
+    await platform.runQueue.claim(killed, "a killed worker", 60_000, 1);
     await platform.redis.del(platform.keys.runLease(killed));
-    expect(await reconcile(platform)).to.include({ lines: 1 });
+    expect(await reconcile(platform)).to.include({ run_queues: 1 });
   });
 
   it("sends the emissions of a run that ended and never sent them, in their order, once", async () => {
@@ -103,11 +103,11 @@ describe("reconciling", () => {
     const old = { state: "deleting", active: false, updated_at: seconds(60_000) } as const;
     const left = await storeSource(platform, old);
     const busy = await storeSource(platform, old);
-    await platform.runLine.push(busy._id, ["{}"], 0);
+    await platform.runQueue.push(busy._id, ["{}"], 0);
     await storeSource(platform, { ...old, updated_at: seconds(0) });
     expect(await reconcile(platform)).to.include({ deleting: 1 });
     expect((await changes(left._id))[0]).to.include({ kind: "change", op: "delete" });
-    expect(await platform.runLine.length(busy._id)).to.equal(1);
+    expect(await platform.runQueue.length(busy._id)).to.equal(1);
     expect(await reconcile(platform), "it stands in line now").to.include({ deleting: 0 });
   });
 
@@ -138,19 +138,21 @@ describe("reconciling", () => {
   });
 
   it("is done by one process at a time, again and again, and counted", async () => {
-    await takeLock(platform.redis, platform.keys.leader(), "another process", 60_000);
+    await acquireLock(platform.redis, platform.keys.reconcilerLock(), "another process", 60_000);
     const stuck = await waiting();
-    const stop = keepReconciled(platform);
+    const stop = startReconciling(platform);
     try {
-      await until(async () => (await platform.redis.get(platform.keys.leader())) === "another process");
+      await until(
+        async () => (await platform.redis.get(platform.keys.reconcilerLock())) === "another process",
+      );
       expect(await jobs(runs)).to.deep.equal([]);
-      await platform.redis.del(platform.keys.leader());
+      await platform.redis.del(platform.keys.reconcilerLock());
       await until(async () => (await jobs(runs)).length > 0, { what: "the next round" });
-      expect(await platform.redis.get(platform.keys.leader())).to.equal(platform.processId);
+      expect(await platform.redis.get(platform.keys.reconcilerLock())).to.equal(platform.processId);
     } finally {
       await stop();
     }
-    expect((await jobs(runs))[0]).to.deep.equal({ kind: "wake", source_id: stuck });
-    expect((await platform.counters.read())['reconciled_total{what="lines"}']).to.be.at.least(1);
+    expect((await jobs(runs))[0]).to.deep.equal({ source_id: stuck });
+    expect((await platform.counters.read())['reconciled_total{what="run_queues"}']).to.be.at.least(1);
   });
 });

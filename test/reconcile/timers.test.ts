@@ -58,11 +58,7 @@ describe("reconciling timers", () => {
 
   it("mends a timer that ticks otherwise than its source says", async () => {
     const source = await timerSource();
-    await queue().upsertJobScheduler(
-      source,
-      { every: 5000 },
-      { name: "runs", data: { kind: "tick", source_id: source } },
-    );
+    await queue().upsertJobScheduler(source, { every: 5000 }, { name: "tick", data: { source_id: source } });
     expect(await reconcileTimers(platform)).to.deep.equal({ timers: 1 });
     expect((await schedulers())[0]?.every).to.equal(3_600_000);
   });
@@ -71,11 +67,7 @@ describe("reconciling timers", () => {
     const disabled = await timerSource({ active: false });
     const deleting = await timerSource({ state: "deleting" });
     for (const key of [disabled, deleting, newId("dc")]) {
-      await queue().upsertJobScheduler(
-        key,
-        { every: 5000 },
-        { name: "runs", data: { kind: "tick", source_id: key } },
-      );
+      await queue().upsertJobScheduler(key, { every: 5000 }, { name: "tick", data: { source_id: key } });
     }
     expect(await reconcileTimers(platform)).to.deep.equal({ timers: 3 });
     expect(await schedulers()).to.deep.equal([]);
@@ -114,9 +106,9 @@ describe("reconciling timers", () => {
     await reconcileTimers(platform);
     for (const source of [old, changed]) await queue().removeJobScheduler(source);
     await reconcileTimers(platform);
-    const runs = await platform.redis.lrange(platform.keys.runLine(old), 0, -1);
+    const runs = await platform.redis.lrange(platform.keys.runQueue(old), 0, -1);
     expect(new Set(runs.map(run => JSON.parse(run).run_id)).size).to.equal(1);
     expect(new Date(JSON.parse(runs[0] ?? "").at_ms).toISOString()).to.match(/T03:00:00.000Z$/);
-    expect(await platform.runLine.length(changed)).to.equal(0);
+    expect(await platform.runQueue.length(changed)).to.equal(0);
   });
 });

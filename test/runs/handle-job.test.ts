@@ -8,8 +8,8 @@ import type { RunningWorker } from "../../src/queues/run-worker.ts";
 import { tick } from "../../src/runs/tick.ts";
 import { readDrops } from "../../src/store/drops.ts";
 import { leaseToken } from "../../src/store/run-queue.ts";
-import { startEmissions } from "../../workers/emissions.ts";
-import { startRuns } from "../../workers/runs.ts";
+import { start as startEmissions } from "../../workers/emissions.ts";
+import { start as startRuns } from "../../workers/runs.ts";
 import type { Summary } from "../support/api.ts";
 import { type Received, type Receiver, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";
@@ -124,7 +124,7 @@ describe("the line of a source", function () {
       const memory = await SourceMemories(system.web.mongo).findById(source.id).lean();
       expect(memory?.version, "writes of its memory").to.equal(batches);
       expect(JSON.parse(memory?.db ?? "")).to.deep.equal({ count: 60 });
-      expect(await system.web.runLine.stuck(Date.now() + 1)).not.to.include(source.id);
+      expect(await system.web.runQueue.findStalled(Date.now() + 1)).not.to.include(source.id);
     });
 
     it("keeps what a run remembered that came before one that failed, and goes on after it", async () => {
@@ -204,7 +204,7 @@ describe("the line of a source", function () {
       await until(() => receiver.requests.length === 2 && receiver.hanging() === 1, {
         what: "the second run under way, the timer's in hand after it",
       });
-      expect(await system.web.redis.llen(system.web.keys.runLine(source.id)), "in line").to.equal(0);
+      expect(await system.web.redis.llen(system.web.keys.runQueue(source.id)), "in line").to.equal(0);
       expect(await tick(system.web, source.id, now + 60_000)).to.equal("overlap");
       receiver.script(200);
       receiver.release();
@@ -227,7 +227,7 @@ describe("the line of a source", function () {
       await enqueue(source.id, numbered(100, { url: receiver.url }));
       await until(() => receiver.hanging() === 1, { what: "the first run under way" });
       const change = source.api.expect(200, "PUT", `/sources/${source.id}`, { body: { component_id: id } });
-      await until(() => system.web.redis.llen(system.web.keys.changeLine(source.id)), {
+      await until(() => system.web.redis.llen(system.web.keys.changeQueue(source.id)), {
         what: "the change in its line",
       });
       receiver.release();
@@ -313,10 +313,10 @@ describe("the line of a source", function () {
       );
       await kill();
       expect((await source.api.request("DELETE", `/sources/${source.id}`)).status).to.equal(204);
-      const { runLine } = system.web;
+      const { runQueue } = system.web;
       for (let deaths = 0; deaths < 5; deaths++) {
         await until(
-          async () => (await runLine.take(source.id, leaseToken(`dead-${deaths}`), 1, 1)).state === "runs",
+          async () => (await runQueue.claim(source.id, leaseToken(`dead-${deaths}`), 1, 1)).state === "runs",
         );
       }
       await start();

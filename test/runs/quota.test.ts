@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { countRuns } from "../../src/accounts/usage.ts";
 import { createUser } from "../../src/accounts/users.ts";
-import { openAllowance } from "../../src/runs/quota.ts";
+import { openQuota } from "../../src/runs/quota.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 describe("what an account may still run", () => {
@@ -18,29 +18,29 @@ describe("what an account may still run", () => {
   ) {
     const { id } = await createUser(platform, { email: `${name}@example.test`, plan });
     await countRuns(platform, id, used.runs, used.ms);
-    return await openAllowance(platform, id);
+    return await openQuota(platform, id);
   }
 
   it("is what is left of its runs, with what was given back", async () => {
     const allowance = await allowanceOf("runs", { runs: 4, ms: 0 });
-    expect(await allowance.take(4, 50)).to.deep.equal({ runs: 4, forMs: 50 });
-    expect(await allowance.take(4, 50)).to.deep.equal({ runs: 2, forMs: 50 });
-    expect((await allowance.take(4, 50)).runs).to.equal(0);
-    allowance.giveBack(3);
-    expect((await allowance.take(4, 50)).runs).to.equal(3);
+    expect(await allowance.reserve(4, 50)).to.deep.equal({ runs: 4, forMs: 50 });
+    expect(await allowance.reserve(4, 50)).to.deep.equal({ runs: 2, forMs: 50 });
+    expect((await allowance.reserve(4, 50)).runs).to.equal(0);
+    allowance.refund(3);
+    expect((await allowance.reserve(4, 50)).runs).to.equal(3);
   });
 
   it("is no longer than what is left of its computing, and nothing when that is used up", async () => {
     const allowance = await allowanceOf("compute", { runs: 0, ms: 970 });
-    expect(await allowance.take(2, 50)).to.deep.equal({ runs: 2, forMs: 30 });
+    expect(await allowance.reserve(2, 50)).to.deep.equal({ runs: 2, forMs: 30 });
     allowance.spend(29.5);
-    expect(await allowance.take(2, 50)).to.deep.equal({ runs: 2, forMs: 0.5 });
+    expect(await allowance.reserve(2, 50)).to.deep.equal({ runs: 2, forMs: 0.5 });
     allowance.spend(1);
-    expect((await allowance.take(2, 50)).runs).to.equal(0);
+    expect((await allowance.reserve(2, 50)).runs).to.equal(0);
   });
 
   it("has no end on a paid plan", async () => {
     const allowance = await allowanceOf("paid", { runs: 50, ms: 5000 }, "paid");
-    expect(await allowance.take(200, 50)).to.deep.equal({ runs: 200, forMs: 50 });
+    expect(await allowance.reserve(200, 50)).to.deep.equal({ runs: 200, forMs: 50 });
   });
 });

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import { RunRecords } from "../../src/models/run.ts";
 import { LeaseLost, readMemory } from "../../src/runs/record.ts";
-import { type Ended, openBatchRecord } from "../../src/runs/record-batch.ts";
+import { BatchRecorder, type EndedRun } from "../../src/runs/record-batch.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
@@ -13,7 +13,7 @@ describe("recording a batch of runs", () => {
   });
   after(() => platform.destroy());
 
-  const ended = (source_id: string, runId = newId("run")): Ended => ({
+  const ended = (source_id: string, runId = newId("run")): EndedRun => ({
     run: {
       _id: runId,
       source_id,
@@ -27,7 +27,6 @@ describe("recording a batch of runs", () => {
     },
     item: { kind: "http", run_id: runId, at_ms: 0, event: null },
     error: undefined,
-    deduped: 0,
     isAnswered: false,
   });
   const db = (n: number) => ({ db: { n }, dedupe: {}, version: 0 });
@@ -35,7 +34,7 @@ describe("recording a batch of runs", () => {
 
   it("writes what was remembered last, also when more ends while it writes", async () => {
     const source = await storeSource(platform);
-    const record = openBatchRecord(platform, source, await readMemory(platform, source._id));
+    const record = new BatchRecorder(platform, source, await readMemory(platform, source._id));
     for (let n = 1; n <= 5; n++) record.add(ended(source._id), db(n));
     const first = record.end();
     await new Promise(resolve => setImmediate(resolve));
@@ -48,7 +47,7 @@ describe("recording a batch of runs", () => {
   it("records nothing more once it could not, and says so again at the end", async () => {
     const source = await storeSource(platform);
     const memory = await readMemory(platform, source._id);
-    const [other, mine] = [1, 2].map(() => openBatchRecord(platform, source, memory));
+    const [other, mine] = [1, 2].map(() => new BatchRecorder(platform, source, memory));
     const twice = ended(source._id);
     other?.add(twice, db(1));
     await other?.end();

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import { Sources } from "../../src/models/source.ts";
-import { parseLineItem } from "../../src/queues/run-item.ts";
+import { parseRunItem } from "../../src/queues/run-item.ts";
 import { tick } from "../../src/runs/tick.ts";
 import { readDrops } from "../../src/store/drops.ts";
 import { storeSource } from "../sources/source-row.ts";
@@ -16,7 +16,7 @@ describe("a timer's tick", () => {
 
   const timer = { cron: null, timezone: null, interval_seconds: 60 };
   const line = async (id: string) =>
-    (await platform.redis.lrange(platform.keys.runLine(id), 0, -1)).map(parseLineItem);
+    (await platform.redis.lrange(platform.keys.runQueue(id), 0, -1)).map(parseRunItem);
 
   it("puts one run into the line, with the event of its moment", async () => {
     const { _id } = await storeSource(platform, { timer });

@@ -62,7 +62,7 @@ describe("sandbox confinement", () => {
     port = (plain.address() as AddressInfo).port;
     tlsPort = (secure.address() as AddressInfo).port;
     closed = await openTestSandboxes();
-    open = await openTestSandboxes({ egress: { allow: ["127.0.0.1"], neverHosts: [] } });
+    open = await openTestSandboxes({ egress: { allow: ["127.0.0.1"], blockedHosts: [] } });
   });
   after(async () => {
     await Promise.all([closed.close(), open.close()]);
@@ -178,7 +178,7 @@ describe("sandbox confinement", () => {
 
     it("keeps the platform's stores shut though their network is allowed", async () => {
       const sandboxes = await openTestSandboxes({
-        egress: { allow: ["127.0.0.0/8"], neverHosts: [{ host: "localhost", port }] },
+        egress: { allow: ["127.0.0.0/8"], blockedHosts: [{ host: "localhost", port }] },
       });
       try {
         expect(await refusalOf("fetch(`http://127.0.0.1:${port}/`)", sandboxes)).to.contain("not a public");

@@ -16,7 +16,7 @@ export function openTestSandboxes(overrides: Partial<SandboxesOptions> = {}): Pr
     limits: LIMITS,
     maxProcesses: 2,
     idleMs: 60_000,
-    egress: { allow: [], neverHosts: [] },
+    egress: { allow: [], blockedHosts: [] },
     ...overrides,
   });
 }

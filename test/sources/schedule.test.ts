@@ -207,7 +207,7 @@ describe("the scheduler of a source", () => {
     const waiting = await queue().getJobs(["waiting", "delayed", "prioritized"]);
     const ticks = waiting.filter(job => job.data.source_id === one._id);
     expect(ticks).to.have.length(1);
-    expect(ticks[0]?.data).to.deep.equal({ kind: "tick", source_id: one._id });
+    expect(ticks[0]?.data).to.deep.equal({ source_id: one._id });
   });
 
   it("leaves no tick behind when it is removed", async () => {

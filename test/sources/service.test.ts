@@ -255,7 +255,7 @@ describe("sources", function () {
     await until(async () => (await system.web.redis.keys(`*${source.id}*`)).length > 5);
 
     await fetch(`${endpointOf(source)}/slow`);
-    await until(async () => (await system.web.runLine.length(source.id)) === 0, {
+    await until(async () => (await system.web.runQueue.length(source.id)) === 0, {
       what: "the run has begun",
     });
     await api.expect(204, "DELETE", `/sources/${source.id}`);

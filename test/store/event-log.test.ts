@@ -120,7 +120,7 @@ describe("event log", () => {
       (await platform.eventLog.page(emitter, "emits", page)).rows.map(row => row.id);
 
     expect(await read({ limit: 10 })).to.deep.equal(newest.slice(0, 10));
-    await platform.eventLog.removeRange(emitter, "emits", { startId: newest[9], endId: newest[9] });
+    await platform.eventLog.deleteRange(emitter, "emits", { startId: newest[9], endId: newest[9] });
     expect(await read({ limit: 10, after: newest[9] as string })).to.deep.equal(newest.slice(10, 20));
     expect(await read({ limit: 100, after: newest[19] as string })).to.deep.equal(newest.slice(20));
     expect(await read({ limit: 5, before: newest[8] as string })).to.deep.equal(newest.slice(3, 8));
@@ -146,11 +146,11 @@ describe("event log", () => {
           const inRange = (id: string) =>
             (startId === undefined || (eventScore(id) ?? 0) >= (eventScore(startId) ?? 0)) &&
             (endId === undefined || (eventScore(id) ?? 0) <= (eventScore(endId) ?? 0));
-          const removed = await platform.eventLog.removeRange(emitter, "emits", { startId, endId });
+          const removed = await platform.eventLog.deleteRange(emitter, "emits", { startId, endId });
           const { rows } = await platform.eventLog.page(emitter, "emits", { limit: 100 });
           expect(removed).to.equal(ids.filter(inRange).length);
           expect(rows.map(row => row.id)).to.deep.equal(ids.filter(id => !inRange(id)).reverse());
-          await platform.eventLog.forget(emitter);
+          await platform.eventLog.delete(emitter);
         },
       ),
       { numRuns: 40 },

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { openDirectory } from "../../src/store/routing-cache.ts";
+import { openRoutingCache } from "../../src/store/routing-cache.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 describe("the directory", () => {
@@ -11,7 +11,7 @@ describe("the directory", () => {
 
   /** As another process has it, over documents that the test changes. */
   function open(documents: Map<string, string>) {
-    const directory = openDirectory(platform.redis, platform.keys);
+    const directory = openRoutingCache(platform.redis, platform.keys);
     const asked: string[][] = [];
     const look = async (...ids: string[]) => {
       const found = await directory.lookUp("thing", ids, async missing => {
@@ -38,18 +38,18 @@ describe("the directory", () => {
     await mine.look("a");
     expect(await mine.refresh(), "nothing was changed").to.equal(false);
     documents.set("a", "2");
-    await theirs.changed();
+    await theirs.invalidate();
     expect(await mine.refresh()).to.equal(true);
     expect(await mine.look("a")).to.deep.equal({ a: "2" });
   });
 
   it("keeps nothing that was being found when a change came", async () => {
     const documents = new Map([["a", "1"]]);
-    const { refresh, changed, look, lookUp } = open(documents);
+    const { refresh, invalidate, look, lookUp } = open(documents);
     await refresh();
     await lookUp("thing", ["a"], async () => {
       documents.set("a", "2");
-      await changed();
+      await invalidate();
       await refresh();
       return new Map([["a", "1"]]);
     });
@@ -59,11 +59,11 @@ describe("the directory", () => {
   it("takes the version that a job names for the newest only where it has just read it itself", async () => {
     const documents = new Map([["a", "1"]]);
     const [maker, worker] = [open(documents), open(documents)];
-    await maker.changed();
+    await maker.invalidate();
     await worker.refresh();
     await worker.look("a");
     documents.set("a", "2");
-    await maker.changed();
+    await maker.invalidate();
     await maker.refresh();
     expect(await worker.refresh(maker.version()), "a job made after the change").to.equal(true);
     expect(await worker.look("a")).to.deep.equal({ a: "2" });

@@ -11,17 +11,17 @@ describe("run line", () => {
   after(() => platform.destroy());
 
   const LEASE_MS = 10_000;
-  const push = async (source: string, ...runs: string[]) => await platform.runLine.push(source, runs, 0);
+  const push = async (source: string, ...runs: string[]) => await platform.runQueue.push(source, runs, 0);
   const take = (source: string, token: string, most = 1) =>
-    platform.runLine.take(source, token, LEASE_MS, most);
-  const finish = (source: string, token: string, count = 1) => platform.runLine.finish(source, token, count);
-  const given = (...runs: string[]) => ({ state: "runs", runs, deaths: 0 });
-  const left = (run: string, deaths: number) => ({ state: "runs", runs: [run], deaths });
+    platform.runQueue.claim(source, token, LEASE_MS, most);
+  const finish = (source: string, token: string, count = 1) => platform.runQueue.ack(source, token, count);
+  const given = (...runs: string[]) => ({ state: "runs", runs, crashes: 0 });
+  const left = (run: string, crashes: number) => ({ state: "runs", runs: [run], crashes });
 
   it("gives runs in order of arrival, as many as asked for, to one holder only", async () => {
     const source = newId("dc");
-    expect(await push(source, "1", "2")).to.deep.equal(["wake", "awake"]);
-    expect(await push(source, "3", "4")).to.deep.equal(["awake", "awake"]);
+    expect(await push(source, "1", "2")).to.deep.equal(["notify", "queued"]);
+    expect(await push(source, "3", "4")).to.deep.equal(["queued", "queued"]);
 
     expect(await take(source, "a", 3)).to.deep.equal(given("1", "2", "3"));
     expect(await take(source, "b")).to.deep.equal({ state: "busy" });
@@ -36,7 +36,7 @@ describe("run line", () => {
   it("gives fewer at a time when they are large, and at least one", async () => {
     const source = newId("dc");
     const large = "x".repeat(1024 * 1024);
-    await platform.runLine.push(source, [`${large}${large}`, large, large, "small"], 0);
+    await platform.runQueue.push(source, [`${large}${large}`, large, large, "small"], 0);
     const lengths: number[] = [];
     for (let taken = await take(source, "a", 9); taken.state === "runs"; taken = await take(source, "a", 9)) {
       lengths.push(taken.runs.length);
@@ -50,10 +50,10 @@ describe("run line", () => {
     await push(source, "1", "2", "3");
     await take(source, "a", 2);
     for (const change of ["first change", "second change"]) {
-      await platform.runLine.pushChange(source, change);
+      await platform.runQueue.pushChange(source, change);
     }
     expect(await finish(source, "a")).to.equal("change-waits");
-    await platform.runLine.putBack(source, "a");
+    await platform.runQueue.nack(source, "a");
     expect(await take(source, "a", 9)).to.deep.equal(given("first change"));
     expect(await finish(source, "a")).to.equal("change-waits");
     expect(await take(source, "a", 9)).to.deep.equal(given("second change"));
@@ -61,13 +61,13 @@ describe("run line", () => {
     expect(await take(source, "a", 9)).to.deep.equal(given("2", "3"));
   });
 
-  it("gives what a killed holder left to the next ones one by one, and counts the deaths", async () => {
+  it("gives what a killed holder left to the next ones one by one, and counts the crashes", async () => {
     const source = newId("dc");
     await push(source, "1", "2", "3");
     await take(source, "killed", 2);
-    for (const deaths of [1, 2]) {
+    for (const crashes of [1, 2]) {
       await platform.redis.del(platform.keys.runLease(source));
-      expect(await take(source, `next ${deaths}`, 9)).to.deep.equal(left("1", deaths));
+      expect(await take(source, `next ${crashes}`, 9)).to.deep.equal(left("1", crashes));
     }
     expect(await finish(source, "next 2")).to.equal("ok");
     expect(await take(source, "next 2", 9)).to.deep.equal(left("2", 1));
@@ -80,7 +80,7 @@ describe("run line", () => {
     await push(source, "1");
     for (let times = 0; times < 3; times++) {
       await take(source, `stops ${times}`);
-      await platform.runLine.release(source, `stops ${times}`);
+      await platform.runQueue.release(source, `stops ${times}`);
     }
     expect(await take(source, "next")).to.deep.equal(left("1", 1));
   });
@@ -94,9 +94,9 @@ describe("run line", () => {
 
     expect(await take(source, second)).to.deep.equal(left("1", 1));
     expect(await finish(source, first)).to.equal("lost");
-    expect(await platform.runLine.renew(source, first, LEASE_MS)).to.equal(false);
-    await platform.runLine.putBack(source, first);
-    await platform.runLine.release(source, first);
+    expect(await platform.runQueue.renew(source, first, LEASE_MS)).to.equal(false);
+    await platform.runQueue.nack(source, first);
+    await platform.runQueue.release(source, first);
     expect(await finish(source, second)).to.equal("ok");
     expect(await take(source, second)).to.deep.equal(given("2"));
   });
@@ -105,14 +105,18 @@ describe("run line", () => {
     const source = newId("dc");
     await push(source, "1");
     await take(source, "a");
-    expect(await push(source, "2")).to.deep.equal(["wake"]);
+    expect(await push(source, "2")).to.deep.equal(["notify"]);
   });
 
   it("refuses more than the longest line allowed, and takes what fits", async () => {
     const source = newId("dc");
-    expect(await platform.runLine.push(source, ["1", "2", "3"], 2)).to.deep.equal(["wake", "awake", "full"]);
-    expect(await platform.runLine.push(source, ["4"], 2)).to.deep.equal(["full"]);
-    expect(await platform.runLine.length(source)).to.equal(2);
+    expect(await platform.runQueue.push(source, ["1", "2", "3"], 2)).to.deep.equal([
+      "notify",
+      "queued",
+      "full",
+    ]);
+    expect(await platform.runQueue.push(source, ["4"], 2)).to.deep.equal(["full"]);
+    expect(await platform.runQueue.length(source)).to.equal(2);
   });
 
   it("names sources whose runs nobody works on, and forgets those that are empty", async () => {
@@ -127,12 +131,12 @@ describe("run line", () => {
     await take(busyOnce, "holder");
     await finish(busyOnce, "holder");
     await take(busyOnce, "holder");
-    await platform.redis.zadd(platform.keys.runLines(), Date.now() - 60_000, empty);
+    await platform.redis.zadd(platform.keys.sourcesWithRuns(), Date.now() - 60_000, empty);
 
-    const stuck = await platform.runLine.stuck(Date.now() + 1);
+    const stuck = await platform.runQueue.findStalled(Date.now() + 1);
     expect(stuck).to.include(waiting).and.not.include(held).and.not.include(empty);
-    expect(await platform.redis.zscore(platform.keys.runLines(), empty)).to.equal(null);
+    expect(await platform.redis.zscore(platform.keys.sourcesWithRuns(), empty)).to.equal(null);
     // Listed a moment ago, it may get runs that do not list it again.
-    expect(await platform.redis.zscore(platform.keys.runLines(), busyOnce)).to.be.a("string");
+    expect(await platform.redis.zscore(platform.keys.sourcesWithRuns(), busyOnce)).to.be.a("string");
   });
 });

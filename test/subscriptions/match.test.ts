@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import { Memberships } from "../../src/models/organization.ts";
 import { type Subscription, Subscriptions } from "../../src/models/subscription.ts";
-import { findSubscriptions, globOf, selectWanting } from "../../src/subscriptions/match.ts";
+import { findSubscriptions, globOf, selectMatching } from "../../src/subscriptions/match.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 describe("which subscriptions want an event", () => {
@@ -15,7 +15,7 @@ describe("which subscriptions want an event", () => {
   const join = async (org: string, user: string) => {
     const membership = { _id: `${org}-${user}`, org_id: org, user_id: user, created_at: 0 };
     await Memberships(platform.mongo).insertOne(membership);
-    await platform.directory.changed();
+    await platform.routing.invalidate();
   };
 
   async function subscribe(
@@ -39,10 +39,10 @@ describe("which subscriptions want an event", () => {
   }
 
   async function matched(id: string, owner: string, channel = "", event: unknown = {}) {
-    await platform.directory.refresh();
+    await platform.routing.refresh();
     const found = await findSubscriptions(platform, { id, owner_id: owner }, channel);
-    const { subscriptions, filtered } = selectWanting(found, event);
-    return { ids: subscriptions.map(({ _id }) => _id), filtered };
+    const { matched: selected, filtered } = selectMatching(found, event);
+    return { ids: selected.map(({ _id }) => _id), filtered: filtered.length };
   }
 
   it("are those of its emitter, of the glob of its kind, and no others", async () => {
@@ -90,7 +90,7 @@ describe("which subscriptions want an event", () => {
     await join(org, member);
     expect((await matched(source, org)).ids).to.have.members([ours, byId, byOrg]);
     await Memberships(platform.mongo).deleteOne({ _id: `${org}-${member}` });
-    await platform.directory.changed();
+    await platform.routing.invalidate();
     expect((await matched(source, org)).ids).to.have.members([ours]);
   });
 

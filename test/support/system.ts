@@ -3,7 +3,7 @@ import { createUser } from "../../src/accounts/users.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
 import type { RunningWorker } from "../../src/queues/run-worker.ts";
 import { startWeb, type WebServer } from "../../src/server.ts";
-import { startAll } from "../../workers/all.ts";
+import { start as startAll } from "../../workers/all.ts";
 import { Api } from "./api.ts";
 import { dropKeys, testConfig } from "./platform.ts";
 

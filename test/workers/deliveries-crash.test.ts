@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { enqueueOverdue } from "../../src/deliveries/sweep.ts";
+import { enqueueOverdueDeliveries } from "../../src/deliveries/sweep.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";
-import { startDeliveries } from "../../workers/deliveries.ts";
+import { start as startDeliveries } from "../../workers/deliveries.ts";
 import { emit, onlyDelivery, type Subscribed, subscribe } from "../deliveries/fixtures.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
@@ -56,7 +56,7 @@ describe("deliveries worker as a process", function () {
       delivery._id,
       delivery._id,
     ]);
-    expect(await platform.redis.zcard(platform.keys.webhookInFlight(listener.webhookId))).to.equal(0);
+    expect(await platform.redis.zcard(platform.keys.webhookPermits(listener.webhookId))).to.equal(0);
   });
 
   it("finds by the sweep what was stored and never enqueued", async () => {
@@ -64,7 +64,7 @@ describe("deliveries worker as a process", function () {
     const { _id } = await onlyDelivery(platform, listener.webhookId);
     await openedQueue(platform.queues, deliveries).remove(`${_id}-0`);
     await start();
-    await until(() => enqueueOverdue(platform));
+    await until(() => enqueueOverdueDeliveries(platform));
     await delivered();
     expect(endpoint.requests).to.have.length(1);
   });
@@ -78,8 +78,8 @@ describe("deliveries worker as a process", function () {
     const job = await until(() => queue.getJob(`${_id}-1`), { what: "the next round's job" });
     await job.remove();
     const past = { next_attempt_at_ms: platform.clock(), sweep_at_ms: platform.clock() };
-    await Deliveries(platform.mongo).updateOne({ _id, state: "pending", round: 1 }, { $set: past });
-    expect(await enqueueOverdue(platform)).to.equal(1);
+    await Deliveries(platform.mongo).updateOne({ _id, state: "pending", generation: 1 }, { $set: past });
+    expect(await enqueueOverdueDeliveries(platform)).to.equal(1);
     await delivered();
     expect(endpoint.requests).to.have.length(2);
   });

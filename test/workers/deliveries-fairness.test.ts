@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { enterPlace, leavePlace } from "../../src/deliveries/limits/permits.ts";
+import { acquirePermit, releasePermit } from "../../src/deliveries/limits/permits.ts";
 import type { RunningWorker } from "../../src/queues/run-worker.ts";
-import { startDeliveries } from "../../workers/deliveries.ts";
+import { start as startDeliveries } from "../../workers/deliveries.ts";
 import { deliveriesOf, emit, subscribe, webhookOf } from "../deliveries/fixtures.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
@@ -69,7 +69,7 @@ describe("deliveries to many webhooks", () => {
     for (let i = 0; i < 10; i++) await emit(platform, [listener]);
     await until(() => slow.hanging() === 1);
     await until(
-      async () => (await platform.redis.zcard(platform.keys.webhookWaiting(listener.webhookId))) === 10,
+      async () => (await platform.redis.zcard(platform.keys.webhookWaitlist(listener.webhookId))) === 10,
     );
     expect(slow.hanging()).to.equal(1);
     slow.release();
@@ -84,12 +84,12 @@ describe("deliveries to many webhooks", () => {
     await worker.close(5000);
     const { webhookId } = await subscribe(platform, quick.url);
     const webhook = await webhookOf(platform, webhookId);
-    const job = (index: number) => ({ delivery_id: `dlv_${index}`, webhook_id: webhookId, round: 0 });
+    const job = (index: number) => ({ delivery_id: `dlv_${index}`, webhook_id: webhookId, generation: 0 });
     const entered: boolean[] = [];
-    for (let index = 0; index < 12; index++) entered.push(await enterPlace(platform, webhook, job(index)));
+    for (let index = 0; index < 12; index++) entered.push(await acquirePermit(platform, webhook, job(index)));
     expect(entered.filter(Boolean)).to.have.length(3);
-    await Promise.all([0, 1, 2].map(index => leavePlace(platform, webhook, job(index))));
-    expect(await platform.redis.zcard(platform.keys.webhookInFlight(webhookId))).to.equal(3);
-    expect(await platform.redis.zcard(platform.keys.webhookWaiting(webhookId))).to.equal(6);
+    await Promise.all([0, 1, 2].map(index => releasePermit(platform, webhook, job(index))));
+    expect(await platform.redis.zcard(platform.keys.webhookPermits(webhookId))).to.equal(3);
+    expect(await platform.redis.zcard(platform.keys.webhookWaitlist(webhookId))).to.equal(6);
   });
 });

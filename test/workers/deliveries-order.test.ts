@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { retryDelivery } from "../../src/deliveries/manual-retry.ts";
-import { enqueueOverdue } from "../../src/deliveries/sweep.ts";
+import { enqueueOverdueDeliveries } from "../../src/deliveries/sweep.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { StoredEvents } from "../../src/models/event.ts";
 import type { Platform } from "../../src/platform.ts";
@@ -8,7 +8,7 @@ import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";
 import type { RunningWorker } from "../../src/queues/run-worker.ts";
 import { updateWebhook } from "../../src/webhooks/service.ts";
-import { startDeliveries } from "../../workers/deliveries.ts";
+import { start as startDeliveries } from "../../workers/deliveries.ts";
 import { deliveriesOf, OWNER, type Subscribed, subscribe, webhookOf } from "../deliveries/fixtures.ts";
 import {
   emitFirst,
@@ -226,7 +226,7 @@ describe("deliveries to an ordered webhook", function () {
     await until(async () => (await states(to)).length === 1);
     await openedQueue(platform.queues, deliveries).drain(true);
     await until(async () => {
-      await enqueueOverdue(platform);
+      await enqueueOverdueDeliveries(platform);
       return endpoint.requests.length > 0;
     });
     await none("pending", to, 1);

@@ -4,7 +4,7 @@ import { Subscriptions } from "../../src/models/subscription.ts";
 import type { RunningWorker } from "../../src/queues/run-worker.ts";
 import { readDrops } from "../../src/store/drops.ts";
 import { deleteWebhook } from "../../src/webhooks/service.ts";
-import { startDeliveries } from "../../workers/deliveries.ts";
+import { start as startDeliveries } from "../../workers/deliveries.ts";
 import { deliveriesOf, EMITTER, emit, onlyDelivery, subscribe, webhookOf } from "../deliveries/fixtures.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";

@@ -14,7 +14,7 @@ export interface LocalSettings {
   egressAllow: readonly string[];
   sandboxEgressAllow: readonly string[];
   /** Stores that a server of these settings would have: no component reaches them, whatever is allowed. */
-  neverHosts: readonly { host: string; port: number }[];
+  blockedHosts: readonly { host: string; port: number }[];
 }
 
 export interface Local extends LoadTools {
@@ -32,10 +32,10 @@ const CONNECT_MS = 10_000;
  */
 export async function openLocal(settings: LocalSettings, allow: readonly string[]): Promise<Local> {
   parseCidrs(allow);
-  const { cacheDir, npmEnvironment, neverHosts, limits, version } = settings;
+  const { cacheDir, npmEnvironment, blockedHosts, limits, version } = settings;
   const egress = createEgress({
     allow: [...settings.egressAllow, ...allow],
-    neverHosts,
+    blockedHosts,
     connectTimeoutMs: CONNECT_MS,
     userAgent: `Headwater/${version}`,
   });
@@ -44,7 +44,7 @@ export async function openLocal(settings: LocalSettings, allow: readonly string[
     maxProcesses: PROCESSES,
     // A timer of a day keeps the process that ran last no longer than it is of use.
     idleMs: 300_000,
-    egress: { allow: [...settings.sandboxEgressAllow, ...allow], neverHosts },
+    egress: { allow: [...settings.sandboxEgressAllow, ...allow], blockedHosts },
   });
   return {
     egress,

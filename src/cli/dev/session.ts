@@ -85,7 +85,7 @@ export function openSession({ sandboxes, printer, hookMs, endpointUrl }: Session
     return result;
   }
 
-  const newTrail = (): Trail => ({ memory, kept: [], dropped: 0 });
+  const newHookEffects = (): Trail => ({ memory, kept: [], dropped: 0 });
 
   async function hook(
     code: LoadedCode,
@@ -104,7 +104,7 @@ export function openSession({ sandboxes, printer, hookMs, endpointUrl }: Session
   }
 
   async function deploy(code: LoadedCode): Promise<void> {
-    const trail = newTrail();
+    const trail = newHookEffects();
     current = code;
     for (const what of ["deploy", "activate"] as const) {
       isActive = what === "activate";
@@ -118,12 +118,12 @@ export function openSession({ sandboxes, printer, hookMs, endpointUrl }: Session
   }
 
   async function change(old: LoadedCode, next: LoadedCode): Promise<CallError | null> {
-    const trail = newTrail();
+    const trail = newHookEffects();
     await hook(old, trail, "deactivate");
     const error = await hook(next, trail, "activate");
     if (error) {
       if (trail.kept.length > 0) printer.say("dropped", `${countOf(trail.kept.length)} of the hooks`);
-      const back = newTrail();
+      const back = newHookEffects();
       await hook(old, back, "activate");
       commit(back);
       return error;
@@ -137,7 +137,7 @@ export function openSession({ sandboxes, printer, hookMs, endpointUrl }: Session
   async function runOnce(event: unknown, { onStart, onRespond }: RunOptions): Promise<CallError | null> {
     onStart?.();
     if (!current || isStopping) return CANCELLED;
-    const trail = newTrail();
+    const trail = newHookEffects();
     const result = await call(current, trail, "run", { event, onRespond });
     commit(trail);
     const ms = Math.round(result.durationMs);
@@ -161,7 +161,7 @@ export function openSession({ sandboxes, printer, hookMs, endpointUrl }: Session
       await inTurn(async () => {
         if (!current || !isActive) return;
         isActive = false;
-        const trail = newTrail();
+        const trail = newHookEffects();
         await hook(current, trail, "deactivate");
         commit(trail);
       });

@@ -1,64 +1,63 @@
 import type { Webhook } from "../../models/webhook.ts";
 import type { Platform } from "../../platform.ts";
 import { disableGone, noteFailure, noteSuccess } from "../../webhooks/health.ts";
-import { type Outcome, outcomeOf } from "./retry-policy.ts";
-import { BUSY_FLOOR_MS, scheduleOf } from "./schedule.ts";
-import { type Answer, deliver, type Message } from "./send.ts";
+import { BUSY_FLOOR_MS, type Decision, decide, scheduleOf } from "./retry-policy.ts";
+import { type EndpointResponse, type Message, send } from "./send.ts";
 
-export type AttemptPlatform = Pick<
+export type AttemptDeps = Pick<
   Platform,
-  "mongo" | "directory" | "counters" | "egress" | "secrets" | "config" | "clock"
+  "mongo" | "routing" | "counters" | "egress" | "secrets" | "config" | "clock"
 >;
 
 export interface RetryOptions {
-  /** Milliseconds that 429s and time-outs wait at least. */
+  /** Least milliseconds before the next attempt after a 429 or a time-out. */
   busyFloorMs?: number;
   random?: () => number;
 }
 
 /** One attempt and what follows from it; not recorded yet. */
-export interface MadeAttempt {
+export interface Attempted {
   number: number;
   startedAtMs: number;
-  answer: Answer;
-  outcome: Outcome;
-  /** When the answer was there. */
+  response: EndpointResponse;
+  decision: Decision;
+  /** When the response had arrived. */
   nowMs: number;
 }
 
 /**
- * Sends a message to its webhook, tells what follows by the retry table, and notes it with the webhook's health.
- * `step` counts the attempts since the schedule began, this one not included. Throws `unavailable` when `signal` ends it.
+ * Sends a message to its webhook, decides what follows, and updates the webhook's health. `retryIndex` counts the attempts
+ * since the schedule started, without this one. Throws `unavailable` if `signal` aborts it.
  */
 export async function makeAttempt(
-  platform: AttemptPlatform,
-  { webhook, message, step }: { webhook: Webhook; message: Message; step: number },
+  platform: AttemptDeps,
+  { webhook, message, retryIndex }: { webhook: Webhook; message: Message; retryIndex: number },
   signal: AbortSignal | undefined,
   options: RetryOptions,
-): Promise<MadeAttempt> {
+): Promise<Attempted> {
   const startedAtMs = platform.clock();
-  const answer = await deliver(platform, webhook, message, signal);
+  const response = await send(platform, webhook, message, signal);
   const nowMs = platform.clock();
-  const outcome = outcomeOf(answer, {
+  const decision = decide(response, {
     scheduleMs: scheduleOf(platform.config.deliveries.retryScheduleMs, webhook),
-    step: step + 1,
+    retryIndex: retryIndex + 1,
     busyFloorMs: options.busyFloorMs ?? BUSY_FLOOR_MS,
     random: options.random ?? Math.random,
     nowMs,
   });
-  // Before the record: who waits in line is called in by what the webhook's health says.
-  await noteHealth(platform, webhook, answer, outcome);
-  platform.counters.add("deliveries_total", { outcome: outcome.kind });
-  return { number: message.attempt, startedAtMs, answer, outcome, nowMs };
+  // Before the record: the webhook's health decides how many permits the waitlist is granted.
+  await updateHealth(platform, webhook, response, decision);
+  platform.counters.add("deliveries_total", { outcome: decision.kind });
+  return { number: message.attempt, startedAtMs, response, decision, nowMs };
 }
 
-async function noteHealth(
-  platform: AttemptPlatform,
+async function updateHealth(
+  platform: AttemptDeps,
   webhook: Webhook,
-  answer: Answer,
-  outcome: Outcome,
+  response: EndpointResponse,
+  decision: Decision,
 ): Promise<void> {
-  if (outcome.kind === "delivered") await noteSuccess(platform, webhook);
-  else if (answer.status === 410) await disableGone(platform, webhook);
+  if (decision.kind === "delivered") await noteSuccess(platform, webhook);
+  else if (response.status === 410) await disableGone(platform, webhook);
   else await noteFailure(platform, webhook);
 }

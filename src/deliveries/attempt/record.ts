@@ -1,78 +1,82 @@
 import { failpoint } from "../../lib/failpoint.ts";
 import {
-  ATTEMPTS_KEPT,
-  type Attempt,
+  type AttemptRecord,
   Deliveries,
   type Delivery,
   type EndReason,
-  NOTHING_TO_COME,
+  MAX_ATTEMPTS_KEPT,
+  NO_FURTHER_ATTEMPT,
 } from "../../models/delivery.ts";
 import type { Platform } from "../../platform.ts";
 import { enqueue } from "../../queues/define-queue.ts";
-import { deliveries } from "../../queues/deliveries.ts";
-import { countDrop } from "../../store/drops.ts";
+import { deliveries, nextAttemptOf } from "../../queues/deliveries.ts";
+import { countDrop, type DropReason } from "../../store/drops.ts";
 import { duplicateIndexes } from "../../store/mongo.ts";
-import type { MadeAttempt } from "./attempt.ts";
+import type { Attempted } from "./attempt.ts";
+import type { UnsentReason } from "./prepare.ts";
 
-type Stores = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "config" | "clock" | "counters">;
+type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "config" | "clock" | "counters" | "log">;
 
-export interface Made extends MadeAttempt {
+/** An attempt to be recorded with its delivery. */
+export interface ToRecord extends Attempted {
   delivery: Delivery;
-  /** The round of the job that made it. */
-  round: number;
+  /** The generation of the job that made the attempt. */
+  generation: number;
 }
 
 /**
- * Records an attempt and what follows from it in one conditional write, and enqueues what is to come after that: a
- * crash in between leaves a pending delivery that the sweep finds. False when the delivery had moved on meanwhile
- * (retried by hand, cancelled): then only the attempt is logged.
+ * Records an attempt and what follows from it in one conditional write, and then enqueues the next attempt: a crash between
+ * the two leaves a pending delivery that the sweep finds. Returns false if the delivery had moved on (a manual retry, a
+ * cancellation); then only the attempt is recorded.
  */
-export async function recordAttempt(platform: Stores, made: Made): Promise<boolean> {
-  const { delivery, outcome } = made;
+export async function recordAttempt(platform: Deps, attempted: ToRecord): Promise<boolean> {
+  const { delivery, decision } = attempted;
   const model = Deliveries(platform.mongo);
-  const pushed = { attempts: { $each: [attemptOf(made)], $slice: -ATTEMPTS_KEPT } };
-  const round = made.round + 1;
+  const pushed = { attempts: { $each: [attemptRecord(attempted)], $slice: -MAX_ATTEMPTS_KEPT } };
+  const generation = attempted.generation + 1;
   const { matchedCount } = await model.updateOne(
-    { _id: delivery._id, state: "pending", round: delivery.round },
-    { $set: { ...following(platform, made), round, step: delivery.step + 1 }, $push: pushed },
+    { _id: delivery._id, state: "pending", generation: delivery.generation },
+    {
+      $set: { ...fieldsAfter(platform, attempted), generation, retry_index: delivery.retry_index + 1 },
+      $push: pushed,
+    },
   );
   if (matchedCount === 0) {
     await model.updateOne({ _id: delivery._id }, { $push: pushed });
     return false;
   }
   failpoint("retry-recorded");
-  if (outcome.kind === "retry") {
-    const next = { delivery_id: delivery._id, webhook_id: delivery.webhook_id, round };
-    await enqueue(platform.queues, deliveries, next, { delayMs: outcome.delayMs });
+  if (decision.kind === "retry") {
+    const job = nextAttemptOf({ ...delivery, generation });
+    await enqueue(platform.queues, deliveries.jobs["next-attempt"], job, { delayMs: decision.delayMs });
   }
   return true;
 }
 
 /**
- * Records first attempts: each delivery becomes a document with what came of it. Those that are there already stay as
- * they are. What is to be tried again is enqueued.
+ * Records first attempts: each delivery becomes a document with the result of its attempt, unless it exists already. The
+ * next attempts of those that failed are enqueued.
  */
-export async function recordFirst(platform: Stores, made: Made[]): Promise<void> {
-  const rows = made.map(
+export async function recordFirstAttempts(platform: Deps, attempted: ToRecord[]): Promise<void> {
+  const rows = attempted.map(
     (one): Delivery => ({
       ...one.delivery,
-      ...following(platform, one),
-      attempts: [attemptOf(one)],
-      round: 1,
-      step: 1,
+      ...fieldsAfter(platform, one),
+      attempts: [attemptRecord(one)],
+      generation: 1,
+      retry_index: 1,
     }),
   );
   const inserted = await insertNew(platform, rows);
   failpoint("first-attempts-recorded");
   for (const row of inserted) {
     if (row.state !== "pending") continue;
-    const next = { delivery_id: row._id, webhook_id: row.webhook_id, round: row.round };
     const delayMs = Math.max(0, (row.next_attempt_at_ms ?? 0) - platform.clock());
-    await enqueue(platform.queues, deliveries, next, { delayMs });
+    await enqueue(platform.queues, deliveries.jobs["next-attempt"], nextAttemptOf(row), { delayMs });
   }
 }
 
-/** Inserts the rows that do not exist yet, and answers those. */
+/** Inserts the deliveries that do not exist yet and returns those. */
 export async function insertNew(platform: Pick<Platform, "mongo">, rows: Delivery[]): Promise<Delivery[]> {
   if (rows.length === 0) return [];
   try {
@@ -85,42 +89,82 @@ export async function insertNew(platform: Pick<Platform, "mongo">, rows: Deliver
   }
 }
 
-function attemptOf({ delivery, number, startedAtMs, answer }: Made): Attempt {
+function attemptRecord({ delivery, number, startedAtMs, response }: ToRecord): AttemptRecord {
   return {
     number,
     at_ms: startedAtMs,
     trigger: delivery.trigger,
-    status: answer.status,
-    latency_ms: answer.latencyMs,
-    error: answer.error,
-    response: answer.response,
+    status: response.status,
+    latency_ms: response.latencyMs,
+    error: response.error,
+    response: response.response,
   };
 }
 
-function following({ config }: Pick<Platform, "config">, { outcome, nowMs }: Made): Partial<Delivery> {
-  if (outcome.kind === "retry") {
-    const at = nowMs + outcome.delayMs;
+function fieldsAfter({ config }: Pick<Platform, "config">, { decision, nowMs }: ToRecord): Partial<Delivery> {
+  if (decision.kind === "retry") {
+    const at = nowMs + decision.delayMs;
     return { trigger: "schedule", next_attempt_at_ms: at, sweep_at_ms: at + config.sweepEveryMs };
   }
   return {
-    state: outcome.kind,
-    reason: outcome.kind === "failed" ? outcome.reason : null,
-    ...NOTHING_TO_COME,
+    state: decision.kind,
+    reason: decision.kind === "failed" ? decision.reason : null,
+    ...NO_FURTHER_ATTEMPT,
     finished_at_ms: nowMs,
   };
 }
 
-/**
- * Ends a pending delivery without another attempt: quietly where its webhook or subscription is gone, counted where the
- * webhook is disabled (design.md, guarantee 8).
- */
-export async function endDelivery(platform: Stores, delivery: Delivery, reason: EndReason): Promise<void> {
-  const state = reason === "webhook-deleted" || reason === "subscription-deleted" ? "cancelled" : "failed";
+/** Fields of a delivery that ends without another attempt: cancelled if its listener was taken away, else failed. */
+function endedFields(reason: EndReason, nowMs: number) {
+  const isCancelled =
+    reason === "webhook-deleted" || reason === "subscription-deleted" || reason === "access-lost";
+  return {
+    state: isCancelled ? ("cancelled" as const) : ("failed" as const),
+    reason,
+    ...NO_FURTHER_ATTEMPT,
+    finished_at_ms: nowMs,
+  };
+}
+
+const DROP_REASONS: Record<UnsentReason, DropReason> = {
+  "webhook-disabled": "webhook-disabled",
+  "webhook-deleted": "listener-absent",
+  "access-lost": "listener-absent",
+  "subscription-deleted": "unsubscribed",
+  "payload-gone": "payload-gone",
+};
+
+/** A delivery that is not sent. */
+export interface Unsent {
+  delivery: Delivery;
+  reason: UnsentReason;
+}
+
+/** Counts and logs deliveries that are not sent, where the emitter's owner sees them (docs/design.md#guarantee-8). */
+export async function countUnsent(
+  platform: Pick<Platform, "redis" | "keys" | "counters" | "log">,
+  unsent: Unsent[],
+): Promise<void> {
+  for (const { delivery, reason } of unsent) {
+    const { _id: delivery_id, webhook_id, event_id, emitter_id } = delivery;
+    platform.counters.add("deliveries_total", { outcome: endedFields(reason, 0).state });
+    platform.log.info({ delivery_id, webhook_id, event_id, emitter_id, result: reason }, "delivery not sent");
+    await countDrop(platform, emitter_id, DROP_REASONS[reason]);
+  }
+}
+
+/** A delivery as it is recorded when it ends without an attempt. */
+export const endedDelivery = ({ delivery, reason }: Unsent, nowMs: number): Delivery => ({
+  ...delivery,
+  ...endedFields(reason, nowMs),
+});
+
+/** Ends a pending delivery without another attempt, and counts it. Does nothing if it has moved on. */
+export async function endDelivery(platform: Deps, delivery: Delivery, reason: UnsentReason): Promise<void> {
+  const fields = endedFields(reason, platform.clock());
   const { matchedCount } = await Deliveries(platform.mongo).updateOne(
-    { _id: delivery._id, state: "pending", round: delivery.round },
-    { $set: { state, reason, ...NOTHING_TO_COME, finished_at_ms: platform.clock() } },
+    { _id: delivery._id, state: "pending", generation: delivery.generation },
+    { $set: fields },
   );
-  if (matchedCount === 0) return;
-  platform.counters.add("deliveries_total", { outcome: state });
-  if (reason === "webhook-disabled") await countDrop(platform, delivery.emitter_id, reason);
+  if (matchedCount > 0) await countUnsent(platform, [{ delivery, reason }]);
 }

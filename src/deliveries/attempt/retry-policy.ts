@@ -1,24 +1,94 @@
+/**
+ * The life of a retry, in one place (docs/states.md#delivery draws it):
+ *
+ * 1. An attempt is sent (`send.ts`). Any 2xx delivers. A 410 fails the delivery and disables the webhook.
+ * 2. Any other result is a failed attempt. `decide` takes the next step of the schedule: after the first failed attempt
+ *    the first step, and so on, each ±20 %. `Retry-After` replaces the jitter, clamped to 1–2 times the step; a 429 or a
+ *    time-out waits at least 60 s. When the steps are used up, the delivery has failed: `exhausted`.
+ * 3. The result is recorded in MongoDB together with `next_attempt_at_ms`, `generation + 1` and `retry_index + 1`
+ *    (`record.ts`), and then a delayed job `next-attempt` is enqueued for that generation. A crash between the two leaves
+ *    a pending delivery without a job, which the sweep finds (`deliveries/sweep.ts`).
+ * 4. When the job is due, the worker loads delivery, webhook, subscription and payload again: a job of an earlier
+ *    generation is superseded; a webhook that was disabled or deleted meanwhile ends the delivery (`prepare.ts`).
+ * 5. A webhook whose every attempt failed for `DELIVERY_DISABLE_AFTER` (5 days) is disabled (`webhooks/health.ts`).
+ * 6. A manual retry sets `retry_index` to 0, which restarts the schedule, and starts a new generation, which supersedes
+ *    the scheduled attempt (`deliveries/manual-retry.ts`).
+ *
+ * A store that is away is not a failed attempt: the job is snoozed, and nothing above moves on.
+ */
 import type { EndReason } from "../../models/delivery.ts";
-import { nextDelayMs, parseRetryAfter, type Wait } from "./schedule.ts";
-import type { Answer } from "./send.ts";
+import type { EndpointResponse } from "./send.ts";
+
+/** A 429 and a time-out wait at least this long, because the endpoint is busy already. */
+export const BUSY_FLOOR_MS = 60_000;
+/** Each step is spread by this share both ways, so that deliveries that failed together do not come back together. */
+const JITTER = 0.2;
+/** The longest wait at the head of an ordered webhook, where one delivery holds up all behind it (docs/decisions/0011-order-and-rates.md). */
+const ORDERED_MAX_STEP_MS = 3_600_000;
 
 /** What an attempt means for its delivery. */
-export type Outcome =
+export type Decision =
   | { kind: "delivered" }
   | { kind: "retry"; delayMs: number }
   | { kind: "failed"; reason: Extract<EndReason, "gone" | "exhausted"> };
 
-export type RetryRules = Pick<Wait, "scheduleMs" | "step" | "busyFloorMs" | "random"> & { nowMs: number };
+export interface RetryRules {
+  scheduleMs: readonly number[];
+  /** Attempts made since the schedule started, this one included. */
+  retryIndex: number;
+  busyFloorMs: number;
+  /** In [0, 1). */
+  random: () => number;
+  nowMs: number;
+}
 
-/** The retry table (design.md, "Delivery to a webhook"). Pure. */
-export function outcomeOf(answer: Answer, { nowMs, ...rules }: RetryRules): Outcome {
-  const { status } = answer;
+/** Returns the steps of a webhook's schedule in milliseconds: those of an ordered webhook are shorter. */
+export function scheduleOf(
+  scheduleMs: readonly number[],
+  { ordered }: { ordered: boolean },
+): readonly number[] {
+  return ordered ? scheduleMs.map(ms => Math.min(ms, ORDERED_MAX_STEP_MS)) : scheduleMs;
+}
+
+/** Decides what follows from an attempt (docs/design.md#delivery-to-a-webhook). Pure. */
+export function decide(
+  { status, retryAfter, timedOut }: Pick<EndpointResponse, "status" | "retryAfter" | "timedOut">,
+  { nowMs, ...rules }: RetryRules,
+): Decision {
   if (status !== null && status >= 200 && status < 300) return { kind: "delivered" };
   if (status === 410) return { kind: "failed", reason: "gone" };
   const delayMs = nextDelayMs({
     ...rules,
-    retryAfterMs: parseRetryAfter(answer.retryAfter, nowMs),
-    busy: status === 429 || answer.timedOut,
+    retryAfterMs: parseRetryAfter(retryAfter, nowMs),
+    isBusy: status === 429 || timedOut,
   });
   return delayMs === null ? { kind: "failed", reason: "exhausted" } : { kind: "retry", delayMs };
+}
+
+/** Milliseconds that a `Retry-After` asks for, in seconds or as an HTTP date; null if it is absent or malformed. */
+export function parseRetryAfter(text: string | null, nowMs: number): number | null {
+  if (text === null) return null;
+  const trimmed = text.trim();
+  if (/^[0-9]{1,9}$/.test(trimmed)) return Number(trimmed) * 1000;
+  // An HTTP date starts with the name of a day; `Date.parse` alone accepts much that is not a date, such as `-5`.
+  const at = /^[A-Za-z]{3,9},? /.test(trimmed) ? Date.parse(trimmed) : Number.NaN;
+  return Number.isNaN(at) ? null : Math.max(0, at - nowMs);
+}
+
+/** Milliseconds until the next attempt; null if the schedule is exhausted. */
+export function nextDelayMs({
+  scheduleMs,
+  retryIndex,
+  retryAfterMs,
+  isBusy,
+  busyFloorMs,
+  random,
+}: Omit<RetryRules, "nowMs"> & { retryAfterMs: number | null; isBusy: boolean }): number | null {
+  const step = scheduleMs[retryIndex - 1];
+  if (step === undefined) return null;
+  const delayMs =
+    retryAfterMs === null
+      ? step * (1 - JITTER + 2 * JITTER * random())
+      : Math.min(Math.max(retryAfterMs, step), 2 * step);
+  return Math.round(isBusy ? Math.max(delayMs, busyFloorMs) : delayMs);
 }

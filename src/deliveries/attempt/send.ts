@@ -5,8 +5,8 @@ import type { Platform } from "../../platform.ts";
 import { openSigningKeys } from "../../webhooks/signing-keys.ts";
 import { signatureHeaders } from "./sign.ts";
 
-/** Of an answer's body no more is read: it is kept with the attempt, and an endpoint may send without end. */
-const RESPONSE_BYTES = 1024;
+/** No more of a response body is read: it is stored with the attempt, and an endpoint may send without end. */
+const MAX_RESPONSE_BYTES = 1024;
 
 export interface Message {
   /** The `webhook-id`. */
@@ -20,20 +20,20 @@ export interface Message {
   body: string;
 }
 
-/** What the endpoint said, or why it said nothing. */
-export interface Answer {
-  /** Null where no answer came. */
+/** What the endpoint returned, or why nothing came back. */
+export interface EndpointResponse {
+  /** Null if no response arrived. */
   status: number | null;
   latencyMs: number;
   /** Null for a 2xx. */
   error: string | null;
-  /** First KB of the body. */
+  /** The first KB of the body. */
   response: string;
   retryAfter: string | null;
   timedOut: boolean;
 }
 
-/** A channel's name is the emitter's own and may be any text; a header holds ASCII, so the rest is percent-encoded. */
+/** A channel name may be any text, but a header holds ASCII, so the rest is percent-encoded. */
 const headerText = (text: string) =>
   text.replace(/[^\x20-\x7e]+/g, part => encodeURIComponent(Buffer.from(part).toString()));
 
@@ -58,43 +58,40 @@ function requestHeaders(
 }
 
 /**
- * Signs a message and POSTs it to a webhook, once (design.md, "Delivery to a webhook"). An endpoint that fails is an
- * answer and no exception; `signal` ends the attempt without one, as `unavailable`, since nobody knows what it did.
+ * Signs a message and POSTs it to a webhook once (docs/design.md#delivery-to-a-webhook). A failing endpoint is a result and
+ * not an exception. Throws `unavailable` if `signal` aborts the attempt, because its effect is unknown then.
  */
-export async function deliver(
+export async function send(
   platform: Pick<Platform, "egress" | "secrets" | "config" | "clock">,
   webhook: Webhook,
   message: Message,
   signal?: AbortSignal,
-): Promise<Answer> {
+): Promise<EndpointResponse> {
   const headers = requestHeaders(platform, webhook, message);
   const startedAt = performance.now();
   const latencyMs = () => Math.round(performance.now() - startedAt);
   try {
-    const {
-      status,
-      headers: answered,
-      body,
-    } = await platform.egress.request(webhook.url, {
+    const response = await platform.egress.request(webhook.url, {
       method: "POST",
       headers,
       body: message.body,
       timeoutMs: platform.config.deliveries.timeoutMs,
-      maxResponseBytes: RESPONSE_BYTES,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
       ...(signal && { signal }),
     });
-    const retryAfter = answered["retry-after"];
+    const { status } = response;
+    const [retryAfter = null] = [response.headers["retry-after"]].flat();
     return {
       status,
       latencyMs: latencyMs(),
-      error: status >= 200 && status < 300 ? null : `answered ${status}`,
-      response: body.toString("utf8").slice(0, RESPONSE_BYTES),
-      retryAfter: (Array.isArray(retryAfter) ? retryAfter[0] : retryAfter) ?? null,
+      error: status >= 200 && status < 300 ? null : `HTTP status ${status}`,
+      response: response.body.toString("utf8").slice(0, MAX_RESPONSE_BYTES),
+      retryAfter,
       timedOut: false,
     };
   } catch (error) {
     if (signal?.aborted) {
-      throw new AppError("unavailable", "stopped before the endpoint answered", { cause: error });
+      throw new AppError("unavailable", "stopped before the endpoint responded", { cause: error });
     }
     if (!(error instanceof EgressError)) throw error;
     return {

@@ -1,4 +1,4 @@
-import { reaches } from "../../accounts/access.ts";
+import { canAccess } from "../../accounts/access.ts";
 import { eventMs, eventScore } from "../../lib/event-id.ts";
 import { derivedId } from "../../lib/ids.ts";
 import type { Delivery } from "../../models/delivery.ts";
@@ -6,95 +6,101 @@ import type { StoredEvent } from "../../models/event.ts";
 import { type Webhook, Webhooks } from "../../models/webhook.ts";
 import type { Platform } from "../../platform.ts";
 import { enqueueAll } from "../../queues/define-queue.ts";
-import { deliveries } from "../../queues/deliveries.ts";
-import { countDrop } from "../../store/drops.ts";
-import { insertNew } from "../attempt/record.ts";
+import { deliveries, nextAttemptOf } from "../../queues/deliveries.ts";
+import { prepare } from "../attempt/prepare.ts";
+import { countUnsent, endedDelivery, insertNew, type Unsent } from "../attempt/record.ts";
 
-type Stores = Pick<Platform, "mongo" | "redis" | "keys" | "counters" | "queues" | "clock" | "config">;
+type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "counters" | "queues" | "clock" | "config" | "log">;
 
-/** Deliveries recorded and enqueued in one go, so that any number of listeners costs the same each. */
+/** Deliveries recorded and enqueued at a time, so that any number of listeners costs the same each. */
 const CHUNK = 500;
 
-export interface Listener {
+export interface DispatchListener {
   subscriptionId: string;
   webhookId: string;
-  /** The subscription's owner, who must still reach the webhook. */
+  /** The subscription's owner, who must still have access to the webhook. */
   ownerId: string;
 }
 
+/** What identifies an event to its deliveries. */
+export interface DispatchedEvent {
+  /** The stored event's id. */
+  id: string;
+  event_id: string;
+  emitter_id: string;
+  name: string;
+}
+
 /**
- * Records one delivery for each listener and enqueues it. Safe to repeat: ids are derived from emit id and subscription,
- * so what exists stays as it is, and a job for something already done is void (design.md, guarantees 1 and 2). What is
- * not delivered on purpose is counted: `webhook-disabled` is kept as failed, so that it can be recovered; a webhook
- * that is gone or out of reach leaves nothing.
+ * Records one pending delivery for each listener and enqueues its attempt. Safe to repeat: ids are derived from emit id
+ * and subscription, so an existing delivery stays as it is, and a job for a finished one is superseded
+ * (docs/design.md#guarantee-2).
+ * A delivery that is not sent is recorded as ended or dropped, and counted.
  */
 export async function createDeliveries(
-  platform: Stores,
-  { event, listeners }: { event: StoredEvent; listeners: Listener[] },
+  platform: Deps,
+  { event, listeners }: { event: StoredEvent; listeners: DispatchListener[] },
 ): Promise<void> {
   for (let at = 0; at < listeners.length; at += CHUNK) {
     await createSome(platform, event, listeners.slice(at, at + CHUNK));
   }
 }
 
-async function createSome(platform: Stores, event: StoredEvent, listeners: Listener[]): Promise<void> {
+async function createSome(platform: Deps, event: StoredEvent, listeners: DispatchListener[]): Promise<void> {
   const webhooks = await Webhooks(platform.mongo)
-    .find({ _id: { $in: listeners.map(listener => listener.webhookId) } }, { owner_id: 1, active: 1 })
-    .lean();
+    .find({ _id: { $in: listeners.map(listener => listener.webhookId) } })
+    .lean<Webhook[]>();
   const byId = new Map(webhooks.map(webhook => [webhook._id, webhook]));
-  const rows: Delivery[] = [];
+  const pending: Delivery[] = [];
+  const ended: Unsent[] = [];
+  const dropped: Unsent[] = [];
   for (const listener of listeners) {
-    const webhook = byId.get(listener.webhookId);
-    if (webhook && (await reaches(platform, listener.ownerId, webhook.owner_id))) {
-      rows.push(newDelivery(platform, { ...event, id: event._id }, listener.subscriptionId, webhook));
-    }
+    const webhook = byId.get(listener.webhookId) ?? null;
+    const hasAccess = webhook !== null && (await canAccess(platform, listener.ownerId, webhook.owner_id));
+    const delivery = newDelivery(platform, { ...event, id: event._id }, listener, webhook);
+    const prepared = prepare({ webhook, hasAccess, isSubscribed: true, payload: event.event });
+    if (prepared.kind === "send") pending.push(delivery);
+    else (prepared.kind === "end" ? ended : dropped).push({ delivery, reason: prepared.reason });
   }
-  const inserted = await insertNew(platform, rows);
-  const disabled = inserted.filter(row => row.state === "failed").length;
-  await countDrop(platform, event.emitter_id, "webhook-disabled", disabled);
-  await countDrop(platform, event.emitter_id, "listener-absent", listeners.length - rows.length);
-  await enqueueAll(
-    platform.queues,
-    deliveries,
-    // Those that existed too: an earlier try may have ended between the two steps.
-    rows
-      .filter(row => row.state === "pending")
-      .map(row => ({ delivery_id: row._id, webhook_id: row.webhook_id, round: row.round })),
-  );
+  const rows = [...pending, ...ended.map(one => endedDelivery(one, platform.clock()))];
+  const inserted = new Set((await insertNew(platform, rows)).map(({ _id }) => _id));
+  const newlyEnded = ended.filter(({ delivery }) => inserted.has(delivery._id));
+  await countUnsent(platform, [...newlyEnded, ...dropped]);
+  // Those that existed too: an earlier try may have ended between the two steps.
+  await enqueueAll(platform.queues, deliveries.jobs["next-attempt"], pending.map(nextAttemptOf));
 }
 
 /** The delivery's id: the same for the same event and subscription, whoever derives it. */
 export const deliveryId = (event: { id: string; event_id: string }, subscriptionId: string): string =>
   derivedId("dlv", eventMs(event.event_id), event.id, subscriptionId);
 
-/** A delivery that is due now, or has failed at once where its webhook is switched off. */
+/** A pending delivery that is due now. */
 export function newDelivery(
-  platform: Stores,
-  event: { id: string; event_id: string; emitter_id: string; name: string },
-  subscriptionId: string,
-  webhook: Pick<Webhook, "_id" | "owner_id" | "active">,
+  platform: Pick<Platform, "clock" | "config">,
+  event: DispatchedEvent,
+  { subscriptionId, webhookId, ownerId }: DispatchListener,
+  webhook: Pick<Webhook, "owner_id"> | null,
 ): Delivery {
   const now = platform.clock();
-  const { active } = webhook;
   return {
     _id: deliveryId(event, subscriptionId),
-    webhook_id: webhook._id,
-    owner_id: webhook.owner_id,
+    webhook_id: webhookId,
+    owner_id: webhook?.owner_id ?? ownerId,
     subscription_id: subscriptionId,
     emitter_id: event.emitter_id,
     emit_id: event.id,
     event_id: event.event_id,
     event_name: event.name,
     event_score: eventScore(event.event_id) ?? 0,
-    state: active ? "pending" : "failed",
-    reason: active ? null : "webhook-disabled",
-    round: 0,
-    step: 0,
+    state: "pending",
+    reason: null,
+    generation: 0,
+    retry_index: 0,
     trigger: "schedule",
     attempts: [],
-    next_attempt_at_ms: active ? now : null,
-    sweep_at_ms: active ? now + platform.config.sweepEveryMs : null,
+    next_attempt_at_ms: now,
+    sweep_at_ms: now + platform.config.sweepEveryMs,
     created_at: new Date(now),
-    finished_at_ms: active ? null : now,
+    finished_at_ms: null,
   };
 }

@@ -8,69 +8,77 @@ import { enqueueAll } from "../../queues/define-queue.ts";
 import { deliveries, type FirstAttempts } from "../../queues/deliveries.ts";
 import { deliveryId } from "./create.ts";
 
-type Stores = Pick<Platform, "mongo" | "queues" | "directory" | "clock" | "config">;
+type Deps = Pick<Platform, "mongo" | "queues" | "routing" | "clock" | "config">;
 
-export interface Wanted {
+export interface EventToDispatch {
   event: StoredEvent;
-  /** The subscriptions of webhooks that want it. */
+  /** The webhook subscriptions that want it. */
   listeners: Pick<Subscription, "_id" | "listener_id" | "owner_id">[];
-  /** True when an earlier try may have enqueued its first attempts already. */
-  isAgain: boolean;
+  /** True if an earlier try may have enqueued its first attempts already. */
+  isRedispatch: boolean;
 }
 
-/** First attempts in one job: enough that the job costs little beside them, few enough to spread over the workers. */
-const ATTEMPTS_IN_A_JOB = 32;
+/** First attempts in one job: enough that the job costs little, few enough to spread over the workers. */
+const ATTEMPTS_PER_JOB = 32;
 /** A larger event is read from MongoDB when it is sent, so that Redis never holds much of it. */
 const INLINE_BYTES = 8 * 1024;
 
 /**
- * Stores events, by `storeAll`, and enqueues their first attempts, those of many events in one job. The delivery itself becomes a
- * document when its first attempt was made, or has to wait: until then the event tells what is still to be done, for
- * the sweep (design.md, guarantee 2). Safe to repeat: what was recorded is not attempted again.
+ * Stores events with `storeAll` and enqueues their first attempts, many events in one job. A delivery becomes a document
+ * when its first attempt was made or has to wait; until then the event's `pending_dispatch` tells the sweep what is left
+ * to do (docs/design.md#guarantee-2). Safe to repeat: what was recorded is not attempted again.
  */
-export async function enqueueFirstAttempts(
-  platform: Stores,
-  wanted: Wanted[],
+export async function dispatchEvents(
+  platform: Deps,
+  toDispatch: EventToDispatch[],
   storeAll: (events: StoredEvent[]) => Promise<void>,
 ): Promise<void> {
-  const groups = inJobs(wanted).map(some => ({ group: newToken(), some }));
-  for (const { group, some } of groups) {
-    for (const { event, listeners } of some) {
-      event.undelivered = {
+  const packed = packJobs(toDispatch).map(events => ({ job_id: newToken(), events }));
+  for (const { job_id, events } of packed) {
+    for (const { event, listeners } of events) {
+      event.pending_dispatch = {
         listeners: listeners.map(({ _id, listener_id, owner_id }) => [_id, listener_id, owner_id]),
-        group,
+        job_id,
         sweep_at_ms: platform.clock() + platform.config.sweepEveryMs,
       };
     }
   }
   const store = async () => {
-    await storeAll(wanted.map(({ event }) => event));
+    await storeAll(toDispatch.map(({ event }) => event));
     failpoint("events-stored");
   };
-  const as_of = platform.directory.version();
-  const jobs = groups.map(({ group, some }): FirstAttempts => {
-    const again = some.some(({ isAgain }) => isAgain);
-    return { group, as_of, ...(again && { again }), events: some.map(({ event }) => inJob(event)) };
+  const routing_version = platform.routing.version();
+  const jobs = packed.map(({ job_id, events }): FirstAttempts => {
+    const is_redispatch = events.some(({ isRedispatch }) => isRedispatch);
+    return {
+      job_id,
+      routing_version,
+      ...(is_redispatch && { is_redispatch }),
+      events: events.map(({ event }) => eventInJob(event)),
+    };
   });
   const enqueue = async () => {
-    await enqueueAll(platform.queues, deliveries, jobs);
+    await enqueueAll(platform.queues, deliveries.jobs["first-attempts"], jobs);
     failpoint("first-attempts-enqueued");
   };
-  // Side by side: the emissions' own job is there until both are done, and their ids stay (docs/decisions/0012). But
-  // an attempt that finds its event in MongoDB only must find it.
+  // In parallel: the emissions' own job stays until both are done, and its event ids stay the same
+  // (docs/decisions/0012-few-jobs-and-round-trips.md). But an attempt that reads its event from MongoDB must find it.
   const isInline = jobs.every(({ events }) => events.every(event => event.body !== undefined));
-  if (isInline) return void (await Promise.all([store(), enqueue()]));
+  if (isInline) {
+    await Promise.all([store(), enqueue()]);
+    return;
+  }
   await store();
   await enqueue();
 }
 
-/** An event with all of its listeners stays in one job, so that its end is known there. */
-function inJobs(wanted: Wanted[]): Wanted[][] {
-  const jobs: Wanted[][] = [];
+/** An event stays in one job with all its listeners, so that the job knows when the event is done. */
+function packJobs(toDispatch: EventToDispatch[]): EventToDispatch[][] {
+  const jobs: EventToDispatch[][] = [];
   let attempts = Number.POSITIVE_INFINITY;
-  for (const one of wanted) {
+  for (const one of toDispatch) {
     attempts += one.listeners.length;
-    if (attempts > ATTEMPTS_IN_A_JOB) {
+    if (attempts > ATTEMPTS_PER_JOB) {
       jobs.push([]);
       attempts = one.listeners.length;
     }
@@ -79,25 +87,25 @@ function inJobs(wanted: Wanted[]): Wanted[][] {
   return jobs;
 }
 
-/** What the job says of an event with its first attempts still to be made. */
-export function inJob({ _id, event_id, emitter_id, name, event, undelivered }: StoredEvent) {
+/** An event as its job of first attempts carries it. */
+export function eventInJob({ _id, event_id, emitter_id, name, event, pending_dispatch }: StoredEvent) {
   return {
     id: _id,
     event_id,
     emitter_id,
     name,
     ...(event.length <= INLINE_BYTES && { body: event }),
-    listeners: undelivered?.listeners ?? [],
+    listeners: pending_dispatch?.listeners ?? [],
   };
 }
 
-/** True when each of an event's first attempts is recorded, or waits as a delivery of its own. */
-export async function hasFirstAttempts(
+/** Returns true if each of an event's first attempts is recorded as a delivery of its own. */
+export async function hasRecordedFirstAttempts(
   platform: Pick<Platform, "mongo">,
-  { _id, event_id, undelivered }: Pick<StoredEvent, "_id" | "event_id" | "undelivered">,
+  { _id, event_id, pending_dispatch }: Pick<StoredEvent, "_id" | "event_id" | "pending_dispatch">,
 ): Promise<boolean> {
-  if (!undelivered) return true;
-  const ids = undelivered.listeners.map(([subscriptionId]) =>
+  if (!pending_dispatch) return true;
+  const ids = pending_dispatch.listeners.map(([subscriptionId]) =>
     deliveryId({ id: _id, event_id }, subscriptionId),
   );
   return (await Deliveries(platform.mongo).countDocuments({ _id: { $in: ids } })) === ids.length;

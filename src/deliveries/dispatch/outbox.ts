@@ -1,20 +1,20 @@
-import { gatherLater } from "../../lib/batcher.ts";
+import { createDeferredBatcher } from "../../lib/batcher.ts";
 import { StoredEvents } from "../../models/event.ts";
 import type { Platform } from "../../platform.ts";
 
-/** Takes down what events say of their first attempts, once each of those is recorded. Never throws. */
-export type Settle = (eventIds: string[]) => void;
+/** Removes `pending_dispatch` from stored events (by their ids), a little later and many at a time. Never throws. */
+export type ClearPendingDispatch = (storedEventIds: string[]) => void;
 
-export function openSettle(platform: Pick<Platform, "mongo" | "log">): Settle {
-  return gatherLater(
+export function openClearPendingDispatch(platform: Pick<Platform, "mongo" | "log">): ClearPendingDispatch {
+  return createDeferredBatcher(
     async ids => {
       await StoredEvents(platform.mongo).updateMany(
         { _id: { $in: ids } },
-        { $unset: { undelivered: 1 } },
-        // Not for a majority: lost in a failover, the sweep looks once more.
+        { $unset: { pending_dispatch: 1 } },
+        // Not by a majority: if a failover loses it, the sweep looks once more.
         { writeConcern: { w: 1 } },
       );
     },
-    error => platform.log.debug({ err: error }, "events are settled by the sweep"),
+    error => platform.log.debug({ err: error }, "pending dispatches are left to the sweep"),
   );
 }

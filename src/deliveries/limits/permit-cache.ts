@@ -1,171 +1,195 @@
 import type { Webhook } from "../../models/webhook.ts";
-import { leavePlaces, type PlacePlatform, placesOf, UNLIMITED } from "./permits.ts";
-import { heldPlaceLifeMs, keepPlaces } from "./renew-permits.ts";
+import { type PermitDeps, permitCount, releasePermits, UNLIMITED } from "./permits.ts";
+import { heldPermitTtlMs, renewPermits } from "./renew-permits.ts";
 
-/** A webhook's way out of this process: what it delivers waits here for one of the webhook's places. */
-interface Lane {
-  /** Names of places that are ours and free. */
+/** What one process holds of a webhook's permits, and the attempts that wait for one. */
+interface WebhookPermits {
+  /** Names of permits that this process holds and does not use. */
   free: string[];
-  /** Ours, in use or free: since when, and since when the present attempt. */
-  held: Map<string, { since: number; begunAt: number }>;
-  waiting: { go: (place: string | null) => void; since: number }[];
-  isAsking: boolean;
+  /** All permits that this process holds: since when, and since when the present attempt. */
+  held: Map<string, { since: number; attemptSince: number }>;
+  waiting: { resolve: (permit: string | null) => void; since: number }[];
+  isAcquiring: boolean;
   timer: NodeJS.Timeout | undefined;
-  /** How long the endpoint takes to answer, the last times weighing most. */
-  answerMs: number;
+  /** How long the endpoint takes to respond; a moving average. */
+  responseMs: number;
 }
 
-export interface Lanes {
-  /** A place at this webhook, or null when none will be free soon: then the delivery should not wait here. */
-  enter(webhook: Webhook): Promise<string | null>;
-  leave(webhook: Webhook, place: string): void;
-  /** Gives back all places, also those that are in use: the process ends. */
-  close(): Promise<void>;
-}
-
-/** Who would wait longer goes to the webhook's line in Redis, where waiting holds no job. */
+/** An attempt that would wait longer joins the webhook's waitlist in Redis, where waiting holds no job slot. */
 const PATIENCE_MS = 1000;
-/** An endpoint that answers within this is quick: its lane moves, so that waiting in it may take longer. */
-const SLOW_MS = 250;
+/** An endpoint that responds within this time is quick: its attempts may wait longer, since they move on. */
+const QUICK_RESPONSE_MS = 250;
 const QUICK_PATIENCE_MS = 5000;
-/** Held longer, a place goes back in between, so that other processes and those in line get their turn. */
-const HOLD_MS = 1000;
-/** Between two questions for places that were refused. */
-const ASK_AGAIN_MS = 50;
-/** A free place is kept this long for what may come next. */
-const LINGER_MS = 100;
+/** A permit held longer is released, so that other processes and the waitlist get their share. */
+const MAX_HOLD_MS = 1000;
+/** Between two attempts to acquire permits. */
+const ACQUIRE_AGAIN_MS = 50;
+/** How long a free permit is kept for the next attempt. */
+const IDLE_MS = 100;
 
-/** Opens the lanes of one process; `name` tells its places from those of others. */
-export function openLanes(platform: PlacePlatform, name: string): Lanes {
-  const lanes = new Map<string, Lane>();
-  let places = 0;
-  const endKeeping = keepPlaces(platform, () => [...lanes].map(([id, { held }]) => [id, [...held.keys()]]));
+/**
+ * Permits of webhooks, cached in this process: consecutive attempts reuse a permit, so that a webhook with much to deliver
+ * does not cost Redis two commands an attempt (docs/decisions/0012-few-jobs-and-round-trips.md).
+ */
+export class PermitCache {
+  readonly #platform: PermitDeps;
+  readonly #name: string;
+  readonly #webhooks = new Map<string, WebhookPermits>();
+  readonly #stopRenewing: () => void;
+  #named = 0;
 
-  const laneOf = (webhookId: string): Lane => {
-    let lane = lanes.get(webhookId);
-    if (!lane) {
-      lane = {
+  /** `name` distinguishes this process's permits from those of others. */
+  constructor(platform: PermitDeps, name: string) {
+    this.#platform = platform;
+    this.#name = name;
+    this.#stopRenewing = renewPermits(platform, () =>
+      [...this.#webhooks].map(([id, { held }]) => [id, [...held.keys()]]),
+    );
+  }
+
+  /** Returns the name of a permit for one attempt, or null if none will be free soon. */
+  acquire(webhook: Webhook): Promise<string | null> {
+    const permits = this.#of(webhook._id);
+    if (permits.waiting.length === 0 && permits.free.length > 0) {
+      return Promise.resolve(startAttempt(permits));
+    }
+    if (isSaturated(permits, webhook)) return Promise.resolve(null);
+    return new Promise(resolve => {
+      permits.waiting.push({ resolve, since: performance.now() });
+      const mayHoldMore = permits.held.size < permitCount(this.#platform, webhook);
+      if (mayHoldMore && !permits.isAcquiring) void this.#serve(webhook, permits);
+      else this.#serveLater(webhook, permits, ACQUIRE_AGAIN_MS);
+    });
+  }
+
+  /** Takes back the permit of an attempt that has ended. */
+  release(webhook: Webhook, permit: string): void {
+    const permits = this.#of(webhook._id);
+    const now = performance.now();
+    const { since = 0, attemptSince = now } = permits.held.get(permit) ?? {};
+    permits.responseMs += (now - attemptSince - permits.responseMs) / 8;
+    const isFailing = webhook.failing_since_ms !== null;
+    if (isFailing || now - since > MAX_HOLD_MS) {
+      void this.#giveBack(webhook, permits, [permit]).then(() => this.#serve(webhook, permits));
+      return;
+    }
+    permits.free.push(permit);
+    if (permits.waiting.length > 0) assignFree(permits);
+    else this.#serveLater(webhook, permits, IDLE_MS);
+  }
+
+  /** Releases every permit, also those in use, because the process ends. */
+  async close(): Promise<void> {
+    this.#stopRenewing();
+    // Where no permit is held any longer, one waiting job is granted one: it grants the next.
+    const one = { ...UNLIMITED, max_in_flight: 1 };
+    for (const [id, { held }] of this.#webhooks) {
+      await releasePermits(this.#platform, id, [...held.keys()], one);
+    }
+  }
+
+  #of(webhookId: string): WebhookPermits {
+    let permits = this.#webhooks.get(webhookId);
+    if (!permits) {
+      permits = {
         free: [],
         held: new Map(),
         waiting: [],
-        isAsking: false,
+        isAcquiring: false,
         timer: undefined,
-        answerMs: 0,
+        responseMs: 0,
       };
-      lanes.set(webhookId, lane);
+      this.#webhooks.set(webhookId, permits);
     }
-    return lane;
-  };
-
-  const look = (webhook: Webhook, lane: Lane, inMs: number) => {
-    lane.timer ??= setTimeout(() => {
-      lane.timer = undefined;
-      void tend(webhook, lane);
-    }, inMs);
-  };
-
-  /** Gives places to those who wait, asks for more, sends away who waits in vain, gives back what is not needed. */
-  async function tend(webhook: Webhook, lane: Lane): Promise<void> {
-    const most = placesOf(platform, webhook);
-    pair(lane);
-    if (lane.waiting.length > 0) await ask(webhook, lane, most);
-    const now = performance.now();
-    const patienceMs = lane.held.size > 0 && answersWithin(lane) <= SLOW_MS ? QUICK_PATIENCE_MS : PATIENCE_MS;
-    while (lane.waiting[0] && now - lane.waiting[0].since > patienceMs) lane.waiting.shift()?.go(null);
-    if (lane.waiting.length > 0) return look(webhook, lane, ASK_AGAIN_MS);
-    if (lane.free.length > 0) await giveBack(webhook, lane, lane.free.splice(0));
-    if (lane.held.size === 0 && lane.waiting.length === 0 && !lane.isAsking) lanes.delete(webhook._id);
+    return permits;
   }
 
-  async function ask(webhook: Webhook, lane: Lane, most: number): Promise<void> {
-    const wanted = Math.min(lane.waiting.length, most - lane.held.size);
-    if (lane.isAsking || wanted <= 0) return;
-    lane.isAsking = true;
-    const names = Array.from({ length: wanted }, () => `${name}-${++places}`);
+  #serveLater(webhook: Webhook, permits: WebhookPermits, inMs: number): void {
+    permits.timer ??= setTimeout(() => {
+      permits.timer = undefined;
+      void this.#serve(webhook, permits);
+    }, inMs);
+  }
+
+  /** Assigns free permits, acquires more, turns away attempts that waited too long, and gives back what is idle. */
+  async #serve(webhook: Webhook, permits: WebhookPermits): Promise<void> {
+    assignFree(permits);
+    if (permits.waiting.length > 0) await this.#acquireMore(webhook, permits);
+    const now = performance.now();
+    const isQuick = permits.held.size > 0 && expectedResponseMs(permits) <= QUICK_RESPONSE_MS;
+    const patienceMs = isQuick ? QUICK_PATIENCE_MS : PATIENCE_MS;
+    while (permits.waiting[0] && now - permits.waiting[0].since > patienceMs) {
+      permits.waiting.shift()?.resolve(null);
+    }
+    if (permits.waiting.length > 0) return this.#serveLater(webhook, permits, ACQUIRE_AGAIN_MS);
+    if (permits.free.length > 0) await this.#giveBack(webhook, permits, permits.free.splice(0));
+    if (permits.held.size === 0 && permits.waiting.length === 0 && !permits.isAcquiring) {
+      this.#webhooks.delete(webhook._id);
+    }
+  }
+
+  async #acquireMore(webhook: Webhook, permits: WebhookPermits): Promise<void> {
+    const most = permitCount(this.#platform, webhook);
+    const wanted = Math.min(permits.waiting.length, most - permits.held.size);
+    if (permits.isAcquiring || wanted <= 0) return;
+    permits.isAcquiring = true;
+    const names = Array.from({ length: wanted }, () => `${this.#name}-${++this.#named}`);
     try {
-      const taken = await platform.places.take(webhook._id, names, most, heldPlaceLifeMs(platform));
-      for (const place of names.slice(0, taken)) {
-        lane.held.set(place, { since: performance.now(), begunAt: performance.now() });
-        lane.free.push(place);
+      const ttlMs = heldPermitTtlMs(this.#platform);
+      const acquired = await this.#platform.permits.acquire(webhook._id, names, most, ttlMs);
+      for (const permit of names.slice(0, acquired)) {
+        permits.held.set(permit, { since: performance.now(), attemptSince: performance.now() });
+        permits.free.push(permit);
       }
     } catch {
-      // Redis is away: who waits finds no place, and its job is done again.
+      // Redis is away: the waiting attempts get no permit, and their job is repeated.
     } finally {
-      lane.isAsking = false;
+      permits.isAcquiring = false;
     }
-    pair(lane);
+    assignFree(permits);
   }
 
-  async function giveBack(webhook: Webhook, lane: Lane, names: string[]): Promise<void> {
-    for (const place of names) lane.held.delete(place);
-    // Should it fail, the places are free again when their time is over.
-    await leavePlaces(platform, webhook._id, names, webhook).catch(() => undefined);
+  async #giveBack(webhook: Webhook, permits: WebhookPermits, names: string[]): Promise<void> {
+    for (const permit of names) permits.held.delete(permit);
+    // If it fails, the permits expire.
+    await releasePermits(this.#platform, webhook._id, names, webhook).catch(() => undefined);
   }
-
-  return {
-    enter(webhook) {
-      const lane = laneOf(webhook._id);
-      if (lane.waiting.length === 0 && lane.free.length > 0) return Promise.resolve(use(lane));
-      if (isJammed(lane, webhook)) return Promise.resolve(null);
-      return new Promise(go => {
-        lane.waiting.push({ go, since: performance.now() });
-        if (lane.held.size < placesOf(platform, webhook) && !lane.isAsking) void tend(webhook, lane);
-        else look(webhook, lane, ASK_AGAIN_MS);
-      });
-    },
-    leave(webhook, place) {
-      const lane = laneOf(webhook._id);
-      const now = performance.now();
-      const { since = 0, begunAt = now } = lane.held.get(place) ?? {};
-      lane.answerMs += (now - begunAt - lane.answerMs) / 8;
-      const isFailing = webhook.failing_since_ms !== null;
-      if (isFailing || now - since > HOLD_MS) {
-        void giveBack(webhook, lane, [place]).then(() => tend(webhook, lane));
-        return;
-      }
-      lane.free.push(place);
-      if (lane.waiting.length > 0) pair(lane);
-      else look(webhook, lane, LINGER_MS);
-    },
-    async close() {
-      endKeeping();
-      // One of those in line is called in where no place is held any more: it calls in the next ones.
-      const one = { ...UNLIMITED, max_in_flight: 1 };
-      for (const [id, { held }] of lanes) await leavePlaces(platform, id, [...held.keys()], one);
-    },
-  };
 }
 
-function pair(lane: Lane): void {
-  while (lane.waiting.length > 0 && lane.free.length > 0) lane.waiting.shift()?.go(use(lane));
+function assignFree(permits: WebhookPermits): void {
+  while (permits.waiting.length > 0 && permits.free.length > 0) {
+    permits.waiting.shift()?.resolve(startAttempt(permits));
+  }
 }
 
-/** Begins an attempt at a free place. */
-function use(lane: Lane): string {
-  const place = lane.free.shift() as string;
-  const held = lane.held.get(place);
-  if (held) held.begunAt = performance.now();
-  return place;
+/** Takes a free permit into use. */
+function startAttempt(permits: WebhookPermits): string {
+  const permit = permits.free.shift() as string;
+  const held = permits.held.get(permit);
+  if (held) held.attemptSince = performance.now();
+  return permit;
 }
 
 /**
- * True when the endpoint is slow, and one more would wait for longer than the patience. A quick endpoint with much to
- * take is no reason to send anybody away: the wait is ours then.
+ * Returns true if the endpoint is slow and one more attempt would wait longer than the patience. A quick endpoint with much
+ * to deliver turns no attempt away: then the wait is our own.
  */
-function isJammed(lane: Lane, webhook: Webhook): boolean {
-  const { waiting, held } = lane;
+function isSaturated(permits: WebhookPermits, webhook: Webhook): boolean {
+  const { waiting, held } = permits;
   if (waiting.length === 0) return false;
   if (webhook.failing_since_ms !== null) return true;
   const oldestMs = performance.now() - (waiting[0]?.since ?? 0);
-  const answerMs = answersWithin(lane);
-  const expectedMs = (answerMs * waiting.length) / Math.max(1, held.size);
-  return oldestMs > QUICK_PATIENCE_MS || (answerMs > SLOW_MS && expectedMs > PATIENCE_MS);
+  const responseMs = expectedResponseMs(permits);
+  const waitMs = (responseMs * waiting.length) / Math.max(1, held.size);
+  return oldestMs > QUICK_PATIENCE_MS || (responseMs > QUICK_RESPONSE_MS && waitMs > PATIENCE_MS);
 }
 
-/** How long the endpoint takes, by the answers that came and those that are still to come. Milliseconds. */
-function answersWithin({ held, free, answerMs }: Lane): number {
+/** How long the endpoint takes, by the responses that arrived and the attempts still in flight. Milliseconds. */
+function expectedResponseMs({ held, free, responseMs }: WebhookPermits): number {
   const now = performance.now();
-  let ms = answerMs;
-  for (const [place, { begunAt }] of held) if (!free.includes(place)) ms = Math.max(ms, now - begunAt);
+  let ms = responseMs;
+  for (const [permit, { attemptSince }] of held) {
+    if (!free.includes(permit)) ms = Math.max(ms, now - attemptSince);
+  }
   return ms;
 }

@@ -1,49 +1,51 @@
 import { LRUCache } from "lru-cache";
-import { gather } from "../../lib/batcher.ts";
+import { createBatcher } from "../../lib/batcher.ts";
 import { groupBy } from "../../lib/group-by.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import type { Platform } from "../../platform.ts";
 
-type Paced = Pick<Webhook, "_id" | "rate_limit_per_second">;
+type RateLimited = Pick<Webhook, "_id" | "rate_limit_per_second">;
 
-/** The rate limits of webhooks, as one process sees them: first attempts ask here for their tokens. */
-export interface Pace {
-  /** False when it is known, without asking Redis, that no token is there. */
-  mayBegin(webhook: Paced): boolean;
-  /** Takes a token, if there is one beside those for who is in line. */
-  begin(webhook: Paced): Promise<boolean>;
+/** The rate limits of webhooks, as one process sees them: first attempts acquire their tokens here. */
+export interface RateLimits {
+  /** Returns true if it is known, without asking Redis, that no token is available. */
+  isExhausted(webhook: RateLimited): boolean;
+  /** Acquires a token, unless those left belong to the waitlist. A webhook without a limit always has one. */
+  tryAcquire(webhook: RateLimited): Promise<boolean>;
 }
 
-export const isPaced = ({ rate_limit_per_second: limit }: Paced): boolean => (limit ?? null) !== null;
+export const isRateLimited = ({ rate_limit_per_second: limit }: RateLimited): boolean =>
+  (limit ?? null) !== null;
 
-/** The line, which has the tokens first, is not through in less. Milliseconds. */
-const LINE_MS = 50;
+/** The waitlist, which goes first, needs at least this long. Milliseconds. */
+const WAITLIST_MS = 50;
 
-export function openPace(platform: Pick<Platform, "places">): Pace {
-  const empty = new LRUCache<string, true>({ max: 10_000 });
+export function openRateLimits(platform: Pick<Platform, "permits">): RateLimits {
+  const exhausted = new LRUCache<string, true>({ max: 10_000 });
 
-  const take = gather(
-    async (asking: Paced[]) => {
-      const got = new Map<string, number>();
+  const acquire = createBatcher(
+    async (webhooks: RateLimited[]) => {
+      const acquired = new Map<string, number>();
       await Promise.all(
-        [...groupBy(asking, ({ _id }) => _id)].map(async ([id, of]) => {
-          const perSecond = of[0]?.rate_limit_per_second ?? 1;
-          const { taken, nextInMs } = await platform.places.takeTokens(id, of.length, perSecond, true);
-          got.set(id, taken);
-          if (taken < of.length) empty.set(id, true, { ttl: Math.max(nextInMs, LINE_MS) });
+        [...groupBy(webhooks, ({ _id }) => _id)].map(async ([id, group]) => {
+          const perSecond = group[0]?.rate_limit_per_second ?? 1;
+          const tokens = await platform.permits.acquireTokens(id, group.length, perSecond, true);
+          acquired.set(id, tokens.acquired);
+          const ttl = Math.max(tokens.nextInMs, WAITLIST_MS);
+          if (tokens.acquired < group.length) exhausted.set(id, true, { ttl });
         }),
       );
-      return asking.map(({ _id }) => {
-        const left = got.get(_id) ?? 0;
-        got.set(_id, left - 1);
+      return webhooks.map(({ _id }) => {
+        const left = acquired.get(_id) ?? 0;
+        acquired.set(_id, left - 1);
         return left > 0;
       });
     },
-    { most: 1000 },
+    { maxWeight: 1000 },
   );
 
   return {
-    mayBegin: webhook => !isPaced(webhook) || !empty.has(webhook._id),
-    begin: async webhook => !isPaced(webhook) || (await take(webhook)),
+    isExhausted: webhook => isRateLimited(webhook) && exhausted.has(webhook._id),
+    tryAcquire: async webhook => !isRateLimited(webhook) || (await acquire(webhook)),
   };
 }

@@ -1,24 +1,24 @@
-import type { PlacePlatform } from "./permits.ts";
+import type { PermitDeps } from "./permits.ts";
 
-/** A process's places at one webhook. */
+/** One process's permits at one webhook. */
 type Held = [webhookId: string, names: string[]];
 
 /**
- * How long a place outlives the process that holds it. A killed one held them all where there was much to deliver, and
- * until they are free nothing goes to that webhook; a living one says in time that it still needs them. Milliseconds.
+ * How long a cached permit outlives its process. A killed process may have held all of them, and until they expire nothing
+ * goes to that webhook; a living process renews in time. Milliseconds.
  */
-export const heldPlaceLifeMs = (platform: PlacePlatform) => platform.config.stalledAfterMs * 2;
+export const heldPermitTtlMs = (platform: PermitDeps) => platform.config.stalledAfterMs * 2;
 
-/** Keeps what `held` answers from running out; ended by the function it answers. */
-export function keepPlaces(platform: PlacePlatform, held: () => Held[]): () => void {
-  const lifeMs = heldPlaceLifeMs(platform);
-  const keep = async () => {
+/** Renews what `held` returns until the returned function is called. */
+export function renewPermits(platform: PermitDeps, held: () => Held[]): () => void {
+  const ttlMs = heldPermitTtlMs(platform);
+  const renew = async () => {
     for (const [webhookId, names] of held()) {
-      // With Redis away nobody else is given them either, and those that ran out meanwhile are asked for anew.
-      if (names.length > 0) await platform.places.keep(webhookId, names, lifeMs).catch(() => undefined);
+      // While Redis is away no other process acquires them either; those that expired are acquired again.
+      if (names.length > 0) await platform.permits.renew(webhookId, names, ttlMs).catch(() => undefined);
     }
   };
-  const timer = setInterval(() => void keep(), lifeMs / 4);
+  const timer = setInterval(() => void renew(), ttlMs / 4);
   timer.unref();
   return () => clearInterval(timer);
 }

@@ -1,54 +1,46 @@
+import { canAccess } from "../../accounts/access.ts";
 import { AppError } from "../../lib/errors.ts";
 import type { Delivery } from "../../models/delivery.ts";
 import { StoredEvents } from "../../models/event.ts";
+import { Subscriptions } from "../../models/subscription.ts";
 import type { Webhook } from "../../models/webhook.ts";
-import type { Platform } from "../../platform.ts";
-import { isUnsubscribed } from "../../subscriptions/ended.ts";
+import { isSubscriptionEnded } from "../../subscriptions/ended.ts";
 import { makeAttempt, type RetryOptions } from "../attempt/attempt.ts";
+import { type DeliveryFacts, prepare } from "../attempt/prepare.ts";
 import { endDelivery, recordAttempt } from "../attempt/record.ts";
+import type { DeliveryDeps, LogFields } from "./deps.ts";
 
-export type DeliveryPlatform = Pick<
-  Platform,
-  | "mongo"
-  | "redis"
-  | "keys"
-  | "queues"
-  | "directory"
-  | "places"
-  | "counters"
-  | "egress"
-  | "secrets"
-  | "config"
-  | "clock"
->;
+/** An event is stored while its first attempts are made, and MongoDB may have been away since. Milliseconds. */
+const STORED_LATE_MS = 60_000;
 
-/** Fields of the job's one log line. Never a url, which may hold a secret, nor a header. */
-export type Line = Record<string, unknown>;
-
-export interface Pending {
+export interface DueDelivery {
   delivery: Delivery;
   webhook: Webhook | null;
-  /** Of the job that makes the attempt. */
-  round: number;
+  /** The generation of the job that makes the attempt. */
+  generation: number;
   signal: AbortSignal | undefined;
   options: RetryOptions;
 }
 
 /**
- * Makes the attempt that is due for a pending delivery, and records and schedules what follows; or ends it where there
- * is nothing to send any more. `isFailing` tells what that says of the webhook's health; undefined when nothing was sent.
+ * Makes the attempt that is due for a pending delivery: prepare → send → decide → record. `isFailing` says what the result
+ * means for the webhook's health; undefined if nothing was sent. Throws `unavailable` if a store is away.
  */
-export async function attemptPending(
-  platform: DeliveryPlatform,
-  pending: Pending,
-): Promise<{ line: Line; isFailing?: boolean }> {
-  const { delivery, round, signal, options } = pending;
-  const payload = await deliverable(platform, pending);
-  if ("reason" in payload) {
-    await endDelivery(platform, delivery, payload.reason);
-    return { line: { result: payload.reason } };
+export async function attemptDelivery(
+  platform: DeliveryDeps,
+  due: DueDelivery,
+): Promise<{ fields: LogFields; isFailing?: boolean }> {
+  const { delivery, generation, signal, options } = due;
+  const prepared = prepare(await loadFacts(platform, due));
+  if (prepared.kind !== "send") {
+    const ageMs = platform.clock() - delivery.created_at.getTime();
+    if (prepared.reason === "payload-gone" && ageMs < STORED_LATE_MS) {
+      throw new AppError("unavailable", "the event is not stored yet");
+    }
+    await endDelivery(platform, delivery, prepared.reason);
+    return { fields: { result: prepared.reason } };
   }
-  const { webhook, body } = payload;
+  const { webhook, body } = prepared;
   const message = {
     id: delivery._id,
     eventId: delivery.event_id,
@@ -57,40 +49,32 @@ export async function attemptPending(
     attempt: (delivery.attempts.at(-1)?.number ?? 0) + 1,
     body,
   };
-  const made = await makeAttempt(platform, { webhook, message, step: delivery.step }, signal, options);
-  const recorded = await recordAttempt(platform, { ...made, delivery, round });
-  const { status, latencyMs, error } = made.answer;
-  const line = {
-    result: made.outcome.kind,
+  const { retry_index: retryIndex } = delivery;
+  const attempted = await makeAttempt(platform, { webhook, message, retryIndex }, signal, options);
+  const recorded = await recordAttempt(platform, { ...attempted, delivery, generation });
+  const { status, latencyMs, error } = attempted.response;
+  const fields = {
+    result: attempted.decision.kind,
     status,
     latency_ms: latencyMs,
     error,
-    attempt_number: made.number,
+    attempt_number: attempted.number,
     recorded,
   };
-  return { line, isFailing: made.outcome.kind !== "delivered" };
+  return { fields, isFailing: attempted.decision.kind !== "delivered" };
 }
 
-/** After an event's first attempt, the event itself; the job that stores it may wait for MongoDB in between. */
-const STORED_WITHIN_MS = 60_000;
-
-type Payload =
-  | { webhook: Webhook; body: string }
-  | { reason: "webhook-deleted" | "webhook-disabled" | "subscription-deleted" | "payload-gone" };
-
-/** What there is to send and where, or why the delivery ends without another attempt. */
-async function deliverable(platform: DeliveryPlatform, { delivery, webhook }: Pending): Promise<Payload> {
-  if (!webhook) return { reason: "webhook-deleted" };
-  if (!webhook.active) return { reason: "webhook-disabled" };
-  const [event, unsubscribed] = await Promise.all([
+async function loadFacts(platform: DeliveryDeps, { delivery, webhook }: DueDelivery): Promise<DeliveryFacts> {
+  const [event, subscription] = await Promise.all([
     StoredEvents(platform.mongo).findById(delivery.emit_id, { event: 1 }).lean(),
-    isUnsubscribed(platform, delivery),
+    Subscriptions(platform.mongo).findById(delivery.subscription_id, { owner_id: 1 }).lean(),
   ]);
-  if (unsubscribed) return { reason: "subscription-deleted" };
-  if (event) return { webhook, body: event.event };
-  // It is stored beside its first attempts, and MongoDB may have been away meanwhile.
-  if (platform.clock() - delivery.created_at.getTime() < STORED_WITHIN_MS) {
-    throw new AppError("unavailable", "the event is not stored yet");
-  }
-  return { reason: "payload-gone" };
+  return {
+    webhook,
+    // Without the subscription its owner is unknown; it went with its source, or was ended.
+    hasAccess:
+      !webhook || !subscription || (await canAccess(platform, subscription.owner_id, webhook.owner_id)),
+    isSubscribed: subscription !== null || !(await isSubscriptionEnded(platform, delivery)),
+    payload: event?.event,
+  };
 }

@@ -1,53 +1,53 @@
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import { Webhooks } from "../../models/webhook.ts";
 import { enqueueAll } from "../../queues/define-queue.ts";
-import { deliveries, type LineTurn, type NextAttempt } from "../../queues/deliveries.ts";
-import type { Work } from "../../queues/run-worker.ts";
+import { type Drain, deliveries, type NextAttempt, nextAttemptOf } from "../../queues/deliveries.ts";
+import type { JobContext } from "../../queues/run-worker.ts";
 import type { RetryOptions } from "../attempt/attempt.ts";
-import { leavePlaces, UNLIMITED } from "../limits/permits.ts";
-import type { DeliveryPlatform, Line } from "./attempt-delivery.ts";
-import { sendInOrder } from "./ordered.ts";
-import { nextAttempt } from "./park.ts";
+import { releasePermits, UNLIMITED } from "../limits/permits.ts";
+import type { DeliveryDeps, LogFields } from "./deps.ts";
+import { sendOrdered } from "./ordered.ts";
 
 const BATCH = 500;
 
-/** Works the turn of those that wait at a webhook, as the webhook is now: it may have become an ordered one, or none. */
-export async function takeTurn(
-  platform: DeliveryPlatform,
-  work: Pick<Work<LineTurn>, "job" | "jobId" | "signal" | "stopping">,
+/** Handles a `drain` job: takes up what waits at a webhook, as the webhook is now; its settings may have changed. */
+export async function drain(
+  platform: DeliveryDeps,
+  context: Pick<JobContext<Drain>, "job" | "jobId" | "signal" | "isStopping">,
   options: RetryOptions,
-): Promise<Line> {
-  const { webhook_id, line } = work.job;
+): Promise<LogFields> {
+  const { webhook_id, reason } = context.job;
   const webhook = await Webhooks(platform.mongo).findById(webhook_id).lean();
-  if (webhook?.active && webhook.ordered) return await sendInOrder(platform, webhook, work, options);
-  if (line === "order") return { webhook_id, released: await release(platform, webhook_id) };
-  await leavePlaces(platform, webhook_id, [], webhook?.active ? webhook : UNLIMITED);
-  return { webhook_id, result: "called-in" };
+  if (webhook?.active && webhook.ordered) return await sendOrdered(platform, webhook, context, options);
+  if (reason === "order") return { webhook_id, enqueued: await enqueueWaiting(platform, webhook_id) };
+  // Releasing nothing grants the free permits to the waitlist.
+  await releasePermits(platform, webhook_id, [], webhook?.active ? webhook : UNLIMITED);
+  return { webhook_id, result: "waitlist-drained" };
 }
 
-/** Gives a job to each delivery that waited in order and need not any more. Answers how many. Safe to repeat. */
-async function release(platform: DeliveryPlatform, webhookId: string): Promise<number> {
-  let released = 0;
+/** Enqueues a job for each delivery that waited for its turn at a webhook that is not ordered any more. Safe to repeat. */
+async function enqueueWaiting(platform: DeliveryDeps, webhookId: string): Promise<number> {
+  let enqueued = 0;
   let jobs: NextAttempt[] = [];
   const flush = async () => {
-    await enqueueAll(platform.queues, deliveries, jobs);
-    released += jobs.length;
+    await enqueueAll(platform.queues, deliveries.jobs["next-attempt"], jobs);
+    enqueued += jobs.length;
     jobs = [];
   };
-  const line = Deliveries(platform.mongo)
+  const waiting = Deliveries(platform.mongo)
     .find(
-      // What is due later has its job already.
+      // A delivery that is due later has its job already.
       { webhook_id: webhookId, state: "pending", next_attempt_at_ms: { $lte: platform.clock() } },
-      { webhook_id: 1, round: 1 },
+      { webhook_id: 1, generation: 1 },
     )
     .sort({ event_score: 1, _id: 1 })
-    .hint("line")
+    .hint("ordered")
     .lean<Delivery[]>()
     .cursor({ batchSize: BATCH });
-  for await (const delivery of line) {
-    jobs.push(nextAttempt(delivery));
+  for await (const delivery of waiting) {
+    jobs.push(nextAttemptOf(delivery));
     if (jobs.length === BATCH) await flush();
   }
   await flush();
-  return released;
+  return enqueued;
 }

@@ -1,117 +1,129 @@
 import { setMaxListeners } from "node:events";
+import { settlesWithin } from "../../lib/deadline.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import type { Delivery } from "../../models/delivery.ts";
 import { enqueueAll } from "../../queues/define-queue.ts";
-import { deliveries, type FirstAttempts } from "../../queues/deliveries.ts";
-import { enqueueTurn } from "../../queues/enqueue-drain.ts";
-import { Postponed } from "../../queues/snooze.ts";
-import { countDrop } from "../../store/drops.ts";
-import { type MadeAttempt, makeAttempt, type RetryOptions } from "../attempt/attempt.ts";
-import { insertNew, type Made, recordAttempt } from "../attempt/record.ts";
+import { deliveries, type FirstAttempts, nextAttemptOf } from "../../queues/deliveries.ts";
+import { enqueueDrain } from "../../queues/enqueue-drain.ts";
+import { Snooze } from "../../queues/snooze.ts";
+import { type Attempted, makeAttempt, type RetryOptions } from "../attempt/attempt.ts";
+import { countUnsent, endedDelivery, insertNew, recordAttempt, type ToRecord } from "../attempt/record.ts";
 import { newDelivery } from "../dispatch/create.ts";
-import type { Settle } from "../dispatch/outbox.ts";
-import type { Lanes } from "../limits/permit-cache.ts";
-import { placeLifeMs } from "../limits/permits.ts";
-import { isPaced, type Pace } from "../limits/rate.ts";
-import type { DeliveryPlatform } from "./attempt-delivery.ts";
-import { findFirstAttempts, type ToSend } from "./load-first-attempts.ts";
-import { GRACE_MS } from "./ordered.ts";
-import { nextAttempt } from "./park.ts";
+import type { ClearPendingDispatch } from "../dispatch/outbox.ts";
+import type { PermitCache } from "../limits/permit-cache.ts";
+import { permitTtlMs } from "../limits/permits.ts";
+import { isRateLimited, type RateLimits } from "../limits/rate.ts";
+import type { DeliveryDeps, LogFields } from "./deps.ts";
+import { type LoadedFirstAttempts, loadFirstAttempts, type ToSend } from "./load-first-attempts.ts";
+import { SETTLE_MS } from "./ordered.ts";
 
-export interface FirstOptions extends RetryOptions {
-  lanes: Lanes;
-  pace: Pace;
-  /** Lets first attempts wait at their webhook as deliveries of their own, many at a time. */
-  lineUp: (waiting: ToSend) => Promise<void>;
-  settle: Settle;
+/** What the first attempts of one process share. */
+export interface SharedByAttempts extends RetryOptions {
+  permitCache: PermitCache;
+  rateLimits: RateLimits;
+  /** Parks first attempts on their webhook's waitlist, many at a time. */
+  park: (waiting: ToSend) => Promise<void>;
+  clearPendingDispatch: ClearPendingDispatch;
   /** Records first attempts, many at a time. */
-  record: (made: Made) => Promise<void>;
-  /** Work that goes on after its job; ended with the worker. */
-  goOn: (work: Promise<unknown>, stop: (reason: unknown) => void) => void;
+  record: (attempted: ToRecord) => Promise<void>;
+  /** Lets work outlive its job; `stop` ends it with the worker. */
+  detach: (work: Promise<unknown>, stop: (reason: unknown) => void) => void;
 }
 
 /**
- * An attempt under way for longer leaves its job: its delivery is recorded as pending, so that no crash loses it, and
- * the job's slot is free for others (design.md, guarantee 5). Milliseconds.
+ * An attempt in flight for longer leaves its job: its delivery is recorded as pending, so that no crash loses it, and the
+ * job's slot is free for others (docs/design.md#guarantee-5). Milliseconds.
  */
-const SLOW_MS = 1000;
+const DETACH_MS = 1000;
 
-/** A webhook with more to deliver than it has places for is looked at again ever less often. */
-const crowdedMs = (begun: number) =>
-  Math.min(250 * 2 ** Math.min(begun - 1, 6), 15_000) * (0.75 + Math.random() / 2);
+/** A webhook with more to deliver than it has permits is tried again, each time after a longer pause. */
+const saturatedMs = (attemptsStarted: number) =>
+  Math.min(250 * 2 ** Math.min(attemptsStarted - 1, 6), 15_000) * (0.75 + Math.random() / 2);
 
 /** One first attempt on its way. */
-interface Attempt extends ToSend {
-  state: "waiting" | "under-way" | "answered" | "done";
-  /** Set once the delivery is a pending document: what comes of the attempt is recorded there. */
+interface FirstAttempt extends ToSend {
+  state: "waiting" | "in-flight" | "responded" | "done";
+  /** Set once the delivery is a pending document: then the attempt's result is recorded there. */
   pending?: Promise<Delivery>;
 }
 
 /**
- * Works a job of first attempts: makes those that were not made yet, side by side, and records each when it ends.
- * Answers fields for the job's log line. Throws what kept an attempt from being made or recorded: the job may be given
- * out again, and makes what is missing then.
+ * Handles a `first-attempts` job: makes the attempts that were not made yet, in parallel, and records each when it ends:
+ * prepare → send → decide → record. Returns fields for the job's log line. Throws what kept an attempt from being made or
+ * recorded: then the job may be started again, and makes what is missing.
  */
-export async function attemptFirst(
-  platform: DeliveryPlatform,
-  { job, begun, signal }: { job: FirstAttempts; begun: number; signal: AbortSignal },
-  options: FirstOptions,
-): Promise<Record<string, unknown>> {
-  const found = await findFirstAttempts(platform, job, begun > 1);
-  await insertNew(platform, [...found.failed, ...found.inOrder]);
-  for (const webhookId of found.orderedWebhooks) await enqueueTurn(platform, webhookId, "order", GRACE_MS);
-  for (const [emitterId, reason, count] of found.dropped) await countDrop(platform, emitterId, reason, count);
+export async function makeFirstAttempts(
+  platform: DeliveryDeps,
+  { job, attemptsStarted, signal }: { job: FirstAttempts; attemptsStarted: number; signal: AbortSignal },
+  shared: SharedByAttempts,
+): Promise<LogFields> {
+  const loaded = await loadFirstAttempts(platform, job, attemptsStarted > 1);
+  const { toSend } = loaded;
+  const unsent = await recordUnsent(platform, loaded);
+  for (const webhookId of loaded.orderedWebhooks) await enqueueDrain(platform, webhookId, "order", SETTLE_MS);
 
   const stop = new AbortController();
-  // Each attempt under way listens; Node would warn of more than ten.
+  // Each attempt in flight listens; Node would warn about more than ten listeners.
   setMaxListeners(0, stop.signal);
   const onAbort = () => stop.abort(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   const counts: Record<string, number> = {};
-  const attempts = found.toSend.map((one): Attempt => ({ ...one, state: "waiting" }));
+  const attempts = toSend.map((one): FirstAttempt => ({ ...one, state: "waiting" }));
   const work = attempts.map(async attempt => {
-    const result = await make(platform, attempt, stop.signal, options);
+    const result = await makeOne(platform, attempt, stop.signal, shared);
     attempt.state = "done";
     counts[result] = (counts[result] ?? 0) + 1;
   });
   const all = Promise.allSettled(work);
-  if (!(await endsWithin(all, SLOW_MS))) {
-    const slow = attempts.filter(({ state }) => state === "under-way");
-    await keepPending(platform, slow);
-    options.goOn(all, reason => stop.abort(reason));
-    // The others wait for a place no longer than a lane's patience.
-    await Promise.allSettled(work.filter((_, i) => !slow.includes(attempts[i] as Attempt)));
-    counts.slow = slow.length;
+  if (!(await settlesWithin(all, DETACH_MS))) {
+    const slow = attempts.filter(({ state }) => state === "in-flight");
+    await recordPending(platform, slow);
+    shared.detach(all, reason => stop.abort(reason));
+    // The others wait for a permit, at most for the patience of the permit cache.
+    await Promise.allSettled(work.filter((_, i) => !slow.includes(attempts[i] as FirstAttempt)));
+    counts.detached = slow.length;
   }
   const failure = await firstFailure(work, attempts);
   signal.removeEventListener("abort", onAbort);
   if (failure !== undefined) throw failure;
-  const fields = { events: job.events.length, attempts: attempts.length, ...counts };
-  if (counts.crowded) throw new Postponed(crowdedMs(begun), fields);
+  const fields = { events: job.events.length, attempts: attempts.length, unsent, ...counts };
+  if (counts.saturated) throw new Snooze(saturatedMs(attemptsStarted), fields);
   failpoint("attempts-recorded");
-  options.settle(job.events.map(event => event.id));
+  shared.clearPendingDispatch(job.events.map(event => event.id));
   return fields;
 }
 
+/** Records what is not sent now, and counts what is not sent at all; returns how many those are. */
+async function recordUnsent(
+  platform: DeliveryDeps,
+  { ended, dropped, ordered }: LoadedFirstAttempts,
+): Promise<number> {
+  const rows = [...ended.map(one => endedDelivery(one, platform.clock())), ...ordered];
+  const inserted = new Set((await insertNew(platform, rows)).map(({ _id }) => _id));
+  const unsent = [...ended.filter(({ delivery }) => inserted.has(delivery._id)), ...dropped];
+  await countUnsent(platform, unsent);
+  return unsent.length;
+}
+
 /**
- * Makes one attempt and records it. One that finds no place soon comes again with the job, or, where the webhook fails
- * and so may not be free for long, or where its rate is limited, waits in its line as a delivery of its own.
+ * Makes one attempt and records it; returns its result. An attempt that gets no permit soon comes again with its job; if
+ * the webhook fails, and so may not be free for long, or its rate is limited, the attempt is parked on the waitlist.
  */
-async function make(
-  platform: DeliveryPlatform,
-  attempt: Attempt,
+async function makeOne(
+  platform: DeliveryDeps,
+  attempt: FirstAttempt,
   signal: AbortSignal,
-  options: FirstOptions,
+  shared: SharedByAttempts,
 ): Promise<string> {
-  const { webhook, event, subscriptionId, body } = attempt;
-  const place = await begin(attempt, options);
-  if (place === null) {
-    if (webhook.failing_since_ms === null && !isPaced(webhook)) return "crowded";
-    await options.lineUp(attempt);
-    return "waiting";
+  const { webhook, event, listener, body } = attempt;
+  const permit = await acquire(attempt, shared);
+  if (permit === null) {
+    if (webhook.failing_since_ms === null && !isRateLimited(webhook)) return "saturated";
+    await shared.park(attempt);
+    return "parked";
   }
-  attempt.state = "under-way";
-  const delivery = newDelivery(platform, event, subscriptionId, webhook);
+  attempt.state = "in-flight";
+  const delivery = newDelivery(platform, event, listener, webhook);
   const message = {
     id: delivery._id,
     eventId: event.event_id,
@@ -120,67 +132,75 @@ async function make(
     attempt: 1,
     body,
   };
-  let made: MadeAttempt | undefined;
+  let attempted: Attempted | undefined;
   try {
-    made = await makeAttempt(platform, { webhook, message, step: 0 }, signal, options);
+    attempted = await makeAttempt(platform, { webhook, message, retryIndex: 0 }, signal, shared);
   } catch (error) {
     const pending = await attempt.pending;
     if (!pending) throw error;
-    // Its job is over: it is attempted again as a job of its own.
-    await enqueueAll(platform.queues, deliveries, [nextAttempt(pending)]);
-    return "again";
+    // Its job is over: the attempt is repeated by a job of its own.
+    await enqueueAll(platform.queues, deliveries.jobs["next-attempt"], [nextAttemptOf(pending)]);
+    return "repeated";
   } finally {
-    // Before the record is written: the endpoint is free for the next one.
-    const isFailing = made?.outcome.kind !== "delivered";
-    options.lanes.leave({ ...webhook, failing_since_ms: isFailing ? platform.clock() : null }, place);
+    // Before the record is written: the endpoint is free for the next attempt.
+    const isFailing = attempted?.decision.kind !== "delivered";
+    shared.permitCache.release({ ...webhook, failing_since_ms: isFailing ? platform.clock() : null }, permit);
   }
   // From here on its record is on the way: it must not become a pending document as well.
-  attempt.state = "answered";
+  attempt.state = "responded";
   failpoint("attempt-made");
+  logAttempt(platform, delivery, attempted);
   const pending = await attempt.pending;
-  if (pending) await recordAttempt(platform, { ...made, delivery: pending, round: pending.round });
-  else await options.record({ ...made, delivery, round: 0 });
-  return made.outcome.kind;
+  if (pending) {
+    await recordAttempt(platform, { ...attempted, delivery: pending, generation: pending.generation });
+  } else {
+    await shared.record({ ...attempted, delivery, generation: 0 });
+  }
+  return attempted.decision.kind;
 }
 
-/** Makes pending documents of attempts that last long. The sweep looks for them when they must have ended. */
-async function keepPending(platform: DeliveryPlatform, slow: Attempt[]): Promise<void> {
-  const rows = slow.map(({ event, subscriptionId, webhook }) => ({
-    ...newDelivery(platform, event, subscriptionId, webhook),
-    sweep_at_ms: platform.clock() + placeLifeMs(platform),
+/** Failures at info; successes at debug, because at full load a line for each costs more than 2 % of the CPU time. */
+function logAttempt(platform: DeliveryDeps, delivery: Delivery, { decision, response }: Attempted): void {
+  const { _id: delivery_id, webhook_id, event_id, emitter_id } = delivery;
+  const { status, latencyMs, error } = response;
+  const fields = {
+    ...{ delivery_id, webhook_id, event_id, emitter_id, result: decision.kind },
+    ...{ status, latency_ms: latencyMs, attempt_number: 1, ...(error !== null && { error }) },
+  };
+  platform.log[decision.kind === "delivered" ? "debug" : "info"](fields, "attempt");
+}
+
+/** Turns attempts that last long into pending documents. The sweep checks on them once they must have ended. */
+async function recordPending(platform: DeliveryDeps, slow: FirstAttempt[]): Promise<void> {
+  const rows = slow.map(({ event, listener, webhook }) => ({
+    ...newDelivery(platform, event, listener, webhook),
+    sweep_at_ms: platform.clock() + permitTtlMs(platform),
   }));
   const inserted = insertNew(platform, rows);
   for (const [i, attempt] of slow.entries()) {
     attempt.pending = inserted.then(() => rows[i] as Delivery);
-    // Each attempt hears of it when it has ended; until then nobody waits, which would end the process.
+    // Each attempt awaits it when it has ended; a rejection without a listener until then would end the process.
     attempt.pending.catch(() => undefined);
   }
   await inserted;
 }
 
-/** A place, and a token where the rate is limited; null when one of them is not there soon. */
-async function begin({ webhook }: ToSend, { lanes, pace }: FirstOptions): Promise<string | null> {
-  if (!pace.mayBegin(webhook)) return null;
-  const place = await lanes.enter(webhook);
-  if (place === null || !isPaced(webhook)) return place;
-  // Only now: a token taken and kept while its owner waits for a place would be one too many later.
-  if (await pace.begin(webhook)) return place;
-  lanes.leave(webhook, place);
+/** Acquires a permit, and a token if the rate is limited; returns null if one of them is not available soon. */
+async function acquire(
+  { webhook }: ToSend,
+  { permitCache, rateLimits }: SharedByAttempts,
+): Promise<string | null> {
+  if (rateLimits.isExhausted(webhook)) return null;
+  const permit = await permitCache.acquire(webhook);
+  if (permit === null || !isRateLimited(webhook)) return permit;
+  // Only now: a token acquired early and kept while its owner waits for a permit would be one too many later.
+  if (await rateLimits.tryAcquire(webhook)) return permit;
+  permitCache.release(webhook, permit);
   return null;
 }
 
-async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>(resolve => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  const isInTime = await Promise.race([work.then(() => true), late]);
-  clearTimeout(timer);
-  return isInTime;
-}
-
-/** Of the attempts that have ended; undefined when none failed. */
-async function firstFailure(work: Promise<void>[], attempts: Attempt[]): Promise<unknown> {
+/** The error of the first attempt that failed and is not pending; undefined if none did. */
+async function firstFailure(work: Promise<void>[], attempts: FirstAttempt[]): Promise<unknown> {
   for (const [i, one] of work.entries()) {
     if (attempts[i]?.pending) continue;
     try {

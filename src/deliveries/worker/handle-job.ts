@@ -1,65 +1,72 @@
-import { gather, IN_COMPANY } from "../../lib/batcher.ts";
+import { createBatcher, LINGER } from "../../lib/batcher.ts";
+import { settlesWithin } from "../../lib/deadline.ts";
 import type { Platform } from "../../platform.ts";
-import { type DeliveriesJob, isFirstAttempts, isLineTurn } from "../../queues/deliveries.ts";
-import type { Work } from "../../queues/run-worker.ts";
+import type { deliveries } from "../../queues/deliveries.ts";
+import type { JobHandlers } from "../../queues/run-worker.ts";
 import type { RetryOptions } from "../attempt/attempt.ts";
-import { type Made, recordFirst } from "../attempt/record.ts";
-import { openSettle } from "../dispatch/outbox.ts";
-import { openLanes } from "../limits/permit-cache.ts";
-import { openPace } from "../limits/rate.ts";
-import type { DeliveryPlatform } from "./attempt-delivery.ts";
-import { takeTurn } from "./drain.ts";
-import { attemptFirst } from "./first-attempts.ts";
+import { recordFirstAttempts, type ToRecord } from "../attempt/record.ts";
+import { openClearPendingDispatch } from "../dispatch/outbox.ts";
+import { PermitCache } from "../limits/permit-cache.ts";
+import { openRateLimits } from "../limits/rate.ts";
+import type { DeliveryDeps } from "./deps.ts";
+import { drain } from "./drain.ts";
+import { makeFirstAttempts, type SharedByAttempts } from "./first-attempts.ts";
 import type { ToSend } from "./load-first-attempts.ts";
-import { processDelivery } from "./next-attempt.ts";
-import { lineUp } from "./park.ts";
+import { makeNextAttempt } from "./next-attempt.ts";
+import { park } from "./park.ts";
 
 /** Attempts recorded in one write. */
-const RECORDED_AT_ONCE = 200;
-/** What a worker that stops waits for Redis to take its places back. */
-const GIVE_BACK_MS = 500;
+const RECORDS_PER_WRITE = 200;
+/** How long a stopping worker waits for Redis to take its permits back. */
+const RELEASE_MS = 500;
 
-/** What the deliveries worker of a process does, with what its jobs share: lanes, batched records, slow attempts. */
-export function openDeliveries(
-  platform: DeliveryPlatform & Pick<Platform, "processId" | "log">,
+type Schemas = { [Name in keyof typeof deliveries.jobs]: (typeof deliveries.jobs)[Name]["schema"] };
+
+export interface DeliveriesHandler {
+  handlers: JobHandlers<Schemas>;
+  /** Waits for detached attempts; after `deadlineMs` it stops them, and they stay pending. */
+  close(deadlineMs: number): Promise<void>;
+}
+
+/** Opens the handlers of the `deliveries` queue with what the jobs of one process share. */
+export function openDeliveriesHandler(
+  platform: DeliveryDeps & Pick<Platform, "processId">,
   options: RetryOptions,
-) {
-  const slow = new Map<Promise<unknown>, (reason: unknown) => void>();
-  const record = gather((made: Made[]) => recordFirst(platform, made), {
-    most: RECORDED_AT_ONCE,
-    atOnce: 2,
-    ...IN_COMPANY,
-  });
-  const shared = {
+): DeliveriesHandler {
+  const detached = new Map<Promise<unknown>, (reason: unknown) => void>();
+  const permitCache = new PermitCache(platform, platform.processId);
+  const shared: SharedByAttempts = {
     ...options,
-    lanes: openLanes(platform, platform.processId),
-    pace: openPace(platform),
-    lineUp: gather((waiting: ToSend[]) => lineUp(platform, waiting), { most: RECORDED_AT_ONCE }),
-    settle: openSettle(platform),
-    record,
-    goOn(work: Promise<unknown>, stop: (reason: unknown) => void) {
-      slow.set(work, stop);
-      void work.finally(() => slow.delete(work));
+    permitCache,
+    rateLimits: openRateLimits(platform),
+    park: createBatcher((waiting: ToSend[]) => park(platform, waiting), { maxWeight: RECORDS_PER_WRITE }),
+    clearPendingDispatch: openClearPendingDispatch(platform),
+    record: createBatcher((attempted: ToRecord[]) => recordFirstAttempts(platform, attempted), {
+      maxWeight: RECORDS_PER_WRITE,
+      concurrency: 2,
+      ...LINGER,
+    }),
+    detach(work, stop) {
+      detached.set(work, stop);
+      void work.finally(() => detached.delete(work));
     },
   };
   return {
-    work(work: Work<DeliveriesJob>): Promise<Record<string, unknown>> {
-      const { job, begun, signal } = work;
-      if (isFirstAttempts(job)) return attemptFirst(platform, { job, begun, signal }, shared);
-      if (isLineTurn(job)) return takeTurn(platform, { ...work, job }, options);
-      return processDelivery(platform, { job, signal }, options);
+    handlers: {
+      "first-attempts": context => makeFirstAttempts(platform, context, shared),
+      "next-attempt": context => makeNextAttempt(platform, context, options),
+      drain: context => drain(platform, context, options),
     },
-
-    /** Lets attempts that left their jobs end, and stops them after `deadlineMs`: they are pending then. */
-    async close(deadlineMs: number): Promise<void> {
-      const timer = setTimeout(() => {
-        for (const stop of slow.values()) stop(new Error("the worker stops"));
-      }, deadlineMs);
-      await Promise.allSettled([...slow.keys()]);
-      clearTimeout(timer);
-      // With Redis away they run out by themselves.
-      const late = new Promise(resolve => setTimeout(resolve, GIVE_BACK_MS).unref());
-      await Promise.race([shared.lanes.close().catch(() => undefined), late]);
+    async close(deadlineMs) {
+      if (!(await settlesWithin(Promise.allSettled([...detached.keys()]), deadlineMs))) {
+        for (const stop of detached.values()) stop(new Error("the worker is stopping"));
+        await Promise.allSettled([...detached.keys()]);
+      }
+      // If Redis is away, the permits expire.
+      await settlesWithin(
+        permitCache.close().catch(() => undefined),
+        RELEASE_MS,
+      );
     },
   };
 }

@@ -1,110 +1,94 @@
-import { reachesByDirectory } from "../../accounts/access.ts";
+import { canAccessCached } from "../../accounts/access.ts";
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import { StoredEvents } from "../../models/event.ts";
 import { Subscriptions } from "../../models/subscription.ts";
 import { type Webhook, Webhooks } from "../../models/webhook.ts";
 import type { FirstAttempts } from "../../queues/deliveries.ts";
-import type { DropReason } from "../../store/drops.ts";
-import { isUnsubscribed } from "../../subscriptions/ended.ts";
-import { deliveryId, newDelivery } from "../dispatch/create.ts";
-import type { DeliveryPlatform } from "./attempt-delivery.ts";
+import { isSubscriptionEnded } from "../../subscriptions/ended.ts";
+import { prepare } from "../attempt/prepare.ts";
+import type { Unsent } from "../attempt/record.ts";
+import { type DispatchedEvent, type DispatchListener, deliveryId, newDelivery } from "../dispatch/create.ts";
+import type { DeliveryDeps } from "./deps.ts";
 
-type Event = FirstAttempts["events"][number];
-
+/** A first attempt that is to be sent. */
 export interface ToSend {
-  event: Event;
-  subscriptionId: string;
+  event: DispatchedEvent;
+  listener: DispatchListener;
   webhook: Webhook;
   body: string;
 }
 
-export interface Found {
+export interface LoadedFirstAttempts {
   toSend: ToSend[];
-  /** Deliveries that fail without an attempt. */
-  failed: Delivery[];
-  /** Deliveries to ordered webhooks, which are sent from their line. */
-  inOrder: Delivery[];
-  /** Those webhooks, also where an earlier try has recorded the deliveries. */
+  /** Deliveries that end without an attempt, and are recorded. */
+  ended: Unsent[];
+  /** Deliveries that are dropped without a record. */
+  dropped: Unsent[];
+  /** Deliveries to ordered webhooks, which a drain job sends. */
+  ordered: Delivery[];
+  /** Those webhooks, also if an earlier try recorded the deliveries. */
   orderedWebhooks: Set<string>;
-  dropped: [emitterId: string, reason: DropReason, count: number][];
 }
 
 /**
- * What a job of first attempts has to do, as things are now: a webhook may be gone or disabled meanwhile, a
- * subscription ended, and an attempt made already, when the job was begun before.
+ * Loads what a job of first attempts needs and prepares each attempt, as things are now: a webhook may have been deleted or
+ * disabled since, a subscription ended, and an attempt made already if the job was started before.
  */
-export async function findFirstAttempts(
-  platform: DeliveryPlatform,
+export async function loadFirstAttempts(
+  platform: DeliveryDeps,
   job: FirstAttempts,
   isRepeat: boolean,
-): Promise<Found> {
+): Promise<LoadedFirstAttempts> {
   const all = job.events.flatMap(event =>
     event.listeners.map(([subscriptionId, webhookId, ownerId]) => ({
       event,
-      subscriptionId,
-      webhookId,
-      ownerId,
+      listener: { subscriptionId, webhookId, ownerId },
     })),
   );
-  await platform.directory.refresh(job.as_of);
+  await platform.routing.refresh(job.routing_version);
+  const webhookIds = all.map(({ listener }) => listener.webhookId);
+  const subscriptionIds = all.map(({ listener }) => listener.subscriptionId);
+  const deliveryIds = all.map(({ event, listener }) => deliveryId(event, listener.subscriptionId));
   const [webhooks, subscriptions, bodies, recorded] = await Promise.all([
-    findWebhooks(
-      platform,
-      all.map(one => one.webhookId),
-    ),
-    findSubscriptions(
-      platform,
-      all.map(one => one.subscriptionId),
-    ),
+    findWebhooks(platform, webhookIds),
+    findSubscriptions(platform, subscriptionIds),
     findBodies(platform, job),
-    isRepeat || job.again
-      ? findRecorded(
-          platform,
-          all.map(one => deliveryId(one.event, one.subscriptionId)),
-        )
-      : new Set<string>(),
+    isRepeat || job.is_redispatch ? findRecorded(platform, deliveryIds) : new Set<string>(),
   ]);
-  const found: Found = { toSend: [], failed: [], inOrder: [], orderedWebhooks: new Set(), dropped: [] };
-  for (const { event, subscriptionId, webhookId, ownerId } of all) {
-    const webhook = webhooks.get(webhookId);
-    if (webhook?.active && webhook.ordered) found.orderedWebhooks.add(webhookId);
+  const loaded: LoadedFirstAttempts = {
+    toSend: [],
+    ended: [],
+    dropped: [],
+    ordered: [],
+    orderedWebhooks: new Set(),
+  };
+  for (const { event, listener } of all) {
+    const { subscriptionId, webhookId, ownerId } = listener;
+    const webhook = webhooks.get(webhookId) ?? null;
+    if (webhook?.active && webhook.ordered) loaded.orderedWebhooks.add(webhookId);
     if (recorded.size > 0 && recorded.has(deliveryId(event, subscriptionId))) continue;
-    if (!webhook || !(await reachesByDirectory(platform, ownerId, webhook.owner_id))) {
-      found.dropped.push([event.emitter_id, "listener-absent", 1]);
-      continue;
-    }
-    const { emitter_id } = event;
-    const isGone =
-      !subscriptions.has(subscriptionId) &&
-      (await isUnsubscribed(platform, { subscription_id: subscriptionId, emitter_id }));
-    if (isGone) continue;
-    const body = event.body ?? bodies.get(event.id);
-    if (!webhook.active) {
-      found.failed.push(newDelivery(platform, event, subscriptionId, webhook));
-      found.dropped.push([emitter_id, "webhook-disabled", 1]);
-    } else if (body === undefined) {
-      const delivery = newDelivery(platform, event, subscriptionId, webhook);
-      found.failed.push(withoutPayload(delivery, platform.clock()));
-    } else if (webhook.ordered) {
-      found.inOrder.push(newDelivery(platform, event, subscriptionId, webhook));
+    const subscription = { subscription_id: subscriptionId, emitter_id: event.emitter_id };
+    const prepared = prepare({
+      webhook,
+      hasAccess: webhook !== null && (await canAccessCached(platform, ownerId, webhook.owner_id)),
+      isSubscribed: subscriptions.has(subscriptionId) || !(await isSubscriptionEnded(platform, subscription)),
+      payload: event.body ?? bodies.get(event.id),
+    });
+    if (prepared.kind !== "send") {
+      const delivery = newDelivery(platform, event, listener, webhook);
+      const list = prepared.kind === "end" ? loaded.ended : loaded.dropped;
+      list.push({ delivery, reason: prepared.reason });
+    } else if (prepared.webhook.ordered) {
+      loaded.ordered.push(newDelivery(platform, event, listener, webhook));
     } else {
-      found.toSend.push({ event, subscriptionId, webhook, body });
+      loaded.toSend.push({ event, listener, webhook: prepared.webhook, body: prepared.body });
     }
   }
-  return found;
+  return loaded;
 }
 
-const withoutPayload = (delivery: Delivery, nowMs: number): Delivery => ({
-  ...delivery,
-  state: "failed",
-  reason: "payload-gone",
-  next_attempt_at_ms: null,
-  sweep_at_ms: null,
-  finished_at_ms: nowMs,
-});
-
-function findWebhooks(platform: DeliveryPlatform, ids: string[]): Promise<Map<string, Webhook>> {
-  return platform.directory.lookUp("webhook", ids, async missing => {
+function findWebhooks(platform: DeliveryDeps, ids: string[]): Promise<Map<string, Webhook>> {
+  return platform.routing.lookUp("webhook", ids, async missing => {
     const found = await Webhooks(platform.mongo)
       .find({ _id: { $in: missing } })
       .lean<Webhook[]>();
@@ -112,9 +96,9 @@ function findWebhooks(platform: DeliveryPlatform, ids: string[]): Promise<Map<st
   });
 }
 
-/** Those of the subscriptions that exist. */
-function findSubscriptions(platform: DeliveryPlatform, ids: string[]): Promise<Map<string, true>> {
-  return platform.directory.lookUp("subscription", ids, async missing => {
+/** The subscriptions that still exist. */
+function findSubscriptions(platform: DeliveryDeps, ids: string[]): Promise<Map<string, true>> {
+  return platform.routing.lookUp("subscription", ids, async missing => {
     const found = await Subscriptions(platform.mongo)
       .find({ _id: { $in: missing } }, { _id: 1 })
       .lean();
@@ -122,15 +106,15 @@ function findSubscriptions(platform: DeliveryPlatform, ids: string[]): Promise<M
   });
 }
 
-/** Those of the deliveries that an earlier job has recorded. */
-async function findRecorded(platform: DeliveryPlatform, ids: string[]): Promise<Set<string>> {
+/** The deliveries that an earlier job has recorded. */
+async function findRecorded(platform: DeliveryDeps, ids: string[]): Promise<Set<string>> {
   const found = await Deliveries(platform.mongo)
     .find({ _id: { $in: ids } }, { _id: 1 })
     .lean();
   return new Set(found.map(({ _id }) => _id));
 }
 
-async function findBodies(platform: DeliveryPlatform, job: FirstAttempts): Promise<Map<string, string>> {
+async function findBodies(platform: DeliveryDeps, job: FirstAttempts): Promise<Map<string, string>> {
   const missing = job.events.filter(event => event.body === undefined).map(event => event.id);
   if (missing.length === 0) return new Map();
   const stored = await StoredEvents(platform.mongo)

@@ -1,64 +1,64 @@
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import { Webhooks } from "../../models/webhook.ts";
 import type { NextAttempt } from "../../queues/deliveries.ts";
-import { enqueueTurn } from "../../queues/enqueue-drain.ts";
+import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import type { RetryOptions } from "../attempt/attempt.ts";
-import { enterPlace, type Limited, leavePlace, UNLIMITED } from "../limits/permits.ts";
-import { attemptPending, type DeliveryPlatform, type Line } from "./attempt-delivery.ts";
+import { acquirePermit, releasePermit, UNLIMITED, type WebhookLimits } from "../limits/permits.ts";
+import { attemptDelivery } from "./attempt-delivery.ts";
+import type { DeliveryDeps, LogFields } from "./deps.ts";
 
 /**
- * Works one job: makes the attempt that is due, unless the job is void or the webhook has no place free, and records
- * and schedules what follows (design.md, "Delivery to a webhook"). At an ordered webhook the line has its turn instead.
- * Whatever it throws is a failure of ours, and the job may be given out again: the attempt is then repeated under the
- * same `webhook-id`.
+ * Handles a `next-attempt` job: makes the attempt that is due, unless the job is superseded or the webhook has no free
+ * permit, and records what follows (docs/design.md#delivery-to-a-webhook). An ordered webhook is drained instead. An error
+ * is a failure of ours, after which the job may be started again: it repeats the attempt under the same `webhook-id`.
  */
-export async function processDelivery(
-  platform: DeliveryPlatform,
+export async function makeNextAttempt(
+  platform: DeliveryDeps,
   { job, signal }: { job: NextAttempt; signal?: AbortSignal },
   options: RetryOptions = {},
-): Promise<Line> {
+): Promise<LogFields> {
   const [delivery, webhook] = await Promise.all([
-    // Of the attempts the last tells the number; all fifty would be read for nothing.
+    // The last attempt holds the number; reading all fifty would be a waste.
     Deliveries(platform.mongo)
       .findById(job.delivery_id, { attempts: { $slice: -1 } })
       .lean<Delivery>(),
     Webhooks(platform.mongo).findById(job.webhook_id).lean(),
   ]);
-  const about = { delivery_id: job.delivery_id, webhook_id: job.webhook_id, event_id: delivery?.event_id };
-  const due = delivery !== null && isDue(delivery, job, platform.clock());
-  const inOrder = webhook?.active && webhook.ordered;
-  let limited: Limited = webhook?.active ? webhook : UNLIMITED;
-  if (due && webhook?.active && !inOrder && !(await enterPlace(platform, webhook, job))) {
-    return { ...about, result: "waiting" };
+  const ids = {
+    delivery_id: job.delivery_id,
+    webhook_id: job.webhook_id,
+    event_id: delivery?.event_id,
+    emitter_id: delivery?.emitter_id,
+  };
+  const isDueNow = delivery !== null && isDue(delivery, job, platform.clock());
+  const isOrdered = webhook?.active && webhook.ordered;
+  let limits: WebhookLimits = webhook?.active ? webhook : UNLIMITED;
+  if (isDueNow && webhook?.active && !isOrdered && !(await acquirePermit(platform, webhook, job))) {
+    return { ...ids, result: "waitlisted" };
   }
   try {
-    if (!due) return { ...about, result: "void" };
-    if (inOrder) {
-      await enqueueTurn(platform, webhook._id, "order", 0);
-      return { ...about, result: "in-order" };
+    if (!isDueNow) return { ...ids, result: "superseded" };
+    if (isOrdered) {
+      await enqueueDrain(platform, webhook._id, "order", 0);
+      return { ...ids, result: "ordered" };
     }
-    const { line, isFailing } = await attemptPending(platform, {
-      delivery,
-      webhook,
-      round: job.round,
-      signal,
-      options,
-    });
+    const due = { delivery, webhook, generation: job.generation, signal, options };
+    const { fields, isFailing } = await attemptDelivery(platform, due);
     if (isFailing !== undefined) {
-      limited = { ...limited, failing_since_ms: isFailing ? platform.clock() : null };
+      limits = { ...limits, failing_since_ms: isFailing ? platform.clock() : null };
     }
-    return { ...about, ...line };
+    return { ...ids, ...fields };
   } finally {
-    // Also by a job that never entered: it may have been called in, and those behind it wait for its place.
-    await leavePlace(platform, limited, job);
+    // Also for a job that acquired nothing: it may have been granted a permit, and those behind it wait for it.
+    await releasePermit(platform, limits, job);
   }
 }
 
 /**
- * A job of an earlier round was replaced. One of a later round waited in line (see `enterPlaces`), and is void too when
- * another attempt was made meanwhile and the next one is not due yet.
+ * A job of an earlier generation was superseded. A job of a later one was on the waitlist (see `acquirePermits`), and is
+ * superseded too if another attempt was made in between and the next one is not due yet.
  */
 function isDue(delivery: Delivery, job: NextAttempt, nowMs: number): boolean {
-  if (delivery.state !== "pending" || job.round < delivery.round) return false;
-  return job.round === delivery.round || (delivery.next_attempt_at_ms ?? 0) <= nowMs;
+  if (delivery.state !== "pending" || job.generation < delivery.generation) return false;
+  return job.generation === delivery.generation || (delivery.next_attempt_at_ms ?? 0) <= nowMs;
 }

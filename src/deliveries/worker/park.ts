@@ -1,37 +1,31 @@
 import { groupBy } from "../../lib/group-by.ts";
-import type { Delivery } from "../../models/delivery.ts";
 import { enqueueAll } from "../../queues/define-queue.ts";
-import { deliveries, type NextAttempt } from "../../queues/deliveries.ts";
+import { deliveries, nextAttemptOf } from "../../queues/deliveries.ts";
 import { insertNew } from "../attempt/record.ts";
 import { newDelivery } from "../dispatch/create.ts";
-import { enterPlaces } from "../limits/permits.ts";
-import type { DeliveryPlatform } from "./attempt-delivery.ts";
+import { acquirePermits } from "../limits/permits.ts";
+import type { DeliveryDeps } from "./deps.ts";
 import type { ToSend } from "./load-first-attempts.ts";
 
-export const nextAttempt = ({ _id, webhook_id, round }: Delivery): NextAttempt => ({
-  delivery_id: _id,
-  webhook_id,
-  round,
-});
-
 /**
- * Makes deliveries of their own of first attempts that find no place or no token: each waits in its webhook's line,
- * where waiting holds no job.
+ * Parks first attempts that got no permit or no token: each becomes a pending delivery on its webhook's waitlist, where
+ * waiting holds no job slot. Throws `unavailable`.
  */
-export async function lineUp(platform: DeliveryPlatform, waiting: ToSend[]): Promise<void> {
-  const rows = waiting.map(({ event, subscriptionId, webhook }) => ({
+export async function park(platform: DeliveryDeps, waiting: ToSend[]): Promise<void> {
+  const parked = waiting.map(({ event, listener, webhook }) => ({
     webhook,
-    delivery: newDelivery(platform, event, subscriptionId, webhook),
+    delivery: newDelivery(platform, event, listener, webhook),
   }));
   await insertNew(
     platform,
-    rows.map(({ delivery }) => delivery),
+    parked.map(({ delivery }) => delivery),
   );
-  for (const of of groupBy(rows, ({ webhook }) => webhook._id).values()) {
-    const [{ webhook } = rows[0] as (typeof rows)[number]] = of;
-    const jobs = of.map(({ delivery }) => nextAttempt(delivery));
-    // Places may have become free in between: then the deliveries go on as jobs of their own.
-    const entered = await enterPlaces(platform, webhook._id, webhook, jobs);
-    await enqueueAll(platform.queues, deliveries, entered);
+  for (const ofWebhook of groupBy(parked, ({ webhook }) => webhook._id).values()) {
+    const [first] = ofWebhook;
+    if (!first) continue;
+    const jobs = ofWebhook.map(({ delivery }) => nextAttemptOf(delivery));
+    // Permits may have become free in between: then those deliveries go on as jobs.
+    const acquired = await acquirePermits(platform, first.webhook._id, first.webhook, jobs);
+    await enqueueAll(platform.queues, deliveries.jobs["next-attempt"], acquired);
   }
 }

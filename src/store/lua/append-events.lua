@@ -1,11 +1,11 @@
--- Gives emissions of one stream their event ids, in order, stores their summaries and trims the stream, all or nothing.
--- KEYS: 1 last score, 2 ids (zset), 3 summaries (hash), 4 seen emit ids (zset by score),
---       5 drops (hash)
+-- Gives the emissions of one stream their event ids, in order, stores their summaries and trims the stream, all or
+-- nothing.
+-- KEYS: 1 last score, 2 event ids (zset), 3 summaries (hash), 4 seen emit ids (zset by score), 5 drops (hash)
 -- ARGV: 1 events kept, 2 emit ids remembered at least, 3 milliseconds for which each is remembered, 4 emit ids
---       remembered at most, 5 feed channel, 6 slots per millisecond, then of each emission: emit id, summary JSON, score
---       reserved before or '', 1 where the summary is cut, else 0
--- Returns: of each emission its score and 1 when new or 0 when this emit id was stored before; then the ids of events
---       trimmed away whose payload is stored elsewhere
+--       remembered at most, 5 feed channel, 6 slots per millisecond, then for each emission: emit id, summary JSON, the
+--       score reserved for it or '', 1 if the summary is truncated, else 0
+-- Returns: for each emission its score, and 1 if it is new or 0 if this emit id was stored before; then the ids of
+--          trimmed events whose payload is stored in MongoDB
 local kept = tonumber(ARGV[1])
 local remembered = tonumber(ARGV[2])
 local slots = tonumber(ARGV[6])
@@ -17,19 +17,19 @@ local function event_id(score)
   return string.format('%.0f-%.0f', math.floor(score / slots), score % slots)
 end
 
-local answer = {}
+local result = {}
 local added = 0
-local cut = 0
+local truncated = 0
 for i = 7, #ARGV, 4 do
   local seen = redis.call('ZSCORE', KEYS[4], ARGV[i])
   if seen then
-    answer[#answer + 1] = string.format('%.0f', seen)
-    answer[#answer + 1] = 0
+    result[#result + 1] = string.format('%.0f', seen)
+    result[#result + 1] = 0
   else
     local score = now
-    -- Strictly above the last one, whatever the clock did: the next slot of the last millisecond seen.
+    -- Strictly above the last one, even if the clock went back: the next slot of the last millisecond seen.
     if score <= last then score = last + 1 end
-    -- A reserved score was once given by us, so it is not above the last one and nobody else has it.
+    -- A score that was really reserved is not above the last one, and no other event has it.
     local reserved = tonumber(ARGV[i + 2])
     if reserved and reserved <= last and not redis.call('ZSCORE', KEYS[2], event_id(reserved)) then
       score = reserved
@@ -41,20 +41,20 @@ for i = 7, #ARGV, 4 do
     redis.call('HSET', KEYS[3], id, ARGV[i + 1])
     redis.call('ZADD', KEYS[4], text, ARGV[i])
     redis.call('PUBLISH', ARGV[5], id .. ' ' .. ARGV[i + 1])
-    answer[#answer + 1] = text
-    answer[#answer + 1] = 1
+    result[#result + 1] = text
+    result[#result + 1] = 1
     added = added + 1
-    cut = cut + tonumber(ARGV[i + 3])
+    truncated = truncated + tonumber(ARGV[i + 3])
   end
 end
-if added == 0 then return answer end
-if cut > 0 then redis.call('HINCRBY', KEYS[5], 'truncated', cut) end
+if added == 0 then return result end
+if truncated > 0 then redis.call('HINCRBY', KEYS[5], 'truncated', truncated) end
 if last > before then redis.call('SET', KEYS[1], string.format('%.0f', last)) end
 
 for _, old in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1 - kept)) do
   local summary = redis.call('HGET', KEYS[3], old)
   redis.call('HDEL', KEYS[3], old)
-  if summary and string.find(summary, '"truncated":true', 1, true) then answer[#answer + 1] = old end
+  if summary and string.find(summary, '"truncated":true', 1, true) then result[#result + 1] = old end
 end
 redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - kept)
 local oldest = redis.call('ZRANGE', KEYS[4], -remembered, -remembered, 'WITHSCORES')[2]
@@ -63,4 +63,4 @@ if oldest then
   redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', string.format('(%.0f', bound))
   redis.call('ZREMRANGEBYRANK', KEYS[4], 0, -1 - tonumber(ARGV[4]))
 end
-return answer
+return result

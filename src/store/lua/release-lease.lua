@@ -1,7 +1,7 @@
--- Gives a lease back that is still ours. The holder is alive: what it leaves in hand did not end it.
--- KEYS: 1 lease, 2 deaths
+-- Releases a lease that still belongs to the caller. The caller is alive, so what it leaves claimed did not crash it.
+-- KEYS: 1 lease, 2 crashes
 -- ARGV: 1 token
--- Returns: 1 when it was ours
+-- Returns: 1 if it belonged to the caller
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('DEL', KEYS[1], KEYS[2])
 return 1

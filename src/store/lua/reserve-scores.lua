@@ -1,4 +1,4 @@
--- Reserves consecutive event ids, so that emissions keep their order however they are worked off.
+-- Reserves consecutive event ids, so that emissions keep their order whatever the order in which they are handled.
 -- KEYS: 1 last score
 -- ARGV: 1 how many, 2 slots per millisecond
 -- Returns: the first score

@@ -1,8 +1,14 @@
 import { expect } from "chai";
-import { outcomeOf } from "../../../src/deliveries/attempt/retry-policy.ts";
-import type { Answer } from "../../../src/deliveries/attempt/send.ts";
+import fc from "fast-check";
+import {
+  decide,
+  nextDelayMs,
+  parseRetryAfter,
+  scheduleOf,
+} from "../../../src/deliveries/attempt/retry-policy.ts";
+import type { EndpointResponse } from "../../../src/deliveries/attempt/send.ts";
 
-const answer = (overrides: Partial<Answer>): Answer => ({
+const response = (overrides: Partial<EndpointResponse>): EndpointResponse => ({
   status: null,
   latencyMs: 1,
   error: null,
@@ -11,41 +17,127 @@ const answer = (overrides: Partial<Answer>): Answer => ({
   timedOut: false,
   ...overrides,
 });
-const rules = { scheduleMs: [5000], step: 1, busyFloorMs: 60_000, random: () => 0.5, nowMs: 0 };
-const judge = (given: Partial<Answer>, step = 1) => outcomeOf(answer(given), { ...rules, step });
+const rules = { scheduleMs: [5000], retryIndex: 1, busyFloorMs: 60_000, random: () => 0.5, nowMs: 0 };
+const decided = (given: Partial<EndpointResponse>, retryIndex = 1) =>
+  decide(response(given), { ...rules, retryIndex });
 
-describe("outcome of an attempt", () => {
+describe("the decision after an attempt", () => {
   for (const status of [200, 201, 202, 204, 299]) {
     it(`is delivered for ${status}`, () => {
-      expect(judge({ status })).to.deep.equal({ kind: "delivered" });
+      expect(decided({ status })).to.deep.equal({ kind: "delivered" });
     });
   }
 
   for (const status of [301, 302, 307, 400, 401, 404, 500, 502, 503, 599]) {
-    it(`is a retry for ${status}: a redirect is not followed, a 4xx may be mended`, () => {
-      expect(judge({ status })).to.deep.equal({ kind: "retry", delayMs: 5000 });
+    it(`is a retry for ${status}: a redirect is not followed, a 4xx may be repaired`, () => {
+      expect(decided({ status })).to.deep.equal({ kind: "retry", delayMs: 5000 });
     });
   }
 
-  it("is a retry where no answer came", () => {
-    expect(judge({ error: "connect: refused" })).to.deep.equal({ kind: "retry", delayMs: 5000 });
+  it("is a retry if no response arrived", () => {
+    expect(decided({ error: "connect: refused" })).to.deep.equal({ kind: "retry", delayMs: 5000 });
   });
 
   it("is failed for 410, whatever is left of the schedule", () => {
-    expect(judge({ status: 410 })).to.deep.equal({ kind: "failed", reason: "gone" });
+    expect(decided({ status: 410 })).to.deep.equal({ kind: "failed", reason: "gone" });
   });
 
   it("waits for the floor after 429 and after a time-out", () => {
-    expect(judge({ status: 429 })).to.deep.equal({ kind: "retry", delayMs: 60_000 });
-    expect(judge({ timedOut: true })).to.deep.equal({ kind: "retry", delayMs: 60_000 });
+    expect(decided({ status: 429 })).to.deep.equal({ kind: "retry", delayMs: 60_000 });
+    expect(decided({ timedOut: true })).to.deep.equal({ kind: "retry", delayMs: 60_000 });
   });
 
   it("honours Retry-After of any failure", () => {
-    expect(judge({ status: 503, retryAfter: "8" })).to.deep.equal({ kind: "retry", delayMs: 8000 });
+    expect(decided({ status: 503, retryAfter: "8" })).to.deep.equal({ kind: "retry", delayMs: 8000 });
   });
 
   it("is exhausted after the last step", () => {
-    expect(judge({ status: 500 }, 2)).to.deep.equal({ kind: "failed", reason: "exhausted" });
-    expect(judge({ timedOut: true }, 2)).to.deep.equal({ kind: "failed", reason: "exhausted" });
+    expect(decided({ status: 500 }, 2)).to.deep.equal({ kind: "failed", reason: "exhausted" });
+    expect(decided({ timedOut: true }, 2)).to.deep.equal({ kind: "failed", reason: "exhausted" });
+  });
+});
+
+const MINUTE = 60_000;
+const wait = (overrides: Partial<Parameters<typeof nextDelayMs>[0]>) => ({
+  scheduleMs: [5000, 5 * MINUTE],
+  retryIndex: 1,
+  retryAfterMs: null,
+  isBusy: false,
+  busyFloorMs: MINUTE,
+  random: () => 0.5,
+  ...overrides,
+});
+
+describe("retry schedule", () => {
+  it("takes the step's delay, and ends after the last", () => {
+    expect(nextDelayMs(wait({ retryIndex: 1 }))).to.equal(5000);
+    expect(nextDelayMs(wait({ retryIndex: 2 }))).to.equal(5 * MINUTE);
+    expect(nextDelayMs(wait({ retryIndex: 3 }))).to.equal(null);
+  });
+
+  it("waits at the head of an ordered line an hour at most, as often as elsewhere", () => {
+    const scheduleMs = [5000, 30 * MINUTE, 120 * MINUTE, 600 * MINUTE];
+    expect(scheduleOf(scheduleMs, { ordered: true })).to.deep.equal([
+      5000,
+      30 * MINUTE,
+      60 * MINUTE,
+      60 * MINUTE,
+    ]);
+    expect(scheduleOf(scheduleMs, { ordered: false })).to.equal(scheduleMs);
+  });
+
+  it("spreads every step by at most 20 % to either side", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 1e9 }),
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        (delay, random) => {
+          const given = nextDelayMs(wait({ scheduleMs: [delay], random: () => random })) ?? Number.NaN;
+          expect(given).to.be.within(Math.floor(delay * 0.8), Math.ceil(delay * 1.2));
+        },
+      ),
+    );
+  });
+
+  it("honours Retry-After between once and twice the step", () => {
+    expect(nextDelayMs(wait({ retryAfterMs: 7000 }))).to.equal(7000);
+    expect(nextDelayMs(wait({ retryAfterMs: 1000 }))).to.equal(5000);
+    expect(nextDelayMs(wait({ retryAfterMs: 86_400_000 }))).to.equal(10_000);
+  });
+
+  it("waits for the floor after a 429 or a time-out, and longer where the step says so", () => {
+    expect(nextDelayMs(wait({ isBusy: true }))).to.equal(MINUTE);
+    expect(nextDelayMs(wait({ isBusy: true, retryAfterMs: 6000 }))).to.equal(MINUTE);
+    expect(nextDelayMs(wait({ isBusy: true, retryIndex: 2 }))).to.equal(5 * MINUTE);
+  });
+
+  it("ends the schedule after a busy answer too", () => {
+    expect(nextDelayMs(wait({ isBusy: true, retryIndex: 3, retryAfterMs: 1000 }))).to.equal(null);
+  });
+});
+
+describe("Retry-After", () => {
+  const now = Date.parse("2030-01-01T00:00:00Z");
+
+  it("reads seconds and HTTP dates", () => {
+    expect(parseRetryAfter("120", now)).to.equal(120_000);
+    expect(parseRetryAfter(" 0 ", now)).to.equal(0);
+    expect(parseRetryAfter("Tue, 01 Jan 2030 00:02:00 GMT", now)).to.equal(120_000);
+    expect(parseRetryAfter("Mon, 31 Dec 2029 23:00:00 GMT", now)).to.equal(0);
+  });
+
+  it("takes anything else as absent", () => {
+    for (const text of [null, "", "-5", "1.5", "soon", "1e3", "Someday, 99 Foo 2030"]) {
+      expect(parseRetryAfter(text, now), String(text)).to.equal(null);
+    }
+  });
+
+  it("never throws, whatever an endpoint sends", () => {
+    fc.assert(
+      fc.property(fc.string(), text => {
+        const given = parseRetryAfter(text, now);
+        expect(given === null || (Number.isFinite(given) && given >= 0)).to.equal(true);
+      }),
+    );
   });
 });

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { expect } from "chai";
-import { deliver, type Message } from "../../../src/deliveries/attempt/send.ts";
+import { type Message, send } from "../../../src/deliveries/attempt/send.ts";
 import { AppError } from "../../../src/lib/errors.ts";
 import { rotateSigningKey } from "../../../src/webhooks/service.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
@@ -37,7 +37,7 @@ describe("one attempt", () => {
 
   it("POSTs the event as it is, with every header of the contract", async () => {
     const { webhook } = await webhookAt(receiver.url);
-    const answer = await deliver(platform, webhook, message);
+    const answer = await send(platform, webhook, message);
     expect(answer).to.include({ status: 200, error: null, timedOut: false });
     const [request] = receiver.requests;
     expect(request).to.include({ method: "POST", path: "/hook", raw: message.body });
@@ -55,7 +55,7 @@ describe("one attempt", () => {
   it("signs what it sends, with both keys while an old one is valid", async () => {
     const { webhook, signingKey } = await webhookAt(receiver.url);
     const fresh = await rotateSigningKey(platform, webhook);
-    await deliver(platform, await webhookOf(platform, webhook._id), message);
+    await send(platform, await webhookOf(platform, webhook._id), message);
     const headers = receiver.requests[0]?.headers ?? {};
     const signed = `dlv_1.${headers["webhook-timestamp"]}.${message.body}`;
     const expected = [fresh.signing_key, signingKey].map(key => {
@@ -71,7 +71,7 @@ describe("one attempt", () => {
 
   it("sends custom headers", async () => {
     const { webhook } = await webhookAt(receiver.url, { Authorization: "Bearer s3cret" });
-    await deliver(platform, webhook, message);
+    await send(platform, webhook, message);
     expect(receiver.requests[0]?.headers.authorization).to.equal("Bearer s3cret");
   });
 
@@ -81,7 +81,7 @@ describe("one attempt", () => {
       ["größe\r\nx-evil: 1", "gr%C3%B6%C3%9Fe%0D%0Ax-evil: 1"],
       ["lone \ud800 half", "lone %EF%BF%BD half"],
     ] as const) {
-      await deliver(platform, webhook, { ...message, eventName: name });
+      await send(platform, webhook, { ...message, eventName: name });
       expect(receiver.requests.at(-1)?.headers["x-headwater-event-name"]).to.equal(shown);
     }
   });
@@ -89,36 +89,36 @@ describe("one attempt", () => {
   it("does not follow a redirect", async () => {
     receiver.script({ status: 302, headers: { location: "/elsewhere" } });
     const { webhook } = await webhookAt(receiver.url);
-    expect(await deliver(platform, webhook, message)).to.include({ status: 302, error: "answered 302" });
+    expect(await send(platform, webhook, message)).to.include({ status: 302, error: "HTTP status 302" });
     expect(receiver.requests).to.have.length(1);
   });
 
   it("keeps the first KB of a long answer, and what it asks for", async () => {
     receiver.script({ status: 503, headers: { "retry-after": "7" }, body: "x".repeat(100_000) });
     const { webhook } = await webhookAt(receiver.url);
-    const answer = await deliver(platform, webhook, message);
-    expect(answer).to.include({ status: 503, error: "answered 503", retryAfter: "7" });
+    const answer = await send(platform, webhook, message);
+    expect(answer).to.include({ status: 503, error: "HTTP status 503", retryAfter: "7" });
     expect(answer.response).to.equal("x".repeat(1024));
   });
 
   it("tells a time-out from a refused connection and from one that broke off", async () => {
     const { webhook } = await webhookAt(receiver.url);
     receiver.script("hang");
-    const late = await deliver(platform, webhook, message);
+    const late = await send(platform, webhook, message);
     expect(late).to.include({ status: null, timedOut: true });
     expect(late.error).to.match(/^timeout: /);
     receiver.script("reset");
-    const broken = await deliver(platform, webhook, message);
+    const broken = await send(platform, webhook, message);
     expect(broken).to.include({ status: null, timedOut: false });
     expect(broken.error).to.match(/^reset: /);
-    const refused = await deliver(platform, { ...webhook, url: "http://127.0.0.1:1/" }, message);
+    const refused = await send(platform, { ...webhook, url: "http://127.0.0.1:1/" }, message);
     expect(refused).to.include({ status: null, timedOut: false });
     expect(refused.error).to.match(/^connect: /);
   });
 
   it("does not reach an address that is not public", async () => {
     const { webhook } = await webhookAt(receiver.url);
-    const answer = await deliver(platform, { ...webhook, url: "http://10.0.0.1/" }, message);
+    const answer = await send(platform, { ...webhook, url: "http://10.0.0.1/" }, message);
     expect(answer.error).to.match(/^blocked-address: /);
   });
 
@@ -126,7 +126,7 @@ describe("one attempt", () => {
     receiver.script("hang");
     const { webhook } = await webhookAt(receiver.url);
     const stop = new AbortController();
-    const attempt = deliver(platform, webhook, message, stop.signal).catch((error: unknown) => error);
+    const attempt = send(platform, webhook, message, stop.signal).catch((error: unknown) => error);
     await until(() => receiver.hanging() === 1);
     stop.abort();
     expect(await attempt)

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { expect } from "chai";
 import { Webhook as Verifier, WebhookVerificationError } from "standardwebhooks";
-import { deliver } from "../../../src/deliveries/attempt/send.ts";
+import { send } from "../../../src/deliveries/attempt/send.ts";
 import { signatureHeaders } from "../../../src/deliveries/attempt/sign.ts";
 import { rotateSigningKey } from "../../../src/webhooks/service.ts";
 import { OVERLAP_MS } from "../../../src/webhooks/signing-keys.ts";
@@ -79,7 +79,7 @@ describe("what is sent, at a receiver that verifies it with the standardwebhooks
     now = atMs;
     const message = { id: "dlv_0CjBBm3Xs6JpR9wF", eventId: "1700000000000-3", emitterId: "dc_1" };
     const webhook = await webhookOf(platform, webhookId);
-    await deliver(platform, webhook, { ...message, eventName: "", attempt: 1, body });
+    await send(platform, webhook, { ...message, eventName: "", attempt: 1, body });
     const request = receiver.requests.at(-1);
     if (!request) throw new Error("nothing came");
     return request;

@@ -31,13 +31,17 @@ describe("creating deliveries", () => {
     const delivery = await onlyDelivery(platform, listener.webhookId);
     expect(delivery).to.include({
       state: "pending",
-      round: 0,
+      generation: 0,
       emit_id: event._id,
       event_id: event.event_id,
       owner_id: OWNER,
     });
     const job = (await jobs()).find(({ data }) => data.delivery_id === delivery._id);
-    expect(job?.data).to.deep.equal({ delivery_id: delivery._id, webhook_id: listener.webhookId, round: 0 });
+    expect(job?.data).to.deep.equal({
+      delivery_id: delivery._id,
+      webhook_id: listener.webhookId,
+      generation: 0,
+    });
   });
 
   it("makes one delivery and one job, however often the fan-out is repeated", async () => {

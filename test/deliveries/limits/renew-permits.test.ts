@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { openLanes } from "../../../src/deliveries/limits/permit-cache.ts";
-import { heldPlaceLifeMs } from "../../../src/deliveries/limits/renew-permits.ts";
+import { PermitCache } from "../../../src/deliveries/limits/permit-cache.ts";
+import { heldPermitTtlMs } from "../../../src/deliveries/limits/renew-permits.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import { until } from "../../support/until.ts";
 import { subscribe, webhookOf } from "../fixtures.ts";
@@ -21,33 +21,33 @@ describe("places of a process", () => {
     return await webhookOf(platform, webhookId);
   };
   const held = (webhookId: string) =>
-    platform.redis.zcount(platform.keys.webhookInFlight(webhookId), Date.now(), "+inf");
+    platform.redis.zcount(platform.keys.webhookPermits(webhookId), Date.now(), "+inf");
 
   it("are free soon after it was killed, not only when its attempt could have ended", async () => {
     const one = await webhook();
-    const lifeMs = heldPlaceLifeMs(platform);
-    expect(await platform.places.take(one._id, ["of-one-that-died"], 1, lifeMs)).to.equal(1);
-    const lanes = openLanes(platform, "next");
-    expect(await until(() => lanes.enter(one), { what: "its place" })).to.be.a("string");
-    await lanes.close();
+    const ttlMs = heldPermitTtlMs(platform);
+    expect(await platform.permits.acquire(one._id, ["of-one-that-died"], 1, ttlMs)).to.equal(1);
+    const permitCache = new PermitCache(platform, "next");
+    expect(await until(() => permitCache.acquire(one), { what: "its place" })).to.be.a("string");
+    await permitCache.close();
   });
 
   it("stay its own for as long as it lives", async () => {
     const one = await webhook();
-    const lanes = openLanes(platform, "living");
-    await lanes.enter(one);
-    const after = Date.now() + 3 * heldPlaceLifeMs(platform);
+    const permitCache = new PermitCache(platform, "living");
+    await permitCache.acquire(one);
+    const after = Date.now() + 3 * heldPermitTtlMs(platform);
     await until(() => Date.now() > after);
     expect(await held(one._id)).to.equal(1);
-    await lanes.close();
+    await permitCache.close();
   });
 
   it("are given back when it stops", async () => {
     const one = await webhook();
-    const lanes = openLanes(platform, "stopping");
-    await lanes.enter(one);
+    const permitCache = new PermitCache(platform, "stopping");
+    await permitCache.acquire(one);
     expect(await held(one._id)).to.equal(1);
-    await lanes.close();
+    await permitCache.close();
     expect(await held(one._id)).to.equal(0);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createDeliveries, deliveryId } from "../../../src/deliveries/dispatch/create.ts";
-import { enqueueFirstAttempts } from "../../../src/deliveries/dispatch/dispatch.ts";
-import { enqueueForgotten } from "../../../src/deliveries/sweep-dispatch.ts";
+import { dispatchEvents } from "../../../src/deliveries/dispatch/dispatch.ts";
+import { redispatchLost } from "../../../src/deliveries/sweep-dispatches.ts";
 import { storeEvents } from "../../../src/events/store.ts";
 import { newId } from "../../../src/lib/ids.ts";
 import { Deliveries } from "../../../src/models/delivery.ts";
@@ -12,7 +12,7 @@ import { deliveries, type FirstAttempts } from "../../../src/queues/deliveries.t
 import type { RunningWorker } from "../../../src/queues/run-worker.ts";
 import { readDrops } from "../../../src/store/drops.ts";
 import { deleteWebhook } from "../../../src/webhooks/service.ts";
-import { startDeliveries } from "../../../workers/deliveries.ts";
+import { start as startDeliveries } from "../../../workers/deliveries.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { until } from "../../support/until.ts";
@@ -51,13 +51,13 @@ describe("first attempts", () => {
       score: now * 1024 + (emitted % 1024),
       name: "",
       event: JSON.stringify(body),
-      delivered: true,
+      has_webhook_listeners: true,
       created_at: new Date(now),
     };
   }
 
-  const emit = (events: StoredEvent[], to: Subscribed[], isAgain = false) =>
-    enqueueFirstAttempts(
+  const emit = (events: StoredEvent[], to: Subscribed[], isRedispatch = false) =>
+    dispatchEvents(
       platform,
       events.map(one => ({
         event: one,
@@ -66,7 +66,7 @@ describe("first attempts", () => {
           listener_id: webhookId,
           owner_id: OWNER,
         })),
-        isAgain,
+        isRedispatch,
       })),
       rows => storeEvents(platform, rows),
     );
@@ -95,7 +95,7 @@ describe("first attempts", () => {
     const one = event({ n: 1 });
     await emit([one], to);
     expect(await deliveriesOf(platform, to[0]?.webhookId ?? "")).to.deep.equal([]);
-    expect((await stored(one))?.undelivered?.listeners).to.have.length(2);
+    expect((await stored(one))?.pending_dispatch?.listeners).to.have.length(2);
     start();
     await idle();
     for (const { webhookId, subscriptionId } of to) {
@@ -108,7 +108,7 @@ describe("first attempts", () => {
       });
       expect(delivery?.attempts.map(({ number, status }) => [number, status])).to.deep.equal([[1, 200]]);
     }
-    await until(async () => (await stored(one))?.undelivered === undefined, { what: "settled" });
+    await until(async () => (await stored(one))?.pending_dispatch === undefined, { what: "settled" });
     expect(receiver.requests.map(({ raw }) => raw)).to.deep.equal(['{"n":1}', '{"n":1}']);
   });
 
@@ -171,7 +171,7 @@ describe("first attempts", () => {
     expect(ids).to.have.length(4);
   });
 
-  it("leave nothing of a webhook that is gone, and count it; fail those of a disabled one", async () => {
+  it("are dropped for a deleted webhook, fail for a disabled one, are cancelled without a subscription, each counted", async () => {
     const [gone, disabled, unsubscribed] = [
       await subscribe(platform, receiver.url),
       await subscribe(platform, receiver.url),
@@ -188,9 +188,12 @@ describe("first attempts", () => {
     await idle();
     const drops = await readDrops(platform, EMITTER);
     const more = (reason: string) => (drops[reason] ?? 0) - (before[reason] ?? 0);
-    expect([more("listener-absent"), more("webhook-disabled")]).to.deep.equal([1, 1]);
+    expect(["listener-absent", "webhook-disabled", "unsubscribed"].map(more)).to.deep.equal([1, 1, 1]);
     expect(await deliveriesOf(platform, gone.webhookId)).to.deep.equal([]);
-    expect(await deliveriesOf(platform, unsubscribed.webhookId)).to.deep.equal([]);
+    expect((await deliveriesOf(platform, unsubscribed.webhookId))[0]).to.include({
+      state: "cancelled",
+      reason: "subscription-deleted",
+    });
     expect((await deliveriesOf(platform, disabled.webhookId))[0]).to.include({
       state: "failed",
       reason: "webhook-disabled",
@@ -205,7 +208,7 @@ describe("first attempts", () => {
     start();
     await until(() => receiver.hanging() === 1);
     await idle();
-    expect((await deliveriesOf(platform, slow.webhookId))[0]).to.include({ state: "pending", round: 0 });
+    expect((await deliveriesOf(platform, slow.webhookId))[0]).to.include({ state: "pending", generation: 0 });
     receiver.script(200);
     await emit([event()], [quick]);
     await until(async () => (await deliveriesOf(platform, quick.webhookId))[0]?.state === "delivered");
@@ -242,10 +245,10 @@ describe("first attempts", () => {
       const one = event();
       await emit([one], [to]);
       await queue().obliterate({ force: true });
-      expect(await enqueueForgotten(platform)).to.equal(0);
+      expect(await redispatchLost(platform)).to.equal(0);
       aheadMs += platform.config.sweepEveryMs + 1;
-      expect(await enqueueForgotten(platform)).to.equal(1);
-      expect(await enqueueForgotten(platform), "its job is there").to.equal(0);
+      expect(await redispatchLost(platform)).to.equal(1);
+      expect(await redispatchLost(platform), "its job is there").to.equal(0);
       start();
       await idle();
       expect(receiver.requests).to.have.length(1);
@@ -256,16 +259,16 @@ describe("first attempts", () => {
       const [waiting, made] = [event(), event()];
       await emit([waiting], [to]);
       aheadMs += platform.config.sweepEveryMs + 1;
-      expect(await enqueueForgotten(platform)).to.equal(0);
-      expect((await stored(waiting))?.undelivered?.sweep_at_ms).to.be.above(clock());
+      expect(await redispatchLost(platform)).to.equal(0);
+      expect((await stored(waiting))?.pending_dispatch?.sweep_at_ms).to.be.above(clock());
 
       await emit([made], [to]);
       await queue().obliterate({ force: true });
       const listeners = [{ subscriptionId: to.subscriptionId, webhookId: to.webhookId, ownerId: OWNER }];
       await createDeliveries(platform, { event: made, listeners });
       aheadMs += 2 * platform.config.sweepEveryMs;
-      expect(await enqueueForgotten(platform)).to.equal(1);
-      expect((await stored(made))?.undelivered).to.equal(undefined);
+      expect(await redispatchLost(platform)).to.equal(1);
+      expect((await stored(made))?.pending_dispatch).to.equal(undefined);
     });
   });
 });

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { createDeliveries } from "../../../src/deliveries/dispatch/create.ts";
-import { takeTurn } from "../../../src/deliveries/worker/drain.ts";
+import { drain } from "../../../src/deliveries/worker/drain.ts";
 import { storeEvents } from "../../../src/events/store.ts";
 import type { StoredEvent } from "../../../src/models/event.ts";
 import { openedQueue } from "../../../src/queues/define-queue.ts";
 import { deliveries } from "../../../src/queues/deliveries.ts";
-import { enqueueTurn } from "../../../src/queues/enqueue-drain.ts";
-import { Postponed } from "../../../src/queues/snooze.ts";
+import { enqueueDrain } from "../../../src/queues/enqueue-drain.ts";
+import { Snooze } from "../../../src/queues/snooze.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { until } from "../../support/until.ts";
@@ -39,16 +39,16 @@ describe("turn of an ordered webhook", () => {
   };
   /** Works a turn as the worker does; answers its log line. */
   const turn = async (name = "turn") => {
-    const job = { webhook_id: listener.webhookId, line: "order" as const, due_ms: 0 };
-    const work = { job, jobId: name, signal: new AbortController().signal, stopping: () => false };
-    return takeTurn(platform, work, { random: () => 0.5 }).catch((error: unknown) => {
-      if (error instanceof Postponed) return error.fields;
+    const job = { webhook_id: listener.webhookId, reason: "order" as const, due_ms: 0 };
+    const work = { job, jobId: name, signal: new AbortController().signal, isStopping: () => false };
+    return drain(platform, work, { random: () => 0.5 }).catch((error: unknown) => {
+      if (error instanceof Snooze) return error.fields;
       throw error;
     });
   };
   const queue = () => openedQueue(platform.queues, deliveries);
   const turnsToCome = async () =>
-    (await queue().getDelayed()).filter(({ data }) => "line" in data).map(({ data }) => data.due_ms - now);
+    (await queue().getDelayed()).filter(({ name }) => name === "drain").map(({ data }) => data.due_ms - now);
 
   it("sends nothing that was recorded a moment ago, since an earlier event may still come", async () => {
     const [first, second] = eventsInOrder(2, now);
@@ -102,7 +102,7 @@ describe("turn of an ordered webhook", () => {
   });
 
   it("is one job, however often it is asked for at the same time", async () => {
-    for (let i = 0; i < 20; i++) await enqueueTurn(platform, listener.webhookId, "order", 1000 + i / 20);
+    for (let i = 0; i < 20; i++) await enqueueDrain(platform, listener.webhookId, "order", 1000 + i / 20);
     expect(await turnsToCome()).to.have.length(1);
   });
 });

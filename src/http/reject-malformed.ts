@@ -11,7 +11,7 @@ function codeOf(error: NodeJS.ErrnoException): "headers-too-large" | "invalid" {
  * Answers a request that is no HTTP, or whose head is too large, with a problem like any other (design.md, "Errors");
  * a server's `clientError` listener. The connection ends, since where the next request begins is unknown.
  */
-export function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
+export function rejectMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;

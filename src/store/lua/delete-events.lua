@@ -1,7 +1,7 @@
--- Removes the summaries of a range of scores.
--- KEYS: 1 ids (zset), 2 summaries (hash)
+-- Deletes the summaries of a range of scores.
+-- KEYS: 1 event ids (zset), 2 summaries (hash)
 -- ARGV: 1 lowest score, 2 highest score (`-inf`, `+inf` allowed)
--- Returns: how many were removed
+-- Returns: how many were deleted
 local ids = redis.call('ZRANGEBYSCORE', KEYS[1], ARGV[1], ARGV[2])
 for _, id in ipairs(ids) do
   redis.call('ZREM', KEYS[1], id)

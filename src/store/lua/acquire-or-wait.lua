@@ -1,0 +1,28 @@
+-- Acquires one of a webhook's permits for a delivery, and a token if its rate is limited; otherwise adds the delivery to
+-- the waitlist.
+-- KEYS: 1 permits (zset by expiry), 2 waitlist (zset by arrival; a list would have to be searched for each arrival),
+--       3 token bucket
+-- ARGV: 1 job JSON, 2 permit name, 3 permits in all, 4 milliseconds until a permit expires, 5 tokens a second (0: no
+--       limit)
+-- Returns: 1 if the permit was acquired, 0 if the delivery waits; milliseconds until the next token, if it lacks one
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local expiry = now + tonumber(ARGV[4])
+local perSecond = tonumber(ARGV[5])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+if redis.call('ZSCORE', KEYS[1], ARGV[2]) then
+  -- Granted while it waited: that permit came with a token.
+  redis.call('ZADD', KEYS[1], expiry, ARGV[2])
+  return {1, 0}
+end
+local tokenInMs = 0
+if redis.call('ZCARD', KEYS[1]) < tonumber(ARGV[3]) then
+  local acquired = 1
+  if perSecond > 0 then acquired, tokenInMs = acquireTokens(KEYS[3], perSecond, 1, now) end
+  if acquired == 1 then
+    redis.call('ZADD', KEYS[1], expiry, ARGV[2])
+    return {1, 0}
+  end
+end
+redis.call('ZADD', KEYS[2], 'NX', now, ARGV[1])
+return {0, tokenInMs}
