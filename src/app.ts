@@ -40,8 +40,8 @@ const featureRoutes: AnyRoute<Platform>[] = [
 /** Every route of the API: the router, the checks and the description all come from this list. */
 export const routes: AnyRoute<Platform>[] = [...featureRoutes, openapiRoute(featureRoutes, version)];
 
-/** The web process's app; `checkAnswers` (tests) turns an answer that breaks its declaration into a 500. */
-export function createApp(platform: Platform, options: { checkAnswers?: boolean } = {}): Koa {
+/** The web process's app; `checkResponses` (tests) turns an answer that breaks its declaration into a 500. */
+export function createApp(platform: Platform, options: { checkResponses?: boolean } = {}): Koa {
   const { config, log, redis, keys, secrets } = platform;
   const metrics = createMetrics(platform);
   const app = new Koa({ proxy: config.trustProxy });
@@ -61,7 +61,7 @@ export function createApp(platform: Platform, options: { checkAnswers?: boolean 
       prefix: "/v1",
       authenticate: apiKey => findCaller(platform, apiKey),
       maxBodyBytes: config.apiBodyBytes,
-      ...(options.checkAnswers && { checkAnswers: true }),
+      ...(options.checkResponses && { checkResponses: true }),
       ...(config.rateLimit.perSecond > 0 && {
         rateLimit: rateLimit(
           createKeyRateLimiter(redis, {

@@ -194,7 +194,7 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     }),
     rateLimit: Object.freeze({ perSecond: env.RATE_LIMIT_PER_SECOND, burst: env.RATE_LIMIT_BURST }),
     ingressPerSecond: env.INGRESS_PER_SECOND,
-    answerWaitMs: durationMs(env.HTTP_ANSWER_TIMEOUT),
+    httpResponseWaitMs: durationMs(env.HTTP_ANSWER_TIMEOUT),
     apiBodyBytes: env.API_BODY_KB * 1024,
     /** By queue. */
     concurrency: Object.freeze(

@@ -19,7 +19,7 @@ const DRAIN_MS = 5_000;
 /** Listens with the app. Rejects when the port is taken. */
 export async function startWeb(
   platform: Platform,
-  options: { checkAnswers?: boolean } = {},
+  options: { checkResponses?: boolean } = {},
 ): Promise<WebServer> {
   const server = createServer(createApp(platform, options).callback());
   // Longer than a load balancer's own, so that it is never we who close a connection just being used.

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { data } from "../http/answer.ts";
+import { data } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
 import { billingPeriod, invocationsThisPeriod, usageToday } from "./usage.ts";
@@ -58,9 +58,9 @@ export const userRoutes = [
     tag: "Users",
     summary: "Read your own record",
     access: { kind: "caller" },
-    answer: data(200, CurrentUserSchema),
+    response: data(200, CurrentUserSchema),
     example: {
-      answer: {
+      response: {
         id: "u_0CjB8sXp1LmN4vYb",
         username: "anna",
         email: "anna@example.com",

@@ -32,14 +32,14 @@ const run: Run = async work => {
 /** Throws ConfigError. */
 function localSettings(): LocalSettings {
   const config = readLocalConfig();
-  const { cacheDir, npmEnvironment, sandbox, answerWaitMs, egressAllow, sandboxEgressAllow } = config;
+  const { cacheDir, npmEnvironment, sandbox, httpResponseWaitMs, egressAllow, sandboxEgressAllow } = config;
   return {
     version,
     cacheDir,
     npmEnvironment,
     limits: sandboxLimits(config),
     hookMs: sandbox.hookMs,
-    answerWaitMs,
+    httpResponseWaitMs,
     egressAllow,
     sandboxEgressAllow,
     blockedHosts: namedHosts(config),

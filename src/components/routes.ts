@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { data, empty, page } from "../http/answer.ts";
+import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
 import { presentComponent } from "./present.ts";
@@ -46,9 +46,9 @@ export const componentRoutes = [
       component_code: Type.Optional(ComponentCode),
       component_url: Type.Optional(ComponentUrl),
     }),
-    answer: data(201, ComponentSchema),
+    response: data(201, ComponentSchema),
     errors: ["unavailable"],
-    example: { body: { component_code: code }, answer: shown },
+    example: { body: { component_code: code }, response: shown },
     handler: async ({ deps, body, owner, caller }) =>
       presentComponent(
         await saveComponent(
@@ -65,8 +65,8 @@ export const componentRoutes = [
     tag,
     summary: "List your components",
     access: { kind: "owner" },
-    answer: page(200, ComponentSchema),
-    example: { answer: shown },
+    response: page(200, ComponentSchema),
+    example: { response: shown },
     handler: async ({ deps, owner, page }) => {
       const found = await listComponents(deps, owner, page);
       return { ...found, rows: found.rows.map(presentComponent) };
@@ -83,7 +83,7 @@ export const componentRoutes = [
       what: "component",
       load: (deps: Deps, id, owners) => findOwnComponent(deps, id, owners),
     },
-    answer: empty(204),
+    response: empty(204),
     errors: ["conflict"],
     example: { params: { id: shown.id } },
     handler: ({ deps, resource }) => deleteComponent(deps, resource),
@@ -100,8 +100,8 @@ export const componentRoutes = [
       param: "key",
       load: (deps: Deps, key) => findPublished(deps, key),
     },
-    answer: data(200, ComponentSchema),
-    example: { params: { key: shown.key }, answer: shown },
+    response: data(200, ComponentSchema),
+    example: { params: { key: shown.key }, response: shown },
     handler: async ({ resource }) => presentComponent(resource),
   }),
   route({
@@ -116,8 +116,8 @@ export const componentRoutes = [
       what: "component",
       load: (deps: Deps, id, owners) => findComponent(deps, id, owners),
     },
-    answer: data(200, ComponentSchema),
-    example: { params: { id: shown.id }, answer: shown },
+    response: data(200, ComponentSchema),
+    example: { params: { id: shown.id }, response: shown },
     handler: async ({ resource }) => presentComponent(resource),
   }),
 ];

@@ -1,4 +1,4 @@
-import { accepted, data, page } from "../http/answer.ts";
+import { accepted, data, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
 import { sendTest } from "./attempt/send-test.ts";
@@ -10,7 +10,7 @@ import {
   DeliveryWithAttempts,
   RecoverBody,
   Recovered,
-  TestAnswer,
+  TestResult,
 } from "./schema.ts";
 import { findDelivery, listDeliveries, ownWebhook, presentDelivery, presentWithAttempts } from "./service.ts";
 
@@ -68,8 +68,8 @@ export const deliveryRoutes = [
     description: "`total_count` above 10,000 may be up to a minute old.",
     access: webhookOfPath,
     query: DeliveryFilter,
-    answer: page(200, DeliveryView),
-    example: { params: webhookParams, query: { state: "failed" }, answer: example },
+    response: page(200, DeliveryView),
+    example: { params: webhookParams, query: { state: "failed" }, response: example },
     handler: ({ deps, resource, query, page: wanted }) => listDeliveries(deps, resource, query, wanted),
   }),
   route({
@@ -79,8 +79,8 @@ export const deliveryRoutes = [
     tag: "Deliveries",
     summary: "Fetch a delivery with its attempts",
     access: deliveryOfPath,
-    answer: data(200, DeliveryWithAttempts),
-    example: { params, answer: { ...example, attempts: [lastAttempt] } },
+    response: data(200, DeliveryWithAttempts),
+    example: { params, response: { ...example, attempts: [lastAttempt] } },
     handler: async ({ resource }) => presentWithAttempts(resource),
   }),
   route({
@@ -91,9 +91,9 @@ export const deliveryRoutes = [
     summary: "Try a delivery again now",
     description: "Replaces the attempt that is scheduled; the retry schedule begins anew.",
     access: deliveryOfPath,
-    answer: accepted(202, DeliveryView),
+    response: accepted(202, DeliveryView),
     errors: ["conflict"],
-    example: { params, answer: example },
+    example: { params, response: example },
     handler: async ({ deps, resource }) => presentDelivery(await retryDelivery(deps, resource)),
   }),
   route({
@@ -105,9 +105,13 @@ export const deliveryRoutes = [
     description: "With `dry_run` they are only counted.",
     access: webhookOfPath,
     body: RecoverBody,
-    answer: data(200, Recovered),
+    response: data(200, Recovered),
     errors: ["conflict"],
-    example: { params: webhookParams, body: { since: 1_700_000_000, dry_run: true }, answer: { count: 12 } },
+    example: {
+      params: webhookParams,
+      body: { since: 1_700_000_000, dry_run: true },
+      response: { count: 12 },
+    },
     handler: async ({ deps, resource, body }) => {
       const act = body.dry_run ? countFailed : recoverFailed;
       return { count: await act(deps, resource, body.since * 1000) };
@@ -121,8 +125,11 @@ export const deliveryRoutes = [
     summary: "Send a signed test event now",
     description: "Tells what the endpoint said. It is not recorded, and works for a disabled webhook too.",
     access: webhookOfPath,
-    answer: data(200, TestAnswer),
-    example: { params: webhookParams, answer: { status: 200, latency_ms: 38, error: null, response: "ok" } },
+    response: data(200, TestResult),
+    example: {
+      params: webhookParams,
+      response: { status: 200, latency_ms: 38, error: null, response: "ok" },
+    },
     handler: ({ deps, resource }) => sendTest(deps, resource),
   }),
 ];

@@ -75,7 +75,7 @@ export const Recovered = Type.Object({
   count: Type.Integer({ description: "Deliveries tried again, or that would be" }),
 });
 
-export const TestAnswer = Type.Object({
+export const TestResult = Type.Object({
   status: Type.Union([Type.Integer(), Type.Null()], {
     description: "HTTP status; null where no answer came",
   }),
@@ -83,4 +83,4 @@ export const TestAnswer = Type.Object({
   error: Nullable(Type.String()),
   response: Type.String({ description: "First KB of the answer's body" }),
 });
-export type TestAnswer = Static<typeof TestAnswer>;
+export type TestResult = Static<typeof TestResult>;

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
-import { page } from "../http/answer.ts";
 import { plainCursor } from "../http/pagination.ts";
+import { page } from "../http/response.ts";
 import { type Access, type PathParams, routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
 import type { EventStream } from "../store/keys.ts";
@@ -23,7 +23,7 @@ interface SummaryRoute<Path extends string> {
   description?: string;
   access: Access<Deps, { _id: string }>;
   stream: EventStream;
-  example?: { params?: PathParams<Path>; query?: Static<typeof summaryQuery>; answer?: unknown };
+  example?: { params?: PathParams<Path>; query?: Static<typeof summaryQuery>; response?: unknown };
 }
 
 /** A route that reads one stream of an emitter's event summaries (rest-api.md, sections 4.4 and 4.7). */
@@ -32,7 +32,7 @@ export function summaryRoute<const Path extends string>({ stream, ...spec }: Sum
     method: "GET",
     ...spec,
     query: summaryQuery,
-    answer: page(200, EventSummarySchema, eventPage),
+    response: page(200, EventSummarySchema, eventPage),
     handler: ({ deps, resource, page, query }) =>
       readSummaries(deps, resource._id, stream, { ...page, expand: query.expand === "event" }),
   });

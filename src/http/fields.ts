@@ -1,8 +1,8 @@
 import type { TSchema } from "typebox";
 import type { FieldError } from "../lib/errors.ts";
-import type { Answer } from "./answer.ts";
+import type { ResponseSpec } from "./response.ts";
 
-/** Which top-level fields of the answer's objects the caller wants (rest-api.md section 4.1). */
+/** Which top-level fields of the response's objects the caller wants (rest-api.md section 4.1). */
 export interface FieldFilter {
   include?: ReadonlySet<string>;
   exclude?: ReadonlySet<string>;
@@ -23,14 +23,14 @@ export function fieldNames(schema: TSchema): Set<string> {
   ]);
 }
 
-/** Names that may be included or excluded; null where the answer has no fields to choose from. */
-export function answerFields(answer: Answer): Set<string> | null {
-  return "schema" in answer && answer.schema ? fieldNames(answer.schema) : null;
+/** Names that may be included or excluded; null where the response has no fields to choose from. */
+export function responseFields(response: ResponseSpec): Set<string> | null {
+  return "schema" in response && response.schema ? fieldNames(response.schema) : null;
 }
 
 /**
  * Reads `include` and `exclude`; an unknown name is an error that names it, so that a typo never passes silently. Where
- * the answer has no fields, both are without effect.
+ * the response has no fields, both are without effect.
  */
 export function readFieldFilter(
   query: { include?: string; exclude?: string },
@@ -45,7 +45,7 @@ export function readFieldFilter(
       .filter(Boolean);
     if (names.length === 0 || !known) continue;
     for (const name of names.filter(one => !known.has(one)).slice(0, 10)) {
-      errors.push({ in: "query", path: kind, message: `${name} is no field of the answer` });
+      errors.push({ in: "query", path: kind, message: `${name} is not a field of the response` });
     }
     filter[kind] = new Set(names);
   }

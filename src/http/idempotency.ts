@@ -3,7 +3,7 @@ import type { Cluster, Redis } from "ioredis";
 import type { Context } from "koa";
 import { AppError, invalidField } from "../lib/errors.ts";
 import { requestState } from "./request-log.ts";
-import { answerProblem } from "./respond-error.ts";
+import { respondProblem } from "./respond-error.ts";
 
 /** Whose request it is, and what it asks; the same key with another `request` is a conflict. */
 export interface KeyedRequest {
@@ -12,7 +12,7 @@ export interface KeyedRequest {
   request: unknown;
 }
 
-/** Runs `handle` once per `Idempotency-Key`, and answers a repetition with the first one's answer. */
+/** Runs `handle` once per `Idempotency-Key`, and answers a repetition with the first one's response. */
 export type Idempotency = (ctx: Context, request: KeyedRequest, handle: () => Promise<void>) => Promise<void>;
 
 export interface IdempotencyOptions {
@@ -28,7 +28,7 @@ interface StoredRequest {
   /** Makes every attempt's record another, so that only its own attempt replaces it. */
   attempt: string;
   fingerprint: string;
-  answer?: { status: number; type: string; body: string };
+  response?: { status: number; type: string; body: string };
 }
 
 const KEPT_MS = 12 * 3_600_000;
@@ -72,19 +72,19 @@ function replay(ctx: Context, stored: StoredRequest | undefined, fingerprint: st
   if (stored && stored.fingerprint !== fingerprint) {
     throw new AppError("conflict", "the Idempotency-Key was used for another request");
   }
-  if (!stored?.answer) {
+  if (!stored?.response) {
     throw new AppError("conflict", "a request with this Idempotency-Key is under way", {
       retryAfterMs: 1000,
     });
   }
-  ctx.status = stored.answer.status;
-  ctx.body = stored.answer.body;
-  ctx.type = stored.answer.type;
+  ctx.status = stored.response.status;
+  ctx.body = stored.response.body;
+  ctx.type = stored.response.type;
   ctx.set("Idempotency-Replayed", "true");
 }
 
 /** What may be answered again later: not a fault of ours, and not a "try again". */
-function answerToKeep(ctx: Context): StoredRequest["answer"] {
+function responseToKeep(ctx: Context): StoredRequest["response"] {
   const { status, body, type } = ctx;
   if (status >= 500 || status === 429) return undefined;
   if (typeof body === "object" && body !== null && (Buffer.isBuffer(body) || "pipe" in body))
@@ -107,12 +107,12 @@ export function createIdempotency({ redis, keyOf, seal, open }: IdempotencyOptio
     const isFirst = await redis.set(record, mine, "PX", IN_FLIGHT_MS, "NX").catch(unavailable);
     if (!isFirst) return replay(ctx, read(await redis.get(record).catch(unavailable)), fingerprint);
 
-    await handle().catch((error: unknown) => answerProblem(ctx, error));
-    const answer = answerToKeep(ctx);
-    const next = answer ? seal(JSON.stringify({ ...attempt, answer })) : "";
+    await handle().catch((error: unknown) => respondProblem(ctx, error));
+    const response = responseToKeep(ctx);
+    const next = response ? seal(JSON.stringify({ ...attempt, response })) : "";
     await redis.eval(REPLACE, 1, record, mine, next, KEPT_MS).catch((error: unknown) => {
-      // The work is done: its answer counts more than the record of it.
-      requestState(ctx).log.warn({ err: error }, "answer not kept for its Idempotency-Key");
+      // The work is done: its response counts more than the record of it.
+      requestState(ctx).log.warn({ err: error }, "response not kept for its Idempotency-Key");
     });
   };
 }

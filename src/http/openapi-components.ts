@@ -97,8 +97,8 @@ export const FIXED_HEADERS: Json = {
 
 const headerRef = (name: string) => ({ [name]: { $ref: `#/components/headers/${name}` } });
 
-/** On every answer. */
-export const ANSWER_HEADERS: Json = headerRef("X-Request-Id");
+/** On every response. */
+export const RESPONSE_HEADERS: Json = headerRef("X-Request-Id");
 
 /** One response per kind of problem, named by its code. */
 export function problemResponses(): Json {
@@ -108,7 +108,7 @@ export function problemResponses(): Json {
       code,
       {
         description: `${title}. ${meaning}`,
-        headers: { ...ANSWER_HEADERS, ...(isLater(code) && headerRef("Retry-After")) },
+        headers: { ...RESPONSE_HEADERS, ...(isLater(code) && headerRef("Retry-After")) },
         content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
       },
     ]),

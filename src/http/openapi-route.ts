@@ -1,5 +1,5 @@
-import { stream } from "./answer.ts";
 import { openapiDocument } from "./openapi.ts";
+import { stream } from "./response.ts";
 import { type AnyRoute, routeFor } from "./route.ts";
 
 /** `GET /v1/openapi.json`: the description of all routes, this one too. */
@@ -12,7 +12,7 @@ export function openapiRoute(routes: readonly AnyRoute[], version: string): AnyR
     tag: "Description",
     summary: "Read this description",
     access: { kind: "public" },
-    answer: stream("application/json"),
+    response: stream("application/json"),
     example: {},
     handler: async (): Promise<string> => {
       text ??= JSON.stringify(openapiDocument([...routes, self], { version, serverUrl: "/v1" }));

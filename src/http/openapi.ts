@@ -1,18 +1,18 @@
 import type { TSchema } from "typebox";
 import type { ErrorCode } from "../lib/errors.ts";
-import type { Answer } from "./answer.ts";
 import { checkExamples } from "./examples.ts";
 import {
-  ANSWER_HEADERS,
   collectSchemas,
   FIXED_HEADERS,
   FIXED_SCHEMAS,
   type Json,
   problemResponses,
+  RESPONSE_HEADERS,
   type SchemaCollection,
 } from "./openapi-components.ts";
 import { PROBLEMS } from "./problem.ts";
 import { queryParametersOf } from "./request-parameters.ts";
+import type { ResponseSpec } from "./response.ts";
 import type { AnyRoute } from "./route.ts";
 
 const DESCRIPTION = `Every request carries \`Authorization: Bearer <API key>\`. A trailing slash is optional.
@@ -28,7 +28,7 @@ const STATUS_TEXT: Record<number, string> = {
 
 const takesBody = (route: AnyRoute) => route.method !== "GET";
 
-/** Codes that a route may answer: those of every route, and its own. */
+/** Codes that a route may response: those of every route, and its own. */
 function errorCodes(route: AnyRoute): (keyof typeof PROBLEMS)[] {
   const keyed: ErrorCode[] =
     route.access.kind === "public" ? [] : ["unauthenticated", "not-found", "rate-limited", "unavailable"];
@@ -39,29 +39,34 @@ function errorCodes(route: AnyRoute): (keyof typeof PROBLEMS)[] {
   return [...new Set(["invalid", ...own, "headers-too-large", "internal"] as const)];
 }
 
-/** The answer's whole body with its envelope, as a schema or as an example. */
-function envelope(answer: Answer, object: unknown, list: (item: unknown) => unknown, info: unknown): Json {
-  if (answer.kind === "data" || answer.kind === "accepted") return { data: object };
-  return answer.kind === "page" ? { page_info: info, data: list(object) } : { data: list(object) };
+/** The response's whole body with its envelope, as a schema or as an example. */
+function envelope(
+  response: ResponseSpec,
+  object: unknown,
+  list: (item: unknown) => unknown,
+  info: unknown,
+): Json {
+  if (response.kind === "data" || response.kind === "accepted") return { data: object };
+  return response.kind === "page" ? { page_info: info, data: list(object) } : { data: list(object) };
 }
 
-function answerContent(route: AnyRoute, collection: SchemaCollection): Json {
-  const { answer, example } = route;
-  if (answer.kind === "stream") {
-    const type = answer.contentType.includes("json") ? "object" : "string";
-    return { content: { [answer.contentType]: { schema: { type } } } };
+function responseContent(route: AnyRoute, collection: SchemaCollection): Json {
+  const { response, example } = route;
+  if (response.kind === "stream") {
+    const type = response.contentType.includes("json") ? "object" : "string";
+    return { content: { [response.contentType]: { schema: { type } } } };
   }
-  const schema: TSchema | undefined = "schema" in answer ? answer.schema : undefined;
+  const schema: TSchema | undefined = "schema" in response ? response.schema : undefined;
   if (!schema) return {};
   const info = { $ref: "#/components/schemas/PageInfo" };
-  const properties = envelope(answer, collection.use(schema), items => ({ type: "array", items }), info);
+  const properties = envelope(response, collection.use(schema), items => ({ type: "array", items }), info);
   const page = { total_count: 1, count: 1, start_cursor: "ZGNfMQ", end_cursor: "ZGNfMQ" };
   return {
     content: {
       "application/json": {
         schema: { type: "object", required: Object.keys(properties), properties },
-        ...(example?.answer !== undefined && {
-          example: envelope(answer, example.answer, item => [item], page),
+        ...(example?.response !== undefined && {
+          example: envelope(response, example.response, item => [item], page),
         }),
       },
     },
@@ -103,7 +108,7 @@ function requestBodyOf(route: AnyRoute, collection: SchemaCollection): Json {
 }
 
 function responsesOf(route: AnyRoute, collection: SchemaCollection): Json {
-  const { status } = route.answer;
+  const { status } = route.response;
   const problems = errorCodes(route).map(code => [
     String(PROBLEMS[code].status),
     { $ref: `#/components/responses/${code}` },
@@ -111,8 +116,8 @@ function responsesOf(route: AnyRoute, collection: SchemaCollection): Json {
   return {
     [status]: {
       description: STATUS_TEXT[status] ?? "Done.",
-      headers: ANSWER_HEADERS,
-      ...answerContent(route, collection),
+      headers: RESPONSE_HEADERS,
+      ...responseContent(route, collection),
     },
     ...Object.fromEntries(problems),
   };

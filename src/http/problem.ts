@@ -64,9 +64,9 @@ export const PROBLEMS: Record<ErrorCode | "headers-too-large" | "internal", Prob
   unavailable: {
     status: 503,
     title: "Temporarily unavailable",
-    meaning: "A store does not answer; nothing was accepted, and the same request may succeed later.",
+    meaning: "A store does not response; nothing was accepted, and the same request may succeed later.",
   },
-  timeout: { status: 504, title: "Timed out", meaning: "What had to answer did not do so in time." },
+  timeout: { status: 504, title: "Timed out", meaning: "What had to response did not do so in time." },
   internal: {
     status: 500,
     title: "Internal error",
@@ -84,13 +84,13 @@ function codeOfStatus(status: number): keyof typeof PROBLEMS {
   return codes.find(code => PROBLEMS[code].status === status) ?? "invalid";
 }
 
-export interface ProblemAnswer {
+export interface ProblemResponse {
   problem: Problem;
   headers: Record<string, string>;
 }
 
-/** The answer to an error: an `AppError` in its own words, the rest in fixed ones (style.md, "Errors"). */
-export function problemOf(error: unknown): ProblemAnswer {
+/** The response to an error: an `AppError` in its own words, the rest in fixed ones (style.md, "Errors"). */
+export function problemOf(error: unknown): ProblemResponse {
   const status = error instanceof Error && "status" in error ? Number(error.status) : 500;
   const code = error instanceof AppError ? error.code : codeOfStatus(status);
   const kind = PROBLEMS[code];

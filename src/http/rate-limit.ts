@@ -23,7 +23,7 @@ export type RateLimit = (ctx: Context, key: string) => Promise<void>;
 const seconds = (ms: number) => String(Math.max(1, Math.ceil(ms / 1000)));
 
 /**
- * Tells every answer where the key stands (`RateLimit-*`). When the count can't be taken the request passes: a limit
+ * Tells every response where the key stands (`RateLimit-*`). When the count can't be taken the request passes: a limit
  * guards against too much, and an API that is down with its counter would be worse than one unlimited for a while.
  */
 export function rateLimit(consume: Consume, refusal = "too many requests with this API key"): RateLimit {

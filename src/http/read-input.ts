@@ -1,7 +1,7 @@
 import type { Context } from "koa";
 import { Type } from "typebox";
 import { AppError, type FieldError, notFound } from "../lib/errors.ts";
-import { answerFields, type FieldFilter, readFieldFilter } from "./fields.ts";
+import { type FieldFilter, readFieldFilter, responseFields } from "./fields.ts";
 import { type PageRequest, readPage } from "./pagination.ts";
 import type { ReadBody } from "./read-body.ts";
 import { queryParametersOf } from "./request-parameters.ts";
@@ -94,7 +94,7 @@ function collect<T>(errors: FieldError[], read: () => T, otherwise: T): T {
 /** Compiles a route's schemas once; the reader throws one 400 that names every wrong parameter and field. */
 export function compileInput(route: AnyRoute, readBody: ReadBody): ReadInput {
   const querySchema = queryParametersOf(route);
-  const known = answerFields(route.answer);
+  const known = responseFields(route.response);
   const coerce = new Map(
     Object.entries(querySchema.properties).map(([name, schema]) => [name, compileCoerce(schema)]),
   );
@@ -114,8 +114,8 @@ export function compileInput(route: AnyRoute, readBody: ReadBody): ReadInput {
     const { filter, errors: filterErrors } = readFieldFilter(texts, known);
     errors.push(...filterErrors);
     const limit = typeof query.limit === "number" ? query.limit : undefined;
-    const paging = route.answer.kind === "page" ? { ...texts, ...(limit && { limit }) } : {};
-    const options = route.answer.kind === "page" ? route.answer : {};
+    const paging = route.response.kind === "page" ? { ...texts, ...(limit && { limit }) } : {};
+    const options = route.response.kind === "page" ? route.response : {};
     const page = collect(errors, () => readPage(paging, options), { limit: 1 });
     if (errors.length > 0) throw refuse(errors);
     return { params, query, body, page, filter, ...(texts.org_id && { orgId: texts.org_id }) };

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Duplex } from "node:stream";
 import { PROBLEMS } from "./problem.ts";
 
-/** What Node's parser gives up on, before there is a request that the app could answer. */
+/** What Node's parser gives up on, before there is a request that the app could response. */
 function codeOf(error: NodeJS.ErrnoException): "headers-too-large" | "invalid" {
   return error.code === "HPE_HEADER_OVERFLOW" ? "headers-too-large" : "invalid";
 }

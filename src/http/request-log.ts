@@ -23,7 +23,7 @@ export function requestState(ctx: Context): RequestState {
 const SANE_ID = /^[A-Za-z0-9._~:/+=@-]{1,128}$/;
 
 /**
- * Gives every request its id and its logger, and writes one line when its answer is out (style.md, no. 24). Neither the
+ * Gives every request its id and its logger, and writes one line when its response is out (style.md, no. 24). Neither the
  * query string nor a header is logged: both may hold secrets.
  */
 export function requestLog(log: Logger): Middleware {
@@ -33,7 +33,7 @@ export function requestLog(log: Logger): Middleware {
     const requestId = SANE_ID.test(given) ? given : randomUUID();
     const state = Object.assign(requestState(ctx), { requestId, log: log.child({ request_id: requestId }) });
     ctx.set("X-Request-Id", requestId);
-    // At the end of the answer, so that a stream counts with its whole length.
+    // At the end of the response, so that a stream counts with its whole length.
     ctx.res.once("close", () => {
       const { status } = ctx;
       state.log[status >= 500 ? "warn" : "info"](

@@ -8,13 +8,13 @@ const COMMON = {
     Type.String({
       maxLength: 2000,
       description:
-        "Comma-separated fields of the answer's objects to keep; the others are absent, required or not.",
+        "Comma-separated fields of the response's objects to keep; the others are absent, required or not.",
     }),
   ),
   exclude: Type.Optional(
     Type.String({
       maxLength: 2000,
-      description: "Comma-separated fields of the answer's objects to leave out, required or not.",
+      description: "Comma-separated fields of the response's objects to leave out, required or not.",
     }),
   ),
   org_id: Type.Optional(
@@ -42,7 +42,7 @@ export function queryParametersOf(route: AnyRoute): TObject {
   const own = route.query?.properties ?? {};
   const common: TProperties = route.access.kind === "public" ? {} : COMMON;
   const paging: TProperties =
-    route.answer.kind === "page" ? pagination(route.answer.defaultLimit ?? DEFAULT_LIMIT) : {};
+    route.response.kind === "page" ? pagination(route.response.defaultLimit ?? DEFAULT_LIMIT) : {};
   for (const name of Object.keys(own)) {
     if (name in common || name in paging)
       throw new Error(`${route.id}: query parameter ${name} is a common one`);

@@ -4,7 +4,7 @@ import { problemOf } from "./problem.ts";
 import { requestState } from "./request-log.ts";
 
 /** Answers with the problem of `error`; what is no refusal of ours goes to the log with its cause. */
-export function answerProblem(ctx: Context, error: unknown): void {
+export function respondProblem(ctx: Context, error: unknown): void {
   const { problem, headers } = problemOf(error);
   const state = requestState(ctx);
   if (problem.status === 500) state.log.error({ err: error }, "request failed");
@@ -25,7 +25,7 @@ export function respondError(): Middleware {
       await next();
       if (ctx.status === 404 && ctx.body === undefined) throw notFound("path");
     } catch (error) {
-      answerProblem(ctx, error);
+      respondProblem(ctx, error);
     }
   };
 }

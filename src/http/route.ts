@@ -2,8 +2,8 @@ import type { Context } from "koa";
 import type { Static, TObject } from "typebox";
 import type { ErrorCode } from "../lib/errors.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { Answer, AnswerResult } from "./answer.ts";
 import type { PageRequest } from "./pagination.ts";
+import type { ResponseResult, ResponseSpec } from "./response.ts";
 
 /** Who an API key belongs to. */
 export interface Caller {
@@ -54,14 +54,14 @@ export interface RouteRequest<Deps, Params, Query, Body, Resource> {
   /** Whose things it may touch: that organization only, else the user and all its organizations. */
   owners: string[];
   resource: Resource;
-  /** Of a route with a paginated answer; the default page otherwise. */
+  /** Of a route with a paginated response; the default page otherwise. */
   page: PageRequest;
   ctx: Context;
   requestId: string;
   log: Logger;
 }
 
-interface RouteDescription<Path extends string, A extends Answer> {
+interface RouteDescription<Path extends string, A extends ResponseSpec> {
   method: Method;
   /** Such as `/sources/{id}/events`, without the prefix and without a trailing slash (both forms are served). */
   path: Path;
@@ -71,8 +71,8 @@ interface RouteDescription<Path extends string, A extends Answer> {
   summary: string;
   /** Markdown. */
   description?: string;
-  answer: A;
-  /** What it may answer beyond what every route may (400, 401, 404 where the access rule says so, 413, 415, 429, 5xx). */
+  response: A;
+  /** What it may response beyond what every route may (400, 401, 404 where the access rule says so, 413, 415, 429, 5xx). */
   errors?: readonly ErrorCode[];
 }
 
@@ -83,7 +83,7 @@ export interface RouteSpec<
   Params extends TObject,
   Query extends TObject,
   Body extends TObject,
-  A extends Answer,
+  A extends ResponseSpec,
   Resource,
 > extends RouteDescription<Path, A> {
   access: Access<Deps, Resource>;
@@ -96,12 +96,12 @@ export interface RouteSpec<
     params?: PathParams<Path>;
     query?: Partial<Static<Query>>;
     body?: Static<Body>;
-    /** One object of the answer, without its envelope. */
-    answer?: unknown;
+    /** One object of the response, without its envelope. */
+    response?: unknown;
   };
   handler: (
     request: RouteRequest<Deps, PathParams<Path> & Static<Params>, Static<Query>, Static<Body>, Resource>,
-  ) => Promise<AnswerResult<A>>;
+  ) => Promise<ResponseResult<A>>;
 }
 
 /** The request of a route whose schemas are not known by type any more. */
@@ -111,12 +111,12 @@ export type AnyRequest<Deps> = RouteRequest<Deps, Record<string, string>, unknow
  * A route as the router and the description see it. A list that needs several dependencies is an
  * `AnyRoute<Platform>[]`; `AnyRoute` alone fits every route, for code that calls no handler.
  */
-export interface AnyRoute<Deps = never> extends RouteDescription<string, Answer> {
+export interface AnyRoute<Deps = never> extends RouteDescription<string, ResponseSpec> {
   access: Access<Deps, unknown>;
   params?: TObject;
   query?: TObject;
   body?: TObject;
-  example?: { params?: object; query?: object; body?: unknown; answer?: unknown };
+  example?: { params?: object; query?: object; body?: unknown; response?: unknown };
   handler: (request: AnyRequest<Deps>) => Promise<unknown>;
 }
 
@@ -124,7 +124,7 @@ export interface AnyRoute<Deps = never> extends RouteDescription<string, Answer>
 export function routeFor<Deps>() {
   return <
     const Path extends string,
-    A extends Answer,
+    A extends ResponseSpec,
     Params extends TObject = NoFields,
     Query extends TObject = NoFields,
     Body extends TObject = NoFields,

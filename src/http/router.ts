@@ -8,7 +8,7 @@ import { createReadBody, type ReadBody } from "./read-body.ts";
 import { compileInput, type Input } from "./read-input.ts";
 import { requestState } from "./request-log.ts";
 import type { AnyRoute, Caller } from "./route.ts";
-import { compileAnswerCheck, sendAnswer } from "./send-answer.ts";
+import { compileResponseCheck, sendResponse } from "./send-response.ts";
 
 export interface RouterOptions<Deps> {
   deps: Deps;
@@ -17,8 +17,8 @@ export interface RouterOptions<Deps> {
   authenticate: Authenticate;
   /** 1 MB unless told. */
   maxBodyBytes?: number;
-  /** For tests: an answer that does not fit its declaration becomes a 500. */
-  checkAnswers?: boolean;
+  /** For tests: an response that does not fit its declaration becomes a 500. */
+  checkResponses?: boolean;
   /** Counts a request of an API key; throws when it is one too many. */
   rateLimit?: RateLimit;
   /** Serves `Idempotency-Key` on POST. */
@@ -36,7 +36,7 @@ function callerOf(caller: Caller | undefined, route: AnyRoute): Caller {
 /** Serves one route, in this order: key, rate, input, organization, resource, handler. */
 function serve<Deps>(route: AnyRoute<Deps>, options: RouterOptions<Deps>, readBody: ReadBody) {
   const readInput = compileInput(route, readBody);
-  const check = options.checkAnswers ? compileAnswerCheck(route.id, route.answer) : undefined;
+  const check = options.checkResponses ? compileResponseCheck(route.id, route.response) : undefined;
 
   const act = async (ctx: Context, input: Input, caller: Caller | undefined) => {
     const { requestId, log } = requestState(ctx);
@@ -44,7 +44,7 @@ function serve<Deps>(route: AnyRoute<Deps>, options: RouterOptions<Deps>, readBo
     const resource = await loadResource(route, options.deps, input.params, scope.owners);
     const { params, query, body, page } = input;
     const handle = async () => {
-      ctx.status = route.answer.status;
+      ctx.status = route.response.status;
       const result = await route.handler({
         deps: options.deps,
         params,
@@ -61,7 +61,7 @@ function serve<Deps>(route: AnyRoute<Deps>, options: RouterOptions<Deps>, readBo
         },
       });
       check?.(result);
-      sendAnswer(ctx, route.answer, result, input.filter);
+      sendResponse(ctx, route.response, result, input.filter);
     };
     if (!options.idempotency || !caller || route.method !== "POST") return handle();
     await options.idempotency(

@@ -14,7 +14,7 @@ function newAjv(options: Options): Ajv {
 const checking = newAjv({ useDefaults: true });
 const coercing = newAjv({ coerceTypes: true });
 
-/** Past these an answer would only echo what somebody sent to fill it. */
+/** Past these an response would only echo what somebody sent to fill it. */
 const MAX_ERRORS = 50;
 const MAX_PATH_CHARS = 200;
 

@@ -12,8 +12,8 @@ import type { Reply } from "../queues/replies.ts";
 import type { RunItem } from "../queues/run-item.ts";
 import { loadCode } from "../runs/load-code.ts";
 import { INGRESS_PREFIX } from "../sources/endpoint.ts";
-import { answered, CORS, type HttpAnswer, MAX_BODY_BYTES, taken } from "./http-answer.ts";
 import { httpEvent } from "./http-event.ts";
+import { answered, CORS, type IngressResponse, MAX_BODY_BYTES, taken } from "./response.ts";
 
 type IngressPlatform = Pick<
   Platform,
@@ -45,7 +45,7 @@ export function ingress(platform: IngressPlatform): Middleware {
 /** Looked up, and enqueued, in one round trip for all requests that come at the same time. */
 const TOGETHER = 100;
 
-/** Never an answer older than the request: what was deleted a moment ago is gone. */
+/** Never an response older than the request: what was deleted a moment ago is gone. */
 function openLookup(platform: IngressPlatform): (endpoint: string) => Promise<Source | null> {
   return createBatcher(
     async (endpoints: string[]) => {
@@ -127,9 +127,9 @@ async function take(platform: IngressPlatform, { ctx, source, path, enqueue }: T
     return;
   }
   const replies = await platform.replies();
-  const answer = replies.first(runId, platform.config.answerWaitMs);
+  const response = replies.first(runId, platform.config.httpResponseWaitMs);
   await enqueue({ sourceId: source._id, item: { ...item, reply_to: replies.address } });
-  respond(ctx, await answer, { isCustom, runId });
+  respond(ctx, await response, { isCustom, runId });
 }
 
 async function readBody(ctx: Context): Promise<Buffer> {
@@ -148,7 +148,7 @@ function respond(
   reply: Reply | null,
   { isCustom, runId }: { isCustom: boolean; runId: string },
 ): void {
-  if (!reply) throw new AppError("timeout", "the component did not answer in time");
+  if (!reply) throw new AppError("timeout", "the component did not response in time");
   if (reply.type === "response") {
     send(ctx, answered(reply.response));
     return;
@@ -161,7 +161,7 @@ function respond(
   send(ctx, taken(runId));
 }
 
-function send(ctx: Context, { status, headers, body }: HttpAnswer): void {
+function send(ctx: Context, { status, headers, body }: IngressResponse): void {
   ctx.status = status;
   ctx.set(headers);
   ctx.body = body;

@@ -1,4 +1,4 @@
-import { page } from "../http/answer.ts";
+import { page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
 import { ownSource } from "../sources/routes.ts";
@@ -34,8 +34,8 @@ export const runRoutes = [
       "Those of the last 7 days, by when their trigger came. `total_count` above 10,000 may be up to a minute old.",
     access: ownSource,
     query: RunFilter,
-    answer: page(200, RunView),
-    example: { params: { id: example.source_id }, query: { outcome: "error" }, answer: example },
+    response: page(200, RunView),
+    example: { params: { id: example.source_id }, query: { outcome: "error" }, response: example },
     handler: ({ deps, resource, query, page: wanted }) => listRuns(deps, resource, query, wanted),
   }),
 ];

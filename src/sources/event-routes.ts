@@ -4,7 +4,7 @@ import { eventRow } from "../events/present.ts";
 import { readSummaries } from "../events/read.ts";
 import { EventIdSchema, EventRowSchema } from "../events/schema.ts";
 import { eventPage, summaryQuery, summaryRoute } from "../events/summary-route.ts";
-import { accepted, page, stream } from "../http/answer.ts";
+import { accepted, page, stream } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { invalidField } from "../lib/errors.ts";
 import { eventScore } from "../lib/event-id.ts";
@@ -54,7 +54,7 @@ export const eventRoutes = [
     summary: "Read the last events a source emitted",
     description: "Newest first, 100 at most are kept.",
     access: ownSource,
-    example: { params, query: { expand: "event" }, answer: emitted },
+    example: { params, query: { expand: "event" }, response: emitted },
     stream: "emits",
   }),
   summaryRoute({
@@ -63,7 +63,7 @@ export const eventRoutes = [
     tag,
     summary: "Read the last errors of a source",
     access: ownSource,
-    example: { params, answer: failed },
+    example: { params, response: failed },
     stream: "errors",
   }),
   summaryRoute({
@@ -72,7 +72,7 @@ export const eventRoutes = [
     tag,
     summary: "Read the last log lines of a source",
     access: ownSource,
-    example: { params, answer: logged },
+    example: { params, response: logged },
     stream: "logs",
   }),
   route({
@@ -84,11 +84,11 @@ export const eventRoutes = [
     description: "The rows that clients of this kind of API read: id, event, channel and time.",
     access: ownSource,
     query: summaryQuery,
-    answer: page(200, EventRowSchema, eventPage),
+    response: page(200, EventRowSchema, eventPage),
     example: {
       params,
       query: { expand: "event" },
-      answer: { id: emitted.id, e: { hello: "world" }, k: "emit", ts: emitted.indexed_at_ms, metadata },
+      response: { id: emitted.id, e: { hello: "world" }, k: "emit", ts: emitted.indexed_at_ms, metadata },
     },
     handler: async ({ deps, resource, page, query }) => {
       const found = await readSummaries(deps, resource._id, "emits", {
@@ -107,7 +107,7 @@ export const eventRoutes = [
     description:
       "Server-sent events of what the source emits (`emit`), its errors (`error`) and log lines (`log`), with a heartbeat each 15 s. `curl -N` shows it; `Last-Event-ID` resumes. A key may watch 20 streams at once.",
     access: ownSource,
-    answer: stream("text/event-stream"),
+    response: stream("text/event-stream"),
     example: { params },
     handler: ({ deps, resource, ctx, caller }) => {
       const lastEventId = ctx.get("last-event-id");
@@ -129,10 +129,10 @@ export const eventRoutes = [
     tag,
     summary: "Delete a range of a source's stored events",
     description:
-      "Both ends are inclusive; an absent end is open. The deletion is done by a worker after the answer.",
+      "Both ends are inclusive; an absent end is open. The deletion is done by a worker after the response.",
     access: ownSource,
     query: Type.Object({ start_id: Type.Optional(EventIdSchema), end_id: Type.Optional(EventIdSchema) }),
-    answer: accepted(202),
+    response: accepted(202),
     errors: ["unavailable"],
     example: { params, query: { start_id: "1700000000000-0", end_id: "1700000060000-0" } },
     handler: async ({ deps, resource, query: { start_id, end_id } }) => {

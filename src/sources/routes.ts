@@ -1,4 +1,4 @@
-import { data, empty, page } from "../http/answer.ts";
+import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
@@ -61,8 +61,8 @@ export const sourceRoutes = [
     tag,
     summary: "List your sources",
     access: { kind: "owner" },
-    answer: page(200, SourceSchema),
-    example: { answer: shown },
+    response: page(200, SourceSchema),
+    example: { response: shown },
     handler: async ({ deps, owner, page }) => {
       const found = await listSources(deps, owner, page);
       return { ...found, rows: await presentSources(deps, found.rows) };
@@ -75,8 +75,8 @@ export const sourceRoutes = [
     tag,
     summary: "List an organization's sources",
     access: { kind: "member" },
-    answer: page(200, SourceSchema),
-    example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, answer: shown },
+    response: page(200, SourceSchema),
+    example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, response: shown },
     handler: async ({ deps, owner, page }) => {
       const found = await listSources(deps, owner, page);
       return { ...found, rows: await presentSources(deps, found.rows) };
@@ -89,12 +89,12 @@ export const sourceRoutes = [
     tag,
     summary: "Deploy a source",
     description:
-      "`component_id` wins over `key`, `component_code` and `component_url`; its deploy and activate hooks run before the answer.",
+      "`component_id` wins over `key`, `component_code` and `component_url`; its deploy and activate hooks run before the response.",
     access: { kind: "owner" },
     body: NewSource,
-    answer: data(201, SourceSchema),
+    response: data(201, SourceSchema),
     errors: ["not-found", "unavailable"],
-    example: { body: example, answer: shown },
+    example: { body: example, response: shown },
     handler: async ({ deps, body, owner, owners, caller }) =>
       presentSource(deps, await createSource(deps, { owner, owners, userId: caller.userId }, body)),
   }),
@@ -105,8 +105,8 @@ export const sourceRoutes = [
     tag,
     summary: "Read a source by id or name slug",
     access: ownSource,
-    answer: data(200, SourceDetailSchema),
-    example: { params, answer: { ...shown, dropped: { "no-listener": 3 } } },
+    response: data(200, SourceDetailSchema),
+    example: { params, response: { ...shown, dropped: { "no-listener": 3 } } },
     handler: async ({ deps, resource }) => ({
       ...(await presentSource(deps, resource)),
       dropped: await readDrops(deps, resource._id),
@@ -121,9 +121,9 @@ export const sourceRoutes = [
     description: "What is left out stays as it is, but `active`, which defaults to true.",
     access: ownSource,
     body: SourceUpdate,
-    answer: data(200, SourceSchema),
+    response: data(200, SourceSchema),
     errors: ["unavailable"],
-    example: { params, body: { name: "hello", active: false }, answer: { ...shown, active: false } },
+    example: { params, body: { name: "hello", active: false }, response: { ...shown, active: false } },
     handler: async ({ deps, body, owner, owners, caller, resource }) =>
       presentSource(deps, await updateSource(deps, { owner, owners, userId: caller.userId }, resource, body)),
   }),
@@ -134,7 +134,7 @@ export const sourceRoutes = [
     tag,
     summary: "Delete a source",
     access: ownSource,
-    answer: empty(204),
+    response: empty(204),
     example: { params },
     handler: ({ deps, resource }) => deleteSource(deps, resource),
   }),

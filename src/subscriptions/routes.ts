@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { data, empty, list } from "../http/answer.ts";
+import { data, empty, list } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { Subscription } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
@@ -60,9 +60,9 @@ export const subscriptionRoutes = [
     access: { kind: "owner" },
     query: subscription,
     body: Type.Object({ filter: Type.Optional(FilterSchema) }),
-    answer: data(200, SubscriptionSchema),
+    response: data(200, SubscriptionSchema),
     errors: ["not-found"],
-    example: { query: exampleQuery, body: { filter: { "issue.state": "open" } }, answer: shown },
+    example: { query: exampleQuery, body: { filter: { "issue.state": "open" } }, response: shown },
     handler: async ({ deps, query, body, owner, owners, caller }) =>
       present(
         await subscribe(
@@ -81,7 +81,7 @@ export const subscriptionRoutes = [
     description: "`event_name` is the value stored on the subscription: empty when none was set.",
     access: { kind: "owner" },
     query: subscription,
-    answer: empty(204),
+    response: empty(204),
     errors: ["not-found"],
     example: { query: exampleQuery },
     handler: ({ deps, query, owner, owners, caller }) =>
@@ -99,11 +99,11 @@ export const subscriptionRoutes = [
       event_name: Type.Union([Type.Literal("$errors"), Type.Literal("$logs")]),
       listener_id: ListenerId,
     }),
-    answer: data(200, AutoSubscriptionSchema),
+    response: data(200, AutoSubscriptionSchema),
     errors: ["not-found"],
     example: {
       query: { event_name: "$errors", listener_id: exampleQuery.listener_id },
-      answer: {
+      response: {
         id: "asub_0CjBBn4Yt7KqS0xG",
         event_name: "$errors",
         listener_id: exampleQuery.listener_id,
@@ -125,8 +125,8 @@ export const subscriptionRoutes = [
     tag,
     summary: "List your subscriptions",
     access: { kind: "owner" },
-    answer: list(200, SubscriptionSchema),
-    example: { answer: shown },
+    response: list(200, SubscriptionSchema),
+    example: { response: shown },
     handler: async ({ deps, owner }) => (await listSubscriptions(deps, owner)).map(present),
   }),
   route({
@@ -136,8 +136,8 @@ export const subscriptionRoutes = [
     tag,
     summary: "List an organization's subscriptions",
     access: { kind: "member" },
-    answer: list(200, SubscriptionSchema),
-    example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, answer: shown },
+    response: list(200, SubscriptionSchema),
+    example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, response: shown },
     handler: async ({ deps, owner }) => (await listSubscriptions(deps, owner)).map(present),
   }),
 ];

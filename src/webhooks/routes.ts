@@ -1,4 +1,4 @@
-import { data, empty, page } from "../http/answer.ts";
+import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { Webhook } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
@@ -59,8 +59,8 @@ export const webhookRoutes = [
     access: { kind: "owner" },
     query: NewWebhookParams,
     body: NewWebhookBody,
-    answer: data(201, WebhookWithKey),
-    example: { query: { url: example.url, name: "orders" }, answer: { ...example, signing_key } },
+    response: data(201, WebhookWithKey),
+    example: { query: { url: example.url, name: "orders" }, response: { ...example, signing_key } },
     handler: ({ deps, query, body, owner, caller }) =>
       createWebhook(deps, { ownerId: owner, userId: caller.userId, ...query, ...body }),
   }),
@@ -71,8 +71,8 @@ export const webhookRoutes = [
     tag: "Webhooks",
     summary: "List your webhooks",
     access: { kind: "owner" },
-    answer: page(200, WebhookView),
-    example: { answer: example },
+    response: page(200, WebhookView),
+    example: { response: example },
     handler: ({ deps, owner, page: wanted }) => listWebhooks(deps, owner, wanted),
   }),
   route({
@@ -82,8 +82,8 @@ export const webhookRoutes = [
     tag: "Webhooks",
     summary: "List an organization's webhooks",
     access: { kind: "member" },
-    answer: page(200, WebhookView),
-    example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, answer: example },
+    response: page(200, WebhookView),
+    example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, response: example },
     handler: ({ deps, owner, page: wanted }) => listWebhooks(deps, owner, wanted),
   }),
   route({
@@ -93,8 +93,8 @@ export const webhookRoutes = [
     tag: "Webhooks",
     summary: "Fetch a webhook",
     access: ownWebhook,
-    answer: data(200, WebhookView),
-    example: { params, answer: example },
+    response: data(200, WebhookView),
+    example: { params, response: example },
     handler: async ({ deps, resource }) => presentWebhook(deps, resource),
   }),
   route({
@@ -107,8 +107,8 @@ export const webhookRoutes = [
       "What is left out stays as it is. Deliveries under way go to the url that holds when each attempt is made.",
     access: ownWebhook,
     body: WebhookChanges,
-    answer: data(200, WebhookView),
-    example: { params, body: { active: true }, answer: example },
+    response: data(200, WebhookView),
+    example: { params, body: { active: true }, response: example },
     handler: ({ deps, resource, body }) => updateWebhook(deps, resource, body),
   }),
   route({
@@ -119,7 +119,7 @@ export const webhookRoutes = [
     summary: "Delete a webhook",
     description: "Its subscriptions go with it, and its pending deliveries end.",
     access: ownWebhook,
-    answer: empty(204),
+    response: empty(204),
     example: { params },
     handler: ({ deps, resource }) => deleteWebhook(deps, resource._id),
   }),
@@ -133,9 +133,9 @@ export const webhookRoutes = [
       "The new key is shown this once. The old one signs too for 24 hours: `webhook-signature` and `x-pd-signature` " +
       "then carry one signature for each, the newest first.",
     access: ownWebhook,
-    answer: data(200, WebhookWithKey),
+    response: data(200, WebhookWithKey),
     errors: ["conflict"],
-    example: { params, answer: { ...example, signing_key } },
+    example: { params, response: { ...example, signing_key } },
     handler: ({ deps, resource }) => rotateSigningKey(deps, resource),
   }),
 ];

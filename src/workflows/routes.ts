@@ -25,7 +25,7 @@ export const workflowRoutes = [
     tag: "Workflows",
     summary: "Read the last events a workflow emitted",
     access: workflow,
-    example: { params, query: { expand: "event" }, answer: summary },
+    example: { params, query: { expand: "event" }, response: summary },
     stream: "emits",
   }),
   summaryRoute({
@@ -36,7 +36,7 @@ export const workflowRoutes = [
     access: workflow,
     example: {
       params,
-      answer: {
+      response: {
         ...summary,
         event: {
           original_event: { hello: "world" },

@@ -63,7 +63,7 @@ describe("authorization of every route", () => {
   after(() => world.close());
 
   const isSuccess = (route: AnyRoute, answer: ApiAnswer<unknown>, who: string) => {
-    expect(answer.status, `${who}: ${answer.text}`).to.equal(route.answer.status);
+    expect(answer.status, `${who}: ${answer.text}`).to.equal(route.response.status);
     expect(faultsOf(route, answer), who).to.deep.equal([]);
   };
 

@@ -59,9 +59,9 @@ export async function startFuzzTarget(): Promise<FuzzTarget> {
       if (NAMED[name]) parameters[`query.${name}`] = await make(NAMED[name]);
     }
     if (access.kind !== "public") parameters["query.org_id"] = [orgId];
-    if (route.answer.kind === "page") {
-      const cursor = (route.answer.cursor ?? rowIdCursor).encode(
-        route.answer.cursor ? "1700000000000-0" : newId("wh"),
+    if (route.response.kind === "page") {
+      const cursor = (route.response.cursor ?? rowIdCursor).encode(
+        route.response.cursor ? "1700000000000-0" : newId("wh"),
       );
       parameters["query.after"] = parameters["query.before"] = [cursor];
     }

@@ -58,8 +58,8 @@ describe("queries of the whole system", () => {
     for (const route of routes) {
       const owner = route.access.kind === "member" ? { api, orgId } : { api };
       const answer = await send(api, route, await exampleRequest(world, route, owner));
-      expect(answer.status, `${route.id}: ${answer.text}`).to.equal(route.answer.status);
-      const isList = route.answer.kind === "page" && answer.body.page_info.start_cursor !== null;
+      expect(answer.status, `${route.id}: ${answer.text}`).to.equal(route.response.status);
+      const isList = route.response.kind === "page" && answer.body.page_info.start_cursor !== null;
       if (!isList) continue;
       for (const name of ["after", "before"]) {
         const request = await exampleRequest(world, route, owner);

@@ -29,9 +29,9 @@ describe("the OpenAPI document", () => {
       expect(without.map(({ name }) => `add example for parameter ${name}`)).to.deep.equal([]);
       const body = requestBody?.content["application/json"];
       if (requestBody?.required) expect(body, "add example.body").to.have.property("example");
-      const answer = responseOf(route, route.answer.status)?.content?.["application/json"];
-      const isEnvelope = answer !== undefined && route.answer.kind !== "stream";
-      if (isEnvelope) expect(answer, "add example.answer").to.have.property("example");
+      const answer = responseOf(route, route.response.status)?.content?.["application/json"];
+      const isEnvelope = answer !== undefined && route.response.kind !== "stream";
+      if (isEnvelope) expect(answer, "add example.response").to.have.property("example");
     });
   }
 });
@@ -52,7 +52,7 @@ describe("the examples of the OpenAPI document", () => {
       // In an organization where the path asks for one; else in the caller's own account.
       const who = route.access.kind === "member" ? owner : { api: owner.api };
       const answer = await send(owner.api, route, await exampleRequest(world, route, who));
-      expect(answer.status, answer.text).to.equal(route.answer.status);
+      expect(answer.status, answer.text).to.equal(route.response.status);
       expect(faultsOf(route, answer)).to.deep.equal([]);
     });
   }

@@ -86,7 +86,7 @@ export async function send(
   headers: Record<string, string> = {},
   // biome-ignore lint/suspicious/noExplicitAny: what a client sees is any JSON
 ): Promise<ApiAnswer<any>> {
-  const isEndless = route.answer.kind === "stream" && route.answer.contentType === "text/event-stream";
+  const isEndless = route.response.kind === "stream" && route.response.contentType === "text/event-stream";
   const abort = new AbortController();
   const options = { query, headers, ...(body && { body }) };
   if (!isEndless) return api.request(method, path, options);

@@ -1,7 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { expect } from "chai";
 import { routes } from "../../src/app.ts";
-import { answerFields } from "../../src/http/fields.ts";
+import { responseFields } from "../../src/http/fields.ts";
 import type { AnyRoute } from "../../src/http/route.ts";
 import type { ApiAnswer, Problem } from "../support/api.ts";
 import { openWorld } from "./open-world.ts";
@@ -23,7 +23,7 @@ describe("requests to every route", () => {
   const example = (route: AnyRoute) =>
     exampleRequest(world, route, route.access.kind === "member" ? owner : { api: owner.api });
   const isDone = (route: AnyRoute, answer: ApiAnswer<unknown>) =>
-    expect(answer.status, answer.text).to.equal(route.answer.status);
+    expect(answer.status, answer.text).to.equal(route.response.status);
   /** A 400 that names this parameter or field, and where it stood. */
   const names = (answer: ApiAnswer<Problem>, place: string, path: string) => {
     expect(answer.status, answer.text).to.equal(400);
@@ -51,7 +51,7 @@ describe("requests to every route", () => {
   };
 
   for (const route of routes) {
-    const fields = [...(answerFields(route.answer) ?? [])];
+    const fields = [...(responseFields(route.response) ?? [])];
     const queryNames = Object.keys(route.query?.properties ?? {});
 
     describe(`${route.method} ${route.path}`, () => {
@@ -72,7 +72,7 @@ describe("requests to every route", () => {
             const refused = await send(owner.api, route, withQuery(request, { [kind]: "id,surprise" }));
             if (fields.length === 0) continue;
             names(refused, "query", kind);
-            expect(refused.text).to.include("surprise is no field of the answer");
+            expect(refused.text).to.include("surprise is not a field of the response");
           }
           const [kept = "", ...others] = fields;
           const queries: Record<string, string>[] = [{ include: kept }, { exclude: others.join(",") }];

@@ -24,8 +24,8 @@ describe("pages of", () => {
   after(() => world.close());
 
   for (const route of routes) {
-    if (route.answer.kind !== "page") continue;
-    const { cursor: codec = rowIdCursor, defaultLimit = DEFAULT_LIMIT } = route.answer;
+    if (route.response.kind !== "page") continue;
+    const { cursor: codec = rowIdCursor, defaultLimit = DEFAULT_LIMIT } = route.response;
 
     describe(`GET ${route.path}`, () => {
       let owner: Owner;

@@ -4,9 +4,9 @@ import { Writable } from "node:stream";
 import Koa from "koa";
 import { pino } from "pino";
 import { Type } from "typebox";
-import { accepted, data, empty, list, page, stream } from "../../src/http/answer.ts";
 import { requestLog } from "../../src/http/request-log.ts";
 import { respondError } from "../../src/http/respond-error.ts";
+import { accepted, data, empty, list, page, stream } from "../../src/http/response.ts";
 import { type AnyRoute, type Caller, routeFor } from "../../src/http/route.ts";
 import { createRouter, type RouterOptions } from "../../src/http/router.ts";
 
@@ -63,8 +63,8 @@ export const demoRoutes: AnyRoute<Deps>[] = [
       color: Type.Optional(Type.Union([Type.Literal("red"), Type.Literal("blue")])),
     }),
     errors: ["conflict"],
-    answer: data(201, ThingSchema),
-    example: { query: { name: "one" }, answer: { id: "t_one", owner: "u_ann", name: "one", size: 3 } },
+    response: data(201, ThingSchema),
+    example: { query: { name: "one" }, response: { id: "t_one", owner: "u_ann", name: "one", size: 3 } },
     async handler({ deps, query, body, owner }) {
       deps.calls.push({ query, body });
       return { id: "t_new", owner, name: query.name, size: query.size ?? null };
@@ -77,7 +77,7 @@ export const demoRoutes: AnyRoute<Deps>[] = [
     tag: "Things",
     summary: "List the caller's things",
     access: { kind: "caller" },
-    answer: page(200, ThingSchema),
+    response: page(200, ThingSchema),
     async handler({ deps, page: { limit, after }, owners }) {
       const mine = deps.things.filter(thing => owners.includes(thing.owner));
       const start = after ? mine.findIndex(thing => thing.id === after) + 1 : 0;
@@ -97,7 +97,7 @@ export const demoRoutes: AnyRoute<Deps>[] = [
     tag: "Things",
     summary: "List an organization's things",
     access: { kind: "member" },
-    answer: list(200, ThingSchema),
+    response: list(200, ThingSchema),
     handler: async ({ deps, owner }) => deps.things.filter(thing => thing.owner === owner),
   }),
   route({
@@ -108,7 +108,7 @@ export const demoRoutes: AnyRoute<Deps>[] = [
     summary: "Get a thing",
     access: { kind: "resource", what: "thing", load: loadThing },
     params: thingParams,
-    answer: data(200, ThingSchema),
+    response: data(200, ThingSchema),
     handler: async ({ resource }) => resource,
   }),
   route({
@@ -120,7 +120,7 @@ export const demoRoutes: AnyRoute<Deps>[] = [
     access: { kind: "resource", what: "thing", load: loadThing },
     params: thingParams,
     body: Type.Object({ size: Type.Integer(), loud: Type.Boolean({ default: true }) }),
-    answer: data(200, ThingSchema),
+    response: data(200, ThingSchema),
     handler: async ({ deps, resource, body }) => {
       deps.calls.push(body);
       return { ...resource, size: body.size };
@@ -133,7 +133,7 @@ export const demoRoutes: AnyRoute<Deps>[] = [
     tag: "Things",
     summary: "Delete a thing",
     access: { kind: "resource", what: "thing", load: loadThing },
-    answer: empty(),
+    response: empty(),
     handler: async () => {},
   }),
   route({
@@ -144,7 +144,7 @@ export const demoRoutes: AnyRoute<Deps>[] = [
     summary: "Delete its events",
     access: { kind: "resource", what: "thing", load: loadThing },
     query: Type.Object({ start_id: Type.Optional(Type.String()) }),
-    answer: accepted(),
+    response: accepted(),
     handler: async ({ deps, query }) => {
       deps.calls.push(query);
     },
@@ -156,7 +156,7 @@ export const demoRoutes: AnyRoute<Deps>[] = [
     tag: "Live",
     summary: "Say hello",
     access: { kind: "public" },
-    answer: stream("text/event-stream"),
+    response: stream("text/event-stream"),
     handler: async () => "data: hello\n\n",
   }),
   route({
@@ -166,7 +166,7 @@ export const demoRoutes: AnyRoute<Deps>[] = [
     tag: "Broken",
     summary: "Fail",
     access: { kind: "owner" },
-    answer: empty(),
+    response: empty(),
     handler: async () => {
       throw new Error("password=hunter2");
     },
@@ -179,7 +179,7 @@ export const demoRoutes: AnyRoute<Deps>[] = [
     summary: "Answer otherwise than declared",
     access: { kind: "owner" },
     query: Type.Object({ how: Type.Optional(Type.String()) }),
-    answer: data(200, ThingSchema),
+    response: data(200, ThingSchema),
     handler: async ({ query, owner }) => {
       const thing = { id: "t_odd", owner, name: "odd", size: 1 };
       return (query.how === "type"

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import { Type } from "typebox";
-import { data, empty } from "../../src/http/answer.ts";
 import { createIdempotency } from "../../src/http/idempotency.ts";
+import { data, empty } from "../../src/http/response.ts";
 import { routeFor } from "../../src/http/route.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import { createSecrets } from "../../src/store/secrets.ts";
@@ -22,14 +22,14 @@ const routes = [
     id: "order",
     query: Type.Object({ item: Type.String() }),
     body: Type.Object({ a: Type.Optional(Type.Integer()), b: Type.Optional(Type.Integer()) }),
-    answer: data(201, Type.Object({ number: Type.Integer(), signing_key: Type.String() })),
+    response: data(201, Type.Object({ number: Type.Integer(), signing_key: Type.String() })),
     handler: async ({ deps }) => ({ number: deps.calls.push("order"), signing_key: "whsec_visible" }),
   }),
   route({
     ...common,
     path: "/slow",
     id: "slow",
-    answer: empty(),
+    response: empty(),
     handler: async ({ deps }) => {
       deps.calls.push("slow");
       await new Promise<void>(resolve => {
@@ -41,7 +41,7 @@ const routes = [
     ...common,
     path: "/refused",
     id: "refused",
-    answer: empty(),
+    response: empty(),
     handler: async ({ deps }) => {
       throw new AppError("conflict", `refused ${deps.calls.push("refused")}`);
     },
@@ -50,7 +50,7 @@ const routes = [
     ...common,
     path: "/flaky",
     id: "flaky",
-    answer: empty(),
+    response: empty(),
     handler: async () => {
       failures += 1;
       if (failures === 1) throw new AppError("unavailable", "not now");
@@ -103,8 +103,8 @@ describe("http/idempotency", () => {
   it("refuses a key with another request", async () => {
     await post("/v1/orders?item=a", "k4");
     for (const [path, body] of [["/v1/orders?item=b"], ["/v1/orders?item=a", { a: 1 }]] as const) {
-      const answer = await post(path, "k4", { body });
-      expect([answer.status, answer.json.detail]).to.deep.equal([
+      const response = await post(path, "k4", { body });
+      expect([response.status, response.json.detail]).to.deep.equal([
         409,
         "the Idempotency-Key was used for another request",
       ]);
@@ -127,7 +127,7 @@ describe("http/idempotency", () => {
     const before = demo.deps.calls.length;
     const answers = await Promise.all(Array.from({ length: 8 }, () => post("/v1/orders?item=c", "k6")));
     expect(demo.deps.calls.length).to.equal(before + 1);
-    expect(answers.map(answer => answer.status)).to.include(201);
+    expect(answers.map(response => response.status)).to.include(201);
     for (const { status } of answers) expect(status).to.be.oneOf([201, 409]);
   });
 
@@ -137,7 +137,7 @@ describe("http/idempotency", () => {
     expect(again.headers["content-type"]).to.match(/^application\/problem\+json/);
   });
 
-  it("keeps no answer of 5xx: the next attempt is a first one", async () => {
+  it("keeps no response of 5xx: the next attempt is a first one", async () => {
     expect((await post("/v1/flaky", "k8")).status).to.equal(503);
     expect((await post("/v1/flaky", "k8")).status).to.equal(204);
   });
@@ -151,8 +151,8 @@ describe("http/idempotency", () => {
   });
 
   it("refuses a key that is too long", async () => {
-    const answer = await post("/v1/orders?item=a", "x".repeat(256));
-    expect(answer.json.errors).to.deep.equal([
+    const response = await post("/v1/orders?item=a", "x".repeat(256));
+    expect(response.json.errors).to.deep.equal([
       { in: "header", path: "Idempotency-Key", message: "must have at most 255 characters" },
     ]);
   });
@@ -161,8 +161,8 @@ describe("http/idempotency", () => {
     const redis = absentRedis();
     const cut = await startDemo({ routes, idempotency: createIdempotency({ redis, keyOf, ...secrets }) });
     const headers = { "idempotency-key": "k1" };
-    const answer = await cut.send({ method: "POST", path: "/v1/orders?item=a", headers });
-    expect([answer.status, answer.headers["retry-after"], cut.deps.calls]).to.deep.equal([503, "1", []]);
+    const response = await cut.send({ method: "POST", path: "/v1/orders?item=a", headers });
+    expect([response.status, response.headers["retry-after"], cut.deps.calls]).to.deep.equal([503, "1", []]);
     expect((await cut.send({ method: "POST", path: "/v1/orders?item=a" })).status).to.equal(201);
     await cut.close();
     redis.disconnect();

@@ -14,8 +14,8 @@ describe("http/read-input", () => {
   const lastCall = () => demo.deps.calls.at(-1);
 
   it("takes parameters from the query string as their declared types", async () => {
-    const answer = await create("/v1/things?name=42&size=7&loud=true");
-    expect(answer.json).to.deep.equal({ data: { id: "t_new", owner: "u_ann", name: "42", size: 7 } });
+    const response = await create("/v1/things?name=42&size=7&loud=true");
+    expect(response.json).to.deep.equal({ data: { id: "t_new", owner: "u_ann", name: "42", size: 7 } });
     expect(lastCall()).to.deep.equal({ query: { name: "42", size: 7, loud: true }, body: {} });
   });
 
@@ -33,9 +33,13 @@ describe("http/read-input", () => {
   });
 
   it("turns no type of a body field into another", async () => {
-    const answer = await demo.send({ method: "PUT", path: "/v1/things/t_one", body: { size: "7", loud: 1 } });
-    expect(answer.status).to.equal(400);
-    expect(answer.json.errors).to.deep.equal([
+    const response = await demo.send({
+      method: "PUT",
+      path: "/v1/things/t_one",
+      body: { size: "7", loud: 1 },
+    });
+    expect(response.status).to.equal(400);
+    expect(response.json.errors).to.deep.equal([
       { in: "body", path: "size", message: "must be an integer" },
       { in: "body", path: "loud", message: "must be a boolean" },
     ]);
@@ -48,10 +52,10 @@ describe("http/read-input", () => {
 
   it("names everything that is wrong at once", async () => {
     const body = { size: -1, shape: { sides: "3", corners: 3 }, color: "green", sice: 3 };
-    const answer = await create("/v1/things?include=id,nmae&exclude=sise&wrong=1", body);
-    expect(answer.status).to.equal(400);
-    expect(answer.headers["content-type"]).to.match(/^application\/problem\+json/);
-    expect(answer.json.errors).to.have.deep.members([
+    const response = await create("/v1/things?include=id,nmae&exclude=sise&wrong=1", body);
+    expect(response.status).to.equal(400);
+    expect(response.headers["content-type"]).to.match(/^application\/problem\+json/);
+    expect(response.json.errors).to.have.deep.members([
       { in: "query", path: "name", message: "is required" },
       { in: "query", path: "wrong", message: "is not known" },
       { in: "body", path: "size", message: "must be an integer or null" },
@@ -59,16 +63,16 @@ describe("http/read-input", () => {
       { in: "body", path: "shape.sides", message: "must be an integer" },
       { in: "body", path: "shape.corners", message: "is not known" },
       { in: "body", path: "color", message: "must be one of red, blue" },
-      { in: "query", path: "include", message: "nmae is no field of the answer" },
-      { in: "query", path: "exclude", message: "sise is no field of the answer" },
+      { in: "query", path: "include", message: "nmae is no field of the response" },
+      { in: "query", path: "exclude", message: "sise is no field of the response" },
     ]);
-    expect(answer.json.detail).to.match(/; and 6 more$/);
-    expect(answer.json.error).to.equal(answer.json.detail);
+    expect(response.json.detail).to.match(/; and 6 more$/);
+    expect(response.json.error).to.equal(response.json.detail);
   });
 
   it("refuses a parameter that is given twice", async () => {
-    const answer = await create("/v1/things?name=a&name=b");
-    expect(answer.json.errors).to.deep.equal([
+    const response = await create("/v1/things?name=a&name=b");
+    expect(response.json.errors).to.deep.equal([
       { in: "query", path: "name", message: "is given more than once" },
     ]);
   });
@@ -91,8 +95,8 @@ describe("http/read-input", () => {
 
   it("refuses a body that is no JSON by its type with 415", async () => {
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "x"]) {
-      const answer = await create("/v1/things?name=a", "{}", { "content-type": type });
-      expect([answer.status, answer.json.title], type).to.deep.equal([415, "Unsupported media type"]);
+      const response = await create("/v1/things?name=a", "{}", { "content-type": type });
+      expect([response.status, response.json.title], type).to.deep.equal([415, "Unsupported media type"]);
     }
     const odd = { "content-encoding": "compress" };
     expect((await create("/v1/things?name=a", "{}", odd)).status).to.equal(415);
@@ -102,15 +106,15 @@ describe("http/read-input", () => {
     const typed = { "content-type": "application/json; charset=utf-8" };
     expect((await create("/v1/things", '{"name":"ä"}', typed)).json.data.name).to.equal("ä");
     const packed = gzipSync('{"name":"packed"}');
-    const answer = await create("/v1/things", packed, { "content-encoding": "gzip" });
-    expect(answer.json.data.name).to.equal("packed");
+    const response = await create("/v1/things", packed, { "content-encoding": "gzip" });
+    expect(response.json.data.name).to.equal("packed");
   });
 
   it("refuses what is no JSON object with 400", async () => {
     const texts = ["{", "[]", "1", '"a"', "null", " ", "{'a':1}", '{"name":"a"}x', "[[1]]"];
     for (const text of texts) {
-      const answer = await create("/v1/things?name=a", text);
-      expect([answer.status, answer.json.errors?.[0].in], text).to.deep.equal([400, "body"]);
+      const response = await create("/v1/things?name=a", text);
+      expect([response.status, response.json.errors?.[0].in], text).to.deep.equal([400, "body"]);
     }
     expect((await create("/v1/things?name=a", "junk", { "content-encoding": "gzip" })).status).to.equal(400);
   });
@@ -123,8 +127,8 @@ describe("http/read-input", () => {
 
   it("refuses nesting that would exhaust the stack, and keys that no store takes", async () => {
     const deep = `{"props":${'{"a":'.repeat(1500)}1${"}".repeat(1500)}}`;
-    const answer = await create("/v1/things?name=a", deep);
-    expect([answer.status, answer.json.detail]).to.deep.equal([
+    const response = await create("/v1/things?name=a", deep);
+    expect([response.status, response.json.detail]).to.deep.equal([
       400,
       "the body is nested deeper than 50 levels",
     ]);

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { Type } from "typebox";
-import { data } from "../../src/http/answer.ts";
 import { docsPage } from "../../src/http/docs-page.ts";
 import { openapiDocument } from "../../src/http/openapi.ts";
 import type { Json } from "../../src/http/openapi-components.ts";
 import { PROBLEMS } from "../../src/http/problem.ts";
+import { data } from "../../src/http/response.ts";
 import { type AnyRoute, routeFor } from "../../src/http/route.ts";
 import { type DemoServer, demoRoutes, startDemo } from "./demo-server.ts";
 
@@ -64,7 +64,7 @@ describe("http/openapi", () => {
     expect(name).to.include({ in: "query", required: true, example: "one" });
   });
 
-  it("shows each answer in its envelope, with its example", () => {
+  it("shows each response in its envelope, with its example", () => {
     const content = (one: Operation, status: string) => one.responses[status]?.content?.["application/json"];
     const thing = { $ref: "#/components/schemas/Thing" };
     expect(content(operation("post", "/things"), "201")).to.deep.equal({
@@ -79,7 +79,7 @@ describe("http/openapi", () => {
     expect(operation("get", "/live").responses["200"]?.content).to.have.key("text/event-stream");
   });
 
-  it("lists the problems that a route may answer", () => {
+  it("lists the problems that a route may response", () => {
     const statuses = (one: Operation) => Object.keys(one.responses);
     expect(statuses(operation("post", "/things"))).to.include.members([
       "400",
@@ -105,7 +105,7 @@ describe("http/openapi", () => {
         tag: "T",
         summary: "T",
         access: { kind: "owner" },
-        answer: data(200, Type.Object({ a: Type.Integer() }, { title })),
+        response: data(200, Type.Object({ a: Type.Integer() }, { title })),
         handler: async () => ({ a: 1 }),
       }),
       ...more,
@@ -116,14 +116,14 @@ describe("http/openapi", () => {
         openapiDocument(routes, options);
 
     it("refuses an example that does not fit", () => {
-      expect(make(one({ example: { answer: { a: "1", b: 2 } } }))).to.throw(
+      expect(make(one({ example: { response: { a: "1", b: 2 } } }))).to.throw(
         "a must be an integer; b is not known",
       );
     });
 
     it("refuses two schemas of one name", () => {
       const other = data(200, Type.Object({ b: Type.Integer() }, { title: "Odd" }));
-      expect(make(one({}), one({ path: "/other", answer: other }))).to.throw("two schemas are named Odd");
+      expect(make(one({}), one({ path: "/other", response: other }))).to.throw("two schemas are named Odd");
     });
 
     it("refuses a parameter that is a common one, or a body field as well", () => {
@@ -142,8 +142,8 @@ describe("http/docs-page", () => {
   after(() => demo.close());
 
   it("leads to its page from the path with a slash, without a key", async () => {
-    const answer = await demo.send({ path: "/docs/", key: null });
-    expect([answer.status, answer.headers.location]).to.deep.equal([302, "../docs"]);
+    const response = await demo.send({ path: "/docs/", key: null });
+    expect([response.status, response.headers.location]).to.deep.equal([302, "../docs"]);
   });
 
   it("serves a page whose scripts all come from here and stand in files", async () => {

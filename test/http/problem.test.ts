@@ -62,16 +62,16 @@ describe("http/respond-error and request-log", () => {
     until(() => demo.lines.find(line => line.request_id === requestId && line.msg === msg));
 
   it("answers a fault with fixed words and logs its cause", async () => {
-    const answer = await demo.send({ method: "POST", path: "/v1/broken" });
-    expect([answer.status, answer.json.title]).to.deep.equal([500, "Internal error"]);
-    expect(answer.text).not.to.include("hunter2");
-    const line = (await lineOf(answer.headers["x-request-id"], "request failed")) as {
+    const response = await demo.send({ method: "POST", path: "/v1/broken" });
+    expect([response.status, response.json.title]).to.deep.equal([500, "Internal error"]);
+    expect(response.text).not.to.include("hunter2");
+    const line = (await lineOf(response.headers["x-request-id"], "request failed")) as {
       err: { message: string };
     };
     expect(line.err.message).to.include("hunter2");
   });
 
-  it("gives every answer a request id: the caller's when it is sane, else a new one", async () => {
+  it("gives every response a request id: the caller's when it is sane, else a new one", async () => {
     const idFor = async (path: string, id?: string) =>
       (await demo.send({ path, ...(id && { headers: { "x-request-id": id } }) })).headers["x-request-id"];
     expect(await idFor("/v1/things/t_one", "trace-1.a:b")).to.equal("trace-1.a:b");
@@ -82,8 +82,8 @@ describe("http/respond-error and request-log", () => {
   });
 
   it("writes one line a request, without path, query or headers", async () => {
-    const answer = await demo.send({ path: "/v1/things/t_one?include=id&org_id=o_red" });
-    const line = await lineOf(answer.headers["x-request-id"], "request");
+    const response = await demo.send({ path: "/v1/things/t_one?include=id&org_id=o_red" });
+    const line = await lineOf(response.headers["x-request-id"], "request");
     expect(line).to.include({
       method: "GET",
       route: "/v1/things/{id}",

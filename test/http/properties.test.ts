@@ -7,7 +7,7 @@ import { type DemoServer, startDemo } from "./demo-server.ts";
 describe("http, for any input", () => {
   let demo: DemoServer;
   before(async () => {
-    demo = await startDemo({ checkAnswers: true });
+    demo = await startDemo({ checkResponses: true });
   });
   after(() => demo.close());
 
@@ -61,8 +61,8 @@ describe("http, for any input", () => {
         const inBody = (place: string, value: unknown, other: unknown) =>
           place === "query" ? undefined : place === "body" ? value : other;
         const body = { name: inBody(nameAt, text, "other"), size: inBody(sizeAt, size, size + 1) };
-        const answer = await demo.send({ method: "POST", path: `/v1/things?${query}`, body });
-        expect(answer.json).to.deep.equal({ data: { id: "t_new", owner: "u_ann", name: text, size } });
+        const response = await demo.send({ method: "POST", path: `/v1/things?${query}`, body });
+        expect(response.json).to.deep.equal({ data: { id: "t_new", owner: "u_ann", name: text, size } });
       }),
       { numRuns: 60 },
     );
@@ -126,11 +126,11 @@ describe("http, for any input", () => {
     const method = fc.constantFrom("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS");
     await fc.assert(
       fc.asyncProperty(method, path, query, body, async (verb, where, asked, sent) => {
-        const answer = await demo.send({ method: verb, path: `${where}?${asked}`, body: sent });
-        expect(answer.status).to.be.lessThan(500);
-        expect(answer.headers["x-request-id"]).to.match(/./);
-        if (answer.status >= 400 && verb !== "HEAD") {
-          expect(answer.json).to.include.keys("type", "title", "status", "detail", "error");
+        const response = await demo.send({ method: verb, path: `${where}?${asked}`, body: sent });
+        expect(response.status).to.be.lessThan(500);
+        expect(response.headers["x-request-id"]).to.match(/./);
+        if (response.status >= 400 && verb !== "HEAD") {
+          expect(response.json).to.include.keys("type", "title", "status", "detail", "error");
         }
       }),
       { numRuns: 400 },

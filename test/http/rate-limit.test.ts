@@ -24,8 +24,8 @@ describe("http/rate-limit", () => {
   it("lets a key have its points and its burst, then answers 429 with the wait", async () => {
     const answers = [];
     for (let i = 0; i < 7; i++) answers.push(await demo.send({ path }));
-    expect(answers.map(answer => answer.status)).to.deep.equal([200, 200, 200, 200, 200, 429, 429]);
-    expect(answers.map(answer => answer.headers["ratelimit-remaining"]).slice(0, 4)).to.deep.equal([
+    expect(answers.map(response => response.status)).to.deep.equal([200, 200, 200, 200, 200, 429, 429]);
+    expect(answers.map(response => response.headers["ratelimit-remaining"]).slice(0, 4)).to.deep.equal([
       "2",
       "1",
       "0",

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Type } from "typebox";
-import { accepted, data, empty, list, page } from "../../src/http/answer.ts";
+import { accepted, data, empty, list, page } from "../../src/http/response.ts";
 import { type AnyRoute, routeFor } from "../../src/http/route.ts";
 
 interface Deps {
@@ -22,7 +22,7 @@ const declared: AnyRoute<Deps>[] = [
     access: { kind: "resource", what: "thing", load: async (_deps, id) => ({ id, size: 3, hidden: true }) },
     query: Type.Object({ deep: Type.Optional(Type.Boolean()), limit: Type.Integer() }),
     body: Type.Object({ size: Type.Integer(), note: Type.Optional(Type.String()) }),
-    answer: data(200, Thing),
+    response: data(200, Thing),
     async handler({ deps, params, query, body, resource }) {
       const greeting: string = deps.greeting;
       const id: string = params.id;
@@ -47,7 +47,7 @@ const declared: AnyRoute<Deps>[] = [
     tag: "Things",
     summary: "List",
     access: { kind: "member" },
-    answer: list(200, Thing),
+    response: list(200, Thing),
     // @ts-expect-error the size is missing
     handler: async ({ params }) => [{ id: params.org_id }],
   }),
@@ -58,7 +58,7 @@ const declared: AnyRoute<Deps>[] = [
     tag: "Things",
     summary: "Page",
     access: { kind: "caller" },
-    answer: page(200, Thing),
+    response: page(200, Thing),
     // @ts-expect-error a page is no array
     handler: async () => [{ id: "1", size: 1 }],
   }),
@@ -69,7 +69,7 @@ const declared: AnyRoute<Deps>[] = [
     tag: "Things",
     summary: "Delete",
     access: { kind: "owner" },
-    answer: empty(),
+    response: empty(),
     handler: async ({ resource }) => {
       const none: undefined = resource;
       return none;
@@ -82,7 +82,7 @@ const declared: AnyRoute<Deps>[] = [
     tag: "Things",
     summary: "Delete",
     access: { kind: "owner" },
-    answer: accepted(),
+    response: accepted(),
     handler: async () => {},
   }),
   route({
@@ -92,7 +92,7 @@ const declared: AnyRoute<Deps>[] = [
     tag: "Things",
     summary: "Wrong",
     access: { kind: "owner" },
-    answer: data(200, Thing),
+    response: data(200, Thing),
     // @ts-expect-error a text is no thing
     handler: async () => "thing",
   }),

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { empty } from "../../src/http/answer.ts";
+import { empty } from "../../src/http/response.ts";
 import { routeFor } from "../../src/http/route.ts";
 import { createRouter } from "../../src/http/router.ts";
 import { type DemoServer, type Deps, startDemo } from "./demo-server.ts";
@@ -20,8 +20,8 @@ describe("http/router", () => {
 
     it("takes %24errors for $errors", async () => {
       for (const name of ["$errors", "%24errors"]) {
-        const answer = await demo.send({ method: "DELETE", path: `/v1/things/t_one/${name}/events` });
-        expect([answer.status, answer.text], name).to.deep.equal([202, ""]);
+        const response = await demo.send({ method: "DELETE", path: `/v1/things/t_one/${name}/events` });
+        expect([response.status, response.text], name).to.deep.equal([202, ""]);
       }
     });
 
@@ -34,26 +34,32 @@ describe("http/router", () => {
         "/v1/Things/t_one",
         "/v1/things/t_one//",
       ]) {
-        const answer = await demo.send({ path });
-        expect([answer.status, answer.json?.type], path).to.deep.equal([404, "/docs/errors#not-found"]);
+        const response = await demo.send({ path });
+        expect([response.status, response.json?.type], path).to.deep.equal([404, "/docs/errors#not-found"]);
       }
     });
 
     it("answers another method of a known path with 405 and Allow", async () => {
-      const answer = await demo.send({ method: "PATCH", path: "/v1/things/t_one" });
-      expect(answer.status).to.equal(405);
-      expect(answer.headers.allow?.split(", ")).to.have.members(["HEAD", "GET", "PUT", "DELETE", "OPTIONS"]);
+      const response = await demo.send({ method: "PATCH", path: "/v1/things/t_one" });
+      expect(response.status).to.equal(405);
+      expect(response.headers.allow?.split(", ")).to.have.members([
+        "HEAD",
+        "GET",
+        "PUT",
+        "DELETE",
+        "OPTIONS",
+      ]);
     });
 
     it("answers OPTIONS with the methods, without a key", async () => {
-      const answer = await demo.send({ method: "OPTIONS", path: "/v1/things/", key: null });
-      expect([answer.status, answer.headers.allow]).to.deep.equal([204, "POST, OPTIONS"]);
+      const response = await demo.send({ method: "OPTIONS", path: "/v1/things/", key: null });
+      expect([response.status, response.headers.allow]).to.deep.equal([204, "POST, OPTIONS"]);
     });
 
     it("answers HEAD as GET, without the body", async () => {
-      const answer = await demo.send({ method: "HEAD", path: "/v1/things/t_one" });
-      expect([answer.status, answer.text]).to.deep.equal([200, ""]);
-      expect(answer.headers["content-type"]).to.match(/^application\/json/);
+      const response = await demo.send({ method: "HEAD", path: "/v1/things/t_one" });
+      expect([response.status, response.text]).to.deep.equal([200, ""]);
+      expect(response.headers["content-type"]).to.match(/^application\/json/);
     });
 
     it("refuses a NUL in a path parameter and takes broken percent-encoding for absent", async () => {
@@ -76,10 +82,10 @@ describe("http/router", () => {
         "key-ann",
         "Bearer a b",
       ]) {
-        const answer = await demo.send({ ...withoutKey, key: null, headers: { authorization } });
-        expect(answer.status, authorization).to.equal(401);
-        expect(answer.headers["www-authenticate"]).to.match(/^Bearer/);
-        expect(answer.json.title).to.equal("API key required");
+        const response = await demo.send({ ...withoutKey, key: null, headers: { authorization } });
+        expect(response.status, authorization).to.equal(401);
+        expect(response.headers["www-authenticate"]).to.match(/^Bearer/);
+        expect(response.json.title).to.equal("API key required");
       }
     });
 
@@ -89,17 +95,17 @@ describe("http/router", () => {
     });
 
     it("serves a public route without a key", async () => {
-      const answer = await demo.send({ path: "/v1/live", key: null });
-      expect([answer.status, answer.text]).to.deep.equal([200, "data: hello\n\n"]);
-      expect(answer.headers["content-type"]).to.match(/^text\/event-stream/);
+      const response = await demo.send({ path: "/v1/live", key: null });
+      expect([response.status, response.text]).to.deep.equal([200, "data: hello\n\n"]);
+      expect(response.headers["content-type"]).to.match(/^text\/event-stream/);
     });
 
     it("answers 404 alike for what is absent, misnamed or somebody else's", async () => {
       const details = [];
       for (const id of ["t_none", "t_bob", "NOT-AN-ID", "t_one%20"]) {
-        const answer = await demo.send({ path: `/v1/things/${id}` });
-        expect(answer.status, id).to.equal(404);
-        details.push(answer.json.detail);
+        const response = await demo.send({ path: `/v1/things/${id}` });
+        expect(response.status, id).to.equal(404);
+        details.push(response.json.detail);
       }
       expect(new Set(details)).to.deep.equal(new Set(["thing not found"]));
     });
@@ -117,8 +123,8 @@ describe("http/router", () => {
         "/v1/orgs/o_red/things?org_id=o_blue",
         "/v1/things/t_one?org_id=u_ann",
       ]) {
-        const answer = await demo.send({ path });
-        expect([answer.status, answer.json.detail], path).to.deep.equal([404, "organization not found"]);
+        const response = await demo.send({ path });
+        expect([response.status, response.json.detail], path).to.deep.equal([404, "organization not found"]);
       }
       expect((await demo.send({ path: "/v1/orgs/o_red/things", key: "key-bob" })).status).to.equal(404);
     });
@@ -150,7 +156,7 @@ describe("http/router", () => {
         tag: "T",
         summary: "T",
         access: { kind: "caller" },
-        answer: empty(),
+        response: empty(),
         handler: async () => {},
       });
 

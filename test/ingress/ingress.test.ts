@@ -81,34 +81,34 @@ describe("requests to a source", function () {
       component_code: `export default { name: "Slow", version: "0.0.1", props: { http: "$.interface.http" },
         async run() { await new Promise(resolve => setTimeout(resolve, 1000)); } };`,
     });
-    const answer = await send(endpointOf(slow));
-    const { run_id } = JSON.parse(answer.text);
+    const response = await send(endpointOf(slow));
+    const { run_id } = JSON.parse(response.text);
     expect(await RunRecords(system.web.mongo).exists({ _id: run_id })).to.equal(null);
-    expect(answer.status).to.equal(200);
-    expect(answer.headers["content-type"]).to.include("application/json");
-    expect(answer.headers["x-request-id"]).to.be.a("string");
+    expect(response.status).to.equal(200);
+    expect(response.headers["content-type"]).to.include("application/json");
+    expect(response.headers["x-request-id"]).to.be.a("string");
     await until(() => RunRecords(system.web.mongo).exists({ _id: run_id }), { what: "the run's record" });
   });
 
   for (const method of ["GET", "PUT", "DELETE", "PATCH", "PROPFIND", "PURGE", "TRACE"]) {
     it(`may be ${method}`, async () => {
-      const answer = await send(echoUrl, { method, path: "/some/path?a=1&a=2&b=" });
-      expect(answer.status).to.equal(200);
-      const event = await eventOf(answer.text);
+      const response = await send(echoUrl, { method, path: "/some/path?a=1&a=2&b=" });
+      expect(response.status).to.equal(200);
+      const event = await eventOf(response.text);
       expect(event).to.deep.include({ method, path: "/some/path", query: { a: ["1", "2"], b: "" } });
       expect(event.url).to.equal(`${echoUrl}/some/path?a=1&a=2&b=`);
       expect(event.client_ip).to.equal("127.0.0.1");
     });
   }
 
-  it("may be HEAD, whose answer has no body", async () => {
-    const answer = await send(echoUrl, { method: "HEAD" });
-    expect([answer.status, answer.text]).to.deep.equal([200, ""]);
+  it("may be HEAD, whose response has no body", async () => {
+    const response = await send(echoUrl, { method: "HEAD" });
+    expect([response.status, response.text]).to.deep.equal([200, ""]);
   });
 
   it("carry headers in lower case, without a router's, and the exact text, whose HMAC fits", async () => {
     const raw = '{ "a" : 1.0,\r\n\t"ü": "\\u00fc \u{1f600}" }\n';
-    const answer = await send(echoUrl, {
+    const response = await send(echoUrl, {
       headers: {
         "Content-Type": "application/json",
         "X-Hub-Signature": "sha256=1",
@@ -118,7 +118,7 @@ describe("requests to a source", function () {
       },
       body: [raw],
     });
-    const event = await eventOf(answer.text);
+    const event = await eventOf(response.text);
     expect(event.bodyRaw).to.equal(raw);
     expect(event.hmac).to.equal(createHmac("sha256", "key").update(raw).digest("hex"));
     expect(event.body).to.deep.equal({ a: 1, ü: "ü \u{1f600}" });
@@ -145,8 +145,8 @@ describe("requests to a source", function () {
       ],
     ];
     for (const [type, body, wanted] of requests) {
-      const answer = await send(echoUrl, { headers: { "content-type": type }, body });
-      expect((await eventOf(answer.text)).body, type).to.deep.equal(wanted);
+      const response = await send(echoUrl, { headers: { "content-type": type }, body });
+      expect((await eventOf(response.text)).body, type).to.deep.equal(wanted);
     }
   });
 
@@ -185,9 +185,12 @@ describe("requests to a source", function () {
   for (const [path, query, wanted] of paths) {
     it(`may go to the path ${JSON.stringify(path + query)}`, async () => {
       const target = new URL(echoUrl).pathname + path + query;
-      const answer = await sendRaw(echoUrl, `GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
-      expect(answer).to.match(/^HTTP\/1\.1 200 OK/);
-      const event = await eventOf(answer.slice(answer.lastIndexOf("{")));
+      const response = await sendRaw(
+        echoUrl,
+        `GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
+      );
+      expect(response).to.match(/^HTTP\/1\.1 200 OK/);
+      const event = await eventOf(response.slice(response.lastIndexOf("{")));
       expect(event.path).to.equal(wanted);
       expect(event.query).to.deep.equal(Object.fromEntries(new URLSearchParams(query)));
     });
@@ -206,9 +209,9 @@ describe("requests to a source", function () {
   ];
   for (const [what, head] of heads) {
     it(`may have ${what}`, async () => {
-      const answer = await sendRaw(echoUrl, head(`${new URL(echoUrl).pathname}/odd`));
-      expect(answer).to.match(/^HTTP\/1\.1 200 OK/);
-      const event = await eventOf(answer.slice(answer.lastIndexOf("{")));
+      const response = await sendRaw(echoUrl, head(`${new URL(echoUrl).pathname}/odd`));
+      expect(response).to.match(/^HTTP\/1\.1 200 OK/);
+      const event = await eventOf(response.slice(response.lastIndexOf("{")));
       expect(event).to.deep.include({ path: "/odd", query: { a: "1" }, url: `${echoUrl}/odd?a=1` });
     });
   }
@@ -223,9 +226,9 @@ describe("requests to a source", function () {
       `/in/${token}%20`,
       `/in/${token.toLowerCase()}x`,
     ]) {
-      const answer = await send(new URL(path, echoUrl).href);
-      expect(answer.status, path).to.equal(404);
-      expect(JSON.parse(answer.text).title).to.equal("Not found");
+      const response = await send(new URL(path, echoUrl).href);
+      expect(response.status, path).to.equal(404);
+      expect(JSON.parse(response.text).title).to.equal("Not found");
     }
     const source = await api.createSource({ component_code: ECHO });
     await api.expect(200, "PUT", `/sources/${source.id}`, { body: { active: false } });
@@ -273,19 +276,19 @@ describe("requests to a source", function () {
       ["a body where none may be", { status: 204, body: "ignored" }, { status: 204, text: "" }],
       ["a redirect", { status: 302, headers: { location: "https://a.example/" } }, { status: 302, text: "" }],
     ];
-    for (const [what, response, wanted] of responses) {
-      it(`have ${what} as their answer`, async () => {
-        const answer = await ask({ response });
-        expect([answer.status, answer.text]).to.deep.equal([wanted.status, wanted.text]);
-        if (wanted.type) expect(answer.headers["content-type"]).to.match(wanted.type);
+    for (const [what, given, wanted] of responses) {
+      it(`have ${what} as their response`, async () => {
+        const response = await ask({ response: given });
+        expect([response.status, response.text]).to.deep.equal([wanted.status, wanted.text]);
+        if (wanted.type) expect(response.headers["content-type"]).to.match(wanted.type);
       });
     }
 
-    it("have any bytes as their answer", async () => {
+    it("have any bytes as their response", async () => {
       const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i));
-      const answer = await ask({ response: {}, bytes: bytes.toString("base64") });
-      expect(answer.body.equals(bytes)).to.equal(true);
-      expect(answer.headers["content-type"]).to.equal("application/octet-stream");
+      const response = await ask({ response: {}, bytes: bytes.toString("base64") });
+      expect(response.body.equals(bytes)).to.equal(true);
+      expect(response.headers["content-type"]).to.equal("application/octet-stream");
     });
 
     it("have headers of the component's, but none that would describe our connection or lend our origin", async () => {
@@ -300,13 +303,13 @@ describe("requests to a source", function () {
         "Content-Security-Policy": "default-src *",
         "X-Latin": "caf\u00e9",
       };
-      const answer = await ask({ response: { headers, body: "<script>1</script>" } });
-      expect(answer.text).to.equal("<script>1</script>");
-      expect(answer.headers).to.include({ "x-mine": "1", "x-latin": "caf\u00e9", "content-length": "18" });
-      expect(answer.headers["set-cookie"]).to.deep.equal(["a=1; HttpOnly"]);
-      expect(answer.headers["content-security-policy"]).to.equal("sandbox");
-      expect(answer.headers).not.to.have.any.keys("transfer-encoding", "upgrade");
-      expect(answer.headers.connection).not.to.equal("upgrade");
+      const response = await ask({ response: { headers, body: "<script>1</script>" } });
+      expect(response.text).to.equal("<script>1</script>");
+      expect(response.headers).to.include({ "x-mine": "1", "x-latin": "caf\u00e9", "content-length": "18" });
+      expect(response.headers["set-cookie"]).to.deep.equal(["a=1; HttpOnly"]);
+      expect(response.headers["content-security-policy"]).to.equal("sandbox");
+      expect(response.headers).not.to.have.any.keys("transfer-encoding", "upgrade");
+      expect(response.headers.connection).not.to.equal("upgrade");
     });
 
     const hostile: [string, object][] = [
@@ -317,34 +320,38 @@ describe("requests to a source", function () {
       ["a status of another kind", { status: "ok" }],
       ["an interim status", { status: 101 }],
     ];
-    for (const [what, response] of hostile) {
+    for (const [what, given] of hostile) {
       it(`are answered 400 for ${what}, and nothing of it gets out`, async () => {
-        const answer = await ask({ response });
-        expect(answer.status).to.equal(400);
-        expect(answer.headers).not.to.have.any.keys("set-cookie", "x-evil", "x-a");
+        const response = await ask({ response: given });
+        expect(response.status).to.equal(400);
+        expect(response.headers).not.to.have.any.keys("set-cookie", "x-evil", "x-a");
         expect((await ask({ response: { body: "still there" } })).text).to.equal("still there");
       });
     }
 
-    it("have its first answer, and what it emits afterwards is kept", async () => {
-      const answer = await ask({ response: { status: 200, body: "first" } });
-      expect(answer.text).to.equal("first");
+    it("have its first response, and what it emits afterwards is kept", async () => {
+      const response = await ask({ response: { status: 200, body: "first" } });
+      expect(response.text).to.equal("first");
     });
 
-    it("are answered 400 when it ends without an answer, saying so", async () => {
-      const answer = await ask({ silent: true });
-      expect(answer.status).to.equal(400);
-      expect(JSON.parse(answer.text).detail).to.include("without a response");
+    it("are answered 400 when it ends without an response, saying so", async () => {
+      const response = await ask({ silent: true });
+      expect(response.status).to.equal(400);
+      expect(JSON.parse(response.text).detail).to.include("without a response");
     });
 
-    it("get the head of its answer for HEAD", async () => {
+    it("get the head of its response for HEAD", async () => {
       const wanted = JSON.stringify({ response: { status: 202, body: "abc" } });
-      const answer = await send(answering, {
+      const response = await send(answering, {
         method: "HEAD",
         headers: { "content-type": "application/json", "content-length": wanted.length },
         body: [wanted],
       });
-      expect([answer.status, answer.text, answer.headers["content-length"]]).to.deep.equal([202, "", "3"]);
+      expect([response.status, response.text, response.headers["content-length"]]).to.deep.equal([
+        202,
+        "",
+        "3",
+      ]);
     });
 
     it("wait for a component that answers sometimes, and are 200 with the run's id when it did not", async () => {
@@ -360,12 +367,12 @@ describe("requests to a source", function () {
 
     it("are answered 504 when it never answers", async () => {
       const url = endpointOf(await api.createSource({ component_code: ANSWERING, name: "never" }));
-      const answer = await send(url, {
+      const response = await send(url, {
         headers: { "content-type": "application/json" },
         body: ['{"never":true}'],
       });
-      expect(answer.status).to.equal(504);
-      expect(JSON.parse(answer.text)).to.include({ status: 504 });
+      expect(response.status).to.equal(504);
+      expect(JSON.parse(response.text)).to.include({ status: 504 });
     });
   });
 
@@ -373,9 +380,9 @@ describe("requests to a source", function () {
     const source = await api.createSource({ component_code: ECHO });
     const line = system.web.keys.runQueue(source.id);
     await system.web.redis.rpush(line, ...Array.from({ length: 10_000 }, () => "{}"));
-    const answer = await send(endpointOf(source));
-    expect(answer.status).to.equal(429);
-    expect(Number(answer.headers["retry-after"])).to.be.greaterThan(0);
+    const response = await send(endpointOf(source));
+    expect(response.status).to.equal(429);
+    expect(Number(response.headers["retry-after"])).to.be.greaterThan(0);
     expect(await system.web.runQueue.length(source.id)).to.equal(10_000);
     await system.web.redis.del(line);
     expect((await send(endpointOf(source))).status).to.equal(200);
@@ -398,10 +405,10 @@ describe("requests to a source", function () {
       Object.assign(new URL(endpointOf(source)), { port: String(server.port) }).href;
 
     it("come from whom the router in front names, whatever the sender has put before it", async () => {
-      const answer = await send(there(echo), {
+      const response = await send(there(echo), {
         headers: { "x-forwarded-for": "6.6.6.6, 203.0.113.7", "x-forwarded-host": "evil.example" },
       });
-      const event = await eventOf(answer.text);
+      const event = await eventOf(response.text);
       expect(event.client_ip).to.equal("203.0.113.7");
       expect(event.url).to.equal(`${echoUrl}`);
       expect(event.headers).not.to.have.any.keys("x-forwarded-for", "x-forwarded-host");

@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "node:http";
 import { connect } from "node:net";
 
-export interface HttpAnswer {
+export interface IngressResponse {
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
@@ -12,7 +12,7 @@ export interface HttpAnswer {
 export function send(
   url: string,
   options: { method?: string; path?: string; headers?: OutgoingHttpHeaders; body?: (string | Buffer)[] } = {},
-): Promise<HttpAnswer> {
+): Promise<IngressResponse> {
   const { hostname, port, pathname } = new URL(url);
   const { method = "POST", path = "", headers = {}, body = [] } = options;
   return new Promise((resolve, reject) => {

@@ -27,7 +27,7 @@ export async function startSystem(
 ): Promise<System> {
   const config = testConfig(env);
   const web = await openPlatform(config, "web");
-  const server: WebServer = await startWeb(web, { checkAnswers: true });
+  const server: WebServer = await startWeb(web, { checkResponses: true });
   const publicUrl = `http://127.0.0.1:${server.port}`;
   // The port is known only now; endpoint addresses begin with it.
   Object.defineProperty(web, "config", { value: { ...config, publicUrl } });

@@ -38,7 +38,7 @@ export async function openWebhookApi(platform: TestPlatform): Promise<Api> {
       deps: platform,
       prefix: "/v1",
       authenticate: async key => CALLERS[key] ?? null,
-      checkAnswers: true,
+      checkResponses: true,
     }),
   );
   const server = createServer(app.callback());

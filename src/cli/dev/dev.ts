@@ -63,7 +63,7 @@ async function live(
     local,
     async openPort() {
       if (port) return;
-      port = await openHttpPort(options.port, requestTaker(source, settings.answerWaitMs));
+      port = await openHttpPort(options.port, requestTaker(source, settings.httpResponseWaitMs));
       closers.push(port.close);
     },
   };

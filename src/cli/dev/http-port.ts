@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import getRawBody from "raw-body";
-import { CORS, type HttpAnswer, MAX_BODY_BYTES, refused } from "../../ingress/http-answer.ts";
 import { type HttpEvent, httpEvent } from "../../ingress/http-event.ts";
+import { CORS, type IngressResponse, MAX_BODY_BYTES, refused } from "../../ingress/response.ts";
 import { AppError } from "../../lib/errors.ts";
 
 export interface HttpPort {
@@ -32,11 +32,11 @@ async function eventOf(message: IncomingMessage, url: string): Promise<HttpEvent
  */
 export async function openHttpPort(
   port: number,
-  take: (event: HttpEvent) => Promise<HttpAnswer>,
+  take: (event: HttpEvent) => Promise<IngressResponse>,
 ): Promise<HttpPort> {
   let url = "";
   const server = createServer(async (message, response) => {
-    const send = ({ status, headers, body }: HttpAnswer) =>
+    const send = ({ status, headers, body }: IngressResponse) =>
       response.writeHead(status, { ...CORS, ...headers }).end(body);
     if (message.method === "OPTIONS") {
       const asked = message.headers["access-control-request-headers"] ?? "*";

@@ -10,7 +10,7 @@ export interface LocalSettings {
   npmEnvironment: NodeJS.ProcessEnv;
   limits: SandboxLimits;
   hookMs: number;
-  answerWaitMs: number;
+  httpResponseWaitMs: number;
   egressAllow: readonly string[];
   sandboxEgressAllow: readonly string[];
   /** Stores that a server of these settings would have: no component reaches them, whatever is allowed. */

@@ -1,5 +1,5 @@
-import { answered, type HttpAnswer, refused, taken } from "../../ingress/http-answer.ts";
 import type { HttpEvent } from "../../ingress/http-event.ts";
+import { answered, type IngressResponse, refused, taken } from "../../ingress/response.ts";
 import { newId } from "../../lib/ids.ts";
 import type { Live } from "./live.ts";
 
@@ -7,10 +7,10 @@ import type { Live } from "./live.ts";
  * Answers a request as ingress does (runtime.md, "Events given to run"): at once, or as the component says where its
  * code may; a run that ends without a word is 200, or 400 with `customResponse`; too late is 504.
  */
-export function requestTaker(source: Live, answerWaitMs: number) {
+export function requestTaker(source: Live, httpResponseWaitMs: number) {
   const { session, printer } = source;
 
-  async function answerOf(event: HttpEvent): Promise<HttpAnswer> {
+  async function responseOf(event: HttpEvent): Promise<IngressResponse> {
     const { description, hasHttp } = source.code;
     if (!hasHttp) return refused(404, "the component has no HTTP interface");
     const runId = newId("run");
@@ -20,8 +20,11 @@ export function requestTaker(source: Live, answerWaitMs: number) {
       return taken(runId);
     }
     return new Promise(done => {
-      const late = setTimeout(() => done(refused(504, "the component did not answer in time")), answerWaitMs);
-      const answer = (given: HttpAnswer) => {
+      const late = setTimeout(
+        () => done(refused(504, "the component did not answer in time")),
+        httpResponseWaitMs,
+      );
+      const answer = (given: IngressResponse) => {
         clearTimeout(late);
         done(given);
       };
@@ -32,10 +35,10 @@ export function requestTaker(source: Live, answerWaitMs: number) {
     });
   }
 
-  return async (event: HttpEvent): Promise<HttpAnswer> => {
+  return async (event: HttpEvent): Promise<IngressResponse> => {
     const what = `${event.method} ${event.path}`;
     printer.say("request", what);
-    const answer = await answerOf(event);
+    const answer = await responseOf(event);
     printer.say("answer", `${what} ${answer.status} ${answer.body.length} bytes`);
     return answer;
   };

@@ -1,28 +1,28 @@
 import type { Context } from "koa";
 import type { TSchema } from "typebox";
-import type { Answer } from "./answer.ts";
-import { answerFields, type FieldFilter, filterFields } from "./fields.ts";
+import { type FieldFilter, filterFields, responseFields } from "./fields.ts";
 import { type PageResult, pageEnvelope } from "./pagination.ts";
+import type { ResponseSpec } from "./response.ts";
 import { compileCheck } from "./validate.ts";
 
-/** Throws when an object of an answer is not what the route declares. */
-export type CheckAnswer = (result: unknown) => void;
+/** Throws when an object of an response is not what the route declares. */
+export type CheckResponse = (result: unknown) => void;
 
-/** The objects that an answer's schema describes, one by one. */
-function objectsOf(answer: Answer, result: unknown): unknown[] {
-  if (answer.kind === "list") return result as unknown[];
-  if (answer.kind === "page") return (result as PageResult<unknown>).rows;
+/** The objects that an response's schema describes, one by one. */
+function objectsOf(response: ResponseSpec, result: unknown): unknown[] {
+  if (response.kind === "list") return result as unknown[];
+  if (response.kind === "page") return (result as PageResult<unknown>).rows;
   return [result];
 }
 
 /** For tests: what a client would see has to fit the declared schema, and to hold no field beyond it. */
-export function compileAnswerCheck(routeId: string, answer: Answer): CheckAnswer {
-  const schema: TSchema | undefined = "schema" in answer ? answer.schema : undefined;
+export function compileResponseCheck(routeId: string, response: ResponseSpec): CheckResponse {
+  const schema: TSchema | undefined = "schema" in response ? response.schema : undefined;
   if (!schema) return () => {};
   const check = compileCheck(schema, "body");
-  const known = answerFields(answer) ?? new Set();
+  const known = responseFields(response) ?? new Set();
   return result => {
-    for (const object of objectsOf(answer, result)) {
+    for (const object of objectsOf(response, result)) {
       const seen: unknown = JSON.parse(JSON.stringify(object ?? null));
       const wrong = check(seen).map(error => `${error.path} ${error.message}`);
       const extra = known.size > 0 ? Object.keys(seen ?? {}).filter(name => !known.has(name)) : [];
@@ -39,9 +39,14 @@ function sendNothing(ctx: Context): void {
 }
 
 /** Writes a handler's result in its envelope (rest-api.md, "Response envelopes"), with the fields the caller wants. */
-export function sendAnswer(ctx: Context, answer: Answer, result: unknown, filter: FieldFilter): void {
+export function sendResponse(
+  ctx: Context,
+  response: ResponseSpec,
+  result: unknown,
+  filter: FieldFilter,
+): void {
   const wanted = (value: unknown) => filterFields(value, filter);
-  switch (answer.kind) {
+  switch (response.kind) {
     case "data":
       ctx.body = { data: wanted(result) };
       return;
@@ -50,15 +55,15 @@ export function sendAnswer(ctx: Context, answer: Answer, result: unknown, filter
       return;
     case "page": {
       const found = result as PageResult<unknown>;
-      ctx.body = pageEnvelope({ ...found, rows: found.rows.map(wanted) }, answer.cursor);
+      ctx.body = pageEnvelope({ ...found, rows: found.rows.map(wanted) }, response.cursor);
       return;
     }
     case "stream":
       ctx.body = result;
-      ctx.type = answer.contentType;
+      ctx.type = response.contentType;
       return;
     case "accepted":
-      if (answer.schema) ctx.body = { data: wanted(result) };
+      if (response.schema) ctx.body = { data: wanted(result) };
       else sendNothing(ctx);
       return;
     case "empty":

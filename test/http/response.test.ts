@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { type DemoServer, startDemo } from "./demo-server.ts";
 
-describe("http/send-answer", () => {
+describe("http/send-response", () => {
   let demo: DemoServer;
   before(async () => {
-    demo = await startDemo({ checkAnswers: true });
+    demo = await startDemo({ checkResponses: true });
   });
   after(() => demo.close());
 
@@ -38,8 +38,13 @@ describe("http/send-answer", () => {
     const wrong = { limit: ["0", "101", "1.5", "x", ""], after: ["***", "", "a=", "_w"], before: ["a b"] };
     for (const [name, values] of Object.entries(wrong)) {
       for (const value of values) {
-        const answer = await demo.send({ path: `/v1/users/me/things?${name}=${encodeURIComponent(value)}` });
-        expect([answer.status, answer.json.errors?.[0].path], `${name}=${value}`).to.deep.equal([400, name]);
+        const response = await demo.send({
+          path: `/v1/users/me/things?${name}=${encodeURIComponent(value)}`,
+        });
+        expect([response.status, response.json.errors?.[0].path], `${name}=${value}`).to.deep.equal([
+          400,
+          name,
+        ]);
       }
     }
     const both = await demo.send({ path: "/v1/users/me/things?after=dF9vbmU&before=dF9vbmU" });
@@ -63,19 +68,19 @@ describe("http/send-answer", () => {
     expect([taken.status, taken.text, taken.headers["content-type"]]).to.deep.equal([202, "", undefined]);
   });
 
-  it("lets no cache keep an answer", async () => {
+  it("lets no cache keep an response", async () => {
     expect((await demo.send({ path: "/v1/things/t_one" })).headers["cache-control"]).to.equal("no-store");
   });
 
-  it("turns an answer that is not as declared into a 500 that the log explains", async () => {
+  it("turns an response that is not as declared into a 500 that the log explains", async () => {
     for (const [how, said] of [
       ["type", "size must be an integer or null"],
       ["extra", "_id is not declared"],
     ]) {
-      const answer = await demo.send({ path: `/v1/drifted?how=${how}` });
-      expect(answer.status).to.equal(500);
+      const response = await demo.send({ path: `/v1/drifted?how=${how}` });
+      expect(response.status).to.equal(500);
       const line = demo.lines.find(
-        entry => entry.request_id === answer.headers["x-request-id"] && entry.msg === "request failed",
+        entry => entry.request_id === response.headers["x-request-id"] && entry.msg === "request failed",
       ) as { err: { message: string } };
       expect(line.err.message).to.equal(`drifted answers otherwise than declared: ${said}`);
     }

@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { answered, taken } from "../../src/ingress/http-answer.ts";
+import { answered, taken } from "../../src/ingress/response.ts";
 
 const of = (body: string | Buffer, headers: Record<string, string> = {}) =>
   answered({ status: 201, headers, bodyBase64: Buffer.from(body).toString("base64") });
 
-describe("a component's answer", () => {
+describe("a component's response", () => {
   it("keeps its status, headers and bytes, without those headers that are ours", () => {
     const { status, headers, body } = of(Buffer.from([0xff, 0]), {
       "X-Own": "1",
