@@ -63,8 +63,8 @@ describe("http/read-input", () => {
       { in: "body", path: "shape.sides", message: "must be an integer" },
       { in: "body", path: "shape.corners", message: "is not known" },
       { in: "body", path: "color", message: "must be one of red, blue" },
-      { in: "query", path: "include", message: "nmae is no field of the response" },
-      { in: "query", path: "exclude", message: "sise is no field of the response" },
+      { in: "query", path: "include", message: "nmae is not a field of the response" },
+      { in: "query", path: "exclude", message: "sise is not a field of the response" },
     ]);
     expect(response.json.detail).to.match(/; and 6 more$/);
     expect(response.json.error).to.equal(response.json.detail);
