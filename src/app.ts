@@ -16,7 +16,7 @@ import { createRouter } from "./http/router.ts";
 import { ingress } from "./ingress/ingress.ts";
 import { board } from "./ops/board.ts";
 import { health } from "./ops/health.ts";
-import { createMetrics } from "./ops/metrics.ts";
+import { collectInstallation, exposeMetrics, timeRequests } from "./ops/metrics.ts";
 import type { Platform } from "./platform.ts";
 import { runRoutes } from "./runs/routes.ts";
 import { eventRoutes } from "./sources/event-routes.ts";
@@ -43,13 +43,13 @@ export const routes: AnyRoute<Platform>[] = [...featureRoutes, openapiRoute(feat
 /** The web process's app; `checkResponses` (tests) turns an answer that breaks its declaration into a 500. */
 export function createApp(platform: Platform, options: { checkResponses?: boolean } = {}): Koa {
   const { config, log, redis, keys, secrets } = platform;
-  const metrics = createMetrics(platform);
+  collectInstallation(platform);
   const app = new Koa({ proxy: config.trustProxy });
   app.on("error", error => log.error({ err: error }, "response failed"));
   app.use(requestLog(log));
-  app.use(metrics.time);
+  app.use(timeRequests(platform));
   app.use(respondError());
-  app.use(metrics.expose);
+  app.use(exposeMetrics(platform));
   app.use(ingress(platform));
   app.use(health(platform));
   app.use(helmet());

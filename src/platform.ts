@@ -5,12 +5,12 @@ import { armFailpoint } from "./lib/failpoint.ts";
 import { newToken } from "./lib/ids.ts";
 import { createLogger, type Logger } from "./lib/logger.ts";
 import { warnThrottled } from "./lib/warn-throttled.ts";
+import { Metrics } from "./metrics/metrics.ts";
 import type { Queues } from "./queues/define-queue.ts";
 import { allQueues } from "./queues/index.ts";
 import { openQueues } from "./queues/open-queues.ts";
 import { openReplies, type Replies } from "./queues/replies.ts";
 import { openSandboxes, type Sandboxes } from "./sandbox/host.ts";
-import { type Counters, openCounters } from "./store/counters.ts";
 import { type EventLog, openEventLog } from "./store/event-log.ts";
 import { type Feed, openFeed } from "./store/feed.ts";
 import { type RedisKeys, redisKeys } from "./store/keys.ts";
@@ -45,7 +45,7 @@ export interface Platform {
   runQueue: RunQueue;
   permits: Permits;
   secrets: Secrets;
-  counters: Counters;
+  metrics: Metrics;
   egress: Egress;
   /** Opened at first use: only `web` (describing) and `runs` need it. */
   sandboxes: () => Promise<Sandboxes>;
@@ -97,8 +97,6 @@ export async function openPlatform(
       deadlineMs: STORES_DEADLINE_MS,
     });
     closers.push(() => Promise.all([...queues.values()].map(queue => queue.close())));
-    const counters = openCounters(redis, keys.counters());
-    closers.push(() => counters.close());
     const { redisUrls, mongodbUrl } = config;
     const blockedHosts = storeHosts({ redis, redisUrls, mongo, mongodbUrl });
     const egress = createEgress({
@@ -130,7 +128,7 @@ export async function openPlatform(
       runQueue: openRunQueue(redis, keys),
       permits: openPermits(redis, keys),
       secrets: createSecrets(config.secretsKeys),
-      counters,
+      metrics: new Metrics(),
       egress,
       sandboxes: async () => {
         sandboxes ??= openSandboxes({

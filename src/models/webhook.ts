@@ -67,5 +67,15 @@ export const Webhooks = collection<Webhook>(
       updated_at: { type: Number, required: true },
     },
     schemaOptions,
-  ).index({ owner_id: 1, _id: -1 }),
+  )
+    .index({ owner_id: 1, _id: -1 })
+    // Counted for the metrics.
+    .index(
+      { failing_since_ms: 1 },
+      { name: "failing", partialFilterExpression: { active: true, failing_since_ms: { $gt: 0 } } },
+    )
+    .index(
+      { disabled_reason: 1 },
+      { name: "disabled", partialFilterExpression: { disabled_reason: { $gt: "" } } },
+    ),
 );

@@ -92,7 +92,7 @@ export function startReconciling(platform: Platform): () => Promise<void> {
       const repaired = Object.entries(await reconcile(platform, () => isStopped)).filter(
         ([, count]) => count > 0,
       );
-      for (const [step, count] of repaired) platform.counters.add("reconciled_total", { what: step }, count);
+      for (const [step, count] of repaired) platform.metrics.count("reconciled_total", { step }, count);
       if (repaired.length > 0) platform.log.warn(Object.fromEntries(repaired), "reconciled");
     } catch (error) {
       if (!isStopped) platform.log.error({ err: error }, "reconciling failed");

@@ -72,7 +72,7 @@ async function hasStopped(
   scheduler: { key: string; next?: number },
 ): Promise<boolean> {
   if (scheduler.next === undefined || scheduler.next >= platform.clock() - LATE_MS) return false;
-  platform.counters.add("timers_late_total");
+  platform.metrics.count("timers_late_total", {});
   platform.log.warn({ source_id: scheduler.key, due_at: scheduler.next }, "timer missed its time");
   return !(await isTicking(platform, scheduler));
 }

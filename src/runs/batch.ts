@@ -108,6 +108,9 @@ export class RunBatch {
     const emissions = emissionsOf(this.#source, item, effects, this.#platform);
     this.#memory = memoryAfter(this.#memory, result.db, memory, strategy !== undefined) ?? this.#memory;
     this.#quota.spend(result.durationMs);
+    const { metrics } = this.#platform;
+    metrics.observe("run_duration_seconds", result.durationMs / 1000, { trigger: item.kind });
+    metrics.observe("run_delay_seconds", (started_at_ms - item.at_ms) / 1000, { trigger: item.kind });
     const logsDropped = Math.max(0, result.logs.length - MAX_LOG_EVENTS);
     const run: FinishedRun = {
       ...this.#factsOf(item),

@@ -90,7 +90,7 @@ async function countBatch(platform: RunDeps, source: Source, ended: EndedRun[]):
   const dropped = new Map<DropReason, number>();
   for (const { run, error } of ended) {
     const outcome = error === QUOTA_EXCEEDED ? "over-quota" : outcomeLabel(run.outcome);
-    platform.counters.add("runs_total", { outcome });
+    platform.metrics.count("runs_total", { outcome });
     for (const [reason, count] of Object.entries(run.dropped)) {
       dropped.set(reason as DropReason, (dropped.get(reason as DropReason) ?? 0) + count);
     }

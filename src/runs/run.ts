@@ -124,7 +124,7 @@ export async function failCrashedRun(
     ]);
     if (record) await sendOutbox(platform, record);
   }
-  platform.counters.add("runs_total", { outcome: "crashed" });
+  platform.metrics.count("runs_total", { outcome: "crashed" });
   await reply(platform, item, { type: "ended", error });
   return { run_id: item.run_id, trigger: item.kind, outcome: error.code, crashes };
 }

@@ -9,7 +9,7 @@ import { countDrop } from "../store/drops.ts";
 
 export type TickPlatform = Pick<
   Platform,
-  "mongo" | "redis" | "keys" | "queues" | "runQueue" | "counters" | "clock"
+  "mongo" | "redis" | "keys" | "queues" | "runQueue" | "metrics" | "clock"
 >;
 
 /** The run of a timer's moment: derived, so that a moment reported twice runs once. */

@@ -117,13 +117,26 @@ export async function whenReady(client: RedisClient, deadlineMs: number): Promis
   }
 }
 
-/** Throws with what is wrong when Redis takes no write or may evict: PING answers in both cases (field.md, no. 5). */
+/** What `INFO memory` says, of each master. */
+async function memoryInfos(client: RedisClient): Promise<string[]> {
+  if (!(client instanceof Cluster)) return [await client.info("memory")];
+  return await Promise.all(client.nodes("master").map(node => node.info("memory")));
+}
+
+/** Returns the share of its memory that the fullest Redis master uses: of `maxmemory`, or of the machine's memory. */
+export async function readMemoryShare(client: RedisClient): Promise<number> {
+  const shares = (await memoryInfos(client)).map(info => {
+    const bytes = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, "m").exec(info)?.[1] ?? 0);
+    const limit = bytes("maxmemory") || bytes("total_system_memory");
+    return limit === 0 ? 0 : bytes("used_memory") / limit;
+  });
+  return Math.max(0, ...shares);
+}
+
+/** Throws with what is wrong if Redis takes no writes or may evict keys: PING succeeds in both cases. */
 export async function probeRedis(client: RedisClient, key: string): Promise<void> {
   await client.set(key, Date.now().toString(), "EX", 60);
-  const [info] =
-    client instanceof Cluster
-      ? await Promise.all(client.nodes("master").map(node => node.info("memory")))
-      : [await client.info("memory")];
+  const [info] = await memoryInfos(client);
   const policy = /maxmemory_policy:(\S+)/.exec(info ?? "")?.[1];
   if (policy && policy !== "noeviction")
     throw new Error(`Redis may evict keys: maxmemory-policy is ${policy}, must be noeviction`);
