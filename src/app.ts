@@ -5,6 +5,7 @@ import { userRoutes } from "./accounts/routes.ts";
 import { componentRoutes } from "./components/routes.ts";
 import { version } from "./config.ts";
 import { deliveryRoutes } from "./deliveries/routes.ts";
+import { eventRoutes } from "./events/routes.ts";
 import { docsPage } from "./http/docs-page.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { openapiRoute } from "./http/openapi-route.ts";
@@ -19,7 +20,7 @@ import { health } from "./ops/health.ts";
 import { collectInstallation, exposeMetrics, timeRequests } from "./ops/metrics.ts";
 import type { Platform } from "./platform.ts";
 import { runRoutes } from "./runs/routes.ts";
-import { eventRoutes } from "./sources/event-routes.ts";
+import { sourceEventRoutes } from "./sources/event-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
 import { subscriptionRoutes } from "./subscriptions/routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
@@ -29,6 +30,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...componentRoutes,
   ...sourceRoutes,
   ...runRoutes,
+  ...sourceEventRoutes,
   ...eventRoutes,
   ...subscriptionRoutes,
   ...webhookRoutes,

@@ -46,7 +46,7 @@ const logged = {
   metadata: { ...metadata, name: "$logs" },
 };
 
-export const eventRoutes = [
+export const sourceEventRoutes = [
   summaryRoute({
     path: "/sources/{id}/event_summaries",
     id: "listSourceEvents",

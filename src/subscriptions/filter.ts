@@ -98,7 +98,7 @@ export function checkFilter(filter: unknown, path = "filter", depth = 0): assert
 }
 
 /** The value a path leads to; own properties only, so that no prototype is ever looked at. */
-function valueAt(event: unknown, path: string): unknown {
+export function valueAt(event: unknown, path: string): unknown {
   let value = event;
   for (const step of path.split(".")) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;

@@ -47,6 +47,26 @@ export async function findSubscriptions(
   return found.filter(({ owner_id }) => reached.get(owner_id));
 }
 
+/**
+ * Returns the subscriptions to an emitter on any channel whose owner is one of `owners`, newest first and at most `most`,
+ * for whoever asks why an event did or did not arrive.
+ */
+export async function findSubscriptionsToEmitter(
+  platform: Pick<Platform, "mongo">,
+  emitter: Emitter,
+  owners: string[],
+  most: number,
+): Promise<Subscription[]> {
+  return await Subscriptions(platform.mongo)
+    .find({
+      owner_id: { $in: owners },
+      emitter_id: { $in: [emitter.id, globOf(emitter.id), emitter.owner_id] },
+    })
+    .sort({ _id: -1 })
+    .limit(most)
+    .lean();
+}
+
 /** Splits an emitter's subscriptions into those that match an event, by their filter or for want of one, and the others. */
 export function selectMatching(subscriptions: Subscription[], event: unknown): Matching {
   const matched: Subscription[] = [];
