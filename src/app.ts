@@ -39,10 +39,10 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...userRoutes,
 ];
 
-/** Every route of the API: the router, the checks and the description all come from this list. */
+/** Every route of the API: router, validation and OpenAPI document all come from this list. */
 export const routes: AnyRoute<Platform>[] = [...featureRoutes, openapiRoute(featureRoutes, version)];
 
-/** The web process's app; `checkResponses` (tests) turns an answer that breaks its declaration into a 500. */
+/** Creates the web process's app; `checkResponses` (tests) turns a response that breaks its declaration into a 500. */
 export function createApp(platform: Platform, options: { checkResponses?: boolean } = {}): Koa {
   const { config, log, redis, keys, secrets } = platform;
   collectInstallation(platform);

@@ -44,7 +44,7 @@ describe("requests to a source", function () {
   let echoUrl: string;
   let answering: string;
   before(async () => {
-    system = await startSystem({ HTTP_ANSWER_TIMEOUT: "4s" });
+    system = await startSystem({ HTTP_RESPONSE_TIMEOUT: "4s" });
     api = await system.user();
     [echo, answering] = await Promise.all([
       api.createSource({ component_code: ECHO }),
