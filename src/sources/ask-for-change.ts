@@ -34,7 +34,7 @@ export async function requestChange(
   });
   const reply = await answer;
   const error = reply?.type === "ended" ? reply.error : undefined;
-  if (!reply || error?.code === "void") {
+  if (!reply || error?.code === "expired") {
     throw new AppError("unavailable", "no worker applied the change in time", { retryAfterMs: 5000 });
   }
   if (error?.code === "stale") return "stale";
