@@ -6,7 +6,7 @@ import { fromUrl } from "../../components/fetch-modules.ts";
 import { fromFile, type ModuleLoader } from "../../components/load-modules.ts";
 import type { Egress } from "../../egress/agent.ts";
 import { AppError } from "../../lib/errors.ts";
-import { configureProps, type StoredProps, timerOf } from "../../props/configure.ts";
+import { configureProps, hasHttpInterface, type StoredProps, timerOf } from "../../props/configure.ts";
 import type { Timer } from "../../props/timer.ts";
 import type { Bundle } from "../../sandbox/bundle.ts";
 import type { Sandboxes } from "../../sandbox/host.ts";
@@ -95,7 +95,7 @@ export async function loadCode(given: Given, looked: Looked, tools: LoadTools): 
   const configured = await readPropsFile(given.props);
   try {
     const values = configureProps(description.props, configured);
-    const hasHttp = description.props.some(prop => prop.type === "$.interface.http");
+    const hasHttp = hasHttpInterface(description.props);
     return { bundle, description, values, timer: timerOf(description.props, values), hasHttp };
   } catch (error) {
     throw asPropsFile(error, given.props);
