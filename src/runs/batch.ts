@@ -1,12 +1,12 @@
 import type { Source } from "../models/source.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import type { CallError, CallResult } from "../sandbox/protocol.ts";
-import { dedupe, inOrder } from "./dedupe.ts";
 import type { RunDeps } from "./deps.ts";
 import { emissionsOf, MAX_LOG_EVENTS } from "./emissions.ts";
 import { type Executor, openExecutor } from "./executor.ts";
+import { effectsOf, type Memory } from "./memory.ts";
 import { openQuota, type Quota } from "./quota.ts";
-import type { FinishedRun, Memory } from "./record.ts";
+import type { FinishedRun } from "./record.ts";
 import { BATCH_MS, BatchRecorder, type EndedRun, QUOTA_EXCEEDED } from "./record-batch.ts";
 import { reply } from "./reply.ts";
 
@@ -103,27 +103,27 @@ export class RunBatch {
     started_at_ms: number,
     strategy: Executor["strategy"],
   ): EndedRun {
-    const { kept, dropped, memory } = dedupe(strategy, this.#memory.dedupe, inOrder(result.emits));
-    const effects = { emits: kept, logs: result.logs, error: result.error };
-    const emissions = emissionsOf(this.#source, item, effects, this.#platform);
-    this.#memory = memoryAfter(this.#memory, result.db, memory, strategy !== undefined) ?? this.#memory;
+    const { emits, deduped, memory } = effectsOf(strategy, this.#memory, result);
+    const { logs, error } = result;
+    const emissions = emissionsOf(this.#source, item, { emits, logs, error }, this.#platform);
+    this.#memory = memory;
     this.#quota.spend(result.durationMs);
-    const logsDropped = Math.max(0, result.logs.length - MAX_LOG_EVENTS);
+    const logsDropped = Math.max(0, logs.length - MAX_LOG_EVENTS);
     const run: FinishedRun = {
       ...this.#factsOf(item),
-      ...outcomeOf(result.error),
+      ...outcomeOf(error),
       started_at_ms,
       duration_ms: result.durationMs,
       cpu_ms: result.cpuMs,
       memory_bytes: result.memoryBytes,
-      emitted: kept.length,
+      emitted: emits.length,
       dropped: {
-        ...(dropped > 0 && { deduped: dropped }),
+        ...(deduped > 0 && { deduped }),
         ...(logsDropped > 0 && { "log-limit": logsDropped }),
       },
       emissions,
     };
-    return { run, item, error: result.error, isAnswered: this.#answered.has(item.run_id) };
+    return { run, item, error, isAnswered: this.#answered.has(item.run_id) };
   }
 
   #rejectOverQuota(item: TriggerItem): EndedRun {
@@ -143,18 +143,4 @@ export class RunBatch {
   #factsOf({ run_id, kind }: TriggerItem) {
     return { _id: run_id, source_id: this.#source._id, owner_id: this.#source.owner_id, kind };
   }
-}
-
-/** Returns what must be stored; undefined if the run changed nothing of it. */
-export function memoryAfter(
-  memory: Memory,
-  db: Record<string, unknown> | undefined,
-  dedupeAfter: Memory["dedupe"],
-  hasDedupe: boolean,
-): Memory | undefined {
-  const dbAfter = db ?? memory.db;
-  const dbChanged = db !== undefined && JSON.stringify(db) !== JSON.stringify(memory.db);
-  const dedupeChanged = hasDedupe && JSON.stringify(dedupeAfter) !== JSON.stringify(memory.dedupe);
-  if (!dbChanged && !dedupeChanged) return undefined;
-  return { db: dbAfter, dedupe: hasDedupe ? dedupeAfter : memory.dedupe, version: memory.version };
 }

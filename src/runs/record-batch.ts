@@ -5,8 +5,9 @@ import type { TriggerItem } from "../queues/run-item.ts";
 import type { CallError } from "../sandbox/protocol.ts";
 import { countDrop, type DropReason } from "../store/drops.ts";
 import type { RunDeps } from "./deps.ts";
+import type { Memory } from "./memory.ts";
 import { sendOutbox } from "./outbox.ts";
-import { type FinishedRun, type Memory, recordRuns } from "./record.ts";
+import { type FinishedRun, recordRuns } from "./record.ts";
 import { reply } from "./reply.ts";
 
 /** Runs are recorded after this many milliseconds, so that quick ones share a write and none waits noticeably. */

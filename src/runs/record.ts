@@ -4,18 +4,10 @@ import { SourceMemories } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import type { Emission } from "../queues/emissions.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
-import type { DedupeMemory } from "./dedupe.ts";
+import { emptyMemory, type Memory } from "./memory.ts";
 
 /** JSON of emissions in one record: below MongoDB's 16 MB a document. What is more goes into further records. */
 const PART_BYTES = 8 * 1024 * 1024;
-
-/** What a source remembers, as code sees it. */
-export interface Memory {
-  db: Record<string, unknown>;
-  dedupe: DedupeMemory;
-  /** 0: nothing was stored yet. */
-  version: number;
-}
 
 export interface FinishedRun extends Omit<RunRecord, "outbox" | "finished_at"> {
   emissions: Emission[];
@@ -31,7 +23,7 @@ export class LeaseLost extends Error {
 
 export async function readMemory(platform: Pick<Platform, "mongo">, sourceId: string): Promise<Memory> {
   const stored = await SourceMemories(platform.mongo).findById(sourceId).lean();
-  if (!stored) return { db: {}, dedupe: {}, version: 0 };
+  if (!stored) return emptyMemory();
   return { db: JSON.parse(stored.db), dedupe: JSON.parse(stored.dedupe), version: stored.version };
 }
 
