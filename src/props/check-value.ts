@@ -37,7 +37,7 @@ export const appFault: FaultOf = (_, value) => {
   return value.$auth === undefined || isObject(value.$auth) ? null : "$auth must be an object";
 };
 
-/** Returns the pair of `{label, value}` or `{__lv: {label, value}}`, as option lists contain them; null for other values. */
+/** Returns the pair of `{label, value}` or `{__lv: {label, value}}`, the two forms of an option; null for others. */
 function labelledPair(value: unknown): { label: unknown; value: unknown } | null {
   const pair = isObject(value) && isObject(value.__lv) ? value.__lv : value;
   const isPair = isObject(pair) && Object.keys(pair).sort().join() === "label,value";
@@ -49,7 +49,7 @@ function withoutLabel(value: unknown): unknown {
   return pair === null ? value : pair.value;
 }
 
-/** Returns a value as code with `withLabel` expects it, `{label, value}`; a value without a label becomes its own label. */
+/** Returns `{label, value}`, which code with `withLabel` expects; a value without a label becomes its own label. */
 export function withLabel(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withLabel);
   return labelledPair(value) ?? { label: String(value), value };
@@ -79,7 +79,10 @@ export function checkValue(prop: DescribedProp, given: unknown, faultOf: FaultOf
   return faults.length > 0 ? { faults } : { value: given };
 }
 
-/** As `checkValue`, for kinds with `options`; `{label, value}` counts as its value, and is stored so unless code reads both. */
+/**
+ * As `checkValue`, for kinds with `options`. Of `{label, value}` only the value is checked, and only the value is stored
+ * unless the code asks for the label too (`withLabel`).
+ */
 export function checkScalar(prop: DescribedProp, given: unknown, faultOf: FaultOf): CheckedValue {
   const checked = checkValue(prop, given, (_, one) => {
     const value = withoutLabel(one);

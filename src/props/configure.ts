@@ -16,9 +16,10 @@ const isRequired = (prop: DescribedProp): boolean =>
   kindOf(prop).needsValue && !prop.optional && isAbsent(prop.static ?? prop.default);
 
 /**
- * Checks `configured_props` against a component's props (docs/component-api.md#props) and returns the values to store.
- * Values of `previous` are kept for props that `configured` leaves out, because clients never see secrets and could not send
- * them back; null removes a value. Throws `invalid` with every fault, at paths such as `configured_props.timer.cron`.
+ * Checks `configured_props` against a component's props (docs/component-api.md#props) and returns the values to
+ * store. Values of `previous` are kept for props that `configured` leaves out, because clients never see secrets and
+ * could not send them back; null removes a value. Throws `invalid` with every fault, at paths such as
+ * `configured_props.timer.cron`.
  */
 export function configureProps(
   props: DescribedProp[],

@@ -1,6 +1,7 @@
 /**
- * The kinds of props that a component may declare (docs/component-api.md#props). The host reads this table wherever kinds
- * differ: when a component is saved (components/describe.ts), when a source is configured, shown and run (configure.ts).
+ * The kinds of props that a component may declare (docs/component-api.md#props). The host reads this table wherever
+ * kinds differ: when a component is saved (components/describe.ts), when a source is configured, shown and run
+ * (configure.ts).
  *
  * A new kind touches these files and no others:
  * 1. this one: an entry in `KINDS`;
@@ -8,8 +9,9 @@
  *    returns, such as an object with methods;
  * 3. a test: a case in test/compatibility/props.test.ts with its component in test/fixtures/components/props.
  *
- * A kind with an attribute of its own in the code, such as `min`, also needs the attribute where descriptions leave the
- * sandbox: src/sandbox/child/describe.ts, src/sandbox/check-description.ts and `DescribedProp` in src/sandbox/protocol.ts.
+ * A kind with an attribute of its own in the code, such as `min`, also needs the attribute where descriptions leave
+ * the sandbox: src/sandbox/child/describe.ts, src/sandbox/check-description.ts and `DescribedProp` in
+ * src/sandbox/protocol.ts.
  */
 import type { DescribedProp } from "../sandbox/protocol.ts";
 import {
@@ -47,7 +49,7 @@ export interface PropKind {
   checkDeclared?(prop: DescribedProp): PropFault[];
   /** Checks a configured value (never null or undefined). Returns what is stored; `undefined` stores nothing. */
   check(prop: DescribedProp, given: unknown): CheckedValue;
-  /** Returns the value the sandbox receives for `this.<prop>`; undefined for none. `stored` is undefined if not configured. */
+  /** Returns the value of `this.<prop>` in the sandbox; undefined for none. `stored` is undefined if not configured. */
   bind(prop: DescribedProp, stored: unknown, source: SourceFacts): unknown;
   /** Returns the value in `configured_props` of a response; undefined leaves the prop out. */
   present(prop: DescribedProp, stored: unknown, source: SourceFacts): unknown;

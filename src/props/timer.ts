@@ -5,7 +5,7 @@ import type { StoredTimer } from "../models/source.ts";
 /** When a timer source runs. `timezone` is an IANA name. */
 export type Timer = { intervalSeconds: number } | { cron: string; timezone: string };
 
-/** One second is the shortest interval that job schedulers keep; a source slower than its timer drops ticks, counted. */
+/** The shortest interval that job schedulers keep; a source slower than its timer drops ticks, which are counted. */
 const MIN_INTERVAL_SECONDS = 1;
 /** A year, which in milliseconds is well within the range of a job scheduler. */
 const MAX_INTERVAL_SECONDS = 31_536_000;

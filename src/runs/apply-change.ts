@@ -33,8 +33,8 @@ interface ChangeOptions {
 }
 
 /**
- * Applies a change of a source while no run of it is executed: calls the hooks and commits, or leaves everything as it was
- * (docs/component-api.md#hooks). If it is repeated after a crash, the hooks are called again.
+ * Applies a change of a source while no run of it is executed: calls the hooks and commits, or leaves everything as
+ * it was (docs/component-api.md#hooks). If it is repeated after a crash, the hooks are called again.
  */
 export async function applyChange(
   platform: RunDeps,
@@ -151,8 +151,8 @@ const causeOf = (item: ChangeItem) => ({
 });
 
 /**
- * Records the effects of the hooks and makes the change itself in one transaction. `error` is the error of a hook that did not
- * prevent the change. Returns false if another change came first.
+ * Records the effects of the hooks and makes the change itself in one transaction. `error` is the error of a hook
+ * that did not prevent the change. Returns false if another change came first.
  */
 async function commit(
   platform: RunDeps,

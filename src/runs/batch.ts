@@ -10,20 +10,23 @@ import type { FinishedRun } from "./record.ts";
 import { BATCH_MS, BatchRecorder, type EndedRun, QUOTA_EXCEEDED } from "./record-batch.ts";
 import { reply } from "./reply.ts";
 
-/** Outcome and error of a run record. */
+/** Returns the fields `outcome` and `error` of a run record. */
 export const outcomeOf = (error: CallError | undefined) =>
   error
     ? { outcome: error.code, error: { code: error.code, message: error.message.slice(0, 1024) } }
     : { outcome: "ok" };
 
-/** Runs of one source, executed one after another, each on what the one before remembered, and recorded together. */
+/**
+ * Runs of one source, executed one after another, each with the memory that the last one left, and recorded together.
+ */
 export class RunBatch {
   readonly #platform: RunDeps;
   readonly #source: Source;
   readonly #signal: AbortSignal;
   readonly #quota: Quota;
   readonly #recorder: BatchRecorder;
-  readonly #answered = new Set<string>();
+  /** Ids of the runs whose component has sent a response. */
+  readonly #responded = new Set<string>();
   #executor: Executor | undefined;
   #memory: Memory;
 
@@ -46,8 +49,8 @@ export class RunBatch {
   }
 
   /**
-   * Runs the first item and as many of the others as go with it; returns those that ended, in order, at least one. Throws
-   * if not even the first could be executed.
+   * Runs the first item, and the items after it while the batch lasts. Returns the runs that ended, in order, at
+   * least one. Throws if not even the first item could be executed.
    */
   async run(items: TriggerItem[]): Promise<EndedRun[]> {
     const ended: EndedRun[] = [];
@@ -68,8 +71,8 @@ export class RunBatch {
       await this.#executor.execute(items.slice(0, runs), this.#memory.db, {
         forMs,
         onRespond: (item, response) => {
-          this.#answered.add(item.run_id);
-          // A response that can't be sent is a time-out for whoever waits, and no failure of the run.
+          this.#responded.add(item.run_id);
+          // A response that can't be sent is a timeout for the process that waits for it, but not a failure of the run.
           reply(this.#platform, item, { type: "response", response }).catch(() => undefined);
         },
         onResult: (item, result) => {
@@ -84,7 +87,7 @@ export class RunBatch {
       });
       if (failure) throw failure.error;
     } catch (error) {
-      // What ended before is recorded; the run that could not be executed is the first of the next batch.
+      // The runs that ended are recorded; the run that could not be executed is the first of the next batch.
       if (ended.length === 0) throw error;
     } finally {
       this.#quota.refund(runs - ended.length);
@@ -92,7 +95,7 @@ export class RunBatch {
     return ended;
   }
 
-  /** Records and sends what is not recorded yet. Throws as `recordRuns` does. */
+  /** Records the runs that are not recorded yet, and sends what they emitted. Throws as `recordRuns` does. */
   end(): Promise<void> {
     return this.#recorder.end();
   }
@@ -123,7 +126,7 @@ export class RunBatch {
       },
       emissions,
     };
-    return { run, item, error, isAnswered: this.#answered.has(item.run_id) };
+    return { run, item, error, hasResponded: this.#responded.has(item.run_id) };
   }
 
   #rejectOverQuota(item: TriggerItem): EndedRun {
@@ -137,7 +140,7 @@ export class RunBatch {
       dropped: { "over-quota": 1 },
       emissions,
     };
-    return { run, item, error, isAnswered: false };
+    return { run, item, error, hasResponded: false };
   }
 
   #factsOf({ run_id, kind }: TriggerItem) {

@@ -16,8 +16,8 @@ export interface Execution {
 }
 
 /**
- * Loads a source's code and decrypts its props, once for a batch of runs. `signal` cancels the runs. Throws `not-found` if the
- * component no longer exists.
+ * Loads a source's code and decrypts its props, once for a batch of runs. `signal` cancels the runs. Throws
+ * `not-found` if the component no longer exists.
  */
 export async function openExecutor(platform: RunDeps, source: Source, signal: AbortSignal) {
   const { component, bundle } = await loadCode(platform, source.component_id);
@@ -26,8 +26,8 @@ export async function openExecutor(platform: RunDeps, source: Source, signal: Ab
   return {
     strategy: component.description.dedupe,
     /**
-     * Runs the first item, and the next ones while there is time, each with the `db` that the one before it left. Throws the
-     * reason of `signal` if it aborts.
+     * Runs the first item, and the next ones while there is time, each with the `db` that the one before it left.
+     * Throws the reason of `signal` if it aborts.
      */
     async execute(items: TriggerItem[], db: Memory["db"], execution: Execution): Promise<void> {
       const { forMs, onRespond, onResult } = execution;

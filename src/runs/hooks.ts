@@ -34,7 +34,7 @@ export const newHookEffects = (memory: Memory): HookEffects => ({
   durationMs: 0,
 });
 
-/** Calls a hook, if the component has it, and adds its effects to `effects`. Returns the error with which it failed, if any. */
+/** Calls a hook, if the component has it, and adds its effects to `effects`. Returns its error, or null. */
 export async function callHook(
   version: SourceVersion,
   hook: Hook,

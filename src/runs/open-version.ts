@@ -4,8 +4,8 @@ import type { SourceVersion } from "./hooks.ts";
 import { boundProps, loadCode, processKey } from "./load-code.ts";
 
 /**
- * Opens a version of a source, so that its hooks can be called in the sandbox. `signal` cancels them; `execute` then throws
- * its reason. Throws `not-found` if the component no longer exists.
+ * Opens a version of a source, so that its hooks can be called in the sandbox. `signal` cancels them; `execute` then
+ * throws its reason. Throws `not-found` if the component no longer exists.
  */
 export async function openVersion(
   platform: RunDeps,

@@ -6,14 +6,14 @@ import type { Emission } from "../queues/emissions.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
 import { emptyMemory, type Memory } from "./memory.ts";
 
-/** JSON of emissions in one record: below MongoDB's 16 MB a document. What is more goes into further records. */
+/** Bytes of emissions in one record, well below MongoDB's 16 MB a document. More emissions go into further records. */
 const PART_BYTES = 8 * 1024 * 1024;
 
 export interface FinishedRun extends Omit<RunRecord, "outbox" | "finished_at"> {
   emissions: Emission[];
 }
 
-/** Another worker finished a run of this source meanwhile: this one's lease was lost, so its result is void. */
+/** Another worker has taken over this source since, so the results of this worker must not be stored. */
 export class LeaseLost extends Error {
   constructor(sourceId: string) {
     super(`another worker runs source ${sourceId}`);
@@ -27,12 +27,12 @@ export async function readMemory(platform: Pick<Platform, "mongo">, sourceId: st
   return { db: JSON.parse(stored.db), dedupe: JSON.parse(stored.dedupe), version: stored.version };
 }
 
-/** The records that there are of these runs, with the further parts of their outboxes, in order. */
+/** Returns the existing records of these runs, including further parts of their outboxes, in order. */
 export async function findRuns(platform: Pick<Platform, "mongo">, runIds: string[]): Promise<RunRecord[]> {
   const records = await RunRecords(platform.mongo)
     .find({ _id: { $in: runIds } })
     .lean();
-  // Only an outbox of many parts has further ones, and it has one itself as long as they are there.
+  // A record has further parts only as long as it has an outbox itself.
   const parted = records.filter(record => record.outbox);
   const parts = await Promise.all(
     parted.map(({ _id }) =>
@@ -46,10 +46,10 @@ export async function findRuns(platform: Pick<Platform, "mongo">, runIds: string
 }
 
 /**
- * Stores what runs of one source did: what it remembers after the last of them (`memory`; absent when they changed
- * nothing of it) and their emissions, together or not at all, so that an event that dedupe remembers is never lost
- * (docs/decisions/0002). The outbox of all stands in the first one's record. `also` joins the same transaction. Throws
- * LeaseLost.
+ * Stores the effects of runs of one source: its memory after the last run (`memory`; undefined if unchanged) and all
+ * emissions, together or not at all, so that an event that dedupe remembers is never lost
+ * (docs/decisions/0002-runs-of-a-source.md). The outbox of all runs is in the record of the first one. `also` joins
+ * the same transaction. Returns the records. Throws LeaseLost.
  */
 export async function recordRuns(
   platform: Pick<Platform, "mongo" | "clock">,
@@ -78,7 +78,7 @@ export async function recordRuns(
     });
     return records;
   } catch (error) {
-    // One of the runs has its record already: whoever wrote it works on this line.
+    // One of the runs has a record already, so another worker has taken over this source.
     if (isDuplicateKey(error)) throw new LeaseLost(first.source_id);
     throw error;
   }

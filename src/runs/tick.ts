@@ -12,14 +12,14 @@ export type TickPlatform = Pick<
   "mongo" | "redis" | "keys" | "queues" | "runQueue" | "counters" | "clock"
 >;
 
-/** The run of a timer's moment: derived, so that a moment reported twice runs once. */
+/** Returns the id of the run at a due time. It is derived, so that a time that is reported twice runs once. */
 export const tickRunId = (sourceId: string, dueAtMs: number): string =>
   derivedId("run", dueAtMs, sourceId, "tick", String(dueAtMs));
 
 /**
- * Queues the run of a timer that is due (`dueAtMs`, Unix milliseconds). While an earlier tick still waits, or if one has
- * run since this moment, it is dropped (and counted), so that neither a source slower than its timer nor an outage piles up
- * runs. Throws `unavailable`.
+ * Queues the run of a timer that is due (`dueAtMs`, Unix milliseconds). The tick is dropped and counted if an earlier
+ * one still waits or a later one has run already, so that neither a source slower than its timer nor an outage piles
+ * up runs. Throws `unavailable`.
  */
 export async function tick(
   platform: TickPlatform,

@@ -20,8 +20,8 @@ export class ChangeSuperseded extends Error {
 type Deps = Pick<Platform, "mongo" | "clock">;
 
 /**
- * Marks a component as used, so that a deletion of it at the same moment conflicts with `session`. Throws `conflict` if the
- * component has been deleted.
+ * Marks a component as used, so that a deletion of it at the same moment conflicts with `session`. Throws `conflict`
+ * if the component has been deleted.
  */
 export async function markComponentUsed(
   platform: Deps,
@@ -51,8 +51,8 @@ export async function makeReady(platform: Deps, source: Source, session: ClientS
 }
 
 /**
- * Saves a source's new code, props or state. `source` is what the candidate was made from. Throws ChangeSuperseded if the
- * source was changed or deleted since, or if another source has taken the candidate's slug.
+ * Saves a source's new code, props or state. `source` is what the candidate was made from. Throws ChangeSuperseded if
+ * the source was changed or deleted since, or if another source has taken the candidate's slug.
  */
 export async function saveCandidate(
   platform: Deps,

@@ -9,8 +9,8 @@ const MAX_GAP_MS = 9 * 366 * 86_400_000;
 const ACCURACY_MS = 30_000;
 
 /**
- * Returns the last time before `nowMs` at which a cron timer was due (both Unix milliseconds). Returns null if the timer
- * was never due, and for an interval, because setting its scheduler makes it tick at once anyway.
+ * Returns the last time before `nowMs` at which a cron timer was due (both Unix milliseconds). Returns null if the
+ * timer was never due, and for an interval, because setting its scheduler makes it tick at once anyway.
  */
 export function lastDueMs(timer: StoredTimer, nowMs: number): number | null {
   const { cron, timezone } = timer;
@@ -33,8 +33,8 @@ export function lastDueMs(timer: StoredTimer, nowMs: number): number | null {
 }
 
 /**
- * Bisects with `nextDueMs` alone, because that is what the scheduler uses. cron-parser's own backward search misses a time
- * that a clock change moved, returns a repeated time twice, and fails where the clocks change at midnight.
+ * Bisects with `nextDueMs` alone, because that is what the scheduler uses. cron-parser's own backward search misses a
+ * time that a clock change moved, returns a repeated time twice, and fails where the clocks change at midnight.
  */
 function searchBackwards(nowMs: number, nextDueMs: (afterMs: number) => number): number | null {
   let [low, high] = [nowMs - MAX_GAP_MS, nowMs];

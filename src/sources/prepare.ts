@@ -84,9 +84,9 @@ async function findFreeSlug(
 }
 
 /**
- * Checks a request and returns the source's fields as they will be stored, with its component, which is saved if the request
- * contains its code or URL. `before` is the current source if the request is an update. Throws `invalid` naming every invalid
- * prop, and `not-found` if there is no such component.
+ * Checks a request and returns the source's fields as they will be stored, with its component, which is saved if the
+ * request contains its code or URL. `before` is the current source if the request is an update. Throws `invalid`
+ * naming every invalid prop, and `not-found` if there is no such component.
  */
 export async function prepareSource(
   platform: PrepareDeps,
@@ -118,8 +118,8 @@ export async function prepareSource(
 }
 
 /**
- * Returns the source's component, whichever account owns it: a member may have given an organization's source a component of
- * their own, or the reverse.
+ * Returns the source's component, whichever account owns it: a member may have given an organization's source a
+ * component of their own, or the reverse.
  */
 async function existingComponent(platform: PrepareDeps, source: Source): Promise<Component> {
   const component = await Components(platform.mongo).findById(source.component_id).lean();
@@ -128,8 +128,9 @@ async function existingComponent(platform: PrepareDeps, source: Source): Promise
 }
 
 /**
- * Returns the values that a source keeps when it gets another component. A secret or a credential is kept only if the new prop
- * is secret and of the same type and app; otherwise responses would show it, or another app would receive it.
+ * Returns the values that a source keeps when it gets another component. A secret or a credential is kept only if the
+ * new prop is secret and of the same type and app; otherwise responses would show it, or another app would receive
+ * it.
  */
 async function keptValues(platform: PrepareDeps, source: Source, component: Component): Promise<StoredProps> {
   const values: StoredProps = JSON.parse(platform.secrets.open(source.configured_props));

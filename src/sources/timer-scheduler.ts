@@ -23,9 +23,9 @@ export function schedulerMatches(
 }
 
 /**
- * Makes BullMQ's job scheduler of a source agree with the source in MongoDB, which decides. A scheduler that agrees is left
- * alone, because setting it again would make it tick once more. The reconciler repairs schedulers in the same way
- * (docs/design.md#guarantee-7).
+ * Makes BullMQ's job scheduler of a source agree with the source in MongoDB, which decides. A scheduler that agrees
+ * is left alone, because setting it again would make it tick once more. The reconciler repairs schedulers in the same
+ * way (docs/design.md#guarantee-7).
  */
 export async function syncScheduler(
   platform: Deps,
@@ -70,8 +70,8 @@ export async function setScheduler(platform: Deps, sourceId: string, timer: Stor
 }
 
 /**
- * True if the job of the scheduler's next tick still waits, however late it is. False means that the scheduler has stopped:
- * the next job is created when this one starts.
+ * True if the job of the scheduler's next tick still waits, however late it is. False means that the scheduler has
+ * stopped: the next job is created when this one starts.
  */
 export async function hasPendingTick(
   platform: Deps,

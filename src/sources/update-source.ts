@@ -15,8 +15,9 @@ const MAX_ATTEMPTS = 20;
 
 /**
  * Updates a source. Fields that the request leaves out stay as they are, except `active`, which becomes true
- * (docs/rest-api.md#sources). Updates that arrive at once are applied one after the other. Throws `invalid` if the input is
- * wrong or a hook fails, `unavailable` if no worker called the hooks in time, and `not-found` if the source has been deleted.
+ * (docs/rest-api.md#sources). Updates that arrive at once are applied one after the other. Throws `invalid` if the
+ * input is wrong or a hook fails, `unavailable` if no worker called the hooks in time, and `not-found` if the source
+ * has been deleted.
  */
 export async function updateSource(
   platform: Deps,
