@@ -1,5 +1,5 @@
 import { AppError, type FieldError } from "../lib/errors.ts";
-import { findKind, TIMER } from "../props/kinds.ts";
+import { findKind, TIMER_TYPE } from "../props/kinds.ts";
 import type { Bundle } from "../sandbox/bundle.ts";
 import type { Sandboxes } from "../sandbox/host.ts";
 import type { ComponentDescription, DescribedProp } from "../sandbox/protocol.ts";
@@ -59,7 +59,7 @@ function checkProp(prop: DescribedProp): FieldError[] {
 }
 
 function checkSet(props: DescribedProp[]): FieldError[] {
-  const timers = props.filter(prop => prop.type === TIMER);
+  const timers = props.filter(prop => prop.type === TIMER_TYPE);
   const second = timers[1];
   return second === undefined ? [] : [fault(`props.${second.name}`, "a source has one timer at most")];
 }

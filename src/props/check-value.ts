@@ -80,8 +80,8 @@ export function checkValue(prop: DescribedProp, given: unknown, faultOf: FaultOf
 }
 
 /**
- * As `checkValue`, for kinds with `options`. Of `{label, value}` only the value is checked, and only the value is stored
- * unless the code asks for the label too (`withLabel`).
+ * As `checkValue`, for kinds with `options`. Of `{label, value}` only the value is checked, and only the value is
+ * stored unless the code asks for the label too (`withLabel`).
  */
 export function checkScalar(prop: DescribedProp, given: unknown, faultOf: FaultOf): CheckedValue {
   const checked = checkValue(prop, given, (_, one) => {

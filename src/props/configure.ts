@@ -1,6 +1,6 @@
 import { AppError, type FieldError } from "../lib/errors.ts";
 import type { DescribedProp, PropValues } from "../sandbox/protocol.ts";
-import { HTTP, kindOf, type SourceFacts, TIMER } from "./kinds.ts";
+import { HTTP_TYPE, kindOf, type SourceFacts, TIMER_TYPE } from "./kinds.ts";
 import type { Timer } from "./timer.ts";
 import { effectiveTimer } from "./timer-prop.ts";
 
@@ -63,14 +63,15 @@ function invalidProps(fields: FieldError[]): AppError {
 
 /** Returns the source's timer and the name of its prop; null if the component has no timer. */
 export function timerOf(props: DescribedProp[], values: StoredProps): ({ name: string } & Timer) | null {
-  const prop = props.find(({ type }) => type === TIMER);
+  const prop = props.find(({ type }) => type === TIMER_TYPE);
   return prop === undefined
     ? null
     : { name: prop.name, ...effectiveTimer(prop, storedValue(values, prop.name)) };
 }
 
 /** True if the component has an HTTP interface. */
-export const hasHttpInterface = (props: DescribedProp[]): boolean => props.some(({ type }) => type === HTTP);
+export const hasHttpInterface = (props: DescribedProp[]): boolean =>
+  props.some(({ type }) => type === HTTP_TYPE);
 
 /** Returns `configured_props` as API responses show them, without secrets and credentials (docs/rest-api.md#source). */
 export function presentProps(

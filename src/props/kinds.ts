@@ -3,11 +3,12 @@
  * kinds differ: when a component is saved (components/describe.ts), when a source is configured, shown and run
  * (configure.ts).
  *
- * A new kind touches these files and no others:
+ * A new kind touches these files and no other code:
  * 1. this one: an entry in `KINDS`;
  * 2. src/sandbox/child/bind-this.ts, `propValue`: only if `this.<prop>` must be more than the JSON value that `bind`
  *    returns, such as an object with methods;
- * 3. a test: a case in test/compatibility/props.test.ts with its component in test/fixtures/components/props.
+ * 3. a test: a case in test/compatibility/props.test.ts with its component in test/fixtures/components/props;
+ * and its description in docs/component-api.md#props.
  *
  * A kind with an attribute of its own in the code, such as `min`, also needs the attribute where descriptions leave
  * the sandbox: src/sandbox/child/describe.ts, src/sandbox/check-description.ts and `DescribedProp` in
@@ -55,8 +56,8 @@ export interface PropKind {
   present(prop: DescribedProp, stored: unknown, source: SourceFacts): unknown;
 }
 
-export const HTTP = "$.interface.http";
-export const TIMER = "$.interface.timer";
+export const HTTP_TYPE = "$.interface.http";
+export const TIMER_TYPE = "$.interface.timer";
 
 /** A kind whose value the source's owner configures as JSON. */
 const CONFIGURED: Omit<PropKind, "type"> = {
@@ -116,7 +117,7 @@ const KINDS: PropKind[] = [
   { ...WITHOUT_VALUE, type: "alert" },
   {
     ...WITHOUT_VALUE,
-    type: HTTP,
+    type: HTTP_TYPE,
     // The shape of responses is accepted, so that a client can send back what it received; the endpoint never changes.
     check: (prop, given) =>
       isPresentedHttp(given) ? { value: undefined } : WITHOUT_VALUE.check(prop, given),
@@ -124,7 +125,7 @@ const KINDS: PropKind[] = [
     present: (_prop, _stored, { endpointUrl }) => ({ endpoint_url: endpointUrl }),
   },
   {
-    type: TIMER,
+    type: TIMER_TYPE,
     needsValue: false,
     checkDeclared: checkDeclaredTimer,
     check: checkTimer,

@@ -50,7 +50,7 @@ export async function executeQueuedRuns(
       if (claimed.state !== "runs") return { source_id: sourceId, runs: done, ended: claimed.state };
       let waiting = claimed.runs.map(text => readItem(platform, sourceId, text));
       while (waiting.length > 0) {
-        const results = await execute(platform, sourceId, waiting, claimed.crashes, lease.nextSignal());
+        const results = await executeNext(platform, sourceId, waiting, claimed.crashes, lease.nextSignal());
         for (const fields of results) log.info({ source_id: sourceId, ...fields }, "run");
         waiting = waiting.slice(results.length);
         done += results.length;
@@ -97,7 +97,7 @@ function readItem(platform: RunDeps, sourceId: string, text: string): RunItem | 
 /**
  * Executes the first item, or as many runs from the first on as share a batch. Returns log fields for each item done.
  */
-async function execute(
+async function executeNext(
   platform: RunDeps,
   sourceId: string,
   items: (RunItem | null)[],
@@ -110,7 +110,7 @@ async function execute(
   if (first.kind === "change") {
     // A deletion goes on without its hook. Any other change fails, and its request has long since timed out.
     if (hasCrashed && first.op !== "delete") return [await failCrashedChange(platform, sourceId, first)];
-    return [await change(platform, sourceId, first, { signal, hasCrashed })];
+    return [await changeOrReject(platform, sourceId, first, { signal, hasCrashed })];
   }
   if (hasCrashed) return [await failCrashedRun(platform, sourceId, first, crashes)];
   const end = items.findIndex(item => !item || item.kind === "change");
@@ -118,11 +118,11 @@ async function execute(
   try {
     return await runBatch(platform, sourceId, triggers, signal);
   } catch (error) {
-    return [await reject(platform, sourceId, first, error)];
+    return [await rejectOrRethrow(platform, sourceId, first, error)];
   }
 }
 
-async function change(
+async function changeOrReject(
   platform: RunDeps,
   sourceId: string,
   item: ChangeItem,
@@ -132,7 +132,7 @@ async function change(
     const fields = await applyChange(platform, sourceId, item, options);
     return { run_id: item.run_id, trigger: item.kind, ...fields };
   } catch (error) {
-    return await reject(platform, sourceId, item, error);
+    return await rejectOrRethrow(platform, sourceId, item, error);
   }
 }
 
@@ -148,7 +148,7 @@ async function failCrashedChange(platform: RunDeps, sourceId: string, item: Chan
  * Replies with the error of an item that would fail again, so that it does not block the run queue. Rethrows an error
  * that a later attempt may not meet.
  */
-async function reject(
+async function rejectOrRethrow(
   platform: RunDeps,
   sourceId: string,
   item: RunItem,

@@ -61,7 +61,7 @@ export async function recordRuns(
   if (!first) return [];
   const finished_at = new Date(platform.clock());
   const facts = runs.map(({ emissions: _, ...rest }) => ({ ...rest, finished_at }));
-  const [leader, ...parts] = inParts(
+  const [leader, ...parts] = divideOutbox(
     facts[0] as RunRecord,
     runs.flatMap(run => run.emissions),
   );
@@ -96,8 +96,8 @@ async function writeMemory(
     version: memory.version + 1,
   };
   if (memory.version === 0) {
-    const there = await SourceMemories(platform.mongo).exists({ _id: sourceId }).session(session);
-    if (there) throw new LeaseLost(sourceId);
+    const exists = await SourceMemories(platform.mongo).exists({ _id: sourceId }).session(session);
+    if (exists) throw new LeaseLost(sourceId);
     await SourceMemories(platform.mongo).insertMany([{ _id: sourceId, ...stored }], { session });
     return;
   }
@@ -109,7 +109,8 @@ async function writeMemory(
   if (matchedCount === 0) throw new LeaseLost(sourceId);
 }
 
-function inParts(facts: Omit<RunRecord, "outbox">, emissions: Emission[]): RunRecord[] {
+/** Returns the record with its outbox, and further records for the parts that do not fit into one document. */
+function divideOutbox(facts: Omit<RunRecord, "outbox">, emissions: Emission[]): RunRecord[] {
   const parts: string[][] = [];
   let size = Number.POSITIVE_INFINITY;
   for (const emission of emissions) {

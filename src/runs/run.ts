@@ -48,7 +48,7 @@ export async function runBatch(
       if (item.kind === "timer") await clearTimerWaiting(platform, sourceId);
       const ended = await batch.run(runnableTogether(item, others, known));
       for (const { run } of ended) known.add(run._id);
-      done.push(...ended.map(fieldsOf));
+      done.push(...ended.map(logFieldsOf));
     } catch (error) {
       // The runs that ended are still recorded; this run is the first of the next batch.
       if (done.length === 0) throw error;
@@ -73,7 +73,7 @@ function runnableTogether(first: TriggerItem, others: TriggerItem[], known: Set<
   return [first, ...(end < 0 ? others : others.slice(0, end))];
 }
 
-const fieldsOf = ({ run }: EndedRun): LogFields => ({
+const logFieldsOf = ({ run }: EndedRun): LogFields => ({
   run_id: run._id,
   trigger: run.kind,
   outcome: run.outcome,

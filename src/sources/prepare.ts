@@ -33,7 +33,7 @@ export interface SourceInput {
 }
 
 /** True if the request names a component in any of the four ways. */
-export function namesComponent(input: SourceInput): boolean {
+function namesComponent(input: SourceInput): boolean {
   return [input.component_id, input.component_code, input.component_url, input.key].some(
     given => given !== undefined,
   );
@@ -129,8 +129,7 @@ async function existingComponent(platform: PrepareDeps, source: Source): Promise
 
 /**
  * Returns the values that a source keeps when it gets another component. A secret or a credential is kept only if the
- * new prop is secret and of the same type and app; otherwise responses would show it, or another app would receive
- * it.
+ * new prop is secret and of the same type and app. Otherwise responses would show it, or another app would receive it.
  */
 async function keptValues(platform: PrepareDeps, source: Source, component: Component): Promise<StoredProps> {
   const values: StoredProps = JSON.parse(platform.secrets.open(source.configured_props));

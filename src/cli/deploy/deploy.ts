@@ -1,4 +1,4 @@
-import { HTTP, TIMER } from "../../props/kinds.ts";
+import { HTTP_TYPE, TIMER_TYPE } from "../../props/kinds.ts";
 import { slugOf } from "../../sources/slug.ts";
 import type { ApiClient } from "../api.ts";
 import type { SavedComponent } from "./save.ts";
@@ -67,7 +67,7 @@ export async function deploySource(
 function interfacesOf({ configurable_props }: SavedComponent, values: Record<string, unknown>) {
   const valueOfType = (type: string) =>
     values[configurable_props.find(prop => prop.type === type)?.name ?? ""];
-  const http = valueOfType(HTTP) as { endpoint_url: string } | undefined;
-  const timer = valueOfType(TIMER) as object | undefined;
+  const http = valueOfType(HTTP_TYPE) as { endpoint_url: string } | undefined;
+  const timer = valueOfType(TIMER_TYPE) as object | undefined;
   return { ...(http && { endpoint_url: http.endpoint_url }), ...(timer && { timer }) };
 }
