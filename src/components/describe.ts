@@ -1,5 +1,5 @@
 import { AppError, type FieldError } from "../lib/errors.ts";
-import { isFault, readTimer } from "../props/timer.ts";
+import { findKind, TIMER_TYPE } from "../props/kinds.ts";
 import type { Bundle } from "../sandbox/bundle.ts";
 import type { Sandboxes } from "../sandbox/host.ts";
 import type { ComponentDescription, DescribedProp } from "../sandbox/protocol.ts";
@@ -9,25 +9,6 @@ export interface DescribedComponent extends ComponentDescription {
   /** The code calls `respond` somewhere, so an HTTP request's answer waits for it (runtime.md, "HTTP"). */
   usesRespond: boolean;
 }
-
-const PLAIN = ["string", "integer", "boolean", "object", "any"];
-const KINDS = new Set([
-  ...PLAIN,
-  ...PLAIN.map(type => `${type}[]`),
-  ...["app", "http_request", "alert", "data_store", "dir", "sql"],
-]);
-/** `$.interface.*` and `$.service.*` are the platform's, so only those it has; other `$.…` are apps' own. */
-const PLATFORM_KINDS = new Set([
-  "$.interface.timer",
-  "$.interface.http",
-  "$.interface.apphook",
-  "$.service.db",
-]);
-
-const isKnownType = (type: string): boolean =>
-  /^\$\.(interface|service)\./.test(type)
-    ? PLATFORM_KINDS.has(type)
-    : KINDS.has(type) || /^\$\.\w/.test(type);
 
 /**
  * Runs the bundle in the sandbox once to see what the component says of itself, and refuses what could not run
@@ -72,19 +53,13 @@ function checkProp(prop: DescribedProp): FieldError[] {
   if (prop.name === "" || prop.name.startsWith("$") || prop.name === "__proto__") {
     return [fault(path, "is no name for a prop")];
   }
-  if (!isKnownType(prop.type))
-    return [fault(`${path}.type`, `there is no prop type ${JSON.stringify(prop.type)}`)];
-  if (prop.type !== "$.interface.timer") return [];
-  return (["static", "default"] as const).flatMap(key => {
-    const timer = prop[key] === undefined || prop[key] === null ? null : readTimer(prop[key]);
-    return timer !== null && isFault(timer)
-      ? [fault(`${path}.${key}`, `${timer.key} ${timer.message}`.trim())]
-      : [];
-  });
+  const kind = findKind(prop.type);
+  if (!kind) return [fault(`${path}.type`, `there is no prop type ${JSON.stringify(prop.type)}`)];
+  return (kind.checkDeclared?.(prop) ?? []).map(found => fault(path + found.path, found.message));
 }
 
 function checkSet(props: DescribedProp[]): FieldError[] {
-  const timers = props.filter(prop => prop.type === "$.interface.timer");
+  const timers = props.filter(prop => prop.type === TIMER_TYPE);
   const second = timers[1];
   return second === undefined ? [] : [fault(`props.${second.name}`, "a source has one timer at most")];
 }

@@ -11,7 +11,7 @@ import { eventScore } from "../lib/event-id.ts";
 import type { Platform } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
 import { deletions } from "../queues/deletions.ts";
-import { findSource } from "./service.ts";
+import { findSource } from "./find-source.ts";
 
 type Deps = Pick<Platform, "mongo" | "eventLog" | "clock" | "queues" | "feed" | "keys">;
 const route = routeFor<Deps>();

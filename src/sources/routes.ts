@@ -3,9 +3,12 @@ import { routeFor } from "../http/route.ts";
 import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { readDrops } from "../store/drops.ts";
+import { createSource } from "./create-source.ts";
+import { deleteSource } from "./delete-source.ts";
+import { findSource, listSources } from "./find-source.ts";
 import { presentSource, presentSources } from "./present.ts";
 import { NewSource, SourceDetailSchema, SourceSchema, SourceUpdate } from "./schema.ts";
-import { createSource, deleteSource, findSource, listSources, updateSource } from "./service.ts";
+import { updateSource } from "./update-source.ts";
 
 type Deps = Pick<
   Platform,

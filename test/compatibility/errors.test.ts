@@ -134,7 +134,7 @@ describe("compatibility: errors, logs, limits", function () {
     expect(description.name).to.equal("Flat this");
     const error = await rejection(openFixture(sandboxes, "shape/flat-this.mjs", word(64 * 1024 + 1)));
     expect(error.fields).to.deep.equal([
-      { in: "body", path: "configured_props.word", message: "must be 64 KB at most" },
+      { in: "body", path: "configured_props.word", message: "must be at most 64 KB" },
     ]);
   });
 });

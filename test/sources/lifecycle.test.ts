@@ -21,7 +21,7 @@ const MANY = withProps(
   "Many",
 );
 
-describe("sources", function () {
+describe("the life of a source", function () {
   this.timeout(30_000);
   let system: System;
   let api: Api & { userId: string };
@@ -39,7 +39,7 @@ describe("sources", function () {
   const endpointOf = (source: SourceView) => source.configured_props.http?.endpoint_url ?? "";
   const put = (id: string, body: Record<string, unknown>) => api.request("PUT", `/sources/${id}`, { body });
 
-  it("made at once under one name get a slug each, and each is found by its own", async () => {
+  it("gives sources that are created at once with the same name different slugs", async () => {
     const owner = await system.user();
     const component = await owner.expect(201, "POST", "/components", {
       body: { component_code: withProps('{ http: "$.interface.http" }', "Über & Out!") },
@@ -61,7 +61,7 @@ describe("sources", function () {
     expect(new Set(renamed.map(({ name_slug }) => name_slug)).size).to.equal(8);
   });
 
-  it("of two accounts may have one slug", async () => {
+  it("lets two accounts use the same slug", async () => {
     const code = withProps('{ http: "$.interface.http" }', "Shared");
     const other = await system.user();
     const [mine, theirs] = await Promise.all([
@@ -72,7 +72,7 @@ describe("sources", function () {
     expect((await other.expect(200, "GET", "/sources/shared")).id).to.equal(theirs.id);
   });
 
-  it("keep their endpoint through updates, lose it with the HTTP interface, and get a new one with the next", async () => {
+  it("keeps the endpoint through updates as long as the component has an HTTP interface, then gets a new one", async () => {
     const source = await api.createSource({ component_code: MANY });
     const url = endpointOf(source);
     for (const body of [
@@ -92,7 +92,7 @@ describe("sources", function () {
     expect((await fetch(endpointOf(again))).status).to.equal(200);
   });
 
-  it("follow their timer: set, changed, taken away with the component, stopped, and set again", async () => {
+  it("sets, changes and removes the scheduler as the timer, the component and `active` change", async () => {
     const timed = withProps(
       '{ timer: { type: "$.interface.timer", default: { intervalSeconds: 3600 } } }',
       "Timed",
@@ -115,10 +115,12 @@ describe("sources", function () {
     expect(await scheduler(source.id)).to.equal(undefined);
     await put(source.id, { component_code: timed });
     await api.expect(204, "DELETE", `/sources/${source.id}`);
-    await until(async () => (await scheduler(source.id)) === undefined, { what: "the scheduler gone" });
+    await until(async () => (await scheduler(source.id)) === undefined, {
+      what: "the removal of the scheduler",
+    });
   });
 
-  it("never show a secret or a credential, whatever component they are given next", async () => {
+  it("never shows a secret or a credential, even with another component", async () => {
     const guarded = withProps(
       `{ http: "$.interface.http", token: { type: "string", secret: true }, list: { type: "string[]", secret: true },
          acme: { type: "app", app: "acme" }, shown: "string" }`,
@@ -136,7 +138,7 @@ describe("sources", function () {
          acme: { type: "object", optional: true }, shown: "string" }`,
       "Open",
     );
-    const answers = [
+    const responses = [
       await api.request("GET", `/sources/${source.id}`),
       await api.request("GET", "/users/me/sources"),
       await put(source.id, { configured_props: { shown: "again" } }),
@@ -144,17 +146,17 @@ describe("sources", function () {
       await put(source.id, { component_code: open }),
       await put(source.id, { component_code: open, configured_props: { token: "public" } }),
     ];
-    for (const { text } of [{ text: JSON.stringify(source) }, ...answers])
+    for (const { text } of [{ text: JSON.stringify(source) }, ...responses])
       expect(text).not.to.include(SECRET);
-    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 400, 400, 200]);
-    // The value is no secret any more, so it has to be given anew.
-    expect(answers[4]?.body.errors[0].path).to.equal("configured_props.token");
-    expect(answers[5]?.body.data.configured_props).to.deep.include({ token: "public", shown: "again" });
+    expect(responses.map(({ status }) => status)).to.deep.equal([200, 200, 200, 400, 400, 200]);
+    // The prop is no longer secret, so its value must be sent again.
+    expect(responses[4]?.body.errors[0].path).to.equal("configured_props.token");
+    expect(responses[5]?.body.data.configured_props).to.deep.include({ token: "public", shown: "again" });
     const stored = await Sources(system.web.mongo).find().lean();
     expect(JSON.stringify(stored)).not.to.include(SECRET);
   });
 
-  it("keep a secret that the next component still calls one, and their runs have it", async () => {
+  it("keeps a secret if it is also secret in the next component, and gives it to runs", async () => {
     const first = withProps('{ http: "$.interface.http", token: { type: "string", secret: true } }', "First");
     const source = await api.createSource({ component_code: first, configured_props: { token: SECRET } });
     await put(source.id, { component_code: first.replace("0.0.1", "0.0.2") });
@@ -166,14 +168,14 @@ describe("sources", function () {
     expect(row?.event.raw_event).to.deep.equal({ token: SECRET });
   });
 
-  it("changed at once in different props end with all of them", async () => {
+  it("applies updates of different props that arrive at once", async () => {
     const source = await api.createSource({ component_code: MANY, configured_props: { p0: "first" } });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 7 }, (_, i) =>
         put(source.id, { configured_props: { [`p${i + 1}`]: `v${i + 1}` } }),
       ),
     );
-    expect(answers.map(({ status }) => status)).to.deep.equal(Array(7).fill(200));
+    expect(responses.map(({ status }) => status)).to.deep.equal(Array(7).fill(200));
     const { configured_props } = await api.expect(200, "GET", `/sources/${source.id}`);
     const { http: _, ...props } = configured_props;
     expect(props).to.deep.equal({
@@ -182,16 +184,16 @@ describe("sources", function () {
     });
   });
 
-  it("with hooks, changed at once in different props, end with all of them too", async () => {
+  it("applies updates of different props that arrive at once, also with hooks", async () => {
     const hooked = MANY.replace(
       "run(event)",
       "hooks: { async activate() {}, async deactivate() {} }, run(event)",
     );
     const source = await api.createSource({ component_code: hooked });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 4 }, (_, i) => put(source.id, { configured_props: { [`p${i}`]: `v${i}` } })),
     );
-    expect(answers.map(({ status }) => status)).to.deep.equal(Array(4).fill(200));
+    expect(responses.map(({ status }) => status)).to.deep.equal(Array(4).fill(200));
     const { configured_props } = await api.expect(200, "GET", `/sources/${source.id}`);
     expect(configured_props).to.deep.include({ p0: "v0", p1: "v1", p2: "v2", p3: "v3" });
   });
@@ -203,7 +205,7 @@ describe("sources", function () {
       MANY.replace("run(event)", "hooks: { async activate() {}, async deactivate() {} }, run(event)"),
     ],
   ] as const) {
-    it(`${what}, deleted while they are changed, are gone, and each change is done or not found`, async () => {
+    it(`${what}, is deleted during updates, each of which is applied or not found`, async () => {
       const source = await api.createSource({ component_code: code });
       const changes = Array.from({ length: 4 }, (_, i) =>
         put(source.id, { configured_props: { p0: `v${i}` } }),
@@ -215,9 +217,9 @@ describe("sources", function () {
     });
   }
 
-  it("refused by a hook or a prop leave nothing behind, neither document nor scheduler", async () => {
+  it("leaves nothing behind if a hook or a prop is rejected", async () => {
     const owner = await system.user();
-    const code = `export default { name: "Refusing", version: "0.0.1",
+    const code = `export default { name: "Rejecting", version: "0.0.1",
       props: { timer: "$.interface.timer", city: "string" }, hooks: { async activate() { throw new Error("closed"); } }, run() {} };`;
     const noCity = await owner.request("POST", "/sources", { body: { component_code: code } });
     expect(noCity.body.errors).to.deep.include({
@@ -225,14 +227,17 @@ describe("sources", function () {
       path: "configured_props.city",
       message: "is required",
     });
-    const refused = await owner.request("POST", "/sources", {
+    const rejected = await owner.request("POST", "/sources", {
       body: { component_code: code, configured_props: { city: "Bern" } },
     });
-    expect([refused.status, refused.body.detail]).to.deep.equal([400, "deploying the source failed: closed"]);
+    expect([rejected.status, rejected.body.detail]).to.deep.equal([
+      400,
+      "deploying the source failed: closed",
+    ]);
     expect(await Sources(system.web.mongo).countDocuments({ owner_id: owner.userId })).to.equal(0);
   });
 
-  it("deleted during a run let it end, then leave nothing of theirs in either store", async () => {
+  it("is deleted during a run only after the run has ended, and leaves nothing in either store", async () => {
     const code = `export default { name: "Slow", version: "0.0.1", dedupe: "unique",
       props: { http: "$.interface.http", db: "$.service.db", timer: { type: "$.interface.timer", default: { intervalSeconds: 3600 } } },
       async run(event) {
@@ -256,25 +261,27 @@ describe("sources", function () {
 
     await fetch(`${endpointOf(source)}/slow`);
     await until(async () => (await system.web.runQueue.length(source.id)) === 0, {
-      what: "the run has begun",
+      what: "the start of the run",
     });
     await api.expect(204, "DELETE", `/sources/${source.id}`);
     expect((await api.request("GET", `/sources/${source.id}`)).status).to.equal(404);
 
     const { mongo, redis } = system.web;
     await until(async () => (await Sources(mongo).countDocuments({ _id: source.id })) === 0, {
-      what: "gone",
+      what: "the deletion of the source",
     });
     const ended = await RunRecords(mongo).find({ source_id: source.id, kind: "http" }).lean();
     expect(ended.map(({ outcome }) => outcome)).to.have.members(["ok", "Error", "ok"]);
-    const touching = { $or: [{ emitter_id: source.id }, { listener_id: source.id }] };
-    expect(await Subscriptions(mongo).countDocuments(touching)).to.equal(0);
+    const eitherSide = { $or: [{ emitter_id: source.id }, { listener_id: source.id }] };
+    expect(await Subscriptions(mongo).countDocuments(eitherSide)).to.equal(0);
     expect(await AutoSubscriptions(mongo).countDocuments({ listener_id: source.id })).to.equal(0);
     expect(await SourceMemories(mongo).countDocuments({ _id: source.id })).to.equal(0);
-    expect(await StoredEvents(mongo).countDocuments({ emitter_id: source.id, delivered: false })).to.equal(0);
-    // Queues keep their finished jobs for a while; these are the source's own.
+    expect(
+      await StoredEvents(mongo).countDocuments({ emitter_id: source.id, has_webhook_listeners: false }),
+    ).to.equal(0);
+    // Only the source's own keys: queues keep finished jobs for a while.
     await until(async () => (await redis.keys(`*{${source.id}}*`)).length === 0, {
-      what: "no key of the source's left",
+      what: "the deletion of the source's last key",
     });
   });
 });

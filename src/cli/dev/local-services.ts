@@ -3,7 +3,7 @@ import { createEgress } from "../../egress/agent.ts";
 import { openSandboxes, type Sandboxes, type SandboxLimits } from "../../sandbox/host.ts";
 import type { LoadTools } from "./load.ts";
 
-/** What work without stores needs of the settings; `main` reads them. */
+/** The settings that `headwater dev` needs; `main.ts` reads them. */
 export interface LocalSettings {
   version: string;
   cacheDir: string;
@@ -13,24 +13,27 @@ export interface LocalSettings {
   httpResponseWaitMs: number;
   egressAllow: readonly string[];
   sandboxEgressAllow: readonly string[];
-  /** Stores that a server of these settings would have: no component reaches them, whatever is allowed. */
+  /** Stores that a server with these settings would use: a component never reaches them, whatever is allowed. */
   blockedHosts: readonly { host: string; port: number }[];
 }
 
-export interface Local extends LoadTools {
+/** What a source needs besides its code: the sandbox, and guarded requests for components with a URL. */
+export interface LocalServices extends LoadTools {
   sandboxes: Sandboxes;
   close(): Promise<void>;
 }
 
-/** The old code's process, the new one's, and one that describes. */
-const PROCESSES = 3;
+/** One each for the old code, the new code, and the description of a component. */
+const MAX_PROCESSES = 3;
+/** With a timer of a day, the process of the last run would otherwise stay all day. */
+const IDLE_MS = 300_000;
 const CONNECT_MS = 10_000;
 
-/**
- * Opens the real sandbox and the guarded way out for a component's address. Throws AppError when an entry of `allow` is
- * no CIDR.
- */
-export async function openLocal(settings: LocalSettings, allow: readonly string[]): Promise<Local> {
+/** Opens the sandbox that deployed sources use, and guarded egress. Throws AppError if `allow` has an invalid CIDR. */
+export async function openLocalServices(
+  settings: LocalSettings,
+  allow: readonly string[],
+): Promise<LocalServices> {
   parseCidrs(allow);
   const { cacheDir, npmEnvironment, blockedHosts, limits, version } = settings;
   const egress = createEgress({
@@ -41,9 +44,8 @@ export async function openLocal(settings: LocalSettings, allow: readonly string[
   });
   const sandboxes = await openSandboxes({
     limits,
-    maxProcesses: PROCESSES,
-    // A timer of a day keeps the process that ran last no longer than it is of use.
-    idleMs: 300_000,
+    maxProcesses: MAX_PROCESSES,
+    idleMs: IDLE_MS,
     egress: { allow: [...settings.sandboxEgressAllow, ...allow], blockedHosts },
   });
   return {
