@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { nanoid } from "nanoid";
 import type { Dial } from "../egress/dial.ts";
-import { openGateway } from "../egress/gateway.ts";
+import { Gateway } from "../egress/gateway.ts";
 import { Misbehaviour, readMessage } from "./check-message.ts";
 import type { ChildLimits, ChildMessage, ParentMessage } from "./child/wire.ts";
 import { denoArguments, denoEnvironment } from "./deno-command.ts";
@@ -58,7 +58,7 @@ export async function spawnChild(options: SpawnOptions): Promise<Child> {
   const { privileges, home, modulePath, limits } = options;
   const id = privileges.ids?.take();
   const room = await openRoom({ home, name: String(++count), modulePath, id });
-  const gateway = await openGateway({ dial: options.dial, socketPath: room.gatewayPath });
+  const gateway = await Gateway.open({ dial: options.dial, socketPath: room.gatewayPath });
   await room.giveAway();
   const { file, args, options: rights } = privileges.command(denoArguments({ ...options, room }), id);
   const process = spawn(file, args, {
