@@ -135,6 +135,8 @@ describe("the processes of a sandbox host", () => {
     sandboxes = await openTestSandboxes({ maxProcesses: 2 });
     const [a, b] = [await pid("a"), await pid("b")];
     await pid("a");
+    // Longer than the pause between two calls of a source with a backlog, in which its process is not ended.
+    await new Promise(done => setTimeout(done, 40));
     await pid("c");
     expect(await pid("a")).to.equal(a);
     expect(await pid("b")).to.not.equal(b);
