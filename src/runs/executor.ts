@@ -31,14 +31,14 @@ export async function openExecutor(platform: RunDeps, source: Source, signal: Ab
      */
     async execute(items: TriggerItem[], db: Memory["db"], execution: Execution): Promise<void> {
       const { forMs, onRespond, onResult } = execution;
-      await sandboxes.calls(
+      await sandboxes.callBatch(
         processKey(source, bundle),
         bundle,
         { call: "run", props, db, events: items.map(item => item.event) },
         {
           signal,
           owner: source.owner_id,
-          forMs,
+          startWithinMs: forMs,
           onRespond: (index, response) => onRespond(items[index] as TriggerItem, response),
           onResult: (index, result) => {
             if (!signal.aborted) onResult(items[index] as TriggerItem, result);

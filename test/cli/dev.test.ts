@@ -276,7 +276,7 @@ export default {
     const cases: [string[], 1 | 2, RegExp][] = [
       [[needy], 1, /props: feed_url is required; count is required/],
       [[needy, "--props", join(folder, "none.json")], 1, /none\.json can't be read/],
-      [[await save("number.mjs", "export default 7;")], 1, /default export must be the component/],
+      [[await save("number.mjs", "export default 7;")], 1, /default export must be a component/],
       [[needy, "--port", "http"], 2, /--port.*must be a port/],
     ];
     for (let at = 0; at < cases.length; at += 3) {

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { findCaller } from "../../accounts/api-keys.ts";
 import { fromFile } from "../../components/load-modules.ts";
+import { readModuleGraph } from "../../components/module-graph.ts";
 import { presentComponent } from "../../components/present.ts";
-import { readClosure } from "../../components/read-closure.ts";
 import { saveModules } from "../../components/service.ts";
 import { AppError } from "../../lib/errors.ts";
 import type { ApiClient } from "../api.ts";
@@ -29,7 +29,7 @@ export async function saveComponentAt(
   const save = async (body: object) =>
     (await api.request<{ data: SavedComponent }>("POST", "/components", body)).data;
   if (isUrl(location)) return save({ component_url: location });
-  const { entry, modules } = await readClosure(fromFile(resolve(location)));
+  const { entry, modules } = await readModuleGraph(fromFile(resolve(location)));
   if (modules.size === 1) return save({ component_code: entry.source.text });
   return withPlatform(async platform => {
     const caller = await findCaller(platform, apiKey);

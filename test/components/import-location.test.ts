@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { atPlace, placeOfImport } from "../../src/components/place-of-import.ts";
+import { importLocation, withLocation } from "../../src/components/import-location.ts";
 import { AppError, invalidField } from "../../src/lib/errors.ts";
 
-describe("the place of an import", () => {
-  const places: [text: string, specifier: string, place: string][] = [
+describe("the location of an import", () => {
+  const cases: [text: string, specifier: string, location: string][] = [
     [`import a from "./a.mjs";`, "./a.mjs", " (x.mjs, line 1, column 15)"],
     [`\n\n  import './a.mjs'`, "./a.mjs", " (x.mjs, line 3, column 10)"],
     [`import {\n  a,\n} from\n  "./a.mjs";`, "./a.mjs", " (x.mjs, line 4, column 3)"],
@@ -13,28 +13,28 @@ describe("the place of an import", () => {
     [`import a from "./ab";`, "./a", ""],
     [`import(["./a"][0])`, "./a", ""],
   ];
-  for (const [text, specifier, place] of places) {
-    it(`is ${place || "not told"} for ${JSON.stringify(text)}`, () => {
-      expect(placeOfImport({ id: "x.mjs", text }, specifier)).to.equal(place);
+  for (const [text, specifier, location] of cases) {
+    it(`is "${location}" for ${JSON.stringify(text)}`, () => {
+      expect(importLocation({ id: "x.mjs", text }, specifier)).to.equal(location);
     });
   }
 
-  it("is found at one speed, whatever blanks and words stand there", () => {
+  it("is searched for without catastrophic backtracking", () => {
     const text = `import${" ".repeat(300_000)}(${" ".repeat(300_000)}${"from ".repeat(60_000)}`;
-    expect(placeOfImport({ id: "x", text }, "./a")).to.equal("");
+    expect(importLocation({ id: "x", text }, "./a")).to.equal("");
   });
 
-  it("is told with a refusal and its field, and with nothing else", () => {
-    const refused = atPlace(
+  it("is added to an AppError and its fields, and to no other error", () => {
+    const error = withLocation(
       invalidField("body", "component_code", "no"),
       " (x, line 1, column 2)",
     ) as AppError;
-    expect(refused).to.be.instanceOf(AppError).and.include({
+    expect(error).to.be.instanceOf(AppError).and.include({
       code: "invalid",
       message: "component_code: no (x, line 1, column 2)",
     });
-    expect(refused.fields[0]?.message).to.equal("no (x, line 1, column 2)");
+    expect(error.fields[0]?.message).to.equal("no (x, line 1, column 2)");
     const other = new Error("ours");
-    expect(atPlace(other, " (x)")).to.equal(other);
+    expect(withLocation(other, " (x)")).to.equal(other);
   });
 });

@@ -1,11 +1,12 @@
-/** What a program reaches through globals and undici offers; all of one make, or `instanceof` would fail. */
+/** Globals that undici provides. They are replaced together, because `instanceof` fails between two implementations. */
 const NAMES = ["fetch", "Headers", "Request", "Response", "FormData", "WebSocket", "EventSource"] as const;
 
 type Undici = Record<(typeof NAMES)[number], unknown>;
 
 /**
- * Puts undici's `fetch` and its kin in place of Deno's own, which would go round the gateway and so be refused.
- * Loaded at first use: most components only use node:http through axios, and it costs 30 ms of a cold start.
+ * Replaces Deno's own `fetch` and related globals by undici's. Deno's would not use the gateway, so their connections
+ * would be denied. undici is loaded at first use, because loading takes 30 ms of a cold start and most components use
+ * only node:http, through axios.
  */
 export function replaceFetch(): void {
   let loaded: Undici | undefined;

@@ -1,6 +1,6 @@
 import net from "node:net";
 
-/** Deno's net.Socket keeps Node's internals; these two are how Node itself swaps a socket's handle. */
+/** Internals of Node's net.Socket, which Deno's has too. Node itself replaces a socket's handle through them. */
 interface SocketInternals {
   _handle: unknown;
   connecting: boolean;
@@ -9,9 +9,9 @@ interface SocketInternals {
 type Connect = (this: net.Socket, ...args: unknown[]) => net.Socket;
 
 /**
- * Sends every connection of node:net, and with it node:tls, http, https, http2 and undici, to the gateway's Unix
- * socket. It is patched where they all meet, so that a named import made before or after sees it too. This is for
- * function, not for safety: the process has no permission for any other way out.
+ * Routes every connection of node:net, and with it of node:tls, http, https, http2 and undici, through the gateway's
+ * Unix socket. It replaces the method that all of them call, so that named imports are affected too. Security does not
+ * depend on this: the process has no permission to connect to anything else.
  */
 export function rerouteSockets(gatewayPath: string): void {
   const prototype = net.Socket.prototype as unknown as Record<symbol, unknown> & { connect: Connect };
@@ -19,12 +19,12 @@ export function rerouteSockets(gatewayPath: string): void {
   const adopt = Object.getOwnPropertySymbols(prototype).find(
     symbol => symbol.description === "kReinitializeHandle",
   );
-  if (!adopt) throw new Error("this deno is not the one that Headwater pins");
+  if (!adopt) throw new Error("this version of deno is not the one that Headwater requires");
 
   prototype.connect = function connect(...args) {
     const [options, listener] = readArguments(args);
     if (listener) this.once("connect", listener);
-    if (options.path) return fail(this, new Error("Unix sockets can't be used here"));
+    if (options.path) return fail(this, new Error("Unix sockets can't be used in a component"));
     const host = String(options.host ?? "localhost");
     const port = Number(options.port);
     if (!Number.isInteger(port) || port < 1 || port > 65_535) {
@@ -39,21 +39,21 @@ export function rerouteSockets(gatewayPath: string): void {
     connectDirect.call(carrier, { path: gatewayPath });
     carrier.write(`${JSON.stringify({ host, port })}\n`);
     readLine(carrier, (line, rest) => {
-      const refusal = refusalOf(line, host, port);
-      if (this.destroyed || refusal) {
+      const error = parseError(line, host, port);
+      if (this.destroyed || error) {
         carrier.destroy();
-        if (refusal) this.destroy(refusal);
+        if (error) this.destroy(error);
         return;
       }
-      take(this, carrier, adopt, rest);
+      transferHandle(this, carrier, adopt, rest);
       if (options.keepAlive) this.setKeepAlive(true);
     });
     return this;
   };
 }
 
-/** Moves the carrier's connection to the socket that the caller holds. */
-function take(socket: net.Socket, carrier: net.Socket, adopt: symbol, rest: Uint8Array): void {
+/** Moves the carrier's connection to the caller's socket. */
+function transferHandle(socket: net.Socket, carrier: net.Socket, adopt: symbol, rest: Uint8Array): void {
   const from = carrier as unknown as SocketInternals;
   const handle = from._handle as { readStop(): void; reading: boolean };
   handle.readStop();
@@ -67,20 +67,20 @@ function take(socket: net.Socket, carrier: net.Socket, adopt: symbol, rest: Uint
   if (!socket.isPaused()) socket.read(0);
 }
 
-function readLine(carrier: net.Socket, done: (line: string, rest: Uint8Array) => void): void {
-  let read = Buffer.alloc(0);
+function readLine(carrier: net.Socket, onLine: (line: string, rest: Uint8Array) => void): void {
+  let received = Buffer.alloc(0);
   const onData = (chunk: Buffer) => {
-    read = Buffer.concat([read, chunk]);
-    const end = read.indexOf(10);
+    received = Buffer.concat([received, chunk]);
+    const end = received.indexOf(10);
     if (end < 0) return;
     carrier.off("data", onData).off("end", onEnd);
-    done(read.toString("utf8", 0, end), read.subarray(end + 1));
+    onLine(received.toString("utf8", 0, end), received.subarray(end + 1));
   };
-  const onEnd = () => carrier.destroy(new Error("the gateway ended the connection"));
+  const onEnd = () => carrier.destroy(new Error("the gateway closed the connection"));
   carrier.on("data", onData).on("end", onEnd);
 }
 
-/** As Node would report it, so that a library's retry logic sees the code it knows. */
+/** The codes that Node would report, so that the retry logic of libraries works. */
 const NODE_CODES: Record<string, string> = {
   "blocked-address": "EACCES",
   dns: "ENOTFOUND",
@@ -88,7 +88,8 @@ const NODE_CODES: Record<string, string> = {
   timeout: "ETIMEDOUT",
 };
 
-function refusalOf(line: string, host: string, port: number): Error | undefined {
+/** Returns the error that the gateway's line reports; undefined if it reports success. */
+function parseError(line: string, host: string, port: number): Error | undefined {
   const { error, message } = JSON.parse(line) as { error?: string; message?: string };
   if (error === undefined) return undefined;
   const code = NODE_CODES[error] ?? "ECONNRESET";
@@ -108,7 +109,7 @@ function fail(socket: net.Socket, error: Error): net.Socket {
 
 type Options = { host?: unknown; port?: unknown; path?: unknown; keepAlive?: unknown };
 
-/** `connect(options, cb)`, `connect(port, host, cb)`, `connect(path, cb)`, or Node's own normalised array. */
+/** Accepts `connect(options, cb)`, `connect(port, host, cb)`, `connect(path, cb)`, or Node's own normalised array. */
 function readArguments(args: unknown[]): [Options, (() => void) | undefined] {
   const list = Array.isArray(args[0]) ? (args[0] as unknown[]) : args;
   const last = list[list.length - 1];
