@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import getRawBody from "raw-body";
 import { type HttpEvent, httpEvent } from "../../ingress/http-event.ts";
-import { CORS, type IngressResponse, MAX_BODY_BYTES, refused } from "../../ingress/response.ts";
+import { CORS, type IngressResponse, MAX_BODY_BYTES, rejected } from "../../ingress/response.ts";
 import { AppError } from "../../lib/errors.ts";
 
 export interface HttpPort {
@@ -47,7 +47,9 @@ export async function openHttpPort(
       send(await take(await eventOf(message, url)));
     } catch (error) {
       const isTooLarge = (error as { type?: string }).type === "entity.too.large";
-      send(isTooLarge ? refused(413, "the body is over 512 KB") : refused(400, "the body could not be read"));
+      send(
+        isTooLarge ? rejected(413, "the body is over 512 KB") : rejected(400, "the body could not be read"),
+      );
       // What is left of the body is not read.
       message.socket.destroySoon();
     }

@@ -1,5 +1,5 @@
 import type { HttpEvent } from "../../ingress/http-event.ts";
-import { answered, type IngressResponse, refused, taken } from "../../ingress/response.ts";
+import { accepted, fromComponent, type IngressResponse, rejected } from "../../ingress/response.ts";
 import { newId } from "../../lib/ids.ts";
 import type { Live } from "./live.ts";
 
@@ -12,25 +12,25 @@ export function requestTaker(source: Live, httpResponseWaitMs: number) {
 
   async function responseOf(event: HttpEvent): Promise<IngressResponse> {
     const { description, hasHttp } = source.code;
-    if (!hasHttp) return refused(404, "the component has no HTTP interface");
+    if (!hasHttp) return rejected(404, "the component has no HTTP interface");
     const runId = newId("run");
     const isCustom = description.props.some(prop => prop.customResponse);
     if (!isCustom && !description.usesRespond) {
       void session.run(event);
-      return taken(runId);
+      return accepted(runId);
     }
     return new Promise(done => {
       const late = setTimeout(
-        () => done(refused(504, "the component did not answer in time")),
+        () => done(rejected(504, "the component did not answer in time")),
         httpResponseWaitMs,
       );
       const answer = (given: IngressResponse) => {
         clearTimeout(late);
         done(given);
       };
-      const ended = isCustom ? refused(400, "the component ended without a response") : taken(runId);
+      const ended = isCustom ? rejected(400, "the component ended without a response") : accepted(runId);
       void session
-        .run(event, { onRespond: response => answer(answered(response)) })
+        .run(event, { onRespond: response => answer(fromComponent(response)) })
         .then(() => answer(ended));
     });
   }
