@@ -1,13 +1,17 @@
 import type { Middleware } from "koa";
+import { withDeadline } from "../lib/deadline.ts";
 import type { Platform } from "../platform.ts";
 import { probeRedis } from "../store/redis.ts";
 
 type HealthPlatform = Pick<Platform, "redis" | "mongo" | "keys">;
 
-/** A store that hangs is not ready; a router in front waits for its answer no longer than a few of these. */
+/** A store that does not respond within this time is not ready. Load balancers wait for a health check only seconds. */
 const DEADLINE_MS = 2000;
 
-/** What is not ready, by name; empty when all is. Tests a write: PING answers even when Redis is full (design.md). */
+/**
+ * Returns the reason for each store that is not ready, by the name of the store; empty if all are ready. Redis is
+ * tested with a write, because PING succeeds even if Redis is full (docs/design.md#stores).
+ */
 export async function unready({ redis, mongo, keys }: HealthPlatform): Promise<Record<string, string>> {
   const checks: Record<string, Promise<unknown>> = {
     redis: probeRedis(redis, keys.writeProbe()),
@@ -16,7 +20,7 @@ export async function unready({ redis, mongo, keys }: HealthPlatform): Promise<R
   const found = await Promise.all(
     Object.entries(checks).map(async ([name, check]): Promise<[string, string][]> => {
       try {
-        await inTime(check);
+        await withDeadline(check, DEADLINE_MS);
         return [];
       } catch (error) {
         return [[name, error instanceof Error ? error.message : String(error)]];
@@ -32,15 +36,9 @@ async function probeMongo(mongo: HealthPlatform["mongo"]): Promise<void> {
   if (!hello.isWritablePrimary) throw new Error("no primary");
 }
 
-async function inTime(check: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${DEADLINE_MS} ms`)), DEADLINE_MS);
-  });
-  await Promise.race([check, late]).finally(() => clearTimeout(timer));
-}
-
-/** `/healthz`: the process is alive. `/readyz`: its stores take writes; 503 and which one does not. */
+/**
+ * Serves `/healthz` (the process is alive) and `/readyz` (200 if all stores accept writes; 503 with those that don't).
+ */
 export function health(platform: HealthPlatform): Middleware {
   return async (ctx, next) => {
     if (ctx.path === "/healthz") {

@@ -4,7 +4,7 @@ import type { Platform } from "../platform.ts";
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** The counters of all processes in Prometheus' text format. */
+/** Returns the counters of all processes in the text format of Prometheus. */
 function counterLines(counts: Record<string, number>): string {
   const names = new Set<string>();
   const lines: string[] = [];
@@ -17,13 +17,13 @@ function counterLines(counts: Record<string, number>): string {
   return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
 }
 
-/** The series that this process keeps itself; a registry of its own, so that several apps share no counts. */
+/** Creates the metrics of this process, in a new registry, so that several apps in one process share no counts. */
 function createSeries() {
   const registry = new Registry();
   const registers = [registry];
   const httpSeconds = new Histogram({
     name: "headwater_http_request_duration_seconds",
-    help: "Time to answer a request, by route pattern",
+    help: "Time to respond to a request, by route pattern",
     labelNames: ["method", "route", "status"] as const,
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
     registers,
@@ -36,7 +36,7 @@ function createSeries() {
   });
   const queueAge = new Gauge({
     name: "headwater_queue_oldest_waiting_seconds",
-    help: "Age of the job that waits longest",
+    help: "Age of the job that has waited longest",
     labelNames: ["queue"] as const,
     registers,
   });
@@ -44,9 +44,9 @@ function createSeries() {
 }
 
 export interface Metrics {
-  /** Times every request under its route's pattern; a path never becomes a label. */
+  /** Measures the time of every request by the pattern of its route; a path never becomes a label. */
   time: Middleware;
-  /** `/metrics`: HTTP of this process, queues, and what all processes counted. */
+  /** Serves `/metrics`: HTTP requests of this process, the queues, and the counters of all processes. */
   expose: Middleware;
 }
 

@@ -11,11 +11,11 @@ interface Sample {
 
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"/g;
 
-/** Reads Prometheus' text format strictly: every line a comment or a sample, every sample of a declared type. */
+/** Parses the text format of Prometheus strictly: every line is a comment or a sample of a declared type. */
 function parse(text: string): Sample[] {
   const types = new Map<string, string>();
   const samples: Sample[] = [];
-  expect(text.endsWith("\n"), "ends with a line end").to.equal(true);
+  expect(text.endsWith("\n"), "ends with a line break").to.equal(true);
   for (const line of text.split("\n").slice(0, -1)) {
     if (line === "" || line.startsWith("# HELP ")) continue;
     const declared = /^# TYPE (\S+) (counter|gauge|histogram|summary)$/.exec(line);
@@ -58,13 +58,13 @@ describe("/metrics", () => {
   });
 
   async function scrape(): Promise<Sample[]> {
-    const answer = await fetch(new URL("/metrics", system.baseUrl));
-    expect(answer.status).to.equal(200);
-    expect(answer.headers.get("content-type")).to.match(/^text\/plain; version=0\.0\.4/);
-    return parse(await answer.text());
+    const response = await fetch(new URL("/metrics", system.baseUrl));
+    expect(response.status).to.equal(200);
+    expect(response.headers.get("content-type")).to.match(/^text\/plain; version=0\.0\.4/);
+    return parse(await response.text());
   }
 
-  /** The value of one series, 0 where there is none. */
+  /** Returns the sum of all samples with this name and these labels. */
   function sumOf(samples: Sample[], name: string, labels: Record<string, string> = {}): number {
     const found = samples.filter(
       sample =>
@@ -74,7 +74,7 @@ describe("/metrics", () => {
     return found.reduce((sum, { value }) => sum + value, 0);
   }
 
-  it("tell of requests, queues, runs, deliveries and drops, in a form that can be read", async () => {
+  it("show requests, queues, runs, deliveries and drops, in a valid format", async () => {
     const api = await system.user();
     const source = await api.createSource({ component_code: CODE });
     const endpoint = source.configured_props.http?.endpoint_url ?? "";
@@ -117,7 +117,7 @@ describe("/metrics", () => {
     expect(sumOf(samples, "jobs_total", { queue: "runs", outcome: "done" })).to.be.at.least(3);
   });
 
-  it("tell how deep a queue is and how long its oldest job waits", async () => {
+  it("show how many jobs wait in a queue, and how long the oldest one has waited", async () => {
     const queue = system.web.queues.get("workflow-events");
     await queue?.add("workflow-events", {}, { timestamp: Date.now() - 90_000 });
     await queue?.add("workflow-events", {});
@@ -129,7 +129,7 @@ describe("/metrics", () => {
     );
   });
 
-  it("have no label that a caller can choose", async () => {
+  it("have no label with a value that a caller can choose", async () => {
     await fetch(new URL("/secret-path", system.baseUrl), { method: "PURGE" });
     await fetch(new URL('/in/x"}evil', system.baseUrl));
     for (const { labels } of await scrape()) {
