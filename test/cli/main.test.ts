@@ -156,7 +156,7 @@ export default { name: "From a file", version: "1.2.3", key: "from-a-file", run(
     await writeFile(join(folder, "keyless.mjs"), 'export default { name: "No key", version: "1" };\n');
     await writeFile(join(folder, "throws.mjs"), 'throw new Error("first\\nsecond");\nexport default {};\n');
     const failing: [string[], RegExp][] = [
-      [["user", "create", "--email", "nobody"], /email: must be an e-mail address/],
+      [["user", "create", "--email", "nobody"], /email: must be an email address/],
       [["key", "create", newId("u")], /user not found/],
       [["emit", newId("dc"), "--event", "1"], /emitter dc_\w+ not found/],
       [["emit", newId("p"), "--event", "1", "--name", "$mine"], /name must match/],

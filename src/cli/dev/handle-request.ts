@@ -1,10 +1,5 @@
 import type { HttpEvent } from "../../ingress/http-event.ts";
-import {
-  taken as accepted,
-  answered as fromComponent,
-  type IngressResponse,
-  refused as rejected,
-} from "../../ingress/response.ts";
+import { accepted, fromComponent, type IngressResponse, rejected } from "../../ingress/response.ts";
 import { settlesWithin } from "../../lib/deadline.ts";
 import { newId } from "../../lib/ids.ts";
 import type { DevSource } from "./dev-source.ts";

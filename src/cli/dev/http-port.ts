@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import getRawBody from "raw-body";
 import { type HttpEvent, httpEvent } from "../../ingress/http-event.ts";
-import { CORS, type IngressResponse, MAX_BODY_BYTES, refused as rejected } from "../../ingress/response.ts";
+import { CORS, type IngressResponse, MAX_BODY_BYTES, rejected } from "../../ingress/response.ts";
 import { AppError } from "../../lib/errors.ts";
 
 export interface HttpPort {

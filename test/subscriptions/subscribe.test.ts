@@ -2,14 +2,11 @@ import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import { AutoSubscriptions, Subscriptions } from "../../src/models/subscription.ts";
 import { Workflows } from "../../src/models/workflow.ts";
-import {
-  autoSubscribe,
-  listSubscriptions,
-  type Subscriber,
-  subscribe,
-  unsubscribe,
-} from "../../src/subscriptions/service.ts";
-import { createWebhook } from "../../src/webhooks/service.ts";
+import { autoSubscribe } from "../../src/subscriptions/auto.ts";
+import { listSubscriptions } from "../../src/subscriptions/list.ts";
+import { type Subscriber, subscribe } from "../../src/subscriptions/subscribe.ts";
+import { unsubscribe } from "../../src/subscriptions/unsubscribe.ts";
+import { createWebhook } from "../../src/webhooks/create.ts";
 import { rejection } from "../components/rejection.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
@@ -36,51 +33,51 @@ describe("subscribing", () => {
   });
   const webhookOf = async (ownerId: string) =>
     (await createWebhook(platform, { ownerId, userId: ownerId, url: "http://127.0.0.1:1/" })).id;
-  const wanted = (emitterId: string, listenerId: string, eventName = "") => ({
+  const keyOf = (emitterId: string, listenerId: string, eventName = "") => ({
     emitterId,
     listenerId,
     eventName,
   });
 
-  it("at once and often makes one subscription, and everybody is told of that one", async () => {
+  it("creates one subscription for concurrent equal requests, and returns it to each of them", async () => {
     const made = await Promise.all(
-      Array.from({ length: 10 }, () => subscribe(platform, me, wanted(source, webhook))),
+      Array.from({ length: 10 }, () => subscribe(platform, me, keyOf(source, webhook))),
     );
     expect(new Set(made.map(({ _id }) => _id)).size).to.equal(1);
     expect(await Subscriptions(platform.mongo).countDocuments({ emitter_id: source })).to.equal(1);
-    const other = await subscribe(platform, me, wanted(source, webhook, "$errors"));
+    const other = await subscribe(platform, me, keyOf(source, webhook, "$errors"));
     expect((await listSubscriptions(platform, me.owner)).map(({ _id }) => _id)).to.have.members([
       made[0]?._id,
       other._id,
     ]);
   });
 
-  it("again keeps the filter there is, or takes the new one, also none", async () => {
-    const first = await subscribe(platform, me, { ...wanted(source, webhook), filter: { a: 1 } });
+  it("again keeps the existing filter, or replaces it with a new one", async () => {
+    const first = await subscribe(platform, me, { ...keyOf(source, webhook), filter: { a: 1 } });
     expect(first.filter).to.equal('{"a":1}');
-    expect((await subscribe(platform, me, wanted(source, webhook))).filter).to.equal('{"a":1}');
-    expect((await subscribe(platform, me, { ...wanted(source, webhook), filter: { b: 2 } })).filter).to.equal(
+    expect((await subscribe(platform, me, keyOf(source, webhook))).filter).to.equal('{"a":1}');
+    expect((await subscribe(platform, me, { ...keyOf(source, webhook), filter: { b: 2 } })).filter).to.equal(
       '{"b":2}',
     );
     const bad = await rejection(
-      subscribe(platform, me, { ...wanted(source, webhook), filter: { a: { $what: 1 } } }),
+      subscribe(platform, me, { ...keyOf(source, webhook), filter: { a: { $what: 1 } } }),
     );
     expect(bad.code).to.equal("invalid");
     expect((await listSubscriptions(platform, me.owner))[0]?.filter).to.equal('{"b":2}');
   });
 
-  it("names neither what is another's, nor what is not there (yet, or any more), as if it were absent", async () => {
+  it("does not find an emitter or listener that belongs to another account, is absent, or is not ready", async () => {
     const stranger = newId("u");
     const theirs = (await storeSource(platform, { owner_id: stranger }))._id;
     const theirWebhook = await webhookOf(stranger);
     const deploying = (await storeSource(platform, { owner_id: me.owner, state: "deploying" }))._id;
     const deleting = (await storeSource(platform, { owner_id: me.owner, state: "deleting" }))._id;
     for (const emitter of [theirs, deploying, deleting, newId("dc"), newId("p"), newId("o")]) {
-      const error = await rejection(subscribe(platform, me, wanted(emitter, webhook)));
+      const error = await rejection(subscribe(platform, me, keyOf(emitter, webhook)));
       expect([error.code, error.message]).to.deep.equal(["not-found", "emitter not found"]);
     }
     for (const listener of [theirWebhook, theirs, deploying, deleting, newId("wh"), newId("p")]) {
-      const error = await rejection(subscribe(platform, me, wanted(source, listener)));
+      const error = await rejection(subscribe(platform, me, keyOf(source, listener)));
       expect([error.code, error.message]).to.deep.equal(["not-found", "listener not found"]);
       expect(
         (await rejection(autoSubscribe(platform, me, { listenerId: listener, eventName: "$logs" }))).code,
@@ -89,7 +86,7 @@ describe("subscribing", () => {
     expect(await listSubscriptions(platform, me.owner)).to.deep.equal([]);
   });
 
-  for (const wrong of [
+  for (const invalid of [
     "",
     "*",
     "dc_",
@@ -100,15 +97,15 @@ describe("subscribing", () => {
     "dc_0000000000000000x",
     "$ne",
   ]) {
-    it(`takes ${JSON.stringify(wrong)} for no emitter and no listener`, async () => {
-      const emitter = await rejection(subscribe(platform, me, wanted(wrong, webhook)));
+    it(`rejects ${JSON.stringify(invalid)} as emitter and as listener`, async () => {
+      const emitter = await rejection(subscribe(platform, me, keyOf(invalid, webhook)));
       expect(emitter.fields.map(({ path }) => path)).to.deep.equal(["emitter_id"]);
-      const listener = await rejection(subscribe(platform, me, wanted(source, wrong)));
+      const listener = await rejection(subscribe(platform, me, keyOf(source, invalid)));
       expect(listener.fields.map(({ path }) => path)).to.deep.equal(["listener_id"]);
     });
   }
 
-  it("takes a workflow as emitter and as listener, and an organization that the subscriber is in", async () => {
+  it("accepts workflows as emitter and listener, and an organization of the subscriber as emitter", async () => {
     const org = newId("o");
     const member = subscriber(me.owner, org);
     const flow = newId("p");
@@ -119,28 +116,28 @@ describe("subscribing", () => {
       [org, webhook],
       ["p_*", flow],
     ] as const) {
-      expect(await subscribe(platform, member, wanted(emitter, listener))).to.include({ owner_id: me.owner });
+      expect(await subscribe(platform, member, keyOf(emitter, listener))).to.include({ owner_id: me.owner });
     }
-    expect((await rejection(subscribe(platform, me, wanted(flow, webhook)))).code).to.equal("not-found");
+    expect((await rejection(subscribe(platform, me, keyOf(flow, webhook)))).code).to.equal("not-found");
   });
 
-  it("is ended by what it was made with, once, and by nobody else", async () => {
-    await subscribe(platform, me, wanted(source, webhook, "news"));
+  it("is undone once with the same emitter, listener and channel, by the same account only", async () => {
+    await subscribe(platform, me, keyOf(source, webhook, "news"));
     const stranger = subscriber(newId("u"));
-    for (const [who, what] of [
-      [stranger, wanted(source, webhook, "news")],
-      [me, wanted(source, webhook)],
-      [me, wanted("dc_*", webhook, "news")],
+    for (const [who, key] of [
+      [stranger, keyOf(source, webhook, "news")],
+      [me, keyOf(source, webhook)],
+      [me, keyOf("dc_*", webhook, "news")],
     ] as const) {
-      expect((await rejection(unsubscribe(platform, who, what))).code).to.equal("not-found");
+      expect((await rejection(unsubscribe(platform, who, key))).code).to.equal("not-found");
     }
-    await unsubscribe(platform, me, wanted(source, webhook, "news"));
-    expect((await rejection(unsubscribe(platform, me, wanted(source, webhook, "news")))).code).to.equal(
+    await unsubscribe(platform, me, keyOf(source, webhook, "news"));
+    expect((await rejection(unsubscribe(platform, me, keyOf(source, webhook, "news")))).code).to.equal(
       "not-found",
     );
   });
 
-  it("to what is created later is one wish for each listener and channel", async () => {
+  it("to future emitters creates one auto subscription for each listener and channel", async () => {
     const made = await Promise.all(
       Array.from({ length: 6 }, () =>
         autoSubscribe(platform, me, { listenerId: webhook, eventName: "$errors" }),
@@ -149,7 +146,7 @@ describe("subscribing", () => {
     expect(new Set(made.map(({ _id }) => _id)).size).to.equal(1);
     await autoSubscribe(platform, me, { listenerId: webhook, eventName: "$logs" });
     expect(await AutoSubscriptions(platform.mongo).countDocuments({ owner_id: me.owner })).to.equal(2);
-    const wrong = await rejection(autoSubscribe(platform, me, { listenerId: "u_1", eventName: "$logs" }));
-    expect(wrong.fields[0]?.path).to.equal("listener_id");
+    const error = await rejection(autoSubscribe(platform, me, { listenerId: "u_1", eventName: "$logs" }));
+    expect(error.fields[0]?.path).to.equal("listener_id");
   });
 });

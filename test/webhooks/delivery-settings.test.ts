@@ -7,7 +7,7 @@ const url = "https://example.com/hook";
 const NONE = { max_in_flight: null, rate_limit_per_second: null, ordered: false };
 const SOME = { max_in_flight: 3, rate_limit_per_second: 50, ordered: true };
 
-describe("pace of a webhook", () => {
+describe("the delivery settings of a webhook", () => {
   let platform: TestPlatform;
   let api: Api;
 
@@ -20,19 +20,19 @@ describe("pace of a webhook", () => {
     await platform.destroy();
   });
 
-  const create = (pace: object = {}) => api.call("POST", "/webhooks", { body: { url, ...pace } });
-  const put = (id: string, pace: object) => api.call("PUT", `/webhooks/${id}`, { body: pace });
+  const create = (settings: object = {}) => api.call("POST", "/webhooks", { body: { url, ...settings } });
+  const put = (id: string, settings: object) => api.call("PUT", `/webhooks/${id}`, { body: settings });
   const stored = (id: string) => Webhooks(platform.mongo).findById(id).lean();
 
-  it("is the installation's unless told, and may be told so", async () => {
-    for (const pace of [{}, NONE]) {
-      const { body } = await create(pace);
+  it("are the server's defaults if they are left out or null", async () => {
+    for (const settings of [{}, NONE]) {
+      const { body } = await create(settings);
       expect(body.data).to.include(NONE);
       expect(await stored(body.data.id)).to.include(NONE);
     }
   });
 
-  it("is set when the webhook is created, and shown by every route that shows it", async () => {
+  it("are set when the webhook is created, and returned by every route", async () => {
     const { status, body } = await create(SOME);
     expect(status).to.equal(201);
     expect(body.data).to.include(SOME);
@@ -41,7 +41,7 @@ describe("pace of a webhook", () => {
     expect(await stored(body.data.id)).to.include(SOME);
   });
 
-  it("changes field by field, and null gives it back to the installation", async () => {
+  it("are changed one by one, and null restores the server's default", async () => {
     const { id } = (await create(SOME)).body.data;
     expect((await put(id, { max_in_flight: 1 })).body.data).to.include({ ...SOME, max_in_flight: 1 });
     expect((await put(id, { ordered: false })).body.data).to.include({ max_in_flight: 1, ordered: false });
@@ -50,10 +50,10 @@ describe("pace of a webhook", () => {
     expect((await put(id, { name: "renamed" })).body.data).to.include(NONE);
   });
 
-  it("takes the limits of its numbers, and names the field and the limit that was missed", async () => {
+  it("are rejected outside of their limits, with the name and the limit", async () => {
     expect((await create({ max_in_flight: 100, rate_limit_per_second: 10_000 })).status).to.equal(201);
     const { id } = (await create({ max_in_flight: 1, rate_limit_per_second: 1 })).body.data;
-    for (const [pace, message] of [
+    for (const [settings, message] of [
       [{ max_in_flight: 0 }, /1/],
       [{ max_in_flight: 101 }, /100/],
       [{ max_in_flight: 1.5 }, /integer/],
@@ -64,17 +64,17 @@ describe("pace of a webhook", () => {
       [{ ordered: null }, /boolean/],
       [{ ordered: "yes" }, /boolean/],
     ] as const) {
-      for (const answer of [await create(pace), await put(id, pace)]) {
-        expect(answer.status, JSON.stringify(pace)).to.equal(400);
-        const [error] = answer.body.errors;
-        expect(error).to.include({ in: "body", path: Object.keys(pace)[0] });
+      for (const response of [await create(settings), await put(id, settings)]) {
+        expect(response.status, JSON.stringify(settings)).to.equal(400);
+        const [error] = response.body.errors;
+        expect(error).to.include({ in: "body", path: Object.keys(settings)[0] });
         expect(error.message).to.match(message);
       }
     }
     expect(await stored(id)).to.include({ max_in_flight: 1, rate_limit_per_second: 1, ordered: false });
   });
 
-  it("is the installation's for a webhook stored before there were such settings", async () => {
+  it("are the server's defaults for a webhook that was stored before they existed", async () => {
     const { id } = (await create(SOME)).body.data;
     const fields = { max_in_flight: 1, rate_limit_per_second: 1, ordered: 1 } as const;
     await Webhooks(platform.mongo).updateOne({ _id: id }, { $unset: fields });
