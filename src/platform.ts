@@ -107,6 +107,7 @@ export async function openPlatform(
     });
     closers.push(() => egress.close());
     const processId = newToken();
+    const metrics = new Metrics();
     let feed: Feed | undefined;
     closers.push(async () => feed?.close());
     let replies: Promise<Replies> | undefined;
@@ -128,7 +129,7 @@ export async function openPlatform(
       runQueue: openRunQueue(redis, keys),
       permits: openPermits(redis, keys),
       secrets: createSecrets(config.secretsKeys),
-      metrics: new Metrics(),
+      metrics,
       egress,
       sandboxes: async () => {
         sandboxes ??= openSandboxes({
@@ -138,6 +139,7 @@ export async function openPlatform(
           firstUserId: config.sandbox.firstUserId,
           egress: { allow: config.sandboxEgressAllow, blockedHosts },
           logger: log,
+          metrics,
         });
         return await sandboxes;
       },

@@ -1,3 +1,4 @@
+import { type Command, Option } from "commander";
 import { createEgress } from "../egress/agent.ts";
 import { EgressError } from "../egress/egress-error.ts";
 import { AppError, type ErrorCode } from "../lib/errors.ts";
@@ -84,4 +85,30 @@ export function openApi({ url, apiKey }: ApiAccess, userAgent: string): ApiClien
     },
     close: () => egress.close(),
   };
+}
+
+/** The options of every command that uses the API. */
+export interface ApiOptions {
+  url?: string;
+  key?: string;
+}
+
+/** Adds `--url` and `--key` to a command. */
+export function apiOptions(command: Command): Command {
+  return command
+    .addOption(new Option("--url <api>", "address of the server").env("HEADWATER_URL"))
+    .addOption(new Option("--key <key>", "API key").env("HEADWATER_API_KEY"));
+}
+
+/**
+ * Returns which server to use and with which key; `start` is this project's `npm start`, if there is one. Its key is sent
+ * only to itself. Throws `invalid` if one of them is missing.
+ */
+export function apiAccessOf(options: ApiOptions, start: Partial<ApiAccess>): ApiAccess {
+  const url = options.url ?? start.url;
+  if (!url) throw new AppError("invalid", "no server: set its address with --url or HEADWATER_URL");
+  if (!/^https?:\/\//.test(url)) throw new AppError("invalid", `${url} is not an http or https URL`);
+  const apiKey = options.key ?? (url === start.url ? start.apiKey : undefined);
+  if (!apiKey) throw new AppError("invalid", "no API key: set it with --key or HEADWATER_API_KEY");
+  return { url, apiKey };
 }

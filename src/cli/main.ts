@@ -12,6 +12,7 @@ import { emitCommand } from "./emit.ts";
 import { keyCommands } from "./key.ts";
 import { organizationCommands } from "./organization.ts";
 import type { Run, WithPlatform } from "./run.ts";
+import { traceCommand } from "./trace/command.ts";
 import { userCommands } from "./user.ts";
 import { workflowCommands } from "./workflow.ts";
 
@@ -62,6 +63,7 @@ export function createProgram(): Command {
   emitCommand(program, run);
   componentCommands(program, run);
   devCommand(program, localSettings);
+  traceCommand(program, readDevelopmentStart);
   deployCommand(program, { withPlatform, developmentStart: readDevelopmentStart });
   return program;
 }

@@ -10,6 +10,8 @@ export interface RequestState {
   /** The route's pattern, never the path itself, which may contain a secret such as an endpoint's token. */
   route?: string;
   userId?: string;
+  /** Ids of what the request made, such as the run of an event, for its log line. */
+  ids?: Record<string, string>;
   /** Detail of the problem that was sent. */
   error?: string;
 }
@@ -43,6 +45,7 @@ export function requestLog(log: Logger): Middleware {
           status,
           ms: Math.round(performance.now() - startedAt),
           ...(state.userId && { user_id: state.userId }),
+          ...state.ids,
           ...(status >= 400 && { error: state.error }),
           ...(!ctx.res.writableFinished && { aborted: true }),
         },

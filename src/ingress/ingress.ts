@@ -1,6 +1,7 @@
 import type { Context, Middleware } from "koa";
 import getRawBody from "raw-body";
 import { createKeyRateLimiter, type RateLimit, rateLimit } from "../http/rate-limit.ts";
+import { requestState } from "../http/request-log.ts";
 import { createBatcher } from "../lib/batcher.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { groupBy } from "../lib/group-by.ts";
@@ -127,6 +128,7 @@ async function handle(platform: Deps, { ctx, source, path, enqueue }: SourceRequ
   const { component } = await loadCode(platform, source.component_id);
   const isCustom = component.description.props.some(prop => prop.customResponse);
   const runId = newId("run", platform.clock());
+  requestState(ctx).ids = { source_id: source._id, run_id: runId };
   const item = { kind: "http" as const, run_id: runId, at_ms: platform.clock(), event };
   if (!isCustom && !component.uses_respond) {
     await enqueue({ sourceId: source._id, item });

@@ -1,4 +1,5 @@
 import { settlesWithin } from "../lib/deadline.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import type { Bundle } from "./bundle.ts";
 import type { BatchOptions } from "./call-options.ts";
 import { hostError } from "./host-error.ts";
@@ -11,6 +12,7 @@ export interface CallRunnerOptions {
   wallMs: number;
   /** A process is ended after this many calls. */
   maxCalls: number;
+  metrics?: Pick<Metrics, "observe"> | undefined;
 }
 
 /** For starting deno and evaluating the module, before the call's own time starts. */
@@ -33,6 +35,7 @@ export class CallRunner {
 
   /** See `Sandboxes.callBatch`. */
   async run(key: string, bundle: Bundle, request: BatchRequest, options: BatchOptions): Promise<number> {
+    const startedAt = performance.now();
     for (;;) {
       const slot = await this.#acquire(key, bundle, options);
       if (!slot) {
@@ -41,7 +44,7 @@ export class CallRunner {
       }
       // 0 means that a warm process ended before it started the first call. The process after it is never warm, so
       // this loop ends.
-      const completed = await this.#runIn(slot, request, options);
+      const completed = await this.#runIn(slot, request, options, startedAt);
       if (completed > 0) return completed;
     }
   }
@@ -54,8 +57,8 @@ export class CallRunner {
     });
   }
 
-  /** Runs calls in an acquired process and releases it. Returns how many ended; see `run` for 0. */
-  async #runIn(slot: Slot, request: BatchRequest, options: BatchOptions): Promise<number> {
+  /** Runs calls in an acquired process and releases it; they wait since `since`. Returns how many ended; see `run` for 0. */
+  async #runIn(slot: Slot, request: BatchRequest, options: BatchOptions, since: number): Promise<number> {
     const { sandbox, isWarm: wasWarm } = slot;
     const { signal, onResult, onRespond, startWithinMs } = options;
     const { maxCalls } = this.#options;
@@ -68,6 +71,7 @@ export class CallRunner {
     signal?.addEventListener("abort", onAbort);
     try {
       const loadError = await waitUntilLoaded(slot);
+      this.#options.metrics?.observe("sandbox_wait_seconds", (performance.now() - since) / 1000);
       if (loadError) return wasWarm ? 0 : failFirst(loadError);
       if (signal?.aborted) return failFirst(CANCELLED);
       const completed = await sandbox.callBatch(request, {

@@ -19,6 +19,7 @@ import { nanoid } from "nanoid";
 import type { Logger } from "pino";
 import { createDial, type Dial, type DialOptions } from "../egress/dial.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import type { Bundle } from "./bundle.ts";
 import { BundleFiles } from "./bundle-files.ts";
 import type { BatchOptions, CallOptions } from "./call-options.ts";
@@ -97,6 +98,8 @@ export interface SandboxesOptions {
   /** A process is ended after this many calls, which frees the memory that a component has accumulated. */
   maxCalls?: number;
   logger?: Logger;
+  /** Receives how long calls wait for a process, and how long cold starts take. */
+  metrics?: Metrics | undefined;
 }
 
 const DESCRIBE_MS = 10_000;
@@ -158,6 +161,7 @@ class SandboxHost implements Sandboxes {
   readonly #runner: CallRunner;
   readonly #stopWatchdog: () => void;
   readonly #logger: Logger | undefined;
+  readonly #metrics: Metrics | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: SandboxesOptions, resources: HostResources) {
@@ -168,9 +172,10 @@ class SandboxHost implements Sandboxes {
     this.#heapMb = heapMb;
     this.#childLimits = { ...counted, maxRunBytes: MAX_RUN_BYTES, maxResponseBytes: MAX_RESPONSE_BYTES };
     this.#logger = options.logger;
+    this.#metrics = options.metrics;
     this.#bundleFiles = new BundleFiles(`${resources.folder.path}/bundles`);
     this.#pool = new Pool({ maxProcesses, idleMs, open: bundle => this.#openSandbox(bundle) });
-    this.#runner = new CallRunner({ pool: this.#pool, wallMs, maxCalls });
+    this.#runner = new CallRunner({ pool: this.#pool, wallMs, maxCalls, metrics: options.metrics });
     this.#stopWatchdog = startWatchdog({
       sandboxes: () => this.#pool.sandboxes(),
       memoryMb: heapMb + NON_HEAP_MB,
@@ -243,6 +248,7 @@ class SandboxHost implements Sandboxes {
 
   async #openSandbox(bundle: Bundle): Promise<Sandbox> {
     const { privileges, folder, prelude, codeCache, dial } = this.#resources;
+    const startedAt = performance.now();
     const modulePath = await this.#bundleFiles.acquire(bundle);
     const child = await spawnChild({
       privileges,
@@ -258,7 +264,11 @@ class SandboxHost implements Sandboxes {
       this.#logger?.debug({ pid: child.pid, code: error.code, reason: error.message }, "sandbox ended");
       return this.#bundleFiles.release(modulePath);
     });
-    return new Sandbox(child, this.#childLimits);
+    const sandbox = new Sandbox(child, this.#childLimits);
+    const observeStart = () =>
+      this.#metrics?.observe("sandbox_start_seconds", (performance.now() - startedAt) / 1000);
+    sandbox.loaded.then(observeStart, () => undefined);
+    return sandbox;
   }
 
   async #close(): Promise<void> {

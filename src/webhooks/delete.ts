@@ -2,9 +2,10 @@ import { Deliveries, NO_FURTHER_ATTEMPT } from "../models/delivery.ts";
 import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import { Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
+import { countDrop } from "../store/drops.ts";
 import { transaction } from "../store/mongo.ts";
 
-type Deps = Pick<Platform, "mongo" | "clock" | "routing">;
+type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "metrics" | "clock" | "routing">;
 
 /**
  * Deletes a webhook and its subscriptions in one transaction, then cancels its pending deliveries. There may be very
@@ -21,8 +22,12 @@ export async function deleteWebhook(platform: Deps, webhookId: string): Promise<
   await cancelDeliveries(platform, webhookId);
 }
 
-/** Cancels every pending delivery to a webhook; their jobs then have nothing to do. */
+/** Cancels and counts every pending delivery to a webhook; their jobs then have nothing to do. */
 async function cancelDeliveries(platform: Deps, webhookId: string): Promise<void> {
+  const pending = await Deliveries(platform.mongo).aggregate<{ _id: string; count: number }>([
+    { $match: { webhook_id: webhookId, state: "pending" } },
+    { $group: { _id: "$emitter_id", count: { $sum: 1 } } },
+  ]);
   await Deliveries(platform.mongo).updateMany(
     { webhook_id: webhookId, state: "pending" },
     {
@@ -34,4 +39,8 @@ async function cancelDeliveries(platform: Deps, webhookId: string): Promise<void
       },
     },
   );
+  for (const { _id: emitterId, count } of pending) {
+    platform.metrics.count("deliveries_total", { outcome: "cancelled" }, count);
+    await countDrop(platform, emitterId, "listener-absent", count);
+  }
 }

@@ -1,5 +1,24 @@
+import { Type } from "typebox";
 import { summaryRoute } from "../events/summary-route.ts";
+import { data } from "../http/response.ts";
+import { routeFor } from "../http/route.ts";
+import type { Platform } from "../platform.ts";
+import { readDrops } from "../store/drops.ts";
 import { findWorkflow } from "./service.ts";
+
+const route = routeFor<Pick<Platform, "mongo" | "redis" | "keys">>();
+
+const WorkflowDetail = Type.Object(
+  {
+    id: Type.String({ description: "`p_…`" }),
+    name: Type.String(),
+    created_at: Type.Integer({ description: "Unix seconds" }),
+    dropped: Type.Record(Type.String(), Type.Integer(), {
+      description: "Events dropped on purpose, reason to count",
+    }),
+  },
+  { title: "Workflow" },
+);
 
 const ownWorkflow = {
   kind: "resource",
@@ -18,6 +37,30 @@ const summary = {
 };
 
 export const workflowRoutes = [
+  route({
+    method: "GET",
+    path: "/workflows/{workflow_id}",
+    id: "getWorkflow",
+    tag: "Workflows",
+    summary: "Fetch a workflow",
+    access: ownWorkflow,
+    response: data(200, WorkflowDetail),
+    example: {
+      params,
+      response: {
+        id: params.workflow_id,
+        name: "Flow",
+        created_at: 1_700_000_000,
+        dropped: { "no-listener": 3 },
+      },
+    },
+    handler: async ({ deps, resource: { _id, name, created_at } }) => ({
+      id: _id,
+      name,
+      created_at,
+      dropped: await readDrops(deps, _id),
+    }),
+  }),
   summaryRoute({
     path: "/workflows/{workflow_id}/event_summaries",
     id: "listWorkflowEvents",

@@ -9,7 +9,7 @@ import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import { Snooze } from "../../queues/snooze.ts";
 import { type Attempted, makeAttempt, type RetryOptions } from "../attempt/attempt.ts";
 import { countUnsent, endedDelivery, insertNew, recordAttempt, type ToRecord } from "../attempt/record.ts";
-import { newDelivery } from "../dispatch/create.ts";
+import { deliveryId, newDelivery } from "../dispatch/create.ts";
 import type { ClearPendingDispatch } from "../dispatch/outbox.ts";
 import type { PermitCache } from "../limits/permit-cache.ts";
 import { permitTtlMs } from "../limits/permits.ts";
@@ -87,11 +87,21 @@ export async function makeFirstAttempts(
   const failure = await firstFailure(work, attempts);
   signal.removeEventListener("abort", onAbort);
   if (failure !== undefined) throw failure;
-  const fields = { events: job.events.length, attempts: attempts.length, unsent, ...counts };
+  const fields = { ...idsOf(job), events: job.events.length, attempts: attempts.length, unsent, ...counts };
   if (counts.saturated) throw new Snooze(saturatedMs(attemptsStarted), fields);
   failpoint("attempts-recorded");
   shared.clearPendingDispatch(job.events.map(event => event.id));
   return fields;
+}
+
+/** The ids of a job's only event and its only delivery; a job of many names them in a debug line for each attempt. */
+function idsOf({ events }: FirstAttempts): LogFields {
+  const [event] = events;
+  if (!event || events.length > 1) return {};
+  const { event_id, emitter_id, listeners } = event;
+  const [subscriptionId = "", webhook_id] = listeners[0] ?? [];
+  if (listeners.length !== 1) return { event_id, emitter_id };
+  return { event_id, emitter_id, webhook_id, delivery_id: deliveryId(event, subscriptionId) };
 }
 
 /** Records what is not sent now, and counts what is not sent at all; returns how many those are. */
