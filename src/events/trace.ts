@@ -91,7 +91,7 @@ async function findEvent(
     const delivery = await Deliveries(platform.mongo)
       .findOne({ _id: id, owner_id: { $in: owners } }, { emitter_id: 1, event_id: 1 })
       .lean();
-    if (!delivery) throw notFound("delivery");
+    if (!delivery || (emitterId ?? delivery.emitter_id) !== delivery.emitter_id) throw notFound("delivery");
     return await findByEventId(
       platform,
       await ownEmitter(platform, delivery.emitter_id, owners),
@@ -218,11 +218,11 @@ function outcomeOf(
 }
 
 async function findDeliveries(platform: TraceDeps, storedId: string, owners: string[]): Promise<Delivery[]> {
-  return await Deliveries(platform.mongo)
+  const found = await Deliveries(platform.mongo)
     .find({ emit_id: storedId, owner_id: { $in: owners } })
-    .sort({ _id: 1 })
     .limit(MAX_SHOWN)
     .lean<Delivery[]>();
+  return found.sort((a, b) => (a._id < b._id ? -1 : 1));
 }
 
 async function traceDispatch(

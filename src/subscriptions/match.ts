@@ -58,14 +58,22 @@ export async function findSubscriptionsToEmitter(
   owners: string[],
   most: number,
 ): Promise<Subscription[]> {
-  return await Subscriptions(platform.mongo)
-    .find({
-      owner_id: { $in: owners },
-      emitter_id: { $in: [emitter.id, globOf(emitter.id), emitter.owner_id] },
-    })
-    .sort({ _id: -1 })
-    .limit(most)
-    .lean();
+  // One query per owner: each reads the owner's index in order, and nothing is sorted in memory.
+  const found = await Promise.all(
+    owners.map((owner_id) =>
+      Subscriptions(platform.mongo)
+        .find({ owner_id, emitter_id: { $in: [emitter.id, globOf(emitter.id), emitter.owner_id] } })
+        .sort({ _id: -1 })
+        // A glob is the emitter of every account's subscriptions.
+        .hint({ owner_id: 1, _id: -1 })
+        .limit(most)
+        .lean(),
+    ),
+  );
+  return found
+    .flat()
+    .sort((a, b) => (a._id < b._id ? 1 : -1))
+    .slice(0, most);
 }
 
 /** Selects the subscriptions that match an event: those without a filter, and those with a filter that it matches. */

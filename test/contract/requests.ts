@@ -1,6 +1,6 @@
 import type { AnyRoute } from "../../src/http/route.ts";
 import type { Api, ApiAnswer } from "../support/api.ts";
-import { type Owner, orgQuery, THINGS, thing, type World } from "./things.ts";
+import { type Owner, orgQuery, storeEvent, THINGS, thing, type World } from "./things.ts";
 
 /** The example request of a route with ids of resources that exist. */
 export interface ExampleRequest {
@@ -18,8 +18,10 @@ export function thingOf({ access }: AnyRoute): string | undefined {
 }
 
 /** What must exist for the example to work, besides the resources that it names. */
-const BEFORE: Record<string, (owner: Owner, request: ExampleRequest) => Promise<unknown>> = {
-  deleteSubscription: ({ api }, { query }) => api.expect(200, "POST", "/subscriptions", { query }),
+const BEFORE: Record<string, (world: World, owner: Owner, request: ExampleRequest) => Promise<unknown>> = {
+  deleteSubscription: (_, { api }, { query }) => api.expect(200, "POST", "/subscriptions", { query }),
+  traceEvent: (world, owner, { path, query }) =>
+    storeEvent(world, owner, { emitterId: String(query.emitter_id), eventId: path.split("/").at(-1) ?? "" }),
 };
 
 const ID = /^([a-z]+)_[A-Za-z0-9]{16}$/;
@@ -65,7 +67,7 @@ export async function exampleRequest(
     query: { ...query, ...(route.access.kind === "owner" && orgQuery(owner)) },
     ...(body && { body }),
   };
-  await BEFORE[route.id]?.(owner, request);
+  await BEFORE[route.id]?.(world, owner, request);
   return request;
 }
 
@@ -75,6 +77,9 @@ async function pathValue(world: World, route: AnyRoute, owner: Owner, name: stri
     return resource ?? (await thing(thingOf(route) ?? "").make(world, owner));
   }
   if (access.kind === "member" && name === "org_id" && owner.orgId) return owner.orgId;
+  // What the path names is not a resource: an event of the emitter in the query.
+  const example = (route.example?.params as Record<string, string> | undefined)?.[name];
+  if (access.kind === "owner" && example) return example;
   throw new Error(`${route.id}: nothing fills {${name}}; see exampleRequest in test/contract/requests.ts`);
 }
 

@@ -1,7 +1,8 @@
 import { publishComponent } from "../../src/components/service.ts";
 import { createDeliveries } from "../../src/deliveries/dispatch/create.ts";
+import { eventScore } from "../../src/lib/event-id.ts";
 import { newId } from "../../src/lib/ids.ts";
-import { StoredEvents } from "../../src/models/event.ts";
+import { type StoredEvent, StoredEvents, storedEventId } from "../../src/models/event.ts";
 import { createWorkflow } from "../../src/workflows/service.ts";
 import type { Api } from "../support/api.ts";
 import type { Receiver } from "../support/receiver.ts";
@@ -51,28 +52,36 @@ const workflow: Make = async ({ system }, owner) => {
   return (await createWorkflow(system.worker, { ownerId, name: "Flow" })).id;
 };
 
+/** Stores an event of an emitter, unless it is stored already. */
+export async function storeEvent(
+  { system }: World,
+  owner: Owner,
+  { emitterId, eventId }: { emitterId: string; eventId: string },
+): Promise<StoredEvent> {
+  const event: StoredEvent = {
+    _id: storedEventId(emitterId, newId("emit")),
+    emitter_id: emitterId,
+    owner_id: owner.orgId ?? owner.api.userId,
+    event_id: eventId,
+    score: eventScore(eventId) ?? 0,
+    name: "",
+    event: '{"hello":"world"}',
+    has_webhook_listeners: true,
+    created_at: new Date(),
+  };
+  await StoredEvents(system.worker.mongo).insertOne(event);
+  return event;
+}
+
 /** A pending delivery, with everything that a retry needs. */
 const delivery: Make = async (world, owner) => {
   const [emitterId, webhookId] = [await source(world, owner), await webhook(world, owner)];
   const query = { emitter_id: emitterId, listener_id: webhookId, ...orgQuery(owner) };
   const subscription = await owner.api.expect(200, "POST", "/subscriptions", { query });
-  const { worker } = world.system;
+  const event = await storeEvent(world, owner, { emitterId, eventId: `${Date.now()}-0` });
   const ownerId = owner.orgId ?? owner.api.userId;
-  const now = Date.now();
-  const event = {
-    _id: newId("emit"),
-    emitter_id: emitterId,
-    owner_id: ownerId,
-    event_id: `${now}-0`,
-    score: now * 1024,
-    name: "",
-    event: '{"hello":"world"}',
-    has_webhook_listeners: true,
-    created_at: new Date(now),
-  };
-  await StoredEvents(worker.mongo).insertOne(event);
   const listener = { subscriptionId: subscription.id, webhookId, ownerId };
-  await createDeliveries(worker, { event, listeners: [listener] });
+  await createDeliveries(world.system.worker, { event, listeners: [listener] });
   const found = await owner.api.expect(200, "GET", `/webhooks/${webhookId}/deliveries`);
   return found[0].id;
 };

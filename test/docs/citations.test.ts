@@ -55,10 +55,11 @@ function withoutFences(text: string): string[] {
   });
 }
 
-/** Resolves a path from the root, or in a document from its own folder; null if there is no such file. */
+/** Resolves a path from the root, or from the file's own folder if relative; null if there is no such file. */
 function resolve(file: string, path: string): string | null {
   const own = normalize(join(dirname(file), path));
-  if (file.endsWith(".md") && isFile(own)) return own;
+  const isRelative = file.endsWith(".md") || path.startsWith(".");
+  if (isRelative && isFile(own)) return own;
   return isFile(path) ? path : null;
 }
 
