@@ -159,10 +159,7 @@ describe("tracing an event", () => {
     const workflow = (await createWorkflow(system.web, { ownerId: api.userId, name: "flow" })).id;
     const emission = { emitter_id: workflow, emit_id: "order-1", event: { n: 1 } };
     await enqueue(system.web.queues, emissions.jobs.emissions, emission);
-    const found = await until(async () => {
-      const response = await api.request("GET", "/events/order-1", { query: { emitter_id: workflow } });
-      return response.status === 200 && (response.body.data as EventTrace);
-    });
+    const found = await traceWhen("order-1", workflow, one => Object.keys(one.emitter_dropped).length > 0);
     expect(found).to.deep.include({ emitter_id: workflow, run: null, emitter_dropped: { "no-listener": 1 } });
   });
 
