@@ -6,18 +6,18 @@ import { serveWorker } from "../src/ops/serve-worker.ts";
 import { openPlatform, type Platform } from "../src/platform.ts";
 import type { RunningWorker } from "../src/queues/run-worker.ts";
 
-/** Of the 9 s that `onShutdown` gives; the stores close in the rest. */
+/** Part of the 9 s that `onShutdown` allows; the stores close in the rest. */
 const WORKER_STOP_MS = 7000;
 
-/** True in the file that the process was started with; a file that only was imported starts nothing. */
+/** True for the file that the process was started with; an imported file must not start a worker. */
 export function isEntry(moduleUrl: string): boolean {
   const [, script] = process.argv;
   return script !== undefined && realpathSync(script) === fileURLToPath(moduleUrl);
 }
 
 /**
- * The whole life of one queue's process: settings, stores, worker, `ready`, and an ordered stop. A setting that can't
- * be used or a store that does not answer ends it with one clear line and code 1.
+ * Runs one queue's process from start to stop: settings, stores, worker, `ready`, and an ordered stop. If a setting is
+ * invalid or a store does not respond, it prints one line and exits, with `EXIT_CONFIG` for a setting and 1 otherwise.
  */
 export async function startWorker(name: string, start: (platform: Platform) => RunningWorker): Promise<void> {
   let platform: Platform | undefined;
@@ -42,7 +42,7 @@ export async function startWorker(name: string, start: (platform: Platform) => R
 
 function stopInOrder(platform: Platform, stopWork: () => Promise<void>): void {
   onShutdown(platform.log, async () => {
-    // The worker first, so that a job that ends can still record and enqueue.
+    // The worker first, so that jobs that are ending can still record and enqueue.
     await stopWork();
     await platform.close();
   });

@@ -1,4 +1,4 @@
-import { presentWithAttempts } from "../deliveries/service.ts";
+import { presentWithAttempts } from "../deliveries/present.ts";
 import { invalidField, notFound } from "../lib/errors.ts";
 import { eventMs, eventScore } from "../lib/event-id.ts";
 import { isId } from "../lib/ids.ts";

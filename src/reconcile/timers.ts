@@ -6,7 +6,8 @@ import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { runs } from "../queues/runs.ts";
 import { type TickPlatform, tick, tickRunId } from "../runs/tick.ts";
-import { isTicking, lastMoment, setTimer, ticksAs, wantedTimer } from "../sources/schedule.ts";
+import { lastDueMs } from "../sources/last-due.ts";
+import { activeTimer, hasPendingTick, schedulerMatches, setScheduler } from "../sources/timer-scheduler.ts";
 
 type TimerPlatform = TickPlatform & Pick<Platform, "log">;
 
@@ -28,7 +29,7 @@ export async function reconcileTimers(platform: TimerPlatform): Promise<{ timers
     .lean<Source[]>()
     .cursor();
   for await (const source of ticking) {
-    const timer = wantedTimer(source);
+    const timer = activeTimer(source);
     const scheduler = schedulers.get(source._id);
     schedulers.delete(source._id);
     if (!timer) continue;
@@ -43,7 +44,7 @@ export async function reconcileTimers(platform: TimerPlatform): Promise<{ timers
   for (const key of schedulers.keys()) {
     // Read again: the source may have been created in between.
     const source = await Sources(platform.mongo).findById(key).lean();
-    if (source && wantedTimer(source)) continue;
+    if (source && activeTimer(source)) continue;
     await queue.removeJobScheduler(key);
     repaired += 1;
   }
@@ -56,10 +57,10 @@ async function repair(
   timer: StoredTimer,
   scheduler: JobSchedulerJson | undefined,
 ): Promise<boolean> {
-  const agrees = scheduler !== undefined && ticksAs(scheduler, timer);
+  const agrees = scheduler !== undefined && schedulerMatches(scheduler, timer);
   if (agrees && !(await hasStopped(platform, scheduler))) return false;
   if (!scheduler || agrees) await tickForMissed(platform, source, timer);
-  await setTimer(platform, source._id, timer);
+  await setScheduler(platform, source._id, timer);
   return true;
 }
 
@@ -74,12 +75,12 @@ async function hasStopped(
   if (scheduler.next === undefined || scheduler.next >= platform.clock() - LATE_MS) return false;
   platform.metrics.count("timers_late_total", {});
   platform.log.warn({ source_id: scheduler.key, due_at: scheduler.next }, "timer missed its time");
-  return !(await isTicking(platform, scheduler));
+  return !(await hasPendingTick(platform, scheduler));
 }
 
 /** Ticks for the last moment that a cron timer missed without a scheduler, for example because Redis was lost. */
 async function tickForMissed(platform: TimerPlatform, source: Source, timer: StoredTimer): Promise<void> {
-  const dueAtMs = lastMoment(timer, platform.clock());
+  const dueAtMs = lastDueMs(timer, platform.clock());
   // A moment before the source's last change does not belong to this timer.
   if (dueAtMs === null || dueAtMs <= source.updated_at * 1000) return;
   if (await RunRecords(platform.mongo).exists({ _id: tickRunId(source._id, dueAtMs) })) return;

@@ -6,22 +6,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
-/** One version of a package: its manifest and its files (path to text; a symlink where the text begins with `->`). */
+/** One version of a package: its manifest, and its files by path. A text that starts with `->` makes a symlink. */
 export interface Published {
   manifest: { name: string; version: string; [key: string]: unknown };
   files: Record<string, string>;
 }
 
 export interface NpmRegistry {
-  /** For `npmEnvironment`: npm asks this registry and keeps its cache apart. */
+  /** For `npmEnvironment`: npm uses this registry and a separate cache. */
   environment: NodeJS.ProcessEnv;
-  /** Empty folder for prepared packages. */
+  /** An empty folder for installed packages. */
   cacheDir: string;
   requests: string[];
   close(): Promise<void>;
 }
 
-/** A real registry on loopback, as npm speaks with it. */
+/** Starts a registry on loopback that npm can use. */
 export async function startNpmRegistry(published: Published[]): Promise<NpmRegistry> {
   const requests: string[] = [];
   const tarballs = new Map(

@@ -14,11 +14,11 @@ interface Sample {
 
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"/g;
 
-/** Reads Prometheus' text format strictly: every line a comment or a sample, every sample of a declared type. */
+/** Parses the text format of Prometheus strictly: every line is a comment or a sample of a declared type. */
 function parse(text: string): Sample[] {
   const types = new Map<string, string>();
   const samples: Sample[] = [];
-  expect(text.endsWith("\n"), "ends with a line end").to.equal(true);
+  expect(text.endsWith("\n"), "ends with a line break").to.equal(true);
   for (const line of text.split("\n").slice(0, -1)) {
     if (line === "" || line.startsWith("# HELP ")) continue;
     const declared = /^# TYPE (\S+) (counter|gauge|histogram|summary)$/.exec(line);
@@ -71,7 +71,7 @@ describe("/metrics", () => {
   const scrapeWorker = async (): Promise<Sample[]> => parse((await system.worker.metrics.expose()).body);
   const scrape = async () => [...(await scrapeWeb()), ...(await scrapeWorker())];
 
-  /** The value of one series, 0 where there is none. */
+  /** Returns the sum of all samples with this name and these labels. */
   function sumOf(samples: Sample[], name: string, labels: Record<string, string> = {}): number {
     const found = samples.filter(
       sample =>
@@ -161,7 +161,7 @@ describe("/metrics", () => {
     expect(sumOf(await scrapeWeb(), "deliveries_oldest_due_seconds")).to.be.within(90, 120);
   });
 
-  it("tell how deep a queue is and how long its oldest job waits", async () => {
+  it("show how many jobs wait in a queue, and how long the oldest one has waited", async () => {
     const queue = system.web.queues.get("workflow-events");
     await queue?.add("workflow-events", {}, { timestamp: Date.now() - 90_000 });
     await queue?.add("workflow-events", {});
@@ -173,7 +173,7 @@ describe("/metrics", () => {
     );
   });
 
-  it("have no label that a caller can choose", async () => {
+  it("have no label with a value that a caller can choose", async () => {
     await fetch(new URL("/secret-path", system.baseUrl), { method: "PURGE" });
     await fetch(new URL('/in/x"}evil', system.baseUrl));
     for (const { labels } of await scrape()) {
