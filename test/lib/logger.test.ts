@@ -109,8 +109,8 @@ describe("the logs of web and workers", function () {
   };
   const CODE = `export default { name: "Guarded", version: "0.0.1", dedupe: "unique",
     props: { http: "$.interface.http", db: "$.service.db", token: { type: "string", secret: true },
-      acme: { type: "app", app: "acme" }, refuse: { type: "string", optional: true } },
-    hooks: { async activate() { if (this.refuse) throw new Error("closed"); } },
+      acme: { type: "app", app: "acme" }, failing: { type: "string", optional: true } },
+    hooks: { async activate() { if (this.failing) throw new Error("closed"); } },
     run(event) {
       console.log("${SECRETS.logged}", this.token);
       this.db.set("token", this.token);
@@ -137,10 +137,10 @@ describe("the logs of web and workers", function () {
       const api = new Api(`http://127.0.0.1:${port}/v1`, api_key);
       const props = { token: SECRETS.prop, acme: { $auth: { oauth_access_token: SECRETS.auth } } };
       const source = await api.createSource({ component_code: CODE, configured_props: props });
-      const refused = await api.request("POST", "/sources", {
-        body: { component_code: CODE, configured_props: { ...props, refuse: "yes" } },
+      const rejected = await api.request("POST", "/sources", {
+        body: { component_code: CODE, configured_props: { ...props, failing: "yes" } },
       });
-      expect(refused.status).to.equal(400);
+      expect(rejected.status).to.equal(400);
       await api.request("PUT", `/sources/${source.id}`, { body: { configured_props: { token: 7 } } });
       const webhook = await api.expect(201, "POST", "/webhooks", {
         query: { url: `${receiver.url}?key=${SECRETS.url}` },
