@@ -48,8 +48,8 @@ export function startMeter(watched: Watched[]): () => Reading {
 }
 
 /**
- * Returns the megabytes that a process holds now: all its pages (`rss`), and its `share`, for which each page is divided
- * by the number of processes that have it, because the program itself is loaded once for all.
+ * Returns the megabytes that a process holds now: all its pages (`rss`), and its `share`, for which each page is
+ * divided by the number of processes that have it, because the program itself is loaded once for all.
  */
 export function memoryMb(pid: number): { rss: number; share: number } {
   const share = /^Pss:\s+(\d+) kB/m.exec(readProc(`${pid}/smaps_rollup`))?.[1];

@@ -1,6 +1,7 @@
 /**
- * Calls many sources in turn through the sandbox processes of one worker, and prints time and memory (figures in
- * docs/decisions/0010-sandbox-privileges.md): `node --import tsx bench/sandbox-memory.ts [sources] [processes] [rounds]`.
+ * Calls many sources in turn through the sandbox processes of one worker, and prints time and memory:
+ * `node --import tsx bench/sandbox-memory.ts [sources] [processes] [rounds]`. Figures are in
+ * docs/decisions/0010-sandbox-privileges.md.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { openSandboxes } from "../src/sandbox/host.ts";

@@ -34,7 +34,7 @@ export function eventsInOrder(count: number, nowMs = Date.now()): StoredEvent[] 
   }));
 }
 
-/** Stores events and enqueues their first attempts, at least one job for each call. */
+/** Stores events and enqueues their first attempts; events of two calls never share a job. */
 export const emitTo = (platform: Platform, events: StoredEvent[], to: Subscribed[]): Promise<void> =>
   dispatchEvents(
     platform,

@@ -121,7 +121,7 @@ describe("an emission", () => {
     ["an object with unusual names", { "a.b": 1, $set: 2, "": 3, ["__proto__"]: 4 }],
   ];
   for (const [what, event] of values) {
-    it(`stores ${what} unchanged`, async () => {
+    it(`of ${what} is stored unchanged`, async () => {
       const { id } = await emitter();
       await emit(platform, job(id, { event: JSON.parse(JSON.stringify(event)) }));
       const [row] = await rows(id);
@@ -131,7 +131,7 @@ describe("an emission", () => {
     });
   }
 
-  it("goes to the stream of its channel", async () => {
+  it("is stored in the stream of its channel", async () => {
     const { id } = await emitter("news");
     const error = { original_event: { a: 1 }, original_context: {}, error: { code: "E" } };
     await emit(platform, job(id, { name: "news", event: "told" }));

@@ -7,7 +7,7 @@ export interface Fault {
   title: string;
   /** Injects the fault once, the `n`-th time from 0; resolves when the affected process or store is starting again. */
   inject(lab: Lab, load: Load, n: number): Promise<unknown>;
-  /** How often it is injected at least; at full size it is repeated for as long as events are sent. */
+  /** The least number of injections; at full size the fault is repeated for as long as events are sent. */
   times: number;
   /** True if no event may reach a webhook twice. */
   isClean?: true;

@@ -15,7 +15,7 @@ const MOST_IN_FLIGHT = isFullSize ? 3000 : 150;
 /** Sent before the first fault, as a share of all events. */
 const FIRST = 0.2;
 /** Time after the last fault: for a stalled job, a sweep, or a permit that a killed process held. */
-const SETTLE_MS = isFullSize ? 240_000 : 60_000;
+const FINISH_MS = isFullSize ? 240_000 : 60_000;
 const AGAIN_MS = 100;
 
 /** What the receiver got of the whole load. */
@@ -88,7 +88,7 @@ export function startLoad(lab: Lab, name: string): Load {
   const send = async (kind: Kind) => {
     const total = totals[kind] ?? 0;
     while (sent[kind] < total) {
-      await until(() => maySend(kind), { timeoutMs: SETTLE_MS, what: `${kind} events to be delivered` });
+      await until(() => maySend(kind), { timeoutMs: FINISH_MS, what: `${kind} events to be delivered` });
       const size = Math.min(BATCH[kind], total - sent[kind]);
       const numbers = Array.from({ length: size }, (_, i) => sent[kind] + i);
       sent[kind] += size;
@@ -120,12 +120,12 @@ export function startLoad(lab: Lab, name: string): Load {
           }),
         );
       const expected = KINDS.reduce((sum, kind) => sum + (totals[kind] ?? 0) * WEBHOOKS[kind].length, 0);
-      await until(() => arrived() >= expected, { timeoutMs: SETTLE_MS, what: "all events" }).catch(
+      await until(() => arrived() >= expected, { timeoutMs: FINISH_MS, what: "all events" }).catch(
         () => undefined,
       );
       const lost = missing();
       if (lost.length > 0) return { lost, repeats: 0 };
-      await until(() => expectIdle(lab), { timeoutMs: SETTLE_MS, what: "all queues to be empty" });
+      await until(() => expectIdle(lab), { timeoutMs: FINISH_MS, what: "all queues to be empty" });
       return { lost, repeats: checkIds() };
     },
   };

@@ -163,7 +163,7 @@ describe("tracing an event", () => {
     expect(found).to.deep.include({ emitter_id: workflow, run: null, emitter_dropped: { "no-listener": 1 } });
   });
 
-  it("is 404 for another account, and for an event that never existed", async () => {
+  it("returns 404 to another account, and for an event that never existed", async () => {
     const { id, send } = await source();
     const { id: webhookId } = await api.createWebhook(receiver.url);
     await api.subscribe(id, webhookId);

@@ -92,7 +92,7 @@ describe("reconciling timers", () => {
     expect((await schedulers()).map(({ key }) => key)).to.deep.equal([source]);
   });
 
-  it("leaves a late tick that is still queued alone, and counts it as late", async () => {
+  it("does not set a timer again whose late tick is still queued, and counts it as late", async () => {
     await timerSource();
     await reconcileTimers(platform);
     expect(await reconcileTimers(later())).to.deep.equal({ timers: 0 });

@@ -225,7 +225,7 @@ describe("a deliveries worker that is stopped", () => {
   });
 });
 
-describe("a webhook that only failed for too long", () => {
+describe("a webhook that has only failed for too long", () => {
   it("is disabled, with the reason shown", async () => {
     const platform = await openTestPlatform({ DELIVERY_DISABLE_AFTER: "50ms" }, { process: "deliveries" });
     const worker = startDeliveries(platform);
