@@ -1,6 +1,6 @@
 import type { Row, WorkloadName } from "./workloads.ts";
 
-/** What a row is held against. */
+/** An aim, and whether a row meets it. */
 export interface Aim {
   workload: WorkloadName | "all";
   what: string;
@@ -15,11 +15,11 @@ const RATES: Partial<Record<WorkloadName, { ofRaw: number; cpu?: number }>> = {
   W4: { ofRaw: 0.35 },
 };
 const LATENCY = { p50: 4, p99: 12 };
-/** W5's rate may fall by a tenth of what it is as new. */
+/** W5: the rate with all that data must be at least this share of the rate as new. */
 const GROWN = 0.9;
 const RSS_MB = 200;
 
-/** Figures of others for the same workloads, measured with 64 publishers on another machine: context, no comparison. */
+/** Figures of other products for the same workloads with 64 publishers, on another machine: for context only. */
 export const PEERS: Partial<Record<WorkloadName, string>> = {
   W1: "Outpost 1,129/s at 1.61 CPU s per 1,000; Svix 708/s at 2.5; Convoy 170/s at 9.9",
   W2: "Svix 2,360/s at 0.76; Outpost 1,600/s at 1.16",
@@ -41,7 +41,7 @@ function rateAims({ workload, ours, raw }: Row): Aim[] {
   const aims: Aim[] = [];
   if (raw) {
     const share = ours.deliveredPerSecond / raw.deliveredPerSecond;
-    const what = "delivered/s, of the raw limit's";
+    const what = "delivered/s, share of the raw limit";
     aims.push({
       workload,
       what,
@@ -76,7 +76,7 @@ function growthAims(rows: Row[]): Aim[] {
     const cpuShare = ours.cpu.all / (fresh?.ours.cpu.all ?? 1);
     return {
       workload: "W5",
-      what: `delivered/s ${what}, of as new`,
+      what: `delivered/s ${what}, share of as new`,
       aim: `>= ${percent(GROWN)}`,
       measured: `${percent(share)} (CPU s ${percent(cpuShare)})`,
       isMet: share >= GROWN,
@@ -89,7 +89,7 @@ function wholeAims(rows: Row[]): Aim[] {
     .flatMap(row => row.ours.processes)
     .filter(one => one.group === "ours" && one.name !== "sandboxes")
     .sort((a, b) => b.rssPeakMb - a.rssPeakMb);
-  // A stray that comes while the raw limit is measured is Headwater's all the same.
+  // A stray that arrives while the raw limit is measured is Headwater's too.
   const wrong = rows.reduce(
     (sum, { ours, raw }) => sum + ours.lost + ours.doubled + ours.strays + (raw?.strays ?? 0),
     0,

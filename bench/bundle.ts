@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { build } from "esbuild";
 
 /**
- * Bundles the processes of the measurement into plain JavaScript, and gives their folder: a loader that compiles at
- * run time (tsx) wraps every function, which would be measured with the rest.
+ * Bundles the processes of the measurement into plain JavaScript, and returns their folder. A loader that compiles at
+ * run time (tsx) wraps every function, and the measurement would include that.
  */
 export async function bundleProcesses(root: string): Promise<string> {
   const outdir = join(root, ".cache/bench");

@@ -14,12 +14,12 @@ export interface BusyFigures {
   runsPerSecond: number;
   /** CPU seconds per 1,000 runs of Headwater's processes and sandboxes. */
   cpu: number;
-  refused: Record<string, number>;
+  rejected: Record<string, number>;
 }
 
 /**
- * Sends HTTP requests to so many sources in turn, and waits until each was run through the code: the account's own
- * count of invocations says so. Nobody listens, so that no delivery is in the figure.
+ * Sends HTTP requests to `sources` sources in turn, and waits until each was executed, by the account's count of
+ * invocations. The sources have no listeners, so that the figures include no deliveries.
  */
 export async function measureBusySources(
   headwater: Headwater,
@@ -34,7 +34,7 @@ export async function measureBusySources(
   }
   const before = await invocations(headwater);
   const stopMeter = startMeter(headwater.watched);
-  const sent = await ends.sender.ask<Sent>({
+  const sent = await ends.sender.request<Sent>({
     target: { kind: "http", urls, connections: senders },
     load: 0,
     events: requests,
@@ -42,7 +42,7 @@ export async function measureBusySources(
   } satisfies SendRequest);
   await until(async () => (await invocations(headwater)) - before >= sent.accepted, {
     timeoutMs: DONE_MS,
-    what: "every request was run",
+    what: "a run for every request",
   });
   const endedAtMs = preciseNow();
   await headwater.whenIdle();
@@ -51,7 +51,7 @@ export async function measureBusySources(
     acceptedPerSecond: (sent.accepted * 1000) / (sent.endedAtMs - sent.startedAtMs),
     runsPerSecond: (sent.accepted * 1000) / (endedAtMs - sent.startedAtMs),
     cpu: (cpuSeconds * 1000) / sent.accepted,
-    refused: sent.refused,
+    rejected: sent.rejected,
   };
 }
 

@@ -1,28 +1,28 @@
 import { fork } from "node:child_process";
 import { openSync } from "node:fs";
 
-/** A process of the measurement, or one that is measured. */
+/** A process that measures, or one that is measured. */
 export interface Child {
   pid: number;
-  /** Its answer to one request; one at a time. Throws when it fails or ends. */
-  ask<Answer>(request: object): Promise<Answer>;
-  /** Asks it to end, and makes it after 10 s. */
+  /** Sends a request and returns the response; only one at a time. Throws if the request fails or the process ends. */
+  request<Response>(request: object): Promise<Response>;
+  /** Ends it with SIGTERM, and after 10 s with SIGKILL. */
   stop(): Promise<void>;
 }
 
 export interface ChildOptions {
   env?: Record<string, string>;
   nodeOptions?: string[];
-  /** Takes what it writes. */
+  /** Its output is appended to this file. */
   logFile: string;
 }
 
 const STOP_MS = 10_000;
-/** Without it a killed benchmark would leave processes that look for their stores for ever. */
+/** Without it a killed benchmark would leave processes behind that try to connect to their stores for ever. */
 const END_WITH_PARENT =
   "data:text/javascript,process.once('disconnect',()=>process.kill(process.pid,'SIGTERM'))";
 
-/** Starts a script as a process of its own, and waits until it says that it is ready. Throws when it ends before. */
+/** Starts a script as a child process, and waits for its `ready`. Throws if it ends before. */
 export async function startChild(script: string, options: ChildOptions): Promise<Child> {
   const log = openSync(options.logFile, "a");
   const child = fork(script, {
@@ -37,18 +37,18 @@ export async function startChild(script: string, options: ChildOptions): Promise
       reject(new Error(`${script} ended (${signal ?? `code ${code}`}): see ${options.logFile}`)),
     );
   });
-  // It may end while nobody asks; the next one who does hears of it.
+  // It may end between two requests; then the next request fails.
   ended.catch(() => {});
   const next = () => Promise.race([ended, new Promise<unknown>(resolve => child.once("message", resolve))]);
   await next();
   return {
     pid: child.pid ?? 0,
-    async ask<Answer>(request: object) {
+    async request<Response>(request: object) {
       const reply = next();
       child.send(request);
-      const { answer, error } = (await reply) as { answer: Answer; error?: string };
+      const { response, error } = (await reply) as { response: Response; error?: string };
       if (error) throw new Error(error);
-      return answer;
+      return response;
     },
     async stop() {
       child.kill("SIGTERM");

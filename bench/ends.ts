@@ -2,12 +2,12 @@ import { join } from "node:path";
 import { bundleProcesses } from "./bundle.ts";
 import { type Child, startChild } from "./child.ts";
 
-/** The two ends of a measurement, in processes of their own. */
+/** The two ends of a measurement, each in a process of its own. */
 export interface Ends {
   sender: Child;
   receiver: Child;
   receiverUrl: string;
-  /** Of the bundled processes; those of the raw limit are there too. */
+  /** Folder of the bundled processes, including those of the raw limit. */
   folder: string;
   stop(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export async function startEnds(root: string, logFile: string): Promise<Ends> {
   return {
     sender,
     receiver,
-    receiverUrl: `http://127.0.0.1:${await receiver.ask<number>({ do: "listen" })}`,
+    receiverUrl: `http://127.0.0.1:${await receiver.request<number>({ do: "listen" })}`,
     folder,
     async stop() {
       await Promise.all([sender.stop(), receiver.stop()]);
@@ -28,8 +28,8 @@ export async function startEnds(root: string, logFile: string): Promise<Ends> {
 }
 
 /**
- * At the first signal both ends stop, so that whoever waits for one of them fails and stops all the rest in order; the
- * second one ends this process at once.
+ * Stops both ends at the first signal, so that the measurement fails and stops all other processes in order. The second
+ * signal ends this process at once.
  */
 export function stopOnSignal(ends: Ends): void {
   for (const name of ["SIGINT", "SIGTERM"]) process.once(name, () => void ends.stop());

@@ -1,16 +1,16 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 
-/** A command line that can't be used; the message is the one line that a person reads. */
+/** An invalid command line; the message is the one line that is printed. */
 export class UsageError extends Error {}
 
-/** Runs one of the benchmarks with the command line's words, and sets the exit code: 2 for bad use. */
+/** Runs a benchmark with the arguments of the command line, and sets the exit code: 2 for invalid arguments. */
 export async function runEntry(help: string, main: (args: string[]) => Promise<void>): Promise<void> {
   const args = process.argv.slice(2);
   if (args.includes("--help")) return console.log(help);
   try {
     await main(args);
   } catch (error) {
-    console.error(error instanceof UsageError ? `bench: ${error.message} (--help tells how)` : error);
+    console.error(error instanceof UsageError ? `bench: ${error.message} (see --help)` : error);
     process.exitCode = error instanceof UsageError ? 2 : 1;
   }
 }
@@ -25,13 +25,13 @@ export function parse<Config extends ParseArgsConfig>(config: Config): ReturnTyp
 }
 
 export function positive(text: string, what: string): number {
-  if (!/^[1-9][0-9]*$/.test(text)) throw new UsageError(`${what} takes a number from 1 on`);
+  if (!/^[1-9][0-9]*$/.test(text)) throw new UsageError(`${what} must be a whole number of at least 1`);
   return Number(text);
 }
 
-/** NAME and VALUE of a `--set`. */
+/** Splits a `--set` into name and value. Throws UsageError. */
 export function settingOf(text: string): [string, string] {
   const at = text.indexOf("=");
-  if (at < 1) throw new UsageError(`--set takes NAME=VALUE, not "${text}"`);
+  if (at < 1) throw new UsageError(`--set must be NAME=VALUE, not "${text}"`);
   return [text.slice(0, at), text.slice(at + 1)];
 }

@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 
-/** What every workload sends. */
+/** The event that every workload sends. */
 export interface BenchEvent {
-  /** Of which load it is: a measurement, or its warm-up. What comes again later is known by it. */
+  /** The number of its load (a measurement or its warm-up), by which the receiver recognizes late doubles. */
   load: number;
   /** Its number in the load. */
   n: number;
   /** When it was sent: Unix ms with fractions. */
   at: number;
-  /** Makes it 1 KiB. */
+  /** Pads it to 1 KiB. */
   fill: string;
 }
 
@@ -16,7 +16,7 @@ const EVENT_BYTES = 1024;
 /** Random, so that neither store gains by compressing it. */
 const FILL = randomBytes(EVENT_BYTES).toString("base64url");
 
-/** Unix milliseconds with fractions, so that two processes' times can be compared. */
+/** Unix milliseconds with fractions, comparable between processes. */
 export const preciseNow = (): number => performance.timeOrigin + performance.now();
 
 /** An event of exactly 1 KiB of JSON, sent now. */

@@ -5,8 +5,8 @@ import { deliveries } from "../src/queues/deliveries.ts";
 import { queuePrefix } from "../src/queues/open-queues.ts";
 import type { Stores } from "./stores.ts";
 
-// W5's mass. One of a kind is made by the product itself and then copied, so that the copies have whatever form the
-// product gives them today, and a million of them take seconds.
+// Creates W5's data. Headwater itself creates one row or job of each kind, which is then copied: the copies have
+// today's form, and a million of them take seconds.
 
 const BATCH = 10_000;
 const SIX_HOURS_MS = 6 * 3_600_000;
@@ -20,7 +20,7 @@ for i = tonumber(ARGV[2]), tonumber(ARGV[3]) do
   redis.call("ZADD", KEYS[2], score + i * 4096, ARGV[1] .. "-" .. i)
 end`;
 
-/** Delayed jobs on the queue of deliveries, as retries of the next hours would be. */
+/** Adds delayed jobs to the `deliveries` queue, like retries of the next hours. */
 export async function growDelayed(stores: Stores, redisPrefix: string, count: number): Promise<void> {
   const prefix = queuePrefix(redisPrefix, deliveries.name);
   const queue = new Queue(deliveries.name, { connection: { url: stores.redisUrl }, prefix });
@@ -34,7 +34,7 @@ export async function growDelayed(stores: Stores, redisPrefix: string, count: nu
       const last = Math.min(first + BATCH, count) - 1;
       await redis.eval(COPY_DELAYED, 2, queue.toKey(jobId), queue.toKey("delayed"), jobId, first, last);
     }
-    await whenWritten(redis);
+    await whenRewritten(redis);
   } finally {
     await queue.close();
     redis.disconnect();
@@ -43,14 +43,14 @@ export async function growDelayed(stores: Stores, redisPrefix: string, count: nu
 
 const POLL_MS = 200;
 
-/** Until Redis has written its log anew, which so many commands at once make it do, and which is no part of the load. */
-async function whenWritten(redis: Redis): Promise<void> {
+/** Waits until Redis has rewritten its AOF, which so many commands make it do, and which must not count as load. */
+async function whenRewritten(redis: Redis): Promise<void> {
   do {
     await new Promise(resolve => setTimeout(resolve, POLL_MS));
   } while (/aof_rewrite_(in_progress|scheduled):1/.test(await redis.info("persistence")));
 }
 
-/** Subscriptions of other emitters to other webhooks, ten an emitter: those of `growSources`. */
+/** Adds subscriptions of other webhooks, ten for each emitter; the emitters are the sources of `growSources`. */
 export function growSubscriptions(stores: Stores, count: number): Promise<void> {
   return copyRows(stores, "subscriptions", count, number => ({
     _id: numbered("sub_", number),
@@ -59,7 +59,7 @@ export function growSubscriptions(stores: Stores, count: number): Promise<void> 
   }));
 }
 
-/** HTTP sources with endpoints of their own. */
+/** Adds HTTP sources with endpoints. */
 export function growSources(stores: Stores, count: number): Promise<void> {
   return copyRows(stores, "sources", count, number => ({
     _id: numbered("dc_", number),

@@ -13,13 +13,13 @@ import { type Child, startChild } from "./child.ts";
 import type { Watched } from "./meter.ts";
 import { type Stores, whenIdle } from "./stores.ts";
 
-/** Headwater as in production: the built files, a process for each line of the Procfile, settings left as they are. */
+/** Headwater as in production: the built files, a process for each line of the Procfile, default settings. */
 export interface Headwater {
   /** A client of an account on a paid plan, so that no quota ends the measurement. */
   api: Api;
   redisPrefix: string;
   watched: Watched[];
-  /** Every setting, as its processes read it. */
+  /** All settings, as its processes read them. */
   config: Config;
   whenIdle(): Promise<void>;
   stop(): Promise<void>;
@@ -28,7 +28,7 @@ export interface Headwater {
 export interface HeadwaterOptions {
   root: string;
   stores: Stores;
-  /** Settings given on the command line. */
+  /** Settings from the command line. */
   settings: Record<string, string>;
   /** Process to be profiled, and the `.cpuprofile` it writes when it ends. */
   profile?: { name: string; file: string };
@@ -41,7 +41,7 @@ const REDIS_PREFIX = "headwater";
 
 export async function startHeadwater(options: HeadwaterOptions): Promise<Headwater> {
   const port = await freePort();
-  // The receiver is on this machine; the API's limit per key would only slow the preparations down.
+  // The receiver is on this machine; the API's rate limit would only slow down the preparations.
   const settings = { EGRESS_ALLOW: "127.0.0.0/8", RATE_LIMIT_PER_SECOND: "0", ...options.settings };
   const env = {
     ...settings,
@@ -60,8 +60,8 @@ export async function startHeadwater(options: HeadwaterOptions): Promise<Headwat
     for (const { name, args } of PROCESSES) {
       const script = args.at(-1) ?? "";
       const profile = name === options.profile?.name ? profiling(options.profile) : [];
-      const given = { env, nodeOptions: [...args.slice(0, -1), ...profile], logFile: options.logFile };
-      children.set(name, await startChild(join(options.root, script), given));
+      const childOptions = { env, nodeOptions: [...args.slice(0, -1), ...profile], logFile: options.logFile };
+      children.set(name, await startChild(join(options.root, script), childOptions));
     }
   } catch (error) {
     await stop();
@@ -96,14 +96,14 @@ function profiling({ file }: { file: string }): string[] {
 
 function createAccount(root: string, env: Record<string, string>): string {
   const args = ["user", "create", "--email", "bench@example.test", "--plan", "paid"];
-  const said = execFileSync(process.execPath, [join(root, "bin/headwater"), ...args], {
+  const output = execFileSync(process.execPath, [join(root, "bin/headwater"), ...args], {
     env: { PATH: process.env.PATH, ...env },
     encoding: "utf8",
   });
-  return (JSON.parse(said) as { api_key: string }).api_key;
+  return (JSON.parse(output) as { api_key: string }).api_key;
 }
 
-/** Free a moment ago: endpoint addresses begin with the port, so it must be known before the start. */
+/** Returns a port that is free now: endpoint URLs contain the port, so it must be known before the start. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await new Promise(resolve => server.once("listening", resolve));

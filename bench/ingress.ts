@@ -7,17 +7,17 @@ const REQUESTS = 300;
 const CODE = `export default { name: "Bench", version: "0.0.1", props: { http: "$.interface.http" },
   run(event) { this.$emit(event.body); } };`;
 
-/** What the web process makes of one request, beside what a bare node:http server takes for one. */
+/** Measures a request to an endpoint of the web process, and one to a bare node:http server for comparison. */
 export async function measureIngress(): Promise<void> {
   const bare = await bareTimes();
   report("bare node:http", bare, bare);
-  // Without workers: what the web process alone costs.
+  // Without workers, so that only the web process counts.
   const system = await startSystem({ RATE_LIMIT_PER_SECOND: "0" }, { workers: false });
   const api = await system.user();
   const source = await api.createSource({ component_code: CODE });
   const endpoint = source.configured_props.http?.endpoint_url ?? "";
   const times = await timesOf(REQUESTS, async n => (await fetch(`${endpoint}?n=${n}`)).text());
-  report("ingress (into the line, and answered)", times, bare);
+  report("ingress (run queued, response sent)", times, bare);
   await system.stop();
 }
 

@@ -4,8 +4,8 @@ import { measureLongList } from "./long-list.ts";
 
 const HELP = `Usage: npm run bench -- lists
 
-One request at a time, web alone: ingress beside a bare node:http server, and pages of a list of a million rows beside
-those of a list of a hundred. Figures are ratios of the same run.`;
+One request at a time, with the web process alone: ingress compared with a bare node:http server, and pages of a list
+of a million rows compared with a list of a hundred. Ratios are within one run.`;
 
 await runEntry(HELP, async () => {
   await measureIngress();

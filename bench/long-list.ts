@@ -7,7 +7,7 @@ const ROWS = 1_000_000;
 const BATCH = 20_000;
 const CALLS = 15;
 
-/** Milliseconds: the first call, and the median of all. */
+/** Returns the milliseconds of the first call, and the median of all calls. */
 async function timesOf(api: Api, query: Record<string, string | number>) {
   const times: number[] = [];
   for (let i = 0; i < CALLS; i++) {
@@ -20,7 +20,7 @@ async function timesOf(api: Api, query: Record<string, string | number>) {
   return { first, median };
 }
 
-/** Pages of 100 from a list of a million rows beside those of a list of a hundred. */
+/** Measures pages of 100 from a list of a million rows, and of a list of a hundred for comparison. */
 export async function measureLongList(): Promise<void> {
   const system = await startSystem({ RATE_LIMIT_PER_SECOND: "0" }, { workers: false });
   const [long, short] = [await system.user(), await system.user()];
@@ -56,8 +56,10 @@ export async function measureLongList(): Promise<void> {
     ["last page", { after: cursor(startMs + 100) }],
   ] as const) {
     const { first, median } = await timesOf(long, query);
+    const ratio = (median / base.median).toFixed(1);
     console.log(
-      `${`list of ${ROWS}, ${what}`.padEnd(42)} first ${first.toFixed(0)} ms   median ${median.toFixed(1)} ms   ${(median / base.median).toFixed(1)} × a list of 100`,
+      `${`list of ${ROWS}, ${what}`.padEnd(42)} first ${first.toFixed(0)} ms   ` +
+        `median ${median.toFixed(1)} ms   ${ratio} × a list of 100`,
     );
   }
   await system.stop();

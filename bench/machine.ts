@@ -1,7 +1,7 @@
 import { cpus, release, totalmem } from "node:os";
 import { type Stores, versionOf } from "./stores.ts";
 
-/** What the figures depend on, and when they were taken. */
+/** When and where the figures were measured. */
 export interface Machine {
   date: string;
   cpu: string;

@@ -7,13 +7,13 @@ import { runEntry } from "./entry.ts";
 import { machineLine, machineOf } from "./machine.ts";
 import { HELP, type Options, readOptions } from "./options.ts";
 import { reportOf } from "./report.ts";
-import { givenStores } from "./stores.ts";
+import { storesOfEnvironment } from "./stores.ts";
 import { withHeadwater } from "./with-headwater.ts";
 import { type Row, runWorkload } from "./workloads.ts";
 
 async function main(args: string[]): Promise<void> {
   const { workloads, profile: name, json, settings, ...how } = readOptions(args);
-  const stores = givenStores();
+  const stores = storesOfEnvironment();
   const machine = machineOf(stores);
   console.log(machineLine(machine));
   const profile =
@@ -24,7 +24,7 @@ async function main(args: string[]): Promise<void> {
       const rates = ratesOf(headwater.config, how);
       console.log(`${rates}\nlogs: ${logFile}\n`);
       const rows: Row[] = [];
-      const bench = { headwater, stores, ends, logFile, say: console.log, ...how };
+      const bench = { headwater, stores, ends, logFile, print: console.log, ...how };
       for (const workload of workloads) rows.push(...(await runWorkload(bench, workload)));
       return { rows, rates };
     },
@@ -36,15 +36,15 @@ async function main(args: string[]): Promise<void> {
     writeFileSync(json, `${JSON.stringify({ machine, rates, settings, rows, aims }, null, 2)}\n`);
 }
 
-/** What decides rates: the ends' ways, and the settings. */
+/** Describes what the rates depend on: how events are sent, and the settings. */
 function ratesOf(
   { concurrency, deliveries, sandbox }: Config,
   { senders, publish, raw }: Pick<Options, "senders" | "publish" | "raw">,
 ): string {
   const { runs, emissions, deliveries: atOnce } = concurrency;
   return (
-    `${senders} senders, emissions ${publish}, raw limit by ${raw}; concurrency: runs ${runs}, emissions ${emissions}, deliveries ${atOnce}, ` +
-    `${deliveries.perWebhook} a webhook; ${sandbox.processes} sandboxes`
+    `${senders} senders, emissions ${publish}, raw limit ${raw}; concurrency: runs ${runs}, emissions ${emissions}, ` +
+    `deliveries ${atOnce}, ${deliveries.perWebhook} per webhook; ${sandbox.processes} sandboxes`
   );
 }
 

@@ -6,12 +6,12 @@ import type { SendRequest, Sent } from "./processes/sender.ts";
 import type { Side } from "./side.ts";
 import { quantile } from "./times.ts";
 
-/** How much is sent, and how. */
+/** How many events are sent, and how. */
 export interface Load {
   events: number;
   webhooks: number;
   senders: number;
-  /** Sent by the clock, not as fast as accepted. */
+  /** Events a second by the clock, instead of as fast as they are accepted. */
   perSecond?: number;
 }
 
@@ -19,26 +19,26 @@ export interface Figures {
   acceptedPerSecond: number;
   deliveredPerSecond: number;
   delivered: number;
-  refused: Record<string, number>;
+  rejected: Record<string, number>;
   lost: number;
   doubled: number;
   strays: number;
   /** Milliseconds from the moment an event is sent (so its acceptance counts too) until it is received. */
   latencyMs: { p50: number; p95: number; p99: number; max: number };
-  /** CPU seconds per 1,000 deliveries; `stores` and ours together are `all`. */
+  /** CPU seconds per 1,000 deliveries; `all` is the sum of `ours`, `redis` and `mongodb`. */
   cpu: Record<Group | "all", number>;
   processes: Usage[];
-  /** Share of the machine's CPU time that others took meanwhile: what makes a figure doubtful. */
+  /** Share of the machine's CPU time that other processes used: if it is high, the figures are doubtful. */
   elsewhere: number;
 }
 
-/** As fast as they go: what is measured is code that V8 has compiled, over connections that are open. */
+/** Most deliveries before each measurement, so that V8 has compiled the code and connections are open. */
 const WARM_UP_DELIVERIES = 2000;
 const POLL_MS = 50;
-/** Nothing came for so long: what has not come is lost. */
+/** After this long without a new delivery, missing deliveries count as lost. */
 const STALL_MS = 30_000;
 
-/** Warms up, sends the load, waits until all of it was received and recorded, and gives what that took. */
+/** Warms up, sends the load, waits until all of it is received and recorded, and returns the figures. */
 export async function measure(side: Side, load: Load, ends: Ends): Promise<Figures> {
   const { sender, receiver } = ends;
   const { perSecond: _, ...atOnce } = load;
@@ -51,17 +51,17 @@ export async function measure(side: Side, load: Load, ends: Ends): Promise<Figur
   ]);
   const sent = await sendAndWait(side, load, ends);
   const reading = stopMeter();
-  const received = await ask<Received>(receiver, { do: "figures" });
+  const received = await requestFrom<Received>(receiver, { do: "figures" });
   return figuresOf(load, sent, received, reading);
 }
 
 let loads = 0;
 
-async function sendAndWait(side: Side, given: Load, { sender, receiver }: Ends): Promise<Sent> {
-  const { events, webhooks, senders, perSecond } = given;
+async function sendAndWait(side: Side, load: Load, { sender, receiver }: Ends): Promise<Sent> {
+  const { events, webhooks, senders, perSecond } = load;
   loads += 1;
-  await ask(receiver, { do: "expect", load: loads, events, webhooks });
-  const sent = await sender.ask<Sent>({
+  await requestFrom(receiver, { do: "expect", load: loads, events, webhooks });
+  const sent = await sender.request<Sent>({
     target: side.target,
     load: loads,
     events,
@@ -77,7 +77,7 @@ async function whenReceived(receiver: Child, deliveries: number): Promise<void> 
   let last = -1;
   let changedAt = performance.now();
   while (performance.now() - changedAt < STALL_MS) {
-    const received = await ask<number>(receiver, { do: "progress" });
+    const received = await requestFrom<number>(receiver, { do: "progress" });
     if (received >= deliveries) return;
     if (received !== last) changedAt = performance.now();
     last = received;
@@ -85,8 +85,8 @@ async function whenReceived(receiver: Child, deliveries: number): Promise<void> 
   }
 }
 
-function ask<Answer>(receiver: Child, request: ReceiverRequest): Promise<Answer> {
-  return receiver.ask<Answer>(request);
+function requestFrom<Response>(receiver: Child, request: ReceiverRequest): Promise<Response> {
+  return receiver.request<Response>(request);
 }
 
 function figuresOf(load: Load, sent: Sent, received: Received, { processes, elsewhere }: Reading): Figures {
@@ -100,7 +100,7 @@ function figuresOf(load: Load, sent: Sent, received: Received, { processes, else
     acceptedPerSecond: sent.accepted / seconds(sent.startedAtMs, sent.endedAtMs),
     deliveredPerSecond: received.received / seconds(sent.startedAtMs, received.lastAtMs),
     delivered: received.received,
-    refused: sent.refused,
+    rejected: sent.rejected,
     lost: sent.accepted * load.webhooks - received.received,
     doubled: received.doubled,
     strays: received.strays,

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
-/** Whom a process works for: what is measured, its two stores, and the two ends of the measurement itself. */
+/** What a process belongs to: what is measured, its two stores, or the two ends of the measurement. */
 export type Group = "ours" | "redis" | "mongodb" | "sender" | "receiver";
 
 export interface Watched {
   name: string;
   group: Group;
   pid: number;
-  /** Its live child processes are meant, not itself. */
+  /** Watches the process's live descendants instead of itself. */
   children?: true;
 }
 
@@ -15,20 +15,20 @@ export interface Usage {
   name: string;
   group: Group;
   cpuSeconds: number;
-  /** Of one process; of children the largest. */
+  /** Peak of the process; for children the largest peak of one of them. */
   rssPeakMb: number;
 }
 
-/** Linux counts CPU time in hundredths of a second, whatever the kernel's own clock is. */
+/** Linux reports CPU time in hundredths of a second, whatever the kernel's clock rate. */
 const TICKS_PER_SECOND = 100;
 
 export interface Reading {
   processes: Usage[];
-  /** Share of the machine's CPU time that went to none of them, or to another machine on the same hardware. */
+  /** Share of the machine's CPU time that went to other processes, or to another machine on the same hardware. */
   elsewhere: number;
 }
 
-/** Begins to watch; the answer gives what was used since, and the peak of memory since. */
+/** Starts to watch; the returned function returns the CPU time and the memory peak since then. */
 export function startMeter(watched: Watched[]): () => Reading {
   const before = watched.map(cpuSecondsOf);
   const machineBefore = machineTicks();
@@ -48,8 +48,8 @@ export function startMeter(watched: Watched[]): () => Reading {
 }
 
 /**
- * Megabytes a process holds now: all its pages, and its share of them where each page is divided by how many
- * processes have it (the program itself is loaded once for all).
+ * Returns the megabytes that a process holds now: all its pages (`rss`), and its `share`, for which each page is
+ * divided by the number of processes that have it, because the program itself is loaded once for all.
  */
 export function memoryMb(pid: number): { rss: number; share: number } {
   const share = /^Pss:\s+(\d+) kB/m.exec(readProc(`${pid}/smaps_rollup`))?.[1];
@@ -64,14 +64,14 @@ function cpuSecondsOf(watched: Watched): number {
   return membersOf(watched).reduce((sum, pid) => sum + ticksOf(pid), 0) / TICKS_PER_SECOND;
 }
 
-/** Own time of all threads, and that of children which have ended (Redis rewrites its AOF in one). */
+/** CPU time of all threads, and of children that have ended (Redis rewrites its AOF in a child). */
 function ticksOf(pid: number): number {
   const [, , ...fields] = statOf(pid);
   // proc(5): utime, stime, cutime, cstime are the fields 14 to 17, counted from 1.
   return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
 }
 
-/** Of all processors since the machine began. */
+/** CPU time of all processors since the machine started. */
 function machineTicks(): { all: number; busy: number } {
   // proc(5): user, nice, system, idle, iowait, irq, softirq, steal; guest time is in user already.
   const [, ...fields] = readProc("stat").split("\n", 1)[0]?.trim().split(/\s+/) ?? [];
@@ -80,14 +80,14 @@ function machineTicks(): { all: number; busy: number } {
   return { all, busy: all - (ticks[3] ?? 0) - (ticks[4] ?? 0) };
 }
 
-/** The fields of /proc/<pid>/stat; all empty when the process is gone. */
+/** The fields of /proc/<pid>/stat; empty if the process has ended. */
 function statOf(pid: number): string[] {
   const text = readProc(`${pid}/stat`);
-  // The second one is a name in brackets, which may hold blanks.
+  // The second field is a name in brackets, which may contain spaces.
   return [String(pid), "", ...text.slice(text.lastIndexOf(")") + 2).split(" ")];
 }
 
-/** Processes that a process started, and those that they started. */
+/** Returns the processes that a process started, and those that they started. */
 export function descendantsOf(pid: number): number[] {
   const parents = new Map(
     readdirSync("/proc")
@@ -101,12 +101,12 @@ export function descendantsOf(pid: number): number[] {
   return [...parents.keys()].filter(isBelow);
 }
 
-/** Makes VmHWM count from now on. */
+/** Resets VmHWM, so that it counts from now on. */
 function resetPeak(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, "5");
   } catch {
-    // Not everywhere allowed; the peak is then that since the process began.
+    // Not allowed everywhere; then the peak counts from the start of the process.
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Queue } from "bullmq";
 
-/** The raw limit's queue, with BullMQ's own defaults but for finished jobs, which nobody looks at. */
+/** The raw limit's queue, with BullMQ's defaults, except that finished jobs are not kept. */
 export interface RawQueue {
   name: string;
   redisUrl: string;
@@ -13,7 +13,7 @@ export interface RawJob {
 
 const OPTIONS = { removeOnComplete: true, removeOnFail: true };
 
-/** One job for each webhook, in one round trip: the least that a fan-out can do. */
+/** Adds one job for each webhook, in one round trip: the minimum of a fan-out. */
 export async function addRawJobs(queue: Queue, urls: string[], body: string): Promise<void> {
   const [first, ...others] = urls;
   if (first !== undefined && others.length === 0) await queue.add("raw", { url: first, body }, OPTIONS);

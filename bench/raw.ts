@@ -7,17 +7,16 @@ import type { RawWorkRequest } from "./processes/raw-worker.ts";
 import type { Side } from "./side.ts";
 import { type Stores, whenIdle } from "./stores.ts";
 
-/** Whether the raw limit takes events by HTTP, or its queue is filled by the sender itself. */
+/** `http`: the raw limit receives events by HTTP; `add`: the sender fills its queue itself. */
 export type RawFront = "http" | "add";
 
-/** As many POSTs at once as connections of its pool. */
+/** POSTs at once; the worker's pool has as many connections. */
 const CONCURRENCY = 100;
 
 /**
- * Starts the raw limit of this stack: node:http → BullMQ `add` → BullMQ `Worker` → undici POST, on the same Redis, and
- * nothing else. No ids, no storage, no signature, no retries, no log. For several webhooks one event becomes as many
- * jobs in one `addBulk`. With the front `add` the sender's own process does what node:http does otherwise, as it does
- * for Headwater's `emissions`.
+ * Starts the raw limit of this stack: node:http → BullMQ `add` → BullMQ `Worker` → undici POST, on the same Redis,
+ * without ids, storage, signature, retries or log. For several webhooks one event becomes as many jobs in one `addBulk`.
+ * With the front `add` the sender adds the jobs itself, as it does for Headwater's `emissions`.
  */
 export async function startRaw(options: {
   folder: string;
@@ -30,12 +29,12 @@ export async function startRaw(options: {
   const { stores, webhookUrls, logFile } = options;
   const queue = { name: `raw-${randomBytes(4).toString("hex")}`, redisUrl: stores.redisUrl };
   const worker = await startChild(join(options.folder, "raw-worker.mjs"), { logFile });
-  await worker.ask({ queue, concurrency: CONCURRENCY } satisfies RawWorkRequest);
+  await worker.request({ queue, concurrency: CONCURRENCY } satisfies RawWorkRequest);
   const accept =
     options.front === "http"
       ? await startChild(join(options.folder, "raw-accept.mjs"), { logFile })
       : undefined;
-  const port = await accept?.ask<number>({ queue, webhookUrls } satisfies AcceptRequest);
+  const port = await accept?.request<number>({ queue, webhookUrls } satisfies AcceptRequest);
   const counted = new Queue(queue.name, { connection: { url: queue.redisUrl } });
   return {
     watched: [

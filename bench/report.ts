@@ -6,7 +6,7 @@ const ms = (value: number) => value.toFixed(value < 100 ? 1 : 0);
 const seconds = (value: number) => value.toFixed(3);
 const whole = (value: number) => Math.round(value).toLocaleString("en");
 
-/** Rows of cells as lines, the first column to the left, the others to the right. */
+/** Formats rows of cells as text; the first column is aligned left, the others right. */
 export function table(rows: string[][]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map(row => row[column]?.length ?? 0)));
   const line = (row: string[]) =>
@@ -14,7 +14,7 @@ export function table(rows: string[][]): string {
   return rows.map(row => line(row).join("  ").trimEnd()).join("\n");
 }
 
-/** Everything measured, for a person. */
+/** Formats all figures for the terminal. */
 export function reportOf(rows: Row[], aims: Aim[]): string {
   return [
     "Rates, latency (ms)",
@@ -23,8 +23,8 @@ export function reportOf(rows: Row[], aims: Aim[]): string {
       ...bothSides(rows, rateCells),
     ]),
     "",
-    "CPU seconds per 1,000 deliveries (all = Headwater's or the raw limit's processes, Redis and MongoDB;",
-    "others = share of this machine's CPU time that went elsewhere meanwhile: noise)",
+    "CPU seconds per 1,000 deliveries (all: processes of Headwater or the raw limit, Redis and MongoDB;",
+    "others: share of this machine's CPU time that went elsewhere at the same time)",
     table([
       ["", "all", "processes", "Redis", "MongoDB", "sender", "receiver", "others"],
       ...bothSides(rows, ({ cpu, elsewhere }) => [
@@ -33,7 +33,7 @@ export function reportOf(rows: Row[], aims: Aim[]): string {
       ]),
     ]),
     "",
-    "Each process: CPU seconds in all / RSS peak in MB",
+    "Each process: total CPU seconds / RSS peak in MB",
     ...rows.map(processLine),
     "",
     "Aims",
@@ -77,9 +77,9 @@ function processLine({ workload, what, ours }: Row): string {
   return `${workload} ${what}: ${all.join(", ")}`;
 }
 
-/** Not in a line of the table: they were measured elsewhere. */
+/** Figures of other products, apart from the table because they were measured on another machine. */
 function peerLines(rows: Row[]): string[] {
   const names = new Set(rows.map(row => row.workload));
   const lines = [...names].flatMap(name => (PEERS[name] ? [`  ${name} ${PEERS[name]}`] : []));
-  return lines.length > 0 ? ["Others (64 publishers, another machine)", ...lines] : [];
+  return lines.length > 0 ? ["Other products (64 publishers, on another machine)", ...lines] : [];
 }

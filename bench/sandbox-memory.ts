@@ -1,6 +1,7 @@
 /**
- * Rotates many active sources through the places of one worker and tells what that costs: `node --import tsx
- * bench/sandbox-memory.ts [sources] [processes] [rounds]`. The numbers stand in docs/decisions/0010-sandbox-privileges.md.
+ * Calls many sources in turn through the sandbox processes of one worker, and prints time and memory:
+ * `node --import tsx bench/sandbox-memory.ts [sources] [processes] [rounds]`. Figures are in
+ * docs/decisions/0010-sandbox-privileges.md.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { openSandboxes } from "../src/sandbox/host.ts";
@@ -23,7 +24,7 @@ const sandboxes = await openSandboxes({
   egress: { allow: [], blockedHosts: [] },
 });
 
-/** Proportional set sizes in MB: pages that sandboxes share (deno's own code) are counted once. */
+/** Returns the sum of proportional set sizes in MB: pages that sandboxes share (deno's own code) count once. */
 function memoryOfSandboxes(): { processes: number; mb: number } {
   let found = 0;
   let kilobytes = 0;
@@ -35,7 +36,7 @@ function memoryOfSandboxes(): { processes: number; mb: number } {
       kilobytes += Number(/^Pss:\s*(\d+)/m.exec(readFileSync(`/proc/${id}/smaps_rollup`, "utf8"))?.[1] ?? 0);
       found += 1;
     } catch {
-      // Ended meanwhile.
+      // The process has ended since.
     }
   }
   return { processes: found, mb: kilobytes / 1024 };
@@ -51,32 +52,32 @@ const watch = setInterval(() => {
   if (now.mb > most.mb) most = now;
 }, 500);
 
-async function work(): Promise<void> {
+async function callInTurn(): Promise<void> {
   for (let index = next++; index < sources * rounds; index = next++) {
     const source = index % sources;
-    const code = `export default { name: "S${source}", version: "1", run(event) { this.$emit({ ...event, n: ${source} }); } };`;
-    const began = performance.now();
+    const code = `export default { name: "S${source}", version: "1",
+      run(event) { this.$emit({ ...event, n: ${source} }); } };`;
+    const calledAt = performance.now();
     const result = await sandboxes.call(
       `source-${source}`,
       { code, hash: String(source) },
       { call: "run", event: { at: index }, props: {}, db: {} },
       { owner: `owner-${source % OWNERS}` },
     );
-    times.push(performance.now() - began);
+    times.push(performance.now() - calledAt);
     if (result.error || result.emits.length !== 1) failed += 1;
   }
 }
 
-await Promise.all(Array.from({ length: AT_ONCE }, work));
+await Promise.all(Array.from({ length: AT_ONCE }, callInTurn));
 clearInterval(watch);
 const seconds = (performance.now() - startedAt) / 1000;
 times.sort((a, b) => a - b);
 const at = (share: number) => Math.round(times[Math.floor(times.length * share)] ?? 0);
 console.log(`${sources} sources through ${processes} processes, ${rounds} rounds: ${failed} failed`);
 console.log(
-  `${(times.length / seconds).toFixed(1)} calls/s, every one in a new process; median ${at(0.5)} ms, p95 ${at(0.95)} ms`,
+  `${(times.length / seconds).toFixed(1)} calls/s, each in a new process; median ${at(0.5)} ms, p95 ${at(0.95)} ms`,
 );
-console.log(
-  `most memory: ${most.mb.toFixed(0)} MB in ${most.processes} sandboxes; worker ${(process.memoryUsage.rss() / 1e6).toFixed(0)} MB`,
-);
+const workerMb = (process.memoryUsage.rss() / 1e6).toFixed(0);
+console.log(`peak memory: ${most.mb.toFixed(0)} MB in ${most.processes} sandboxes; worker ${workerMb} MB`);
 await sandboxes.close();

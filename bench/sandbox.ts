@@ -6,7 +6,7 @@ import { startSystem } from "../test/support/system.ts";
 import { descendantsOf, memoryMb } from "./meter.ts";
 import { quantile, timesOf } from "./times.ts";
 
-// One sandbox, called as the runs worker calls it, with nothing else going on: no queue, no record.
+// Measures sandboxes alone, called as the runs worker calls them, without queue or records.
 
 const COLD_STARTS = 12;
 const WARM_RUNS = 500;
@@ -39,7 +39,7 @@ export async function measureSandbox(): Promise<SandboxFigure[]> {
     return [
       timed("cold start, small component", cold, 150),
       timed("cold start, with @pipedream/platform", await largeStarts(system.worker, bundleOf), 350),
-      timed("warm run, all of it", warm, 2),
+      timed("warm run, whole call", warm, 2),
       { what: "memory of a warm sandbox", measured: memory, aim: "", isMet: undefined },
     ];
   } finally {
@@ -54,7 +54,7 @@ const REQUEST = {
   db: {},
 } as const;
 
-/** A process of its own each, which stays warm; the first one also finds the files of deno in no cache. */
+/** Starts a process for each call, which stays warm; the first start also reads deno's files from disk. */
 async function coldStarts(platform: Platform, bundle: Bundle): Promise<number[]> {
   const sandboxes = await platform.sandboxes();
   const times: number[] = [];
@@ -67,7 +67,7 @@ async function coldStarts(platform: Platform, bundle: Bundle): Promise<number[]>
   return times.sort((a, b) => a - b);
 }
 
-/** Null where the packages can't be had. */
+/** Returns null if the packages can't be installed. */
 async function largeStarts(
   platform: Platform,
   bundleOf: (code: string) => Promise<Bundle>,
@@ -92,7 +92,7 @@ function memoryOfSandboxes(): string {
       0.5,
     ).toFixed(0);
   const [rss, share] = [median(all.map(one => one.rss)), median(all.map(one => one.share))];
-  return `${rss} MB RSS, ${share} MB of its own share (of ${all.length})`;
+  return `${rss} MB RSS, ${share} MB proportional (median of ${all.length})`;
 }
 
 function isDeno(pid: number): boolean {

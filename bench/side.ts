@@ -1,11 +1,11 @@
 import type { Watched } from "./meter.ts";
 import type { Target } from "./targets.ts";
 
-/** What is measured: Headwater, or the raw limit beside it. */
+/** What is measured: Headwater, or the raw limit for comparison. */
 export interface Side {
-  /** Its processes and those of the stores. */
+  /** Its processes, and the stores. */
   watched: Watched[];
   target: Target;
-  /** Resolves when all that was accepted is done, records included. */
+  /** Resolves once all accepted events are handled and recorded. */
   whenIdle(): Promise<void>;
 }

@@ -10,39 +10,39 @@ export interface Stores {
   watched: Watched[];
 }
 
-/** Reads what `script/bench` hands over. */
-export function givenStores(): Stores {
-  const given = (name: string): string => {
+/** Reads the environment variables that `script/bench` sets. */
+export function storesOfEnvironment(): Stores {
+  const required = (name: string): string => {
     const value = process.env[name];
     if (!value) throw new Error(`${name} is not set: run the benchmarks with npm run bench`);
     return value;
   };
   return {
-    mongodbUrl: given("BENCH_MONGODB_URL"),
-    redisUrl: given("BENCH_REDIS_URL"),
+    mongodbUrl: required("BENCH_MONGODB_URL"),
+    redisUrl: required("BENCH_REDIS_URL"),
     watched: [
-      { name: "MongoDB", group: "mongodb", pid: Number(given("BENCH_MONGODB_PID")) },
-      { name: "Redis", group: "redis", pid: Number(given("BENCH_REDIS_PID")) },
+      { name: "MongoDB", group: "mongodb", pid: Number(required("BENCH_MONGODB_PID")) },
+      { name: "Redis", group: "redis", pid: Number(required("BENCH_REDIS_PID")) },
     ],
   };
 }
 
-/** The version a store's server says it has, from its own program. */
+/** Returns the version that a store's server program prints. */
 export function versionOf({ pid }: Watched): string {
-  const said = execFileSync(`/proc/${pid}/exe`, ["--version"], { encoding: "utf8" });
-  return /v=?(\d+\.\d+\.\d+)/.exec(said)?.[1] ?? "unknown";
+  const output = execFileSync(`/proc/${pid}/exe`, ["--version"], { encoding: "utf8" });
+  return /v=?(\d+\.\d+\.\d+)/.exec(output)?.[1] ?? "unknown";
 }
 
 const POLL_MS = 100;
-const IDLE_LOOKS = 3;
-/** What is delayed for longer is no part of what was just sent: W5's mass. */
+const IDLE_POLLS = 3;
+/** A job that is delayed for longer is not part of the load: it belongs to W5's data. */
 const SOON_MS = 60_000;
 
-/** Resolves when none of the queues has work to do now or soon, seen a few times in a row. */
+/** Resolves once no queue has had work to do, now or soon, for a few polls in a row. */
 export async function whenIdle(queues: Queue[]): Promise<void> {
-  for (let looks = 0; looks < IDLE_LOOKS; ) {
+  for (let polls = 0; polls < IDLE_POLLS; ) {
     const idle = await Promise.all(queues.map(isIdle));
-    looks = idle.every(Boolean) ? looks + 1 : 0;
+    polls = idle.every(Boolean) ? polls + 1 : 0;
     await new Promise(resolve => setTimeout(resolve, POLL_MS));
   }
 }

@@ -10,14 +10,14 @@ import { openProducerRedis, whenReady } from "../src/store/redis.ts";
 import type { BenchEvent } from "./event.ts";
 import { addRawJobs, type RawQueue } from "./raw-queue.ts";
 
-/** Where the load goes: HTTP endpoints in turn, Headwater's queue of emissions, or the raw limit's own queue. */
+/** Where events are sent: HTTP endpoints in turn, Headwater's `emissions` queue, or the raw limit's queue. */
 export type Target =
   | { kind: "http"; urls: string[]; connections: number }
   | { kind: "emissions"; redisUrl: string; redisPrefix: string; emitterId: string; publish: Publish }
   | { kind: "raw"; queue: RawQueue; webhookUrls: string[] };
 
-/** `gathered`: by Headwater's own publisher; `single`: a job each, as any other BullMQ client would (docs/jobs.md). */
-export type Publish = "gathered" | "single";
+/** `batched`: by Headwater's own publisher; `single`: one job per event, as any BullMQ client may (docs/jobs.md). */
+export type Publish = "batched" | "single";
 
 export interface OpenTarget {
   /** Resolves when the event is accepted. */
@@ -30,7 +30,7 @@ export async function openTarget(target: Target): Promise<OpenTarget> {
     case "http":
       return openHttp(target.urls, target.connections);
     case "emissions":
-      return await openEmissionsHandler(target);
+      return await openEmissions(target);
     case "raw": {
       const queue = new Queue(target.queue.name, { connection: { url: target.queue.redisUrl } });
       return {
@@ -49,15 +49,15 @@ function openHttp(urls: string[], connections: number): OpenTarget {
     async send(event) {
       const body = JSON.stringify(event);
       const path = paths[event.n % paths.length] ?? "/";
-      const answer = await pool.request({ method: "POST", path, headers, body });
-      await answer.body.dump();
-      if (answer.statusCode !== 200) throw new Error(`answered ${answer.statusCode}`);
+      const response = await pool.request({ method: "POST", path, headers, body });
+      await response.body.dump();
+      if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`);
     },
     close: () => pool.close(),
   };
 }
 
-async function openEmissionsHandler(target: Target & { kind: "emissions" }): Promise<OpenTarget> {
+async function openEmissions(target: Target & { kind: "emissions" }): Promise<OpenTarget> {
   const redis = openProducerRedis([target.redisUrl]);
   await whenReady(redis, 5000);
   const queues = await openQueues([emissions], {
@@ -67,7 +67,7 @@ async function openEmissionsHandler(target: Target & { kind: "emissions" }): Pro
     deadlineMs: 5000,
   });
   const publish =
-    target.publish === "gathered"
+    target.publish === "batched"
       ? openPublisher(queues)
       : (emission: Emission) => enqueue(queues, emissions.jobs.emissions, emission);
   return {

@@ -8,26 +8,26 @@ import type { Stores } from "./stores.ts";
 export interface Started {
   headwater: Headwater;
   ends: Ends;
-  /** What all processes write. */
+  /** Output of all processes. */
   logFile: string;
 }
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Starts Headwater and the two ends of the measurement for `work`, and stops all of them whatever becomes of it. */
+/** Starts Headwater and the two ends of the measurement, calls `work`, and always stops all of them afterwards. */
 export async function withHeadwater<Result>(
-  given: { stores: Stores; settings: Record<string, string>; profile?: { name: string; file: string } },
+  options: { stores: Stores; settings: Record<string, string>; profile?: { name: string; file: string } },
   work: (started: Started) => Promise<Result>,
 ): Promise<Result> {
   const logFile = join(root, ".cache/bench/processes.log");
   mkdirSync(dirname(logFile), { recursive: true });
-  // Begun anew each time: Headwater logs a line a job.
+  // Emptied each time, because Headwater logs one line a job.
   writeFileSync(logFile, "");
   const ends = await startEnds(root, logFile);
   let headwater: Headwater | undefined;
   try {
     stopOnSignal(ends);
-    headwater = await startHeadwater({ root, logFile, ...given });
+    headwater = await startHeadwater({ root, logFile, ...options });
     return await work({ headwater, ends, logFile });
   } finally {
     await Promise.all([headwater?.stop(), ends.stop()]);

@@ -10,7 +10,7 @@ import type { Publish, Target } from "./targets.ts";
 export type WorkloadName = "W1" | "W2" | "W3" | "W4" | "W5";
 export const ALL_WORKLOADS: WorkloadName[] = ["W1", "W2", "W3", "W4", "W5"];
 
-/** One measurement of Headwater, and of the raw limit right before it where there is one to compare with. */
+/** One measurement of Headwater, with that of the raw limit right before it, if there is one. */
 export interface Row {
   workload: WorkloadName;
   what: string;
@@ -25,42 +25,44 @@ export interface Bench {
   ends: Ends;
   logFile: string;
   senders: number;
-  /** Instead of the workload's own number. */
+  /** Replaces the workload's default. */
   events: number | undefined;
   raw: RawFront | "none";
   publish: Publish;
-  say: (line: string) => void;
+  print: (line: string) => void;
 }
 
 const CODE = `export default { name: "Bench", version: "0.0.1", props: { http: "$.interface.http" },
   run(event) { this.$emit(event.body); } };`;
 
-/** Measures one workload; W5 gives several rows. */
+/** Measures one workload; returns one row, or several for W5. */
 export async function runWorkload(bench: Bench, name: WorkloadName): Promise<Row[]> {
   const { events, senders } = bench;
   switch (name) {
     case "W1":
-      return [await beside(bench, name, "throughput", { events: events ?? 20_000, webhooks: 1, senders })];
+      return [await compare(bench, name, "throughput", { events: events ?? 20_000, webhooks: 1, senders })];
     case "W2":
-      return [await beside(bench, name, "fan-out to 10", { events: events ?? 2_000, webhooks: 10, senders })];
+      return [
+        await compare(bench, name, "fan-out to 10", { events: events ?? 2_000, webhooks: 10, senders }),
+      ];
     case "W3": {
       const load = { events: events ?? 3_000, webhooks: 1, senders, perSecond: 100 };
-      return [await beside(bench, name, "latency at 100/s", load)];
+      return [await compare(bench, name, "latency at 100/s", load)];
     }
     case "W4":
       return [
-        await beside(bench, name, "HTTP, component", { events: events ?? 20_000, webhooks: 1, senders }),
+        await compare(bench, name, "HTTP, component", { events: events ?? 20_000, webhooks: 1, senders }),
       ];
     case "W5":
       return await growth(bench);
   }
 }
 
-/** The raw limit first, then Headwater. W4's raw limit is W1's: it has no component to run. */
-async function beside(bench: Bench, workload: WorkloadName, what: string, load: Load): Promise<Row> {
+/** Measures the raw limit, then Headwater. W4 has the same raw limit as W1, which runs no component. */
+async function compare(bench: Bench, workload: WorkloadName, what: string, load: Load): Promise<Row> {
   const raw = await measureRaw(bench, `${workload} raw limit`, load);
   const side = await setUp(bench, load, workload === "W4" ? "endpoint" : "emissions");
-  const ours = await measureAndSay(bench, `${workload} Headwater`, side, load);
+  const ours = await measureAndPrint(bench, `${workload} Headwater`, side, load);
   return { workload, what, load, ours, ...(raw && { raw }) };
 }
 
@@ -70,7 +72,7 @@ async function measureRaw(bench: Bench, title: string, load: Load): Promise<Figu
   const webhookUrls = webhookUrlsOf(bench, load);
   const raw = await startRaw({ folder: ends.folder, stores, webhookUrls, senders, front, logFile });
   try {
-    return await measureAndSay(bench, title, raw, load);
+    return await measureAndPrint(bench, title, raw, load);
   } finally {
     await raw.stop();
   }
@@ -82,7 +84,7 @@ async function growth(bench: Bench): Promise<Row[]> {
   const side = await setUp(bench, load, "emissions");
   const rows: Row[] = [];
   const row = async (what: string) => {
-    const ours = await measureAndSay(bench, `W5 ${what}`, side, load);
+    const ours = await measureAndPrint(bench, `W5 ${what}`, side, load);
     rows.push({ workload: "W5", what, load, ours });
   };
   await row("as new");
@@ -95,19 +97,19 @@ async function growth(bench: Bench): Promise<Row[]> {
   return rows;
 }
 
-async function measureAndSay(bench: Bench, title: string, side: Side, load: Load): Promise<Figures> {
+async function measureAndPrint(bench: Bench, title: string, side: Side, load: Load): Promise<Figures> {
   const figures = await measure(side, load, bench.ends);
-  const { deliveredPerSecond, cpu, latencyMs, lost, doubled, strays, refused } = figures;
-  bench.say(
+  const { deliveredPerSecond, cpu, latencyMs, lost, doubled, strays, rejected } = figures;
+  bench.print(
     `${title}: ${Math.round(deliveredPerSecond)} delivered/s, ${cpu.all.toFixed(2)} CPU s per 1,000, ` +
       `p50 ${latencyMs.p50.toFixed(1)} ms, p99 ${latencyMs.p99.toFixed(1)} ms, lost ${lost}, doubled ${doubled}`,
   );
-  if (strays > 0) bench.say(`  ${strays} strays: of an earlier load, or of none`);
-  for (const [reason, count] of Object.entries(refused)) bench.say(`  ${count} refused: ${reason}`);
+  if (strays > 0) bench.print(`  ${strays} strays: deliveries of an earlier load, or of none`);
+  for (const [reason, count] of Object.entries(rejected)) bench.print(`  ${count} rejected: ${reason}`);
   return figures;
 }
 
-/** A new source with its webhooks, and where its events are sent to. */
+/** Creates a source with its webhooks; returns where to send its events, and what to watch. */
 async function setUp(bench: Bench, load: Load, through: "emissions" | "endpoint"): Promise<Side> {
   const { headwater, stores } = bench;
   const { api } = headwater;

@@ -10,8 +10,8 @@ const GOOD = {
   SECRETS_KEY: KEY,
 };
 
-/** What is said of settings that differ from good ones like this. */
-function complaintOf(env: Record<string, string | undefined>): string {
+/** Returns the error of valid settings with these changes, or "" if there is none. */
+function errorOf(env: Record<string, string | undefined>): string {
   try {
     readConfig({ ...GOOD, ...env });
   } catch (error) {
@@ -22,7 +22,7 @@ function complaintOf(env: Record<string, string | undefined>): string {
 }
 
 describe("settings", () => {
-  it("have a default for all but the stores and the key", () => {
+  it("have defaults, except for the stores and the key", () => {
     const config = readConfig(GOOD);
     expect(config).to.deep.include({
       host: "127.0.0.1",
@@ -42,7 +42,7 @@ describe("settings", () => {
     expect(config.sandbox).to.deep.include({ runMs: 300_000, heapMb: 256 });
   });
 
-  const taken: [string, string, (config: ReturnType<typeof readConfig>) => unknown, unknown][] = [
+  const accepted: [string, string, (config: ReturnType<typeof readConfig>) => unknown, unknown][] = [
     ["PORT", "0", config => config.port, 0],
     ["PUBLIC_URL", "https://example.org/base/", config => config.publicUrl, "https://example.org/base"],
     ["TRUST_PROXY", "true", config => config.trustProxy, true],
@@ -55,13 +55,13 @@ describe("settings", () => {
     ["HOST", "", config => config.host, "127.0.0.1"],
     ["REDIS_URL", "redis://a:1, rediss://b:2", config => config.redisUrls, ["redis://a:1", "rediss://b:2"]],
   ];
-  for (const [name, value, read, wanted] of taken) {
-    it(`take ${name}=${JSON.stringify(value)}`, () => {
+  for (const [name, value, read, wanted] of accepted) {
+    it(`accept ${name}=${JSON.stringify(value)}`, () => {
       expect(read(readConfig({ ...GOOD, [name]: value }))).to.deep.equal(wanted);
     });
   }
 
-  const refused: [string, string | undefined][] = [
+  const rejected: [string, string | undefined][] = [
     ["MONGODB_URL", undefined],
     ["MONGODB_URL", "postgres://127.0.0.1"],
     ["REDIS_URL", "http://127.0.0.1"],
@@ -91,9 +91,9 @@ describe("settings", () => {
     ["DELIVERY_TIMEOUT", "fast"],
     ["DELIVERY_TIMEOUT", "0ms"],
     ["STALLED_AFTER", "-5s"],
-    // A process that compares its stores without a pause would do nothing else.
+    // A process that sweeps without a pause would do nothing else.
     ["SWEEP_EVERY", "0s"],
-    // Above what a timer of Node's can wait: it would fire at once.
+    // Above the longest time-out of Node, which would fire at once.
     ["RUN_TIMEOUT", "25d"],
     ["RUN_HEAP_MB", "1"],
     ["RUNS_CONCURRENCY", "0"],
@@ -101,19 +101,19 @@ describe("settings", () => {
     ["LOG_LEVEL", "loud"],
     ["WORKER_PORT", "65536"],
   ];
-  for (const [name, value] of refused) {
-    it(`refuse ${name}=${name === "SECRETS_KEY" ? `${value?.length} characters` : value}, by its name`, () => {
-      const complaint = complaintOf({ [name]: value });
-      expect(complaint).to.match(new RegExp(`\\b${name}\\b`));
+  for (const [name, value] of rejected) {
+    it(`reject ${name}=${name === "SECRETS_KEY" ? `${value?.length} characters` : value} by name`, () => {
+      const message = errorOf({ [name]: value });
+      expect(message).to.match(new RegExp(`\\b${name}\\b`));
       const others = [...Object.keys(GOOD), "PUBLIC_URL", "PORT"].filter(
         other => !name.includes(other) && !other.includes(name),
       );
-      for (const other of others) expect(complaint).not.to.match(new RegExp(`\\b${other}\\b`));
+      for (const other of others) expect(message).not.to.match(new RegExp(`\\b${other}\\b`));
     });
   }
 
-  it("are complained about all at once, in one line that shows no value", () => {
-    const complaint = complaintOf({
+  it("are all reported at once, in one line that shows no value", () => {
+    const message = errorOf({
       MONGODB_URL: "mysql://user:hunter22@host",
       REDIS_URL: undefined,
       SECRETS_KEY: "c2VjcmV0",
@@ -123,12 +123,12 @@ describe("settings", () => {
       ADMIN_PASSWORD: "hunter2",
     });
     for (const name of ["MONGODB_URL", "REDIS_URL", "SECRETS_KEY", "PORT", "EGRESS_ALLOW", "SWEEP_EVERY"]) {
-      expect(complaint).to.match(new RegExp(`\\b${name}\\b`));
+      expect(message).to.match(new RegExp(`\\b${name}\\b`));
     }
-    expect(complaint).not.to.match(/hunter|c2VjcmV0|\n/);
+    expect(message).not.to.match(/hunter|c2VjcmV0|\n/);
   });
 
-  it("open what an older key sealed: each key of the list has 32 bytes", () => {
+  it("accept a list of keys, each of 32 bytes", () => {
     const [first, second] = readConfig({ ...GOOD, SECRETS_KEY: `${KEY}, ${KEY}` }).secretsKeys;
     expect(first).to.deep.equal(second).and.have.length(32);
   });
@@ -141,7 +141,7 @@ describe("settings", () => {
     expect(() => config.egressAllow.push("0.0.0.0/0")).to.throw(TypeError);
   });
 
-  it("give npm its own settings only, no secret of ours", () => {
+  it("pass npm its own settings only, and no secrets", () => {
     const { npmEnvironment } = readConfig({
       ...GOOD,
       PATH: "/bin",
@@ -154,7 +154,7 @@ describe("settings", () => {
 });
 
 describe(".env.example", () => {
-  it("names every setting there is, and no other", () => {
+  it("names every setting, and nothing else", () => {
     const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
     const documented = [...read("../.env.example").matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name);
     expect(settingNames).to.include.members(["PORT", "LOG_LEVEL", "RUNS_CONCURRENCY"]);

@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Queue } from "bullmq";
-import { answerParent } from "../answer-parent.ts";
 import { addRawJobs, type RawQueue } from "../raw-queue.ts";
+import { serveParent } from "../serve-parent.ts";
 
-/** The raw limit's front: an HTTP request becomes BullMQ jobs, and is answered when Redis has them. */
+/** The raw limit's front: an HTTP request becomes BullMQ jobs, and gets its response once Redis has them. */
 export interface AcceptRequest {
   queue: RawQueue;
   webhookUrls: string[];
@@ -26,7 +26,7 @@ const server = createServer((request, response) => {
   });
 });
 
-answerParent<AcceptRequest>(async request => {
+serveParent<AcceptRequest>(async request => {
   webhookUrls = request.webhookUrls;
   queue ??= new Queue(request.queue.name, { connection: { url: request.queue.redisUrl } });
   if (!server.listening) await new Promise<void>(resolve => server.listen(0, "127.0.0.1", resolve));

@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { answerParent } from "../answer-parent.ts";
 import { type BenchEvent, preciseNow } from "../event.ts";
+import { serveParent } from "../serve-parent.ts";
 
-// The webhooks' endpoint, in a process of its own: a bare node:http server that answers 204 and counts.
-// Path `/<number of the webhook>`; lost and doubled are told by the event's own number.
+// The webhooks' endpoint, in a process of its own: a bare node:http server that responds with 204 and counts.
+// Its path is `/<number of the webhook>`; lost and doubled events are found by the number in each event.
 
 export type ReceiverRequest =
   | { do: "listen" }
@@ -13,14 +13,14 @@ export type ReceiverRequest =
   | { do: "figures" };
 
 export interface Received {
-  /** Deliveries that came, each counted once. */
+  /** Distinct deliveries that arrived. */
   received: number;
   doubled: number;
-  /** Of an earlier load, all of which had come: late doubles. Also what has no `webhook-id`, or nobody sent. */
+  /** Requests of an earlier, complete load (late doubles), without a `webhook-id`, or with an unknown number. */
   strays: number;
-  /** Unix ms of the last one that came for the first time. */
+  /** Unix ms of the last delivery that arrived for the first time. */
   lastAtMs: number;
-  /** Milliseconds from sent to received: each delivery's, ascending. */
+  /** Milliseconds from sent to received for each delivery, ascending. */
   latencies: Float64Array;
 }
 
@@ -32,12 +32,12 @@ let figures = { received: 0, doubled: 0, strays: 0, lastAtMs: 0 };
 
 function count(webhook: number, event: BenchEvent, hasId: boolean, nowMs: number): void {
   const { n, at } = event;
-  const place = webhook * events + n;
-  const isKnown = hasId && event.load === load && n >= 0 && n < events && seen[place] !== undefined;
+  const index = webhook * events + n;
+  const isKnown = hasId && event.load === load && n >= 0 && n < events && seen[index] !== undefined;
   if (!isKnown) figures.strays += 1;
-  else if (seen[place]) figures.doubled += 1;
+  else if (seen[index]) figures.doubled += 1;
   else {
-    seen[place] = 1;
+    seen[index] = 1;
     latencies[figures.received] = nowMs - at;
     figures.received += 1;
     figures.lastAtMs = nowMs;
@@ -56,7 +56,7 @@ const server = createServer((request, response) => {
 });
 server.keepAliveTimeout = 600_000;
 
-answerParent<ReceiverRequest>(async request => {
+serveParent<ReceiverRequest>(async request => {
   switch (request.do) {
     case "listen":
       await new Promise<void>(resolve => server.listen(0, "127.0.0.1", resolve));

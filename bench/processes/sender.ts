@@ -1,13 +1,13 @@
-import { answerParent } from "../answer-parent.ts";
 import { newEvent, preciseNow } from "../event.ts";
+import { serveParent } from "../serve-parent.ts";
 import { type OpenTarget, openTarget, type Target } from "../targets.ts";
 
-// The load, from a process of its own: so many senders at once that each wait until their event is accepted, or, with
-// `perSecond`, an event at each tick of the clock, whether those before it were accepted or not.
+// Sends the load, in a process of its own: `senders` at once, each of which waits until its event is accepted, or, with
+// `perSecond`, by the clock, whether or not earlier events were accepted.
 
 export interface SendRequest {
   target: Target;
-  /** Number to be put into each event. */
+  /** The load's number, which goes into each event. */
   load: number;
   events: number;
   senders: number;
@@ -18,13 +18,13 @@ export interface Sent {
   startedAtMs: number;
   endedAtMs: number;
   accepted: number;
-  /** Why others were not, with how often. */
-  refused: Record<string, number>;
+  /** Rejected events by reason. */
+  rejected: Record<string, number>;
 }
 
 let opened: { key: string; target: OpenTarget } | undefined;
 
-/** Connections are kept from one request to the next of the same target: warm-up and measurement. */
+/** Opens a target, or returns the open one, so that warm-up and measurement use the same connections. */
 async function targetOf(target: Target): Promise<OpenTarget> {
   const key = JSON.stringify(target);
   if (opened?.key !== key) {
@@ -34,9 +34,9 @@ async function targetOf(target: Target): Promise<OpenTarget> {
   return opened.target;
 }
 
-answerParent<SendRequest>(async ({ target, load, events, senders, perSecond }) => {
+serveParent<SendRequest>(async ({ target, load, events, senders, perSecond }) => {
   const { send } = await targetOf(target);
-  const refused: Record<string, number> = {};
+  const rejected: Record<string, number> = {};
   let accepted = 0;
   const sendOne = async (n: number) => {
     try {
@@ -44,12 +44,12 @@ answerParent<SendRequest>(async ({ target, load, events, senders, perSecond }) =
       accepted += 1;
     } catch (error) {
       const reason = (error as Error).message;
-      refused[reason] = (refused[reason] ?? 0) + 1;
+      rejected[reason] = (rejected[reason] ?? 0) + 1;
     }
   };
   const startedAtMs = preciseNow();
   await (perSecond ? sendByClock(sendOne, events, perSecond) : sendAtOnce(sendOne, events, senders));
-  return { startedAtMs, endedAtMs: preciseNow(), accepted, refused } satisfies Sent;
+  return { startedAtMs, endedAtMs: preciseNow(), accepted, rejected } satisfies Sent;
 });
 
 async function sendAtOnce(sendOne: (n: number) => Promise<void>, events: number, senders: number) {

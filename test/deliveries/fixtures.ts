@@ -17,7 +17,7 @@ export interface Subscribed {
   signingKey: string;
 }
 
-/** A webhook at this url, and a subscription that feeds it. */
+/** Creates a webhook with this URL, and a subscription whose events it receives. */
 export async function subscribe(
   platform: TestPlatform,
   url: string,
@@ -46,7 +46,7 @@ export async function subscribe(
 
 let emitted = 0;
 
-/** Stores an event as the fan-out finds it. */
+/** Stores an event as the emissions worker does before the fan-out. */
 export async function storeEvent(
   platform: TestPlatform,
   event: unknown = { hello: "world" },
@@ -70,7 +70,7 @@ export async function storeEvent(
   return stored;
 }
 
-/** Emits an event to these listeners; answers the event. */
+/** Stores an event and creates its deliveries to these listeners; returns the event. */
 export async function emit(
   platform: TestPlatform,
   listeners: Pick<Subscribed, "webhookId" | "subscriptionId">[],

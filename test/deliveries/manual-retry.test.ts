@@ -16,7 +16,7 @@ import { deliveriesOf, emit, onlyDelivery, type Subscribed, subscribe, webhookOf
 
 const hour = 3_600_000;
 
-describe("trying again by hand", () => {
+describe("manual retry", () => {
   let platform: TestPlatform;
   let endpoint: Receiver;
   let listener: Subscribed;
@@ -37,43 +37,43 @@ describe("trying again by hand", () => {
   });
 
   const delivery = () => onlyDelivery(platform, listener.webhookId);
-  /** Works the job of a delivery's round, as the worker does. */
-  const work = async (generation: number) =>
+  /** Handles the delivery's job of this generation, as the worker does. */
+  const handleJob = async (generation: number) =>
     makeNextAttempt(platform, {
       job: { delivery_id: (await delivery())._id, webhook_id: listener.webhookId, generation },
     });
   const codeOf = async (attempt: Promise<unknown>) => {
     const error = await attempt.catch((thrown: unknown) => thrown);
-    return error instanceof AppError ? error.code : "no refusal";
+    return error instanceof AppError ? error.code : "no error";
   };
 
-  it("replaces the attempt that is scheduled, whose job is void", async () => {
+  it("replaces the scheduled attempt, whose job is superseded", async () => {
     await emit(platform, [listener]);
-    await work(0);
+    await handleJob(0);
     expect(await delivery()).to.include({ state: "pending", generation: 1, retry_index: 1 });
     const retried = await retryDelivery(platform, await delivery());
     expect(retried).to.include({ state: "pending", generation: 2, retry_index: 0, next_attempt_at_ms: now });
     endpoint.script(200);
-    expect(await work(1)).to.include({ result: "superseded" });
+    expect(await handleJob(1)).to.include({ result: "superseded" });
     expect(endpoint.requests).to.have.length(1);
-    expect(await work(2)).to.include({ result: "delivered" });
+    expect(await handleJob(2)).to.include({ result: "delivered" });
     expect((await delivery()).attempts.map(({ trigger }) => trigger)).to.deep.equal(["schedule", "manual"]);
   });
 
-  it("enqueues the new round at once", async () => {
+  it("enqueues the new generation at once", async () => {
     await emit(platform, [listener]);
-    await work(0);
+    await handleJob(0);
     const { _id } = await retryDelivery(platform, await delivery());
     const job = await openedQueue(platform.queues, deliveries).getJob(`${_id}-2`);
     expect(job?.opts.delay ?? 0).to.equal(0);
   });
 
-  it("begins the schedule anew, and goes on by it", async () => {
+  it("restarts the retry schedule", async () => {
     await emit(platform, [listener]);
-    for (const round of [0, 1, 2]) await work(round);
+    for (const generation of [0, 1, 2]) await handleJob(generation);
     expect(await delivery()).to.include({ state: "failed", reason: "exhausted" });
     await retryDelivery(platform, await delivery());
-    await work(4);
+    await handleJob(4);
     const again = await delivery();
     expect(again).to.include({ state: "pending", retry_index: 1, trigger: "schedule" });
     expect((again.next_attempt_at_ms ?? 0) - now).to.be.within(hour * 0.8, hour * 1.2);
@@ -85,23 +85,23 @@ describe("trying again by hand", () => {
     ]);
   });
 
-  it("sends a delivered one once more, under the same webhook-id", async () => {
+  it("sends a delivered event again, under the same webhook-id", async () => {
     endpoint.script(200);
     await emit(platform, [listener]);
-    await work(0);
+    await handleJob(0);
     await retryDelivery(platform, await delivery());
-    await work(2);
+    await handleJob(2);
     const ids = endpoint.requests.map(({ headers }) => headers["webhook-id"]);
     expect(ids).to.deep.equal([(await delivery())._id, (await delivery())._id]);
   });
 
-  it("logs the attempt that was under way, and lets the retry decide", async () => {
+  it("logs the attempt that was in flight, and ignores its result", async () => {
     await emit(platform, [listener]);
     endpoint.script(async () => {
       await retryDelivery(platform, await delivery());
       return 500;
     });
-    expect(await work(0)).to.include({ recorded: false });
+    expect(await handleJob(0)).to.include({ recorded: false });
     expect(await delivery()).to.include({
       state: "pending",
       generation: 1,
@@ -111,7 +111,7 @@ describe("trying again by hand", () => {
     expect((await delivery()).attempts).to.have.length(1);
   });
 
-  it("keeps the last fifty attempts, and counts on", async () => {
+  it("keeps the last fifty attempts, and continues their numbers", async () => {
     await emit(platform, [listener]);
     const fifty = Array.from({ length: 50 }, (_, index) => ({
       number: index + 1,
@@ -126,37 +126,37 @@ describe("trying again by hand", () => {
       { webhook_id: listener.webhookId },
       { $set: { attempts: fifty } },
     );
-    await work(0);
+    await handleJob(0);
     const { attempts } = await delivery();
     expect(attempts).to.have.length(50);
     expect([attempts.at(0)?.number, attempts.at(-1)?.number]).to.deep.equal([2, 51]);
     expect(endpoint.requests[0]?.headers["x-headwater-attempt"]).to.equal("51");
   });
 
-  it("is refused when there is nothing to send, or nowhere to send it", async () => {
+  it("is rejected if the webhook is disabled, or webhook, subscription or payload are gone", async () => {
     await emit(platform, [listener]);
-    const given = await delivery();
+    const failing = await delivery();
     await updateWebhook(platform, await webhookOf(platform, listener.webhookId), { active: false });
-    expect(await codeOf(retryDelivery(platform, given))).to.equal("conflict");
+    expect(await codeOf(retryDelivery(platform, failing))).to.equal("conflict");
     await updateWebhook(platform, await webhookOf(platform, listener.webhookId), { active: true });
-    await StoredEvents(platform.mongo).deleteOne({ _id: given.emit_id });
-    expect(await codeOf(retryDelivery(platform, given))).to.equal("conflict");
+    await StoredEvents(platform.mongo).deleteOne({ _id: failing.emit_id });
+    expect(await codeOf(retryDelivery(platform, failing))).to.equal("conflict");
     await Subscriptions(platform.mongo).deleteOne({ _id: listener.subscriptionId });
-    expect(await codeOf(retryDelivery(platform, given))).to.equal("conflict");
+    expect(await codeOf(retryDelivery(platform, failing))).to.equal("conflict");
     await deleteWebhook(platform, listener.webhookId);
-    expect(await codeOf(retryDelivery(platform, given))).to.equal("conflict");
+    expect(await codeOf(retryDelivery(platform, failing))).to.equal("conflict");
   });
 
-  it("fails a scheduled one whose payload is gone", async () => {
+  it("fails a scheduled delivery whose payload is gone", async () => {
     await emit(platform, [listener]);
     await StoredEvents(platform.mongo).deleteMany({});
-    expect(await codeOf(work(0)), "of an event that may just not be stored yet").to.equal("unavailable");
+    expect(await codeOf(handleJob(0)), "a new event may not be stored yet").to.equal("unavailable");
     await Deliveries(platform.mongo).updateMany({}, { $set: { created_at: new Date(Date.now() - 120_000) } });
-    expect(await work(0)).to.include({ result: "payload-gone" });
+    expect(await handleJob(0)).to.include({ result: "payload-gone" });
     expect(await delivery()).to.include({ state: "failed", reason: "payload-gone" });
   });
 
-  describe("all since a moment", () => {
+  describe("of all failed deliveries since a moment", () => {
     const webhook = () => webhookOf(platform, listener.webhookId);
     const failAll = () =>
       Deliveries(platform.mongo).updateMany(
@@ -164,7 +164,7 @@ describe("trying again by hand", () => {
         { $set: { state: "failed", reason: "exhausted", next_attempt_at_ms: null, sweep_at_ms: null } },
       );
 
-    it("counts first, and takes the failed ones of events since then", async () => {
+    it("counts and retries the failed deliveries of events since then", async () => {
       await emit(platform, [listener]);
       now += 2 * hour;
       await emit(platform, [listener]);
@@ -184,7 +184,7 @@ describe("trying again by hand", () => {
       expect(await recoverFailed(platform, await webhook(), now - hour)).to.equal(0);
     });
 
-    it("leaves delivered ones and those without payload as they are", async () => {
+    it("leaves delivered ones, and those without a payload, as they are", async () => {
       const lost = await emit(platform, [listener]);
       await emit(platform, [listener]);
       const done = await emit(platform, [listener]);
@@ -194,7 +194,7 @@ describe("trying again by hand", () => {
       expect(await recoverFailed(platform, await webhook(), 0)).to.equal(1);
     });
 
-    it("spreads many over batches, each due a little later than the one before", async () => {
+    it("works in batches, each due a little later than the one before", async () => {
       await emit(platform, [listener]);
       await failAll();
       const { _id, ...rest } = await delivery();
@@ -209,7 +209,7 @@ describe("trying again by hand", () => {
       expect(rows.every(({ state, trigger }) => state === "pending" && trigger === "manual")).to.equal(true);
     });
 
-    it("is refused for a disabled webhook", async () => {
+    it("is rejected for a disabled webhook", async () => {
       await updateWebhook(platform, await webhook(), { active: false });
       expect(await codeOf(recoverFailed(platform, await webhook(), 0))).to.equal("conflict");
     });

@@ -20,18 +20,18 @@ import { until } from "../support/until.ts";
 import { subscribe, webhookOf } from "./fixtures.ts";
 
 const TIMEOUT_MS = 400;
-/** For those that answer: a busy machine must not turn an answer into a time-out. */
+/** For receivers that respond: a busy machine must not turn a response into a time-out. */
 const PATIENT_MS = 5000;
-/** Not how quick it is, but that it ends: mocha's own limit is longer. */
+/** Long enough for a busy machine: the tests check that an attempt ends, not how quickly. */
 const BOUND_MS = 10 * TIMEOUT_MS;
 
-/** What an attempt comes to: a status, or the beginning of the error. */
+/** The outcome of an attempt: a result, or a pattern of its error. */
 type Expected = { status: number; error: string | null; response?: string } | RegExp;
 
 const TIMEOUT = /^timeout: 127\.0\.0\.1 did not respond within \d+ ms$/;
 const RESET = /^reset: the connection to 127\.0\.0\.1 ended early: /;
 const PROTOCOL = /^protocol: 127\.0\.0\.1 did not respond with valid HTTP$/;
-/** The status was there before it broke off, and a 2xx is a success. */
+/** The status arrived before the connection broke off, and a 2xx is a success. */
 const CUT = { status: 200, error: null, response: "part" };
 
 const UNENDING = { status: 200, error: null };
@@ -84,7 +84,7 @@ const message: Message = {
 
 const kinds = <Name extends string>(table: Record<Name, unknown>) => Object.keys(table) as Name[];
 
-describe("an attempt at a receiver that", () => {
+describe("an attempt at a misbehaving receiver", () => {
   let platform: TestPlatform;
   let webhook: Webhook;
   const receivers: BadReceiver[] = [];
@@ -99,7 +99,7 @@ describe("an attempt at a receiver that", () => {
     await platform.destroy();
   });
 
-  const kept = async (starting: Promise<BadReceiver>) => {
+  const tracked = async (starting: Promise<BadReceiver>) => {
     const receiver = await starting;
     receivers.push(receiver);
     return receiver;
@@ -111,41 +111,41 @@ describe("an attempt at a receiver that", () => {
 
   async function expectOutcome(url: string, expected: Expected): Promise<void> {
     const isLate = LATE.includes(expected);
-    const answer = await attempt(url, isLate ? TIMEOUT_MS : PATIENT_MS);
-    if (isLate) expect(answer.latencyMs).to.be.within(TIMEOUT_MS - 1, BOUND_MS);
+    const result = await attempt(url, isLate ? TIMEOUT_MS : PATIENT_MS);
+    if (isLate) expect(result.latencyMs).to.be.within(TIMEOUT_MS - 1, BOUND_MS);
     if (expected instanceof RegExp) {
-      expect(answer.error).to.match(expected);
-      expect(answer).to.include({ status: null, response: "", timedOut: expected === TIMEOUT });
-    } else expect(answer).to.include({ ...expected, timedOut: false });
+      expect(result.error).to.match(expected);
+      expect(result).to.include({ status: null, response: "", timedOut: expected === TIMEOUT });
+    } else expect(result).to.include({ ...expected, timedOut: false });
   }
 
   for (const kind of kinds(BEHAVIOURS)) {
-    it(`${kind}, comes to its outcome, again and again`, async () => {
-      const receiver = await kept(startBadReceiver(BEHAVIOURS[kind]));
+    it(`has the expected outcome if the receiver ${kind}`, async () => {
+      const receiver = await tracked(startBadReceiver(BEHAVIOURS[kind]));
       await expectOutcome(receiver.url, EXPECTED[kind]);
-      // A connection pool that such an answer has wedged would show now.
+      // A second attempt shows whether the first has left the connection pool unusable.
       if (!LATE.includes(EXPECTED[kind])) await expectOutcome(receiver.url, EXPECTED[kind]);
       expect(receiver.accepted()).to.be.at.least(1);
     });
   }
 
   for (const kind of kinds(TLS_BEHAVIOURS)) {
-    it(`${kind}, comes to its outcome`, async () => {
-      const receiver = await kept(startBadReceiver(TLS_BEHAVIOURS[kind], "https"));
+    it(`has the expected outcome if the receiver ${kind}`, async () => {
+      const receiver = await tracked(startBadReceiver(TLS_BEHAVIOURS[kind], "https"));
       await expectOutcome(receiver.url, EXPECTED_TLS[kind]);
     });
   }
 
-  it("has a certificate that nobody vouches for, sends it nothing", async () => {
-    const receiver = await kept(startSelfSigned());
+  it("sends nothing to a receiver with a self-signed certificate", async () => {
+    const receiver = await tracked(startSelfSigned());
     await expectOutcome(receiver.url, /^tls: TLS with 127\.0\.0\.1 failed: self-signed certificate$/);
   });
 
-  it("is not there, is told from one that hangs", async () => {
+  it("reports a refused connection as such, not as a time-out", async () => {
     await expectOutcome(await refusedUrl(), /^connect: could not connect to 127\.0\.0\.1: ECONNREFUSED$/);
   });
 
-  it("redirects, ends there, whatever the status and wherever to", async () => {
+  it("does not follow a redirect, whatever its status", async () => {
     const target = await startReceiver();
     const redirecting = await startReceiver();
     try {
@@ -160,7 +160,7 @@ describe("an attempt at a receiver that", () => {
     }
   });
 
-  it("has a name that resolves to nothing, or that no name server answers for, says so in time", async () => {
+  it("fails in time if the name does not resolve, or if the name server is silent", async () => {
     const names = await startNameServer({ "nothing.test": [] });
     const resolving = createEgress({
       allow: ["127.0.0.0/8"],
@@ -170,9 +170,9 @@ describe("an attempt at a receiver that", () => {
     });
     try {
       for (const host of ["nothing.test", "absent.test"]) {
-        const answer = await attempt(`http://${host}/hook`, PATIENT_MS, resolving);
-        expect(answer).to.include({ status: null, response: "", timedOut: false });
-        expect(answer.error).to.equal(`dns: ${host} is not a known host name`);
+        const result = await attempt(`http://${host}/hook`, PATIENT_MS, resolving);
+        expect(result).to.include({ status: null, response: "", timedOut: false });
+        expect(result.error).to.equal(`dns: ${host} is not a known host name`);
       }
       await names.close();
       const silent = await attempt("http://nothing.test/hook", TIMEOUT_MS, resolving);
@@ -183,16 +183,16 @@ describe("an attempt at a receiver that", () => {
     }
   });
 
-  it("answers 10 MB, is read no further than the system's own buffers, however many attempts there are", async () => {
-    const receiver = await kept(startBadReceiver(BEHAVIOURS["answers 10 MB"]));
+  it("reads a response of 10 MB no further than the system's own buffers, also with many attempts", async () => {
+    const receiver = await tracked(startBadReceiver(BEHAVIOURS["answers 10 MB"]));
     const attempts = 24;
-    const answers = await Promise.all(Array.from({ length: attempts }, () => attempt(receiver.url)));
-    for (const { response } of answers) expect(response).to.have.length(1024);
+    const results = await Promise.all(Array.from({ length: attempts }, () => attempt(receiver.url)));
+    for (const { response } of results) expect(response).to.have.length(1024);
     expect(receiver.sentBytes()).to.be.lessThan((attempts * HUGE_BYTES) / 2);
   });
 
-  it("hangs, holds up nothing else, however many attempts there are at once", async () => {
-    const receiver = await kept(startBadReceiver(BEHAVIOURS["takes the request and hangs"]));
+  it("delays no attempt at another receiver, also if 50 hang at once", async () => {
+    const receiver = await tracked(startBadReceiver(BEHAVIOURS["takes the request and hangs"]));
     const good = await startReceiver();
     try {
       const attempts = Array.from({ length: 50 }, () => attempt(receiver.url, TIMEOUT_MS));
@@ -203,9 +203,9 @@ describe("an attempt at a receiver that", () => {
     }
   });
 
-  it("was any of these, is left without a connection once those kept for reuse have gone", async () => {
+  it("leaves no connection open once the connections kept for reuse have expired", async () => {
     expect(receivers.length).to.be.greaterThan(30);
-    await until(() => receivers.every(one => one.open() === 0), { what: "no connection is left" });
+    await until(() => receivers.every(one => one.open() === 0), { what: "no open connections" });
   });
 });
 
@@ -225,8 +225,8 @@ describe("deliveries to bad receivers", () => {
     await system.stop();
   });
 
-  it("are each logged with status or reason, and wait for their next attempt, or are done", async function () {
-    // 26 webhooks are made first, one call after the other.
+  it("are logged with status or error, and are delivered or wait for the next attempt", async function () {
+    // 26 webhooks are created first, one request after another.
     this.timeout(30_000);
     const api = await system.user();
     const source = await api.createSource({
@@ -253,7 +253,7 @@ describe("deliveries to bad receivers", () => {
           const [delivery] = await api.expect(200, "GET", `/webhooks/${id}/deliveries`);
           return delivery?.last_attempt ? delivery : null;
         },
-        { what: `the attempt at one that ${kind}` },
+        { what: `the attempt at the receiver that ${kind}` },
       );
       const expected = EXPECTED[kind];
       const attempt = logged.last_attempt;
@@ -262,11 +262,11 @@ describe("deliveries to bad receivers", () => {
         expect(attempt.error, kind).to.match(expected);
         expect(attempt, kind).to.include({ status: null, response: "" });
       } else expect(attempt, kind).to.include(expected);
-      const isDone = !(expected instanceof RegExp) && expected.error === null;
-      expect(logged.state, kind).to.equal(isDone ? "delivered" : "pending");
-      expect(logged.next_attempt_at_ms !== null, kind).to.equal(!isDone);
+      const isDelivered = !(expected instanceof RegExp) && expected.error === null;
+      expect(logged.state, kind).to.equal(isDelivered ? "delivered" : "pending");
+      expect(logged.next_attempt_at_ms !== null, kind).to.equal(!isDelivered);
       const { failing_since } = await api.expect(200, "GET", `/webhooks/${id}`);
-      expect(failing_since !== null, kind).to.equal(!isDone);
+      expect(failing_since !== null, kind).to.equal(!isDelivered);
     }
   });
 });

@@ -13,7 +13,7 @@ describe("sweep of deliveries", () => {
   let now = Date.now();
   let listener: Subscribed;
   const queue = () => openedQueue(platform.queues, deliveries);
-  const round = async () => (await onlyDelivery(platform, listener.webhookId)).generation;
+  const generation = async () => (await onlyDelivery(platform, listener.webhookId)).generation;
 
   beforeEach(async () => {
     now = Date.now();
@@ -23,7 +23,7 @@ describe("sweep of deliveries", () => {
   });
   afterEach(() => platform.destroy());
 
-  it("enqueues what was stored and never enqueued, once it is overdue", async () => {
+  it("enqueues a delivery that was stored and never enqueued, once it is overdue", async () => {
     const { _id } = await onlyDelivery(platform, listener.webhookId);
     await queue().remove(`${_id}-0`);
     expect(await enqueueOverdueDeliveries(platform)).to.equal(0);
@@ -32,7 +32,7 @@ describe("sweep of deliveries", () => {
     expect((await queue().getJob(`${_id}-0`))?.data).to.include({ delivery_id: _id, generation: 0 });
   });
 
-  it("leaves alone what is still on its queue, and looks at it ever less often", async () => {
+  it("ignores a delivery whose job is still queued, and checks it ever less often", async () => {
     now += 60_000;
     expect(await enqueueOverdueDeliveries(platform)).to.equal(0);
     const { sweep_at_ms } = await onlyDelivery(platform, listener.webhookId);
@@ -40,7 +40,7 @@ describe("sweep of deliveries", () => {
     expect(await queue().getJobCounts("waiting")).to.include({ waiting: 1 });
   });
 
-  it("gives a new round to one whose job gave up and is kept", async () => {
+  it("starts a new generation of a delivery whose job failed and is kept", async () => {
     const fail = () => Promise.reject(new Error("a bug"));
     const worker = runWorker(
       deliveries,
@@ -55,16 +55,16 @@ describe("sweep of deliveries", () => {
       },
     );
     const job = (await queue().getJobs(["waiting"]))[0];
-    await job?.updateData({ ...job.data, generation: "no number" });
+    await job?.updateData({ ...job.data, generation: "not a number" });
     await until(async () => (await queue().getFailedCount()) === 1);
     await worker.close(2000);
     now += 60_000;
     expect(await enqueueOverdueDeliveries(platform)).to.equal(1);
-    expect(await round()).to.equal(1);
+    expect(await generation()).to.equal(1);
     expect((await queue().getJobs(["waiting"])).map(({ data }) => data.generation)).to.deep.equal([1]);
   });
 
-  it("works through any number in batches", async () => {
+  it("handles any number of overdue deliveries in batches", async () => {
     const { _id, ...rest } = await onlyDelivery(platform, listener.webhookId);
     const copies = Array.from({ length: 1200 }, (_, index) => ({ ...rest, _id: `${_id}x${index}` }));
     await Deliveries(platform.mongo).insertMany(copies);
@@ -73,7 +73,7 @@ describe("sweep of deliveries", () => {
     expect(await enqueueOverdueDeliveries(platform)).to.equal(0);
   });
 
-  it("looks at nothing that is scheduled for later", async () => {
+  it("ignores a delivery that is scheduled for later", async () => {
     await Deliveries(platform.mongo).updateOne(
       { webhook_id: listener.webhookId },
       { $set: { next_attempt_at_ms: now + 3_600_000, sweep_at_ms: now + 3_601_000 } },

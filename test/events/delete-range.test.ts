@@ -38,14 +38,14 @@ describe("deleting a range of stored events", () => {
     ...more,
   });
 
-  const left = async (stream: EventStream, emitterId = emitter) =>
+  const remaining = async (stream: EventStream, emitterId = emitter) =>
     (await platform.eventLog.page(emitterId, stream, { limit: 100 })).rows.map(({ id }) => id).reverse();
   const payloads = async () =>
     (await StoredEvents(platform.mongo).find({ emitter_id: emitter }).sort({ score: 1 }).lean()).map(
       ({ event_id }) => event_id,
     );
 
-  it("takes every stream's, with their payloads, and nothing of another emitter", async () => {
+  it("deletes summaries of every stream and their payloads, and nothing of another emitter", async () => {
     const other = newId("dc");
     const ids: string[] = [];
     for (const stream of ["emits", "errors", "logs", "emits", "errors"] as const)
@@ -57,20 +57,24 @@ describe("deleting a range of stored events", () => {
     ]);
     const range = { emitter_id: emitter, start_id: ids[1] as string, end_id: ids[3] as string };
     expect(await deleteRange(platform, range)).to.deep.equal({ emitter_id: emitter, deleted: 3 });
-    expect([await left("emits"), await left("errors"), await left("logs")]).to.deep.equal([
+    expect([await remaining("emits"), await remaining("errors"), await remaining("logs")]).to.deep.equal([
       [ids[0]],
       [ids[4]],
       [],
     ]);
     expect(await payloads()).to.deep.equal([ids[0], ids[4]]);
-    expect(await deleteRange(platform, range), "again").to.include({ deleted: 0 });
-    expect(await left("emits", other)).to.deep.equal([theirs]);
+    expect(await deleteRange(platform, range), "repeated").to.include({ deleted: 0 });
+    expect(await remaining("emits", other)).to.deep.equal([theirs]);
     expect(await StoredEvents(platform.mongo).countDocuments({ emitter_id: other })).to.equal(1);
     await deleteRange(platform, { emitter_id: emitter });
-    expect([...(await left("emits")), ...(await left("errors")), ...(await payloads())]).to.deep.equal([]);
+    expect([
+      ...(await remaining("emits")),
+      ...(await remaining("errors")),
+      ...(await payloads()),
+    ]).to.deep.equal([]);
   });
 
-  it("works through any number of payloads, and keeps those that a delivery still needs", async () => {
+  it("deletes any number of payloads, but none that a delivery still needs", async () => {
     const base = Date.now() * 1024;
     const rows = Array.from({ length: 1203 }, (_, i) => payload(eventIdOf(base + i)));
     await StoredEvents(platform.mongo).insertMany(rows);
@@ -103,12 +107,12 @@ describe("deleting a range of stored events", () => {
     expect(await payloads()).to.deep.equal(needed.map(({ event_id }) => event_id));
   });
 
-  it("takes ids that no event has for what they are: moments", async () => {
+  it("takes ids that belong to no event as bounds in time", async () => {
     const first = await summary("emits");
     const [ms = 0] = first.split("-").map(Number);
     await deleteRange(platform, { emitter_id: emitter, start_id: `${ms - 10}-0`, end_id: `${ms - 1}-1023` });
-    expect(await left("emits")).to.deep.equal([first]);
+    expect(await remaining("emits")).to.deep.equal([first]);
     await deleteRange(platform, { emitter_id: emitter, end_id: `${ms + 1}-0` });
-    expect(await left("emits")).to.deep.equal([]);
+    expect(await remaining("emits")).to.deep.equal([]);
   });
 });

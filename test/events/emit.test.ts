@@ -31,7 +31,7 @@ describe("an emission", () => {
     await platform.destroy();
   });
 
-  /** A workflow of a new account, with a webhook that hears its channel. */
+  /** Creates a workflow of a new account, with a webhook subscribed to its channel. */
   async function emitter(channel = "", filter: string | null = null) {
     const owner = newId("u");
     const id = newId("p");
@@ -63,7 +63,7 @@ describe("an emission", () => {
   const rows = async (id: string, stream: EventStream = "emits", expand = false) =>
     (await readSummaries(platform, id, stream, { limit: 100, expand })).rows;
 
-  it("gets its event id, its summary and its deliveries, once, however often it is worked off", async () => {
+  it("gets one event id, one summary and one delivery, however often it is handled", async () => {
     const { id } = await emitter();
     const emission = job(id, { summary: "a line" });
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => emit(platform, emission)));
@@ -87,7 +87,7 @@ describe("an emission", () => {
     expect(new Set(receiver.requests.map(({ headers }) => headers["webhook-id"])).size).to.equal(1);
   });
 
-  it("of another emitter under the same id is another: neither sees the other's data", async () => {
+  it("does not share data with an emission of another emitter under the same emit id", async () => {
     const [mine, theirs] = [await emitter(), await emitter()];
     const secret = "x".repeat(2000);
     await emit(platform, job(theirs.id, { emit_id: "order-1", event: { secret } }));
@@ -102,10 +102,10 @@ describe("an emission", () => {
 
     const worker = startDeliveries(platform);
     try {
-      const got = (id: string) => receiver.requests.find(request => request.path.endsWith(id))?.raw;
-      await until(() => got(mine.id) && got(theirs.id), { what: "both deliveries" });
-      expect(JSON.parse(got(mine.id) ?? "")).to.deep.equal({ mine: "y".repeat(2000) });
-      expect(JSON.parse(got(theirs.id) ?? "")).to.deep.equal({ secret });
+      const received = (id: string) => receiver.requests.find(request => request.path.endsWith(id))?.raw;
+      await until(() => received(mine.id) && received(theirs.id), { what: "both deliveries" });
+      expect(JSON.parse(received(mine.id) ?? "")).to.deep.equal({ mine: "y".repeat(2000) });
+      expect(JSON.parse(received(theirs.id) ?? "")).to.deep.equal({ secret });
     } finally {
       await worker.close(3000);
     }
@@ -118,10 +118,10 @@ describe("an emission", () => {
     ["false", false],
     ["a list", [1, [2]]],
     ["an empty object", {}],
-    ["odd names", { "a.b": 1, $set: 2, "": 3, ["__proto__"]: 4 }],
+    ["an object with unusual names", { "a.b": 1, $set: 2, "": 3, ["__proto__"]: 4 }],
   ];
   for (const [what, event] of values) {
-    it(`may be ${what}, stored and delivered as it is`, async () => {
+    it(`of ${what} is stored unchanged`, async () => {
       const { id } = await emitter();
       await emit(platform, job(id, { event: JSON.parse(JSON.stringify(event)) }));
       const [row] = await rows(id);
@@ -131,7 +131,7 @@ describe("an emission", () => {
     });
   }
 
-  it("goes to the stream of its channel", async () => {
+  it("is stored in the stream of its channel", async () => {
     const { id } = await emitter("news");
     const error = { original_event: { a: 1 }, original_context: {}, error: { code: "E" } };
     await emit(platform, job(id, { name: "news", event: "told" }));
@@ -147,19 +147,19 @@ describe("an emission", () => {
     expect(await StoredEvents(platform.mongo).countDocuments({ emitter_id: id })).to.equal(1);
   });
 
-  it("that nobody hears, or that is filtered away, is counted, once for each event", async () => {
+  it("is counted as dropped once if it has no listener, or is filtered out", async () => {
     const { id } = await emitter("other");
     const emission = job(id);
     for (let times = 0; times < 3; times += 1) await emit(platform, emission);
     expect(await readDrops(platform, id)).to.deep.equal({ "no-listener": 1 });
-    const choosy = await emitter("", '{"hello":"moon"}');
-    await emit(platform, job(choosy.id));
-    expect(await readDrops(platform, choosy.id)).to.deep.equal({ filtered: 1 });
-    expect(await StoredEvents(platform.mongo).countDocuments({ emitter_id: choosy.id })).to.equal(0);
+    const filtering = await emitter("", '{"hello":"moon"}');
+    await emit(platform, job(filtering.id));
+    expect(await readDrops(platform, filtering.id)).to.deep.equal({ filtered: 1 });
+    expect(await StoredEvents(platform.mongo).countDocuments({ emitter_id: filtering.id })).to.equal(0);
   });
 
-  it("over 1 KB is stored whole beside its summary, and goes with it", async () => {
-    const { id } = await emitter("nobody emits here");
+  it("over 1 KB is stored whole beside its summary, and deleted with it", async () => {
+    const { id } = await emitter("unused channel");
     const large = { text: "ü".repeat(5000) };
     await emit(platform, job(id, { event: large }));
     expect((await rows(id))[0]?.metadata.truncated).to.equal(true);
@@ -170,31 +170,31 @@ describe("an emission", () => {
     expect(await StoredEvents(platform.mongo).countDocuments({ emitter_id: id })).to.equal(0);
   });
 
-  it("published again is the same event, also where Redis has forgotten it", async () => {
+  it("is the same event when published again, even if Redis no longer knows its emit id", async () => {
     const { id } = await emitter();
     const jobs = () => openedQueue(platform.queues, deliveries).getJobCountByTypes("waiting");
     for (const emit_id of ["order-9", newId("emit", Date.now() - 3_600_000)]) {
       await emit(platform, job(id, { emit_id }));
       const before = await jobs();
       await platform.redis.del(platform.keys.seenEmits(id));
-      const { event_id: again } = await emit(platform, job(id, { emit_id }));
+      const { event_id: repeatedId } = await emit(platform, job(id, { emit_id }));
       expect(await jobs(), emit_id).to.equal(before);
       const stored = await StoredEvents(platform.mongo).find({ _id: storedEventId(id, emit_id) });
-      expect(stored.map(({ event_id }) => event_id)).to.deep.equal([again]);
+      expect(stored.map(({ event_id }) => event_id)).to.deep.equal([repeatedId]);
     }
   });
 
-  it("goes with the event id that it was given when its job must come again", async () => {
+  it("keeps its event id in its job, for the case that the job is repeated", async () => {
     const { id } = await emitter();
-    const given = job(id);
-    const { event_id } = await emit(platform, given);
-    expect(given.score).to.equal(eventScore(String(event_id)));
+    const emission = job(id);
+    const { event_id } = await emit(platform, emission);
+    expect(emission.score).to.equal(eventScore(String(event_id)));
     await platform.redis.del(platform.keys.seenEmits(id));
     await platform.eventLog.deleteRange(id, "emits", {});
-    expect((await emit(platform, given)).event_id).to.equal(event_id);
+    expect((await emit(platform, emission)).event_id).to.equal(event_id);
   });
 
-  it("of an emitter that went after it was last seen is not found, and leaves nothing", async () => {
+  it("is not-found, and leaves no keys, if its emitter was deleted while cached", async () => {
     const { id } = await emitter();
     await emit(platform, job(id));
     await Workflows(platform.mongo).deleteOne({ _id: id });
@@ -204,7 +204,7 @@ describe("an emission", () => {
     expect(await platform.redis.keys(`*{${id}}*`)).to.deep.equal([]);
   });
 
-  it("of an emitter that is gone is not found, and leaves nothing", async () => {
+  it("is not-found, and leaves no keys, if its emitter does not exist", async () => {
     for (const prefix of ["p", "dc"] as const) {
       const id = newId(prefix);
       expect((await rejection(emit(platform, job(id)))).code).to.equal("not-found");

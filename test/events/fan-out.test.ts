@@ -13,7 +13,7 @@ import { createWebhook } from "../../src/webhooks/create.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
-describe("fanning an event out", () => {
+describe("fan-out of an event", () => {
   let platform: TestPlatform;
   before(async () => {
     platform = await openTestPlatform();
@@ -65,38 +65,38 @@ describe("fanning an event out", () => {
     return { stored, emission, emitter, ...rest };
   }
 
-  const giveTo = async (event: EmittedEvent, subscriptions: Subscription[]) =>
+  const fanOutTo = async (event: EmittedEvent, subscriptions: Subscription[]) =>
     (await fanOut(platform, [{ ...event, subscriptions }]))[0];
-  /** The webhooks that jobs of first attempts name. */
+  /** The webhooks named in waiting first-attempts jobs. */
   const webhooksInJobs = async (): Promise<string[]> =>
     (await openedQueue(platform.queues, deliveries).getJobs(["waiting"])).flatMap(({ data }) =>
       (data as FirstAttempts).events.flatMap(event => event.listeners.map(([, webhookId]) => webhookId)),
     );
 
-  const flow = async (ownerId = owner) => {
+  const workflow = async (ownerId = owner) => {
     const _id = newId("p");
     await Workflows(platform.mongo).insertOne({ _id, owner_id: ownerId, name: "flow", created_at: 0 });
     return _id;
   };
   const webhook = async (ownerId = owner) =>
     (await createWebhook(platform, { ownerId, userId: ownerId, url: "http://127.0.0.1:1/" })).id;
-  const line = async (id: string) =>
+  const queuedRuns = async (id: string) =>
     (await platform.redis.lrange(platform.keys.runQueue(id), 0, -1)).map(parseRunItem);
   const jobsOf = async (workflowId: string) =>
     (await openedQueue(platform.queues, workflowEvents).getJobs(["waiting"])).filter(
       job => job.data.workflow_id === workflowId,
     );
 
-  it("gives it to each kind of listener in its own way, and the same again when it is repeated", async () => {
+  it("reaches each kind of listener, under the same ids when it is repeated", async () => {
     const listener = await storeSource(platform, { owner_id: owner });
-    const [workflowId, webhookId] = [await flow(), await webhook()];
+    const [workflowId, webhookId] = [await workflow(), await webhook()];
     const subscriptions = [listener._id, workflowId, webhookId].map(id => subscription(id));
     const event = emitted({ n: 1 }, 2);
     const { stored, emission } = event;
     for (const dispatch of ["new", "redispatch"] as const) {
-      expect(await giveTo({ ...event, dispatch }, subscriptions)).to.equal(3);
+      expect(await fanOutTo({ ...event, dispatch }, subscriptions)).to.equal(3);
     }
-    const items = await line(listener._id);
+    const items = await queuedRuns(listener._id);
     expect(new Set(items.map(item => item.run_id)).size).to.equal(1);
     expect(items[0]).to.deep.include({ kind: "event", event: { n: 1 }, hops: 3 });
     const [job, ...others] = await jobsOf(workflowId);
@@ -115,43 +115,45 @@ describe("fanning an event out", () => {
     expect(await readDrops(platform, emission.emitter_id)).to.deep.equal({});
   });
 
-  it("gives two subscriptions of one source a run each", async () => {
+  it("enqueues a run for each of two subscriptions of one source", async () => {
     const listener = await storeSource(platform, { owner_id: owner });
-    await giveTo(emitted(1), [subscription(listener._id), subscription(listener._id)]);
-    expect(new Set((await line(listener._id)).map(item => item.run_id)).size).to.equal(2);
+    await fanOutTo(emitted(1), [subscription(listener._id), subscription(listener._id)]);
+    expect(new Set((await queuedRuns(listener._id)).map(item => item.run_id)).size).to.equal(2);
   });
 
-  it("counts each listener that is not there: disabled, going, gone, or out of its subscriber's reach", async () => {
+  it("counts each listener that is disabled, deleting, deleted, or not accessible to the subscriber", async () => {
     const stranger = newId("u");
-    const gone = [
+    const absent = [
       (await storeSource(platform, { owner_id: owner, active: false }))._id,
       (await storeSource(platform, { owner_id: owner, state: "deleting" }))._id,
       (await storeSource(platform, { owner_id: owner, state: "deploying" }))._id,
       (await storeSource(platform, { owner_id: stranger }))._id,
       newId("dc"),
-      await flow(stranger),
+      await workflow(stranger),
       newId("p"),
     ];
     const event = emitted(1);
-    await giveTo(
+    await fanOutTo(
       event,
-      gone.map(id => subscription(id)),
+      absent.map(id => subscription(id)),
     );
-    expect(await readDrops(platform, event.emitter.id)).to.deep.equal({ "listener-absent": gone.length });
-    for (const id of gone) {
-      expect(await line(id)).to.deep.equal([]);
+    expect(await readDrops(platform, event.emitter.id)).to.deep.equal({ "listener-absent": absent.length });
+    for (const id of absent) {
+      expect(await queuedRuns(id)).to.deep.equal([]);
       expect(await jobsOf(id)).to.deep.equal([]);
     }
   });
 
-  it("ends a loop of sources that listen to each other, and says so; a webhook still gets the event", async () => {
+  it("ends a loop of sources that listen to each other and counts it, but still reaches webhooks", async () => {
     const listener = await storeSource(platform, { owner_id: owner });
-    const [workflowId, webhookId] = [await flow(), await webhook()];
+    const [workflowId, webhookId] = [await workflow(), await webhook()];
     const subscriptions = [listener._id, workflowId, webhookId].map(id => subscription(id));
-    expect(await giveTo(emitted(1, 15), subscriptions)).to.equal(3);
+    expect(await fanOutTo(emitted(1, 15), subscriptions)).to.equal(3);
     const looped = emitted(1, 16);
-    expect(await giveTo(looped, subscriptions)).to.equal(1);
+    expect(await fanOutTo(looped, subscriptions)).to.equal(1);
     expect(await readDrops(platform, looped.emitter.id)).to.deep.equal({ loop: 2 });
-    expect((await line(listener._id)).map(item => ("hops" in item ? item.hops : null))).to.deep.equal([16]);
+    expect((await queuedRuns(listener._id)).map(item => ("hops" in item ? item.hops : null))).to.deep.equal([
+      16,
+    ]);
   });
 });

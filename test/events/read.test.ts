@@ -25,7 +25,7 @@ describe("reading event summaries", () => {
     readSummaries(platform, emitter, "emits", { limit: 100, expand: false, ...page });
   const rawOf = (page: Awaited<ReturnType<typeof read>>) => page.rows.map(({ event }) => event.raw_event);
 
-  it("gives an empty page without cursors where there is nothing", async () => {
+  it("returns an empty page with null cursors if there are no events", async () => {
     expect(await read()).to.deep.equal({ rows: [], totalCount: 0, startCursor: null, endCursor: null });
     expect(await read({ after: "1-0" })).to.include({ startCursor: null });
   });
@@ -42,7 +42,7 @@ describe("reading event summaries", () => {
     expect(rawOf(await read({ limit: 3, before: first.startCursor as string }))).to.deep.equal([]);
   });
 
-  it("gives large events cut, and whole with expand, in the same order and with the same ids", async () => {
+  it("truncates large events, and returns them whole with expand, in the same order", async () => {
     const large = { list: Array.from({ length: 500 }, (_, i) => i), deep: { text: "x".repeat(3000) } };
     await emitAll(["small", large, "last"]);
     const [cut, whole] = [await read(), await read({ expand: true })];
@@ -57,7 +57,7 @@ describe("reading event summaries", () => {
     expect(whole.rows.map(({ id }) => id)).to.deep.equal(cut.rows.map(({ id }) => id));
   });
 
-  it("gives an event whole that is being stored meanwhile", async () => {
+  it("returns an event whole if its payload is stored during the read", async () => {
     const large = { text: "x".repeat(3000) };
     await emitAll([large]);
     const [stored] = await StoredEvents(platform.mongo).find({ emitter_id: emitter }).lean();
@@ -68,7 +68,7 @@ describe("reading event summaries", () => {
     expect(rawOf(await reading)).to.deep.equal([large]);
   });
 
-  it("gives the summary, marked as cut, where the payload is gone", async () => {
+  it("returns the summary, marked as truncated, if the payload is gone", async () => {
     await emitAll([{ text: "x".repeat(3000) }]);
     await StoredEvents(platform.mongo).deleteMany({ emitter_id: emitter });
     const [row] = (await read({ expand: true })).rows;

@@ -6,12 +6,12 @@ const kind = (value: unknown) => (Array.isArray(value) ? "array" : value === nul
 const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 
 describe("truncate", () => {
-  it("leaves what fits as it is", () => {
+  it("returns a value that fits unchanged", () => {
     const value = { a: "x".repeat(900), b: [1, 2, 3] };
     expect(truncate(value)).to.deep.equal({ value, truncated: false });
   });
 
-  it("always fits, stays JSON, and keeps the outer kind", () => {
+  it("always fits, stays JSON, and keeps the outer type", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), fc.integer({ min: 0, max: 3000 }), (inner, length) => {
         for (const event of [
@@ -29,12 +29,12 @@ describe("truncate", () => {
     );
   });
 
-  it("keeps the keys of an object that is only long in its texts", () => {
+  it("keeps the keys of an object that has only long texts", () => {
     const { value } = truncate({ id: 7, title: "t", body: "b".repeat(100_000) });
     expect(value).to.include({ id: 7, title: "t" });
   });
 
-  it("takes keys such as __proto__ as keys", () => {
+  it("keeps a key such as __proto__ as an ordinary key", () => {
     const event = JSON.parse(`{"__proto__": {"evil": true}, "long": "${"x".repeat(2000)}"}`);
     const { value } = truncate(event);
     expect(Object.keys(value as object)).to.include("__proto__");

@@ -1,41 +1,41 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What came of one event at one path. */
+/** The requests of one event at one path. */
 export interface Arrival {
   requests: number;
   webhookIds: Set<string>;
   eventIds: Set<string>;
-  /** Of the first request; Unix milliseconds. */
+  /** Time of the first request; Unix milliseconds. */
   atMs: number;
 }
 
 export interface CountingReceiver {
   urlOf(path: string): string;
-  /** By the event's key. */
+  /** Arrivals at this path by the event's key. */
   at(path: string): ReadonlyMap<string, Arrival>;
-  /** Distinct events that came, of all paths. */
+  /** Distinct events that arrived, summed over all paths. */
   events(): number;
-  /** Whether one event in some is refused twice before it is taken, so that it is tried again. */
-  refuseSome(isOn: boolean): void;
+  /** Turns on or off that one event in ten gets 503 twice before it gets 200, so that it is retried. */
+  failSome(isOn: boolean): void;
   close(): Promise<void>;
 }
 
-/** Answers after some milliseconds, so that attempts are under way whenever a process is killed. */
-const ANSWER_MS = 10;
+/** Longest time to respond, so that attempts are in flight whenever a process is killed. */
+const RESPOND_MS = 10;
 
-/** Ends of keys that are refused while `refuseSome` is on. */
-const REFUSED = /7$/;
-/** A path that takes requests and never answers. */
+/** Keys of events that get 503 while `failSome` is on. */
+const FAILING = /7$/;
+/** A path that accepts requests and never responds. */
 export const DEAD = "/dead";
 
-/** A real endpoint that keeps nothing of a request but what is counted: bodies are `{"key": …}`. */
+/** Starts a real endpoint that keeps only counts and ids of its requests, whose bodies are `{"key": …}`. */
 export async function startCountingReceiver(): Promise<CountingReceiver> {
   const paths = new Map<string, Map<string, Arrival>>();
   let events = 0;
-  let isRefusing = false;
+  let isFailing = false;
 
-  /** Answers how often this one has come. */
+  /** Counts a request; returns the event's key and how many requests of it have arrived. */
   const count = ({ url = "", headers }: IncomingMessage, body: string): { key: string; requests: number } => {
     const { key } = JSON.parse(body) as { key: string };
     const arrivals = paths.get(url) ?? new Map<string, Arrival>();
@@ -61,8 +61,8 @@ export async function startCountingReceiver(): Promise<CountingReceiver> {
     request.on("end", () => {
       const { key, requests } = count(request, body);
       if (request.url === DEAD) return;
-      const status = isRefusing && REFUSED.test(key) && requests <= 2 ? 503 : 200;
-      setTimeout(() => response.writeHead(status).end(), Math.random() * ANSWER_MS);
+      const status = isFailing && FAILING.test(key) && requests <= 2 ? 503 : 200;
+      setTimeout(() => response.writeHead(status).end(), Math.random() * RESPOND_MS);
     });
   });
   await new Promise<void>(resolve => server.listen(0, "127.0.0.1", resolve));
@@ -71,8 +71,8 @@ export async function startCountingReceiver(): Promise<CountingReceiver> {
     urlOf: path => `http://127.0.0.1:${port}${path}`,
     at: path => paths.get(path) ?? new Map(),
     events: () => events,
-    refuseSome(isOn) {
-      isRefusing = isOn;
+    failSome(isOn) {
+      isFailing = isOn;
     },
     async close() {
       server.closeAllConnections();

@@ -7,12 +7,12 @@ import { isFullSize, type Lab } from "./lab.ts";
 const HEALTHY_EVENTS = isFullSize ? 3000 : 60;
 const DEAD_EVENTS = isFullSize ? 10_000 : 300;
 const PAUSE_MS = 5;
-/** Below it, twice the time is no delay that anybody would notice. */
+/** Below this latency a doubling does not matter. */
 const FLOOR_MS = 150;
 
 /**
- * Sends events to a healthy endpoint alone, and then again while many more wait for one that never answers; answers the
- * 99th percentile of both in milliseconds.
+ * Sends events to a healthy endpoint, alone and then while many more wait for an endpoint that never responds; returns
+ * the 99th percentile of the latency in both cases, in milliseconds.
  */
 export async function besideDeadEndpoint(lab: Lab): Promise<{ aloneMs: number; besideMs: number }> {
   const { receiver, platform } = lab;
@@ -27,12 +27,12 @@ export async function besideDeadEndpoint(lab: Lab): Promise<{ aloneMs: number; b
       await publish({ emitter_id: healthy, emit_id: key, event: { key } });
       await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
     }
-    const there = receiver.at("/healthy");
+    const arrivals = receiver.at("/healthy");
     await until(() => [...sentAt.keys()].every(key => receiver.at("/healthy").has(key)), {
       timeoutMs: 30_000,
-      what: `all events ${name} at the healthy endpoint`,
+      what: `all events "${name}" at the healthy endpoint`,
     });
-    const tookMs = [...sentAt].map(([key, at]) => (there.get(key)?.atMs ?? 0) - at).sort((a, b) => a - b);
+    const tookMs = [...sentAt].map(([key, at]) => (arrivals.get(key)?.atMs ?? 0) - at).sort((a, b) => a - b);
     return tookMs[Math.ceil(tookMs.length * 0.99) - 1] ?? 0;
   }
 

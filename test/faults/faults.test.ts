@@ -5,15 +5,18 @@ import { EVENTS, isFullSize, type Lab, openLab, PROCESSES } from "./lab.ts";
 import { startLoad } from "./load.ts";
 import { startWithoutStores } from "./without-stores.ts";
 
-/** design.md, guarantees 1 to 3: nothing is lost, a repeat is known by its `webhook-id`, event ids strictly increase. */
-describe("under faults", function () {
+/**
+ * Nothing is lost (docs/design.md#guarantee-1), a repeat has the same `webhook-id` (docs/design.md#guarantee-2), and
+ * event ids strictly increase (docs/design.md#guarantee-3).
+ */
+describe("faults under load", function () {
   this.timeout(isFullSize ? 30 * 60_000 : 120_000);
   let lab: Lab;
   let withoutStores: Awaited<ReturnType<typeof startWithoutStores>>;
 
   before(async () => {
     lab = await openLab();
-    // They wait for their stores beside all the others.
+    // These processes wait for their stores while the other tests run.
     withoutStores = await startWithoutStores(lab.env);
   });
   after(async () => {
@@ -21,35 +24,35 @@ describe("under faults", function () {
     await lab?.close();
   });
 
-  async function through({ title, strike, strokes, clean }: Fault, name: string): Promise<void> {
-    const begunAt = Date.now();
+  async function survive({ title, inject, times, isClean }: Fault, name: string): Promise<void> {
+    const startedAt = Date.now();
     const load = startLoad(lab, name);
     let done = 0;
-    while (done < strokes || (isFullSize && !load.isSent() && strokes > 1)) {
-      await strike(lab, load, done);
+    while (done < times || (isFullSize && !load.isSent() && times > 1)) {
+      await inject(lab, load, done);
       done += 1;
-      load.struck(done / strokes);
+      load.allow(done / times);
     }
     await lab.ready(...PROCESSES);
-    const { lost, repeats } = await load.settled();
-    const seconds = Math.round((Date.now() - begunAt) / 1000);
+    const { lost, repeats } = await load.finish();
+    const seconds = Math.round((Date.now() - startedAt) / 1000);
     if (isFullSize) {
       console.log(
-        `    ${title}: ${EVENTS} events, ${done} strokes, ${lost.length} lost, ${repeats} repeats, ${seconds} s`,
+        `    ${title}: ${EVENTS} events, ${done} faults, ${lost.length} lost, ${repeats} repeats, ${seconds} s`,
       );
     }
     expect(lost, "lost").to.deep.equal([]);
-    if (clean) expect(repeats, "repeats").to.equal(0);
+    if (isClean) expect(repeats, "repeats").to.equal(0);
   }
 
   for (const [i, fault] of FAULTS.entries()) {
-    const what = fault.clean ? "nothing is lost or comes twice" : "nothing is lost";
-    it(`${fault.title}: ${what}, ids stay and increase`, () => through(fault, String(i)));
+    const what = fault.isClean ? "nothing is lost or sent twice" : "nothing is lost";
+    it(`${fault.title}: ${what}, and event ids are stable and increase`, () => survive(fault, String(i)));
   }
 
-  it("both stores away at the start: each process waits for them, and ends with one line", () =>
+  it("both stores away at the start: each process waits for them, and exits with one line", () =>
     withoutStores.check());
 
-  it("thousands of events for an endpoint that never answers: those of a healthy one go on beside them", () =>
+  it("many events for an endpoint that never responds: events for a healthy one are still delivered", () =>
     besideDeadEndpoint(lab).then(() => undefined));
 });

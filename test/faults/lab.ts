@@ -12,11 +12,11 @@ import { until } from "../support/until.ts";
 import { environmentOf, spawnWorker, type WorkerProcess } from "../workers/worker-process.ts";
 import { type CountingReceiver, startCountingReceiver } from "./counting-receiver.ts";
 
-/** Events of one fault; `npm run test:faults` says 20,000. */
+/** Events sent under one fault; 20,000 with `npm run test:faults`. */
 export const EVENTS = Number(process.env.FAULT_EVENTS ?? 400);
 export const isFullSize = EVENTS >= 10_000;
 
-/** The processes an event passes from a request to a webhook, in this order. */
+/** The processes that an event passes through from a request to a webhook, in this order. */
 export const PROCESSES = ["web", "runs", "emissions", "deliveries"] as const;
 export type ProcessName = (typeof PROCESSES)[number];
 
@@ -24,11 +24,11 @@ const SOURCE = `export default { name: "Counted", version: "0.0.1", dedupe: "uni
   props: { http: "$.interface.http" },
   run({ body }) { this.$emit(body, { id: body.key }); } };`;
 
-/** A start on a machine with much else to do; and a worker's whole stop takes 10 s at most (shutdown.ts). */
+/** Time limits: for a start on a busy machine, and for a stop, which takes at most 10 s (src/lib/shutdown.ts). */
 const START_MS = 60_000;
 const STOP_MS = 10_000;
 
-/** Where events are emitted: by two workflows, one of which numbers its own, and by a source that answers requests. */
+/** What emits events: two workflows, one of which reserves scores for its events, and a source with an endpoint. */
 export interface Emitters {
   numbered: string;
   plain: string;
@@ -39,7 +39,7 @@ export interface Emitters {
 export const KINDS = ["numbered", "plain", "source"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** What each emitter's events are delivered to. */
+/** The paths of the webhooks that receive each emitter's events. */
 export const WEBHOOKS: Record<Kind, string[]> = {
   numbered: ["/a", "/b"],
   plain: ["/a", "/b"],
@@ -48,25 +48,25 @@ export const WEBHOOKS: Record<Kind, string[]> = {
 
 export interface Lab {
   stores: OwnStores;
-  /** A producer's: with a store away it hears `unavailable` at once. */
+  /** A producer's platform: while a store is away its calls throw `unavailable` at once. */
   platform: Platform;
   receiver: CountingReceiver;
   emitters: Emitters;
   env: Record<string, string>;
   start(...names: ProcessName[]): Promise<void>;
-  /** As `start` with further settings, and not waited for. */
+  /** As `start`, with further settings, and without waiting until the process is ready. */
   spawn(name: ProcessName, env?: Record<string, string>): WorkerProcess;
   ready(...names: ProcessName[]): Promise<void>;
   /** `kill -9`. */
   kill(...names: ProcessName[]): Promise<void>;
-  /** A workflow whose events go to a webhook at each of these paths; answers its id. */
+  /** Creates a workflow whose events go to a webhook at each of these paths; returns its id. */
   addEmitter(paths: string[]): Promise<string>;
-  /** SIGTERM; answers the exit code. */
+  /** SIGTERM; returns the exit code. */
   stop(name: ProcessName): Promise<unknown>;
   close(): Promise<void>;
 }
 
-/** All processes on stores of their own, with an emitter of each kind and two webhooks. */
+/** Starts all processes and stores for this test alone, with an emitter of each kind and two webhooks. */
 export async function openLab(): Promise<Lab> {
   const [stores, receiver] = await Promise.all([openOwnStores(), startCountingReceiver()]);
   const mongodb = new URL(stores.mongo.url);
@@ -123,7 +123,7 @@ export async function openLab(): Promise<Lab> {
       child?.kill("SIGTERM");
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise(resolve => {
-        timer = setTimeout(() => resolve(`${name} is still there`), STOP_MS);
+        timer = setTimeout(() => resolve(`${name} is still running`), STOP_MS);
       });
       return await Promise.race([child?.ended, late]).finally(() => clearTimeout(timer));
     },
@@ -145,7 +145,7 @@ export async function openLab(): Promise<Lab> {
   for (const path of ["/a", "/b"]) {
     const emitters = { numbered, plain, source: source.id };
     const kinds = KINDS.filter(kind => WEBHOOKS[kind].includes(path));
-    await listen(
+    await addWebhook(
       owner,
       kinds.map(kind => emitters[kind]),
       path,
@@ -158,7 +158,7 @@ export async function openLab(): Promise<Lab> {
     async addEmitter(paths) {
       const id = newId("p");
       await addWorkflow(owner, id);
-      for (const path of paths) await listen(owner, [id], path);
+      for (const path of paths) await addWebhook(owner, [id], path);
       return id;
     },
   };
@@ -174,8 +174,8 @@ async function addWorkflow({ platform, userId }: Owner, _id: string): Promise<vo
   await Workflows(platform.mongo).insertOne({ _id, owner_id: userId, name: "emitter", created_at: 0 });
 }
 
-/** Makes a webhook at this path that gets the events of these emitters. */
-async function listen(
+/** Creates a webhook with this path that receives the events of these emitters. */
+async function addWebhook(
   { platform, receiver, userId }: Owner,
   emitterIds: string[],
   path: string,

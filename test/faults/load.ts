@@ -6,34 +6,34 @@ import { openPublisher } from "../../src/queues/publish-emissions.ts";
 import { until } from "../support/until.ts";
 import { EVENTS, isFullSize, KINDS, type Kind, type Lab, WEBHOOKS } from "./lab.ts";
 
-/** Of all events: most are published, as a run in a sandbox costs many times what a delivery does. */
+/** Shares of all events: most are published, because a run in a sandbox costs many times what a delivery does. */
 const SHARES: Record<Kind, number> = { numbered: 0.4, plain: 0.4, source: 0.2 };
-/** Emitted at the same time; what is accepted ends before the next begin. */
+/** Events emitted at the same time; all must be accepted before the next batch. */
 const BATCH: Record<Kind, number> = { numbered: 20, plain: 20, source: 10 };
-/** Events on their way, so that the load lasts as long as what is done to it. */
-const MOST_ON_THEIR_WAY = isFullSize ? 3000 : 150;
-/** Sent before the first stroke, as a share of all. */
+/** Most events in flight, so that the load lasts as long as the faults. */
+const MOST_IN_FLIGHT = isFullSize ? 3000 : 150;
+/** Sent before the first fault, as a share of all events. */
 const FIRST = 0.2;
-/** After the last stroke: a stalled job, a sweep, a place that a killed process held. */
-const SETTLE_MS = isFullSize ? 240_000 : 60_000;
+/** Time after the last fault: for a stalled job, a sweep, or a permit that a killed process held. */
+const FINISH_MS = isFullSize ? 240_000 : 60_000;
 const AGAIN_MS = 100;
 
-/** What came of all at the receiver. */
-export interface Count {
+/** What the receiver got of the whole load. */
+export interface Outcome {
   lost: string[];
   /** Requests beyond the first of each event at each webhook. */
   repeats: number;
 }
 
 export interface Load {
-  /** True once all is accepted. */
+  /** True once all events are accepted. */
   isSent(): boolean;
-  /** Lets more events go: the share of the strokes that are done. */
-  struck(share: number): void;
+  /** Allows this share of the events, beyond the first, to be sent. */
+  allow(share: number): void;
   /** Deliveries that have arrived. */
   arrived(): number;
-  /** Waits until all is accepted, delivered and nothing is left to do; counts. */
-  settled(): Promise<Count>;
+  /** Waits until all events are accepted and delivered and all queues are empty; then checks and counts them. */
+  finish(): Promise<Outcome>;
 }
 
 const accepted = async (send: () => Promise<unknown>): Promise<void> => {
@@ -51,7 +51,7 @@ const accepted = async (send: () => Promise<unknown>): Promise<void> => {
 
 class NotAccepted extends Error {}
 
-/** Emits `EVENTS` events under this name, as fast as they are delivered; what is refused is sent again. */
+/** Emits `EVENTS` events under this name, as fast as they are delivered; rejected events are sent again. */
 export function startLoad(lab: Lab, name: string): Load {
   const { platform, receiver, emitters } = lab;
   const publish = openPublisher(platform.queues);
@@ -63,10 +63,8 @@ export function startLoad(lab: Lab, name: string): Load {
   let isSent = false;
 
   const keyOf = (kind: Kind, n: number) => `${name}:${kind}:${n}`;
-  const onTheirWay = () =>
-    KINDS.reduce((sum, kind) => sum + sent[kind] * WEBHOOKS[kind].length, 0) - arrived();
-  const mayGo = (kind: Kind) =>
-    sent[kind] < (totals[kind] ?? 0) * allowed && onTheirWay() < MOST_ON_THEIR_WAY;
+  const inFlight = () => KINDS.reduce((sum, kind) => sum + sent[kind] * WEBHOOKS[kind].length, 0) - arrived();
+  const maySend = (kind: Kind) => sent[kind] < (totals[kind] ?? 0) * allowed && inFlight() < MOST_IN_FLIGHT;
 
   const emissionOf = (kind: "numbered" | "plain", n: number) => ({
     emitter_id: emitters[kind],
@@ -87,53 +85,53 @@ export function startLoad(lab: Lab, name: string): Load {
     source: numbers =>
       Promise.all(numbers.map(n => accepted(() => post(emitters.endpointUrl, { key: keyOf("source", n) })))),
   };
-  const lane = async (kind: Kind) => {
+  const send = async (kind: Kind) => {
     const total = totals[kind] ?? 0;
     while (sent[kind] < total) {
-      await until(() => mayGo(kind), { timeoutMs: SETTLE_MS, what: `${kind} events to be taken` });
+      await until(() => maySend(kind), { timeoutMs: FINISH_MS, what: `${kind} events to be delivered` });
       const size = Math.min(BATCH[kind], total - sent[kind]);
       const numbers = Array.from({ length: size }, (_, i) => sent[kind] + i);
       sent[kind] += size;
       await sendOne[kind](numbers);
     }
   };
-  const all = Promise.all(KINDS.map(lane)).then(() => {
+  const all = Promise.all(KINDS.map(send)).then(() => {
     isSent = true;
   });
-  // Heard of in `settled`.
+  // `finish` reports the error.
   all.catch(() => undefined);
 
   return {
     isSent: () => isSent,
     arrived,
-    struck(share) {
+    allow(share) {
       allowed = Math.max(allowed, FIRST + (1 - FIRST) * share);
     },
-    async settled() {
+    async finish() {
       allowed = 1;
       await all;
       const missing = () =>
         KINDS.flatMap(kind =>
           WEBHOOKS[kind].flatMap(path => {
-            const there = receiver.at(path);
+            const arrivals = receiver.at(path);
             return Array.from({ length: totals[kind] ?? 0 }, (_, n) => keyOf(kind, n))
-              .filter(key => !there.has(key))
+              .filter(key => !arrivals.has(key))
               .map(key => `${key} at ${path}`);
           }),
         );
       const expected = KINDS.reduce((sum, kind) => sum + (totals[kind] ?? 0) * WEBHOOKS[kind].length, 0);
-      await until(() => arrived() >= expected, { timeoutMs: SETTLE_MS, what: "all events" }).catch(
+      await until(() => arrived() >= expected, { timeoutMs: FINISH_MS, what: "all events" }).catch(
         () => undefined,
       );
       const lost = missing();
       if (lost.length > 0) return { lost, repeats: 0 };
-      await until(() => expectIdle(lab), { timeoutMs: SETTLE_MS, what: "all to be done" });
-      return { lost, repeats: checked() };
+      await until(() => expectIdle(lab), { timeoutMs: FINISH_MS, what: "all queues to be empty" });
+      return { lost, repeats: checkIds() };
     },
   };
 
-  /** Checks the ids of all that came; answers how many requests were repeats. */
-  function checked(): number {
+  /** Checks the ids of all requests; returns how many requests were repeats. */
+  function checkIds(): number {
     let repeats = 0;
     for (const kind of KINDS) {
       for (const path of WEBHOOKS[kind]) {
@@ -154,7 +152,7 @@ export function startLoad(lab: Lab, name: string): Load {
   }
 }
 
-/** Strictly increasing from each batch to the next; within one, nobody knows which request came first. */
+/** Ids must strictly increase from each batch to the next; within a batch the order of requests is unknown. */
 function expectInOrder(ids: string[], batch: number, what: string): void {
   let highest = 0;
   for (let at = 0; at < ids.length; at += batch) {
@@ -165,28 +163,28 @@ function expectInOrder(ids: string[], batch: number, what: string): void {
 }
 
 async function post(url: string, body: unknown): Promise<void> {
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   });
-  await answer.arrayBuffer();
-  if (answer.status !== 200) throw new NotAccepted(`answered ${answer.status}`);
+  await response.arrayBuffer();
+  if (response.status !== 200) throw new NotAccepted(`status ${response.status}`);
 }
 
-/** Throws with what still waits, is under way, or is left for the sweep to look at. */
+/** Throws an error that lists what still waits, is in progress, or is left to the sweep. */
 async function expectIdle({ platform, emitters }: Lab): Promise<true> {
-  const left: Record<string, unknown> = {};
+  const open: Record<string, unknown> = {};
   for (const name of ["runs", "emissions", "deliveries"]) {
     const counts = await platform.queues.get(name)?.getJobCounts("waiting", "active", "delayed");
-    if (Object.values(counts ?? {}).some(count => count > 0)) left[name] = counts;
+    if (Object.values(counts ?? {}).some(count => count > 0)) open[name] = counts;
   }
-  const inLine = await platform.runQueue.length(emitters.source);
-  if (inLine > 0) left.line = inLine;
-  const unsettled = await StoredEvents(platform.mongo)
+  const queuedRuns = await platform.runQueue.length(emitters.source);
+  if (queuedRuns > 0) open.queuedRuns = queuedRuns;
+  const undispatched = await StoredEvents(platform.mongo)
     .findOne({ pending_dispatch: { $exists: true } })
     .lean();
-  if (unsettled) left.unsettled = unsettled;
-  if (Object.keys(left).length > 0) throw new Error(JSON.stringify(left));
+  if (undispatched) open.undispatched = undispatched;
+  if (Object.keys(open).length > 0) throw new Error(JSON.stringify(open));
   return true;
 }

@@ -4,7 +4,7 @@ import { spawnWorker } from "../workers/worker-process.ts";
 
 const NAMES = ["web", "runs", "emissions", "deliveries", "deletions", "all"];
 
-/** Starts every process where neither store answers; what comes of each, when it has ended. */
+/** Starts every process with addresses where no store listens; `check` expects each to exit with one line. */
 export async function startWithoutStores(env: Record<string, string>) {
   const port = await choosePort(0);
   const away = { MONGODB_URL: `mongodb://127.0.0.1:${port}/none`, REDIS_URL: `redis://127.0.0.1:${port}` };
@@ -14,9 +14,9 @@ export async function startWithoutStores(env: Record<string, string>) {
       for (const child of children) {
         expect(await child.ended).to.equal(1);
         const lines = child.output().trim().split("\n");
-        const said = lines.filter(line => !line.startsWith("{"));
-        expect(said, child.output()).to.have.length(1);
-        expect(said[0]).to.match(/Redis did not answer/);
+        const messages = lines.filter(line => !line.startsWith("{"));
+        expect(messages, child.output()).to.have.length(1);
+        expect(messages[0]).to.match(/Redis did not respond/);
       }
     },
     kill: () => {

@@ -24,7 +24,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-describe("processes killed at any step", function () {
+describe("processes that are killed", function () {
   this.timeout(90_000);
   let platform: Platform;
   let receiver: Receiver;
@@ -78,7 +78,7 @@ describe("processes killed at any step", function () {
     return source;
   };
 
-  it("lose nothing when each is killed right after its step and the next one starts only then", async () => {
+  it("lose nothing if each is killed after its step, before the next one starts", async () => {
     await start("web");
     const source = await subscribed();
     expect((await send(source, 1)).status).to.equal(200);

@@ -10,7 +10,7 @@ import { until } from "../support/until.ts";
 const EMITTER = `export default { name: "Emitter", version: "0.0.1", props: { http: "$.interface.http" }, run() {} };`;
 const LISTENER = `export default { name: "Listener", version: "0.0.1", run() {} };`;
 
-describe("an emission that is worked off again", () => {
+describe("an emission that is handled several times", () => {
   let system: System;
   let receiver: Receiver;
   before(async () => {
@@ -22,7 +22,7 @@ describe("an emission that is worked off again", () => {
     await receiver.close();
   });
 
-  it("is stored, delivered and given to a listening source once, be it at the same time or after the delivery", async () => {
+  it("is stored, delivered and run by a listening source once, also after its delivery", async () => {
     const api = await system.user();
     const emitter = await api.createSource({ component_code: EMITTER });
     const listener = await api.createSource({ component_code: LISTENER });
@@ -38,7 +38,7 @@ describe("an emission that is worked off again", () => {
           );
           return (await Promise.all(counts)).every(count => count === 0);
         },
-        { what: "all queues idle" },
+        { what: "all queues to be idle" },
       );
 
     await enqueueAll(queues, emissions.jobs.emissions, [emission, emission, emission]);

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { type System, startSystem } from "../support/system.ts";
 
-const CODE = `export default { name: "Mine", version: "0.0.1", key: "mine", props: { http: "$.interface.http" }, run(e) { this.$emit(e); } };`;
+const CODE = `export default { name: "Mine", version: "0.0.1", key: "mine", props: { http: "$.interface.http" },
+  run(e) { this.$emit(e); } };`;
 
 describe("two users", () => {
   let system: System;
@@ -10,7 +11,7 @@ describe("two users", () => {
   });
   after(() => system.stop());
 
-  it("can't see, use or change each other's anything", async () => {
+  it("can't see, use or change anything of each other", async () => {
     const [anna, bert] = [await system.user(), await system.user()];
     const component = await anna.expect(201, "POST", "/components", { body: { component_code: CODE } });
     const source = await anna.createSource({ component_id: component.id });
@@ -35,8 +36,8 @@ describe("two users", () => {
       ["DELETE", `/webhooks/${webhook.id}`],
     ];
     for (const [method, path, options] of attempts) {
-      const answer = await bert.request(method, path, options);
-      expect(answer.status, `${method} ${path}: ${answer.text}`).to.equal(404);
+      const response = await bert.request(method, path, options);
+      expect(response.status, `${method} ${path}: ${response.text}`).to.equal(404);
     }
     for (const list of ["/users/me/sources", "/users/me/subscriptions"]) {
       expect((await bert.request("GET", list)).body.data, list).to.deep.equal([]);

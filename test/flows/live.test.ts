@@ -12,27 +12,27 @@ describe("watching a source live", () => {
   });
   after(() => system.stop());
 
-  /** Opens the stream; `text` grows as it comes. */
+  /** Opens the stream; `text` grows with each chunk that arrives. */
   async function watch(url: string, headers: Record<string, string>) {
     const stop = new AbortController();
-    const answer = await fetch(url, { headers, signal: stop.signal });
-    const seen = {
+    const response = await fetch(url, { headers, signal: stop.signal });
+    const stream = {
       text: "",
-      status: answer.status,
-      type: answer.headers.get("content-type"),
+      status: response.status,
+      type: response.headers.get("content-type"),
       stop: () => stop.abort(),
     };
     const read = async () => {
       const decoder = new TextDecoder();
-      for await (const chunk of answer.body ?? []) seen.text += decoder.decode(chunk as Uint8Array);
+      for await (const chunk of response.body ?? []) stream.text += decoder.decode(chunk as Uint8Array);
     };
     read().catch(() => undefined);
-    return seen;
+    return stream;
   }
   const numbers = (text: string) =>
     [...text.matchAll(/"raw_event":\{"n":"(\d+)"\}/g)].map(match => Number(match[1]));
 
-  it("shows events as they happen, and resumes after Last-Event-ID without losing or doubling one", async () => {
+  it("streams events as they happen, and resumes after Last-Event-ID without a lost or repeated one", async () => {
     const api = await system.user();
     const source = await api.createSource({ component_code: CODE });
     const endpoint = source.configured_props.http?.endpoint_url ?? "";
@@ -58,7 +58,7 @@ describe("watching a source live", () => {
     expect(numbers(second.text)).to.deep.equal([2, 3]);
   });
 
-  it("refuses a Last-Event-ID that is none, and another's source", async () => {
+  it("rejects an invalid Last-Event-ID, and a source of another account", async () => {
     const [api, other] = [await system.user(), await system.user()];
     const source = await api.createSource({ component_code: CODE });
     const path = `/sources/${source.id}/sse`;
@@ -66,7 +66,7 @@ describe("watching a source live", () => {
     expect((await other.request("GET", path)).status).to.equal(404);
   });
 
-  it("lets a key watch 20 streams at once, each key by itself, and one more when one has ended", async () => {
+  it("allows each key 20 streams at once, and another one when one has ended", async () => {
     const [api, other] = [await system.user(), await system.user()];
     const open = async (client: typeof api) => {
       const source = await client.createSource({ component_code: CODE });
@@ -76,16 +76,16 @@ describe("watching a source live", () => {
     const [mine, theirs] = [await open(api), await open(other)];
     const streams = await Promise.all(Array.from({ length: 20 }, mine));
     expect(new Set(streams.map(({ status }) => status))).to.deep.equal(new Set([200]));
-    const refused = await mine();
-    expect(refused.status).to.equal(429);
-    await until(() => refused.text.includes("already has 20 open streams"));
-    const others = await theirs();
-    expect(others.status).to.equal(200);
+    const rejected = await mine();
+    expect(rejected.status).to.equal(429);
+    await until(() => rejected.text.includes("already has 20 open streams"));
+    const otherKeys = await theirs();
+    expect(otherKeys.status).to.equal(200);
     streams.pop()?.stop();
-    const again = await until(async () => {
+    const reopened = await until(async () => {
       const one = await mine();
       return one.status === 200 && one;
     });
-    for (const stream of [...streams, again, others]) stream.stop();
+    for (const stream of [...streams, reopened, otherKeys]) stream.stop();
   });
 });

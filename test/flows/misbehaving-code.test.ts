@@ -16,11 +16,12 @@ describe("misbehaving component code", () => {
     ["an endless loop", "if (event.path === '/bad') for (;;) {} this.$emit('fine');", "Timeout"],
     [
       "a memory hog",
-      "if (event.path === '/bad') { const all = []; for (;;) all.push(new Array(1e5).fill(Math.random())); } this.$emit('fine');",
+      `if (event.path === '/bad') { const all = []; for (;;) all.push(new Array(1e5).fill(Math.random())); }
+        this.$emit('fine');`,
       "Out of Memory",
     ],
   ] as const) {
-    it(`${what} is ended and reported, and the source's next run works`, async () => {
+    it(`such as ${what} is stopped and reported, and the source's next run succeeds`, async () => {
       const api = await system.user();
       const { id, configured_props } = await api.createSource({ component_code: source(body) });
       const endpoint = configured_props.http?.endpoint_url ?? "";

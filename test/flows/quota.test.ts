@@ -18,7 +18,7 @@ describe("quotas", () => {
     return source;
   }
 
-  it("a free account's run past the quota is not executed, and its owner is told", async () => {
+  it("prevent a run of a free account past its quota, and report it on $errors", async () => {
     const api = await system.user();
     const source = await runTimes(api, 3);
     const errors = await until(async () => {
@@ -33,7 +33,7 @@ describe("quotas", () => {
     expect(me.daily_compute_time_used).to.be.a("number").and.to.be.at.least(0);
   });
 
-  it("a paid account has none, and its record tells the billing period", async () => {
+  it("do not limit a paid account, whose user shows the billing period", async () => {
     const api = await system.user({ plan: "paid" });
     const source = await runTimes(api, 3);
     await until(async () => (await api.summaries(source.id)).length === 3);

@@ -15,8 +15,8 @@ describe("deleting a range of events", () => {
   });
   after(() => system.stop());
 
-  /** Five events of a new source, oldest first. */
-  async function five() {
+  /** Creates a source with five events, oldest first. */
+  async function createFive() {
     const source = await api.createSource({ component_code: CODE });
     await fetch(source.configured_props.http?.endpoint_url ?? "");
     const events = await until(async () => {
@@ -39,39 +39,39 @@ describe("deleting a range of events", () => {
   }
 
   const rules: [string, (ids: string[]) => Record<string, string>, number[]][] = [
-    ["neither end: all", () => ({}), []],
-    ["start only: it and all later", ids => ({ start_id: ids[2] as string }), [1, 2]],
-    ["end only: it and all earlier", ids => ({ end_id: ids[2] as string }), [4, 5]],
+    ["deletes all events without start_id and end_id", () => ({}), []],
+    ["deletes start_id and all later events", ids => ({ start_id: ids[2] as string }), [1, 2]],
+    ["deletes end_id and all earlier events", ids => ({ end_id: ids[2] as string }), [4, 5]],
     [
-      "both the same: that one",
+      "deletes one event if both are the same",
       ids => ({ start_id: ids[2] as string, end_id: ids[2] as string }),
       [1, 2, 4, 5],
     ],
     [
-      "both: the range, ends included",
+      "deletes the events between both, ends included",
       ids => ({ start_id: ids[1] as string, end_id: ids[3] as string }),
       [1, 5],
     ],
   ];
-  for (const [rule, range, left] of rules) {
-    it(`${rule}`, async () => {
-      const { source, ids, numbers } = await five();
+  for (const [title, range, left] of rules) {
+    it(title, async () => {
+      const { source, ids, numbers } = await createFive();
       expect(numbers).to.deep.equal([1, 2, 3, 4, 5]);
-      const answer = await api.request("DELETE", `/sources/${source.id}/events`, { query: range(ids) });
-      expect(answer.status).to.equal(202);
+      const response = await api.request("DELETE", `/sources/${source.id}/events`, { query: range(ids) });
+      expect(response.status).to.equal(202);
       expect(await remaining(source.id, left.length)).to.deep.equal(left);
     });
   }
 
-  it("refuses ends that are no event ids, or stand the wrong way round, naming the parameter", async () => {
-    const { source, ids } = await five();
+  it("rejects bounds that are not event ids, or are in the wrong order, and names the parameter", async () => {
+    const { source, ids } = await createFive();
     for (const [query, path] of [
       [{ start_id: "yesterday" }, "start_id"],
       [{ start_id: ids[3] as string, end_id: ids[1] as string }, "end_id"],
     ] as const) {
-      const answer = await api.request("DELETE", `/sources/${source.id}/events`, { query });
-      expect(answer.status).to.equal(400);
-      expect(answer.body.errors[0]).to.include({ in: "query", path });
+      const response = await api.request("DELETE", `/sources/${source.id}/events`, { query });
+      expect(response.status).to.equal(400);
+      expect(response.body.errors[0]).to.include({ in: "query", path });
     }
     expect(await remaining(source.id, 5)).to.have.length(5);
   });

@@ -27,20 +27,20 @@ const TIMER = `export default { name: "Timer", version: "0.0.1",
   props: { timer: { type: "$.interface.timer", default: { intervalSeconds: 86400 } } },
   run(event) { this.$emit(event); } };`;
 
-/** Far above any answer, far below a client's own patience: what takes longer has hung. */
+/** Far above the time of any response, far below a client's own time limit: a longer request hangs. */
 const PATIENCE_MS = 8000;
-/** Lines of one process in an outage of seconds, beside those of requests; a hot loop writes thousands. */
+/** Log lines of one process in an outage of seconds, not counting requests; a hot loop writes thousands. */
 const FEW_LINES = 40;
 
-/** Between two events of a lane: the workers keep up, so that what is measured is the outage and no backlog. */
+/** Between two events of a sender: the workers must keep up, so that the test measures the outage, not a backlog. */
 const PAUSE_MS = 30;
 
-/** How long a job is locked: an outage that lasts longer makes each job be given out again. */
+/** How long a job is locked: after a longer outage every job is started again. */
 const LOCK_MS = 1000;
 
-const REFUSED = "503 problem retry-after";
+const REJECTED = "503 problem retry-after";
 
-/** A run that was recorded and whose emission never came to its queue. */
+/** A run that was recorded and whose emission was never enqueued. */
 function finishedRun(sourceId: string, event: unknown) {
   const _id = newId("run");
   const emission = { emitter_id: sourceId, emit_id: `${_id}-0`, name: "", event };
@@ -117,27 +117,27 @@ describe("a store that goes away", function () {
       signal: AbortSignal.timeout(PATIENCE_MS),
     });
 
-  /** Sends events without end, a few at a time. `stop` answers those that were accepted. */
-  function flow() {
+  /** Sends events, two at a time, until `stop`, which returns the accepted ones. */
+  function sendEvents() {
     const accepted: number[] = [];
-    const refusals = new Set<number>();
-    let isGoing = true;
-    const lane = async () => {
-      while (isGoing) {
+    const rejections = new Set<number>();
+    let isStopped = false;
+    const sender = async () => {
+      while (!isStopped) {
         const n = ++numbers;
         const { status } = await post(echo, n);
         if (status === 200) accepted.push(n);
-        else refusals.add(status);
+        else rejections.add(status);
         await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
       }
     };
-    const lanes = Promise.all([lane(), lane()]);
+    const senders = Promise.all([sender(), sender()]);
     return {
       accepted,
-      refusals,
+      rejections,
       async stop() {
-        isGoing = false;
-        await lanes;
+        isStopped = true;
+        await senders;
         return accepted;
       },
     };
@@ -147,12 +147,12 @@ describe("a store that goes away", function () {
 
   async function deliveredAll(accepted: number[]): Promise<void> {
     const missing = () => {
-      const there = received();
-      return accepted.filter(n => !there.has(n));
+      const arrived = received();
+      return accepted.filter(n => !arrived.has(n));
     };
     await until(() => missing().length === 0, {
       timeoutMs: 25_000,
-      what: "all accepted at the webhook",
+      what: "all accepted events at the webhook",
     }).catch(() => expect(missing(), "accepted and lost").to.deep.equal([]));
     const ids = new Map<number, Set<unknown>>();
     for (const { raw, headers } of receiver.requests) {
@@ -162,15 +162,18 @@ describe("a store that goes away", function () {
     for (const [n, found] of ids) expect(found.size, `webhook-ids of event ${n}`).to.equal(1);
   }
 
-  async function ask(path: string) {
-    const answer = await fetch(`${baseUrl}${path}`, { signal: AbortSignal.timeout(PATIENCE_MS) });
-    return { status: answer.status, body: (await answer.json()) as { missing?: string[] } };
+  async function get(path: string) {
+    const response = await fetch(`${baseUrl}${path}`, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    return { status: response.status, body: (await response.json()) as { missing?: string[] } };
   }
   const isReady = () =>
-    until(async () => (await ask("/readyz")).status === 200, { timeoutMs: 20_000, what: "ready again" });
+    until(async () => (await get("/readyz")).status === 200, {
+      timeoutMs: 20_000,
+      what: "web to be ready again",
+    });
 
-  /** One request of each kind; what came of it, `hung` for none in time. */
-  async function knock(): Promise<Record<string, string>> {
+  /** Sends one request of each kind; returns a summary of each response, `hung` if none arrived in time. */
+  async function requestAll(): Promise<Record<string, string>> {
     const v1 = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
       fetch(`${baseUrl}/v1${path}`, {
         method,
@@ -180,7 +183,7 @@ describe("a store that goes away", function () {
       });
     const requests: Record<string, () => Promise<Response>> = {
       ingress: () => post(echo, ++numbers),
-      "ingress that answers": () => post(responding, 1),
+      "ingress with a custom response": () => post(responding, 1),
       "a list": () => v1("GET", "/users/me/sources"),
       summaries: () => v1("GET", `/sources/${echo.id}/event_summaries`),
       "a range deletion": () => v1("DELETE", `/sources/${responding.id}/events`),
@@ -190,11 +193,11 @@ describe("a store that goes away", function () {
     };
     const outcome = async (request: () => Promise<Response>) => {
       try {
-        const answer = await request();
-        await answer.text();
-        const isProblem = answer.headers.get("content-type")?.startsWith("application/problem+json");
-        const again = answer.headers.get("retry-after");
-        return `${answer.status}${isProblem ? " problem" : ""}${again ? " retry-after" : ""}`;
+        const response = await request();
+        await response.text();
+        const isProblem = response.headers.get("content-type")?.startsWith("application/problem+json");
+        const retryAfter = response.headers.get("retry-after");
+        return `${response.status}${isProblem ? " problem" : ""}${retryAfter ? " retry-after" : ""}`;
       } catch (error) {
         return `hung (${(error as Error).name})`;
       }
@@ -208,17 +211,17 @@ describe("a store that goes away", function () {
 
   const SERVED = {
     ingress: "200",
-    "ingress that answers": "201",
+    "ingress with a custom response": "201",
     "a list": "200",
     summaries: "200",
     "a range deletion": "202",
     "a deployment": "201",
     "a keyed creation": "201",
   };
-  const allRefused = Object.fromEntries(Object.keys(SERVED).map(name => [name, REFUSED]));
+  const allRejected = Object.fromEntries(Object.keys(SERVED).map(name => [name, REJECTED]));
 
-  /** What the processes wrote from now on that is not of a request. */
-  function listen() {
+  /** Returns a function that returns the log lines of each process since now, except those of requests. */
+  function watchLogs() {
     const from = new Map([...processes].map(([name, worker]) => [name, worker.output().length]));
     return () =>
       [...processes].map(([name, worker]) => ({
@@ -230,36 +233,36 @@ describe("a store that goes away", function () {
           .filter(line => line !== "" && !line.includes('"request_id"')),
       }));
   }
-  function fewLines(heard: ReturnType<typeof listen>): void {
-    for (const { name, lines } of heard()) {
+  function expectFewLines(linesSince: ReturnType<typeof watchLogs>): void {
+    for (const { name, lines } of linesSince()) {
       expect(lines.length, `lines of ${name}:\n${lines.slice(-5).join("\n")}`).to.be.below(FEW_LINES);
     }
   }
 
-  /** Lets events flow, takes a store away until all has noticed, gives it back, and waits for what was accepted. */
-  async function through(outage: { begin(): unknown; during(): Promise<void>; end(): unknown }) {
-    const events = flow();
+  /** Sends events before, during and after an outage, and waits until every accepted event is delivered. */
+  async function surviveOutage(outage: { begin(): unknown; during(): Promise<void>; end(): unknown }) {
+    const events = sendEvents();
     const before = received().size;
-    await until(() => received().size > before + 20, { what: "events to flow" });
+    await until(() => received().size > before + 20, { what: "events to arrive" });
     await outage.begin();
-    await until(() => events.refusals.size > 0, { what: "a refusal" });
-    const heard = listen();
+    await until(() => events.rejections.size > 0, { what: "a rejected request" });
+    const linesSince = watchLogs();
     await outage.during();
-    fewLines(heard);
+    expectFewLines(linesSince);
     await outage.end();
     await isReady();
     const accepted = events.accepted.length;
     await until(() => events.accepted.length > accepted + 20, {
       timeoutMs: 20_000,
-      what: "events to flow again",
+      what: "events to be accepted again",
     });
     await deliveredAll(await events.stop());
-    expect([...events.refusals]).to.deep.equal([503]);
-    expect(await knock()).to.deep.equal(SERVED);
+    expect([...events.rejections]).to.deep.equal([503]);
+    expect(await requestAll()).to.deep.equal(SERVED);
     for (const [name, worker] of processes) expect(worker.output(), name).not.to.match(/"msg":"stopping"/);
   }
 
-  it("Redis, before its first use by a waiting request: that one is refused, not held", async () => {
+  it("Redis, before a waiting request first uses it: the request is rejected, not held", async () => {
     await stores.redis.kill();
     expect((await post(responding, 1)).status).to.equal(503);
     await stores.redis.start();
@@ -267,50 +270,50 @@ describe("a store that goes away", function () {
     await until(async () => (await post(responding, 1)).status === 201);
   });
 
-  it("Redis, killed: nothing accepted is lost, requests are refused at once, workers recover by themselves", () =>
-    through({
+  it("Redis, killed: nothing accepted is lost, requests are rejected at once, workers recover", () =>
+    surviveOutage({
       begin: () => stores.redis.kill(),
       async during() {
-        expect(await knock()).to.deep.equal({ ...allRefused, "a list": "200" });
-        expect(await ask("/readyz")).to.deep.include({ status: 503 });
-        expect((await ask("/readyz")).body.missing).to.deep.equal(["redis"]);
-        expect((await ask("/healthz")).status).to.equal(200);
-        await locksToEnd();
+        expect(await requestAll()).to.deep.equal({ ...allRejected, "a list": "200" });
+        expect(await get("/readyz")).to.deep.include({ status: 503 });
+        expect((await get("/readyz")).body.missing).to.deep.equal(["redis"]);
+        expect((await get("/healthz")).status).to.equal(200);
+        await locksToExpire();
       },
       end: () => stores.redis.start(),
     }));
-  it("Redis, full: said by /readyz, requests are refused, and all goes on once there is room", () =>
-    through({
+
+  it("Redis, full: /readyz reports it, requests are rejected, and all continues once there is room", () =>
+    surviveOutage({
       begin: () => limitMemory(1024 * 1024),
       async during() {
-        expect((await ask("/readyz")).body.missing).to.deep.equal(["redis"]);
-        expect((await knock()).ingress).to.equal(REFUSED);
-        await locksToEnd();
-        // Each refused command is one; workers that ask again at once make tens of thousands.
-
-        expect(await refusedCommands()).to.be.below(1000);
+        expect((await get("/readyz")).body.missing).to.deep.equal(["redis"]);
+        expect((await requestAll()).ingress).to.equal(REJECTED);
+        await locksToExpire();
+        // Workers that ask again at once would make tens of thousands of rejected commands.
+        expect(await rejectedCommands()).to.be.below(1000);
       },
       end: () => limitMemory(0),
     }));
 
-  it("MongoDB, killed: nothing accepted is lost, requests are refused soon, jobs finish later", () =>
-    through({
+  it("MongoDB, killed: nothing accepted is lost, requests are rejected soon, jobs finish later", () =>
+    surviveOutage({
       begin: () => stores.mongo.kill(),
       async during() {
-        expect(await knock()).to.deep.equal(allRefused);
-        expect((await ask("/readyz")).body.missing).to.deep.equal(["mongodb"]);
-        expect((await ask("/healthz")).status).to.equal(200);
+        expect(await requestAll()).to.deep.equal(allRejected);
+        expect((await get("/readyz")).body.missing).to.deep.equal(["mongodb"]);
+        expect((await get("/healthz")).status).to.equal(200);
       },
       end: () => stores.mongo.start(),
     }));
 
-  it("Redis, then MongoDB too, hanging with its connections open: requests are refused soon", () =>
-    through({
+  it("Redis, then MongoDB too, frozen with open connections: requests are rejected soon", () =>
+    surviveOutage({
       begin: () => stores.redis.freeze(),
       async during() {
-        expect(await knock()).to.deep.equal({ ...allRefused, "a list": "200" });
+        expect(await requestAll()).to.deep.equal({ ...allRejected, "a list": "200" });
         stores.mongo.freeze();
-        expect(await knock()).to.deep.equal(allRefused);
+        expect(await requestAll()).to.deep.equal(allRejected);
       },
       end() {
         stores.redis.thaw();
@@ -318,7 +321,7 @@ describe("a store that goes away", function () {
       },
     }));
 
-  it("Redis, lost with its data: timers, pending deliveries and unsent emissions come back", async () => {
+  it("Redis, lost with its data: timers, pending deliveries and unsent emissions are restored", async () => {
     const timer = await api.createSource({ component_code: TIMER });
     const runs = platform.queues.get("runs");
     await until(() => runs?.getJobScheduler(timer.id), { what: "the timer" });
@@ -337,15 +340,15 @@ describe("a store that goes away", function () {
     await until(() => receiver.requests.slice(attempts).some(request => JSON.parse(request.raw).n === n), {
       what: "the pending delivery",
     });
-    await until(() => runs?.getJobScheduler(timer.id), { what: "the timer again" });
+    await until(() => runs?.getJobScheduler(timer.id), { what: "the restored timer" });
     await until(() => received().has(unsent), { what: "the emission that was recorded and never enqueued" });
-    const next = flow();
-    await until(() => next.accepted.length > 20, { what: "sources to go on" });
+    const next = sendEvents();
+    await until(() => next.accepted.length > 20, { what: "sources to accept events" });
     await deliveredAll(await next.stop());
-    expect(await knock()).to.deep.equal(SERVED);
+    expect(await requestAll()).to.deep.equal(SERVED);
   });
 
-  async function locksToEnd(): Promise<void> {
+  async function locksToExpire(): Promise<void> {
     const endAt = Date.now() + 2 * LOCK_MS;
     await until(() => Date.now() > endAt);
   }
@@ -355,6 +358,6 @@ describe("a store that goes away", function () {
     return platform.redis;
   };
   const limitMemory = (bytes: number) => server().config("SET", "maxmemory", String(bytes));
-  const refusedCommands = async () =>
+  const rejectedCommands = async () =>
     Number(/errorstat_OOM:count=(\d+)/.exec(await server().info("errorstats"))?.[1] ?? 0);
 });

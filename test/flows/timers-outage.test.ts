@@ -22,7 +22,7 @@ const timerCode = (timer: Record<string, unknown>) => `export default { name: "T
   props: { timer: { type: "$.interface.timer", default: ${JSON.stringify(timer)} } },
   run(event) { this.$emit(event); } };`;
 
-/** An interval and a cron that miss several moments in that time, and have none in the minutes that follow. */
+/** An interval and a cron that miss several ticks in that time, and have none in the minutes that follow. */
 const INTERVAL = { intervalSeconds: 500 };
 const cronOfThePast = () => {
   const minutes = [15, 10, 5].map(ago => new Date(Date.now() - ago * MINUTE).getUTCMinutes());
@@ -64,11 +64,11 @@ describe("timers after an outage", function () {
   const timerRuns = (sourceId: string) =>
     RunRecords(web.mongo).find({ source_id: sourceId, kind: "timer" }).sort({ _id: 1 }).lean();
 
-  /** A timer source as old as the outage. */
+  /** Creates a timer source that is as old as the outage, without its scheduler. */
   async function timerSource(timer: Record<string, unknown>): Promise<Source> {
     const { id } = await api.createSource({ component_code: timerCode(timer) });
     await queue().removeJobScheduler(id);
-    // Its first tick, which waits.
+    // Removes its first tick, which waits.
     await queue().drain();
     const source = await Sources(web.mongo).findOneAndUpdate(
       { _id: id },
@@ -78,8 +78,8 @@ describe("timers after an outage", function () {
     return source as Source;
   }
 
-  /** Sets its scheduler as it was set before the outage: BullMQ takes the time from `Date.now`. */
-  async function setLongAgo(source: Source): Promise<void> {
+  /** Sets the timer's scheduler as it was before the outage: BullMQ reads the time from `Date.now`. */
+  async function setBeforeOutage(source: Source): Promise<void> {
     const { now } = Date;
     Date.now = () => now() - AWAY_MS;
     try {
@@ -91,32 +91,32 @@ describe("timers after an outage", function () {
     expect(late?.next).to.be.below(Date.now() - AWAY_MS / 2);
   }
 
-  /** Its one catching-up run was made, and what comes next lies ahead. */
-  async function ranOnce(source: Source): Promise<void> {
+  /** Waits until the timer has run once for all its missed ticks, and its next tick is in the future. */
+  async function expectOneRun(source: Source): Promise<void> {
     await until(async () => (await timerRuns(source._id)).length > 0, { what: "the run" });
     await until(async () => ((await queue().getJobScheduler(source._id))?.next ?? 0) > Date.now());
     await until(async () => (await queue().getJobCountByTypes("waiting", "active")) === 0);
-    // Further rounds of the reconciler change nothing.
+    // Further passes of the reconciler change nothing.
     expect(await reconcileTimers(web)).to.deep.equal({ timers: 0 });
     await until(async () => (await queue().getJobCountByTypes("waiting", "active")) === 0);
     const made = await timerRuns(source._id);
     expect(made.map(run => run.outcome)).to.deep.equal(["ok"]);
   }
 
-  it("fire once when all processes were down over several ticks and two start at once", async () => {
+  it("fire once if all processes were down over several ticks and two start at once", async () => {
     const sources = [await timerSource(INTERVAL), await timerSource(cronOfThePast())];
-    for (const source of sources) await setLongAgo(source);
+    for (const source of sources) await setBeforeOutage(source);
     await start("runs", "runs");
-    for (const source of sources) await ranOnce(source);
+    for (const source of sources) await expectOneRun(source);
   });
 
-  it("come back and fire once when Redis was lost with its data and two processes start at once", async () => {
+  it("are restored and fire once if Redis lost its data and two processes start at once", async () => {
     const sources = [await timerSource(INTERVAL), await timerSource(cronOfThePast())];
     await start("runs", "runs");
-    for (const source of sources) await ranOnce(source);
+    for (const source of sources) await expectOneRun(source);
   });
 
-  it("make one run of the ticks that piled up while they could not be worked off, and count the others", async () => {
+  it("make one run of ticks that piled up during the outage, and count the others as dropped", async () => {
     const source = await timerSource(INTERVAL);
     for (let missed = 1; missed <= 5; missed++) {
       const timestamp = Date.now() - missed * 1000;
@@ -124,7 +124,7 @@ describe("timers after an outage", function () {
     }
     await setScheduler(web, source._id, activeTimer(source) as StoredTimer);
     await start("runs");
-    await ranOnce(source);
+    await expectOneRun(source);
     expect(await readDrops(web, source._id)).to.deep.include({ "timer-overlap": 5 });
   });
 });

@@ -10,7 +10,8 @@ import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 
-const EMITTER = `export default { name: "Issues", version: "0.0.1", dedupe: "unique", props: { http: "$.interface.http" },
+const EMITTER = `export default { name: "Issues", version: "0.0.1", dedupe: "unique",
+  props: { http: "$.interface.http" },
   run(event) { this.$emit(event.body, { id: event.body.id }); } };`;
 const LISTENER = `export default { name: "Listener", version: "0.0.1",
   run(event) { if (event.fail) throw new TypeError("no"); } };`;
@@ -33,7 +34,7 @@ describe("tracing an event", () => {
   const trace = (id: string, emitterId?: string): Promise<EventTrace> =>
     api.expect(200, "GET", `/events/${id}`, { query: emitterId ? { emitter_id: emitterId } : {} });
 
-  /** A source, and a function that sends it a body and returns the event's summary. */
+  /** Creates a source; `send` sends it a body and returns the event's summary. */
   async function source() {
     const created = await api.createSource({ component_code: EMITTER });
     const send = async (body: Record<string, unknown>): Promise<Summary> => {
@@ -47,22 +48,22 @@ describe("tracing an event", () => {
     };
     return { id: created.id, send };
   }
-  const settled = (
+  const traceWhen = (
     id: string,
     emitterId: string,
-    isSettled: (found: EventTrace) => boolean,
+    isComplete: (found: EventTrace) => boolean,
   ): Promise<EventTrace> =>
     until(async () => {
       const found = await trace(id, emitterId);
-      return isSettled(found) && found;
+      return isComplete(found) && found;
     });
 
-  it("shows the run that emitted it, its summary, and its delivery with every attempt", async () => {
+  it("shows the run that emitted the event, its summary, and its delivery with every attempt", async () => {
     const { id, send } = await source();
     const webhookId = await webhook();
     const { id: subscriptionId } = await api.subscribe(id, webhookId);
     const summary = await send({ id: "1" });
-    const found = await settled(
+    const found = await traceWhen(
       summary.id,
       id,
       one => one.deliveries[0]?.state === "delivered" && !one.dispatch,
@@ -79,19 +80,19 @@ describe("tracing an event", () => {
     expect(found.deliveries[0]?.attempts[0]).to.include({ number: 1, status: 200, error: null });
   });
 
-  it("is found by its emit id alone, and by the webhook-id that the receiver saw", async () => {
+  it("finds the event by its emit id alone, and by the webhook-id that the receiver saw", async () => {
     const { id, send } = await source();
     await api.subscribe(id, await webhook());
     const summary = await send({ id: "1" });
     await until(() => receiver.requests.length === 1);
     const seen = String(receiver.requests[0]?.headers["webhook-id"]);
-    await settled(summary.id, id, one => one.deliveries.length === 1);
+    await traceWhen(summary.id, id, one => one.deliveries.length === 1);
     for (const by of [summary.metadata.emit_id, seen]) {
       expect(await trace(by), by).to.include({ event_id: summary.id, emitter_id: id });
     }
   });
 
-  it("says which subscriptions did not match, and why", async () => {
+  it("shows which subscriptions did not match, and why", async () => {
     const { id, send } = await source();
     const [filtered, other, later] = [await webhook(), await webhook(), await webhook()];
     await api.expect(200, "POST", "/subscriptions", {
@@ -127,7 +128,7 @@ describe("tracing an event", () => {
     await api.subscribe(id, await webhook());
     const summary = await send({ id: "1" });
     await send({ id: "1" });
-    const found = await settled(
+    const found = await traceWhen(
       summary.id,
       id,
       one => one.deliveries[0]?.attempts_made === 1 && one.emitter_dropped.deduped === 1,
@@ -136,14 +137,14 @@ describe("tracing an event", () => {
     expect(found.deliveries[0]?.last_attempt?.error).to.match(/^connect: /);
   });
 
-  it("follows it to sources and workflows that listen", async () => {
+  it("shows the sources and workflows that received the event", async () => {
     const { id, send } = await source();
     const listener = await api.createSource({ component_code: LISTENER });
-    const flow = (await createWorkflow(system.web, { ownerId: api.userId, name: "flow" })).id;
+    const workflow = (await createWorkflow(system.web, { ownerId: api.userId, name: "flow" })).id;
     await api.subscribe(id, listener.id);
-    await api.subscribe(id, flow);
+    await api.subscribe(id, workflow);
     const summary = await send({ id: "1", fail: true });
-    const found = await settled(summary.id, id, one =>
+    const found = await traceWhen(summary.id, id, one =>
       one.listeners.some(({ state, listener_id }) => listener_id === listener.id && state === "finished"),
     );
     const byId = new Map(found.listeners.map(one => [one.listener_id, one]));
@@ -151,22 +152,18 @@ describe("tracing an event", () => {
       outcome: "TypeError",
       error: { code: "TypeError", message: "no" },
     });
-    expect(byId.get(flow)).to.include({ state: "queued", run: null });
+    expect(byId.get(workflow)).to.include({ state: "queued", run: null });
   });
 
-  it("shows a workflow's event, with the drops of the workflow", async () => {
-    const flow = (await createWorkflow(system.web, { ownerId: api.userId, name: "flow" })).id;
-    const emission = { emitter_id: flow, emit_id: "order-1", event: { n: 1 } };
+  it("shows the event of a workflow, with the drops of the workflow", async () => {
+    const workflow = (await createWorkflow(system.web, { ownerId: api.userId, name: "flow" })).id;
+    const emission = { emitter_id: workflow, emit_id: "order-1", event: { n: 1 } };
     await enqueue(system.web.queues, emissions.jobs.emissions, emission);
-    const found = await until(async () => {
-      const response = await api.request("GET", "/events/order-1", { query: { emitter_id: flow } });
-      const trace: EventTrace | undefined = response.body.data;
-      return trace?.emitter_dropped["no-listener"] === 1 && trace;
-    });
-    expect(found).to.deep.include({ emitter_id: flow, run: null, emitter_dropped: { "no-listener": 1 } });
+    const found = await traceWhen("order-1", workflow, one => one.emitter_dropped["no-listener"] === 1);
+    expect(found).to.deep.include({ emitter_id: workflow, run: null, emitter_dropped: { "no-listener": 1 } });
   });
 
-  it("is absent for another account, and for what never was", async () => {
+  it("returns 404 to another account, and for an event that never existed", async () => {
     const { id, send } = await source();
     const { id: webhookId } = await api.createWebhook(receiver.url);
     await api.subscribe(id, webhookId);
@@ -188,7 +185,7 @@ describe("tracing an event", () => {
     ).to.equal(404);
   });
 
-  it("needs the emitter for ids that are unique per emitter only", async () => {
+  it("requires the emitter for ids that are unique per emitter only", async () => {
     for (const id of ["1700000000000-0", "order-1"]) {
       const response = await api.request("GET", `/events/${id}`);
       expect(response.status).to.equal(400);

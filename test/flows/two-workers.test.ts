@@ -14,7 +14,7 @@ import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
 import { environmentOf, spawnWorker, type WorkerProcess, whenReady } from "../workers/worker-process.ts";
 
-/** Writes down, in what it remembers, which run it was and from when to when. */
+/** Records in its `db` which run it was and when it started and ended. */
 const SLOW = `export default { name: "Slow", version: "0.0.1",
   props: { http: "$.interface.http", db: "$.service.db" },
   async run(event) {
@@ -23,7 +23,7 @@ const SLOW = `export default { name: "Slow", version: "0.0.1",
     this.db.set("log", [...(this.db.get("log") ?? []), [event.n, from, Date.now()]]);
   } };`;
 const QUICK = `export default { name: "Quick", version: "0.0.1", props: { http: "$.interface.http" }, run() {} };`;
-/** Runs until the address it is given answers. */
+/** Runs until the URL in its event responds. */
 const CALLING = `export default { name: "Calling", version: "0.0.1", props: { http: "$.interface.http" },
   async run(event) { await fetch(event.url); } };`;
 
@@ -88,7 +88,7 @@ describe("several worker processes", function () {
     expect(overlaps).to.deep.equal([]);
   }
 
-  it("run one source's runs one after the other, in order, and let no busy source starve another", async () => {
+  it("execute the runs of one source serially, in order, and let no busy source starve another", async () => {
     const busy = [await source(SLOW), await source(SLOW), await source(SLOW)];
     const quiet = await source(QUICK);
     for (let n = 0; n < BACKLOG; n++) for (const id of busy) await run(id, { n });
@@ -97,8 +97,8 @@ describe("several worker processes", function () {
 
     await run(quiet, {});
     await until(async () => (await finished(quiet)) === 1, { what: "the quiet source's run" });
-    const left = await Promise.all(busy.map(id => web.runQueue.length(id)));
-    expect(Math.min(...left), "runs left of the busy sources").to.be.above(0);
+    const waiting = await Promise.all(busy.map(id => web.runQueue.length(id)));
+    expect(Math.min(...waiting), "waiting runs of the busy sources").to.be.above(0);
 
     for (const id of busy) {
       await until(async () => (await finished(id)) === BACKLOG, { timeoutMs: 30_000, what: "all runs" });
@@ -107,11 +107,11 @@ describe("several worker processes", function () {
     for (const worker of workers) expect(worker.output()).to.include('"msg":"run"');
   });
 
-  it("run different sources at the same time", async () => {
+  it("execute runs of different sources at the same time", async () => {
     receiver.script("hang");
     const sources = [await source(CALLING), await source(CALLING)];
     for (const id of sources) await run(id, { url: receiver.url });
-    // The two of the test before, each of which runs one source at a time.
+    // The two workers of the previous test, each of which executes one source at a time.
     if (processes.length === 0) await start("runs", "runs");
     await until(() => receiver.hanging() === 2, { what: "both runs at once" });
     receiver.script(200);
@@ -119,7 +119,7 @@ describe("several worker processes", function () {
     for (const id of sources) await until(async () => (await finished(id)) === 1);
   });
 
-  it("each stop within 10 s of SIGTERM, and what they had in hand is finished or given back", async () => {
+  it("stop within 10 s of SIGTERM, and finish or return the jobs they were handling", async () => {
     await killAll();
     receiver.script("hang");
     const [stuck, backlogged, emitting] = [
@@ -133,22 +133,22 @@ describe("several worker processes", function () {
     const workers = await start("runs", "emissions", "deliveries", "deletions");
     await run(stuck, { url: receiver.url });
     await run(emitting, { n: 1 });
-    await until(() => receiver.hanging() === 2, { what: "a run and a delivery in hand" });
+    await until(() => receiver.hanging() === 2, { what: "a run and a delivery in progress" });
     for (let n = 0; n < BACKLOG / 2; n++) await run(backlogged, { n });
     await until(async () => (await finished(backlogged)) > 0);
 
-    const deadline = new Promise(resolve => setTimeout(() => resolve("still there"), 10_000).unref());
+    const deadline = new Promise(resolve => setTimeout(() => resolve("still running"), 10_000).unref());
     for (const worker of workers) worker.kill("SIGTERM");
     const codes = await Promise.all(workers.map(worker => Promise.race([worker.ended, deadline])));
     expect(codes).to.deep.equal([0, 0, 0, 0]);
-    expect(await web.runQueue.length(backlogged), "left of the backlog").to.be.above(0);
+    expect(await web.runQueue.length(backlogged), "rest of the backlog").to.be.above(0);
     const before = receiver.requests.length;
 
     receiver.script(200);
     await start("all");
-    await until(async () => (await finished(stuck)) === 1, { what: "the run that was given back" });
+    await until(async () => (await finished(stuck)) === 1, { what: "the run that was returned" });
     await until(() => receiver.requests.slice(before).some(({ method }) => method === "POST"), {
-      what: "the delivery that was given back",
+      what: "the delivery that was returned",
     });
     await until(async () => (await finished(backlogged)) === BACKLOG / 2, { timeoutMs: 20_000 });
     expectSerial(await logOf(backlogged), BACKLOG / 2);

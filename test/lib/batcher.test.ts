@@ -4,9 +4,9 @@ import { AppError } from "../../src/lib/errors.ts";
 import { rejection } from "../components/rejection.ts";
 import { until } from "../support/until.ts";
 
-describe("gather", () => {
-  /** Work that ends when told, and what it was given. */
-  function held() {
+describe("batcher", () => {
+  /** Returns work that ends when `end` is called, and the batches that it received. */
+  function controlledWork() {
     const batches: number[][] = [];
     const ends: (() => void)[] = [];
     const work = async (batch: number[]) => {
@@ -16,48 +16,48 @@ describe("gather", () => {
     };
     return { work, batches, end: () => ends.shift()?.() };
   }
-  const turn = () => new Promise(resolve => setImmediate(() => setImmediate(resolve)));
+  const tick = () => new Promise(resolve => setImmediate(() => setImmediate(resolve)));
 
-  it("puts together what comes while earlier work is under way, and gives each its own answer", async () => {
-    const { work, batches, end } = held();
+  it("batches entries that arrive while earlier work is in progress, and returns each its own result", async () => {
+    const { work, batches, end } = controlledWork();
     const call = createBatcher(work, { maxWeight: 10 });
     const first = call(1);
-    await turn();
+    await tick();
     const rest = [call(2), call(3), call(4)];
-    await turn();
+    await tick();
     expect(batches).to.deep.equal([[1]]);
     end();
     expect(await first).to.equal(10);
-    await turn();
+    await tick();
     expect(batches).to.deep.equal([[1], [2, 3, 4]]);
     end();
     expect(await Promise.all(rest)).to.deep.equal([20, 30, 40]);
   });
 
-  it("keeps batches within their weight, an entry above it alone, and as many at once as allowed", async () => {
-    const { work, batches, end } = held();
+  it("limits the weight and the number of batches, and lets a heavier entry go alone", async () => {
+    const { work, batches, end } = controlledWork();
     const call = createBatcher(work, { maxWeight: 5, concurrency: 2, weigh: n => n });
-    const answers = [2, 3, 9, 1, 1].map(n => call(n));
-    await turn();
+    const results = [2, 3, 9, 1, 1].map(n => call(n));
+    await tick();
     expect(batches).to.deep.equal([[2, 3], [9]]);
     end();
-    await turn();
+    await tick();
     expect(batches).to.deep.equal([[2, 3], [9], [1, 1]]);
     end();
     end();
-    expect(await Promise.all(answers)).to.deep.equal([20, 30, 90, 10, 10]);
+    expect(await Promise.all(results)).to.deep.equal([20, 30, 90, 10, 10]);
   });
 
-  it("waits for company for as long as it is told, and no longer once there is enough", async () => {
-    const { work, batches, end } = held();
+  it("lingers for more entries, but not once the flush weight is reached", async () => {
+    const { work, batches, end } = controlledWork();
     const call = createBatcher(work, { maxWeight: 10, concurrency: 2, lingerMs: 20, flushWeight: 3 });
     const few = [call(1), call(2)];
-    await turn();
+    await tick();
     expect(batches).to.deep.equal([]);
     await until(async () => batches.length === 1);
     expect(batches).to.deep.equal([[1, 2]]);
     const many = [call(3), call(4), call(5)];
-    await turn();
+    await tick();
     expect(batches).to.deep.equal([
       [1, 2],
       [3, 4, 5],
@@ -67,7 +67,7 @@ describe("gather", () => {
     expect(await Promise.all([...few, ...many])).to.deep.equal([10, 20, 30, 40, 50]);
   });
 
-  it("tries a batch that fails again one by one, so that one entry fails no other", async () => {
+  it("retries a failed batch entry by entry, so that a bad entry fails no other", async () => {
     const batches: number[][] = [];
     const call = createBatcher(
       async (batch: number[]) => {
@@ -83,18 +83,18 @@ describe("gather", () => {
     expect(batches).to.deep.equal([[1, 2, 3], [1], [2], [3]]);
   });
 
-  it("fails all alike with a store away, those that wait too, without asking it once for each", async () => {
-    let asked = 0;
+  it("fails every entry, waiting ones too, with one call if a store is unavailable", async () => {
+    let calls = 0;
     const call = createBatcher(
       async (): Promise<number[]> => {
-        asked += 1;
-        await turn();
+        calls += 1;
+        await tick();
         throw new AppError("unavailable", "away");
       },
       { maxWeight: 2 },
     );
     const errors = await Promise.all([1, 2, 3].map(n => rejection(call(n))));
     expect(errors.map(({ code }) => code)).to.deep.equal(["unavailable", "unavailable", "unavailable"]);
-    expect(asked).to.equal(1);
+    expect(calls).to.equal(1);
   });
 });

@@ -8,9 +8,9 @@ const SETTINGS = {
   HEADWATER_FAILPOINT: "runs-pushed",
 };
 
-/** What it does is seen in test/faults, where processes end themselves at each of these places. */
+/** test/faults shows what a failpoint does: there processes kill themselves at each of them. */
 describe("failpoint", () => {
-  it("is heard of in tests alone: no variable makes an installation's process kill itself", () => {
+  it("is read from the environment in tests only, so that no setting kills a process in production", () => {
     expect(readConfig(SETTINGS).failpoint).to.equal(undefined);
     expect(readConfig({ ...SETTINGS, NODE_ENV: "production" }).failpoint).to.equal(undefined);
     expect(readConfig({ ...SETTINGS, NODE_ENV: "test" }).failpoint).to.equal("runs-pushed");

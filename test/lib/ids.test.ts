@@ -5,13 +5,13 @@ import { derivedId, firstIdAt, isId, newId, timeOfId } from "../../src/lib/ids.t
 const ms = fc.integer({ min: 0, max: 3_000_000_000_000 });
 
 describe("ids", () => {
-  it("have a prefix and 16 URL-safe characters, and are never the same", () => {
+  it("have a prefix and 16 URL-safe characters, and are unique", () => {
     const ids = Array.from({ length: 5000 }, () => newId("dc"));
     expect(new Set(ids).size).to.equal(ids.length);
     for (const id of ids) expect(id).to.match(/^dc_[A-Za-z0-9]{16}$/);
   });
 
-  it("sort as their times do", () => {
+  it("sort by their times", () => {
     fc.assert(
       fc.property(ms, ms, (a, b) => {
         fc.pre(a !== b);
@@ -20,7 +20,7 @@ describe("ids", () => {
     );
   });
 
-  it("tell their time, whatever follows them; so do UUIDs of version 7, and no other text", () => {
+  it("contain their time, as UUIDs of version 7 do and other texts do not", () => {
     fc.assert(
       fc.property(ms, fc.string(), (at, tail) => {
         expect(timeOfId(newId("emit", at))).to.equal(at);
@@ -33,7 +33,7 @@ describe("ids", () => {
     }
   });
 
-  it("derived from the same parts are the same, from others are not, and stand at their time", () => {
+  it("are equal if derived from the same parts, differ otherwise, and begin with their time", () => {
     fc.assert(
       fc.property(ms, fc.string(), fc.string(), (at, a, b) => {
         const id = derivedId("dlv", at, a, b);
@@ -45,7 +45,7 @@ describe("ids", () => {
     );
   });
 
-  it("are told from other texts", () => {
+  it("are distinguished from other texts", () => {
     for (const text of [
       "",
       "dc_",

@@ -10,7 +10,7 @@ import { startReceiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
 import { environmentOf, spawnWorker, whenReady } from "../workers/worker-process.ts";
 
-/** Logs in a process of its own, whose stdout is the log, and answers its lines. */
+/** Runs a script that logs in a child process, whose stdout is the log; returns the parsed lines. */
 function linesOf(script: string, level = "info"): Record<string, unknown>[] {
   const logger = new URL("../../src/lib/logger.ts", import.meta.url).href;
   const code = `import { createLogger } from ${JSON.stringify(logger)};
@@ -44,7 +44,7 @@ const SECRET_NAMES = [
 describe("logger", function () {
   this.timeout(20_000);
 
-  it("writes JSON lines with time, level and process, from its level on", () => {
+  it("writes JSON lines with time, level and process, for its level and above", () => {
     const lines = linesOf(
       'log.debug("no"); log.info({ a: 1 }, "yes"); log.child({ job_id: "7" }).warn("too");',
     );
@@ -54,7 +54,7 @@ describe("logger", function () {
     expect(lines[1]).to.include({ level: "warn", job_id: "7", msg: "too" });
   });
 
-  it("never writes the value of a field that may hold a secret, however deep it lies", () => {
+  it("never writes the value of a field that may hold a secret, at any depth", () => {
     const at = (path: string[], name: string) =>
       path.reduceRight<unknown>((inner, key) => ({ [key]: inner, other: "shown" }), { [name]: SECRET });
     const path = fc.array(fc.constantFrom("headers", "request", "config", "a", "0"), { maxLength: 5 });
@@ -67,7 +67,7 @@ describe("logger", function () {
     for (const line of lines) expect(JSON.stringify(line)).to.include("[secret]").and.not.include(SECRET);
   });
 
-  it("tells of an error its type, message, code, stack and causes, and nothing that hangs on it", () => {
+  it("writes an error's type, message, code, stack and causes, and none of its other properties", () => {
     const [line] = linesOf(`
       const cause = Object.assign(new Error("inner"), { config: { headers: { "x-token": "${SECRET}" } } });
       const err = Object.assign(new TypeError("outer", { cause }), {
@@ -83,10 +83,9 @@ describe("logger", function () {
     expect(JSON.stringify(line)).not.to.include(SECRET);
   });
 
-  it("writes what refers to itself, and values that are no JSON, without throwing", () => {
-    const lines = linesOf(
-      'const a = { n: 1n, f() {}, d: new Date(0) }; a.self = a; log.info(a, "circle"); log.info({ e: new Error("in a field") }, "named otherwise");',
-    );
+  it("writes circular objects, and values that JSON does not know, without throwing", () => {
+    const lines = linesOf(`const a = { n: 1n, f() {}, d: new Date(0) }; a.self = a; log.info(a, "circle");
+      log.info({ e: new Error("in a field") }, "named otherwise");`);
     expect(lines[0]).to.include({ msg: "circle", d: "1970-01-01T00:00:00.000Z" });
     expect(JSON.stringify(lines[1])).to.include("in a field");
   });
@@ -110,8 +109,8 @@ describe("the logs of web and workers", function () {
   };
   const CODE = `export default { name: "Guarded", version: "0.0.1", dedupe: "unique",
     props: { http: "$.interface.http", db: "$.service.db", token: { type: "string", secret: true },
-      acme: { type: "app", app: "acme" }, refuse: { type: "string", optional: true } },
-    hooks: { async activate() { if (this.refuse) throw new Error("closed"); } },
+      acme: { type: "app", app: "acme" }, failing: { type: "string", optional: true } },
+    hooks: { async activate() { if (this.failing) throw new Error("closed"); } },
     run(event) {
       console.log("${SECRETS.logged}", this.token);
       this.db.set("token", this.token);
@@ -119,7 +118,7 @@ describe("the logs of web and workers", function () {
       if (event.path === "/fail") throw new Error("${SECRETS.thrown}" + this.token);
     } };`;
 
-  it("tell the whole main job at level debug, and no secret, key, header, query or payload", async () => {
+  it("hold no secret, key, header, query or payload at level debug, from request to delivery", async () => {
     const config = testConfig({ ADMIN_PASSWORD: SECRETS.admin });
     const platform = await openPlatform(config, "runs");
     const receiver = await startReceiver(500, 200);
@@ -138,10 +137,10 @@ describe("the logs of web and workers", function () {
       const api = new Api(`http://127.0.0.1:${port}/v1`, api_key);
       const props = { token: SECRETS.prop, acme: { $auth: { oauth_access_token: SECRETS.auth } } };
       const source = await api.createSource({ component_code: CODE, configured_props: props });
-      const refused = await api.request("POST", "/sources", {
-        body: { component_code: CODE, configured_props: { ...props, refuse: "yes" } },
+      const rejected = await api.request("POST", "/sources", {
+        body: { component_code: CODE, configured_props: { ...props, failing: "yes" } },
       });
-      expect(refused.status).to.equal(400);
+      expect(rejected.status).to.equal(400);
       await api.request("PUT", `/sources/${source.id}`, { body: { configured_props: { token: 7 } } });
       const webhook = await api.expect(201, "POST", "/webhooks", {
         query: { url: `${receiver.url}?key=${SECRETS.url}` },
@@ -168,12 +167,14 @@ describe("the logs of web and workers", function () {
       await fetch(`http://127.0.0.1:${port}/in/${SECRETS.query}`);
       const output = () => processes.map(one => one.output()).join("");
       await until(() => receiver.requests.length >= 4, { what: "the attempts" });
-      await until(() => (output().match(/"queue":"deliveries"/g) ?? []).length >= 6, { what: "their lines" });
+      await until(() => (output().match(/"queue":"deliveries"/g) ?? []).length >= 6, {
+        what: "their log lines",
+      });
       await api.expect(204, "DELETE", `/sources/${source.id}`);
       for (const one of processes) one.kill("SIGTERM");
       for (const one of processes) expect(await one.ended).to.equal(0);
 
-      expect(JSON.parse(receiver.requests[0]?.raw ?? "").token, "the job itself was done").to.equal(
+      expect(JSON.parse(receiver.requests[0]?.raw ?? "").token, "the event was delivered").to.equal(
         SECRETS.prop,
       );
       const logs = output();

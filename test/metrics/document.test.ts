@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { CATALOGUE } from "../../src/metrics/catalogue.ts";
 import { metricsDocument } from "../../src/metrics/document.ts";
+import { read } from "../docs/repository.ts";
 
-const committed = readFileSync(new URL("../../docs/metrics.md", import.meta.url), "utf8");
+const committed = read("docs/metrics.md");
 
 describe("docs/metrics.md", () => {
   it("is committed as the catalogue generates it", () => {

@@ -3,7 +3,7 @@ import { CATALOGUE } from "../../src/metrics/catalogue.ts";
 import { Metrics } from "../../src/metrics/metrics.ts";
 
 describe("the metrics of a process", () => {
-  it("carry help and type for each metric that the process exposes", async () => {
+  it("have help and type for each metric that the process exposes", async () => {
     const metrics = new Metrics();
     metrics.count("runs_total", { outcome: "ok" });
     metrics.observe("sandbox_wait_seconds", 0.2);

@@ -28,7 +28,7 @@ describe("the list of queues", () => {
     }
   });
 
-  it("covers every process of the Procfile but web", () => {
+  it("covers every process of the Procfile except web", () => {
     const processes = [...procfile.matchAll(/^([a-z-]+):/gm)].map(([, process]) => process);
     expect(processes).to.have.members(["web", ...consumedQueues.map(({ name }) => name)]);
   });

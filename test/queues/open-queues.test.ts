@@ -28,22 +28,22 @@ describe("opening the queues", function () {
     return redis;
   };
 
-  /** What is said of the connection until the queues are open. */
+  /** Opens the queues, and counts the warnings about the connection. */
   function opening(client: RedisClient, deadlineMs: number) {
     const log = createLogger("test", "silent");
-    let complaints = 0;
+    let warnings = 0;
     log.warn = () => {
-      complaints += 1;
+      warnings += 1;
     };
     const queues = openQueues([runs], { redis: client, prefix: "open", log, deadlineMs });
-    return { queues, complaints: () => complaints };
+    return { queues, warnings: () => warnings };
   }
 
-  it("outlasts a Redis that hangs at that moment: what is put on them then is taken", async () => {
+  it("waits for a Redis that hangs, and the queues accept jobs afterwards", async () => {
     const client = await connected(openProducerRedis);
     server.freeze();
-    const { queues, complaints } = opening(client, 10_000);
-    await until(() => complaints() > 0, { what: "the first command to fail" });
+    const { queues, warnings } = opening(client, 10_000);
+    await until(() => warnings() > 0, { what: "the first command to fail" });
     server.thaw();
     const opened = await queues;
     await enqueue(opened, runs.jobs.notify, { source_id: "dc_1" });
@@ -51,7 +51,7 @@ describe("opening the queues", function () {
     await openedQueue(opened, runs).close();
   });
 
-  it("gives up at its deadline, whether commands fail or wait", async () => {
+  it("fails at its deadline, whether commands fail or wait", async () => {
     for (const open of [openProducerRedis, openWorkerRedis]) {
       const client = await connected(open);
       server.freeze();
@@ -67,7 +67,7 @@ describe("opening the queues", function () {
 });
 
 describe("the scheduler of the queues", () => {
-  it("reads cron patterns with the parser that timers are checked and described with", () => {
+  it("parses cron patterns with the same version of cron-parser that validates timers", () => {
     const own = createRequire(import.meta.url);
     const bullmqs = createRequire(own.resolve("bullmq"));
     expect(bullmqs.resolve("cron-parser")).to.equal(own.resolve("cron-parser"));

@@ -18,7 +18,7 @@ describe("publishing emissions", () => {
   });
   after(() => platform.destroy());
 
-  it("puts what comes at the same time into few jobs, in order, and ends when Redis has it", async () => {
+  it("packs emissions that arrive together into few jobs, in order, and resolves once Redis has them", async () => {
     const publish = openPublisher(platform.queues);
     const emitter_id = newId("p");
     await Promise.all(Array.from({ length: 150 }, (_, n) => publish({ ...emission(n), emitter_id })));
@@ -29,11 +29,11 @@ describe("publishing emissions", () => {
     );
   });
 
-  it("leaves a single emission as it is, the job that anybody may enqueue", () => {
+  it("enqueues a single emission as the public job, unchanged", () => {
     expect(packEmissions([emission(1)])).to.deep.equal([emission(1)]);
   });
 
-  it("keeps jobs within their number and bytes, an event above them alone", () => {
+  it("limits a job's emissions and bytes, and gives an oversized event a job of its own", () => {
     const many = Array.from({ length: EMISSIONS_PER_JOB + 1 }, (_, n) => emission(n));
     expect(packEmissions(many).map(job => emissionsIn(job).length)).to.deep.equal([EMISSIONS_PER_JOB, 1]);
     const large = "x".repeat(300 * 1024);

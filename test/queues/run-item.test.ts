@@ -14,8 +14,8 @@ const candidate = {
   active: true,
 };
 
-describe("what waits in a source's line", () => {
-  const taken: Record<string, unknown>[] = [
+describe("an item of a run queue", () => {
+  const valid: Record<string, unknown>[] = [
     triggered,
     { ...triggered, kind: "timer", event: null },
     { ...triggered, kind: "event", hops: 3, reply_to: "p" },
@@ -30,38 +30,38 @@ describe("what waits in a source's line", () => {
     },
     { kind: "change", run_id: "r", at_ms: 1, op: "update", candidate },
     { kind: "change", run_id: "r", at_ms: 1, op: "delete" },
-    // Of a later version, during an update that rolls.
+    // Written by a later version, during a rolling update.
     { ...triggered, something_new: true },
   ];
-  for (const item of taken) {
-    it(`is read as it was put there: ${JSON.stringify(item).slice(0, 60)}`, () => {
+  for (const item of valid) {
+    it(`is parsed as it was written: ${JSON.stringify(item).slice(0, 60)}`, () => {
       expect(parseRunItem(JSON.stringify(item))).to.deep.equal(item as unknown as RunItem);
     });
   }
 
-  const refused: [string, string][] = [
+  const invalid: [string, string][] = [
     ["an unknown kind", JSON.stringify({ ...triggered, kind: "magic" })],
     ["no event", JSON.stringify({ kind: "http", run_id: "run_1", at_ms: 1 })],
     ["no run id", JSON.stringify({ ...triggered, run_id: undefined })],
-    ["a time that is no number", JSON.stringify({ ...triggered, at_ms: "now" })],
+    ["a time that is not a number", JSON.stringify({ ...triggered, at_ms: "now" })],
     ["negative hops", JSON.stringify({ ...triggered, hops: -1 })],
     ["an unknown change", JSON.stringify({ kind: "change", run_id: "r", at_ms: 1, op: "rename" })],
     [
-      "half a candidate",
+      "an incomplete candidate",
       JSON.stringify({ kind: "change", run_id: "r", at_ms: 1, op: "update", candidate: {} }),
     ],
     ["a list", "[]"],
     ["nothing", "null"],
   ];
-  for (const [what, text] of refused) {
-    it(`is refused with ${what}`, () => {
+  for (const [what, text] of invalid) {
+    it(`is rejected as invalid: ${what}`, () => {
       expect(() => parseRunItem(text))
         .to.throw(AppError)
         .with.property("code", "invalid");
     });
   }
 
-  it("is refused when it is no JSON, as a failure of its own", () => {
+  it("throws SyntaxError if it is not JSON", () => {
     expect(() => parseRunItem("{")).to.throw(SyntaxError);
   });
 });

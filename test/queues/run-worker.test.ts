@@ -7,7 +7,7 @@ import { workerOptions } from "../../workers/worker-options.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
 
-/** Any queue would do: this one's jobs are kept when they are done. */
+/** Any queue will do; this queue keeps completed jobs. */
 const QUEUE = deletions;
 
 describe("a worker", () => {
@@ -22,14 +22,14 @@ describe("a worker", () => {
   });
 
   const queue = () => openedQueue(platform.queues, QUEUE);
-  const work = (handle: (work: JobContext<{ emitter_id: string }>) => Promise<undefined>) => {
+  const startWorker = (handle: (context: JobContext<{ emitter_id: string }>) => Promise<undefined>) => {
     worker = runWorker(QUEUE, { deletions: handle }, workerOptions(platform, QUEUE));
   };
 
-  it("lets a job whose store is away wait, without using up its attempts", async () => {
+  it("delays a job while a store is away, without using up its attempts", async () => {
     let calls = 0;
     await queue().add(QUEUE.name, { emitter_id: "dc_1" }, { attempts: 1 });
-    work(async () => {
+    startWorker(async () => {
       calls += 1;
       if (calls < 3) throw new AppError("unavailable", "the store is away");
       return undefined;
@@ -38,10 +38,10 @@ describe("a worker", () => {
     expect(calls).to.equal(3);
   });
 
-  it("gives a job that comes again what its handler kept for it", async () => {
+  it("starts a repeated job with the payload that its handler saved", async () => {
     const seen: string[] = [];
     await queue().add(QUEUE.name, { emitter_id: "dc_1" }, { attempts: 1 });
-    work(async ({ job, updateJob }) => {
+    startWorker(async ({ job, updateJob }) => {
       seen.push(job.emitter_id);
       if (seen.length > 1) return undefined;
       await updateJob({ ...job, emitter_id: "dc_2" });
@@ -51,14 +51,14 @@ describe("a worker", () => {
     expect(seen).to.deep.equal(["dc_1", "dc_2"]);
   });
 
-  it("does a job once that is given out again to the process that has it in hand", async () => {
+  it("handles a job once if it is started again in the process that is handling it", async () => {
     let calls = 0;
     let end = () => {};
     const released = new Promise<undefined>(resolve => {
       end = () => resolve(undefined);
     });
     await enqueue(platform.queues, QUEUE.jobs.deletions, { emitter_id: "dc_1" });
-    work(() => {
+    startWorker(() => {
       calls += 1;
       return released;
     });
@@ -68,25 +68,25 @@ describe("a worker", () => {
     });
     await platform.redis.del(`${queue().toKey(job?.id ?? "")}:lock`);
     await until(async () => ((await queue().getJob(job?.id ?? ""))?.attemptsStarted ?? 0) > 1, {
-      what: "the job to be given out again",
+      what: "the job to be started again",
     });
     end();
     await until(async () => (await queue().getJobCountByTypes("completed")) === 1);
     expect(calls).to.equal(1);
   });
 
-  it("tells a handler that it is to stop, and gives back what does not end in time", async () => {
+  it("signals to handlers that it is stopping, and returns a job that does not end in time", async () => {
     await enqueue(platform.queues, QUEUE.jobs.deletions, { emitter_id: "dc_1" });
-    let given: JobContext<{ emitter_id: string }> | undefined;
-    work(async current => {
-      given = current;
+    let context: JobContext<{ emitter_id: string }> | undefined;
+    startWorker(async current => {
+      context = current;
       await new Promise(resolve => current.signal.addEventListener("abort", resolve));
       throw new AppError("unavailable", "stopped");
     });
-    await until(() => given);
-    expect(given?.isStopping()).to.equal(false);
+    await until(() => context);
+    expect(context?.isStopping()).to.equal(false);
     const closing = worker?.close(100);
-    expect(given?.isStopping()).to.equal(true);
+    expect(context?.isStopping()).to.equal(true);
     await closing;
     expect(await queue().getJobCountByTypes("delayed", "waiting")).to.equal(1);
   });

@@ -35,8 +35,8 @@ describe("reconciling", () => {
   const changes = async (id: string) =>
     (await platform.redis.lrange(platform.keys.changeQueue(id), 0, -1)).map(parseRunItem);
 
-  /** A run that waits in a source's line since a minute. */
-  async function waiting(sourceId = newId("dc")): Promise<string> {
+  /** Pushes a run that has waited in the source's run queue for a minute. */
+  async function pushOldRun(sourceId = newId("dc")): Promise<string> {
     const item = { kind: "http", run_id: newId("run"), at_ms: 1, event: {} };
     await platform.runQueue.push(sourceId, [JSON.stringify(item)], 0);
     await platform.redis.zadd(platform.keys.sourcesWithRuns(), Date.now() - 60_000, sourceId);
@@ -60,58 +60,59 @@ describe("reconciling", () => {
     return row;
   }
 
-  it("mends nothing where nothing is broken", async () => {
+  it("repairs nothing if nothing is broken", async () => {
     await record(60_000);
     await storeSource(platform, { updated_at: seconds(60_000) });
     expect(await reconcile(platform)).to.deep.equal(NOTHING);
     expect([await jobs(runs), await jobs(emissions)]).to.deep.equal([[], []]);
   });
 
-  it("wakes the workers for runs that wait with nobody at work, but for none in somebody's hands", async () => {
-    const stuck = await waiting();
-    const held = await waiting();
+  it("notifies the workers of runs that wait without a lease, but not of claimed or recent ones", async () => {
+    const stalled = await pushOldRun();
+    const held = await pushOldRun();
     await platform.runQueue.claim(held, "a worker", 60_000, 1);
-    const fresh = await waiting();
+    const fresh = await pushOldRun();
     await platform.redis.zadd(platform.keys.sourcesWithRuns(), Date.now(), fresh);
     expect(await reconcile(platform)).to.deep.equal({ ...NOTHING, run_queues: 1 });
-    expect(await jobs(runs)).to.deep.equal([{ source_id: stuck }]);
+    expect(await jobs(runs)).to.deep.equal([{ source_id: stalled }]);
   });
 
-  it("wakes them for a run whose worker was killed, once its lease is over", async () => {
-    const killed = await waiting();
+  it("notifies the workers of a run whose worker was killed, once its lease has expired", async () => {
+    const killed = await pushOldRun();
     await platform.runQueue.claim(killed, "a killed worker", 60_000, 1);
     await platform.redis.del(platform.keys.runLease(killed));
     expect(await reconcile(platform)).to.include({ run_queues: 1 });
   });
 
-  it("sends the emissions of a run that ended and never sent them, in their order, once", async () => {
+  it("enqueues the emissions of a run that ended without enqueueing them, in order, once", async () => {
     const emission = (n: number) => ({ emitter_id: newId("dc"), emit_id: `run-${n}`, event: { n } });
-    const forgotten = await record(60_000, [emission(0), emission(1)]);
-    const young = await record(0, [emission(2)]);
+    const lost = await record(60_000, [emission(0), emission(1)]);
+    const recent = await record(0, [emission(2)]);
     expect(await reconcile(platform)).to.deep.equal({ ...NOTHING, outboxes: 1 });
     const sent = (await jobs(emissions)).flatMap(emissionsIn);
     expect(sent.map(job => job.emit_id)).to.deep.equal(["run-0", "run-1"]);
     const rows = await RunRecords(platform.mongo).find().sort({ _id: 1 }).lean();
     expect(rows.map(row => [row._id, row.outbox?.length ?? 0])).to.have.deep.members([
-      [forgotten._id, 0],
-      [young._id, 1],
+      [lost._id, 0],
+      [recent._id, 1],
     ]);
     expect(await reconcile(platform)).to.deep.equal(NOTHING);
   });
 
-  it("asks again for the deletion of a source that nobody finished, unless it stands in line", async () => {
+  it("enqueues the deletion of a source again if it was not finished and is not queued", async () => {
     const old = { state: "deleting", active: false, updated_at: seconds(60_000) } as const;
-    const left = await storeSource(platform, old);
-    const busy = await storeSource(platform, old);
-    await platform.runQueue.push(busy._id, ["{}"], 0);
-    await storeSource(platform, { ...old, updated_at: seconds(0) });
+    const unfinished = await storeSource(platform, old);
+    const queued = await storeSource(platform, old);
+    await platform.runQueue.push(queued._id, ["{}"], 0);
+    // Five seconds ahead: work is lost after a second here, and this source must stay recent on a busy machine.
+    await storeSource(platform, { ...old, updated_at: seconds(-5000) });
     expect(await reconcile(platform)).to.include({ deleting: 1 });
-    expect((await changes(left._id))[0]).to.include({ kind: "change", op: "delete" });
-    expect(await platform.runQueue.length(busy._id)).to.equal(1);
-    expect(await reconcile(platform), "it stands in line now").to.include({ deleting: 0 });
+    expect((await changes(unfinished._id))[0]).to.include({ kind: "change", op: "delete" });
+    expect(await platform.runQueue.length(queued._id)).to.equal(1);
+    expect(await reconcile(platform), "it is queued now").to.include({ deleting: 0 });
   });
 
-  it("drops a deployment that its creator gave up long ago, and no other", async () => {
+  it("deletes a deployment that its request gave up long ago, and no other", async () => {
     const abandoned = await storeSource(platform, { state: "deploying", updated_at: seconds(16 * 60_000) });
     const underWay = await storeSource(platform, { state: "deploying", updated_at: seconds(60_000) });
     const ready = await storeSource(platform, { updated_at: seconds(16 * 60_000) });
@@ -121,25 +122,25 @@ describe("reconciling", () => {
     expect(abandoned._id).not.to.equal(underWay._id);
   });
 
-  it("mends the rest where one thing can't be mended", async () => {
+  it("repairs everything else if one repair fails", async () => {
     const timer = { timezone: null, interval_seconds: null };
     await storeSource(platform, { timer: { ...timer, cron: "of an older version" } });
     const ticking = await storeSource(platform, { timer: { ...timer, cron: null, interval_seconds: 3600 } });
     const broken = await record(60_000);
-    await RunRecords(platform.mongo).updateOne({ _id: broken._id }, { $set: { outbox: ["no JSON"] } });
-    const left = await storeSource(platform, {
+    await RunRecords(platform.mongo).updateOne({ _id: broken._id }, { $set: { outbox: ["not JSON"] } });
+    const unfinished = await storeSource(platform, {
       state: "deleting",
       active: false,
       updated_at: seconds(60_000),
     });
     expect(await reconcile(platform)).to.deep.equal({ ...NOTHING, timers: 1, deleting: 1 });
     expect(await openedQueue(platform.queues, runs).getJobScheduler(ticking._id)).to.be.an("object");
-    expect(await changes(left._id)).to.have.length(1);
+    expect(await changes(unfinished._id)).to.have.length(1);
   });
 
-  it("is done by one process at a time, again and again, and counted", async () => {
+  it("is repeated by one process at a time, and counts its repairs", async () => {
     await acquireLock(platform.redis, platform.keys.reconcilerLock(), "another process", 60_000);
-    const stuck = await waiting();
+    const stalled = await pushOldRun();
     const stop = startReconciling(platform);
     try {
       await until(
@@ -147,12 +148,12 @@ describe("reconciling", () => {
       );
       expect(await jobs(runs)).to.deep.equal([]);
       await platform.redis.del(platform.keys.reconcilerLock());
-      await until(async () => (await jobs(runs)).length > 0, { what: "the next round" });
+      await until(async () => (await jobs(runs)).length > 0, { what: "the next pass" });
       expect(await platform.redis.get(platform.keys.reconcilerLock())).to.equal(platform.processId);
     } finally {
       await stop();
     }
-    expect((await jobs(runs))[0]).to.deep.equal({ source_id: stuck });
+    expect((await jobs(runs))[0]).to.deep.equal({ source_id: stalled });
     expect(await platform.metrics.valueOf("reconciled_total", { step: "run_queues" })).to.be.at.least(1);
   });
 });

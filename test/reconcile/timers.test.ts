@@ -44,7 +44,7 @@ describe("reconciling timers", () => {
     return _id;
   }
 
-  it("sets the timers that are missing, as after the loss of Redis, and then leaves them alone", async () => {
+  it("sets missing timers, as after a loss of Redis, and changes nothing the second time", async () => {
     const interval = await timerSource();
     const cron = await timerSource({
       timer: { cron: "0 3 * * *", timezone: "Europe/Berlin", interval_seconds: null },
@@ -56,14 +56,14 @@ describe("reconciling timers", () => {
     expect(await reconcileTimers(platform)).to.deep.equal({ timers: 0 });
   });
 
-  it("mends a timer that ticks otherwise than its source says", async () => {
+  it("repairs a timer whose interval differs from its source's", async () => {
     const source = await timerSource();
     await queue().upsertJobScheduler(source, { every: 5000 }, { name: "tick", data: { source_id: source } });
     expect(await reconcileTimers(platform)).to.deep.equal({ timers: 1 });
     expect((await schedulers())[0]?.every).to.equal(3_600_000);
   });
 
-  it("removes timers of sources that are gone, disabled or without one", async () => {
+  it("removes timers of sources that are deleted, deleting or disabled", async () => {
     const disabled = await timerSource({ active: false });
     const deleting = await timerSource({ state: "deleting" });
     for (const key of [disabled, deleting, newId("dc")]) {
@@ -73,7 +73,7 @@ describe("reconciling timers", () => {
     expect(await schedulers()).to.deep.equal([]);
   });
 
-  /** Takes the job of the next tick away, as when it was lost. */
+  /** Removes the job of the next tick, as if it was lost. */
   async function loseTick(source: string): Promise<void> {
     const next = (await queue().getJobScheduler(source))?.next;
     const id = `repeat:${source}:${next}`;
@@ -83,7 +83,7 @@ describe("reconciling timers", () => {
   }
   const later = () => ({ ...platform, clock: () => Date.now() + 2 * 3_600_000 });
 
-  it("sets a timer anew whose tick is gone, and reports it", async () => {
+  it("sets a timer again whose tick was lost, and counts it as late", async () => {
     const source = await timerSource();
     await reconcileTimers(platform);
     await loseTick(source);
@@ -92,14 +92,14 @@ describe("reconciling timers", () => {
     expect((await schedulers()).map(({ key }) => key)).to.deep.equal([source]);
   });
 
-  it("leaves a late tick to the worker that will take it, and reports it", async () => {
+  it("does not set a timer again whose late tick is still queued, and counts it as late", async () => {
     await timerSource();
     await reconcileTimers(platform);
     expect(await reconcileTimers(later())).to.deep.equal({ timers: 0 });
     expect(await platform.metrics.valueOf("timers_late_total")).to.equal(1);
   });
 
-  it("makes up once for the last moment of a cron timer that had no scheduler, but for none before its last change", async () => {
+  it("ticks once for the moments that a cron timer missed, but not for those before its last change", async () => {
     const daily = { cron: "0 3 * * *", timezone: "UTC", interval_seconds: null };
     const old = await timerSource({ timer: daily });
     const changed = await timerSource({ timer: daily, updated_at: Math.floor(Date.now() / 1000) });

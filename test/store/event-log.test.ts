@@ -18,7 +18,7 @@ describe("event log", () => {
   });
   after(() => platform.destroy());
 
-  it("gives strictly increasing ids to concurrent writers, whichever stream they write", async () => {
+  it("assigns strictly increasing ids to concurrent writers of all streams", async () => {
     const emitter = newId("dc");
     const streams = ["emits", "errors", "logs"] as const;
     const appended = await Promise.all(
@@ -31,7 +31,7 @@ describe("event log", () => {
     expect(scores).to.deep.equal([...scores].sort((a, b) => a - b));
   });
 
-  it("stays above the last id when the clock was ahead before", async () => {
+  it("stays above the last id if the clock was ahead before", async () => {
     const emitter = newId("dc");
     const ahead = (Date.now() + 3_600_000) * 1024 + 5;
     await platform.redis.set(platform.keys.lastEventScore(emitter), String(ahead));
@@ -39,11 +39,11 @@ describe("event log", () => {
     expect(eventScore(eventId)).to.equal(ahead + 1);
   });
 
-  it("answers the same emit id with the event id it had, and stores nothing twice", async () => {
+  it("returns the same event id for a repeated emit id, and stores nothing twice", async () => {
     const emitter = newId("dc");
     const first = await append(platform.eventLog, emitter, "emits", summary("same"));
-    const again = await append(platform.eventLog, emitter, "emits", summary("same", "other"));
-    expect(again).to.deep.equal({ eventId: first.eventId, isNew: false, trimmed: [] });
+    const repeated = await append(platform.eventLog, emitter, "emits", summary("same", "other"));
+    expect(repeated).to.deep.equal({ eventId: first.eventId, isNew: false, trimmed: [] });
     const { rows, total } = await platform.eventLog.page(emitter, "emits", { limit: 10 });
     expect(total).to.equal(1);
     expect(rows[0]?.event.raw_event).to.equal("same");
@@ -53,8 +53,8 @@ describe("event log", () => {
     const emitter = newId("dc");
     const entries = Array.from({ length: 1500 }, (_, n) => ({ summary: summary(`e${n}`) }));
     const { events } = await platform.eventLog.append(emitter, "emits", entries);
-    const [again] = (await platform.eventLog.append(emitter, "emits", entries.slice(0, 1))).events;
-    expect(again).to.deep.equal({ eventId: events[0]?.eventId, isNew: false });
+    const [repeated] = (await platform.eventLog.append(emitter, "emits", entries.slice(0, 1))).events;
+    expect(repeated).to.deep.equal({ eventId: events[0]?.eventId, isNew: false });
     const seen = platform.keys.seenEmits(emitter);
     const anHourAgo = (Date.now() - 3_600_000) * SLOTS_PER_MS;
     await platform.redis.zadd(seen, ...entries.flatMap((_, n) => [anHourAgo + n, `e${n}`]));
@@ -63,7 +63,7 @@ describe("event log", () => {
     expect(await platform.redis.zscore(seen, "e501")).to.equal(String(anHourAgo + 501));
   });
 
-  it("gives emissions stored together ids in their order, those seen before the ids they had", async () => {
+  it("assigns ids to emissions stored together in order, and returns the old id of a repeated one", async () => {
     const emitter = newId("dc");
     const { eventId } = await append(platform.eventLog, emitter, "emits", summary("b"));
     const { events } = await platform.eventLog.append(
@@ -71,9 +71,9 @@ describe("event log", () => {
       "emits",
       ["a", "b", "c", "a"].map(id => ({ summary: summary(id) })),
     );
-    const [a, b, c, again] = events;
+    const [a, b, c, repeated] = events;
     expect(b).to.deep.equal({ eventId, isNew: false });
-    expect(again).to.deep.equal({ eventId: a?.eventId, isNew: false });
+    expect(repeated).to.deep.equal({ eventId: a?.eventId, isNew: false });
     const order = [eventId, a?.eventId, c?.eventId].map(id => eventScore(id ?? "") ?? 0);
     expect(order).to.deep.equal([...order].sort((x, y) => x - y));
     expect(new Set(order).size).to.equal(3);
@@ -81,7 +81,7 @@ describe("event log", () => {
     expect(rows.map(row => row.metadata.emit_id)).to.deep.equal(["c", "a", "b"]);
   });
 
-  it("keeps the last 100 of a stream whatever number comes at once", async () => {
+  it("keeps the last 100 of a stream, however many are appended at once", async () => {
     const emitter = newId("dc");
     const entries = Array.from({ length: EVENTS_KEPT + 50 }, (_, i) => ({ summary: summary(`e${i}`) }));
     await platform.eventLog.append(emitter, "emits", entries);
@@ -91,7 +91,7 @@ describe("event log", () => {
     expect(await platform.redis.hlen(platform.keys.eventSummaries(emitter, "emits"))).to.equal(EVENTS_KEPT);
   });
 
-  it("keeps the last 100 of each stream and names what fell out that is stored elsewhere", async () => {
+  it("keeps the last 100 of each stream, and returns trimmed events whose payload is stored elsewhere", async () => {
     const emitter = newId("dc");
     const ids: string[] = [];
     let trimmed: string[] = [];
@@ -110,7 +110,7 @@ describe("event log", () => {
     expect(await platform.redis.hlen(platform.keys.eventSummaries(emitter, "emits"))).to.equal(EVENTS_KEPT);
   });
 
-  it("pages both ways without losing or doubling a row, from a deleted cursor too", async () => {
+  it("pages both ways without a lost or repeated row, also from a deleted cursor", async () => {
     const emitter = newId("dc");
     const ids: string[] = [];
     for (let i = 0; i < 25; i++)
@@ -127,7 +127,7 @@ describe("event log", () => {
     expect(await read({ limit: 5, before: newest[0] as string })).to.deep.equal([]);
   });
 
-  it("deletes exactly the range a model says", async () => {
+  it("deletes exactly the range that a model deletes", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 12 }),
@@ -159,7 +159,7 @@ describe("event log", () => {
 });
 
 describe("event ids", () => {
-  it("and their scores turn into each other, and order the same way", () => {
+  it("convert to scores and back, and sort in the same order", () => {
     const score = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
     fc.assert(
       fc.property(score, score, (a, b) => {
@@ -172,7 +172,7 @@ describe("event ids", () => {
     expect(eventMs("1598497183000-0")).to.equal(1598497183000);
   });
 
-  it("of a wrong form are none", () => {
+  it("have no score if they are malformed", () => {
     for (const text of ["", "1", "1-", "-1", "a-b", "1-1-1", "1 -1", "99999999999999-0"]) {
       expect(eventScore(text), text).to.equal(null);
     }

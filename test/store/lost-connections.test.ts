@@ -10,28 +10,28 @@ const opened = channel("net.client.socket");
 
 describe("a connection to MongoDB that was just lost", () => {
   const sockets = new Set<Socket>();
-  const note = (message: unknown) => void sockets.add((message as { socket: Socket }).socket);
+  const remember = (message: unknown) => void sockets.add((message as { socket: Socket }).socket);
   let mongo: Connection;
 
   before(async () => {
-    opened.subscribe(note);
+    opened.subscribe(remember);
     mongo = await openMongo(testConfig().mongodbUrl, { producer: true, deadlineMs: 5000 });
   });
   after(async () => {
-    opened.unsubscribe(note);
+    opened.unsubscribe(remember);
     await mongo.dropDatabase();
     await mongo.close();
   });
 
-  for (const [what, work] of Object.entries({
+  for (const [what, query] of Object.entries({
     "a read": () => Organizations(mongo).findOne({ _id: "o_absent" }).lean(),
     "a write": () => Organizations(mongo).deleteOne({ _id: "o_absent" }),
   })) {
-    it(`holds ${what} no longer than it takes to open another`, async () => {
-      await work();
-      // Closed a turn later: until then the driver takes them to be good.
+    it(`delays ${what} only until a new connection is open`, async () => {
+      await query();
+      // They are closed a moment later: until then the driver takes them to be usable.
       for (const socket of sockets) socket.destroy();
-      expect(await work()).not.to.equal(undefined);
+      expect(await query()).not.to.equal(undefined);
     });
   }
 });

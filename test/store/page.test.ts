@@ -29,13 +29,13 @@ describe("pages of a collection", () => {
   });
   after(() => platform.destroy());
 
-  it("are newest first, with the ids of both ends as cursors and the count of the whole list", async () => {
+  it("are newest first, with the ids of both ends as cursors, and the count of the whole list", async () => {
     const first = await page({ limit: 10 });
     expect(first.rows.map(({ _id }) => _id)).to.deep.equal(newestFirst.slice(0, 10));
     expect(first).to.include({ totalCount: 25, startCursor: newestFirst[0], endCursor: newestFirst[9] });
   });
 
-  it("have null cursors when empty", async () => {
+  it("have null cursors if they are empty", async () => {
     expect(await page({ limit: 10 }, "u_none")).to.deep.equal({
       rows: [],
       totalCount: 0,
@@ -48,7 +48,7 @@ describe("pages of a collection", () => {
     });
   });
 
-  it("give every row exactly once to who pages on, whatever the size", async () => {
+  it("hold every row exactly once, whatever the page size", async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 30 }), async limit => {
         const seen: string[] = [];
@@ -63,20 +63,20 @@ describe("pages of a collection", () => {
     );
   });
 
-  it("give with `before` the page just before the cursor, newest first", async () => {
+  it("end just before the cursor with `before`, newest first", async () => {
     expect(await idsOf({ limit: 10, before: newestFirst[15] ?? "" })).to.deep.equal(newestFirst.slice(5, 15));
     expect(await idsOf({ limit: 10, before: newestFirst[3] ?? "" })).to.deep.equal(newestFirst.slice(0, 3));
     expect(await idsOf({ limit: 10, before: newestFirst[0] ?? "" })).to.deep.equal([]);
   });
 
-  it("go on from a cursor whose row was deleted", async () => {
+  it("continue from a cursor whose row was deleted", async () => {
     const gone = newestFirst[9] ?? "";
     const row = await model().findOneAndDelete({ _id: gone }).lean();
     expect(await idsOf({ limit: 3, after: gone })).to.deep.equal(newestFirst.slice(10, 13));
     if (row) await model().insertOne(row);
   });
 
-  it("respect a filter's own bounds on the id", async () => {
+  it("respect a filter's bounds on the id", async () => {
     const found = await pageOf(
       model(),
       { owner_id: "u_1", _id: { $lt: newestFirst[4] ?? "" } },

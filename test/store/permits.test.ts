@@ -3,19 +3,19 @@ import { newId } from "../../src/lib/ids.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
 
-describe("places of a webhook", () => {
+describe("permits of a webhook", () => {
   let platform: TestPlatform;
   let id: string;
   const ttlMs = 60_000;
   const job = (n: number) => JSON.stringify({ delivery_id: `dlv_${n}`, webhook_id: id, generation: 1 });
-  const enter = (n: number, limits: { permits?: number; perSecond?: number | null } = {}) =>
+  const acquireOrWait = (n: number, limits: { permits?: number; perSecond?: number | null } = {}) =>
     platform.permits.acquireOrWait(id, `dlv_${n}-0`, job(n), {
       permits: 9,
       perSecond: null,
       ttlMs,
       ...limits,
     });
-  const leave = (names: string[], limits: { permits?: number; perSecond?: number | null } = {}) =>
+  const release = (names: string[], limits: { permits?: number; perSecond?: number | null } = {}) =>
     platform.permits.release(id, names, { permits: 9, perSecond: null, ttlMs, ...limits });
 
   before(async () => {
@@ -26,51 +26,51 @@ describe("places of a webhook", () => {
   });
   after(() => platform.destroy());
 
-  it("need a token too where the rate is limited, and say when the next one comes", async () => {
+  it("need a token too if the rate is limited, and report when the next token is available", async () => {
     const limits = { perSecond: 8 };
-    expect(await enter(1, limits)).to.deep.equal({ acquired: true, tokenInMs: 0 });
-    expect((await enter(2, limits)).acquired).to.equal(true);
-    const third = await enter(3, limits);
+    expect(await acquireOrWait(1, limits)).to.deep.equal({ acquired: true, tokenInMs: 0 });
+    expect((await acquireOrWait(2, limits)).acquired).to.equal(true);
+    const third = await acquireOrWait(3, limits);
     expect(third.acquired).to.equal(false);
     expect(third.tokenInMs).to.be.within(1, 125);
-    expect(await enter(1, limits), "one that has its place needs no other token").to.include({
+    expect(await acquireOrWait(1, limits), "a job that holds its permit needs no second token").to.include({
       acquired: true,
     });
   });
 
-  it("ask for no token where it is a place that is missing, and give both to who is next in line", async () => {
+  it("use no token while a permit is missing, and grant both to the next on the waitlist", async () => {
     const limits = { permits: 1, perSecond: 4 };
-    await enter(1, limits);
-    expect(await enter(2, limits)).to.deep.equal({ acquired: false, tokenInMs: 0 });
-    const { granted, tokenInMs } = await leave(["dlv_1-0"], limits);
+    await acquireOrWait(1, limits);
+    expect(await acquireOrWait(2, limits)).to.deep.equal({ acquired: false, tokenInMs: 0 });
+    const { granted, tokenInMs } = await release(["dlv_1-0"], limits);
     expect(granted).to.deep.equal([]);
     expect(tokenInMs).to.be.within(1, 250);
-    await until(async () => (await leave([], limits)).granted.length === 1, {
-      what: "the second is granted in",
+    await until(async () => (await release([], limits)).granted.length === 1, {
+      what: "the second job to be granted",
     });
     expect(await platform.redis.zrange(platform.keys.webhookPermits(id), "0", "-1")).to.deep.equal([
       "dlv_2-1",
     ]);
-    expect(await leave([], limits), "nobody waits any more").to.deep.equal({ granted: [], tokenInMs: 0 });
+    expect(await release([], limits), "an empty waitlist").to.deep.equal({ granted: [], tokenInMs: 0 });
   });
 
-  it("keep a token for each in line, and half of the bucket for a long line", async () => {
-    for (const n of [1, 2, 3]) await enter(n, { permits: 1 });
+  it("reserve a token for each waiting job, and half of the bucket for a long waitlist", async () => {
+    for (const n of [1, 2, 3]) await acquireOrWait(n, { permits: 1 });
     const newcomers = () => platform.permits.acquireTokens(id, 1000, 4000, true);
     expect((await newcomers()).acquired).to.equal(998);
     await platform.redis.del(platform.keys.webhookTokens(id));
-    for (let n = 4; n < 700; n++) await enter(n, { permits: 1 });
+    for (let n = 4; n < 700; n++) await acquireOrWait(n, { permits: 1 });
     expect((await newcomers()).acquired).to.equal(500);
     expect((await platform.permits.acquireTokens(id, 300, 4000, false)).acquired).to.equal(300);
   });
 
-  it("keep all tokens for the line where there are hardly any", async () => {
-    for (const n of [1, 2]) await enter(n, { permits: 1 });
+  it("reserve all tokens for the waitlist if the rate is very low", async () => {
+    for (const n of [1, 2]) await acquireOrWait(n, { permits: 1 });
     expect((await platform.permits.acquireTokens(id, 1, 1, true)).acquired).to.equal(0);
     expect((await platform.permits.acquireTokens(id, 1, 1, false)).acquired).to.equal(1);
   });
 
-  it("give a quarter of a second's tokens at once and not more, however long none was acquired", async () => {
+  it("hold at most a quarter of a second's tokens, however long none was acquired", async () => {
     expect(await platform.permits.acquireTokens(id, 1000, 400, true)).to.deep.include({ acquired: 100 });
     await until(async () => (await platform.permits.acquireTokens(id, 100, 400, true)).acquired > 0);
     const key = platform.keys.webhookTokens(id);
@@ -78,10 +78,10 @@ describe("places of a webhook", () => {
     expect(await platform.permits.acquireTokens(id, 1000, 400, true)).to.deep.include({ acquired: 100 });
   });
 
-  it("are kept by who takes them again under the same name", async () => {
-    const take = (...names: string[]) => platform.permits.acquire(id, names, 1, ttlMs);
-    expect(await take("turn-1")).to.equal(1);
-    expect(await take("turn-2")).to.equal(0);
-    expect(await take("turn-1")).to.equal(1);
+  it("can be acquired again under the same name", async () => {
+    const acquire = (...names: string[]) => platform.permits.acquire(id, names, 1, ttlMs);
+    expect(await acquire("drain-1")).to.equal(1);
+    expect(await acquire("drain-2")).to.equal(0);
+    expect(await acquire("drain-1")).to.equal(1);
   });
 });

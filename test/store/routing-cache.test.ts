@@ -2,50 +2,50 @@ import { expect } from "chai";
 import { openRoutingCache } from "../../src/store/routing-cache.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
-describe("the directory", () => {
+describe("routing cache", () => {
   let platform: TestPlatform;
   beforeEach(async () => {
     platform = await openTestPlatform();
   });
   afterEach(() => platform.destroy());
 
-  /** As another process has it, over documents that the test changes. */
+  /** Opens the cache as one more process does, over documents that the test changes. */
   function open(documents: Map<string, string>) {
-    const directory = openRoutingCache(platform.redis, platform.keys);
-    const asked: string[][] = [];
-    const look = async (...ids: string[]) => {
-      const found = await directory.lookUp("thing", ids, async missing => {
-        asked.push(missing);
+    const cache = openRoutingCache(platform.redis, platform.keys);
+    const queried: string[][] = [];
+    const find = async (...ids: string[]) => {
+      const found = await cache.lookUp("thing", ids, async missing => {
+        queried.push(missing);
         return new Map(missing.flatMap(id => (documents.has(id) ? [[id, documents.get(id) as string]] : [])));
       });
       return Object.fromEntries(found);
     };
-    return { ...directory, asked, look };
+    return { ...cache, queried, find };
   }
 
-  it("asks once for what it keeps, and again for what was not there", async () => {
-    const { refresh, look, asked } = open(new Map([["a", "1"]]));
+  it("looks up an existing document once, and an absent one each time", async () => {
+    const { refresh, find, queried } = open(new Map([["a", "1"]]));
     await refresh();
-    expect(await look("a", "b")).to.deep.equal({ a: "1" });
-    expect(await look("a", "b")).to.deep.equal({ a: "1" });
-    expect(asked).to.deep.equal([["a", "b"], ["b"]]);
+    expect(await find("a", "b")).to.deep.equal({ a: "1" });
+    expect(await find("a", "b")).to.deep.equal({ a: "1" });
+    expect(queried).to.deep.equal([["a", "b"], ["b"]]);
   });
 
-  it("answers what another process has changed, from the next refresh on", async () => {
+  it("returns what another process has changed from the next refresh on", async () => {
     const documents = new Map([["a", "1"]]);
     const [mine, theirs] = [open(documents), open(documents)];
     await mine.refresh();
-    await mine.look("a");
+    await mine.find("a");
     expect(await mine.refresh(), "nothing was changed").to.equal(false);
     documents.set("a", "2");
     await theirs.invalidate();
     expect(await mine.refresh()).to.equal(true);
-    expect(await mine.look("a")).to.deep.equal({ a: "2" });
+    expect(await mine.find("a")).to.deep.equal({ a: "2" });
   });
 
-  it("keeps nothing that was being found when a change came", async () => {
+  it("does not cache a lookup that was under way during a change", async () => {
     const documents = new Map([["a", "1"]]);
-    const { refresh, invalidate, look, lookUp } = open(documents);
+    const { refresh, invalidate, find, lookUp } = open(documents);
     await refresh();
     await lookUp("thing", ["a"], async () => {
       documents.set("a", "2");
@@ -53,19 +53,19 @@ describe("the directory", () => {
       await refresh();
       return new Map([["a", "1"]]);
     });
-    expect(await look("a")).to.deep.equal({ a: "2" });
+    expect(await find("a")).to.deep.equal({ a: "2" });
   });
 
-  it("takes the version that a job names for the newest only where it has just read it itself", async () => {
+  it("trusts the version in a job only if it has just read the same version itself", async () => {
     const documents = new Map([["a", "1"]]);
-    const [maker, worker] = [open(documents), open(documents)];
-    await maker.invalidate();
+    const [producer, worker] = [open(documents), open(documents)];
+    await producer.invalidate();
     await worker.refresh();
-    await worker.look("a");
+    await worker.find("a");
     documents.set("a", "2");
-    await maker.invalidate();
-    await maker.refresh();
-    expect(await worker.refresh(maker.version()), "a job made after the change").to.equal(true);
-    expect(await worker.look("a")).to.deep.equal({ a: "2" });
+    await producer.invalidate();
+    await producer.refresh();
+    expect(await worker.refresh(producer.version()), "a job made after the change").to.equal(true);
+    expect(await worker.find("a")).to.deep.equal({ a: "2" });
   });
 });

@@ -6,7 +6,7 @@ import { createSecrets } from "../../src/store/secrets.ts";
 describe("secrets", () => {
   const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
 
-  it("opens what it sealed, and the sealed text does not show it", () => {
+  it("opens a text that it sealed, and the sealed form does not contain the text", () => {
     const secrets = createSecrets([newKey]);
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), text => {
@@ -17,14 +17,14 @@ describe("secrets", () => {
     );
   });
 
-  it("still opens what an older key of the list sealed, and seals with the first", () => {
+  it("opens a text that an older key of the list sealed, and seals with the first key", () => {
     const sealed = createSecrets([oldKey]).seal("kept");
     const rotated = createSecrets([newKey, oldKey]);
     expect(rotated.open(sealed)).to.equal("kept");
     expect(createSecrets([newKey]).open(rotated.seal("new"))).to.equal("new");
   });
 
-  it("refuses what was sealed under another key, or was changed", () => {
+  it("rejects a text that was sealed under another key, or was changed", () => {
     const secrets = createSecrets([newKey]);
     const sealed = secrets.seal("text");
     const changed = sealed.slice(0, -2) + (sealed.endsWith("AA") ? "BB" : "AA");

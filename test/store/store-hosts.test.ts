@@ -12,7 +12,7 @@ import { storeHosts } from "../../src/store/store-hosts.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
 
-/** Ports that leave the one of their cluster bus, 10,000 above, below those that clients are given. */
+/** Free ports so low that the port of their cluster bus, 10,000 above, is below the ephemeral range. */
 async function freePorts(count: number): Promise<number[]> {
   const found: number[] = [];
   while (found.length < count) {
@@ -28,14 +28,14 @@ async function freePorts(count: number): Promise<number[]> {
   return found;
 }
 
-describe("where the stores are", () => {
+describe("hosts of the stores", () => {
   let platform: TestPlatform;
   before(async () => {
     platform = await openTestPlatform({}, { process: "web" });
   });
   after(() => platform.destroy());
 
-  const given = (overrides: object = {}) => ({
+  const stores = (overrides: object = {}) => ({
     redis: platform.redis,
     redisUrls: platform.config.redisUrls,
     mongo: platform.mongo,
@@ -43,9 +43,9 @@ describe("where the stores are", () => {
     ...overrides,
   });
 
-  it("is what the settings name, with the default ports and in every form of a url", () => {
+  it("are read from the settings, with default ports, in every form of a URL", () => {
     const hosts = storeHosts(
-      given({
+      stores({
         redisUrls: ["redis://u:p@cache.test", "rediss://[fd00::7]:6400/1"],
         mongodbUrl: "mongodb://u:p%40ss@a.test,b.test:27018,[fd00::8]:27019,[fd00::9]/db?replicaSet=rs",
       }),
@@ -60,7 +60,7 @@ describe("where the stores are", () => {
     ]);
   });
 
-  it("takes the members of a replica set from the driver, whatever name it was reached by", async () => {
+  it("include the members of a replica set as the driver knows them", async () => {
     const url = new URL(platform.config.mongodbUrl);
     const mongo = await mongoose.createConnection(url.href).asPromise();
     try {
@@ -70,8 +70,8 @@ describe("where the stores are", () => {
         return { host, port: Number(port) };
       });
       expect(members).not.to.have.length(0);
-      // As with `mongodb+srv`, the url itself names no server.
-      const hosts = storeHosts(given({ mongo, mongodbUrl: "mongodb+srv://cluster.test/db" }))();
+      // A `mongodb+srv` URL names no server itself.
+      const hosts = storeHosts(stores({ mongo, mongodbUrl: "mongodb+srv://cluster.test/db" }))();
       expect(hosts).to.deep.include.members(members);
       expect(hosts.map(({ host }) => host)).not.to.include("cluster.test");
     } finally {
@@ -123,9 +123,9 @@ describe("where the stores are", () => {
       await rm(folder, { recursive: true, force: true });
     });
 
-    it("takes the nodes that no setting names, and where nodes talk to each other", async () => {
+    it("include nodes that no setting names, and the ports of the cluster bus", async () => {
       await cluster.ping();
-      const hosts = storeHosts(given({ redis: cluster, redisUrls: [`redis://127.0.0.1:${ports[0]}`] }));
+      const hosts = storeHosts(stores({ redis: cluster, redisUrls: [`redis://127.0.0.1:${ports[0]}`] }));
       const wanted = ports.flatMap(port =>
         [port, port + 10_000].map(on => ({ host: "127.0.0.1", port: on })),
       );

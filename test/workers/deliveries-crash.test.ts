@@ -41,7 +41,7 @@ describe("deliveries worker as a process", function () {
       return delivery.state === "delivered" && delivery;
     });
 
-  it("delivers again under the same webhook-id when it is killed between attempt and record", async () => {
+  it("repeats an attempt under the same webhook-id if it is killed before recording it", async () => {
     const first = await start();
     endpoint.script(() => {
       first.kill("SIGKILL");
@@ -59,7 +59,7 @@ describe("deliveries worker as a process", function () {
     expect(await platform.redis.zcard(platform.keys.webhookPermits(listener.webhookId))).to.equal(0);
   });
 
-  it("finds by the sweep what was stored and never enqueued", async () => {
+  it("makes the attempt of a delivery that was stored and never enqueued, after a sweep", async () => {
     await emit(platform, [listener]);
     const { _id } = await onlyDelivery(platform, listener.webhookId);
     await openedQueue(platform.queues, deliveries).remove(`${_id}-0`);
@@ -69,13 +69,13 @@ describe("deliveries worker as a process", function () {
     expect(endpoint.requests).to.have.length(1);
   });
 
-  it("finds by the sweep the next attempt that was recorded and never enqueued", async () => {
+  it("makes the next attempt that was recorded and never enqueued, after a sweep", async () => {
     endpoint.script(500, 200);
     await start({ DELIVERY_RETRY_SCHEDULE: "1h" });
     await emit(platform, [listener]);
     const { _id } = await onlyDelivery(platform, listener.webhookId);
     const queue = openedQueue(platform.queues, deliveries);
-    const job = await until(() => queue.getJob(`${_id}-1`), { what: "the next round's job" });
+    const job = await until(() => queue.getJob(`${_id}-1`), { what: "the next attempt's job" });
     await job.remove();
     const past = { next_attempt_at_ms: platform.clock(), sweep_at_ms: platform.clock() };
     await Deliveries(platform.mongo).updateOne({ _id, state: "pending", generation: 1 }, { $set: past });
@@ -84,7 +84,7 @@ describe("deliveries worker as a process", function () {
     expect(endpoint.requests).to.have.length(2);
   });
 
-  it("logs one line an attempt, without url, headers or keys", async () => {
+  it("logs one line an attempt, without the URL, headers or keys", async () => {
     const worker = await start();
     const secret = await subscribe(platform, `${endpoint.url}?token=s3cret`, {
       headers: { authorization: "Bearer s3cret" },
@@ -109,13 +109,13 @@ describe("deliveries worker as a process", function () {
     expect(worker.output()).not.to.match(/s3cret|whsec_|token/);
   });
 
-  it("stops in order on SIGTERM", async () => {
+  it("exits with code 0 on SIGTERM", async () => {
     const worker = await start();
     worker.kill("SIGTERM");
     expect(await worker.ended).to.equal(0);
   });
 
-  it("ends with one clear line for a setting that can't be used", async () => {
+  it("exits with one line that names an invalid setting", async () => {
     child = spawnWorker("deliveries", { ...environmentOf(platform.config), DELIVERY_TIMEOUT: "soon" });
     expect(await child.ended).to.equal(78);
     const lines = child.output().trim().split("\n");
@@ -123,8 +123,8 @@ describe("deliveries worker as a process", function () {
     expect(lines[0]).to.match(/^deliveries: configuration: DELIVERY_TIMEOUT /);
   });
 
-  it("tells its health on its own port", async () => {
-    // A port that was free a moment ago: the receiver's own, closed.
+  it("serves its health on its own port", async () => {
+    // The port of the closed receiver was free a moment ago.
     const { port } = new URL(endpoint.url);
     await endpoint.close();
     await start({ WORKER_PORT: port });

@@ -7,7 +7,7 @@ import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
 
-/** design.md, guarantee 5. */
+/** docs/design.md#guarantee-5 */
 describe("deliveries to many webhooks", () => {
   let platform: TestPlatform;
   let worker: RunningWorker;
@@ -32,24 +32,24 @@ describe("deliveries to many webhooks", () => {
   const pending = async (webhookId: string) =>
     (await deliveriesOf(platform, webhookId)).filter(({ state }) => state === "pending").length;
 
-  it("are not delayed by one endpoint that hangs with many deliveries waiting", async () => {
+  it("are not delayed by an endpoint that hangs and has many deliveries waiting", async () => {
     const dead = await subscribe(platform, slow.url);
     const alive = await subscribe(platform, quick.url);
     for (let i = 0; i < 40; i++) await emit(platform, [dead]);
-    await until(() => slow.hanging() === 3, { what: "all places of the dead endpoint are taken" });
+    await until(() => slow.hanging() === 3, { what: "all permits of the dead endpoint in use" });
     for (let i = 0; i < 20; i++) await emit(platform, [alive]);
     await until(async () => (await pending(alive.webhookId)) === 0);
     expect(slow.hanging()).to.equal(3);
     expect(await pending(dead.webhookId)).to.equal(40);
   });
 
-  it("each arrive once, and never more at a time than the webhook's places", async () => {
-    let now = 0;
+  it("arrive once each, and never more at a time than the webhook has permits", async () => {
+    let inFlight = 0;
     let most = 0;
     quick.script(async () => {
-      most = Math.max(most, ++now);
+      most = Math.max(most, ++inFlight);
       await new Promise(resolve => setImmediate(resolve));
-      now -= 1;
+      inFlight -= 1;
       return 200;
     });
     const listener = await subscribe(platform, quick.url);
@@ -61,7 +61,7 @@ describe("deliveries to many webhooks", () => {
     expect(most).to.be.within(1, 3);
   });
 
-  it("give a failing webhook one place, and all of them once it works again", async () => {
+  it("get one permit for a failing webhook, and all its permits once it works again", async () => {
     slow.script(500, "hang");
     const listener = await subscribe(platform, slow.url);
     await emit(platform, [listener]);
@@ -73,21 +73,22 @@ describe("deliveries to many webhooks", () => {
     );
     expect(slow.hanging()).to.equal(1);
     slow.release();
-    await until(() => slow.hanging() === 3, { what: "three are called in after the success" });
+    await until(() => slow.hanging() === 3, { what: "three in flight after the success" });
     slow.script(200);
     slow.release();
     await until(async () => (await pending(listener.webhookId)) === 0);
     expect(slow.requests).to.have.length(12);
   });
 
-  it("call in no more than there are places, even when several leave at once", async () => {
+  it("are granted no more permits than there are, even if several are released at once", async () => {
     await worker.close(5000);
     const { webhookId } = await subscribe(platform, quick.url);
     const webhook = await webhookOf(platform, webhookId);
     const job = (index: number) => ({ delivery_id: `dlv_${index}`, webhook_id: webhookId, generation: 0 });
-    const entered: boolean[] = [];
-    for (let index = 0; index < 12; index++) entered.push(await acquirePermit(platform, webhook, job(index)));
-    expect(entered.filter(Boolean)).to.have.length(3);
+    const acquired: boolean[] = [];
+    for (let index = 0; index < 12; index++)
+      acquired.push(await acquirePermit(platform, webhook, job(index)));
+    expect(acquired.filter(Boolean)).to.have.length(3);
     await Promise.all([0, 1, 2].map(index => releasePermit(platform, webhook, job(index))));
     expect(await platform.redis.zcard(platform.keys.webhookPermits(webhookId))).to.equal(3);
     expect(await platform.redis.zcard(platform.keys.webhookWaitlist(webhookId))).to.equal(6);

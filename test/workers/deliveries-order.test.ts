@@ -11,13 +11,13 @@ import { updateWebhook } from "../../src/webhooks/update.ts";
 import { start as startDeliveries } from "../../workers/deliveries.ts";
 import { deliveriesOf, OWNER, type Subscribed, subscribe, webhookOf } from "../deliveries/fixtures.ts";
 import {
-  emitFirst,
+  emitTo,
   eventsInOrder,
   numbersOf,
-  openAnother,
-  subscribePaced,
+  openSecondPlatform,
+  subscribeLimited,
   upTo,
-} from "../deliveries/paced-webhook.ts";
+} from "../deliveries/rate-limited-webhook.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Receiver, type Reply, startReceiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
@@ -36,7 +36,7 @@ describe("deliveries to an ordered webhook", function () {
       { DELIVERY_RETRY_SCHEDULE: schedule, STALLED_AFTER: "1s" },
       { process: "deliveries" },
     );
-    other = await openAnother(platform);
+    other = await openSecondPlatform(platform);
     endpoint = await startReceiver(200);
     workers = [];
   };
@@ -51,75 +51,76 @@ describe("deliveries to an ordered webhook", function () {
     await platform.destroy();
   });
 
-  const ordered = () => subscribePaced(platform, endpoint.url, { ordered: true });
+  const ordered = () => subscribeLimited(platform, endpoint.url, { ordered: true });
   const setOrdered = async ({ webhookId }: Subscribed, value: boolean) =>
     updateWebhook(platform, await webhookOf(platform, webhookId), { ordered: value });
   const states = async ({ webhookId }: Subscribed) =>
     (await Deliveries(platform.mongo).find({ webhook_id: webhookId }).sort({ event_score: 1 }).lean()).map(
       ({ state }) => state,
     );
-  const none = (state: string, to: Subscribed, count: number) =>
+  /** Waits until there are `count` deliveries and none is in this state. */
+  const untilNone = (state: string, to: Subscribed, count: number) =>
     until(
       async () => {
         const all = await states(to);
         return all.length === count && !all.includes(state as never);
       },
-      { timeoutMs: 20_000, what: `none of ${count} ${state}` },
+      { timeoutMs: 20_000, what: `${count} deliveries, none ${state}` },
     );
-  /** Answers by the event's number, and notes how many were in flight at once. */
-  const answer = (reply: (n: number, time: number) => Reply) => {
+  /** Replies by the event's number, and counts how many requests are in flight at once. */
+  const replyBy = (reply: (n: number, time: number) => Reply) => {
     const seen = new Map<number, number>();
-    const flight = { now: 0, most: 0 };
+    const inFlight = { now: 0, most: 0 };
     endpoint.script(async ({ raw }) => {
       const { n } = JSON.parse(raw);
       seen.set(n, (seen.get(n) ?? 0) + 1);
-      flight.most = Math.max(flight.most, ++flight.now);
+      inFlight.most = Math.max(inFlight.most, ++inFlight.now);
       await new Promise(resolve => setTimeout(resolve, 3));
-      flight.now -= 1;
+      inFlight.now -= 1;
       return reply(n, seen.get(n) ?? 0);
     });
-    return flight;
+    return inFlight;
   };
 
-  it("arrive one at a time in the order of their ids, the first that fails holding up the others", async () => {
+  it("arrive one at a time in the order of their ids, and a failing one holds up the rest", async () => {
     await open("50ms,50ms,50ms");
     const to = await ordered();
-    const flight = answer((n, time) => (n % 6 === 0 && time < 3 ? 500 : 200));
+    const inFlight = replyBy((n, time) => (n % 6 === 0 && time < 3 ? 500 : 200));
     start();
-    // Recorded in another order, as by several emission workers.
+    // Recorded out of order, as several emissions workers do.
     const events = eventsInOrder(24);
-    for (const at of [16, 0, 8]) await emitFirst(other, events.slice(at, at + 8).reverse(), [to]);
-    await none("pending", to, 24);
+    for (const at of [16, 0, 8]) await emitTo(other, events.slice(at, at + 8).reverse(), [to]);
+    await untilNone("pending", to, 24);
     const expected = upTo(24).flatMap(n => (n % 6 === 0 ? [n, n, n] : [n]));
     expect(numbersOf(endpoint.requests)).to.deep.equal(expected);
-    expect(flight.most).to.equal(1);
+    expect(inFlight.most).to.equal(1);
     expect(new Set(await states(to))).to.deep.equal(new Set(["delivered"]));
   });
 
-  it("go on after one that is given up, which may be retried by hand and then goes before the others", async () => {
+  it("go on after one has failed for good, and a manual retry of it is sent before the rest", async () => {
     await open("30ms,30ms");
     const to = await ordered();
     let broken = 0;
-    answer(n => (n === broken ? 500 : 200));
+    replyBy(n => (n === broken ? 500 : 200));
     start();
     const events = eventsInOrder(6);
-    await emitFirst(platform, events.slice(0, 3), [to]);
-    await none("pending", to, 3);
+    await emitTo(platform, events.slice(0, 3), [to]);
+    await untilNone("pending", to, 3);
     expect(numbersOf(endpoint.requests)).to.deep.equal([0, 0, 0, 1, 2]);
     expect(await states(to)).to.deep.equal(["failed", "delivered", "delivered"]);
 
     broken = -1;
-    await emitFirst(platform, events.slice(3), [to]);
+    await emitTo(platform, events.slice(3), [to]);
     const [failed] = await deliveriesOf(platform, to.webhookId).then(all =>
       all.filter(({ state }) => state === "failed"),
     );
     if (!failed) throw new Error("none failed");
     await retryDelivery(platform, failed);
-    await none("pending", to, 6);
+    await untilNone("pending", to, 6);
     expect(numbersOf(endpoint.requests.slice(5))).to.deep.equal([0, 3, 4, 5]);
   });
 
-  it("hold up no other webhook", async () => {
+  it("do not delay another webhook", async () => {
     await open("1h");
     const to = await ordered();
     const free = await startReceiver(200);
@@ -127,47 +128,47 @@ describe("deliveries to an ordered webhook", function () {
       const quick = await subscribe(platform, free.url);
       endpoint.script(500);
       start();
-      await emitFirst(platform, eventsInOrder(10), [to, quick]);
-      await none("pending", quick, 10);
+      await emitTo(platform, eventsInOrder(10), [to, quick]);
+      await untilNone("pending", quick, 10);
       expect(await states(to)).to.deep.equal(Array(10).fill("pending"));
     } finally {
       await free.close();
     }
   });
 
-  it("wait for an earlier event that is stored and whose job is still in somebody's hands", async () => {
+  it("wait for an earlier event that is stored and not yet recorded as a delivery", async () => {
     await open("50ms");
     const to = await ordered();
     const [first, second] = eventsInOrder(2);
     if (!first || !second) throw new Error("no events");
-    await emitFirst(platform, [first], [to]);
+    await emitTo(platform, [first], [to]);
     const queue = openedQueue(platform.queues, deliveries);
     const [job] = await queue.getJobs(["waiting"]);
     await job?.remove();
     start();
-    await emitFirst(platform, [second], [to]);
-    const turns = () => queue.getDelayed().then(jobs => jobs.map(({ id }) => id).join());
-    const early = await until(turns, { what: "a turn to come" });
+    await emitTo(platform, [second], [to]);
+    const drains = () => queue.getDelayed().then(jobs => jobs.map(({ id }) => id).join());
+    const early = await until(drains, { what: "a scheduled drain" });
     await until(async () => {
-      const later = await turns();
+      const later = await drains();
       return later !== "" && later !== early;
     });
     await until(async () => {
       const [delivery] = await deliveriesOf(platform, to.webhookId);
       return delivery && Date.now() - delivery.created_at.getTime() > 1000;
     });
-    expect(endpoint.requests, "nothing goes while the first is missing").to.have.length(0);
+    expect(endpoint.requests, "nothing is sent while the first is missing").to.have.length(0);
     await queue.add(job?.name ?? "", job?.data, { jobId: job?.id });
-    await none("pending", to, 2);
+    await untilNone("pending", to, 2);
     expect(numbersOf(endpoint.requests)).to.deep.equal([0, 1]);
   });
 
-  it("are all sent at once when the order is switched off, the one that waits for its next attempt apart", async () => {
+  it("are all sent once the order is switched off, except one that waits for its retry", async () => {
     await open("1h");
     const to = await ordered();
-    answer(n => (n === 0 ? 500 : 200));
+    replyBy(n => (n === 0 ? 500 : 200));
     start();
-    await emitFirst(platform, eventsInOrder(8), [to]);
+    await emitTo(platform, eventsInOrder(8), [to]);
     await until(() => endpoint.requests.length === 1);
     await until(async () => (await states(to)).length === 8);
     await setOrdered(to, false);
@@ -175,83 +176,85 @@ describe("deliveries to an ordered webhook", function () {
     expect(await states(to)).to.deep.equal(["pending", ...Array(7).fill("delivered")]);
   });
 
-  it("are in order from the moment it is switched on, those that wait already too", async () => {
+  it("are in order from the moment it is switched on, also those that were waiting before", async () => {
     await open("600ms,50ms");
     const to = await subscribe(platform, endpoint.url);
     let isBroken = true;
-    answer(() => (isBroken ? 500 : 200));
+    replyBy(() => (isBroken ? 500 : 200));
     start();
     const events = eventsInOrder(12);
-    await emitFirst(platform, events.slice(6), [to]);
+    await emitTo(platform, events.slice(6), [to]);
     await until(() => endpoint.requests.length > 0, { what: "a failure" });
     await setOrdered(to, true);
-    await emitFirst(platform, events.slice(0, 6), [to]);
+    await emitTo(platform, events.slice(0, 6), [to]);
     await until(async () => (await states(to)).length === 12);
     isBroken = false;
     const before = endpoint.requests.length;
-    await none("pending", to, 12);
+    await untilNone("pending", to, 12);
     const after = numbersOf(endpoint.requests.slice(before));
     expect(after).to.deep.equal(after.toSorted((a, b) => a - b));
     expect(new Set(await states(to))).to.deep.equal(new Set(["delivered"]));
   });
 
-  it("stay in order, and none is lost, when a worker is killed in the middle", async () => {
+  it("stay in order, and none is lost, if a worker is killed halfway", async () => {
     await open("50ms");
     const to = await ordered();
     child = spawnWorker("deliveries", environmentOf(platform.config));
     await whenReady(child);
     const [first] = [child];
-    answer(n => {
+    replyBy(n => {
       if (n === 5) first.kill("SIGKILL");
       return 200;
     });
     const events = eventsInOrder(20);
-    await emitFirst(platform, events.slice(0, 10), [to]);
+    await emitTo(platform, events.slice(0, 10), [to]);
     expect(await first.ended).to.equal("SIGKILL");
     start();
-    await emitFirst(platform, events.slice(10), [to]);
-    await none("pending", to, 20);
+    await emitTo(platform, events.slice(10), [to]);
+    await untilNone("pending", to, 20);
     const numbers = numbersOf(endpoint.requests);
     expect(numbers.filter((n, i) => n !== numbers[i - 1])).to.deep.equal(upTo(20));
   });
 
-  it("are found by the sweep when Redis has lost their turn", async () => {
+  it("are sent after a sweep if Redis has lost their drain", async () => {
     await open("50ms");
     const to = await ordered();
     start();
     await Promise.all(workers.map(worker => worker.ready()));
     const [event] = eventsInOrder(1);
     if (!event) throw new Error("no event");
-    await emitFirst(platform, [event], [to]);
+    await emitTo(platform, [event], [to]);
     await until(async () => (await states(to)).length === 1);
     await openedQueue(platform.queues, deliveries).drain(true);
     await until(async () => {
       await enqueueOverdueDeliveries(platform);
       return endpoint.requests.length > 0;
     });
-    await none("pending", to, 1);
+    await untilNone("pending", to, 1);
     expect(endpoint.requests).to.have.length(1);
   });
 
-  it("keep a rate limit as well", async () => {
+  it("observe a rate limit as well", async () => {
     await open("50ms");
-    const to = await subscribePaced(platform, endpoint.url, { ordered: true, rate_limit_per_second: 10 });
+    const to = await subscribeLimited(platform, endpoint.url, { ordered: true, rate_limit_per_second: 10 });
     start();
-    await emitFirst(platform, eventsInOrder(15), [to]);
+    await emitTo(platform, eventsInOrder(15), [to]);
     await until(() => endpoint.requests.length > 0);
-    const begun = performance.now();
-    await none("pending", to, 15);
+    const startedAt = performance.now();
+    await untilNone("pending", to, 15);
     expect(numbersOf(endpoint.requests)).to.deep.equal(upTo(15));
-    expect(performance.now() - begun, "ms for what the bucket does not hold").to.be.above(1000);
+    expect(performance.now() - startedAt, "ms for the tokens that the bucket does not hold").to.be.above(
+      1000,
+    );
   });
 
-  it("end, each of them, when the endpoint says that it is gone", async () => {
+  it("are all ended if the endpoint responds with 410", async () => {
     await open("50ms");
     const to = await ordered();
     endpoint.script(410);
     start();
-    await emitFirst(platform, eventsInOrder(4), [to]);
-    await none("pending", to, 4);
+    await emitTo(platform, eventsInOrder(4), [to]);
+    await untilNone("pending", to, 4);
     const reasons = (await deliveriesOf(platform, to.webhookId)).map(({ reason }) => reason);
     expect(reasons.toSorted()).to.deep.equal(["gone", ...Array(3).fill("webhook-disabled")]);
     expect(endpoint.requests).to.have.length(1);

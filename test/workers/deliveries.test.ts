@@ -65,7 +65,7 @@ describe("deliveries worker", () => {
     expect(endpoint.requests[0]?.raw).to.equal('{"hello":"world"}');
   });
 
-  it("tries again by the schedule, under the same webhook-id, until it is delivered", async () => {
+  it("retries by the schedule, under the same webhook-id, until the event is delivered", async () => {
     const endpoint = await receiver(500, "reset", 200);
     const listener = await subscribe(platform, endpoint.url);
     await emit(platform, [listener]);
@@ -83,7 +83,7 @@ describe("deliveries worker", () => {
     expect(sent).to.deep.equal([1, 2, 3].map(number => [delivery._id, String(number)]));
   });
 
-  it("is exhausted after the last step of the schedule", async () => {
+  it("fails a delivery as exhausted after the last step of the schedule", async () => {
     const endpoint = await receiver(503);
     const listener = await subscribe(platform, endpoint.url);
     await emit(platform, [listener]);
@@ -96,7 +96,7 @@ describe("deliveries worker", () => {
     ["a 429", 429],
     ["a time-out", "hang"],
   ] as const) {
-    it(`waits for the floor after ${what}`, async () => {
+    it(`waits at least the busy floor after ${what}`, async () => {
       const endpoint = await receiver(reply, 200);
       const listener = await subscribe(platform, endpoint.url);
       await emit(platform, [listener]);
@@ -110,7 +110,7 @@ describe("deliveries worker", () => {
     });
   }
 
-  it("disables the webhook after a 410, and counts what is then dropped", async () => {
+  it("disables the webhook after a 410, and counts later events as dropped", async () => {
     const endpoint = await receiver(500, 410);
     const listener = await subscribe(platform, endpoint.url);
     await emit(platform, [listener]);
@@ -130,7 +130,7 @@ describe("deliveries worker", () => {
     expect(endpoint.requests).to.have.length(2);
   });
 
-  it("fails what was scheduled before its webhook was disabled, and counts it", async () => {
+  it("fails deliveries that were scheduled before their webhook was disabled", async () => {
     const endpoint = await receiver(500, 410, 200);
     const listener = await subscribe(platform, endpoint.url);
     await emit(platform, [listener]);
@@ -143,7 +143,7 @@ describe("deliveries worker", () => {
     expect(reasons.sort()).to.deep.equal(["gone", "webhook-disabled"]);
   });
 
-  it("notes since when a webhook fails, and forgets it with the next success", async () => {
+  it("records since when a webhook is failing, and clears it with the next success", async () => {
     const endpoint = await receiver(500, 200);
     const listener = await subscribe(platform, endpoint.url);
     await emit(platform, [listener]);
@@ -152,7 +152,7 @@ describe("deliveries worker", () => {
     await until(async () => (await webhookOf(platform, listener.webhookId)).failing_since_ms === null);
   });
 
-  it("ends quietly when the webhook was deleted meanwhile", async () => {
+  it("cancels a delivery if its webhook was deleted", async () => {
     const endpoint = await receiver(500);
     const listener = await subscribe(platform, endpoint.url);
     await emit(platform, [listener]);
@@ -162,7 +162,7 @@ describe("deliveries worker", () => {
     expect(delivery).to.include({ state: "cancelled", reason: "webhook-deleted" });
   });
 
-  it("cancels on its own what a crash in the deletion left pending", async () => {
+  it("cancels a delivery that a crash during the webhook's deletion left pending", async () => {
     const endpoint = await receiver(500);
     const listener = await subscribe(platform, endpoint.url);
     await emit(platform, [listener]);
@@ -175,7 +175,7 @@ describe("deliveries worker", () => {
     expect(await finished(listener.webhookId)).to.include({ state: "cancelled", reason: "webhook-deleted" });
   });
 
-  it("ends quietly when the subscription was deleted meanwhile", async () => {
+  it("cancels a delivery if its subscription was deleted", async () => {
     const endpoint = await receiver(500);
     const listener = await subscribe(platform, endpoint.url);
     await emit(platform, [listener]);
@@ -200,7 +200,7 @@ describe("deliveries worker", () => {
 });
 
 describe("a deliveries worker that is stopped", () => {
-  it("lets go of an endpoint that hangs, says nothing of it, and another worker delivers", async () => {
+  it("aborts an attempt that hangs, records nothing of it, and another worker delivers", async () => {
     const platform = await openTestPlatform({}, { process: "deliveries" });
     const endpoint = await startReceiver("hang");
     const first = startDeliveries(platform);
@@ -225,7 +225,7 @@ describe("a deliveries worker that is stopped", () => {
   });
 });
 
-describe("a webhook that only failed for too long", () => {
+describe("a webhook that has only failed for too long", () => {
   it("is disabled, with the reason shown", async () => {
     const platform = await openTestPlatform({ DELIVERY_DISABLE_AFTER: "50ms" }, { process: "deliveries" });
     const worker = startDeliveries(platform);

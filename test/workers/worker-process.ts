@@ -12,7 +12,7 @@ export interface WorkerProcess {
   kill(signal: NodeJS.Signals): void;
 }
 
-/** The environment in which a process of its own works on a test platform's stores. */
+/** Environment variables with which another process uses a test platform's stores. */
 export function environmentOf(config: Config): Record<string, string> {
   return {
     MONGODB_URL: config.mongodbUrl,
@@ -25,7 +25,7 @@ export function environmentOf(config: Config): Record<string, string> {
   };
 }
 
-/** Starts a worker, or `web`, as its own process; `ready` waits for its line. */
+/** Starts a worker, or `web`, as a child process. */
 export function spawnWorker(name: string, env: Record<string, string>): WorkerProcess {
   const child: ChildProcess = spawn(process.execPath, programOf(sourceOf(name)), {
     env: { PATH: process.env.PATH, NODE_OPTIONS: process.env.NODE_OPTIONS, ...env },
@@ -44,6 +44,7 @@ export function spawnWorker(name: string, env: Record<string, string>): WorkerPr
   };
 }
 
+/** Resolves once the process has logged that it is ready. */
 export async function whenReady(worker: WorkerProcess): Promise<void> {
   await until(() => worker.output().includes('"msg":"ready"'), { what: `ready, not ${worker.output()}` });
 }

@@ -18,8 +18,8 @@ const response = (overrides: Partial<EndpointResponse>): EndpointResponse => ({
   ...overrides,
 });
 const rules = { scheduleMs: [5000], retryIndex: 1, busyFloorMs: 60_000, random: () => 0.5, nowMs: 0 };
-const decided = (given: Partial<EndpointResponse>, retryIndex = 1) =>
-  decide(response(given), { ...rules, retryIndex });
+const decided = (overrides: Partial<EndpointResponse>, retryIndex = 1) =>
+  decide(response(overrides), { ...rules, retryIndex });
 
 describe("the decision after an attempt", () => {
   for (const status of [200, 201, 202, 204, 299]) {
@@ -28,8 +28,9 @@ describe("the decision after an attempt", () => {
     });
   }
 
+  // A redirect is not followed, and the cause of a 4xx may be fixed by then.
   for (const status of [301, 302, 307, 400, 401, 404, 500, 502, 503, 599]) {
-    it(`is a retry for ${status}: a redirect is not followed, a 4xx may be repaired`, () => {
+    it(`is a retry for ${status}`, () => {
       expect(decided({ status })).to.deep.equal({ kind: "retry", delayMs: 5000 });
     });
   }
@@ -38,20 +39,20 @@ describe("the decision after an attempt", () => {
     expect(decided({ error: "connect: refused" })).to.deep.equal({ kind: "retry", delayMs: 5000 });
   });
 
-  it("is failed for 410, whatever is left of the schedule", () => {
+  it("is failed (gone) for 410, whatever is left of the schedule", () => {
     expect(decided({ status: 410 })).to.deep.equal({ kind: "failed", reason: "gone" });
   });
 
-  it("waits for the floor after 429 and after a time-out", () => {
+  it("waits at least 60 s after a 429 or a time-out", () => {
     expect(decided({ status: 429 })).to.deep.equal({ kind: "retry", delayMs: 60_000 });
     expect(decided({ timedOut: true })).to.deep.equal({ kind: "retry", delayMs: 60_000 });
   });
 
-  it("honours Retry-After of any failure", () => {
+  it("honours the Retry-After of any failure", () => {
     expect(decided({ status: 503, retryAfter: "8" })).to.deep.equal({ kind: "retry", delayMs: 8000 });
   });
 
-  it("is exhausted after the last step", () => {
+  it("is failed (exhausted) after the last step of the schedule", () => {
     expect(decided({ status: 500 }, 2)).to.deep.equal({ kind: "failed", reason: "exhausted" });
     expect(decided({ timedOut: true }, 2)).to.deep.equal({ kind: "failed", reason: "exhausted" });
   });
@@ -69,13 +70,13 @@ const wait = (overrides: Partial<Parameters<typeof nextDelayMs>[0]>) => ({
 });
 
 describe("retry schedule", () => {
-  it("takes the step's delay, and ends after the last", () => {
+  it("returns the delay of each step, and null after the last step", () => {
     expect(nextDelayMs(wait({ retryIndex: 1 }))).to.equal(5000);
     expect(nextDelayMs(wait({ retryIndex: 2 }))).to.equal(5 * MINUTE);
     expect(nextDelayMs(wait({ retryIndex: 3 }))).to.equal(null);
   });
 
-  it("waits at the head of an ordered line an hour at most, as often as elsewhere", () => {
+  it("limits each step of an ordered webhook to an hour, and keeps the number of steps", () => {
     const scheduleMs = [5000, 30 * MINUTE, 120 * MINUTE, 600 * MINUTE];
     expect(scheduleOf(scheduleMs, { ordered: true })).to.deep.equal([
       5000,
@@ -92,26 +93,26 @@ describe("retry schedule", () => {
         fc.integer({ min: 1, max: 1e9 }),
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
         (delay, random) => {
-          const given = nextDelayMs(wait({ scheduleMs: [delay], random: () => random })) ?? Number.NaN;
-          expect(given).to.be.within(Math.floor(delay * 0.8), Math.ceil(delay * 1.2));
+          const delayMs = nextDelayMs(wait({ scheduleMs: [delay], random: () => random })) ?? Number.NaN;
+          expect(delayMs).to.be.within(Math.floor(delay * 0.8), Math.ceil(delay * 1.2));
         },
       ),
     );
   });
 
-  it("honours Retry-After between once and twice the step", () => {
+  it("clamps Retry-After to 1–2 times the step", () => {
     expect(nextDelayMs(wait({ retryAfterMs: 7000 }))).to.equal(7000);
     expect(nextDelayMs(wait({ retryAfterMs: 1000 }))).to.equal(5000);
     expect(nextDelayMs(wait({ retryAfterMs: 86_400_000 }))).to.equal(10_000);
   });
 
-  it("waits for the floor after a 429 or a time-out, and longer where the step says so", () => {
+  it("waits at least 60 s after a 429 or a time-out, and longer if the step is longer", () => {
     expect(nextDelayMs(wait({ isBusy: true }))).to.equal(MINUTE);
     expect(nextDelayMs(wait({ isBusy: true, retryAfterMs: 6000 }))).to.equal(MINUTE);
     expect(nextDelayMs(wait({ isBusy: true, retryIndex: 2 }))).to.equal(5 * MINUTE);
   });
 
-  it("ends the schedule after a busy answer too", () => {
+  it("ends the schedule after a busy response too", () => {
     expect(nextDelayMs(wait({ isBusy: true, retryIndex: 3, retryAfterMs: 1000 }))).to.equal(null);
   });
 });
@@ -126,7 +127,7 @@ describe("Retry-After", () => {
     expect(parseRetryAfter("Mon, 31 Dec 2029 23:00:00 GMT", now)).to.equal(0);
   });
 
-  it("takes anything else as absent", () => {
+  it("ignores anything else", () => {
     for (const text of [null, "", "-5", "1.5", "soon", "1e3", "Someday, 99 Foo 2030"]) {
       expect(parseRetryAfter(text, now), String(text)).to.equal(null);
     }
@@ -135,8 +136,8 @@ describe("Retry-After", () => {
   it("never throws, whatever an endpoint sends", () => {
     fc.assert(
       fc.property(fc.string(), text => {
-        const given = parseRetryAfter(text, now);
-        expect(given === null || (Number.isFinite(given) && given >= 0)).to.equal(true);
+        const ms = parseRetryAfter(text, now);
+        expect(ms === null || (Number.isFinite(ms) && ms >= 0)).to.equal(true);
       }),
     );
   });

@@ -17,7 +17,7 @@ const message: Message = {
   body: '{"naïve":"☃"}',
 };
 
-describe("one attempt", () => {
+describe("sending one attempt", () => {
   let platform: TestPlatform;
   let receiver: Receiver;
 
@@ -35,10 +35,10 @@ describe("one attempt", () => {
     return { ...listener, webhook: await webhookOf(platform, listener.webhookId) };
   };
 
-  it("POSTs the event as it is, with every header of the contract", async () => {
+  it("POSTs the event unchanged, with every documented header", async () => {
     const { webhook } = await webhookAt(receiver.url);
-    const answer = await send(platform, webhook, message);
-    expect(answer).to.include({ status: 200, error: null, timedOut: false });
+    const result = await send(platform, webhook, message);
+    expect(result).to.include({ status: 200, error: null, timedOut: false });
     const [request] = receiver.requests;
     expect(request).to.include({ method: "POST", path: "/hook", raw: message.body });
     expect(request?.headers).to.include({
@@ -52,7 +52,7 @@ describe("one attempt", () => {
     });
   });
 
-  it("signs what it sends, with both keys while an old one is valid", async () => {
+  it("signs with both keys while the old key is still valid", async () => {
     const { webhook, signingKey } = await webhookAt(receiver.url);
     const fresh = await rotateSigningKey(platform, webhook);
     await send(platform, await webhookOf(platform, webhook._id), message);
@@ -75,7 +75,7 @@ describe("one attempt", () => {
     expect(receiver.requests[0]?.headers.authorization).to.equal("Bearer s3cret");
   });
 
-  it("writes a channel's name that no header can hold in percent-encoding", async () => {
+  it("percent-encodes a channel name that a header can't hold", async () => {
     const { webhook } = await webhookAt(receiver.url);
     for (const [name, shown] of [
       ["größe\r\nx-evil: 1", "gr%C3%B6%C3%9Fe%0D%0Ax-evil: 1"],
@@ -93,15 +93,15 @@ describe("one attempt", () => {
     expect(receiver.requests).to.have.length(1);
   });
 
-  it("keeps the first KB of a long answer, and what it asks for", async () => {
+  it("keeps the first KB of a long response, and its Retry-After", async () => {
     receiver.script({ status: 503, headers: { "retry-after": "7" }, body: "x".repeat(100_000) });
     const { webhook } = await webhookAt(receiver.url);
-    const answer = await send(platform, webhook, message);
-    expect(answer).to.include({ status: 503, error: "HTTP status 503", retryAfter: "7" });
-    expect(answer.response).to.equal("x".repeat(1024));
+    const result = await send(platform, webhook, message);
+    expect(result).to.include({ status: 503, error: "HTTP status 503", retryAfter: "7" });
+    expect(result.response).to.equal("x".repeat(1024));
   });
 
-  it("tells a time-out from a refused connection and from one that broke off", async () => {
+  it("distinguishes a time-out, a reset connection and a refused connection", async () => {
     const { webhook } = await webhookAt(receiver.url);
     receiver.script("hang");
     const late = await send(platform, webhook, message);
@@ -116,13 +116,13 @@ describe("one attempt", () => {
     expect(refused.error).to.match(/^connect: /);
   });
 
-  it("does not reach an address that is not public", async () => {
+  it("does not connect to an address that is not public", async () => {
     const { webhook } = await webhookAt(receiver.url);
-    const answer = await send(platform, { ...webhook, url: "http://10.0.0.1/" }, message);
-    expect(answer.error).to.match(/^blocked-address: /);
+    const result = await send(platform, { ...webhook, url: "http://10.0.0.1/" }, message);
+    expect(result.error).to.match(/^blocked-address: /);
   });
 
-  it("says nothing of the endpoint when it is stopped from outside", async () => {
+  it("throws unavailable, not a result, if it is aborted", async () => {
     receiver.script("hang");
     const { webhook } = await webhookAt(receiver.url);
     const stop = new AbortController();

@@ -13,14 +13,14 @@ const message = { id: "msg_p5jXN8AQM9LWM0D4loKWxJek", timestamp: 1614265330, bod
 const key = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 describe("signing", () => {
-  it("gives the signature of Standard Webhooks' published example", () => {
+  it("matches the published example of Standard Webhooks", () => {
     const headers = signatureHeaders(message, [key]);
     expect(headers["webhook-id"]).to.equal(message.id);
     expect(headers["webhook-timestamp"]).to.equal("1614265330");
     expect(headers["webhook-signature"]).to.equal("v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
   });
 
-  it("keys x-pd-signature with the text of the key as it was given", () => {
+  it("uses the text of the signing key as the HMAC key of x-pd-signature", () => {
     const expected = createHmac("sha256", key).update(`1614265330.${message.body}`).digest("hex");
     expect(signatureHeaders(message, [key])["x-pd-signature"]).to.equal(`t=1614265330,v1=${expected}`);
   });
@@ -37,7 +37,7 @@ describe("signing", () => {
   });
 });
 
-/** Whether a receiver with this key takes the request: the published package decides. */
+/** Returns true if a receiver with this key accepts the request; the published package decides. */
 function standardVerifies(key: string, { headers, raw }: Pick<Received, "headers" | "raw">): boolean {
   try {
     new Verifier(key).verify(raw, headers as Record<string, string>);
@@ -48,7 +48,7 @@ function standardVerifies(key: string, { headers, raw }: Pick<Received, "headers
   }
 }
 
-/** As receivers of `x-pd-signature` do it: any `v1` over `t` and the exact body will do. */
+/** Verifies as receivers of `x-pd-signature` do: one `v1` over `t` and the exact body is enough. */
 function pdVerifies(key: string, { headers, raw }: Pick<Received, "headers" | "raw">): boolean {
   const parts = String(headers["x-pd-signature"]).split(",");
   const at = parts.find(part => part.startsWith("t="))?.slice(2);
@@ -56,11 +56,11 @@ function pdVerifies(key: string, { headers, raw }: Pick<Received, "headers" | "r
   return parts
     .filter(part => part.startsWith("v1="))
     .map(part => Buffer.from(part.slice(3), "hex"))
-    .some(given => given.length === wanted.length && timingSafeEqual(given, wanted));
+    .some(signature => signature.length === wanted.length && timingSafeEqual(signature, wanted));
 }
 
-describe("what is sent, at a receiver that verifies it with the standardwebhooks package", () => {
-  // The package takes no timestamp that is 5 minutes off, so the day of the overlap lies before now.
+describe("signatures at a receiver that verifies them", () => {
+  // The standardwebhooks package rejects a timestamp that is 5 minutes off, so the day of the overlap ends now.
   let now = Date.now();
   let platform: TestPlatform;
   let receiver: Receiver;
@@ -74,30 +74,30 @@ describe("what is sent, at a receiver that verifies it with the standardwebhooks
     await platform.destroy();
   });
 
-  /** Sends one at this moment and answers it as it came. */
+  /** Sends one message at `atMs` and returns the request that arrived. */
   async function sent(webhookId: string, atMs: number, body = '{"naïve":"☃","n":1}'): Promise<Received> {
     now = atMs;
     const message = { id: "dlv_0CjBBm3Xs6JpR9wF", eventId: "1700000000000-3", emitterId: "dc_1" };
     const webhook = await webhookOf(platform, webhookId);
     await send(platform, webhook, { ...message, eventName: "", attempt: 1, body });
     const request = receiver.requests.at(-1);
-    if (!request) throw new Error("nothing came");
+    if (!request) throw new Error("no request arrived");
     return request;
   }
 
   for (const [what, body] of [
-    ["JSON", '{"hello":"world"}'],
+    ["a JSON body", '{"hello":"world"}'],
     ["text outside ASCII", '{"naïve":"☃ 💥 \\u0000"}'],
-    ["nothing", ""],
+    ["an empty body", ""],
     ["a large body", JSON.stringify("x".repeat(500_000))],
   ] as const) {
-    it(`passes with ${what}, and not with another key or a changed byte`, async () => {
+    it(`verify for ${what}, but not with another key or after a changed byte`, async () => {
       const { webhookId, signingKey } = await subscribe(platform, receiver.url);
       const other = await subscribe(platform, receiver.url);
       const request = await sent(webhookId, Date.now(), body);
       expect(request.raw).to.equal(body);
       for (const verifies of [pdVerifies, standardVerifies]) {
-        // The package parses what it has verified, and an empty body is no JSON.
+        // The package parses the body that it has verified, and an empty body is not JSON.
         if (body !== "" || verifies === pdVerifies) expect(verifies(signingKey, request)).to.equal(true);
         expect(verifies(other.signingKey, request)).to.equal(false);
         expect(verifies(signingKey, { ...request, raw: `${body} ` })).to.equal(false);
@@ -106,7 +106,7 @@ describe("what is sent, at a receiver that verifies it with the standardwebhooks
   }
 
   for (const header of ["webhook-id", "webhook-timestamp", "webhook-signature"]) {
-    it(`does not pass with another ${header}`, async () => {
+    it(`do not verify with another ${header}`, async () => {
       const { webhookId, signingKey } = await subscribe(platform, receiver.url);
       const request = await sent(webhookId, Date.now());
       expect(standardVerifies(signingKey, request)).to.equal(true);
@@ -119,7 +119,7 @@ describe("what is sent, at a receiver that verifies it with the standardwebhooks
     });
   }
 
-  it("passes with the old key for 24 hours after a rotation, and with the new one from the start", async () => {
+  it("verify with the old key for 24 hours after a rotation, and with the new key from the start", async () => {
     const { webhookId, signingKey: old } = await subscribe(platform, receiver.url);
     const end = Date.now();
     now = end - OVERLAP_MS;
@@ -134,7 +134,7 @@ describe("what is sent, at a receiver that verifies it with the standardwebhooks
     }
   });
 
-  it("passes with every key of a chain of rotations whose day is not over", async () => {
+  it("verify after two rotations with each key that was replaced less than 24 hours ago", async () => {
     const { webhookId, signingKey: first } = await subscribe(platform, receiver.url);
     const end = Date.now();
     const rotate = async (atMs: number) => {

@@ -26,7 +26,7 @@ describe("creating deliveries", () => {
   });
   after(() => platform.destroy());
 
-  it("records a pending delivery and enqueues its first round", async () => {
+  it("records a pending delivery and enqueues its first attempt", async () => {
     const listener = await subscribe(platform, "http://127.0.0.1:1/");
     const event = await emit(platform, [listener]);
     const delivery = await onlyDelivery(platform, listener.webhookId);
@@ -58,7 +58,7 @@ describe("creating deliveries", () => {
     expect(ids.filter(id => id === `${first._id}-0` || id === `${second._id}-0`)).to.have.length(2);
   });
 
-  it("enqueues what an earlier try stored and left without a job", async () => {
+  it("enqueues a delivery that an earlier try stored and did not enqueue", async () => {
     const listener = await subscribe(platform, "http://127.0.0.1:1/");
     const event = await emit(platform, [listener]);
     const { _id } = await onlyDelivery(platform, listener.webhookId);
@@ -67,7 +67,7 @@ describe("creating deliveries", () => {
     expect((await jobs()).map(job => job.id)).to.include(`${_id}-0`);
   });
 
-  it("keeps a disabled webhook's delivery as failed, and counts it once where its owner sees it", async () => {
+  it("records a delivery to a disabled webhook as failed, and counts the drop once", async () => {
     const listener = await subscribe(platform, "http://127.0.0.1:1/");
     await updateWebhook(platform, await webhookOf(platform, listener.webhookId), { active: false });
     const before = (await readDrops(platform, EMITTER))["webhook-disabled"] ?? 0;
@@ -80,7 +80,7 @@ describe("creating deliveries", () => {
     expect(dropped).to.be.greaterThan(0);
   });
 
-  it("leaves nothing for a webhook that is gone, or that the subscription's owner no longer reaches", async () => {
+  it("records nothing for a deleted webhook, or one that the subscription's owner can't access", async () => {
     const gone = await subscribe(platform, "http://127.0.0.1:1/");
     await deleteWebhook(platform, gone.webhookId);
     const foreign = await subscribe(platform, "http://127.0.0.1:1/", { ownerId: "o_0000000000000000" });

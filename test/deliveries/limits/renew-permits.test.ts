@@ -5,7 +5,7 @@ import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import { until } from "../../support/until.ts";
 import { subscribe, webhookOf } from "../fixtures.ts";
 
-describe("places of a process", () => {
+describe("permits of a process", () => {
   let platform: TestPlatform;
 
   beforeEach(async () => {
@@ -23,16 +23,16 @@ describe("places of a process", () => {
   const held = (webhookId: string) =>
     platform.redis.zcount(platform.keys.webhookPermits(webhookId), Date.now(), "+inf");
 
-  it("are free soon after it was killed, not only when its attempt could have ended", async () => {
+  it("expire soon after the process was killed, long before its attempt would have timed out", async () => {
     const one = await webhook();
     const ttlMs = heldPermitTtlMs(platform);
-    expect(await platform.permits.acquire(one._id, ["of-one-that-died"], 1, ttlMs)).to.equal(1);
+    expect(await platform.permits.acquire(one._id, ["of-a-killed-process"], 1, ttlMs)).to.equal(1);
     const permitCache = new PermitCache(platform, "next");
-    expect(await until(() => permitCache.acquire(one), { what: "its place" })).to.be.a("string");
+    expect(await until(() => permitCache.acquire(one), { what: "a permit" })).to.be.a("string");
     await permitCache.close();
   });
 
-  it("stay its own for as long as it lives", async () => {
+  it("are renewed while the process lives", async () => {
     const one = await webhook();
     const permitCache = new PermitCache(platform, "living");
     await permitCache.acquire(one);
@@ -42,7 +42,7 @@ describe("places of a process", () => {
     await permitCache.close();
   });
 
-  it("are given back when it stops", async () => {
+  it("are released when the process stops", async () => {
     const one = await webhook();
     const permitCache = new PermitCache(platform, "stopping");
     await permitCache.acquire(one);

@@ -74,13 +74,15 @@ describe("first attempts", () => {
   const jobs = async () =>
     (await queue().getJobs(["waiting"], 0, -1, true)).map(job => job.data as FirstAttempts);
   const idle = () =>
-    until(async () => (await queue().getJobCountByTypes("waiting", "active")) === 0, { what: "no job left" });
+    until(async () => (await queue().getJobCountByTypes("waiting", "active")) === 0, {
+      what: "an empty queue",
+    });
   const start = () => {
     worker = startDeliveries(platform);
   };
   const stored = (one: StoredEvent) => StoredEvents(platform.mongo).findById(one._id).lean<StoredEvent>();
 
-  it("of many events are a few jobs, each event's in one", async () => {
+  it("are packed into a few jobs, all attempts of an event into one", async () => {
     const to = await Promise.all(Array.from({ length: 10 }, () => subscribe(platform, receiver.url)));
     const events = Array.from({ length: 20 }, (_, n) => event(n));
     await emit(events, to);
@@ -90,7 +92,7 @@ describe("first attempts", () => {
     for (const job of all) for (const one of job.events) expect(one.listeners).to.have.length(10);
   });
 
-  it("become deliveries when they are made, and the event no longer waits for them", async () => {
+  it("are recorded as deliveries once made, and the event's pending dispatch is cleared", async () => {
     const to = [await subscribe(platform, receiver.url), await subscribe(platform, receiver.url)];
     const one = event({ n: 1 });
     await emit([one], to);
@@ -108,11 +110,13 @@ describe("first attempts", () => {
       });
       expect(delivery?.attempts.map(({ number, status }) => [number, status])).to.deep.equal([[1, 200]]);
     }
-    await until(async () => (await stored(one))?.pending_dispatch === undefined, { what: "settled" });
+    await until(async () => (await stored(one))?.pending_dispatch === undefined, {
+      what: "a cleared pending dispatch",
+    });
     expect(receiver.requests.map(({ raw }) => raw)).to.deep.equal(['{"n":1}', '{"n":1}']);
   });
 
-  it("of a large event read it from MongoDB, so that Redis does not hold it", async () => {
+  it("read a large event from MongoDB, so that Redis does not hold it", async () => {
     const to = await subscribe(platform, receiver.url);
     const large = { text: "x".repeat(100_000) };
     await emit([event(large), event("small")], [to]);
@@ -123,10 +127,10 @@ describe("first attempts", () => {
     expect(receiver.requests.map(({ raw }) => raw)).to.have.members([JSON.stringify(large), '"small"']);
   });
 
-  it("that last long and can't be recorded meanwhile fail their job, and not its process", async () => {
-    const unheard: unknown[] = [];
-    const note = (error: unknown) => unheard.push(error);
-    process.on("unhandledRejection", note);
+  it("fail their job, not its process, if they are slow and can't be recorded as pending", async () => {
+    const unhandled: unknown[] = [];
+    const onUnhandled = (error: unknown) => unhandled.push(error);
+    process.on("unhandledRejection", onUnhandled);
     const to = await subscribe(platform, receiver.url);
     receiver.script("hang");
     await emit([event()], [to]);
@@ -135,13 +139,13 @@ describe("first attempts", () => {
     await allow({ nothing: { $exists: true } });
     start();
     await until(async () => (await queue().getJobCountByTypes("delayed")) === 1, {
-      what: "the job's next try",
+      what: "the job to wait for its next try",
     });
     await allow({});
     receiver.script(200);
     await until(async () => (await deliveriesOf(platform, to.webhookId))[0]?.state === "delivered");
-    process.off("unhandledRejection", note);
-    expect(unheard, "each would end a worker").to.deep.equal([]);
+    process.off("unhandledRejection", onUnhandled);
+    expect(unhandled, "each would end a worker").to.deep.equal([]);
   });
 
   it("are made once, however often their job is enqueued again", async () => {
@@ -157,7 +161,7 @@ describe("first attempts", () => {
     expect(await deliveriesOf(platform, to.webhookId)).to.have.length(1);
   });
 
-  it("that fail are tried again by the schedule, one by one, under the same webhook-id", async () => {
+  it("are retried by the schedule if they fail, each under the same webhook-id", async () => {
     receiver.script(500, 500, 200);
     const to = await subscribe(platform, receiver.url);
     await emit([event(1), event(2)], [to]);
@@ -171,7 +175,7 @@ describe("first attempts", () => {
     expect(ids).to.have.length(4);
   });
 
-  it("are dropped for a deleted webhook, fail for a disabled one, are cancelled without a subscription, each counted", async () => {
+  it("are dropped for a deleted webhook, failed for a disabled one, cancelled without a subscription", async () => {
     const [gone, disabled, unsubscribed] = [
       await subscribe(platform, receiver.url),
       await subscribe(platform, receiver.url),
@@ -201,7 +205,7 @@ describe("first attempts", () => {
     expect(receiver.requests).to.deep.equal([]);
   });
 
-  it("that take long leave their job, pending, and are recorded when they end", async () => {
+  it("leave their job as pending deliveries if they are slow, and are recorded when they end", async () => {
     receiver.script("hang");
     const [slow, quick] = [await subscribe(platform, receiver.url), await subscribe(platform, receiver.url)];
     await emit([event()], [slow]);
@@ -217,7 +221,7 @@ describe("first attempts", () => {
     expect((await deliveriesOf(platform, slow.webhookId))[0]?.attempts).to.have.length(1);
   });
 
-  it("of a webhook that fails already wait in its line, and the job ends", async () => {
+  it("wait on the waitlist of a webhook that is failing, and their job ends", async () => {
     receiver.script(500, "hang");
     const to = await subscribe(platform, receiver.url);
     await emit([event()], [to]);
@@ -228,19 +232,19 @@ describe("first attempts", () => {
       [to],
     );
     await until(async () => (await deliveriesOf(platform, to.webhookId)).length === 21, {
-      what: "all are documents",
+      what: "all recorded",
     });
     await idle();
     receiver.script(200);
     receiver.release();
     await until(
       async () => (await deliveriesOf(platform, to.webhookId)).every(({ state }) => state === "delivered"),
-      { what: "all delivered once it works", timeoutMs: 20_000 },
+      { what: "all delivered once the endpoint works", timeoutMs: 20_000 },
     );
   });
 
-  describe("whose job was lost with Redis", () => {
-    it("are enqueued again by the sweep, once they are overdue, and made once", async () => {
+  describe("after their job was lost with Redis", () => {
+    it("are dispatched again by the sweep once they are overdue, and made once", async () => {
       const to = await subscribe(platform, receiver.url);
       const one = event();
       await emit([one], [to]);
@@ -248,13 +252,13 @@ describe("first attempts", () => {
       expect(await redispatchLost(platform)).to.equal(0);
       aheadMs += platform.config.sweepEveryMs + 1;
       expect(await redispatchLost(platform)).to.equal(1);
-      expect(await redispatchLost(platform), "its job is there").to.equal(0);
+      expect(await redispatchLost(platform), "the new job is queued").to.equal(0);
       start();
       await idle();
       expect(receiver.requests).to.have.length(1);
     });
 
-    it("are left alone while their job waits, and settled when all were recorded", async () => {
+    it("are not dispatched again while their job waits, or if all are recorded", async () => {
       const to = await subscribe(platform, receiver.url);
       const [waiting, made] = [event(), event()];
       await emit([waiting], [to]);

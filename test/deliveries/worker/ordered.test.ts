@@ -11,9 +11,9 @@ import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { until } from "../../support/until.ts";
 import { deliveriesOf, OWNER, type Subscribed } from "../fixtures.ts";
-import { eventsInOrder, numbersOf, subscribePaced } from "../paced-webhook.ts";
+import { eventsInOrder, numbersOf, subscribeLimited } from "../rate-limited-webhook.ts";
 
-describe("turn of an ordered webhook", () => {
+describe("drain of an ordered webhook", () => {
   let platform: TestPlatform;
   let endpoint: Receiver;
   let listener: Subscribed;
@@ -26,7 +26,7 @@ describe("turn of an ordered webhook", () => {
       { process: "deliveries", clock: () => now },
     );
     endpoint = await startReceiver(200);
-    listener = await subscribePaced(platform, endpoint.url, { ordered: true });
+    listener = await subscribeLimited(platform, endpoint.url, { ordered: true });
   });
   afterEach(async () => {
     await endpoint.close();
@@ -37,58 +37,58 @@ describe("turn of an ordered webhook", () => {
     await storeEvents(platform, [event]);
     await createDeliveries(platform, { event, listeners: [{ ...listener, ownerId: OWNER }] });
   };
-  /** Works a turn as the worker does; answers its log line. */
-  const turn = async (name = "turn") => {
+  /** Handles a drain job as the worker does; returns the fields of its log line. */
+  const runDrain = async (jobId = "drain") => {
     const job = { webhook_id: listener.webhookId, reason: "order" as const, due_ms: 0 };
-    const work = { job, jobId: name, signal: new AbortController().signal, isStopping: () => false };
-    return drain(platform, work, { random: () => 0.5 }).catch((error: unknown) => {
+    const context = { job, jobId, signal: new AbortController().signal, isStopping: () => false };
+    return drain(platform, context, { random: () => 0.5 }).catch((error: unknown) => {
       if (error instanceof Snooze) return error.fields;
       throw error;
     });
   };
   const queue = () => openedQueue(platform.queues, deliveries);
-  const turnsToCome = async () =>
+  const delaysOfDrains = async () =>
     (await queue().getDelayed()).filter(({ name }) => name === "drain").map(({ data }) => data.due_ms - now);
 
-  it("sends nothing that was recorded a moment ago, since an earlier event may still come", async () => {
+  it("does not send a delivery that was just recorded, because an earlier event may still arrive", async () => {
     const [first, second] = eventsInOrder(2, now);
     if (!first || !second) throw new Error("no events");
     await record(second);
     now += 400;
-    expect(await turn()).to.include({ attempts: 0 });
+    expect(await runDrain()).to.include({ attempts: 0 });
     await record(first);
     now += 400;
-    expect(await turn()).to.include({ attempts: 0 });
+    expect(await runDrain()).to.include({ attempts: 0 });
     expect(
-      (await turnsToCome()).some(ms => ms >= 100 && ms <= 200),
-      "a turn when the first may go",
+      (await delaysOfDrains()).some(ms => ms >= 100 && ms <= 200),
+      "a drain when the first may be sent",
     ).to.equal(true);
     now += 100;
-    expect(await turn()).to.include({ attempts: 2, delivered: 2 });
+    expect(await runDrain()).to.include({ attempts: 2, delivered: 2 });
     expect(numbersOf(endpoint.requests)).to.deep.equal([0, 1]);
   });
 
-  it("is nobody else's meanwhile", async () => {
+  it("sends nothing while another drain of the webhook is running", async () => {
     for (const event of eventsInOrder(2, now)) await record(event);
     now += 1000;
     endpoint.script("hang", 200);
-    const one = turn("one");
+    const one = runDrain("one");
     await until(() => endpoint.hanging() === 1);
-    expect(await turn("another")).to.include({ result: "busy" });
-    expect(await turnsToCome()).to.have.length(1);
+    expect(await runDrain("another")).to.include({ result: "busy" });
+    expect(await delaysOfDrains()).to.have.length(1);
     expect(endpoint.requests).to.have.length(1);
     endpoint.release();
     await one;
-    await turn("another");
+    await runDrain("another");
     expect(numbersOf(endpoint.requests)).to.deep.equal([0, 1]);
   });
 
-  it("ends with the first that fails, which comes again with a job of its own", async () => {
+  it("stops at the first delivery that fails, and goes on when its retry is due", async () => {
     for (const event of eventsInOrder(3, now)) await record(event);
     now += 1000;
     endpoint.script(200, 500, 200);
-    await turn();
-    expect(await turn()).to.include({ attempts: 0 });
+    await runDrain();
+    expect(await runDrain()).to.include({ attempts: 0 });
     expect(numbersOf(endpoint.requests)).to.deep.equal([0, 1]);
     const [, failed] = await deliveriesOf(platform, listener.webhookId).then(all =>
       all.toSorted((a, b) => a.event_score - b.event_score),
@@ -96,13 +96,13 @@ describe("turn of an ordered webhook", () => {
     expect(failed).to.include({ state: "pending", next_attempt_at_ms: now + 10_000 });
     expect((await queue().getJob(`${failed?._id}-1`))?.delay).to.equal(10_000);
     now += 10_000;
-    await turn();
-    await turn();
+    await runDrain();
+    await runDrain();
     expect(numbersOf(endpoint.requests)).to.deep.equal([0, 1, 1, 2]);
   });
 
-  it("is one job, however often it is asked for at the same time", async () => {
+  it("is one job, however often it is enqueued at the same time", async () => {
     for (let i = 0; i < 20; i++) await enqueueDrain(platform, listener.webhookId, "order", 1000 + i / 20);
-    expect(await turnsToCome()).to.have.length(1);
+    expect(await delaysOfDrains()).to.have.length(1);
   });
 });

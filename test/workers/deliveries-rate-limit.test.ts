@@ -4,17 +4,22 @@ import type { RunningWorker } from "../../src/queues/run-worker.ts";
 import { updateWebhook } from "../../src/webhooks/update.ts";
 import { start as startDeliveries } from "../../workers/deliveries.ts";
 import { deliveriesOf, type Subscribed, subscribe, webhookOf } from "../deliveries/fixtures.ts";
-import { emitFirst, eventsInOrder, openAnother, subscribePaced } from "../deliveries/paced-webhook.ts";
+import {
+  emitTo,
+  eventsInOrder,
+  openSecondPlatform,
+  subscribeLimited,
+} from "../deliveries/rate-limited-webhook.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
 
 const PER_SECOND = 20;
-/** What the bucket holds, and what may be late on its way to the receiver, so that it comes with what is next. */
+/** Requests that the bucket holds, and requests that may arrive late, together with the next ones. */
 const BURST = PER_SECOND / 4;
 const LATE = PER_SECOND / 2;
 
-describe("deliveries to a webhook with a rate limit, by two workers", function () {
+describe("deliveries of two workers to a webhook with a rate limit", function () {
   this.timeout(30_000);
   let platform: TestPlatform;
   let other: Platform;
@@ -25,7 +30,7 @@ describe("deliveries to a webhook with a rate limit, by two workers", function (
 
   beforeEach(async () => {
     platform = await openTestPlatform({ DELIVERY_RETRY_SCHEDULE: "50ms,50ms" }, { process: "deliveries" });
-    other = await openAnother(platform);
+    other = await openSecondPlatform(platform);
     arrivedAt = [];
     limited = await startReceiver();
     limited.script(() => {
@@ -42,7 +47,7 @@ describe("deliveries to a webhook with a rate limit, by two workers", function (
     await platform.destroy();
   });
 
-  const pace = { rate_limit_per_second: PER_SECOND };
+  const limit = { rate_limit_per_second: PER_SECOND };
   const allDelivered = ({ webhookId }: Subscribed, count: number) =>
     until(
       async () =>
@@ -51,7 +56,7 @@ describe("deliveries to a webhook with a rate limit, by two workers", function (
       { timeoutMs: 20_000, what: `${count} delivered` },
     );
 
-  /** The most that came, in any time, beyond what the rate gives in it. */
+  /** The most requests that arrived in any interval beyond what the rate allows in it. */
   function mostAhead(): number {
     let most = 0;
     for (const [i, from] of arrivedAt.entries()) {
@@ -62,23 +67,23 @@ describe("deliveries to a webhook with a rate limit, by two workers", function (
     return most;
   }
 
-  it("keep to it, all arrive, once each, and another webhook waits for none of them", async () => {
-    const to = [await subscribePaced(platform, limited.url, pace), await subscribe(platform, free.url)];
+  it("observe the limit, arrive once each, and do not delay another webhook", async () => {
+    const to = [await subscribeLimited(platform, limited.url, limit), await subscribe(platform, free.url)];
     const events = eventsInOrder(80);
-    for (let at = 0; at < events.length; at += 8) await emitFirst(platform, events.slice(at, at + 8), to);
-    await until(() => free.requests.length === 80, { what: "all at the webhook without a limit" });
+    for (let at = 0; at < events.length; at += 8) await emitTo(platform, events.slice(at, at + 8), to);
+    await until(() => free.requests.length === 80, { what: "80 requests at the webhook without a limit" });
     expect(limited.requests.length).to.be.below(80);
     await allDelivered(to[0] as Subscribed, 80);
     expect(new Set(limited.requests.map(({ headers }) => headers["webhook-id"])).size).to.equal(80);
     expect(limited.requests).to.have.length(80);
-    // What a loaded machine holds back on the way arrives together: twice the allowance, where no limit gives eighty.
+    // On a loaded machine requests arrive in bunches: twice the tolerance; without a limit it would be eighty.
     expect(mostAhead()).to.be.at.most(2 * (BURST + LATE));
     expect(
       await platform.redis.exists(platform.keys.webhookTokens((to[1] as Subscribed).webhookId)),
     ).to.equal(0);
   });
 
-  it("keep to it with retries too, which use up no attempt while they wait", async () => {
+  it("observe the limit with retries too, which use up no attempt while they wait", async () => {
     const seen = new Set<unknown>();
     limited.script(({ headers }) => {
       arrivedAt.push(performance.now());
@@ -87,21 +92,23 @@ describe("deliveries to a webhook with a rate limit, by two workers", function (
       seen.add(id);
       return 500;
     });
-    const to = await subscribePaced(platform, limited.url, pace);
-    await emitFirst(platform, eventsInOrder(30), [to]);
+    const to = await subscribeLimited(platform, limited.url, limit);
+    await emitTo(platform, eventsInOrder(30), [to]);
     await allDelivered(to, 30);
     for (const { attempts } of await deliveriesOf(platform, to.webhookId)) {
       expect(attempts.map(({ status }) => status)).to.deep.equal([500, 200]);
     }
     expect(arrivedAt).to.have.length(60);
-    // What a loaded machine holds back on the way arrives together: twice the allowance, where no limit gives eighty.
+    // On a loaded machine requests arrive in bunches: twice the tolerance; without a limit it would be eighty.
     expect(mostAhead()).to.be.at.most(2 * (BURST + LATE));
   });
 
-  it("wait for it no longer once the limit is gone", async () => {
-    const to = await subscribePaced(platform, limited.url, { rate_limit_per_second: 1 });
-    await emitFirst(platform, eventsInOrder(100), [to]);
-    await until(() => limited.requests.length === 2, { what: "the second, a second after the first" });
+  it("are all sent at once when the limit is removed", async () => {
+    const to = await subscribeLimited(platform, limited.url, { rate_limit_per_second: 1 });
+    await emitTo(platform, eventsInOrder(100), [to]);
+    await until(() => limited.requests.length === 2, {
+      what: "the second request, a second after the first",
+    });
     await updateWebhook(platform, await webhookOf(platform, to.webhookId), { rate_limit_per_second: null });
     await allDelivered(to, 100);
     expect(limited.requests).to.have.length(100);

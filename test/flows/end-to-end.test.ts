@@ -11,13 +11,13 @@ export default {
   run(event) { this.$emit(event.body, { id: event.body.id, summary: "echoed" }); },
 };`;
 
-/** The signature a Standard Webhooks receiver computes from what it got. */
+/** The signature that a Standard Webhooks receiver computes from a request. */
 function signatureOf(key: string, id: string, timestamp: string, body: string): string {
   const secret = Buffer.from(key.replace("whsec_", ""), "base64");
   return `v1,${createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
 }
 
-describe("the main job", () => {
+describe("an event from its source to its webhook", () => {
   let system: System;
   let receiver: Receiver;
 
@@ -30,7 +30,7 @@ describe("the main job", () => {
   afterEach(() => receiver.close());
   after(() => system.stop());
 
-  it("carries a request to a source's endpoint, signed, to the subscribed webhook", async () => {
+  it("is emitted for a request to the endpoint, and delivered with a valid signature", async () => {
     const api = await system.user();
     const component = await api.expect(201, "POST", "/components", { body: { component_code: ECHO } });
     const source = await api.createSource({ component_id: component.id });
@@ -38,12 +38,12 @@ describe("the main job", () => {
     await api.subscribe(source.id, webhook.id);
 
     const endpoint = source.configured_props.http?.endpoint_url ?? "";
-    const answer = await fetch(endpoint, {
+    const response = await fetch(endpoint, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ id: 1, hello: "world" }),
     });
-    expect(answer.status).to.equal(200);
+    expect(response.status).to.equal(200);
 
     const delivery = await until(() => receiver.requests[0], { what: "the delivery" });
     expect(JSON.parse(delivery.raw)).to.deep.equal({ id: 1, hello: "world" });
@@ -55,7 +55,7 @@ describe("the main job", () => {
     expect(delivery.headers["x-headwater-event-id"]).to.equal(summary?.id);
   });
 
-  it("tries an endpoint that answers 500 again on schedule until it answers 200, under one webhook-id", async () => {
+  it("is sent again by the schedule after responses of 500, under one webhook-id", async () => {
     receiver.script(500, 500, 200);
     const api = await system.user();
     const source = await api.createSource({ component_code: ECHO });
@@ -76,7 +76,7 @@ describe("the main job", () => {
     ]);
   });
 
-  it("tells a component's error as a $errors event, to its summaries and its subscribers", async () => {
+  it("is a $errors event, in summaries and for subscribers, if the component throws", async () => {
     const api = await system.user();
     const source = await api.createSource({
       component_code: `export default { name: "Bad", version: "1.0.0", props: { http: "$.interface.http" },
@@ -96,7 +96,7 @@ describe("the main job", () => {
     expect(await api.summaries(source.id)).to.deep.equal([]);
   });
 
-  it("ticks a timer source on its clock", async () => {
+  it("is emitted by a timer source on its schedule", async () => {
     const api = await system.user();
     const source = await api.createSource({
       component_code: `export default { name: "Tick", version: "1.0.0",
@@ -116,7 +116,7 @@ describe("the main job", () => {
     await api.expect(204, "DELETE", `/sources/${source.id}`);
   });
 
-  it("delivers what a workflow emits through the queue, and lists it under the workflow", async () => {
+  it("is delivered and listed if a workflow emits it through the queue", async () => {
     const api = await system.user();
     const { createWorkflow } = await import("../../src/workflows/service.ts");
     const { enqueue } = await import("../../src/queues/define-queue.ts");
@@ -141,7 +141,7 @@ describe("the main job", () => {
     expect(body.data[0].metadata.emit_id).to.equal("mine-1");
   });
 
-  it("gives a source's events to a source that listens to it", async () => {
+  it("runs a source that listens to its emitter", async () => {
     const api = await system.user();
     const emitter = await api.createSource({ component_code: ECHO });
     const listener = await api.createSource({

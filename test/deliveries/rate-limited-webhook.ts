@@ -8,18 +8,18 @@ import type { TestPlatform } from "../support/platform.ts";
 import type { Received } from "../support/receiver.ts";
 import { EMITTER, OWNER, type Subscribed, subscribe } from "./fixtures.ts";
 
-/** A webhook with settings of its own, subscribed. */
-export async function subscribePaced(
+/** Creates a subscribed webhook with these limits. */
+export async function subscribeLimited(
   platform: TestPlatform,
   url: string,
-  pace: Partial<Pick<Webhook, "max_in_flight" | "rate_limit_per_second" | "ordered">>,
+  limits: Partial<Pick<Webhook, "max_in_flight" | "rate_limit_per_second" | "ordered">>,
 ): Promise<Subscribed> {
   const subscribed = await subscribe(platform, url);
-  await Webhooks(platform.mongo).updateOne({ _id: subscribed.webhookId }, { $set: pace });
+  await Webhooks(platform.mongo).updateOne({ _id: subscribed.webhookId }, { $set: limits });
   return subscribed;
 }
 
-/** So many events in the order of their ids, as the emissions worker has them, not stored yet; the body is `{n}`. */
+/** Returns `count` events in the order of their ids, not stored yet; the body of each is `{n}`, counted from 0. */
 export function eventsInOrder(count: number, nowMs = Date.now()): StoredEvent[] {
   return Array.from({ length: count }, (_, n) => ({
     _id: `${EMITTER}-${newId("emit")}`,
@@ -34,8 +34,8 @@ export function eventsInOrder(count: number, nowMs = Date.now()): StoredEvent[] 
   }));
 }
 
-/** Stores events and enqueues their first attempts, in a job for each call. */
-export const emitFirst = (platform: Platform, events: StoredEvent[], to: Subscribed[]): Promise<void> =>
+/** Stores events and enqueues their first attempts; events of two calls never share a job. */
+export const emitTo = (platform: Platform, events: StoredEvent[], to: Subscribed[]): Promise<void> =>
   dispatchEvents(
     platform,
     events.map(event => ({
@@ -50,11 +50,11 @@ export const emitFirst = (platform: Platform, events: StoredEvent[], to: Subscri
     rows => storeEvents(platform, rows),
   );
 
-/** The `n` of each request, as they came. */
+/** Returns the `n` of each request, in order of arrival. */
 export const numbersOf = (requests: Received[]): number[] => requests.map(({ raw }) => JSON.parse(raw).n);
 
 export const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 
-/** Another process's platform on the same stores. */
-export const openAnother = (platform: Platform): Promise<Platform> =>
+/** Opens a second platform on the same stores, as another process has. */
+export const openSecondPlatform = (platform: Platform): Promise<Platform> =>
   openPlatform(platform.config, "deliveries");
