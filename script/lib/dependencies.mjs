@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { lastLine, run } from "./commands.mjs";
-import { Complaint } from "./complaint.mjs";
+import { UserError } from "./user-error.mjs";
 
 /**
  * Whether node_modules holds what package-lock.json says. npm writes its own list there as the last step of an
@@ -28,7 +28,7 @@ function readPackages(file) {
 // them, and NODE_ENV=production would leave it out.
 const OPTIONS = ["--ignore-scripts", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
 
-/** Installs the locked dependencies unless they are there. Throws Complaint when npm fails. */
+/** Installs the locked dependencies unless they are there. Throws UserError when npm fails. */
 export async function installDependencies({ root, say, signal }) {
   if (areInstalled(root)) return;
   say("Installing the dependencies (npm ci) ...");
@@ -41,10 +41,10 @@ export async function installDependencies({ root, say, signal }) {
     say("npm ci finds the lock file incomplete: installing with npm install --no-save ...");
     ({ code, output } = await npm("install", "--no-save"));
   }
-  if (code !== 0) throw new Complaint(complaintOf(output));
+  if (code !== 0) throw new UserError(messageOf(output));
 }
 
-function complaintOf(output) {
+function messageOf(output) {
   const reason = output.split("\n").find(line => /^npm error (?!code|errno|syscall|network$)/i.test(line));
   const isNetwork = /ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|network/.test(output);
   const advice = isNetwork ? "check the network" : "see why there";

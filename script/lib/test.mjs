@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildIfStale } from "./build.mjs";
-import { runScript } from "./complaint.mjs";
+import { runScript } from "./user-error.mjs";
 import { installDependencies } from "./dependencies.mjs";
 import { withOwnStores } from "./own-stores.mjs";
 import { namesFiles, needsStores, testFiles } from "./test-files.mjs";

@@ -1,4 +1,4 @@
-// What tests of outages use of script/lib, beside test/script/script-lib.d.ts.
+// Types for the parts of script/lib that tests of outages use, beside test/script/script-lib.d.ts.
 declare module "*/script/lib/mongod.mjs" {
   export function mongodProgram(given: { root: string; say(text: string): void }): Promise<string>;
 }
