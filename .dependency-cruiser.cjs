@@ -9,6 +9,7 @@
  */
 const ORDER = [
   "lib",
+  "metrics",
   "egress",
   "store",
   "sandbox",

@@ -5,6 +5,7 @@ import { userRoutes } from "./accounts/routes.ts";
 import { componentRoutes } from "./components/routes.ts";
 import { version } from "./config.ts";
 import { deliveryRoutes } from "./deliveries/routes.ts";
+import { eventRoutes } from "./events/routes.ts";
 import { docsPage } from "./http/docs-page.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { openapiRoute } from "./http/openapi-route.ts";
@@ -16,10 +17,10 @@ import { createRouter } from "./http/router.ts";
 import { ingress } from "./ingress/ingress.ts";
 import { board } from "./ops/board.ts";
 import { health } from "./ops/health.ts";
-import { createMetrics } from "./ops/metrics.ts";
+import { collectInstallation, exposeMetrics, timeRequests } from "./ops/metrics.ts";
 import type { Platform } from "./platform.ts";
 import { runRoutes } from "./runs/routes.ts";
-import { eventRoutes } from "./sources/event-routes.ts";
+import { sourceEventRoutes } from "./sources/event-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
 import { subscriptionRoutes } from "./subscriptions/routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
@@ -29,6 +30,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...componentRoutes,
   ...sourceRoutes,
   ...runRoutes,
+  ...sourceEventRoutes,
   ...eventRoutes,
   ...subscriptionRoutes,
   ...webhookRoutes,
@@ -37,19 +39,19 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...userRoutes,
 ];
 
-/** Every route of the API: the router, the checks and the description all come from this list. */
+/** Every route of the API: router, validation and OpenAPI document all come from this list. */
 export const routes: AnyRoute<Platform>[] = [...featureRoutes, openapiRoute(featureRoutes, version)];
 
-/** The web process's app; `checkResponses` (tests) turns an answer that breaks its declaration into a 500. */
+/** Creates the web process's app; `checkResponses` (tests) turns a response that breaks its declaration into a 500. */
 export function createApp(platform: Platform, options: { checkResponses?: boolean } = {}): Koa {
   const { config, log, redis, keys, secrets } = platform;
-  const metrics = createMetrics(platform);
+  collectInstallation(platform);
   const app = new Koa({ proxy: config.trustProxy });
   app.on("error", error => log.error({ err: error }, "response failed"));
   app.use(requestLog(log));
-  app.use(metrics.time);
+  app.use(timeRequests(platform));
   app.use(respondError());
-  app.use(metrics.expose);
+  app.use(exposeMetrics(platform));
   app.use(ingress(platform));
   app.use(health(platform));
   app.use(helmet());

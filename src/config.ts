@@ -23,13 +23,13 @@ const Environment = Type.Object({
   MONGODB_URL: Type.String({ pattern: "^mongodb(\\+srv)?://" }),
   /** Redis ≥ 6.2 with `noeviction` and AOF. Several `redis://` urls, comma-separated, mean a cluster. */
   REDIS_URL: Type.String({ pattern: "^rediss?://" }),
-  /** Put before every key and queue, so that several installations share one Redis. */
+  /** Prefix of every key and queue, so that several installations can share one Redis. */
   REDIS_PREFIX: Type.String({ pattern: "^[a-z0-9-]{1,32}$", default: "headwater" }),
   HOST: Type.String({ default: "127.0.0.1" }),
   PORT: INTEGER(0, 65_535),
-  /** How the outside reaches the web process; endpoint URLs of sources begin with it. */
+  /** How the outside reaches the web process; endpoint URLs of sources start with it. */
   PUBLIC_URL: Type.String({ pattern: "^https?://[^/]+(/.*)?$" }),
-  /** True behind a router of your own: the client's address is then the last one in `X-Forwarded-For`. */
+  /** True behind a load balancer of your own: then the client's address is the last one in `X-Forwarded-For`. */
   TRUST_PROXY: Type.Boolean({ default: false }),
   /** Base64 keys of 32 bytes, comma-separated: the first encrypts, all decrypt. */
   SECRETS_KEY: Type.String({ pattern: "^[A-Za-z0-9+/=_,\\s-]+$" }),
@@ -42,14 +42,14 @@ const Environment = Type.Object({
     default: "5s,5m,30m,2h,5h,10h,14h,20h,24h",
   }),
   DELIVERY_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: "15s" }),
-  /** A webhook that only failed for this long is disabled. */
+  /** A webhook whose every attempt failed for this long is disabled. */
   DELIVERY_DISABLE_AFTER: Type.String({ pattern: `^${DURATION}$`, default: "5d" }),
-  /** In flight at once to one healthy webhook, over all worker processes. */
+  /** Deliveries in flight at once to one healthy webhook, over all worker processes. */
   DELIVERY_PER_WEBHOOK: { ...INTEGER(1, 100), default: 32 },
   RUN_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: "300s" }),
   HOOK_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: "60s" }),
-  /** How long an HTTP request waits for a component that answers it itself (runtime.md: 30 s). */
-  HTTP_ANSWER_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: "30s" }),
+  /** How long an HTTP request waits for a component that responds to it itself. */
+  HTTP_RESPONSE_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: "30s" }),
   RUN_HEAP_MB: { ...INTEGER(32, 4096), default: 256 },
   SANDBOX_PROCESSES: { ...INTEGER(1, 1000), default: 16 },
   SANDBOX_IDLE: Type.String({ pattern: `^${DURATION}$`, default: "5m" }),
@@ -58,28 +58,31 @@ const Environment = Type.Object({
   FREE_DAILY_COMPUTE_MS: { ...INTEGER(0, 1e12), default: 30 * 60_000 },
   RATE_LIMIT_PER_SECOND: { ...INTEGER(0, 1e6), default: 100 },
   RATE_LIMIT_BURST: { ...INTEGER(0, 1e6), default: 200 },
-  /** Requests a second one endpoint takes; 0 is unlimited. */
+  /** Requests a second that one endpoint accepts; 0 is unlimited. */
   INGRESS_PER_SECOND: { ...INTEGER(0, 1e6), default: 0 },
   API_BODY_KB: { ...INTEGER(1, 65_536), default: 1024 },
   ...concurrencySettings(),
-  /** How soon a killed worker's job is noticed and given to another. */
+  /** How long until a killed worker's job is noticed and another worker starts it. */
   STALLED_AFTER: Type.String({ pattern: `^${DURATION}$`, default: "10s" }),
-  /** How often stored state is compared with the queues, and how old pending work must be to count as lost. */
+  /** How often the reconciler compares stored state with the queues, and how old pending work must be to count as lost. */
   SWEEP_EVERY: Type.String({ pattern: `^${DURATION}$`, default: "30s" }),
   CACHE_DIR: Type.String({ default: "" }),
   LOG_LEVEL: Type.String({ pattern: "^(fatal|error|warn|info|debug|trace|silent)$", default: "info" }),
-  /** Port of a worker's own `/healthz` and `/metrics`; 0 is none. */
+  /** Port on which a worker serves `/healthz`, `/readyz` and `/metrics`; 0 for none. */
   WORKER_PORT: { ...INTEGER(0, 65_535), default: 0 },
 });
 
 type Environment = Static<typeof Environment>;
 
+/** Every setting there is. */
+export const settingNames: readonly string[] = Object.keys(Environment.properties);
+
 const root = fileURLToPath(new URL(import.meta.url.includes("/dist/") ? "../../" : "../", import.meta.url));
 
-/** The version of this build, as package.json has it. */
+/** The version of this build, from package.json. */
 export const version: string = JSON.parse(readFileSync(`${root}package.json`, "utf8")).version;
 
-/** A development start keeps its settings in `.data/dev.env`; beside it, the command line needs none of its own. */
+/** `npm start` keeps its settings in `.data/dev.env`, so that the command line needs none beside it. */
 function developmentSettings(environment: NodeJS.ProcessEnv): Record<string, string> {
   if (environment.MONGODB_URL || environment.REDIS_URL) return {};
   try {
@@ -93,31 +96,31 @@ function developmentSettings(environment: NodeJS.ProcessEnv): Record<string, str
   }
 }
 
-/** Where the development start of this project answers, and the key it made; neither where there was none. */
+/** Returns the address and the API key of this project's `npm start`; both undefined if there was none. */
 export function readDevelopmentStart(environment: NodeJS.ProcessEnv = process.env) {
   const { PUBLIC_URL, HEADWATER_API_KEY } = developmentSettings(environment);
   return { url: PUBLIC_URL, apiKey: HEADWATER_API_KEY };
 }
 
-function complaint(error: ErrorObject): string {
+function describeError(error: ErrorObject): string {
   if (error.keyword === "required") return `${error.params.missingProperty} is not set`;
   return `${error.instancePath.slice(1)} ${error.message}`;
 }
 
-/** Exit code of a process whose settings can't be used (EX_CONFIG): whoever started it need not try again. */
+/** Exit code of a process with unusable settings (EX_CONFIG): starting it again can't help. */
 export const EXIT_CONFIG = 78;
 
-/** Settings that can't be used; each complaint names its variable. */
+/** Unusable settings; each message starts with its variable's name. */
 export class ConfigError extends Error {
-  constructor(complaints: string[]) {
-    super(`configuration: ${complaints.join("; ")} (see .env.example)`);
+  constructor(messages: string[]) {
+    super(`configuration: ${messages.join("; ")} (see .env.example)`);
     this.name = "ConfigError";
   }
 }
 
 /**
- * Reads and checks the settings once; every outside value is trusted after this (design.md, "Configuration").
- * Throws ConfigError that names every bad variable at once.
+ * Reads and validates the settings; after this every value is trusted (docs/design.md#configuration). Throws ConfigError
+ * naming every bad variable at once.
  */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
   const given = { ...developmentSettings(environment), ...environment };
@@ -126,35 +129,35 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
       .filter(name => given[name] !== undefined && given[name] !== "")
       .map(name => [name, given[name]]),
   );
-  const misshapen = checkFormats(known);
+  const badFormats = checkFormats(known);
   known.PORT ??= "3000";
   known.PUBLIC_URL ??= `http://127.0.0.1:${known.PORT}`;
   const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, strict: false });
-  const complaints = ajv.validate(Environment, known) ? [] : (ajv.errors ?? []).map(complaint);
-  const isNamed = (name = "") => complaints.some(one => one.startsWith(`${name} `));
-  complaints.push(...misshapen.filter(one => !isNamed(one.split(" ")[0])));
-  if (complaints.length > 0) throw new ConfigError(complaints);
+  const messages = ajv.validate(Environment, known) ? [] : (ajv.errors ?? []).map(describeError);
+  const isNamed = (name = "") => messages.some(message => message.startsWith(`${name} `));
+  messages.push(...badFormats.filter(message => !isNamed(message.split(" ")[0])));
+  if (messages.length > 0) throw new ConfigError(messages);
   return freeze(known as unknown as Environment, environment);
 }
 
-/** Stands for the settings that work without stores never comes to use. */
+/** Placeholders for required settings that work without stores never uses. */
 const UNUSED = Object.fromEntries([
   ["MONGODB_URL", "mongodb://none.invalid:1"],
   ["REDIS_URL", "redis://none.invalid:1"],
   ["SECRETS_KEY", Buffer.alloc(32).toString("base64")],
 ]);
 
-/** The settings of work that needs no stores, such as `headwater dev`: none is required. Throws ConfigError. */
+/** Reads settings for work without stores, such as `headwater dev`: none is required. Throws ConfigError. */
 export function readLocalConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   const given = Object.entries(environment).filter(([, value]) => value !== "");
   return readConfig({ ...UNUSED, ...developmentSettings(environment), ...Object.fromEntries(given) });
 }
 
-/** What npm may see of our environment when it fetches a component's packages: its own settings, no secret of ours. */
+/** The part of the environment that npm may see when it fetches a component's packages: its settings, no secrets. */
 const NPM_VARIABLE =
   /^(PATH|HOME|npm_config_\w+|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/i;
 
-/** Who reads a list sorts or maps a copy: nothing changes a setting after the start. */
+/** Nothing changes a setting after the start; readers sort or map a copy. */
 const frozen = <T>(list: T[]): T[] => Object.freeze(list) as T[];
 
 function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
@@ -194,7 +197,7 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     }),
     rateLimit: Object.freeze({ perSecond: env.RATE_LIMIT_PER_SECOND, burst: env.RATE_LIMIT_BURST }),
     ingressPerSecond: env.INGRESS_PER_SECOND,
-    httpResponseWaitMs: durationMs(env.HTTP_ANSWER_TIMEOUT),
+    httpResponseWaitMs: durationMs(env.HTTP_RESPONSE_TIMEOUT),
     apiBodyBytes: env.API_BODY_KB * 1024,
     /** By queue. */
     concurrency: Object.freeze(
@@ -210,7 +213,7 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     cacheDir: env.CACHE_DIR || `${root}.cache`,
     logLevel: env.LOG_LEVEL,
     workerPort: env.WORKER_PORT,
-    /** Where a process of a test ends itself, as after a crash (failpoint.ts); no setting of an installation. */
+    /** Where a test's process kills itself (src/lib/failpoint.ts); not a setting of an installation. */
     failpoint: environment.NODE_ENV === "test" ? environment.HEADWATER_FAILPOINT : undefined,
   });
 }

@@ -5,12 +5,12 @@ import { armFailpoint } from "./lib/failpoint.ts";
 import { newToken } from "./lib/ids.ts";
 import { createLogger, type Logger } from "./lib/logger.ts";
 import { warnThrottled } from "./lib/warn-throttled.ts";
+import { Metrics } from "./metrics/metrics.ts";
 import type { Queues } from "./queues/define-queue.ts";
 import { allQueues } from "./queues/index.ts";
 import { openQueues } from "./queues/open-queues.ts";
 import { openReplies, type Replies } from "./queues/replies.ts";
 import { openSandboxes, type Sandboxes } from "./sandbox/host.ts";
-import { type Counters, openCounters } from "./store/counters.ts";
 import { type EventLog, openEventLog } from "./store/event-log.ts";
 import { type Feed, openFeed } from "./store/feed.ts";
 import { type RedisKeys, redisKeys } from "./store/keys.ts";
@@ -28,13 +28,13 @@ import { openRunQueue, type RunQueue } from "./store/run-queue.ts";
 import { createSecrets, type Secrets } from "./store/secrets.ts";
 import { storeHosts } from "./store/store-hosts.ts";
 
-/** What a process stands on; operations take the few things of it that they need. */
+/** Everything a process works with; an operation takes the few parts that it needs. */
 export interface Platform {
   config: Config;
   log: Logger;
   /** Unix milliseconds. */
   clock: () => number;
-  /** Random name of this process, for locks and replies. */
+  /** A random name of this process, for locks and replies. */
   processId: string;
   mongo: Connection;
   redis: RedisClient;
@@ -45,24 +45,24 @@ export interface Platform {
   runQueue: RunQueue;
   permits: Permits;
   secrets: Secrets;
-  counters: Counters;
+  metrics: Metrics;
   egress: Egress;
-  /** Opened at first use: only `web` (describing) and `runs` need it. */
+  /** Opened at first use: only the web process (to describe components) and `runs` need it. */
   sandboxes: () => Promise<Sandboxes>;
-  /** Opened at first use: only `web` shows events live. */
+  /** Opened at first use: only the web process streams events. */
   feed: () => Promise<Feed>;
-  /** Opened at first use: only `web` waits for runs. Throws `unavailable` with Redis away. */
+  /** Opened at first use: only the web process waits for runs. Throws `unavailable` if Redis is away. */
   replies: () => Promise<Replies>;
-  /** Ends all of it in reverse order; may be called twice. */
+  /** Closes everything in reverse order; may be called twice. */
   close(): Promise<void>;
 }
 
-/** How long a start waits for the stores before it gives up with a clear line. */
+/** How long a start waits for the stores before it fails with a clear line. */
 const STORES_DEADLINE_MS = 15_000;
 
 /**
- * Opens what a process needs, in order; throws a plain line when a store does not answer in time. `process` is the
- * queue's name, `web` or `cli`: producers among them fail fast when Redis goes away, workers wait.
+ * Opens what a process needs, in order. `process` is a queue's name, `web`, `cli` or `all`: `web` and `cli` are producers,
+ * which fail fast when Redis goes away, while workers wait. Throws an error of one line if a store doesn't respond in time.
  */
 export async function openPlatform(
   config: Config,
@@ -97,8 +97,6 @@ export async function openPlatform(
       deadlineMs: STORES_DEADLINE_MS,
     });
     closers.push(() => Promise.all([...queues.values()].map(queue => queue.close())));
-    const counters = openCounters(redis, keys.counters());
-    closers.push(() => counters.close());
     const { redisUrls, mongodbUrl } = config;
     const blockedHosts = storeHosts({ redis, redisUrls, mongo, mongodbUrl });
     const egress = createEgress({
@@ -112,7 +110,7 @@ export async function openPlatform(
     let feed: Feed | undefined;
     closers.push(async () => feed?.close());
     let replies: Promise<Replies> | undefined;
-    // Not waited for: with Redis away it would not be open before Redis is back.
+    // Not awaited: while Redis is away it can't open.
     closers.push(async () => void replies?.then(opened => opened.close()));
     let sandboxes: Promise<Sandboxes> | undefined;
     closers.push(async () => (await sandboxes)?.close());
@@ -130,7 +128,7 @@ export async function openPlatform(
       runQueue: openRunQueue(redis, keys),
       permits: openPermits(redis, keys),
       secrets: createSecrets(config.secretsKeys),
-      counters,
+      metrics: new Metrics(),
       egress,
       sandboxes: async () => {
         sandboxes ??= openSandboxes({
@@ -159,14 +157,14 @@ export async function openPlatform(
   }
 }
 
-/** A client of its own: one that has subscribed takes no other commands. */
+/** Opens a separate client: a subscribed client accepts no other commands. */
 export function openSubscriber(config: Config, log: Logger): RedisClient {
   const redis = openWorkerRedis(config.redisUrls);
   watchConnection(redis, log, "redis subscriber connection");
   return redis;
 }
 
-/** A line when it is lost and one when it is back; without a listener an `error` event would end the process. */
+/** Logs when the connection is lost and when it is back; without a listener an `error` event would end the process. */
 function watchConnection(redis: RedisClient, log: Logger, name: string): void {
   const warn = warnThrottled(log, `${name} lost`);
   let isLost = false;
@@ -180,7 +178,7 @@ function watchConnection(redis: RedisClient, log: Logger, name: string): void {
   });
 }
 
-/** runtime.md, "Errors, logs, limits" and "$emit". */
+/** Returns the limits of a run (docs/component-api.md#errors-logs-and-limits, docs/component-api.md#emit). */
 export function sandboxLimits(config: Config) {
   return {
     wallMs: config.sandbox.runMs,

@@ -9,20 +9,20 @@ import { openPlatform, type Platform } from "./platform.ts";
 
 export interface WebServer {
   port: number;
-  /** Stops accepting, ends idle connections, waits for the running requests. */
+  /** Stops accepting, closes idle connections and waits for requests in progress. */
   close(): Promise<void>;
 }
 
-/** Running requests get this long when the process stops. */
+/** How long requests in progress may take when the process stops. */
 const DRAIN_MS = 5_000;
 
-/** Listens with the app. Rejects when the port is taken. */
+/** Starts listening. Rejects if the port is taken. */
 export async function startWeb(
   platform: Platform,
   options: { checkResponses?: boolean } = {},
 ): Promise<WebServer> {
   const server = createServer(createApp(platform, options).callback());
-  // Longer than a load balancer's own, so that it is never we who close a connection just being used.
+  // Longer than a load balancer's own, so that it never sends a request on a connection that we are closing.
   server.keepAliveTimeout = 65_000;
   server.on("clientError", rejectMalformed);
   await new Promise<void>((resolve, reject) => {

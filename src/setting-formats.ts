@@ -3,18 +3,18 @@ import { parseCidrs } from "./egress/address-rules.ts";
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 export const DURATION = "[0-9]+(ms|s|m|h|d)";
-/** A longer wait would fire at once: Node's timers count milliseconds in 31 bits. */
+/** A longer timer would fire at once: Node counts milliseconds in 31 bits. */
 const LONGEST_MS = 24 * 86_400_000;
 const KEY_BYTES = 32;
 
-/** A list given as `a,b,c`; blanks around the commas are dropped, an empty text is an empty list. */
+/** Splits `a,b,c`; blanks around the commas are dropped, and an empty text is an empty list. */
 export const words = (text: string): string[] =>
   text
     .split(",")
     .map(word => word.trim())
     .filter(Boolean);
 
-/** Milliseconds of a text such as `5s`, `10m` or `24h`; NaN for any other. */
+/** Returns the milliseconds of a text such as `5s`, `10m` or `24h`; NaN for any other text. */
 export function durationMs(text: string): number {
   const [, amount, unit] = /^([0-9]+)(ms|s|m|h|d)$/.exec(text.trim()) ?? [];
   return Number(amount) * (UNIT_MS[unit ?? ""] ?? Number.NaN);
@@ -22,7 +22,7 @@ export function durationMs(text: string): number {
 
 type Check = (value: string) => string | null;
 
-// A wait of nothing would turn a pause between two rounds into a busy loop.
+// A pause of 0 would turn a periodic task into a busy loop.
 const durations: Check = value =>
   words(value).every(word => durationMs(word) >= 1 && durationMs(word) <= LONGEST_MS)
     ? null
@@ -33,7 +33,7 @@ const cidrs: Check = value => {
     parseCidrs(words(value));
     return null;
   } catch (error) {
-    return `must be CIDRs, comma-separated: ${(error as Error).message}`;
+    return `must be CIDRs, separated by commas: ${(error as Error).message}`;
   }
 };
 
@@ -44,16 +44,16 @@ const CHECKS: Record<string, Check> = {
   REDIS_URL: value =>
     words(value).every(word => isAddress(word, /^rediss?:$/))
       ? null
-      : "must be redis:// or rediss:// urls, comma-separated",
+      : "must be one or more redis:// or rediss:// URLs, separated by commas",
   PUBLIC_URL: value =>
     isAddress(value, /^https?:$/) && !/[?#\s]/.test(value)
       ? null
-      : "must be an http or https url without query",
+      : "must be an http or https URL without a query",
   SECRETS_KEY: value => {
     const keys = words(value).map(word => Buffer.from(word, "base64"));
     return keys.length > 0 && keys.every(key => key.length === KEY_BYTES)
       ? null
-      : `must be one or more base64 keys of ${KEY_BYTES} bytes, comma-separated`;
+      : `must be one or more base64 keys of ${KEY_BYTES} bytes, separated by commas`;
   },
   EGRESS_ALLOW: cidrs,
   SANDBOX_EGRESS_ALLOW: cidrs,
@@ -62,17 +62,17 @@ const CHECKS: Record<string, Check> = {
   DELIVERY_DISABLE_AFTER: durations,
   RUN_TIMEOUT: durations,
   HOOK_TIMEOUT: durations,
-  HTTP_ANSWER_TIMEOUT: durations,
+  HTTP_RESPONSE_TIMEOUT: durations,
   SANDBOX_IDLE: durations,
   STALLED_AFTER: durations,
   SWEEP_EVERY: durations,
 };
 
-/** What a schema can't say of the settings' texts: a complaint for each bad one, beginning with its variable's name. */
+/** Checks what a schema can't express; returns a message for each bad setting, starting with its variable's name. */
 export function checkFormats(env: Record<string, unknown>): string[] {
   return Object.entries(CHECKS).flatMap(([name, check]) => {
     const value = env[name];
-    const complaint = typeof value === "string" ? check(value) : null;
-    return complaint === null ? [] : [`${name} ${complaint}`];
+    const message = typeof value === "string" ? check(value) : null;
+    return message === null ? [] : [`${name} ${message}`];
   });
 }

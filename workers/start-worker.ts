@@ -1,26 +1,23 @@
 import { realpathSync } from "node:fs";
-import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 import { ConfigError, EXIT_CONFIG, readConfig } from "../src/config.ts";
 import { onShutdown } from "../src/lib/shutdown.ts";
+import { serveWorker } from "../src/ops/serve-worker.ts";
 import { openPlatform, type Platform } from "../src/platform.ts";
 import type { RunningWorker } from "../src/queues/run-worker.ts";
-import { probeRedis } from "../src/store/redis.ts";
 
-/** Of the 9 s that `onShutdown` gives; the stores close in the rest. */
+/** Part of the 9 s that `onShutdown` allows; the stores close in the rest. */
 const WORKER_STOP_MS = 7000;
-/** A worker's Redis client waits for a lost server to come back; who asks for its health does not. */
-const HEALTH_DEADLINE_MS = 2000;
 
-/** True in the file that the process was started with; a file that only was imported starts nothing. */
+/** True for the file that the process was started with; an imported file must not start a worker. */
 export function isEntry(moduleUrl: string): boolean {
   const [, script] = process.argv;
   return script !== undefined && realpathSync(script) === fileURLToPath(moduleUrl);
 }
 
 /**
- * The whole life of one queue's process: settings, stores, worker, `ready`, and an ordered stop. A setting that can't
- * be used or a store that does not answer ends it with one clear line and code 1.
+ * Runs one queue's process from start to stop: settings, stores, worker, `ready`, and an ordered stop. If a setting is
+ * invalid or a store does not respond, it prints one line and exits, with `EXIT_CONFIG` for a setting and 1 otherwise.
  */
 export async function startWorker(name: string, start: (platform: Platform) => RunningWorker): Promise<void> {
   let platform: Platform | undefined;
@@ -29,7 +26,7 @@ export async function startWorker(name: string, start: (platform: Platform) => R
     platform = await openPlatform(config, name);
     const worker = start(platform);
     await worker.ready();
-    const health = config.workerPort > 0 ? await serveHealth(platform) : undefined;
+    const health = config.workerPort > 0 ? await serveWorker(platform) : undefined;
     stopInOrder(platform, async () => {
       health?.close();
       await worker.close(WORKER_STOP_MS);
@@ -45,37 +42,8 @@ export async function startWorker(name: string, start: (platform: Platform) => R
 
 function stopInOrder(platform: Platform, stopWork: () => Promise<void>): void {
   onShutdown(platform.log, async () => {
-    // The worker first, so that a job that ends can still record and enqueue.
+    // The worker first, so that jobs that are ending can still record and enqueue.
     await stopWork();
     await platform.close();
   });
-}
-
-/** `/healthz` on the worker's own port: 200 while both stores take what the worker writes, else 503. */
-async function serveHealth(platform: Platform) {
-  const { mongo, redis, keys, config, log } = platform;
-  const server = createServer(async (request, response) => {
-    if (request.url !== "/healthz") return response.writeHead(404).end();
-    try {
-      const stores = Promise.all([probeRedis(redis, keys.writeProbe()), mongo.db?.command({ ping: 1 })]);
-      await inTime(stores, HEALTH_DEADLINE_MS);
-      response.writeHead(200).end("ok\n");
-    } catch (error) {
-      log.warn({ err: error }, "not healthy");
-      response.writeHead(503).end("a store does not answer\n");
-    }
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(config.workerPort, config.host, resolve);
-  });
-  return server;
-}
-
-async function inTime(work: Promise<unknown>, deadlineMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${deadlineMs} ms`)), deadlineMs);
-  });
-  await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -1,5 +1,5 @@
-// Emits a beat by a cron expression, with a running number: the smallest source there is, good for trying out
-// subscriptions and deliveries, and for noticing by its silence that something stands still.
+// Emits a numbered beat by a cron expression. This minimal source is useful for trying out subscriptions and
+// deliveries, and for monitoring: if no beat arrives, something is stuck.
 export default {
   key: "cron-heartbeat",
   name: "Heartbeat",

@@ -1,5 +1,5 @@
-// Receives GitHub webhooks and emits one event per delivery. The signature is checked over the exact text of the
-// body (`bodyRaw`), because parsing and writing JSON again would change it. A sender without the secret gets a 401.
+// Receives GitHub webhooks and emits one event per delivery. The signature is checked against the exact text of the
+// body (`bodyRaw`), because parsing and serializing JSON would change it. A sender without the secret gets a 401.
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 export default {
@@ -8,7 +8,7 @@ export default {
   version: "1.0.0",
   description: "Emits an event for every genuine delivery of a GitHub webhook.",
   type: "source",
-  // GitHub sends a delivery again when it got no answer in time; its id tells.
+  // If GitHub gets no response in time, a delivery may be sent again with the same id.
   dedupe: "unique",
   props: {
     http: { type: "$.interface.http", customResponse: true },
@@ -16,7 +16,7 @@ export default {
     events: {
       type: "string[]",
       label: "Events",
-      description: "Names such as push or issues; all when empty.",
+      description: "Names such as push or issues; all events if empty.",
       optional: true,
     },
   },
@@ -26,16 +26,16 @@ export default {
       const given = Buffer.from(headers["x-hub-signature-256"] ?? "");
       return given.length === expected.length && timingSafeEqual(given, expected);
     },
-    answer(status, message) {
+    respond(status, message) {
       this.http.respond({ status, headers: { "content-type": "application/json" }, body: { message } });
     },
   },
   async run(event) {
-    if (!this.isGenuine(event)) return this.answer(401, "the signature does not match");
+    if (!this.isGenuine(event)) return this.respond(401, "the signature does not match");
     const name = event.headers["x-github-event"];
-    if (name === "ping") return this.answer(200, "pong");
-    if (this.events?.length && !this.events.includes(name)) return this.answer(200, `${name} is not wanted`);
-    this.answer(202, "accepted");
+    if (name === "ping") return this.respond(200, "pong");
+    if (this.events?.length && !this.events.includes(name)) return this.respond(200, `${name} is not selected`);
+    this.respond(202, "accepted");
     const delivery = event.headers["x-github-delivery"];
     this.$emit(
       { event: name, delivery, payload: event.body },

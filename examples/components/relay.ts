@@ -1,5 +1,5 @@
-// Listens to other sources and emits what they emitted again, on a channel of its own and only where it fits. It has
-// neither timer nor endpoint: a subscription with this source as listener is what runs it.
+// Listens to other sources and emits their matching events again on its own channel. It has neither a timer nor an
+// endpoint: it runs because subscriptions have it as their listener.
 interface Relay {
   channel: string;
   field?: string;
@@ -19,10 +19,10 @@ export default {
     field: {
       type: "string",
       label: "Field",
-      description: "Path such as payload.action; everything passes when empty.",
+      description: "Path such as payload.action; all events match if empty.",
       optional: true,
     },
-    equals: { type: "string", label: "Equals", description: "What the field must hold.", optional: true },
+    equals: { type: "string", label: "Equals", description: "The value that the field must have.", optional: true },
   },
   methods: {
     matches(this: Relay, event: unknown): boolean {

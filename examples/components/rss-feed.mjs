@@ -1,8 +1,8 @@
-// Polls an RSS or Atom feed and emits each item once. npm packages need no package.json: they are resolved when the
-// component is saved, and the versions found then are kept.
+// Polls an RSS or Atom feed and emits each item once. npm packages need no package.json: their versions are resolved
+// and pinned when the component is saved.
 import Parser from "rss-parser@3.13.0";
 
-// What `dedupe: "unique"` remembers; looking at more items than that would emit old ones again.
+// `dedupe: "unique"` remembers this many ids. With more items, old ones would be emitted again.
 const MAX_ITEMS = 100;
 
 export default {
@@ -18,12 +18,12 @@ export default {
     url: { type: "string", label: "Feed URL" },
   },
   methods: {
-    /** The feed's text, or null when the server says that nothing changed. */
+    /** Returns the feed's text, or null if the server reports no change. */
     async fetchFeed() {
       const etag = this.db.get("etag");
       const response = await fetch(this.url, { headers: etag ? { "if-none-match": etag } : {} });
       if (response.status === 304) return null;
-      if (!response.ok) throw new Error(`${this.url} answered ${response.status}`);
+      if (!response.ok) throw new Error(`${this.url} responded with status ${response.status}`);
       this.db.set("etag", response.headers.get("etag"));
       return response.text();
     },

@@ -1,5 +1,5 @@
-// Emits an event when what a URL answers has changed. The etag saves the transfer where the server gives one; the
-// hash of the body decides, because some servers give a new etag for the same content.
+// Emits an event when the content behind a URL has changed. If the server sends an etag, it saves the transfer of
+// unchanged content. The hash of the body decides, because some servers send a new etag for the same content.
 import { createHash } from "node:crypto";
 
 export default {
@@ -14,19 +14,19 @@ export default {
     url: { type: "string", label: "URL" },
   },
   hooks: {
-    // The first look only remembers: what was there before the source is no change.
+    // The first look only stores the content: what existed before the source is not a change.
     async deploy() {
       await this.look();
     },
   },
   methods: {
-    /** What changed since the last look, null when nothing did. */
+    /** Returns what has changed since the last look, or null. */
     async look() {
       const seen = this.db.get("seen");
       const headers = seen?.etag ? { "if-none-match": seen.etag } : {};
       const response = await fetch(this.url, { headers });
       if (response.status === 304) return null;
-      if (!response.ok) throw new Error(`${this.url} answered ${response.status}`);
+      if (!response.ok) throw new Error(`${this.url} responded with status ${response.status}`);
       const body = Buffer.from(await response.arrayBuffer());
       const hash = createHash("sha256").update(body).digest("hex");
       this.db.set("seen", { hash, etag: response.headers.get("etag") });

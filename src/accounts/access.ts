@@ -11,7 +11,7 @@ export async function canAccess(
   return (await Memberships(platform.mongo).exists({ _id: `${ownerId}-${userOrOrgId}` })) !== null;
 }
 
-/** As `canAccess`, through the routing cache, for checks made on every event. */
+/** Like `canAccess`, but cached in the routing cache, for checks that are made for every event. */
 export async function canAccessCached(
   platform: Pick<Platform, "mongo" | "routing">,
   userOrOrgId: string,

@@ -1,5 +1,6 @@
 import { invalidField, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
+import { unixSeconds } from "../lib/unix-seconds.ts";
 import { Memberships, Organizations } from "../models/organization.ts";
 import { Users } from "../models/user.ts";
 import type { Platform } from "../platform.ts";
@@ -13,20 +14,22 @@ const slug = (name: string) =>
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-+|-+$/g, "");
 
-const LONGEST_NAME = 128;
+const MAX_NAME_CHARS = 128;
 
-/** Creates an organization with its owner as first member. Throws `invalid` for the name, `not-found` for the owner. */
+/**
+ * Creates an organization with its owner as the first member. Throws `invalid` for the name, `not-found` for the owner.
+ */
 export async function createOrganization(
   platform: Deps,
   { name, ownerId }: { name: string; ownerId: string },
 ): Promise<{ id: string }> {
-  if (name.trim() === "" || name.length > LONGEST_NAME) {
-    throw invalidField("body", "name", `must be 1 to ${LONGEST_NAME} characters`);
+  if (name.trim() === "" || name.length > MAX_NAME_CHARS) {
+    throw invalidField("body", "name", `must have 1 to ${MAX_NAME_CHARS} characters`);
   }
   const owner = await Users(platform.mongo).findById(ownerId).lean();
   if (!owner) throw notFound("owner");
   const id = newId("o", platform.clock());
-  const created_at = Math.floor(platform.clock() / 1000);
+  const created_at = unixSeconds(platform.clock());
   const orgname = `${slug(name) || "org"}-${id.slice(-6).toLowerCase()}`;
   await transaction(platform.mongo, async session => {
     await Organizations(platform.mongo).insertOne(
@@ -41,7 +44,7 @@ export async function createOrganization(
   return { id };
 }
 
-/** Makes a user a member; once more changes nothing. Throws `not-found` for either. */
+/** Adds a user to an organization; no effect if the user is already a member. Throws `not-found` for either. */
 export async function addMember(
   platform: Deps & Pick<Platform, "routing">,
   orgId: string,
@@ -58,7 +61,7 @@ export async function addMember(
       _id: `${orgId}-${userId}`,
       org_id: orgId,
       user_id: userId,
-      created_at: Math.floor(platform.clock() / 1000),
+      created_at: unixSeconds(platform.clock()),
     });
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;

@@ -8,7 +8,7 @@ import { readUser } from "./users.ts";
 type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "clock" | "config">;
 const route = routeFor<Deps>();
 
-/** rest-api.md, section 2; compute time is in milliseconds (design.md, "Quotas"). */
+/** The caller's own user (docs/rest-api.md#current-user, docs/design.md#quotas). */
 const CurrentUserSchema = Type.Object(
   {
     id: Type.String(),
@@ -17,17 +17,32 @@ const CurrentUserSchema = Type.Object(
     orgs: Type.Array(
       Type.Object({ name: Type.String(), id: Type.String(), orgname: Type.String(), email: Type.String() }),
     ),
-    daily_compute_time_quota: Type.Optional(Type.Integer({ description: "Milliseconds; free accounts." })),
-    daily_compute_time_used: Type.Optional(Type.Integer({ description: "Milliseconds; free accounts." })),
-    daily_invocations_quota: Type.Optional(Type.Integer({ description: "Free accounts." })),
-    daily_invocations_used: Type.Optional(Type.Integer({ description: "Free accounts." })),
-    billing_period_start_ts: Type.Optional(Type.Integer({ description: "Unix seconds; paid accounts." })),
-    billing_period_end_ts: Type.Optional(Type.Integer({ description: "Unix seconds; paid accounts." })),
-    billing_period_invocations: Type.Optional(Type.Integer({ description: "Paid accounts." })),
+    daily_compute_time_quota: Type.Optional(
+      Type.Integer({ description: "Compute time allowed per day, in milliseconds; free accounts only." }),
+    ),
+    daily_compute_time_used: Type.Optional(
+      Type.Integer({ description: "Compute time used today (UTC), in milliseconds; free accounts only." }),
+    ),
+    daily_invocations_quota: Type.Optional(
+      Type.Integer({ description: "Runs allowed per day; free accounts only." }),
+    ),
+    daily_invocations_used: Type.Optional(
+      Type.Integer({ description: "Runs executed today (UTC); free accounts only." }),
+    ),
+    billing_period_start_ts: Type.Optional(
+      Type.Integer({ description: "First second of the billing period, Unix seconds; paid accounts only." }),
+    ),
+    billing_period_end_ts: Type.Optional(
+      Type.Integer({ description: "Last second of the billing period, Unix seconds; paid accounts only." }),
+    ),
+    billing_period_invocations: Type.Optional(
+      Type.Integer({ description: "Runs executed in the billing period; paid accounts only." }),
+    ),
   },
   { title: "CurrentUser" },
 );
 
+/** Returns the fields of a user that depend on the plan: the daily quotas, or the billing period. */
 async function planFields(
   deps: Deps,
   userId: string,
@@ -56,7 +71,7 @@ export const userRoutes = [
     path: "/users/me",
     id: "getCurrentUser",
     tag: "Users",
-    summary: "Read your own record",
+    summary: "Get the current user",
     access: { kind: "caller" },
     response: data(200, CurrentUserSchema),
     example: {

@@ -2,14 +2,16 @@ import type { Platform } from "../platform.ts";
 
 type Deps = Pick<Platform, "redis" | "keys" | "clock">;
 
+/** What an account used on one day. */
 export interface Usage {
+  /** Number of runs. */
   invocations: number;
   /** Milliseconds. */
   compute: number;
 }
 
-/** Longer than any billing period, so that a period's sum never misses a day. */
-const DAY_KEPT_SECONDS = 70 * 86_400;
+/** Longer than any billing period, so that the sum of a period never misses a day. */
+const STORED_SECONDS = 70 * 86_400;
 const DAY_MS = 86_400_000;
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
@@ -19,7 +21,7 @@ const parse = (fields: Record<string, string>): Usage => ({
   compute: Number(fields.compute ?? 0),
 });
 
-/** Counts runs of an account on today's (UTC) page. */
+/** Adds runs, and the compute time of all of them in milliseconds, to what an account used today (UTC). */
 export async function countRuns(
   platform: Deps,
   ownerId: string,
@@ -31,16 +33,16 @@ export async function countRuns(
     .multi()
     .hincrby(key, "invocations", runs)
     .hincrby(key, "compute", Math.ceil(computeMs))
-    .expire(key, DAY_KEPT_SECONDS)
+    .expire(key, STORED_SECONDS)
     .exec();
 }
 
-/** What the account used today (UTC). */
+/** Returns what an account used today (UTC). */
 export async function usageToday(platform: Deps, ownerId: string): Promise<Usage> {
   return parse(await platform.redis.hgetall(platform.keys.usage(ownerId, dayOf(platform.clock()))));
 }
 
-/** Unix seconds of the calendar month's first and last second: the billing period. */
+/** Returns the billing period: the first and last second of the calendar month in UTC, as Unix seconds. */
 export function billingPeriod(nowMs: number): { start: number; end: number } {
   const now = new Date(nowMs);
   const start = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
@@ -48,7 +50,7 @@ export function billingPeriod(nowMs: number): { start: number; end: number } {
   return { start: start / 1000, end: end / 1000 - 1 };
 }
 
-/** Invocations of the account since the billing period began. */
+/** Returns the number of runs of an account since the start of the billing period. */
 export async function invocationsThisPeriod(platform: Deps, ownerId: string): Promise<number> {
   const { start } = billingPeriod(platform.clock());
   let sum = 0;

@@ -1,5 +1,6 @@
 import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
+import { unixSeconds } from "../lib/unix-seconds.ts";
 import { Memberships, Organizations } from "../models/organization.ts";
 import { ApiKeys, type User, Users } from "../models/user.ts";
 import type { Platform } from "../platform.ts";
@@ -8,38 +9,36 @@ import { hashOf, newApiKey } from "./api-keys.ts";
 
 type Deps = Pick<Platform, "mongo" | "clock">;
 
-const seconds = (ms: number) => Math.floor(ms / 1000);
-
 export interface NewUser {
   email: string;
   username?: string | undefined;
   plan?: "free" | "paid" | undefined;
 }
 
-/** The longest address that mail can be sent to. */
-const LONGEST_EMAIL = 254;
+/** The longest address that SMTP can deliver to. */
+const MAX_EMAIL_CHARS = 254;
 
 function checkUser({ email, username }: NewUser): void {
-  if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > LONGEST_EMAIL) {
-    throw invalidField("body", "email", "must be an e-mail address");
+  if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > MAX_EMAIL_CHARS) {
+    throw invalidField("body", "email", "must be an email address");
   }
   if (username !== undefined && !/^[^\s\p{C}]{1,100}$/u.test(username)) {
-    throw invalidField("body", "username", "must be 1 to 100 characters without blanks");
+    throw invalidField("body", "username", "must have 1 to 100 characters and no spaces");
   }
 }
 
 /**
- * Creates a user and its first API key, which is shown this once. Throws `invalid` for a malformed e-mail address or
- * name, `conflict` when either is taken.
+ * Creates a user and returns its first API key, which can never be shown again. Throws `invalid` for a malformed email
+ * address or username, `conflict` if either is already in use.
  */
 export async function createUser(platform: Deps, user: NewUser): Promise<{ id: string; api_key: string }> {
   checkUser(user);
   const id = newId("u", platform.clock());
-  // Spelled otherwise it is the same mailbox, and the same person.
+  // Addresses that differ only in case are the same mailbox.
   const email = user.email.toLowerCase();
   const username = user.username ?? `${email.split("@")[0]}-${id.slice(-4).toLowerCase()}`;
   const apiKey = newApiKey();
-  const created_at = seconds(platform.clock());
+  const created_at = unixSeconds(platform.clock());
   await orConflict(
     transaction(platform.mongo, async session => {
       await Users(platform.mongo).insertOne(
@@ -57,18 +56,19 @@ export async function createUser(platform: Deps, user: NewUser): Promise<{ id: s
         { session },
       );
     }),
-    "a user with this e-mail address or username exists",
+    "a user with this email address or username already exists",
   );
   return { id, api_key: apiKey };
 }
 
-export async function existingUser(platform: Deps, userId: string): Promise<User> {
+/** Throws `not-found`. */
+async function existingUser(platform: Deps, userId: string): Promise<User> {
   const user = await Users(platform.mongo).findById(userId).lean();
   if (!user) throw notFound("user");
   return user;
 }
 
-/** The user's record with its organizations. Throws `not-found`. */
+/** Returns a user with the organizations it is a member of. Throws `not-found`. */
 export async function readUser(platform: Deps, userId: string) {
   const user = await existingUser(platform, userId);
   const memberships = await Memberships(platform.mongo).find({ user_id: userId }).lean();
@@ -79,7 +79,7 @@ export async function readUser(platform: Deps, userId: string) {
   return { user, orgs };
 }
 
-/** The plan of an account: an organization has its owner's. */
+/** Returns the plan of an account; an organization has the plan of its owner. Throws `not-found`. */
 export async function planOf(platform: Deps, ownerId: string): Promise<User["plan"]> {
   const organization = ownerId.startsWith("o_")
     ? await Organizations(platform.mongo).findById(ownerId, { owner_id: 1 }).lean()

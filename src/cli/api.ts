@@ -2,25 +2,28 @@ import { createEgress } from "../egress/agent.ts";
 import { EgressError } from "../egress/egress-error.ts";
 import { AppError, type ErrorCode } from "../lib/errors.ts";
 
-/** Where a running Headwater is, and as whom it is asked. */
+/** The address of a running Headwater, and an API key for it. */
 export interface ApiAccess {
-  /** Without `/v1`. */
+  /** With or without `/v1`. */
   url: string;
   apiKey: string;
 }
 
-/** A client of the REST API (rest-api.md). */
+/** A client of the REST API (docs/rest-api.md). */
 export interface ApiClient {
-  /** The answer's body. Throws AppError with the API's own words, or `unavailable` when nobody answers. */
+  /**
+   * Sends a request and returns the body of the response. Throws AppError with the API's own message, or
+   * `unavailable` if there is no response.
+   */
   request<Body>(method: string, path: string, body?: unknown): Promise<Body>;
   close(): Promise<void>;
 }
 
-/** npm packages to fetch, and hooks that wait for their place in the line and then take their minute, each. */
+/** Long enough to install npm packages, and for two hooks that wait for a worker and then take a minute each. */
 const TIMEOUT_MS = 180_000;
 const CONNECT_MS = 10_000;
-/** A page of sources with large props; an answer that is longer is none of this API's. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** More than a page of sources with large props; a longer response can't be from this API. */
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 const CODES: Record<number, ErrorCode> = {
   401: "unauthenticated",
@@ -32,10 +35,13 @@ const CODES: Record<number, ErrorCode> = {
   503: "unavailable",
 };
 
-/** The addresses are the operator's own choice, so none is refused. */
-const ANYWHERE = ["0.0.0.0/0", "::/0"];
+/** The operator chooses the address, so every address is allowed. */
+const ANY_ADDRESS = ["0.0.0.0/0", "::/0"];
 
-function parsed(text: string): { detail?: string } & Record<string, unknown> {
+/** Returns the URL of a server without a trailing slash and `/v1`. */
+export const baseUrlOf = (url: string): string => url.replace(/\/+$/, "").replace(/\/v1$/, "");
+
+function parseBody(text: string): { detail?: string } & Record<string, unknown> {
   try {
     return JSON.parse(text) ?? {};
   } catch {
@@ -45,27 +51,36 @@ function parsed(text: string): { detail?: string } & Record<string, unknown> {
 
 /** Opens a client; nothing is sent before the first request. */
 export function openApi({ url, apiKey }: ApiAccess, userAgent: string): ApiClient {
-  const base = url.replace(/\/+$/, "").replace(/\/v1$/, "");
-  const egress = createEgress({ allow: ANYWHERE, blockedHosts: [], connectTimeoutMs: CONNECT_MS, userAgent });
+  const base = baseUrlOf(url);
+  const egress = createEgress({
+    allow: ANY_ADDRESS,
+    blockedHosts: [],
+    connectTimeoutMs: CONNECT_MS,
+    userAgent,
+  });
   return {
     async request<Body>(method: string, path: string, body?: unknown) {
       const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
-      const answer = await egress
+      const response = await egress
         .request(`${base}/v1${path}`, {
           method,
           headers,
           timeoutMs: TIMEOUT_MS,
-          maxResponseBytes: MAX_ANSWER_BYTES,
+          maxResponseBytes: MAX_RESPONSE_BYTES,
           ...(body !== undefined && { body: JSON.stringify(body) }),
         })
         .catch((error: unknown) => {
           if (!(error instanceof EgressError)) throw error;
-          throw new AppError("unavailable", `${base} does not answer: ${error.message}`, { cause: error });
+          throw new AppError("unavailable", `no response from ${base}: ${error.message}`, { cause: error });
         });
-      const content = parsed(answer.body.toString("utf8"));
-      if (answer.status >= 200 && answer.status < 300 && !answer.truncated) return content as Body;
-      const said = content.detail ?? "no word why: is it a Headwater?";
-      throw new AppError(CODES[answer.status] ?? "invalid", `${base} answered ${answer.status}: ${said}`);
+      const content = parseBody(response.body.toString("utf8"));
+      const isOk = response.status >= 200 && response.status < 300;
+      if (isOk && !response.truncated) return content as Body;
+      const detail = content.detail ?? "without a reason; is it a Headwater server?";
+      throw new AppError(
+        CODES[response.status] ?? "invalid",
+        `${base} returned ${response.status}: ${detail}`,
+      );
     },
     close: () => egress.close(),
   };

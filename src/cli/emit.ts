@@ -7,8 +7,8 @@ import { enqueue } from "../queues/define-queue.ts";
 import { Emission, emissions } from "../queues/emissions.ts";
 import type { Run } from "./run.ts";
 
-/** In a box, because commander takes a parsed `null` for an option without a value and makes `""` of it. */
-function json(text: string): { value: unknown } {
+/** Returns an object because commander would replace a parsed `null` by `""`, as if the option had no value. */
+function parseJson(text: string): { value: unknown } {
   try {
     return { value: JSON.parse(text) };
   } catch {
@@ -21,11 +21,11 @@ const isEmission = new Ajv({ strict: false }).compile<Emission>(Emission);
 export function emitCommand(program: Command, run: Run): void {
   program
     .command("emit")
-    .description("put an emission on the queue; prints {emit_id}")
+    .description("emit an event as a workflow or source; prints {emit_id}")
     .argument("<emitter id>", "p_… or dc_…")
-    .requiredOption("--event <json>", "the event, any JSON value", json)
-    .option("--name <channel>", "channel; the default one unless given")
-    .option("--id <id>", "identity: the same one again emits nothing twice")
+    .requiredOption("--event <json>", "the event, any JSON value", parseJson)
+    .option("--name <channel>", "channel (default: the default channel)")
+    .option("--id <id>", "identity of the event: repeating it does not emit the event again")
     .action((emitterId: string, options: { event: { value: unknown }; name?: string; id?: string }) =>
       run(async platform => {
         const emission: Emission = {

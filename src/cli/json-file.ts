@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { AppError } from "../lib/errors.ts";
 
-/** The JSON value of a file that a command was given. Throws AppError `invalid` naming the file. */
+/** Returns the JSON value in a file. Throws AppError `invalid` naming the file. */
 export async function readJsonFile(path: string): Promise<unknown> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new AppError("invalid", `${path} can't be read: ${error.message}`, { cause: error });
@@ -13,11 +13,11 @@ export async function readJsonFile(path: string): Promise<unknown> {
   }
 }
 
-/** The prop values in a file, by name; none without a file. Throws AppError `invalid` naming the file. */
+/** Returns the prop values in a file, by name; none without a file. Throws AppError `invalid` naming the file. */
 export async function readPropsFile(path: string | undefined): Promise<Record<string, unknown>> {
   const given = path === undefined ? {} : await readJsonFile(path);
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw new AppError("invalid", `${path} must hold an object: prop values by name`);
+    throw new AppError("invalid", `${path} must contain an object: prop values by name`);
   }
   return given as Record<string, unknown>;
 }

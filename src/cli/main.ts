@@ -5,9 +5,9 @@ import { createLogger } from "../lib/logger.ts";
 import { openPlatform, sandboxLimits } from "../platform.ts";
 import { namedHosts } from "../store/store-hosts.ts";
 import { componentCommands } from "./component.ts";
-import { deployCommand } from "./deploy.ts";
-import type { LocalSettings } from "./dev/local.ts";
-import { devCommand } from "./dev.ts";
+import { deployCommand } from "./deploy/command.ts";
+import { devCommand } from "./dev/command.ts";
+import type { LocalSettings } from "./dev/local-services.ts";
 import { emitCommand } from "./emit.ts";
 import { keyCommands } from "./key.ts";
 import { organizationCommands } from "./organization.ts";
@@ -46,15 +46,15 @@ function localSettings(): LocalSettings {
   };
 }
 
-/** The command line: JSON on stdout, errors on stderr; exit code 2 for bad use, 1 for a refusal. */
+/** The command line: JSON on stdout, errors on stderr; exit code 2 for wrong usage, 1 for an error. */
 export function createProgram(): Command {
   const program = new Command("headwater")
     .description(
-      "Headwater's command line. Settings are the server's own; beside a running `npm start` none are needed.",
+      "Headwater's command line. It uses the server's settings; beside a running `npm start`, none are needed.",
     )
     .version(version)
     .exitOverride()
-    .showHelpAfterError("(--help tells how)");
+    .showHelpAfterError("(see --help)");
   userCommands(program, run);
   keyCommands(program, run);
   organizationCommands(program, run);
@@ -66,12 +66,12 @@ export function createProgram(): Command {
   return program;
 }
 
-/** One line, whatever a component or a store put into its message. */
+/** Returns the message in one line, even if a component or a store put several lines into it. */
 function lineOf(error: unknown): string {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
-  const said = message.replace(/\s*\n\s*/g, " / ");
-  // The driver's own words name an address, and not whose it is.
-  return name.startsWith("Mongo") ? `MongoDB did not answer (${said})` : said;
+  const text = message.replace(/\s*\n\s*/g, " / ");
+  // The driver's message contains an address but does not mention MongoDB.
+  return name.startsWith("Mongo") ? `MongoDB did not respond (${text})` : text;
 }
 
 try {

@@ -3,7 +3,7 @@ import { addMember, createOrganization } from "../accounts/organizations.ts";
 import type { Run } from "./run.ts";
 
 export function organizationCommands(program: Command, run: Run): void {
-  const org = program.command("org").description("organizations");
+  const org = program.command("org").description("manage organizations");
   org
     .command("create")
     .description("create an organization; prints {id}")
@@ -14,7 +14,7 @@ export function organizationCommands(program: Command, run: Run): void {
     );
   org
     .command("add-member")
-    .description("make a user a member")
+    .description("add a user to an organization")
     .argument("<org id>", "o_…")
     .argument("<user id>", "u_…")
     .action((orgId: string, userId: string) => run(platform => addMember(platform, orgId, userId)));

@@ -5,11 +5,11 @@ import type { Run } from "./run.ts";
 export function userCommands(program: Command, run: Run): void {
   program
     .command("user")
-    .description("accounts")
+    .description("manage user accounts")
     .command("create")
-    .description("create a user; prints {id, api_key}, the key this once")
-    .requiredOption("--email <email>", "e-mail address")
-    .option("--username <name>", "unique name; made from the e-mail address unless given")
+    .description("create a user with an API key; prints {id, api_key}, which can't be shown again")
+    .requiredOption("--email <email>", "email address")
+    .option("--username <name>", "unique name (default: derived from the email address)")
     .addOption(new Option("--plan <plan>", "account plan").choices(["free", "paid"]).default("free"))
     .action((options: { email: string; username?: string; plan: "free" | "paid" }) =>
       run(platform => createUser(platform, options)),

@@ -5,9 +5,9 @@ import type { Run } from "./run.ts";
 export function workflowCommands(program: Command, run: Run): void {
   program
     .command("workflow")
-    .description("workflows, which an engine of yours runs")
+    .description("manage workflows, which your own engine executes")
     .command("create")
-    .description("make a workflow known; prints {id}")
+    .description("register a workflow; prints {id}")
     .requiredOption("--owner <id>", "u_… or o_…")
     .requiredOption("--name <name>", "display name")
     .action((options: { owner: string; name: string }) =>

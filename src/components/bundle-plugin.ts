@@ -1,32 +1,35 @@
 import type { OnResolveArgs, OnResolveResult, Plugin } from "esbuild";
 import type { AppError } from "../lib/errors.ts";
+import { importLocation } from "./import-location.ts";
+import type { ImportTarget, ModuleGraph } from "./module-graph.ts";
 import { missingModule, normalizePackaged, withoutMap } from "./normalize-module.ts";
 import type { InstalledPackages } from "./npm-packages.ts";
-import { placeOfImport } from "./place-of-import.ts";
-import type { Closure, Target } from "./read-closure.ts";
-import { type ImportKind, OutsideFolder, type PackageFolder, type Resolved } from "./resolve-package.ts";
+import { type ImportKind, OutsideFolderError, type PackageFolder, type Resolved } from "./resolve-package.ts";
 
-/** The virtual file that gives the component its one form, a default export, ESM or CommonJS. */
+/** The virtual entry file, which exports the component as default, whether its own file is ESM or CommonJS. */
 export const ENTRY = "headwater-entry";
 const MAX_PACKAGE_FILES = 5000;
 const MISSING = "missing";
 
 export interface BundleSources {
-  closure: Closure;
+  graph: ModuleGraph;
   installed: InstalledPackages | null;
   folder: PackageFolder | null;
-  /** Remembers why the bundle is refused; esbuild would only keep its text. */
-  refuse(message: string): AppError;
+  /** Stores the error, because esbuild keeps only its text, and returns it. */
+  reject(message: string): AppError;
 }
 
 const kindOf = (args: OnResolveArgs): ImportKind => (args.kind.startsWith("require") ? "require" : "import");
 
-/** `.mjs` in the name tells esbuild to give CommonJS imports their default as Node does. */
+/** Because of the extension `.mjs`, esbuild resolves the default import of a CommonJS module as Node does. */
 export const nodeName = (id: string, format: string): string =>
   format === "esm" && !/\.m[jt]s$/.test(id) ? `${id}.mjs` : id;
 
-/** Every import and every file goes through here: esbuild's own resolver and reader are never asked. */
-export function bundlePlugin({ closure, installed, folder, refuse }: BundleSources): Plugin {
+/**
+ * Returns the plugin that resolves every import and reads every file. esbuild's own resolver and file system access are
+ * never used.
+ */
+export function bundlePlugin({ graph, installed, folder, reject }: BundleSources): Plugin {
   const packaged = new Map<string, { path: string; format: "esm" | "cjs" | "json" }>();
 
   const external = (name: string): OnResolveResult => ({
@@ -36,7 +39,7 @@ export function bundlePlugin({ closure, installed, folder, refuse }: BundleSourc
   });
 
   const ownById = new Map(
-    [...closure.modules.values()].map(module => [nodeName(module.id, module.format), module]),
+    [...graph.modules.values()].map(module => [nodeName(module.id, module.format), module]),
   );
 
   function packageFile(found: Resolved): OnResolveResult {
@@ -46,39 +49,39 @@ export function bundlePlugin({ closure, installed, folder, refuse }: BundleSourc
     const name = nodeName(inside, found.format);
     packaged.set(name, found);
     if (packaged.size > MAX_PACKAGE_FILES)
-      throw refuse(`the packages have more than ${MAX_PACKAGE_FILES} files`);
+      throw reject(`the packages have more than ${MAX_PACKAGE_FILES} files`);
     return { path: name, namespace: "npm" };
   }
 
   async function ownImport(args: OnResolveArgs): Promise<OnResolveResult> {
     if (args.path === ENTRY || args.importer === ENTRY) {
-      const { id, format } = closure.entry;
+      const { id, format } = graph.entry;
       return { path: args.kind === "entry-point" ? ENTRY : nodeName(id, format), namespace: "own" };
     }
     const importer = ownById.get(args.importer);
-    const target: Target | undefined = importer?.imports.get(args.path);
-    if (target === undefined) throw refuse(`the import ${JSON.stringify(args.path)} can't be resolved`);
+    const target: ImportTarget | undefined = importer?.imports.get(args.path);
+    if (target === undefined) throw reject(`the import ${JSON.stringify(args.path)} can't be resolved`);
     if (target.kind === "builtin") return external(target.name);
     if (target.kind === "own") {
-      return { path: nodeName(target.id, closure.modules.get(target.id)?.format ?? "esm"), namespace: "own" };
+      return { path: nodeName(target.id, graph.modules.get(target.id)?.format ?? "esm"), namespace: "own" };
     }
     const name = installed?.folderOf(target) ?? "";
-    const found = await folder?.resolveTop(name, target.subpath, kindOf(args));
+    const found = await folder?.resolveFromComponent(name, target.subpath, kindOf(args));
     if (found) return packageFile(found);
-    const place = importer === undefined ? "" : placeOfImport(importer.source, args.path);
-    throw refuse(
-      `the import ${JSON.stringify(args.path)} can't be resolved: the package has no such file${place}`,
+    const location = importer === undefined ? "" : importLocation(importer.source, args.path);
+    throw reject(
+      `the import ${JSON.stringify(args.path)} can't be resolved: the package has no such file${location}`,
     );
   }
 
   async function packageImport(args: OnResolveArgs): Promise<OnResolveResult> {
     const importer = packaged.get(args.importer);
-    const found = importer && (await folder?.resolveFrom(importer.path, args.path, kindOf(args)));
+    const found = importer && (await folder?.resolveFromPackage(importer.path, args.path, kindOf(args)));
     if (found) return packageFile(found);
-    // Optional dependencies are asked for in a try: they fail at run time, as without them under Node.
+    // Optional dependencies are required inside a `try`. They fail at run time, as they do under Node.
     if (args.kind !== "import-statement") return { path: args.path, namespace: MISSING };
-    throw refuse(
-      `the package file ${args.importer} imports ${JSON.stringify(args.path)}, which is not there`,
+    throw reject(
+      `the package file ${args.importer} imports ${JSON.stringify(args.path)}, which does not exist`,
     );
   }
 
@@ -90,8 +93,9 @@ export function bundlePlugin({ closure, installed, folder, refuse }: BundleSourc
         try {
           return args.namespace === "npm" ? await packageImport(args) : await ownImport(args);
         } catch (error) {
-          if (error instanceof OutsideFolder)
-            throw refuse(`the import ${JSON.stringify(args.path)}: ${error.message}`);
+          if (error instanceof OutsideFolderError) {
+            throw reject(`the import ${JSON.stringify(args.path)}: ${error.message}`);
+          }
           throw error;
         }
       });
@@ -103,7 +107,7 @@ export function bundlePlugin({ closure, installed, folder, refuse }: BundleSourc
       });
       setup.onLoad({ filter: /.*/, namespace: "npm" }, async args => {
         const file = packaged.get(args.path);
-        if (file === undefined) throw refuse(`${args.path} was never resolved`);
+        if (file === undefined) throw reject(`${args.path} was never resolved`);
         const text = await (folder as PackageFolder).read(file.path);
         const language = file.format === "json" ? "json" : /\.[mc]?ts$/.test(file.path) ? "ts" : "js";
         return { contents: await normalizePackaged(text, language), loader: "js" };
@@ -112,9 +116,9 @@ export function bundlePlugin({ closure, installed, folder, refuse }: BundleSourc
         contents: missingModule(args.path),
         loader: "js",
       }));
-      // A file that none of the above named would be one of ours.
+      // Any other file would be a file of the server.
       setup.onLoad({ filter: /.*/, namespace: "file" }, args => {
-        throw refuse(`${args.path.split("/").pop()} is no file of the component`);
+        throw reject(`${args.path.split("/").pop()} is not a file of the component`);
       });
     },
   };

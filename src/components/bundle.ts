@@ -2,37 +2,37 @@ import { SourceMap } from "node:module";
 import { type BuildOptions, build, type Message, type Plugin } from "esbuild";
 import { AppError } from "../lib/errors.ts";
 import { bundlePlugin, ENTRY, nodeName } from "./bundle-plugin.ts";
+import { EsbuildCrashError, EsbuildTimeoutError, withEsbuild } from "./esbuild-process.ts";
+import { importLocation } from "./import-location.ts";
 import type { ModuleLoader } from "./load-modules.ts";
-import { placeOf } from "./normalize-module.ts";
+import { type GraphModule, type ModuleGraph, readModuleGraph } from "./module-graph.ts";
+import { formatMessage } from "./normalize-module.ts";
 import {
   type InstalledPackages,
   installPackages,
   type PackageOptions,
   type PackageRequest,
 } from "./npm-packages.ts";
-import { ParserLost, ParserTooSlow, withParser } from "./parse-alone.ts";
-import { placeOfImport } from "./place-of-import.ts";
-import { type Closure, type ClosureModule, readClosure } from "./read-closure.ts";
 import { PackageFolder } from "./resolve-package.ts";
 
-/** A component as it is stored: one module that needs nothing beside it but Node's built-ins. */
+/** A component as one module that imports nothing but Node's built-in modules. */
 export interface ComponentBundle {
-  /** ESM, its default export the component; ends in an inline source map of the component's own files. */
+  /** ESM whose default export is the component. Ends with an inline source map of the component's own files. */
   code: string;
   /** The entry file as it was given. */
   source: string;
-  /** SHA-256 (hex) of the entry and all it imports by relative path. */
+  /** SHA-256 (hex) of the entry and of all files that it imports by relative path. */
   hash: string;
-  /** The component's own files, the entry first; paths relative to the entry's folder. */
+  /** Paths of the component's own files, relative to the entry's folder. The entry is the first. */
   modules: string[];
-  /** Pinned versions by the import's text (`axios`, `axios@0.20.0`). */
+  /** Pinned versions by the text of the import (`axios`, `axios@0.20.0`). */
   packages: Record<string, string>;
 }
 
 export interface BundleOptions {
-  /** Prepared npm packages are kept below it. */
+  /** Installed npm packages are cached below this folder. */
   cacheDir: string;
-  /** The npm settings of the operator; only what `npmEnvironment` keeps reaches npm. */
+  /** The operator's npm settings. npm receives only the variables that `npmEnvironment` keeps. */
   npmEnvironment?: NodeJS.ProcessEnv;
   packagesLimit?: PackageOptions["packagesLimit"];
 }
@@ -49,7 +49,7 @@ const SETTINGS = {
   platform: "node",
   format: "esm",
   target: "esnext",
-  // Nothing of the folder that Headwater runs in counts.
+  // Ignores the tsconfig.json of the folder that Headwater runs in.
   tsconfigRaw: "{}",
   charset: "utf8",
   legalComments: "none",
@@ -57,91 +57,93 @@ const SETTINGS = {
   sourcemap: "external",
   sourcesContent: false,
   define: { __dirname: '"/"', __filename: '"/component.js"' },
-  // CommonJS packages require built-ins. A global, because a `const` would clash with one of the component's own.
+  // CommonJS packages require built-in modules. It is a global, because a `const` could conflict with one in the code.
   banner: {
     js: 'import { createRequire as headwaterCreateRequire } from "node:module"; globalThis.require ??= headwaterCreateRequire("/component.js");',
   },
 } satisfies BuildOptions;
 
 /**
- * Turns a component's code into a self-contained module (design.md, "Component runtime"). No code runs, and no file
- * is read but the loader's and the prepared packages'. Throws AppError invalid naming the loader's field (a syntax
- * error with line and column, an import that can't be had, a limit), or unavailable without a registry.
+ * Turns a component's code into a self-contained module (docs/component-api.md#imports). It runs no code, and reads
+ * only the loader's files and the installed packages. Throws AppError `invalid` that names the loader's field, for a
+ * syntax error (with line and column), an import that can't be resolved or an exceeded limit, and `unavailable` if the
+ * npm registry can't be reached.
  */
 export async function bundleComponent(
   loader: ModuleLoader,
   options: BundleOptions,
 ): Promise<ComponentBundle> {
-  const closure = await readClosure(loader);
-  const requests = packagesOf(closure);
+  const graph = await readModuleGraph(loader);
+  const requests = packageRequests(graph);
   const installed =
     requests.length > 0 ? await installPackages(requests, { ...options, field: loader.field }) : null;
-  const code = await link(closure, installed, loader);
-  const own = [...closure.modules.values()];
+  const code = await link(graph, installed, loader);
   return {
     code,
-    source: closure.entry.source.text,
-    hash: closure.hash,
-    modules: own.map(module => module.id),
+    source: graph.entry.source.text,
+    hash: graph.hash,
+    modules: [...graph.modules.values()].map(module => module.id),
     packages: installed?.versions ?? {},
   };
 }
 
-function packagesOf(closure: Closure): PackageRequest[] {
-  return [...closure.modules.values()].flatMap(({ source, imports }) =>
+function packageRequests(graph: ModuleGraph): PackageRequest[] {
+  return [...graph.modules.values()].flatMap(({ source, imports }) =>
     [...imports].flatMap(([specifier, target]) =>
       target.kind === "package"
-        ? [{ name: target.name, range: target.range, place: () => placeOfImport(source, specifier) }]
+        ? [{ name: target.name, range: target.range, location: () => importLocation(source, specifier) }]
         : [],
     ),
   );
 }
 
 async function link(
-  closure: Closure,
+  graph: ModuleGraph,
   installed: InstalledPackages | null,
   loader: ModuleLoader,
 ): Promise<string> {
-  const refuse = (message: string, cause: unknown) =>
+  const invalid = (message: string, cause?: unknown) =>
     new AppError("invalid", `${loader.field.path}: ${message}`, {
       fields: [{ ...loader.field, message }],
       cause,
     });
-  let refused: AppError | undefined;
+  let rejection: AppError | undefined;
   const plugin: Plugin = bundlePlugin({
-    closure,
+    graph,
     installed,
     folder: installed && new PackageFolder(installed.folder),
-    refuse: message => {
-      refused ??= refuse(message, undefined);
-      return refused;
+    reject: message => {
+      rejection ??= invalid(message);
+      return rejection;
     },
   });
   try {
-    const { outputFiles } = await withParser(BUNDLE_MS, () => build({ ...SETTINGS, plugins: [plugin] }));
-    return withMap(outputFiles, message => refuse(message, undefined));
+    const { outputFiles } = await withEsbuild(BUNDLE_MS, () => build({ ...SETTINGS, plugins: [plugin] }));
+    return withSourceMap(outputFiles, invalid);
   } catch (error) {
     if (error instanceof AppError) throw error;
-    if (refused !== undefined) throw refused;
-    if (error instanceof ParserLost || error instanceof ParserTooSlow) throw refuse(error.message, error);
+    if (rejection !== undefined) throw rejection;
+    if (error instanceof EsbuildCrashError || error instanceof EsbuildTimeoutError) {
+      throw invalid(error.message, error);
+    }
     const [first] = (error as { errors?: Message[] }).errors ?? [];
-    throw first === undefined ? error : refuse(describeFailure(first, closure), error);
+    throw first === undefined ? error : invalid(describeFailure(first, graph), error);
   }
 }
 
-function describeFailure(message: Message, closure: Closure): string {
+function describeFailure(message: Message, graph: ModuleGraph): string {
   if (message.location?.file === `own:${ENTRY}`) {
-    return `${closure.entry.id} has no default export (nor module.exports) that is a component`;
+    return `${graph.entry.id} has no default export and no module.exports`;
   }
   const file = message.location?.file.replace(/^(own|npm):/, "");
-  const own = [...closure.modules.values()].find(({ id, format }) => nodeName(id, format) === file);
-  if (file === undefined) return placeOf(message);
+  const own = [...graph.modules.values()].find(({ id, format }) => nodeName(id, format) === file);
+  if (file === undefined) return formatMessage(message);
   const text = message.text.replaceAll(/(?<=")(?:own|npm):/g, "");
-  return own === undefined ? `${file}: ${text}` : `${own.id}: ${placeInSource(message, own)}${text}`;
+  return own === undefined ? `${file}: ${text}` : `${own.id}: ${locationInSource(message, own)}${text}`;
 }
 
-/** esbuild speaks of the file's normal form; its map leads back to the author's line. */
-function placeInSource({ location }: Message, { text }: ClosureModule): string {
+/** esbuild's location is in the file's normal form. The source map translates it to the author's line. */
+function locationInSource({ location }: Message, { text }: GraphModule): string {
   const map = /\/\/# sourceMappingURL=data:application\/json;base64,(\S+)\s*$/.exec(text)?.[1];
   if (location === null || map === undefined) return "";
   const payload = JSON.parse(Buffer.from(map, "base64").toString());
@@ -150,12 +152,16 @@ function placeInSource({ location }: Message, { text }: ClosureModule): string {
   return `line ${found.originalLine + 1}, column ${found.originalColumn + 1}: `;
 }
 
-function withMap(files: { path: string; text: string }[], refuse: (message: string) => AppError): string {
+function withSourceMap(
+  files: { path: string; text: string }[],
+  invalid: (message: string) => AppError,
+): string {
   const code = files.find(file => file.path.endsWith(".js"))?.text ?? "";
   const map = JSON.parse(files.find(file => file.path.endsWith(".map"))?.text ?? "{}");
   const inline = Buffer.from(JSON.stringify({ ...map, file: undefined })).toString("base64");
-  const whole = `${code}//# sourceMappingURL=data:application/json;base64,${inline}\n`;
-  if (Buffer.byteLength(whole) > MAX_BUNDLE_BYTES)
-    throw refuse("with all it imports, the code exceeds 10 MB");
-  return whole;
+  const bundle = `${code}//# sourceMappingURL=data:application/json;base64,${inline}\n`;
+  if (Buffer.byteLength(bundle) > MAX_BUNDLE_BYTES) {
+    throw invalid("the code and everything it imports exceed 10 MB");
+  }
+  return bundle;
 }

@@ -1,37 +1,22 @@
 import { AppError, type FieldError } from "../lib/errors.ts";
-import { isFault, readTimer } from "../props/timer.ts";
+import { findKind, TIMER_TYPE } from "../props/kinds.ts";
 import type { Bundle } from "../sandbox/bundle.ts";
 import type { Sandboxes } from "../sandbox/host.ts";
 import type { ComponentDescription, DescribedProp } from "../sandbox/protocol.ts";
 
-/** What is known of a component once it is saved. */
+/** The description of a saved component. */
 export interface DescribedComponent extends ComponentDescription {
-  /** The code calls `respond` somewhere, so an HTTP request's answer waits for it (runtime.md, "HTTP"). */
+  /**
+   * The code calls `respond`, so that the response to an HTTP request waits for it
+   * (docs/component-api.md#events-given-to-run).
+   */
   usesRespond: boolean;
 }
 
-const PLAIN = ["string", "integer", "boolean", "object", "any"];
-const KINDS = new Set([
-  ...PLAIN,
-  ...PLAIN.map(type => `${type}[]`),
-  ...["app", "http_request", "alert", "data_store", "dir", "sql"],
-]);
-/** `$.interface.*` and `$.service.*` are the platform's, so only those it has; other `$.…` are apps' own. */
-const PLATFORM_KINDS = new Set([
-  "$.interface.timer",
-  "$.interface.http",
-  "$.interface.apphook",
-  "$.service.db",
-]);
-
-const isKnownType = (type: string): boolean =>
-  /^\$\.(interface|service)\./.test(type)
-    ? PLATFORM_KINDS.has(type)
-    : KINDS.has(type) || /^\$\.\w/.test(type);
-
 /**
- * Runs the bundle in the sandbox once to see what the component says of itself, and refuses what could not run
- * (runtime.md, "Shape", "Props"); `owner` is the account that saves it. Throws AppError invalid with every fault named.
+ * Evaluates the bundle in the sandbox, and returns its description after checking it (docs/component-api.md#shape,
+ * docs/component-api.md#props). `owner` is the account that saves the component. Throws AppError `invalid` that names
+ * every invalid field.
  */
 export async function describeComponent(
   sandboxes: Pick<Sandboxes, "describe">,
@@ -42,7 +27,7 @@ export async function describeComponent(
   const fields = [
     ...checkHead(description),
     ...description.props.flatMap(checkProp),
-    ...checkSet(description.props),
+    ...checkTimers(description.props),
   ];
   if (fields.length > 0) {
     const detail = fields.map(({ path, message }) => `${path}: ${message}`).join("; ");
@@ -51,48 +36,49 @@ export async function describeComponent(
   return { ...description, usesRespond: callsRespond(bundle.code) };
 }
 
-const fault = (path: string, message: string): FieldError => ({ in: "component", path, message });
+const fieldError = (path: string, message: string): FieldError => ({ in: "component", path, message });
 
 function checkHead({ name, version, key, type }: ComponentDescription): FieldError[] {
-  const faults: FieldError[] = [];
-  if (typeof name !== "string" || name.trim() === "") faults.push(fault("name", "is required"));
-  if (typeof version !== "string" || version.trim() === "") faults.push(fault("version", "is required"));
+  const errors: FieldError[] = [];
+  if (typeof name !== "string" || name.trim() === "") errors.push(fieldError("name", "is required"));
+  if (typeof version !== "string" || version.trim() === "") errors.push(fieldError("version", "is required"));
   if (type !== undefined && type !== "source") {
-    faults.push(fault("type", `must be "source" or absent; ${JSON.stringify(type)} can't be deployed`));
+    errors.push(fieldError("type", `must be "source" or absent; ${JSON.stringify(type)} can't be deployed`));
   }
-  // A key like an id would never be found by it.
+  // A component could not be found by a key that looks like an id.
   if (key !== undefined && (!/^[\x21-\x7e]{1,200}$/.test(key) || key.startsWith("sc_"))) {
-    faults.push(fault("key", "must be up to 200 visible ASCII characters, not beginning with sc_"));
+    errors.push(
+      fieldError("key", "must have at most 200 visible ASCII characters and must not start with sc_"),
+    );
   }
-  return faults;
+  return errors;
 }
 
 function checkProp(prop: DescribedProp): FieldError[] {
   const path = `props.${prop.name}`;
   if (prop.name === "" || prop.name.startsWith("$") || prop.name === "__proto__") {
-    return [fault(path, "is no name for a prop")];
+    return [fieldError(path, "is not a valid name of a prop")];
   }
-  if (!isKnownType(prop.type))
-    return [fault(`${path}.type`, `there is no prop type ${JSON.stringify(prop.type)}`)];
-  if (prop.type !== "$.interface.timer") return [];
-  return (["static", "default"] as const).flatMap(key => {
-    const timer = prop[key] === undefined || prop[key] === null ? null : readTimer(prop[key]);
-    return timer !== null && isFault(timer)
-      ? [fault(`${path}.${key}`, `${timer.key} ${timer.message}`.trim())]
-      : [];
-  });
+  const kind = findKind(prop.type);
+  if (!kind) return [fieldError(`${path}.type`, `${JSON.stringify(prop.type)} is not a type of props`)];
+  return (kind.checkDeclared?.(prop) ?? []).map(found => fieldError(path + found.path, found.message));
 }
 
-function checkSet(props: DescribedProp[]): FieldError[] {
-  const timers = props.filter(prop => prop.type === "$.interface.timer");
+function checkTimers(props: DescribedProp[]): FieldError[] {
+  const timers = props.filter(prop => prop.type === TIMER_TYPE);
   const second = timers[1];
-  return second === undefined ? [] : [fault(`props.${second.name}`, "a source has one timer at most")];
+  return second === undefined
+    ? []
+    : [fieldError(`props.${second.name}`, "a source can have at most one timer")];
 }
 
 /** `x.respond(`, `x["respond"](`, `respond.call(`, `x.respond?.(` */
 const RESPOND_CALL = /(?<![\w$])respond(?:["'`]\])?(?:\?\.)?(?:\(|\.(?:call|apply|bind)\()/;
 
-/** Only the component's own files count; the bundle names the file before each part, and holds no other comment. */
+/**
+ * Searches the component's own files only. The bundle contains a comment with the file's name before each part, and no
+ * other comments.
+ */
 function callsRespond(code: string): boolean {
   return code
     .split(/^\/\/ (?=(?:own|npm|missing):)/m)

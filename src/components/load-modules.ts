@@ -1,40 +1,46 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import { posix } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { AppError, type FieldError } from "../lib/errors.ts";
+import { type AppError, type FieldError, invalidField } from "../lib/errors.ts";
 
 export const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_TOTAL_BYTES = 5 * 1024 * 1024;
-/** Real components need 16 at most (runtime.md, "Imports"). */
+/** Published components have at most 16 files. */
 export const MAX_FILES = 64;
 
-/** How stacks name code that came without a file. */
+/** The name in stacks of code that was given without a file. */
 export const CODE_ID = "component.js";
 
 /** One file of the component's own code. */
 export interface SourceModule {
-  /** Path relative to the entry's folder: it names the file in stacks and messages. */
+  /** Path relative to the entry's folder, which names the file in stacks and messages. */
   id: string;
   text: string;
-  /** `script`: the name does not tell JavaScript from TypeScript. */
+  /** `script`: the file name does not say whether it is JavaScript or TypeScript. */
   language: "js" | "ts" | "json" | "script";
 }
 
-/** Gives the entry and the files it imports. Refusals name `field`. */
+/**
+ * Returns the component's entry file and the files it imports. Its errors are AppErrors `invalid` that name `field`.
+ */
 export interface ModuleLoader {
   field: Pick<FieldError, "in" | "path">;
   entry(): Promise<SourceModule>;
-  /** @param specifier begins with `./` or `../`; @param importerId a module this loader gave. */
+  /**
+   * @param specifier starts with `./` or `../`
+   * @param importerId id of a module that this loader has returned
+   */
   resolve(specifier: string, importerId: string): Promise<SourceModule>;
 }
 
-/** Where files come from: what stands at an address, or null where nothing does. Throws ModuleRefusal. */
+/** Reads files by their address. */
 export interface ModuleReader {
+  /** Returns the text and the address after redirects, or null if there is no such file. Throws ModuleError. */
   read(address: URL): Promise<{ text: string; address: URL } | null>;
 }
 
-/** Why a file can't be taken; the loader adds the field. */
-export class ModuleRefusal extends Error {}
+/** A file can't be used. The loader adds the field. */
+export class ModuleError extends Error {}
 
 const LANGUAGES: Record<string, SourceModule["language"]> = {
   mjs: "js",
@@ -49,7 +55,9 @@ const LANGUAGES: Record<string, SourceModule["language"]> = {
 const extensionOf = (path: string): string => /\.([a-z]+)$/.exec(path)?.[1] ?? "";
 const languageOf = (path: string) => LANGUAGES[extensionOf(path)] ?? "script";
 
-/** `./app` may mean `app.mjs`, …; `./app.js` may mean `app.ts`, as TypeScript code writes it. */
+/**
+ * Returns the files that an import may mean: `./app` may be `app.mjs`, and in TypeScript code `./app.js` is `app.ts`.
+ */
 function candidates(address: URL, importer: URL): URL[] {
   const at = (pathname: string): URL => Object.assign(new URL(address), { pathname });
   const path = address.pathname;
@@ -64,119 +72,115 @@ function candidates(address: URL, importer: URL): URL[] {
 }
 
 /**
- * A loader over a reader: relative imports are followed inside the entry's origin, each file once, within the
- * limits above. Throws AppError invalid that names `field` and the failing address.
+ * Loads the files that a reader can read. It follows relative imports within the entry's origin, reads each file once,
+ * and enforces the limits on their number and size. Its errors contain the address that failed.
  */
-export function loaderOver(entry: URL, field: ModuleLoader["field"], reader: ModuleReader): ModuleLoader {
-  const addresses = new Map<string, URL>();
-  const reads = new Map<string, Promise<SourceModule | null>>();
-  let root: URL | undefined;
-  let totalBytes = 0;
+export class RelativeModuleLoader implements ModuleLoader {
+  readonly field: ModuleLoader["field"];
+  readonly #entry: URL;
+  readonly #reader: ModuleReader;
+  /** Addresses by module id. */
+  readonly #addresses = new Map<string, URL>();
+  readonly #reads = new Map<string, Promise<SourceModule | null>>();
+  /** The entry's address after redirects. */
+  #root: URL | undefined;
+  #totalBytes = 0;
 
-  const nameOf = (address: URL): string => {
-    const from = decodeURIComponent((root as URL).pathname);
-    return (
-      posix.relative(posix.dirname(from), decodeURIComponent(address.pathname)) +
-      (address === root ? "" : address.search)
-    );
-  };
+  constructor(entry: URL, field: ModuleLoader["field"], reader: ModuleReader) {
+    this.#entry = entry;
+    this.field = field;
+    this.#reader = reader;
+  }
 
-  async function take(asked: URL): Promise<SourceModule | null> {
-    const found = await reader.read(asked);
-    if (found === null) return null;
-    root ??= found.address;
-    if (found.address.origin !== root.origin) {
-      throw new ModuleRefusal(`${asked.href} leads to another site than the entry file`);
+  async entry(): Promise<SourceModule> {
+    const module = await this.#readOnce(this.#entry);
+    if (module === null) throw this.#invalid(`nothing was found at ${this.#entry.href}`);
+    return module;
+  }
+
+  async resolve(specifier: string, importerId: string): Promise<SourceModule> {
+    const importer = this.#addresses.get(importerId) ?? this.#entry;
+    const imported = `${importerId} imports ${JSON.stringify(specifier)}`;
+    const target = URL.canParse(specifier, importer.href) ? new URL(specifier, importer) : null;
+    if (target === null || target.origin !== importer.origin) {
+      throw this.#invalid(`${imported}, which is not a relative file`);
     }
-    totalBytes += Buffer.byteLength(found.text);
-    const id = nameOf(found.address);
-    addresses.set(id, found.address);
-    if (addresses.size > MAX_FILES) throw new ModuleRefusal(`more than ${MAX_FILES} files are imported`);
-    if (totalBytes > MAX_TOTAL_BYTES) throw new ModuleRefusal("the imported files exceed 5 MB in all");
+    for (const candidate of candidates(target, importer)) {
+      const module = await this.#readOnce(candidate);
+      if (module !== null) return module;
+    }
+    throw this.#invalid(`${imported}: nothing was found at ${target.href}`);
+  }
+
+  async #readOnce(address: URL): Promise<SourceModule | null> {
+    const reading = this.#reads.get(address.href) ?? this.#read(address);
+    this.#reads.set(address.href, reading);
+    try {
+      return await reading;
+    } catch (error) {
+      throw error instanceof ModuleError ? this.#invalid(error.message) : error;
+    }
+  }
+
+  async #read(address: URL): Promise<SourceModule | null> {
+    const found = await this.#reader.read(address);
+    if (found === null) return null;
+    this.#root ??= found.address;
+    if (found.address.origin !== this.#root.origin) {
+      throw new ModuleError(`${address.href} leads to a different site than the entry file`);
+    }
+    this.#totalBytes += Buffer.byteLength(found.text);
+    const id = this.#idOf(found.address, this.#root);
+    this.#addresses.set(id, found.address);
+    if (this.#addresses.size > MAX_FILES) throw new ModuleError(`more than ${MAX_FILES} files are imported`);
+    if (this.#totalBytes > MAX_TOTAL_BYTES) throw new ModuleError("the imported files exceed 5 MB in total");
     return { id, text: found.text, language: languageOf(found.address.pathname) };
   }
 
-  const once = (address: URL): Promise<SourceModule | null> => {
-    const known = reads.get(address.href);
-    if (known !== undefined) return known;
-    const reading = take(address);
-    reads.set(address.href, reading);
-    return reading;
-  };
+  #idOf(address: URL, root: URL): string {
+    const folder = posix.dirname(decodeURIComponent(root.pathname));
+    const path = posix.relative(folder, decodeURIComponent(address.pathname));
+    return path + (address === root ? "" : address.search);
+  }
 
-  const named = async <T>(work: Promise<T>): Promise<T> =>
-    work.catch((error: unknown) => {
-      if (!(error instanceof ModuleRefusal)) throw error;
-      throw refusal(field, error.message);
-    });
-
-  return {
-    field,
-    async entry() {
-      const module = await named(once(entry));
-      if (module === null) throw refusal(field, `nothing was found at ${entry.href}`);
-      return module;
-    },
-    async resolve(specifier, importerId) {
-      const importer = addresses.get(importerId) ?? entry;
-      const wanted = URL.canParse(specifier, importer.href) ? new URL(specifier, importer) : null;
-      if (wanted === null || wanted.origin !== importer.origin) {
-        throw refusal(
-          field,
-          `${importerId} imports ${JSON.stringify(specifier)}, which is not a relative file`,
-        );
-      }
-      for (const candidate of candidates(wanted, importer)) {
-        const module = await named(once(candidate));
-        if (module !== null) return module;
-      }
-      throw refusal(
-        field,
-        `${importerId} imports ${JSON.stringify(specifier)}: nothing was found at ${wanted.href}`,
-      );
-    },
-  };
+  #invalid(message: string): AppError {
+    return invalidField(this.field.in, this.field.path, message);
+  }
 }
 
-function refusal(field: ModuleLoader["field"], message: string): AppError {
-  return new AppError("invalid", `${field.path}: ${message}`, { fields: [{ ...field, message }] });
-}
-
-/** The code of a request's `component_code`: one file, so a relative import is refused by name (runtime.md). */
+/** Returns a loader for the code in `component_code`. It is one file, so its relative imports can't be resolved. */
 export function fromCode(code: string): ModuleLoader {
   const field = { in: "body", path: "component_code" } as const;
   return {
     field,
     entry: async () => {
-      if (Buffer.byteLength(code) > MAX_FILE_BYTES) throw refusal(field, "the code exceeds 1 MB");
+      if (Buffer.byteLength(code) > MAX_FILE_BYTES) {
+        throw invalidField(field.in, field.path, "the code exceeds 1 MB");
+      }
       return { id: CODE_ID, text: code, language: "script" };
     },
     resolve: async specifier => {
-      const imported = JSON.stringify(specifier);
-      throw refusal(
-        field,
-        `the import ${imported} is relative, and code given as component_code has no files beside it; give component_url instead`,
-      );
+      const message = `the import ${JSON.stringify(specifier)} is relative, but component_code has no other files; use component_url instead`;
+      throw invalidField(field.in, field.path, message);
     },
   };
 }
 
-/** A file and its relative imports, read as the operator who runs the command line. */
+/** Returns a loader for a local file and its relative imports, with the permissions of the command line's user. */
 export function fromFile(path: string): ModuleLoader {
-  const reader: ModuleReader = {
-    async read(address) {
-      try {
-        const file = await realpath(fileURLToPath(address));
-        const { size } = await stat(file).then(found => (found.isFile() ? found : { size: -1 }));
-        if (size < 0) return null;
-        if (size > MAX_FILE_BYTES) throw new ModuleRefusal(`${file} exceeds 1 MB`);
-        return { text: await readFile(file, "utf8"), address };
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-        if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return null;
-        throw error;
-      }
-    },
-  };
-  return loaderOver(pathToFileURL(path), { in: "component", path }, reader);
+  return new RelativeModuleLoader(pathToFileURL(path), { in: "component", path }, { read: readLocalFile });
+}
+
+async function readLocalFile(address: URL): Promise<{ text: string; address: URL } | null> {
+  try {
+    const file = await realpath(fileURLToPath(address));
+    const found = await stat(file);
+    if (!found.isFile()) return null;
+    if (found.size > MAX_FILE_BYTES) throw new ModuleError(`${file} exceeds 1 MB`);
+    return { text: await readFile(file, "utf8"), address };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return null;
+    throw error;
+  }
 }

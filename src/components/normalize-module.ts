@@ -2,21 +2,21 @@ import { type Message, transform } from "esbuild";
 import type { SourceModule } from "./load-modules.ts";
 
 /**
- * Normal form of one file before it is bundled: plain JavaScript without comments and blanks, by esbuild's
- * `transform`, whose file system is empty. Two doors to our disk are shut here, because `build` opens them
- * whatever its plugins say (read in esbuild 0.28.2): `import("./" + x)` lists folders, and a `sourceMappingURL`
- * comment names a file to read.
+ * The normal form of a file before it is bundled: plain JavaScript without comments and white space. It is made by
+ * esbuild's `transform`, which can't access files. It prevents two ways in which `build` reads the server's disk
+ * whatever its plugins do (found in the code of esbuild 0.28.2): for `import("./" + x)` it lists folders, and it reads
+ * the file that a `sourceMappingURL` comment names.
  */
 export interface NormalModule {
-  /** Ends in a source map comment of ours. */
+  /** The code with a source map comment at its end. */
   text: string;
-  /** The same without the map. */
+  /** The code without the source map. */
   code: string;
 }
 
-// A literal without a placeholder, alone or followed by import attributes: an ordinary import.
+// An ordinary import: a literal without a placeholder, alone or followed by import attributes.
 const LITERAL = String.raw`(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\x60(?:[^\x60\\$]|\\.|\$(?!\{))*\x60)[),]`;
-// A method named `require`; no quotes, so that no argument of a call passes for a parameter list.
+// A method named `require`. Quotes are excluded, so that arguments of a call are not mistaken for parameters.
 const METHOD = String.raw`[\w$,={}\[\].:]*\)\{`;
 const DYNAMIC_REQUIRE = new RegExp(String.raw`(?<![\w$.#])require(\?\.)?\((?!${LITERAL}|${METHOD}|\))`, "g");
 const DYNAMIC_IMPORT = new RegExp(
@@ -25,8 +25,8 @@ const DYNAMIC_IMPORT = new RegExp(
 );
 
 /**
- * esbuild reads a pattern of files out of an import whose text begins with a literal, and out of each arm of a
- * `?:` inside `require`; neither is one after this, and the value at run time is the same.
+ * Rewrites computed imports so that esbuild does not read a file pattern from them, which it does if the text starts
+ * with a literal, and for each branch of a `?:` inside `require`. The value at run time stays the same.
  */
 export function withoutFilePatterns(code: string): string {
   return code
@@ -37,14 +37,16 @@ export function withoutFilePatterns(code: string): string {
 const mapComment = (map: object): string =>
   `\n//# sourceMappingURL=data:application/json;base64,${Buffer.from(JSON.stringify(map)).toString("base64")}\n`;
 
-/** Maps nothing but a line below the text, so that esbuild leaves the file out of the bundle's map. */
+/**
+ * Adds a source map that covers only a line below the text, so that esbuild leaves the file out of the bundle's map.
+ */
 export function withoutMap(code: string): string {
   const mappings = `${";".repeat(code.split("\n").length + 2)}AAAA`;
   return code + mapComment({ version: 3, sources: [""], mappings });
 }
 
-/** The last such comment counts; this scheme is one esbuild does not follow. */
-const FORGET_MAP = "\n//# sourceMappingURL=none:\n";
+/** The last `sourceMappingURL` comment counts. esbuild does not read URLs with this scheme. */
+const NO_SOURCE_MAP = "\n//# sourceMappingURL=none:\n";
 
 const SETTINGS = {
   platform: "node",
@@ -57,7 +59,7 @@ const SETTINGS = {
 } as const;
 
 async function ownTransform(module: SourceModule, loader: "js" | "ts"): Promise<NormalModule> {
-  const { code, map } = await transform(module.text + FORGET_MAP, {
+  const { code, map } = await transform(module.text + NO_SOURCE_MAP, {
     ...SETTINGS,
     loader,
     sourcemap: "external",
@@ -65,12 +67,14 @@ async function ownTransform(module: SourceModule, loader: "js" | "ts"): Promise<
     sourcefile: module.id,
   });
   const safe = withoutFilePatterns(code);
-  // Columns after a rewritten import are off by a few; lines stand.
+  // Columns after a rewritten import are off by a few characters; lines are exact.
   const mapped = { ...JSON.parse(map), sources: [module.id] };
   return { code: safe, text: safe + mapComment(mapped) };
 }
 
-/** A file of the component. Throws esbuild's failure, whose `errors` stand at the file's own lines and columns. */
+/**
+ * Normalises a file of the component. Throws esbuild's error, whose `errors` refer to lines and columns of the file.
+ */
 export async function normalizeOwn(module: SourceModule): Promise<NormalModule> {
   if (module.language === "json") return { code: module.text, text: module.text };
   if (module.language !== "script") return ownTransform(module, module.language);
@@ -78,29 +82,30 @@ export async function normalizeOwn(module: SourceModule): Promise<NormalModule> 
     return await ownTransform(module, "js");
   } catch (error) {
     if (!("errors" in (error as object))) throw error;
-    // TypeScript is nearly a superset: where it is refused too, its complaint stands at the true fault.
+    // TypeScript is nearly a superset of JavaScript: if parsing fails again, the location of this error is the right
+    // one.
     return ownTransform(module, "ts");
   }
 }
 
-/** A file of an npm package as CommonJS or ESM; it has no place in stacks, so no map. */
+/** Normalises a file of an npm package. It has no source map, because it does not appear in stacks. */
 export async function normalizePackaged(text: string, language: "js" | "ts" | "json"): Promise<string> {
   if (language === "json") return withoutMap(`module.exports=JSON.parse(${JSON.stringify(text)});`);
-  const { code } = await transform(text + FORGET_MAP, { ...SETTINGS, loader: language });
+  const { code } = await transform(text + NO_SOURCE_MAP, { ...SETTINGS, loader: language });
   return withoutMap(withoutFilePatterns(code));
 }
 
-/** A module that throws as `require` does where there is no such package; compiled ones count as not there. */
+/** Returns a module that throws the error of `require` for a missing package. Native addons count as missing. */
 export function missingModule(name: string): string {
-  const why = name.endsWith(".node") ? ": packages with compiled parts can't be used" : "";
-  const message = JSON.stringify(`Cannot find module '${name}'${why}`);
+  const reason = name.endsWith(".node") ? ": packages with native addons are not supported" : "";
+  const message = JSON.stringify(`Cannot find module '${name}'${reason}`);
   return withoutMap(
     `throw Object.assign(new Error(${message}),{code:"MODULE_NOT_FOUND"});module.exports={};`,
   );
 }
 
-/** `line 3, column 7: …`, as editors count. */
-export function placeOf(message: Message): string {
+/** Returns `line 3, column 7: …`, counted from 1 as in editors. */
+export function formatMessage(message: Message): string {
   const { location, text } = message;
   return location === null ? text : `line ${location.line}, column ${location.column + 1}: ${text}`;
 }

@@ -1,52 +1,55 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, realpath, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { AppError, type FieldError } from "../lib/errors.ts";
+import { AppError, type FieldError, invalidField } from "../lib/errors.ts";
 import type { FolderLimit } from "../sandbox/measure-folder.ts";
 import { type NpmFailure, runNpm } from "./run-npm.ts";
 import { isVersionRange } from "./specifier.ts";
 
-/** A package as an import names it; `range` is empty where the import gives no version. */
+/** An imported package; `range` is empty if the import has no version. */
 export interface PackageRequest {
   name: string;
   range: string;
-  /** Where it is imported, as a refusal tells it: ` (app.mjs, line 1, column 19)`. */
-  place?: () => string;
+  /** Returns where it is imported, as text for an error: ` (app.mjs, line 1, column 19)`. */
+  location?: () => string;
 }
 
 export interface PackageOptions {
-  /** Prepared folders are kept below it, in `packages/`. */
+  /** Folders with installed packages are cached in `packages/` below this folder. */
   cacheDir: string;
-  /** What the npm process sees, see `npmEnvironment`. */
+  /** npm receives the variables of it that `npmEnvironment` keeps. */
   npmEnvironment?: NodeJS.ProcessEnv;
-  /** What all packages of one component may take; `PACKAGES_LIMIT` where absent. */
+  /** Limit for all packages of one component; `PACKAGES_LIMIT` by default. */
   packagesLimit?: FolderLimit;
-  /** Named when a package can't be had. */
+  /** The field that errors name. */
   field: Pick<FieldError, "in" | "path">;
 }
 
 export interface InstalledPackages {
-  /** Real path of the prepared folder. */
+  /** Real path of the folder in which the packages are installed. */
   folder: string;
-  /** Name below `node_modules`: the package's own, or an alias where two versions are imported. */
+  /** Returns the folder's name in `node_modules`: the package's name, or an alias for its further versions. */
   folderOf(request: PackageRequest): string;
-  /** Pinned versions by the import's text (`axios`, `axios@0.20.0`). */
+  /** Pinned versions by the text of the import (`axios`, `axios@0.20.0`). */
   versions: Record<string, string>;
 }
 
-const KEEP_UNUSED_MS = 7 * 24 * 3_600_000;
 const DAY_MS = 24 * 3_600_000;
+const KEEP_UNUSED_MS = 7 * DAY_MS;
 const EXACT = /^v?\d+\.\d+\.\d+([-+].*)?$/;
 
 const textOf = ({ name, range }: PackageRequest): string => (range === "" ? name : `${name}@${range}`);
 
-/** Folder names for all requests: the second of a name gets an alias, which npm installs side by side. */
+/**
+ * Returns folder names by the text of the import. A second version of a package gets an alias, so that npm installs
+ * both.
+ */
 function foldersOf(requests: PackageRequest[]): Map<string, string> {
-  const taken = new Set<string>();
+  const usedNames = new Set<string>();
   const folders = requests.map((request): [string, string] => {
     const text = textOf(request);
-    if (!taken.has(request.name)) {
-      taken.add(request.name);
+    if (!usedNames.has(request.name)) {
+      usedNames.add(request.name);
       return [text, request.name];
     }
     return [text, `headwater-${createHash("sha256").update(text).digest("hex").slice(0, 16)}`];
@@ -54,7 +57,10 @@ function foldersOf(requests: PackageRequest[]): Map<string, string> {
   return new Map(folders);
 }
 
-/** Sets without an exact version are resolved again after a day; a saved component keeps what it got. */
+/**
+ * Returns the name of the folder for a set of packages. Unless all versions are exact, the set is resolved again each
+ * day; a saved component keeps the versions it was saved with.
+ */
 function folderName(texts: string[], requests: PackageRequest[]): string {
   const pinned = requests.every(request => EXACT.test(request.range));
   const day = pinned ? "" : `\n${Math.floor(Date.now() / DAY_MS)}`;
@@ -66,24 +72,24 @@ function folderName(texts: string[], requests: PackageRequest[]): string {
 const installing = new Map<string, Promise<void>>();
 
 /**
- * Has npm put exactly these packages into a folder named after them, once (runtime.md, "Imports"). Names and
- * versions reach npm only as checked `npm:name@range` entries of a package.json, never as arguments; no script of
- * a package runs. Throws AppError invalid (unknown package or version, or one that leads outside the registry) or
- * unavailable (the registry can't be reached).
+ * Installs exactly these packages with npm in a folder that is named after them, unless it exists already
+ * (docs/component-api.md#imports). npm receives names and versions only as checked `npm:name@range` entries of a
+ * package.json, never as arguments, and runs no script of a package. Throws AppError `invalid` for an unknown package
+ * or version or one from outside the registry, and `unavailable` if the registry can't be reached.
  */
 export async function installPackages(
-  wanted: PackageRequest[],
+  imported: PackageRequest[],
   options: PackageOptions,
 ): Promise<InstalledPackages> {
-  const requests = [...new Map(wanted.map(request => [textOf(request), request])).values()];
+  const requests = [...new Map(imported.map(request => [textOf(request), request])).values()];
   requests.sort((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
   const folders = foldersOf(requests);
   const packages = join(options.cacheDir, "packages");
   const folder = join(packages, folderName([...folders.keys()], requests));
-  if (!(await isThere(folder))) {
-    const sharing = installing.get(folder) ?? prepare(folder, requests, folders, options);
-    installing.set(folder, sharing);
-    await sharing.finally(() => installing.delete(folder));
+  if (!(await exists(folder))) {
+    const installation = installing.get(folder) ?? install(folder, requests, folders, options);
+    installing.set(folder, installation);
+    await installation.finally(() => installing.delete(folder));
   }
   const now = new Date();
   await utimes(folder, now, now);
@@ -95,13 +101,13 @@ export async function installPackages(
   };
 }
 
-const isThere = (path: string): Promise<boolean> =>
+const exists = (path: string): Promise<boolean> =>
   stat(path).then(
     () => true,
     () => false,
   );
 
-async function prepare(
+async function install(
   folder: string,
   requests: PackageRequest[],
   folders: Map<string, string>,
@@ -119,25 +125,25 @@ async function prepare(
     const manifest = { private: true, dependencies: Object.fromEntries(dependencies) };
     await writeFile(join(building, "package.json"), JSON.stringify(manifest));
     const failure = await runNpm(building, options.npmEnvironment, options.packagesLimit);
-    if (failure !== null) throw refusal(failure, requests, options);
-    await refuseStrangers(building, options);
+    if (failure !== null) throw toAppError(failure, requests, options);
+    await rejectForeignPackages(building, options);
     await rename(building, folder).catch(async (error: NodeJS.ErrnoException) => {
-      // Another process was quicker; its folder is as good.
+      // Another process has installed the same packages in between.
       if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
     });
   } finally {
     await rm(building, { recursive: true, force: true });
   }
-  await dropUnused(packages);
+  await removeUnused(packages);
 }
 
-/** npm leaves out the address of what came from the registry; a link or an address means it came from elsewhere. */
-async function refuseStrangers(folder: string, options: PackageOptions): Promise<void> {
+/** npm writes no address for a package from the registry. A link or an address means that it came from elsewhere. */
+async function rejectForeignPackages(folder: string, options: PackageOptions): Promise<void> {
   const lock = JSON.parse(await readFile(join(folder, "node_modules", ".package-lock.json"), "utf8"));
   const installed = Object.entries<{ link?: boolean; resolved?: string }>(lock.packages ?? {});
-  const stranger = installed.find(([, { link, resolved }]) => link === true || resolved !== undefined);
-  if (stranger === undefined) return;
-  const name = stranger[0].replace(/^.*node_modules\//, "");
+  const foreign = installed.find(([, { link, resolved }]) => link === true || resolved !== undefined);
+  if (foreign === undefined) return;
+  const name = foreign[0].replace(/^.*node_modules\//, "");
   throw invalid(options, `the package ${name} does not come from the registry`);
 }
 
@@ -149,31 +155,29 @@ async function versionsOf(folder: string, folders: Map<string, string>): Promise
   return Object.fromEntries(await Promise.all(entries));
 }
 
-function invalid(options: PackageOptions, message: string): AppError {
-  return new AppError("invalid", `${options.field.path}: ${message}`, {
-    fields: [{ ...options.field, message }],
-  });
+function invalid({ field }: PackageOptions, message: string): AppError {
+  return invalidField(field.in, field.path, message);
 }
 
 const CAUSES: Record<string, string> = {
-  E404: "there is no such package",
-  ETARGET: "there is no such version",
-  ENOVERSIONS: "there is no such version",
-  ERESOLVE: "its dependencies exclude each other",
+  E404: "the package does not exist",
+  ETARGET: "the version does not exist",
+  ENOVERSIONS: "the version does not exist",
+  ERESOLVE: "its dependencies conflict",
   EALLOWGIT: "it depends on code outside the registry",
   EALLOWREMOTE: "it depends on code outside the registry",
   EALLOWFILE: "it depends on code outside the registry",
   EALLOWDIRECTORY: "it depends on code outside the registry",
   EUNSUPPORTEDPROTOCOL: "it depends on code outside the registry",
-  EBADPLATFORM: "it does not run on this platform",
-  ETOOLARGE: "with all it depends on, it is too large",
+  EBADPLATFORM: "it does not support this platform",
+  ETOOLARGE: "it is too large, including its dependencies",
 };
 
-/** More would make the message long, and their places slow to find. */
-const IMPORTS_TOLD = 10;
+/** More would make the message long, and finding their locations slow. */
+const MAX_NAMED_IMPORTS = 10;
 
-/** npm's code decides; its text only tells which of the imports it speaks of. */
-function refusal(failure: NpmFailure, requests: PackageRequest[], options: PackageOptions): AppError {
+/** Translates npm's error code. npm's text is only used to find out which imports it is about. */
+function toAppError(failure: NpmFailure, requests: PackageRequest[], options: PackageOptions): AppError {
   const cause = CAUSES[failure.code];
   if (cause === undefined) {
     return new AppError("unavailable", "the npm registry could not be reached", {
@@ -181,10 +185,10 @@ function refusal(failure: NpmFailure, requests: PackageRequest[], options: Packa
       retryAfterMs: 30_000,
     });
   }
-  const meant = requests.filter(({ name }) => namesPackage(failure.text, name));
-  const imports = (meant.length > 0 ? meant : requests)
-    .slice(0, IMPORTS_TOLD)
-    .map(request => JSON.stringify(textOf(request)) + (request.place?.() ?? ""));
+  const named = requests.filter(({ name }) => namesPackage(failure.text, name));
+  const imports = (named.length > 0 ? named : requests)
+    .slice(0, MAX_NAMED_IMPORTS)
+    .map(request => JSON.stringify(textOf(request)) + (request.location?.() ?? ""));
   return invalid(options, `the import ${imports.join(", ")} can't be resolved: ${cause}`);
 }
 
@@ -193,12 +197,13 @@ function namesPackage(text: string, name: string): boolean {
   return new RegExp(`(^|[^\\w@./-])(npm:)?${literal}(@|[^\\w./-]|$)`).test(text);
 }
 
-/** What no save used for a week is left out of the cache; what a killed process left behind, too. */
-async function dropUnused(packages: string): Promise<void> {
+/** Removes folders that were not used for a week, and after a day what a killed process left behind. */
+async function removeUnused(packages: string): Promise<void> {
   for (const name of await readdir(packages)) {
     const path = join(packages, name);
     const used = await stat(path).catch(() => null);
-    const keptMs = name.startsWith(".building-") ? DAY_MS : KEEP_UNUSED_MS;
-    if (used !== null && Date.now() - used.mtimeMs > keptMs) await rm(path, { recursive: true, force: true });
+    const maxAgeMs = name.startsWith(".building-") ? DAY_MS : KEEP_UNUSED_MS;
+    if (used !== null && Date.now() - used.mtimeMs > maxAgeMs)
+      await rm(path, { recursive: true, force: true });
   }
 }

@@ -1,4 +1,7 @@
-/** The keys of a package.json that decide which file an import gets. Written by strangers: shapes are checked. */
+/**
+ * The keys of a package.json that decide which file an import resolves to. Packages are not trusted, so types are
+ * checked.
+ */
 export interface PackageJson {
   name?: unknown;
   version?: unknown;
@@ -18,8 +21,8 @@ const isTable = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
- * Node's conditional exports and imports: the target for `subpath` (`.`, `./x`, `#x`), or null where the package
- * gives none. A target that climbs or enters another package is none.
+ * Resolves Node's conditional exports and imports: returns the target of `subpath` (`.`, `./x`, `#x`), or null if the
+ * package has none. A target with `..` or `node_modules` in its path counts as none.
  */
 export function matchExports(table: unknown, subpath: string, kind: Kind): string | null {
   if (!isTable(table) || !Object.keys(table).some(key => /^[.#]/.test(key))) {
@@ -27,7 +30,7 @@ export function matchExports(table: unknown, subpath: string, kind: Kind): strin
   }
   if (Object.hasOwn(table, subpath) && !subpath.includes("*")) return pick(table[subpath], "", kind);
   const patterns = Object.keys(table).filter(key => key.includes("*") || key.endsWith("/"));
-  // The most specific pattern wins: the longest text before the star.
+  // The most specific pattern wins: the one with the longest text before the star.
   patterns.sort((a, b) => starOf(b) - starOf(a) || b.length - a.length);
   for (const pattern of patterns) {
     const [before = "", after = ""] = pattern.endsWith("/") ? [pattern, ""] : pattern.split("*");

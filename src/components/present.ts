@@ -1,6 +1,6 @@
 import type { Component } from "../models/component.ts";
 
-/** A component as the API shows it. */
+/** Returns a component as the API shows it (docs/rest-api.md#component). */
 export function presentComponent(component: Component) {
   const { _id, code, code_hash, name, version, key, component_url, description, created_at, updated_at } =
     component;

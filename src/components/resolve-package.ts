@@ -3,7 +3,7 @@ import { isBuiltin } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
 import { matchExports, type PackageJson } from "./package-exports.ts";
 
-/** How an import asks: conditional exports answer differently to `import` and to `require`. */
+/** Conditional exports may resolve to different files for `import` and `require`. */
 export type ImportKind = "import" | "require";
 
 export type Resolved =
@@ -13,99 +13,111 @@ export type Resolved =
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 const EXTENSIONS = ["", ".js", ".json", ".cjs", ".mjs", ".node"];
 
-/** A file that would be read outside the prepared folder. */
-export class OutsideFolder extends Error {}
+/** A file is outside of the folder with the packages, or is too large. */
+export class OutsideFolderError extends Error {}
 
 /**
- * Node's resolution, confined to one prepared folder (`<folder>/node_modules/…`): nothing above it is looked at,
- * nor is anything a symlink leads out to. esbuild's own resolver climbs to our node_modules and package.json.
+ * Node's module resolution, confined to one folder with packages (`<folder>/node_modules/…`). It never reads above the
+ * folder or follows a symlink out of it. esbuild's own resolver would reach the server's node_modules and package.json.
  */
 export class PackageFolder {
   readonly #folder: string;
   readonly #manifests = new Map<string, Promise<PackageJson | null>>();
-  readonly #files = new Map<string, Promise<"file" | "routing" | null>>();
+  readonly #kinds = new Map<string, Promise<"file" | "folder" | null>>();
 
-  /** @param folder a real path, without symlinks */
+  /** @param folder a real path without symlinks */
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** A package by the name of its folder, as the component's own files ask. Null where there is no such file. */
-  async resolveTop(folderName: string, subpath: string, kind: ImportKind): Promise<Resolved | null> {
-    return this.#asResolved(
-      await this.#inPackage(join(this.#folder, "node_modules", folderName), subpath, kind),
+  /**
+   * Resolves an import of the component's own files, by the name of the package's folder. Returns null if there is no
+   * such file.
+   */
+  async resolveFromComponent(
+    folderName: string,
+    subpath: string,
+    kind: ImportKind,
+  ): Promise<Resolved | null> {
+    return this.#withFormat(
+      await this.#resolveInPackage(join(this.#folder, "node_modules", folderName), subpath, kind),
     );
   }
 
-  /** Any import of a package's file. Null where nothing answers; throws OutsideFolder. */
-  async resolveFrom(importer: string, specifier: string, kind: ImportKind): Promise<Resolved | null> {
+  /** Resolves an import of a package's file. Returns null if there is no such file. Throws OutsideFolderError. */
+  async resolveFromPackage(importer: string, specifier: string, kind: ImportKind): Promise<Resolved | null> {
     if (isBuiltin(specifier)) return { kind: "builtin", name: specifier.replace(/^node:/, "") };
     if (/^\.{1,2}(\/|$)/.test(specifier))
-      return this.#asResolved(await this.#asPath(join(dirname(importer), specifier)));
-    if (specifier.startsWith("#")) return this.#internal(importer, specifier, kind);
+      return this.#withFormat(await this.#resolvePath(join(dirname(importer), specifier)));
+    if (specifier.startsWith("#")) return this.#resolveInternal(importer, specifier, kind);
     const [, name = "", subpath = ""] = /^((?:@[^/]+\/)?[^/@.\\:][^/\\:]*)(?:\/(.*))?$/.exec(specifier) ?? [];
     if (name === "") return null;
-    return this.#asResolved(await this.#bare(importer, name, subpath, kind));
+    return this.#withFormat(await this.#resolveBare(importer, name, subpath, kind));
   }
 
-  /** The text of a file this folder resolved. */
+  /** Returns the text of a resolved file. Throws OutsideFolderError. */
   async read(path: string): Promise<string> {
-    await this.#inside(path);
+    await this.#checkPath(path);
     return readFile(path, "utf8");
   }
 
-  async #internal(importer: string, specifier: string, kind: ImportKind): Promise<Resolved | null> {
+  async #resolveInternal(importer: string, specifier: string, kind: ImportKind): Promise<Resolved | null> {
     const root = await this.#packageOf(importer);
     const target =
       root === null ? null : matchExports((await this.#manifest(root))?.imports, specifier, kind);
     if (root === null || target === null) return null;
-    if (target.startsWith("./")) return this.#asResolved(await this.#asPath(join(root, target)));
-    return this.resolveFrom(importer, target, kind);
+    if (target.startsWith("./")) return this.#withFormat(await this.#resolvePath(join(root, target)));
+    return this.resolveFromPackage(importer, target, kind);
   }
 
-  async #bare(importer: string, name: string, subpath: string, kind: ImportKind): Promise<string | null> {
+  async #resolveBare(
+    importer: string,
+    name: string,
+    subpath: string,
+    kind: ImportKind,
+  ): Promise<string | null> {
     const own = await this.#packageOf(importer);
     const manifest = own === null ? null : await this.#manifest(own);
     if (own !== null && manifest?.name === name && manifest.exports !== undefined) {
-      return this.#inPackage(own, subpath, kind);
+      return this.#resolveInPackage(own, subpath, kind);
     }
-    for (let at = dirname(importer); this.#holds(at); at = dirname(at)) {
+    for (let at = dirname(importer); this.#contains(at); at = dirname(at)) {
       const found = join(at, "node_modules", name);
-      if (!at.endsWith(`${sep}node_modules`) && (await this.#kind(found)) === "routing") {
-        return this.#inPackage(found, subpath, kind);
+      if (!at.endsWith(`${sep}node_modules`) && (await this.#kindOf(found)) === "folder") {
+        return this.#resolveInPackage(found, subpath, kind);
       }
     }
     return null;
   }
 
-  async #inPackage(root: string, subpath: string, kind: ImportKind): Promise<string | null> {
+  async #resolveInPackage(root: string, subpath: string, kind: ImportKind): Promise<string | null> {
     const manifest = await this.#manifest(root);
     if (manifest?.exports === undefined || manifest.exports === null) {
-      return this.#asPath(subpath === "" ? root : join(root, subpath));
+      return this.#resolvePath(subpath === "" ? root : join(root, subpath));
     }
     const target = matchExports(manifest.exports, subpath === "" ? "." : `./${subpath}`, kind);
-    return target === null || !target.startsWith("./") ? null : this.#asPath(join(root, target));
+    return target === null || !target.startsWith("./") ? null : this.#resolvePath(join(root, target));
   }
 
-  /** A file, a file without its extension, or a folder with a main file. */
-  async #asPath(path: string): Promise<string | null> {
+  /** Resolves a path to a file, a file without its extension, or a folder with a main file. */
+  async #resolvePath(path: string): Promise<string | null> {
     for (const extension of EXTENSIONS) {
-      if ((await this.#kind(path + extension)) === "file") return path + extension;
+      if ((await this.#kindOf(path + extension)) === "file") return path + extension;
     }
-    if ((await this.#kind(path)) !== "routing") return null;
+    if ((await this.#kindOf(path)) !== "folder") return null;
     const main = (await this.#manifest(path))?.main;
     const named = typeof main === "string" && main !== "" ? join(path, main) : null;
     if (named?.startsWith(path + sep)) {
-      const found = await this.#asPath(named);
+      const found = await this.#resolvePath(named);
       if (found !== null) return found;
     }
     for (const index of ["index.js", "index.json", "index.mjs", "index.cjs"]) {
-      if ((await this.#kind(join(path, index))) === "file") return join(path, index);
+      if ((await this.#kindOf(join(path, index))) === "file") return join(path, index);
     }
     return null;
   }
 
-  async #asResolved(path: string | null): Promise<Resolved | null> {
+  async #withFormat(path: string | null): Promise<Resolved | null> {
     if (path === null) return null;
     if (path.endsWith(".json")) return { kind: "file", path, format: "json" };
     if (/\.m[jt]s$/.test(path)) return { kind: "file", path, format: "esm" };
@@ -115,9 +127,9 @@ export class PackageFolder {
     return { kind: "file", path, format: type === "module" ? "esm" : "cjs" };
   }
 
-  /** The nearest folder above with a package.json. */
+  /** Returns the nearest folder above a file that contains a package.json. */
   async #packageOf(file: string): Promise<string | null> {
-    for (let at = dirname(file); this.#holds(at) && at !== this.#folder; at = dirname(at)) {
+    for (let at = dirname(file); this.#contains(at) && at !== this.#folder; at = dirname(at)) {
       if ((await this.#manifest(at)) !== null) return at;
     }
     return null;
@@ -127,7 +139,7 @@ export class PackageFolder {
     const path = join(root, "package.json");
     const known = this.#manifests.get(path);
     if (known !== undefined) return known;
-    const reading = this.#kind(path).then(async kind => {
+    const reading = this.#kindOf(path).then(async kind => {
       if (kind !== "file") return null;
       try {
         const parsed: unknown = JSON.parse(await this.read(path));
@@ -140,29 +152,31 @@ export class PackageFolder {
     return reading;
   }
 
-  #kind(path: string): Promise<"file" | "routing" | null> {
-    const known = this.#files.get(path);
+  #kindOf(path: string): Promise<"file" | "folder" | null> {
+    const known = this.#kinds.get(path);
     if (known !== undefined) return known;
-    const asking = this.#inside(path).catch((error: unknown) => {
-      if (error instanceof OutsideFolder) throw error;
+    const checking = this.#checkPath(path).catch((error: unknown) => {
+      if (error instanceof OutsideFolderError) throw error;
       return null;
     });
-    this.#files.set(path, asking);
-    return asking;
+    this.#kinds.set(path, checking);
+    return checking;
   }
 
-  #holds(path: string): boolean {
+  #contains(path: string): boolean {
     return path === this.#folder || path.startsWith(this.#folder + sep);
   }
 
-  async #inside(path: string): Promise<"file" | "routing" | null> {
-    const real = this.#holds(path) ? await realpath(path) : "";
-    if (!this.#holds(real))
-      throw new OutsideFolder(`${relative(this.#folder, path)} lies outside the packages`);
+  async #checkPath(path: string): Promise<"file" | "folder" | null> {
+    const real = this.#contains(path) ? await realpath(path) : "";
+    if (!this.#contains(real)) {
+      throw new OutsideFolderError(`${relative(this.#folder, path)} is outside the packages`);
+    }
     const found = await stat(real);
-    if (found.isDirectory()) return "routing";
-    if (found.isFile() && found.size > MAX_FILE_BYTES)
-      throw new OutsideFolder(`${relative(this.#folder, path)} is too large`);
+    if (found.isDirectory()) return "folder";
+    if (found.isFile() && found.size > MAX_FILE_BYTES) {
+      throw new OutsideFolderError(`${relative(this.#folder, path)} is too large`);
+    }
     return found.isFile() ? "file" : null;
   }
 }

@@ -40,7 +40,9 @@ export const componentRoutes = [
     tag,
     summary: "Save a component",
     description:
-      "Saving the same code again answers the component that exists. With both given, `component_url` is metadata only.",
+      "If the same code was saved before, that component is returned. One of `component_code` and " +
+      "`component_url` is required; if both are given, the code is used and `component_url` is only " +
+      "metadata.",
     access: { kind: "owner" },
     body: Type.Object({
       component_code: Type.Optional(ComponentCode),
@@ -77,11 +79,11 @@ export const componentRoutes = [
     path: "/components/{id}",
     id: "deleteComponent",
     tag,
-    summary: "Delete a component that no source uses",
+    summary: "Delete a component",
     access: {
       kind: "resource",
       what: "component",
-      load: (deps: Deps, id, owners) => findOwnComponent(deps, id, owners),
+      load: findOwnComponent,
     },
     response: empty(204),
     errors: ["conflict"],
@@ -93,12 +95,12 @@ export const componentRoutes = [
     path: "/components/registry/{key}",
     id: "getRegistryComponent",
     tag,
-    summary: "Read a published component",
+    summary: "Get a published component by key",
     access: {
       kind: "resource",
       what: "component",
       param: "key",
-      load: (deps: Deps, key) => findPublished(deps, key),
+      load: findPublished,
     },
     response: data(200, ComponentSchema),
     example: { params: { key: shown.key }, response: shown },
@@ -109,12 +111,12 @@ export const componentRoutes = [
     path: "/components/{id}",
     id: "getComponent",
     tag,
-    summary: "Read a component by id or key",
-    description: "A key names your latest component with it, else the published one.",
+    summary: "Get a component by id or key",
+    description: "Given a key, returns your latest component with that key, otherwise the published one.",
     access: {
       kind: "resource",
       what: "component",
-      load: (deps: Deps, id, owners) => findComponent(deps, id, owners),
+      load: findComponent,
     },
     response: data(200, ComponentSchema),
     example: { params: { id: shown.id }, response: shown },

@@ -3,15 +3,15 @@ import { homedir } from "node:os";
 import { delimiter, dirname } from "node:path";
 import { exceedsLimit, type FolderLimit } from "../sandbox/measure-folder.ts";
 
-/** npm's own error code (`E404`, `ETARGET`, `ENOTFOUND`, …) and what it said, for the log. */
+/** npm's error code (`E404`, `ETARGET`, `ENOTFOUND`, …) and its message, for the log. */
 export interface NpmFailure {
   code: string;
   text: string;
 }
 
-const LIMIT_MS = 60_000;
-/** Looked at while npm works, so that a package can't fill the disk first. */
-const MEASURE_EVERY_MS = 1000;
+const TIMEOUT_MS = 60_000;
+/** The folder is measured while npm runs, so that packages can't fill the disk. */
+const MEASURE_INTERVAL_MS = 1000;
 const MAX_OUTPUT = 256 * 1024;
 
 const ARGUMENTS = [
@@ -20,13 +20,13 @@ const ARGUMENTS = [
   // No code of a package runs.
   "--ignore-scripts",
   "--no-bin-links",
-  // Nothing but the registry: a dependency's own git, URL, file or folder address is refused.
+  // Only the registry: a dependency with a git, URL, file or folder address is rejected.
   "--allow-git=none",
   "--allow-remote=none",
   "--allow-file=none",
   "--allow-directory=none",
   "--no-git",
-  // Then the lock names an address only for what did not come from the registry.
+  // The lock file then contains an address only for packages that did not come from the registry.
   "--omit-lockfile-registry-resolved",
   "--no-audit",
   "--no-fund",
@@ -35,7 +35,7 @@ const ARGUMENTS = [
   "--omit=dev",
   "--no-global",
   "--no-workspaces",
-  // One short retry: the caller is waiting for an answer.
+  // One short retry, because a caller is waiting for the response.
   "--fetch-retries=1",
   "--fetch-retry-mintimeout=500",
   "--fetch-timeout=20000",
@@ -44,10 +44,10 @@ const ARGUMENTS = [
 const KEPT =
   /^(PATH|HOME|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|npm_config_(registry|https?[-_]proxy|proxy|no_?proxy|cafile|ca|strict[-_]ssl|userconfig|globalconfig|cache))$/i;
 
-/** The largest of the usual packages, with all the services of a cloud in it, takes some 200 MB. */
+/** The largest common package, with all services of a cloud provider, has about 200 MB. */
 export const PACKAGES_LIMIT: FolderLimit = { maxBytes: 512 * 1024 * 1024, maxEntries: 100_000 };
 
-/** What npm needs of an environment: where it lies, and its own registry, proxy and certificate settings. */
+/** Returns the variables that npm needs: PATH, HOME, and its registry, proxy and certificate settings. */
 export function npmEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = Object.entries(environment).filter(([name]) => KEPT.test(name));
   const path = [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(delimiter);
@@ -55,8 +55,8 @@ export function npmEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEn
 }
 
 /**
- * `npm install` of the package.json in `folder`, 60 s and `limit` at most. Null when it went well. The process gets
- * none of our environment but `environment` as `npmEnvironment` leaves it.
+ * Runs `npm install` for the package.json in `folder`, for at most 60 s and up to the size `limit`. Returns null if it
+ * succeeds. npm receives only `npmEnvironment(environment)`, not the environment of this process.
  */
 export async function runNpm(
   folder: string,
@@ -67,7 +67,7 @@ export async function runNpm(
     cwd: folder,
     env: npmEnvironment(environment),
     stdio: ["ignore", "pipe", "pipe"],
-    // Its own process group, so that the limit ends its children too.
+    // Its own process group, so that its children are killed too.
     detached: true,
   });
   let output = "";
@@ -85,12 +85,12 @@ export async function runNpm(
   };
   const tooLarge = { code: "ETOOLARGE", text: "the packages are too large" };
   const timer = setTimeout(
-    () => stop({ code: "ETIMEDOUT", text: `npm took more than ${LIMIT_MS / 1000} s` }),
-    LIMIT_MS,
+    () => stop({ code: "ETIMEDOUT", text: `npm took more than ${TIMEOUT_MS / 1000} s` }),
+    TIMEOUT_MS,
   );
   const measure = setInterval(() => {
     void exceedsLimit(folder, limit).then(exceeds => exceeds && stop(tooLarge));
-  }, MEASURE_EVERY_MS);
+  }, MEASURE_INTERVAL_MS);
   const status = await new Promise<number | string>(resolve => {
     child.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? "ESPAWN"));
     child.on("close", code => resolve(code ?? "EKILLED"));

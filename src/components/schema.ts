@@ -2,7 +2,7 @@ import { Type } from "typebox";
 
 const Json = Type.Unknown();
 
-/** rest-api.md, section 2. */
+/** A component as the API shows it (docs/rest-api.md#component). */
 export const ComponentSchema = Type.Object(
   {
     id: Type.String(),
@@ -33,11 +33,13 @@ export const ComponentSchema = Type.Object(
 export const ComponentCode = Type.String({
   minLength: 1,
   maxLength: 1_000_000,
-  description: "Component code: ESM, CommonJS or TypeScript; npm imports are pinned when it is saved.",
+  description:
+    "Code of the component: ESM, CommonJS or TypeScript. The versions of npm imports are pinned when it is saved.",
 });
 
 export const ComponentUrl = Type.String({
   minLength: 1,
   maxLength: 2048,
-  description: "Where the code is; relative imports are followed, a GitHub blob URL means its raw file.",
+  description:
+    "Address of the code. Relative imports are followed; for a GitHub blob URL, the raw file is fetched.",
 });

@@ -11,20 +11,21 @@ import { describeComponent } from "./describe.ts";
 import { fromUrl } from "./fetch-modules.ts";
 import { fromCode, type ModuleLoader } from "./load-modules.ts";
 
-type SavePlatform = Pick<Platform, "mongo" | "clock" | "config" | "egress" | "sandboxes">;
+type SaveDeps = Pick<Platform, "mongo" | "clock" | "config" | "egress" | "sandboxes">;
 
-/** In whose account a component is saved, and by whom. */
+/** The account in which a component is saved, and the user who saves it. */
 export interface Saver {
   ownerId: string;
   userId: string;
 }
 
 /**
- * Saves a component from its code or, without code, from its address: bundles it, asks it what it is, stores it. The
- * same code again answers the component there is (design.md, "REST decisions"). Throws `invalid` naming the field.
+ * Saves a component from its code or, without code, from its address: bundles it, describes it, stores it. If the
+ * account has a component with the same code, it returns that component (docs/rest-api.md#components). Throws AppError
+ * `invalid` that names the field, and `unavailable` if the npm registry or a sandbox is not available.
  */
 export async function saveComponent(
-  platform: SavePlatform,
+  platform: SaveDeps,
   saver: Saver,
   { code, url }: { code?: string | undefined; url?: string | undefined },
 ): Promise<Component> {
@@ -39,9 +40,11 @@ export async function saveComponent(
   });
 }
 
-/** Saves the component that a loader gives (code, address, or the operator's files). Throws `invalid`. */
+/**
+ * Saves the component that a loader returns: from code, an address, or the operator's files. Throws as `saveComponent`.
+ */
 export async function saveModules(
-  platform: SavePlatform,
+  platform: SaveDeps,
   { ownerId, userId }: Saver,
   loader: ModuleLoader,
   url: string | null,
@@ -83,8 +86,11 @@ export async function saveModules(
   }
 }
 
-/** Both or neither; a deletion of another component with this bundle, at this moment, meets the write and looks again. */
-async function store(platform: SavePlatform, component: Component, code: string): Promise<void> {
+/**
+ * Stores component and bundle, both or neither. If another component with the same bundle is being deleted, both
+ * transactions write the bundle's document, so that one of them is repeated.
+ */
+async function store(platform: SaveDeps, component: Component, code: string): Promise<void> {
   await transaction(platform.mongo, async session => {
     await Bundles(platform.mongo).updateOne(
       { _id: component.bundle_hash },
@@ -95,16 +101,18 @@ async function store(platform: SavePlatform, component: Component, code: string)
   });
 }
 
-function sameCode(platform: SavePlatform, ownerId: string, codeHash: string): Promise<Component | null> {
+function sameCode(platform: SaveDeps, ownerId: string, codeHash: string): Promise<Component | null> {
   return Components(platform.mongo).findOne({ owner_id: ownerId, code_hash: codeHash }).lean();
 }
 
-/** The published component of a key; the one published last when there are several. */
+/** Returns the published component with a key, or null; if there are several, the one that was published last. */
 export function findPublished(platform: Pick<Platform, "mongo">, key: string): Promise<Component | null> {
   return Components(platform.mongo).findOne({ key, published: true }).sort({ updated_at: -1 }).lean();
 }
 
-/** A component by id, or the latest of these owners by its key; else the published one. Null when there is none. */
+/**
+ * Returns a component by its id, or the owners' latest component with the key, or the published one; otherwise null.
+ */
 export async function findComponent(
   platform: Pick<Platform, "mongo">,
   idOrKey: string,
@@ -123,7 +131,9 @@ export async function findComponent(
   return own ?? findPublished(platform, idOrKey);
 }
 
-/** A component that one of these owners has, by id only: a key names several. Null otherwise. */
+/**
+ * Returns a component of these owners by its id, or null. A key would not do, because several components may have it.
+ */
 export function findOwnComponent(
   platform: Pick<Platform, "mongo">,
   id: string,
@@ -134,7 +144,9 @@ export function findOwnComponent(
     .lean();
 }
 
-/** Lets every account use a component; an operator's act. Throws `not-found`, `invalid` for one without a key. */
+/**
+ * Lets every account use a component; only operators can do this. Throws `not-found`, or `invalid` if it has no key.
+ */
 export async function publishComponent(
   platform: Pick<Platform, "mongo" | "clock">,
   id: string,
@@ -143,7 +155,7 @@ export async function publishComponent(
   if (!component) throw new AppError("not-found", "component not found");
   if (component.key === null) {
     throw new AppError("invalid", "a component needs a key to be published", {
-      fields: [{ in: "component", path: "key", message: "is missing" }],
+      fields: [{ in: "component", path: "key", message: "is required" }],
     });
   }
   const changes = { published: true, updated_at: Math.floor(platform.clock() / 1000) };
@@ -151,7 +163,7 @@ export async function publishComponent(
   return { ...component, ...changes };
 }
 
-/** A page of an account's components, newest first. */
+/** Returns a page of an account's components, newest first. */
 export function listComponents(
   platform: Pick<Platform, "mongo" | "redis" | "keys">,
   owner: string,
@@ -163,8 +175,8 @@ export function listComponents(
 }
 
 /**
- * Deletes a component; its bundle goes when no other component has it. Throws `conflict` while a source uses it, also
- * another account's source of a published one.
+ * Deletes a component, and its bundle if no other component uses it. Throws `conflict` while a source uses the
+ * component, even a source of another account that uses it because it is published.
  */
 export async function deleteComponent(
   platform: Pick<Platform, "mongo">,

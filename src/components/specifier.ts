@@ -1,23 +1,23 @@
 import { isBuiltin } from "node:module";
 
-/** What an import of a component's own file asks for. */
+/** The kinds of imports in a component's own files. */
 export type Specifier =
   | { kind: "relative" }
   | { kind: "builtin"; name: string }
   | { kind: "package"; name: string; range: string; subpath: string }
-  | { kind: "refused"; reason: string };
+  | { kind: "rejected"; reason: string };
 
-// The first sign is a letter or digit, so that no name can be read as an option, a path or a scope of its own.
+// The first character is a letter or digit, so that no name can be read as an option, a path or a scope.
 const PART = "[a-zA-Z0-9][a-zA-Z0-9._~-]*";
 const PACKAGE = new RegExp(`^((?:@${PART}/)?${PART})(?:@([^/]*))?(?:/(.+))?$`);
 const NUMBER = "(?:0|[1-9][0-9]{0,8}|x|X|\\*)";
 const RANGE = new RegExp(
   `^(?:[\\^~=]|>=)?v?${NUMBER}(?:\\.${NUMBER}){0,2}(?:-[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*)?(?:\\+[0-9A-Za-z.-]+)?$`,
 );
-// No dot and no slash: npm reads such a text as a file or as a git address.
+// Without dots and slashes, because npm reads a text with these as a file or a git address.
 const TAG = /^[a-zA-Z][a-zA-Z0-9-]{0,31}$/;
 
-/** True for a version, a simple range or a dist-tag; npm takes nothing else from component code. */
+/** Returns true for a version, a simple range or a dist-tag. No other text from component code is passed to npm. */
 export function isVersionRange(text: string): boolean {
   if (text.length > 64 || /\.(tgz|tar|gz)$/i.test(text)) return false;
   return RANGE.test(text) || TAG.test(text);
@@ -29,26 +29,29 @@ function isCleanSubpath(subpath: string): boolean {
 }
 
 /**
- * Sorts an import specifier (runtime.md, "Imports"): a relative file, a Node built-in, or an npm package with an
- * optional version (`axios@0.20.0/lib/x`). Everything else (absolute paths, URLs, `#imports`) is refused.
+ * Parses an import specifier (docs/component-api.md#imports): a relative file, a Node built-in module, or an npm
+ * package with an optional version (`axios@0.20.0/lib/x`). Anything else is rejected: absolute paths, URLs, `#imports`.
  */
 export function readSpecifier(text: string): Specifier {
   if (/^\.{1,2}(\/|$)/.test(text)) return { kind: "relative" };
   if (isBuiltin(text)) return { kind: "builtin", name: text.replace(/^node:/, "") };
-  if (text.startsWith("node:")) return { kind: "refused", reason: "Node has no such built-in module" };
+  if (text.startsWith("node:")) return { kind: "rejected", reason: "Node has no such built-in module" };
   const match = PACKAGE.exec(text);
   const [, name = "", range, subpath = ""] = match ?? [];
   if (match === null || name.length > 214 || name === "node_modules") {
     return {
-      kind: "refused",
-      reason: "only relative files, npm packages and Node built-ins can be imported",
+      kind: "rejected",
+      reason: "only relative files, npm packages and Node built-in modules can be imported",
     };
   }
   if (range !== undefined && !isVersionRange(range)) {
-    return { kind: "refused", reason: "after @ comes a version (1.2.3, ^1.2, 1.x) or a tag (latest)" };
+    return {
+      kind: "rejected",
+      reason: "the part after @ must be a version (1.2.3, ^1.2, 1.x) or a tag (latest)",
+    };
   }
   if (subpath !== "" && !isCleanSubpath(subpath)) {
-    return { kind: "refused", reason: "the path inside the package is not a plain path" };
+    return { kind: "rejected", reason: "the path in the package must be a plain path" };
   }
   return { kind: "package", name, range: range ?? "", subpath };
 }

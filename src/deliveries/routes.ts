@@ -1,8 +1,12 @@
 import { accepted, data, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
+import { ownWebhook } from "../webhooks/find.ts";
 import { sendTest } from "./attempt/send-test.ts";
+import { ownDelivery } from "./find.ts";
+import { listDeliveries } from "./list.ts";
 import { retryDelivery } from "./manual-retry.ts";
+import { presentDelivery, presentWithAttempts } from "./present.ts";
 import { countFailed, recoverFailed } from "./recover.ts";
 import {
   DeliveryFilter,
@@ -12,23 +16,10 @@ import {
   Recovered,
   TestResult,
 } from "./schema.ts";
-import { findDelivery, listDeliveries, ownWebhook, presentDelivery, presentWithAttempts } from "./service.ts";
 
 type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "egress" | "secrets" | "config" | "clock">;
 
 const route = routeFor<Deps>();
-
-const webhookOfPath = {
-  kind: "resource" as const,
-  what: "webhook",
-  load: (deps: Deps, id: string, owners: string[]) => ownWebhook(deps, id, owners),
-};
-
-const deliveryOfPath = {
-  kind: "resource" as const,
-  what: "delivery",
-  load: (deps: Deps, id: string, owners: string[]) => findDelivery(deps, id, owners),
-};
 
 const lastAttempt = {
   number: 1,
@@ -57,7 +48,7 @@ const example: DeliveryView = {
 const webhookParams = { id: example.webhook_id };
 const params = { id: example.id };
 
-/** What became of the events sent to a webhook, and trying again (design.md, "Delivery to a webhook"). */
+/** Routes that show deliveries and retry them (docs/design.md#delivery-to-a-webhook). */
 export const deliveryRoutes = [
   route({
     method: "GET",
@@ -65,20 +56,20 @@ export const deliveryRoutes = [
     id: "listDeliveries",
     tag: "Deliveries",
     summary: "List a webhook's deliveries",
-    description: "`total_count` above 10,000 may be up to a minute old.",
-    access: webhookOfPath,
+    description: "Newest first. A `total_count` above 10,000 may be up to a minute old.",
+    access: ownWebhook,
     query: DeliveryFilter,
     response: page(200, DeliveryView),
     example: { params: webhookParams, query: { state: "failed" }, response: example },
-    handler: ({ deps, resource, query, page: wanted }) => listDeliveries(deps, resource, query, wanted),
+    handler: ({ deps, resource, query, page }) => listDeliveries(deps, resource, query, page),
   }),
   route({
     method: "GET",
     path: "/deliveries/{id}",
     id: "getDelivery",
     tag: "Deliveries",
-    summary: "Fetch a delivery with its attempts",
-    access: deliveryOfPath,
+    summary: "Get a delivery with its attempts",
+    access: ownDelivery,
     response: data(200, DeliveryWithAttempts),
     example: { params, response: { ...example, attempts: [lastAttempt] } },
     handler: async ({ resource }) => presentWithAttempts(resource),
@@ -88,9 +79,9 @@ export const deliveryRoutes = [
     path: "/deliveries/{id}/retry",
     id: "retryDelivery",
     tag: "Deliveries",
-    summary: "Try a delivery again now",
-    description: "Replaces the attempt that is scheduled; the retry schedule begins anew.",
-    access: deliveryOfPath,
+    summary: "Retry a delivery now",
+    description: "Replaces the scheduled attempt and restarts the retry schedule.",
+    access: ownDelivery,
     response: accepted(202, DeliveryView),
     errors: ["conflict"],
     example: { params, response: example },
@@ -101,9 +92,9 @@ export const deliveryRoutes = [
     path: "/webhooks/{id}/recover",
     id: "recoverDeliveries",
     tag: "Deliveries",
-    summary: "Try all failed deliveries since a moment again",
-    description: "With `dry_run` they are only counted.",
-    access: webhookOfPath,
+    summary: "Retry all failed deliveries since a point in time",
+    description: "With `dry_run`, they are only counted.",
+    access: ownWebhook,
     body: RecoverBody,
     response: data(200, Recovered),
     errors: ["conflict"],
@@ -113,8 +104,8 @@ export const deliveryRoutes = [
       response: { count: 12 },
     },
     handler: async ({ deps, resource, body }) => {
-      const act = body.dry_run ? countFailed : recoverFailed;
-      return { count: await act(deps, resource, body.since * 1000) };
+      const operation = body.dry_run ? countFailed : recoverFailed;
+      return { count: await operation(deps, resource, body.since * 1000) };
     },
   }),
   route({
@@ -123,8 +114,9 @@ export const deliveryRoutes = [
     id: "testWebhook",
     tag: "Deliveries",
     summary: "Send a signed test event now",
-    description: "Tells what the endpoint said. It is not recorded, and works for a disabled webhook too.",
-    access: webhookOfPath,
+    description:
+      "Returns the response of the endpoint. The test is not recorded. A disabled webhook can be tested too.",
+    access: ownWebhook,
     response: data(200, TestResult),
     example: {
       params: webhookParams,

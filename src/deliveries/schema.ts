@@ -4,15 +4,17 @@ const Nullable = <T extends ReturnType<typeof Type.String> | ReturnType<typeof T
   Type.Union([schema, Type.Null()]);
 
 const AttemptView = Type.Object({
-  number: Type.Integer({ description: "Counts from 1; sent as `x-headwater-attempt`" }),
-  at_ms: Type.Integer({ description: "Unix milliseconds" }),
+  number: Type.Integer({ description: "Starts at 1; sent as `x-headwater-attempt`." }),
+  at_ms: Type.Integer({ description: "Unix milliseconds." }),
   trigger: Type.Union([Type.Literal("schedule"), Type.Literal("manual")]),
   status: Type.Union([Type.Integer(), Type.Null()], {
-    description: "HTTP status; null where no answer came",
+    description: "HTTP status; null if there was no response.",
   }),
   latency_ms: Type.Integer(),
-  error: Type.Union([Type.String(), Type.Null()], { description: "Why it counts as failed" }),
-  response: Type.String({ description: "First KB of the answer's body" }),
+  error: Type.Union([Type.String(), Type.Null()], {
+    description: "Why the attempt failed; null if it succeeded.",
+  }),
+  response: Type.String({ description: "First KB of the response body." }),
 });
 
 export const StateParam = Type.Union([
@@ -24,7 +26,7 @@ export const StateParam = Type.Union([
 
 export const DeliveryView = Type.Object(
   {
-    id: Type.String({ description: "`dlv_…`; sent as `webhook-id` with every attempt" }),
+    id: Type.String({ description: "`dlv_…`; sent as `webhook-id` with every attempt." }),
     webhook_id: Type.String(),
     subscription_id: Type.String(),
     emitter_id: Type.String(),
@@ -33,14 +35,15 @@ export const DeliveryView = Type.Object(
     state: StateParam,
     reason: Type.Union([Type.String(), Type.Null()], {
       description:
-        "`exhausted` (the schedule is used up), `gone` (410), `webhook-disabled`, `payload-gone`, " +
-        "`webhook-deleted` or `subscription-deleted`",
+        "Why it failed or was cancelled: `exhausted` (no retries left), `gone` (the endpoint returned 410), " +
+        "`webhook-disabled`, `payload-gone`, `webhook-deleted`, `subscription-deleted` or `access-lost`; " +
+        "otherwise null.",
     }),
     attempts_made: Type.Integer(),
     last_attempt: Type.Union([AttemptView, Type.Null()]),
     next_attempt_at_ms: Nullable(Type.Integer()),
     finished_at_ms: Nullable(Type.Integer()),
-    created_at: Type.Integer({ description: "Unix seconds" }),
+    created_at: Type.Integer({ description: "Unix seconds." }),
   },
   { title: "Delivery" },
 );
@@ -48,7 +51,7 @@ export type DeliveryView = Static<typeof DeliveryView>;
 
 export const DeliveryWithAttempts = Type.Object({
   ...DeliveryView.properties,
-  attempts: Type.Array(AttemptView, { description: "The last 50, oldest first" }),
+  attempts: Type.Array(AttemptView, { description: "The last 50 attempts, oldest first." }),
 });
 export type DeliveryWithAttempts = Static<typeof DeliveryWithAttempts>;
 
@@ -56,31 +59,31 @@ const UnixSeconds = (description: string) =>
   Type.Integer({
     minimum: 0,
     maximum: 32_503_680_000,
-    description: `Unix seconds, inclusive: ${description}`,
+    description: `${description}; Unix seconds, inclusive.`,
   });
 
 export const DeliveryFilter = Type.Object({
   state: Type.Optional(StateParam),
-  since: Type.Optional(UnixSeconds("events emitted from then on")),
-  until: Type.Optional(UnixSeconds("events emitted up to then")),
+  since: Type.Optional(UnixSeconds("Only deliveries of events emitted since this time")),
+  until: Type.Optional(UnixSeconds("Only deliveries of events emitted until this time")),
 });
 export type DeliveryFilter = Static<typeof DeliveryFilter>;
 
 export const RecoverBody = Type.Object({
-  since: UnixSeconds("failed deliveries of events emitted from then on"),
-  dry_run: Type.Optional(Type.Boolean({ description: "True counts them and changes nothing" })),
+  since: UnixSeconds("Failed deliveries of events emitted since this time"),
+  dry_run: Type.Optional(Type.Boolean({ description: "True: count the deliveries and change nothing." })),
 });
 
 export const Recovered = Type.Object({
-  count: Type.Integer({ description: "Deliveries tried again, or that would be" }),
+  count: Type.Integer({ description: "Number of deliveries that are retried, or would be." }),
 });
 
 export const TestResult = Type.Object({
   status: Type.Union([Type.Integer(), Type.Null()], {
-    description: "HTTP status; null where no answer came",
+    description: "HTTP status; null if there was no response.",
   }),
   latency_ms: Type.Integer(),
   error: Nullable(Type.String()),
-  response: Type.String({ description: "First KB of the answer's body" }),
+  response: Type.String({ description: "First KB of the response body." }),
 });
 export type TestResult = Static<typeof TestResult>;

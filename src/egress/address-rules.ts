@@ -4,28 +4,31 @@ import { invalidField } from "../lib/errors.ts";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** A network: its address and the length of its prefix. */
+/** A network: its address and the length of its prefix in bits. */
 export type Cidr = readonly [Address, number];
 
-/** What one way out may connect to. `deny` wins over everything: the platform's own stores. */
+/** What outgoing connections may reach. `deny` covers the platform's own stores and overrides `allow`. */
 export interface AddressRules {
   allow: readonly Cidr[];
   deny: (ip: string, port: number) => boolean;
 }
 
-/** All public IPv6 unicast lies in 2000::/3; whatever IANA has not handed out yet stays shut. */
+/** All public IPv6 unicast addresses are in 2000::/3. Ranges that IANA has not assigned yet stay blocked. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR("2000::/3");
-/** Azure's metadata and DNS service has an address in public space; all other clouds' lie in ranges that are shut. */
+/**
+ * Azure's metadata and DNS service has a public address. The metadata services of other clouds are in ranges that are
+ * blocked anyway.
+ */
 const PUBLIC_METADATA = ["168.63.129.16"];
-/** Where the last 32 bits of an IPv6 address are an IPv4 address: mapped, compatible, translated, NAT64. */
-const WRAPPED_IPV4 = ["::ffff:0:0/96", "::/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48"].map(
+/** Prefixes whose last 32 bits are an IPv4 address: mapped, compatible, translated, NAT64. */
+const EMBEDDED_IPV4 = ["::ffff:0:0/96", "::/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48"].map(
   net => ipaddr.IPv6.parseCIDR(net),
 );
 const SIX_TO_FOUR = ipaddr.IPv6.parseCIDR("2002::/16");
 
 /**
- * Reads the CIDRs of an allow list; a bare address means that one address.
- * Throws AppError `invalid` with the entry that can't be read.
+ * Parses the CIDRs of an allow list. An address without a prefix length means that single address.
+ * Throws AppError `invalid` that names the first invalid entry.
  */
 export function parseCidrs(list: readonly string[]): Cidr[] {
   return list.map(entry => {
@@ -40,8 +43,8 @@ export function parseCidrs(list: readonly string[]): Cidr[] {
 }
 
 /**
- * True only for public unicast (design.md, "Egress guard"): every other range, known or not yet handed out,
- * is refused, and so is an IPv4 address wrapped in IPv6, because a router may unwrap it.
+ * Returns true only for public unicast addresses (docs/design.md#egress-guard). Special-purpose and unassigned ranges
+ * do not count as public, nor does an IPv4 address embedded in an IPv6 address, because a router may extract it.
  */
 export function isPublicAddress(ip: string): boolean {
   const address = parseStrict(ip);
@@ -50,31 +53,31 @@ export function isPublicAddress(ip: string): boolean {
   return address.match(GLOBAL_IPV6) && !isIsatap(address);
 }
 
-/** True when `rules` let a connection go to this address and port. */
+/** Returns true if `rules` permit a connection to this address and port. */
 export function mayConnect(rules: AddressRules, ip: string, port: number): boolean {
   if (rules.deny(ip, port)) return false;
   return isPublicAddress(ip) || isAllowed(rules.allow, ip);
 }
 
 /**
- * Every address that a packet to `ip` may end at, each in one spelling: itself, and the IPv4 address it wraps.
- * Empty when `ip` is no address.
+ * Returns every address that a packet to `ip` may arrive at, in canonical form: the address itself and the IPv4 address
+ * embedded in it. Returns an empty array if `ip` is not an IP address.
  */
-export function reachedAddresses(ip: string): string[] {
+export function effectiveAddresses(ip: string): string[] {
   const address = parseStrict(ip);
   if (!address) return [];
-  const inner = address instanceof ipaddr.IPv6 ? wrappedIpv4(address) : undefined;
-  return inner === undefined ? [address.toString()] : [address.toString(), inner];
+  const embedded = address instanceof ipaddr.IPv6 ? embeddedIpv4(address) : undefined;
+  return embedded === undefined ? [address.toString()] : [address.toString(), embedded];
 }
 
-function wrappedIpv4(address: ipaddr.IPv6): string | undefined {
+function embeddedIpv4(address: ipaddr.IPv6): string | undefined {
   const bytes = address.toByteArray();
   if (address.match(SIX_TO_FOUR)) return bytes.slice(2, 6).join(".");
-  const isWrapped = isIsatap(address) || WRAPPED_IPV4.some(([net, bits]) => address.match(net, bits));
-  return isWrapped ? bytes.slice(12).join(".") : undefined;
+  const isEmbedded = isIsatap(address) || EMBEDDED_IPV4.some(([net, bits]) => address.match(net, bits));
+  return isEmbedded ? bytes.slice(12).join(".") : undefined;
 }
 
-/** RFC 5214: under any prefix, an interface id of `0:5efe` or `200:5efe` is followed by an IPv4 address. */
+/** RFC 5214: under any prefix, an IPv4 address follows an interface identifier of `0:5efe` or `200:5efe`. */
 function isIsatap(address: ipaddr.IPv6): boolean {
   return ((address.parts[4] ?? 0) & ~0x200) === 0 && address.parts[5] === 0x5efe;
 }
@@ -84,7 +87,7 @@ function isAllowed(allow: readonly Cidr[], ip: string): boolean {
   return !!address && allow.some(([net, bits]) => net.kind() === address.kind() && address.match(net, bits));
 }
 
-/** Not ipaddr's own leniency: `0x7f.1` or `010.0.0.1` mean different hosts to different parsers. */
+/** Rejects what ipaddr.js would accept, such as `0x7f.1` or `010.0.0.1`: parsers disagree on which host these mean. */
 function parseStrict(ip: string): Address | undefined {
   return isIP(ip) === 0 || ip.includes("%") ? undefined : ipaddr.parse(ip);
 }

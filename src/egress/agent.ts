@@ -6,10 +6,10 @@ import { AppError } from "../lib/errors.ts";
 import { checkUrl } from "./check-url.ts";
 import { createDial, type Dial, type DialOptions } from "./dial.ts";
 import { EgressError, toEgressError } from "./egress-error.ts";
-import { exchange } from "./exchange.ts";
+import { sendRequest } from "./send-request.ts";
 
 export interface EgressOptions extends DialOptions {
-  /** Sent where a request names no `user-agent` of its own. */
+  /** Sent with each request that does not set a `user-agent` header itself. */
   userAgent?: string;
 }
 
@@ -17,35 +17,43 @@ export interface EgressRequest {
   method: string;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** From the start of the request to the last byte of the answer. */
+  /** From the start of the request to the last byte of the response. */
   timeoutMs: number;
-  /** What is read of the answer's body; the rest is dropped with its connection. */
+  /** How much of the response's body is read. If it is longer, the connection is closed. */
   maxResponseBytes: number;
   signal?: AbortSignal;
 }
 
 export interface EgressResponse {
   status: number;
-  /** Names in lower case; repeated headers joined by a comma. */
+  /** Names in lower case; values of a repeated header are joined by a comma. */
   headers: Record<string, string>;
   body: Buffer;
-  /** The body was longer than asked for, or broke off. */
+  /** The body was longer than `maxResponseBytes`, or the connection broke. */
   truncated: boolean;
 }
 
 export interface Egress {
-  /** One request, redirects not followed. Throws EgressError, or the signal's reason when that was aborted. */
+  /** Sends one request; redirects are not followed. Throws EgressError, or the signal's reason if it was aborted. */
   request(url: string | URL, request: EgressRequest): Promise<EgressResponse>;
-  /** Ends all connections. */
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 
-/** One receiver may not take every socket of the process; deliveries to one host beyond it queue here. */
+/**
+ * So that one receiver does not use up the sockets of the process; further requests to the same origin wait in undici.
+ */
 const CONNECTIONS_PER_ORIGIN = 64;
-/** Idle connections end before the 5 s after which many servers end theirs: no request meets a closing one. */
+/**
+ * Many servers close idle connections after 5 s. Closing ours earlier means that no request is sent on a connection
+ * that the server is just closing.
+ */
 const KEEP_ALIVE_MS = 4000;
 
-/** The guarded HTTP client for deliveries and `component_url` (design.md, "Egress guard"). */
+/**
+ * Returns the guarded HTTP client for deliveries and `component_url` (docs/design.md#egress-guard). Throws AppError
+ * `invalid` if an entry of `allow` is not a CIDR.
+ */
 export function createEgress(options: EgressOptions): Egress {
   const agent = new Agent({
     connect: guardedConnector(createDial(options), options.connectTimeoutMs),
@@ -55,12 +63,12 @@ export function createEgress(options: EgressOptions): Egress {
     pipelining: 1,
   });
   return {
-    request: async (url, request) => send(agent, readUrl(url), request, options.userAgent),
+    request: async (url, request) => send(agent, parseUrl(url), request, options.userAgent),
     close: () => agent.destroy(),
   };
 }
 
-function readUrl(url: string | URL): URL {
+function parseUrl(url: string | URL): URL {
   try {
     return checkUrl(String(url));
   } catch (error) {
@@ -72,50 +80,53 @@ async function send(
   agent: Agent,
   url: URL,
   request: EgressRequest,
-  agentName?: string,
+  userAgent?: string,
 ): Promise<EgressResponse> {
-  const { answer, stop } = exchange(
+  const { response, abort } = sendRequest(
     agent,
     {
       origin: url.origin,
       path: url.pathname + url.search,
       method: request.method.toUpperCase() as Dispatcher.HttpMethod,
-      headers: withAgent(request.headers ?? {}, agentName),
+      headers: withUserAgent(request.headers ?? {}, userAgent),
       body: request.body ?? null,
     },
     request.maxResponseBytes,
   );
-  let late: EgressError | undefined;
+  let timeout: EgressError | undefined;
   const timer = setTimeout(() => {
-    late = new EgressError("timeout", `${url.hostname} did not answer within ${request.timeoutMs} ms`);
-    stop(late);
+    timeout = new EgressError("timeout", `${url.hostname} did not respond within ${request.timeoutMs} ms`);
+    abort(timeout);
   }, request.timeoutMs);
   const { signal } = request;
-  const onAbort = () => stop(signal?.reason);
+  const onAbort = () => abort(signal?.reason);
   signal?.addEventListener("abort", onAbort, { once: true });
   if (signal?.aborted) onAbort();
   try {
-    const { status, headers, body, truncated } = await answer;
+    const { status, headers, body, truncated } = await response;
     signal?.throwIfAborted();
-    return { status, headers: joined(headers), body, truncated };
+    return { status, headers: joinHeaders(headers), body, truncated };
   } catch (error) {
     signal?.throwIfAborted();
     if ((error as { code?: string }).code === "UND_ERR_INVALID_ARG") {
       throw new EgressError("invalid-url", `not a valid request: ${(error as Error).message}`, error);
     }
-    throw late ?? toEgressError(error, url.hostname);
+    throw timeout ?? toEgressError(error, url.hostname);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", onAbort);
   }
 }
 
-function withAgent(headers: Record<string, string>, name: string | undefined): Record<string, string> {
-  const isNamed = Object.keys(headers).some(header => header.toLowerCase() === "user-agent");
-  return isNamed || name === undefined ? headers : { ...headers, "user-agent": name };
+function withUserAgent(
+  headers: Record<string, string>,
+  userAgent: string | undefined,
+): Record<string, string> {
+  const isSet = Object.keys(headers).some(header => header.toLowerCase() === "user-agent");
+  return isSet || userAgent === undefined ? headers : { ...headers, "user-agent": userAgent };
 }
 
-function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+function joinHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
@@ -128,16 +139,16 @@ function guardedConnector(dial: Dial, timeoutMs: number): buildConnector.connect
   return (target, callback) => {
     const port = Number(target.port || (target.protocol === "https:" ? 443 : 80));
     dial(target.hostname, port)
-      .then(socket => (target.protocol === "https:" ? secure(socket, target.hostname, timeoutMs) : socket))
+      .then(socket => (target.protocol === "https:" ? startTls(socket, target.hostname, timeoutMs) : socket))
       .then(socket => callback(null, socket))
       .catch((error: unknown) => callback(toEgressError(error, target.hostname), null));
   };
 }
 
-/** TLS over a vetted socket. The certificate must be for the name, whatever address was chosen. */
-function secure(socket: Socket, hostname: string, timeoutMs: number): Promise<Socket> {
+/** Starts TLS on a connected socket. The certificate must be valid for the host name, whatever its address. */
+function startTls(socket: Socket, hostname: string, timeoutMs: number): Promise<Socket> {
   const host = hostname.replace(/^\[|\]$/g, "");
-  return new Promise((done, failed) => {
+  return new Promise((resolve, reject) => {
     const secured = connectTls({
       socket,
       host,
@@ -148,17 +159,17 @@ function secure(socket: Socket, hostname: string, timeoutMs: number): Promise<So
       clearTimeout(timer);
       socket.destroy();
       secured.destroy();
-      failed(error);
+      reject(error);
     };
     const timer = setTimeout(
-      () => fail(new EgressError("timeout", `no TLS with ${host} in time`)),
+      () => fail(new EgressError("timeout", `the TLS handshake with ${host} timed out`)),
       timeoutMs,
     );
     secured.once("error", fail);
     secured.once("secureConnect", () => {
       clearTimeout(timer);
       secured.removeListener("error", fail);
-      done(secured);
+      resolve(secured);
     });
   });
 }

@@ -1,67 +1,71 @@
 import { networkInterfaces } from "node:os";
 import ipaddr from "ipaddr.js";
-import { reachedAddresses } from "./address-rules.ts";
+import { effectiveAddresses } from "./address-rules.ts";
 import type { Resolve } from "./resolve.ts";
 
-/** A store of the platform itself. */
-export interface NeverHost {
+/** The host and port of one of the platform's own stores. */
+export interface BlockedHost {
   host: string;
   port: number;
 }
 
-/** The stores, or who they are at this moment. */
-export type NeverHostsOption = readonly NeverHost[] | (() => readonly NeverHost[]);
+/** The stores, or a function that returns the current ones: members of a replica set or a cluster come and go. */
+export type BlockedHostsOption = readonly BlockedHost[] | (() => readonly BlockedHost[]);
 
-export interface NeverHosts {
-  /** Brings the addresses of the stores on this port up to date; cheap when none is on it. */
-  refresh(port: number): Promise<void>;
-  /** Never connect there, whatever the allow list says. */
-  deny(ip: string, port: number): boolean;
-}
-
-/** How long a store's addresses are believed: a failover to another address is caught soon. */
+/** How long a store's addresses are used before they are resolved again, so that a failover is noticed soon. */
 const FRESH_MS = 10_000;
 
 /**
- * Keeps the platform's own stores out of reach (design.md, "Egress guard"), by address, so that another name or
- * spelling of theirs does not pass. A store on this machine is denied on all addresses of the machine, since it may
- * listen on every one of them. While a store's name can't be resolved, its port is denied altogether. A function is
- * asked at each connection: members of a replica set or a cluster come and go.
+ * Blocks connections to the platform's own stores (docs/design.md#egress-guard). They are compared by address, so that
+ * another name or another spelling of an address does not get past. If a store runs on this machine, its port is denied
+ * on all addresses of the machine, because the store may listen on any of them. While a store's name can't be resolved,
+ * its port is denied for every address.
  */
-export function createNeverHosts(given: NeverHostsOption, resolve: Resolve): NeverHosts {
-  const hostsOn = (port: number) =>
-    (typeof given === "function" ? given() : given).filter(host => host.port === port).map(bareName);
-  const known = new Map<string, { addresses: Set<string> | undefined; at: number }>();
+export class BlockedHosts {
+  readonly #option: BlockedHostsOption;
+  readonly #resolve: Resolve;
+  readonly #known = new Map<string, { addresses: Set<string> | undefined; at: number }>();
 
-  async function refreshOne(name: string): Promise<void> {
-    const last = known.get(name);
-    if (last && Date.now() - last.at < FRESH_MS) return;
-    const addresses = await resolve(name).then(
-      found => new Set(found.flatMap(reachedAddresses)),
-      () => last?.addresses,
-    );
-    known.set(name, { addresses, at: Date.now() });
+  constructor(option: BlockedHostsOption, resolve: Resolve) {
+    this.#option = option;
+    this.#resolve = resolve;
   }
 
-  return {
-    async refresh(port) {
-      await Promise.all(hostsOn(port).map(refreshOne));
-    },
-    deny(ip, port) {
-      const reached = reachedAddresses(ip);
-      return hostsOn(port).some(name => {
-        const addresses = known.get(name)?.addresses;
-        if (!addresses || reached.length === 0) return true;
-        const isLocal = [...addresses].some(isOwn);
-        return reached.some(one => addresses.has(one) || (isLocal && isOwn(one)));
-      });
-    },
-  };
+  /** Resolves the stores on this port again if their addresses are out of date. */
+  async refresh(port: number): Promise<void> {
+    await Promise.all(this.#namesOn(port).map(name => this.#refreshName(name)));
+  }
+
+  /** Returns true if a connection to this address and port would reach a store. Call `refresh` for the port first. */
+  denies(ip: string, port: number): boolean {
+    const targets = effectiveAddresses(ip);
+    return this.#namesOn(port).some(name => {
+      const addresses = this.#known.get(name)?.addresses;
+      if (!addresses || targets.length === 0) return true;
+      const isLocal = [...addresses].some(isOwnAddress);
+      return targets.some(target => addresses.has(target) || (isLocal && isOwnAddress(target)));
+    });
+  }
+
+  #namesOn(port: number): string[] {
+    const hosts = typeof this.#option === "function" ? this.#option() : this.#option;
+    return hosts.filter(host => host.port === port).map(bareName);
+  }
+
+  async #refreshName(name: string): Promise<void> {
+    const last = this.#known.get(name);
+    if (last && Date.now() - last.at < FRESH_MS) return;
+    const addresses = await this.#resolve(name).then(
+      found => new Set(found.flatMap(effectiveAddresses)),
+      () => last?.addresses,
+    );
+    this.#known.set(name, { addresses, at: Date.now() });
+  }
 }
 
-const bareName = ({ host }: NeverHost) => host.replace(/^\[|\]$/g, "").toLowerCase();
+const bareName = ({ host }: BlockedHost) => host.replace(/^\[|\]$/g, "").toLowerCase();
 
-function isOwn(ip: string): boolean {
+function isOwnAddress(ip: string): boolean {
   const range = ipaddr.parse(ip).range();
   if (range === "loopback" || range === "unspecified") return true;
   return Object.values(networkInterfaces()).some(list => list?.some(entry => entry.address === ip));

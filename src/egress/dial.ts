@@ -1,48 +1,52 @@
 import { connect as connectTcp, type Socket } from "node:net";
-import { isPublicAddress, mayConnect, parseCidrs } from "./address-rules.ts";
-import { createNeverHosts, type NeverHostsOption } from "./blocked-hosts.ts";
+import { withDeadline } from "../lib/deadline.ts";
+import { type AddressRules, isPublicAddress, mayConnect, parseCidrs } from "./address-rules.ts";
+import { BlockedHosts, type BlockedHostsOption } from "./blocked-hosts.ts";
 import { EgressError, toEgressError } from "./egress-error.ts";
 import { createResolver, type Resolve } from "./resolve.ts";
 
 export interface DialOptions {
-  /** CIDRs (or single addresses) reachable besides public ones. */
+  /** CIDRs or single addresses that may be reached besides public addresses. */
   allow: readonly string[];
-  /** The platform's own stores: never reachable. */
-  blockedHosts: NeverHostsOption;
-  /** For finding the address and connecting, together. */
+  /** The platform's own stores, which can never be reached. */
+  blockedHosts: BlockedHostsOption;
+  /** For resolving the name and connecting, together. */
   connectTimeoutMs: number;
-  /** How a name becomes addresses; the system's way by default. */
+  /** Resolves a host name to its addresses; by default DNS, then the system's resolver. */
   resolve?: Resolve;
 }
 
-/** Opens a TCP connection to a vetted address of `host`; throws EgressError. */
+/** Opens a TCP connection to a checked address of `host`. Throws EgressError, or the signal's reason if aborted. */
 export type Dial = (host: string, port: number, signal?: AbortSignal) => Promise<Socket>;
 
 /**
- * The one place that opens connections for others. It resolves the name once and connects to the very addresses it
- * checked, so that a name which answers differently a moment later (DNS rebinding) gains nothing.
- * Throws AppError `invalid` when an entry of `allow` is no CIDR.
+ * Returns the one function that opens connections on behalf of users (docs/design.md#egress-guard). It resolves the
+ * name once and connects to the very addresses it checked, so that a name that resolves differently a moment later (DNS
+ * rebinding) does not get past the check. Throws AppError `invalid` if an entry of `allow` is not a CIDR.
  */
 export function createDial(options: DialOptions): Dial {
   const resolve = options.resolve ?? createResolver(options.connectTimeoutMs);
-  const never = createNeverHosts(options.blockedHosts, resolve);
-  const rules = { allow: parseCidrs(options.allow), deny: never.deny };
+  const blockedHosts = new BlockedHosts(options.blockedHosts, resolve);
+  const rules: AddressRules = {
+    allow: parseCidrs(options.allow),
+    deny: (ip, port) => blockedHosts.denies(ip, port),
+  };
 
   return async (host, port, signal) => {
     const deadline = Date.now() + options.connectTimeoutMs;
-    const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
-    const [addresses] = await before(
-      Promise.all([resolve(bare), never.refresh(port)]),
-      deadline,
-      () => new EgressError("dns", `${host} was not resolved in time`),
+    const bareHost = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
+    const [addresses] = await withDeadline(
+      Promise.all([resolve(bareHost), blockedHosts.refresh(port)]),
+      options.connectTimeoutMs,
+      () => new EgressError("dns", `resolving ${host} timed out`),
     );
-    const vetted = addresses.filter(ip => mayConnect(rules, ip, port));
-    if (vetted.length === 0) throw new EgressError("blocked-address", `${host} is not a public address`);
-    // No honest name is in both worlds at once; one that is tries whether the other half is used after the check.
-    if (vetted.length < addresses.length && vetted.some(isPublicAddress)) {
-      throw new EgressError("blocked-address", `${host} has addresses that are not public among its own`);
+    const checked = addresses.filter(ip => mayConnect(rules, ip, port));
+    if (checked.length === 0) throw new EgressError("blocked-address", `${host} is not a public address`);
+    // No honest name has public and private addresses at once. One that does probes which of them is used in the end.
+    if (checked.length < addresses.length && checked.some(isPublicAddress)) {
+      throw new EgressError("blocked-address", `${host} has both public and non-public addresses`);
     }
-    return connectFirst(vetted, { host, port, deadline, signal });
+    return connectFirst(checked, { host, port, deadline, signal });
   };
 }
 
@@ -56,7 +60,7 @@ interface Target {
 async function connectFirst(addresses: string[], target: Target): Promise<Socket> {
   let failure: EgressError | undefined;
   for (const [index, ip] of addresses.entries()) {
-    // A silent address may not eat the time of those after it.
+    // An address that does not respond must leave time for the remaining ones.
     const share = Math.max(0, target.deadline - Date.now()) / (addresses.length - index);
     try {
       return await connectOne(ip, target, share);
@@ -71,42 +75,30 @@ async function connectFirst(addresses: string[], target: Target): Promise<Socket
 function connectOne(ip: string, target: Target, timeoutMs: number): Promise<Socket> {
   const { host, port, signal } = target;
   signal?.throwIfAborted();
-  return new Promise((done, failed) => {
+  return new Promise((resolve, reject) => {
     const socket = connectTcp({ host: ip, port, noDelay: true, allowHalfOpen: true });
     const fail = (error: unknown) => {
-      settle();
+      cleanUp();
       socket.destroy();
-      failed(error);
+      reject(error);
     };
     const onAbort = () => fail(signal?.reason);
     const timer = setTimeout(
-      () => fail(new EgressError("timeout", `no connection to ${host} in time`)),
+      () => fail(new EgressError("timeout", `connecting to ${host} timed out`)),
       timeoutMs,
     );
-    const settle = () => {
+    const cleanUp = () => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
       socket.removeListener("error", fail);
-      // Between the hand-over and the next owner's listener an error must not end the process.
+      // An error before the next owner adds its own listener must not end the process.
       socket.on("error", () => {});
     };
     signal?.addEventListener("abort", onAbort);
     socket.once("error", fail);
     socket.once("connect", () => {
-      settle();
-      done(socket);
+      cleanUp();
+      resolve(socket);
     });
   });
-}
-
-async function before<T>(work: Promise<T>, deadline: number, late: () => EgressError): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), Math.max(0, deadline - Date.now()));
-  });
-  try {
-    return await Promise.race([work, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

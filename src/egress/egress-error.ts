@@ -1,6 +1,6 @@
 import { errors } from "undici";
 
-/** Why a way out failed; closed, so that a caller can decide by it (design.md, "Egress guard"). */
+/** Why an outgoing connection or request failed. A closed list, so that callers can decide by it. */
 export type EgressErrorCode =
   | "blocked-address"
   | "dns"
@@ -11,7 +11,7 @@ export type EgressErrorCode =
   | "protocol"
   | "invalid-url";
 
-/** An outgoing connection or request that failed. `message` names the host, never an address that was refused. */
+/** A failed outgoing connection or request. `message` names the host, never the blocked address behind it. */
 export class EgressError extends Error {
   readonly code: EgressErrorCode;
 
@@ -25,27 +25,28 @@ export class EgressError extends Error {
 const TLS_CODE = /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
 const CONNECT_CODE = /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EACCES|EPERM|EINVAL)$/;
 const TIMEOUT_CODE = /^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT)$/;
-const NO_HTTP = [
+const INVALID_HTTP = [
   errors.HTTPParserError,
   errors.HeadersOverflowError,
   errors.ResponseContentLengthMismatchError,
 ];
-/** undici takes for its own mistake that a server switches protocols unasked. */
-const UNASKED_UPGRADE = "ERR_ASSERTION";
+/** undici fails an assertion if a server switches protocols without being asked to. */
+const UNEXPECTED_UPGRADE = "ERR_ASSERTION";
 
-/** Translates whatever a socket or undici threw; what nothing else fits ended the connection early: `reset`. */
+/** Translates any error of a socket or of undici. An error that fits no other code becomes `reset`. */
 export function toEgressError(error: unknown, host: string): EgressError {
   if (error instanceof EgressError) return error;
   const given = error as { code?: string; message?: string; reason?: string };
   const { code = "", message = String(error) } = given;
   if (TLS_CODE.test(code)) {
-    // OpenSSL's message holds places in its source; its reason is the sentence.
+    // OpenSSL's message contains locations in its source code; its `reason` is the readable part.
     return new EgressError("tls", `TLS with ${host} failed: ${given.reason ?? message}`, error);
   }
-  if (CONNECT_CODE.test(code)) return new EgressError("connect", `no connection to ${host}: ${code}`, error);
-  if (TIMEOUT_CODE.test(code)) return new EgressError("timeout", `${host} did not answer in time`, error);
-  if (code === UNASKED_UPGRADE || NO_HTTP.some(kind => error instanceof kind)) {
-    return new EgressError("protocol", `${host} did not answer in valid HTTP`, error);
+  if (CONNECT_CODE.test(code))
+    return new EgressError("connect", `could not connect to ${host}: ${code}`, error);
+  if (TIMEOUT_CODE.test(code)) return new EgressError("timeout", `${host} did not respond in time`, error);
+  if (code === UNEXPECTED_UPGRADE || INVALID_HTTP.some(kind => error instanceof kind)) {
+    return new EgressError("protocol", `${host} did not respond with valid HTTP`, error);
   }
-  return new EgressError("reset", `connection to ${host} ended early: ${code || message}`, error);
+  return new EgressError("reset", `the connection to ${host} ended early: ${code || message}`, error);
 }

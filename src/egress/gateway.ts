@@ -5,98 +5,120 @@ import { toEgressError } from "./egress-error.ts";
 
 export interface GatewayOptions {
   dial: Dial;
-  /** Path of the Unix socket to listen on; at most about 100 bytes long. */
+  /** Path of the Unix socket to listen on; the system permits about 100 bytes. */
   socketPath: string;
-  /** Connections open at a time; 64 by default. */
+  /** How many connections may be open at a time; 64 by default. */
   maxConnections?: number;
 }
 
-export interface Gateway {
-  /** Ends every connection and takes the socket away. */
-  close(): Promise<void>;
+/** The first line of a connection, and the bytes that were received after it. */
+interface Head {
+  line: string;
+  rest: Buffer;
 }
 
-/** A header line is a host name of 253 bytes and a port. */
-const MAX_HEADER_BYTES = 512;
-const HEADER_TIMEOUT_MS = 5000;
+const MAX_CONNECTIONS = 64;
+/** The head line contains a port and a host name, which is at most 253 bytes long. */
+const MAX_HEAD_BYTES = 512;
+const HEAD_TIMEOUT_MS = 5000;
 
 /**
- * The only way out for sandboxed code (design.md, "Component runtime"): a Unix socket. A client writes one JSON line
- * `{"host","port"}` and reads one, `{"ok":true}` or `{"error","message"}`; then bytes pass both ways to a vetted
- * address.
+ * The only network access of sandboxed code (docs/design.md#sandbox): a Unix socket. A client writes one JSON line,
+ * `{"host","port"}`, and reads one: `{"ok":true}`, or `{"error","message"}` with an EgressErrorCode. After `ok`, bytes
+ * are piped in both directions between the client and an address that `dial` has checked.
  */
-export async function openGateway(options: GatewayOptions): Promise<Gateway> {
-  const maxConnections = options.maxConnections ?? 64;
-  const open = new Set<Socket>();
-  const server = createServer({ allowHalfOpen: true }, client => {
+export class Gateway {
+  readonly #dial: Dial;
+  readonly #socketPath: string;
+  readonly #maxConnections: number;
+  readonly #clients = new Set<Socket>();
+  readonly #server = createServer({ allowHalfOpen: true }, client => this.#accept(client));
+
+  private constructor({ dial, socketPath, maxConnections = MAX_CONNECTIONS }: GatewayOptions) {
+    this.#dial = dial;
+    this.#socketPath = socketPath;
+    this.#maxConnections = maxConnections;
+  }
+
+  /** Resolves when the gateway listens; rejects if it can't. */
+  static async open(options: GatewayOptions): Promise<Gateway> {
+    const gateway = new Gateway(options);
+    await gateway.#listen();
+    return gateway;
+  }
+
+  /** Ends every connection and removes the socket. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>(resolve => this.#server.close(() => resolve()));
+    for (const client of this.#clients) client.destroy();
+    await closed;
+    await rm(this.#socketPath, { force: true });
+  }
+
+  #listen(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(this.#socketPath, () => {
+        this.#server.removeListener("error", reject);
+        resolve();
+      });
+    });
+  }
+
+  #accept(client: Socket): void {
     client.on("error", () => {});
-    if (open.size >= maxConnections) {
-      refuse(client, "connect", `more than ${maxConnections} connections at a time`);
+    if (this.#clients.size >= this.#maxConnections) {
+      reject(client, "connect", `more than ${this.#maxConnections} connections at a time`);
       return;
     }
-    open.add(client);
-    client.once("close", () => open.delete(client));
-    void serve(client, options.dial);
-  });
-  await new Promise<void>((done, failed) => {
-    server.once("error", failed);
-    server.listen(options.socketPath, () => {
-      server.removeListener("error", failed);
-      done();
-    });
-  });
-  return {
-    async close() {
-      const closed = new Promise<void>(done => server.close(() => done()));
-      for (const client of open) client.destroy();
-      await closed;
-      await rm(options.socketPath, { force: true });
-    },
-  };
-}
-
-async function serve(client: Socket, dial: Dial): Promise<void> {
-  const gone = new AbortController();
-  client.once("close", () => gone.abort(new Error("client gone")));
-  const head = await readHead(client);
-  const target = head && parseTarget(head.line);
-  if (!target) {
-    refuse(client, "invalid-url", "expected one JSON line with host and port");
-    return;
+    this.#clients.add(client);
+    client.once("close", () => this.#clients.delete(client));
+    void this.#serve(client);
   }
-  try {
-    const remote = await dial(target.host, target.port, gone.signal);
-    if (head.rest.length > 0) remote.write(head.rest);
-    client.write('{"ok":true}\n');
-    join(client, remote);
-  } catch (error) {
-    const { code, message } = toEgressError(error, target.host);
-    refuse(client, code, message);
+
+  async #serve(client: Socket): Promise<void> {
+    const closed = new AbortController();
+    client.once("close", () => closed.abort(new Error("the client closed its connection")));
+    const head = await readHead(client);
+    const target = head && parseTarget(head.line);
+    if (!target) {
+      reject(client, "invalid-url", "expected one JSON line with host and port");
+      return;
+    }
+    try {
+      const remote = await this.#dial(target.host, target.port, closed.signal);
+      if (head.rest.length > 0) remote.write(head.rest);
+      client.write('{"ok":true}\n');
+      pipeBoth(client, remote);
+    } catch (error) {
+      const { code, message } = toEgressError(error, target.host);
+      reject(client, code, message);
+    }
   }
 }
 
-function refuse(client: Socket, error: string, message: string): void {
+function reject(client: Socket, error: string, message: string): void {
   client.end(`${JSON.stringify({ error, message })}\n`, () => client.destroy());
 }
 
-/** Reads up to the first line end; nothing when the line is too long, too slow or never ends. */
-function readHead(client: Socket): Promise<{ line: string; rest: Buffer } | undefined> {
-  return new Promise(done => {
-    let read = Buffer.alloc(0);
-    const finish = (head?: { line: string; rest: Buffer }) => {
+/** Reads up to the first line break. Returns undefined if the line is too long, too slow or never complete. */
+function readHead(client: Socket): Promise<Head | undefined> {
+  return new Promise(resolve => {
+    let received = Buffer.alloc(0);
+    const finish = (head?: Head) => {
       clearTimeout(timer);
       client.off("data", onData).off("end", onEnd).off("close", onEnd).pause();
-      done(head);
+      resolve(head);
     };
     const onEnd = () => finish();
     const onData = (chunk: Buffer) => {
-      read = Buffer.concat([read, chunk]);
-      const end = read.indexOf(10);
-      if (end >= 0 && end <= MAX_HEADER_BYTES) {
-        finish({ line: read.toString("utf8", 0, end), rest: read.subarray(end + 1) });
-      } else if (read.length > MAX_HEADER_BYTES) finish();
+      received = Buffer.concat([received, chunk]);
+      const end = received.indexOf(10);
+      if (end >= 0 && end <= MAX_HEAD_BYTES) {
+        finish({ line: received.toString("utf8", 0, end), rest: received.subarray(end + 1) });
+      } else if (received.length > MAX_HEAD_BYTES) finish();
     };
-    const timer = setTimeout(onEnd, HEADER_TIMEOUT_MS);
+    const timer = setTimeout(onEnd, HEAD_TIMEOUT_MS);
     client.on("data", onData).on("end", onEnd).on("close", onEnd);
   });
 }
@@ -112,8 +134,8 @@ function parseTarget(line: string): { host: string; port: number } | undefined {
   }
 }
 
-/** Half-open on both sides: a client that ends its request still gets the answer. */
-function join(client: Socket, remote: Socket): void {
+/** Pipes both ways. Either side may be half-open: a client that ends its request still receives the response. */
+function pipeBoth(client: Socket, remote: Socket): void {
   client.pipe(remote);
   remote.pipe(client);
   remote.on("error", () => client.destroy());

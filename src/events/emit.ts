@@ -74,7 +74,7 @@ export async function emitAll(
   await deleteAll(appended.trimmed);
   const results: (EmitResult | null)[] = emissions.map(() => null);
   for (const [i, { index, emitter, emission, channel, stored, dispatch }] of events.entries()) {
-    platform.counters.add("emissions_total", { stream: streamOf(channel) });
+    platform.metrics.count("emissions_total", { stream: streamOf(channel) });
     results[index] = {
       emitter_id: emitter.id,
       event_id: stored.event_id,
@@ -94,7 +94,7 @@ function logAbsentEmitters(platform: EmitDeps, emissions: Emission[], results: (
   for (const [i, { emitter_id, emit_id }] of emissions.entries()) {
     if (results[i]) continue;
     const reason: DropReason = "emitter-deleted";
-    platform.counters.add("events_dropped_total", { reason });
+    platform.metrics.count("events_dropped_total", { reason });
     platform.log.info({ emitter_id, emit_id, reason }, "event dropped");
   }
 }
@@ -174,7 +174,7 @@ async function countDrops(platform: EmitDeps, events: EmittedEvent[]): Promise<v
     count(emitter.id, "filtered", filtered);
     // The owner's count was raised together with the summary.
     if (truncated) {
-      platform.counters.add("events_dropped_total", { reason: "truncated" satisfies DropReason });
+      platform.metrics.count("events_dropped_total", { reason: "truncated" satisfies DropReason });
     }
   }
   await Promise.all(

@@ -26,7 +26,7 @@ export type EmitDeps = Pick<
   | "eventLog"
   | "routing"
   | "runQueue"
-  | "counters"
+  | "metrics"
   | "clock"
   | "config"
   | "log"

@@ -13,7 +13,7 @@ export interface SummaryPage {
   endCursor: string | null;
 }
 
-/** A page of an emitter's stored events, newest first; `expand` gives each event whole (rest-api.md, section 4.4). */
+/** Returns a page of an emitter's summaries, newest first; `expand` returns each event whole (docs/rest-api.md#source-events). */
 export async function readSummaries(
   platform: Deps,
   emitterId: string,
@@ -29,29 +29,29 @@ export async function readSummaries(
   };
 }
 
-/** An event is stored some moments after its summary (docs/decisions/0013): younger ones are looked for again. */
-const STORED_WITHIN_MS = 2000;
-const LOOK_AGAIN_MS = 25;
-const MOST_LOOKS = 8;
+/** A payload is stored a moment after its summary (docs/decisions/0013-routing-cache.md), so young ones are read again. */
+const STORED_SOON_MS = 2000;
+const READ_AGAIN_MS = 25;
+const MAX_READS = 8;
 
 async function expand(platform: Deps, emitterId: string, rows: EventSummary[]): Promise<EventSummary[]> {
   const idOf = (row: EventSummary) => storedEventId(emitterId, row.metadata.emit_id);
-  const wholes = new Map<string, StoredEvent>();
+  const payloads = new Map<string, StoredEvent>();
   let missing = rows.filter(row => row.metadata.truncated);
-  for (let looks = 1; missing.length > 0; looks += 1) {
+  for (let reads = 1; missing.length > 0; reads += 1) {
     const stored = await StoredEvents(platform.mongo)
       .find({ _id: { $in: missing.map(idOf) } })
       .lean<StoredEvent[]>();
-    for (const event of stored) wholes.set(event._id, event);
-    const youngestMs = platform.clock() - STORED_WITHIN_MS;
-    missing = missing.filter(row => !wholes.has(idOf(row)) && row.indexed_at_ms > youngestMs);
-    if (looks === MOST_LOOKS) break;
-    if (missing.length > 0) await new Promise(resolve => setTimeout(resolve, LOOK_AGAIN_MS));
+    for (const event of stored) payloads.set(event._id, event);
+    const youngestMs = platform.clock() - STORED_SOON_MS;
+    missing = missing.filter(row => !payloads.has(idOf(row)) && row.indexed_at_ms > youngestMs);
+    if (reads === MAX_READS) break;
+    if (missing.length > 0) await new Promise(resolve => setTimeout(resolve, READ_AGAIN_MS));
   }
   return rows.map(row => {
-    const whole = wholes.get(idOf(row));
-    if (!whole) return row;
+    const payload = payloads.get(idOf(row));
+    if (!payload) return row;
     const { truncated: _, ...metadata } = row.metadata;
-    return { ...row, event: summaryEvent(whole.name, JSON.parse(whole.event)), metadata };
+    return { ...row, event: summaryEvent(payload.name, JSON.parse(payload.event)), metadata };
   });
 }

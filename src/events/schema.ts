@@ -1,12 +1,15 @@
 import { Type } from "typebox";
 
-/** A JSON value of any kind. */
+/** Any JSON value. */
 const Json = Type.Unknown();
 
-/** rest-api.md, section 2: `raw_event` of emitted events; the other fields of errors; those of a log line. */
+/**
+ * An event as lists show it, with the fields of an emitted event, an error or a log line
+ * (docs/rest-api.md#event-summary).
+ */
 export const EventSummarySchema = Type.Object(
   {
-    id: Type.String({ description: "`<epoch_milliseconds>-<sequence>`; ordered by time." }),
+    id: Type.String({ description: "`<epoch_milliseconds>-<sequence>`; ids are in the order of emission." }),
     indexed_at_ms: Type.Integer({ description: "Unix milliseconds." }),
     event: Type.Object(
       {
@@ -22,32 +25,38 @@ export const EventSummarySchema = Type.Object(
     ),
     metadata: Type.Object({
       emit_id: Type.String(),
-      name: Type.String({ description: "Channel; empty for the default one, `$errors` for errors." }),
+      name: Type.String({
+        description: "Channel; empty for the default channel, `$errors` for errors, `$logs` for log lines.",
+      }),
       emitter_id: Type.String(),
       summary: Type.Optional(Type.String()),
       truncated: Type.Optional(
-        Type.Literal(true, { description: "Event data was cut to 1 KB; `expand=event` gives all." }),
+        Type.Literal(true, {
+          description: "The event was truncated to 1 KB; `expand=event` returns all of it.",
+        }),
       ),
     }),
   },
   { title: "EventSummary" },
 );
 
-/** Well-formed event ids; their order is that of emission (rest-api.md, section 6). */
+/** The format of event ids (docs/rest-api.md#events). */
 export const EVENT_ID = /^[0-9]{1,13}-[0-9]{1,10}$/;
 
 export const EventIdSchema = Type.String({ pattern: EVENT_ID.source, description: "An event id." });
 
 export const ExpandSchema = Type.Optional(
-  Type.Literal("event", { description: "Full event data; otherwise data over 1 KB is cut." }),
+  Type.Literal("event", {
+    description: "Return whole events; without it, an event larger than 1 KB is truncated.",
+  }),
 );
 
-/** One event as existing clients of this kind of API read it: `e` event, `k` channel, `ts` Unix milliseconds. */
+/** One event with the short field names that existing clients read: `e` event, `k` channel, `ts` time. */
 export const EventRowSchema = Type.Object(
   {
     id: Type.String(),
     e: Json,
-    k: Type.String({ description: "Channel; `emit` for the default one." }),
+    k: Type.String({ description: "Channel; `emit` for the default channel." }),
     ts: Type.Integer({ description: "Unix milliseconds." }),
     metadata: EventSummarySchema.properties.metadata,
   },

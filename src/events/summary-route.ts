@@ -10,7 +10,10 @@ import { EVENT_ID, EventSummarySchema, ExpandSchema } from "./schema.ts";
 type Deps = Pick<Platform, "mongo" | "eventLog" | "clock">;
 const route = routeFor<Deps>();
 
-/** All that is kept fits one page, so without `limit` it is answered whole (docs/decisions/0004). */
+/**
+ * Without `limit`, a page contains every stored event: a stream keeps 100 of them
+ * (docs/decisions/0004-summaries-in-redis-payloads-in-mongodb.md).
+ */
 export const eventPage = { cursor: plainCursor(EVENT_ID), defaultLimit: 100 };
 
 export const summaryQuery = Type.Object({ expand: ExpandSchema });
@@ -26,7 +29,10 @@ interface SummaryRoute<Path extends string> {
   example?: { params?: PathParams<Path>; query?: Static<typeof summaryQuery>; response?: unknown };
 }
 
-/** A route that reads one stream of an emitter's event summaries (rest-api.md, sections 4.4 and 4.7). */
+/**
+ * Returns a route that lists one stream of an emitter's events (docs/rest-api.md#source-events and
+ * docs/rest-api.md#workflows).
+ */
 export function summaryRoute<const Path extends string>({ stream, ...spec }: SummaryRoute<Path>) {
   return route({
     method: "GET",

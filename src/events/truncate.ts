@@ -1,9 +1,9 @@
-/** Event data above this many bytes is cut in summaries (rest-api.md, section 8). */
+/** Larger events are truncated in summaries (docs/rest-api.md#limits). */
 export const SUMMARY_BYTES = 1024;
 
 const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? "null");
 
-/** Ends a text without splitting a surrogate pair. */
+/** Shortens a text without splitting a surrogate pair. */
 function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
   const cut = text.slice(0, length);
@@ -25,11 +25,11 @@ function cut(value: unknown, bounds: Bounds, depth = 0): unknown {
   }
   if (depth >= bounds.depth) return {};
   const entries = Object.entries(value).slice(0, bounds.entries * 4);
-  // A plain `{}` would take `__proto__` as a command.
+  // Assigning `__proto__` on a plain `{}` would set its prototype.
   return Object.fromEntries(entries.map(([key, entry]) => [key, cut(entry, bounds, depth + 1)]));
 }
 
-/** Ever stricter, until the value fits; the last one keeps the outermost shape only. */
+/** Stricter step by step until the value fits; the last bounds keep only the outermost shape. */
 const BOUNDS: Bounds[] = [
   { string: 256, entries: 16, depth: 8 },
   { string: 96, entries: 8, depth: 6 },
@@ -40,8 +40,8 @@ const BOUNDS: Bounds[] = [
 ];
 
 /**
- * Cuts a JSON value to at most SUMMARY_BYTES without changing its outer shape: long texts and lists are shortened,
- * deep parts emptied. `truncated` tells whether anything was cut.
+ * Truncates a JSON value to at most SUMMARY_BYTES without changing its outer shape: long texts and lists are shortened, deep
+ * parts emptied. `truncated` is true if anything was cut.
  */
 export function truncate(value: unknown): { value: unknown; truncated: boolean } {
   if (bytes(value) <= SUMMARY_BYTES) return { value, truncated: false };

@@ -3,12 +3,15 @@ import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import type { Input } from "./read-input.ts";
 import type { AnyRoute, Caller } from "./route.ts";
 
-/** Who the key belongs to; null for a key that is not known. */
+/** Returns the user that an API key belongs to; null for a key that is unknown or revoked. */
 export type Authenticate = (apiKey: string) => Promise<Caller | null>;
 
 const BEARER = /^Bearer +([\x21-\x7e]{1,512})$/i;
 
-/** The caller of the request's API key; throws `unauthenticated` when there is none (rest-api.md section 5). */
+/**
+ * Returns the caller that the request's API key belongs to. Throws `unauthenticated` if the key is missing, malformed,
+ * unknown or revoked (docs/rest-api.md#authentication).
+ */
 export async function authenticateCaller(ctx: Context, authenticate: Authenticate): Promise<Caller> {
   const header = ctx.get("authorization").trim();
   const key = BEARER.exec(header)?.[1];
@@ -19,34 +22,41 @@ export async function authenticateCaller(ctx: Context, authenticate: Authenticat
     );
   }
   const caller = await authenticate(key);
-  if (!caller) throw new AppError("unauthenticated", "the API key is not known");
+  if (!caller) throw new AppError("unauthenticated", "the API key is unknown or revoked");
   return caller;
 }
 
-/** For whom a request acts, and whose things it may touch. */
+/** The accounts of a request. */
 export interface Scope {
+  /** The account that owns what the request creates or lists. */
   owner: string;
+  /** The accounts whose resources the request may read and change. */
   owners: string[];
 }
 
 /**
- * Organization rules of rest-api.md section 4.1: an organization given by path or by `org_id` narrows the request to
- * it. Throws 404 for one that the caller is no member of, as if it did not exist.
+ * Returns the accounts of a request: an organization given by path or by `org_id` narrows the request to it, otherwise
+ * it covers the user and all of the user's organizations (docs/rest-api.md#organizations). Throws `not-found` for an
+ * organization that the caller is not a member of, as if it did not exist (docs/design.md#guarantee-6), and `invalid`
+ * if path and `org_id` name different organizations.
  */
 export function scopeOf(route: AnyRoute, caller: Caller, input: Pick<Input, "params" | "orgId">): Scope {
   const pathOrg = route.access.kind === "member" ? input.params.org_id : undefined;
-  const named = [pathOrg, input.orgId].filter(id => id !== undefined);
-  if (named.some(id => !caller.orgIds.includes(id))) throw notFound("organization");
-  if (named.length === 2 && named[0] !== named[1]) {
-    throw invalidField("query", "org_id", "is another organization than the path's");
+  const requested = [pathOrg, input.orgId].filter(id => id !== undefined);
+  if (requested.some(id => !caller.orgIds.includes(id))) throw notFound("organization");
+  if (requested.length === 2 && requested[0] !== requested[1]) {
+    throw invalidField("query", "org_id", "must be the organization of the path");
   }
-  const [orgId] = named;
+  const [orgId] = requested;
   return orgId
     ? { owner: orgId, owners: [orgId] }
     : { owner: caller.userId, owners: [caller.userId, ...caller.orgIds] };
 }
 
-/** The thing that the path names; throws 404 when none of `owners` has it. Undefined on routes without one. */
+/**
+ * Returns the resource that the path names, or undefined if the route's path names none. Throws `not-found` if none of
+ * `owners` owns it.
+ */
 export async function loadResource<Deps>(
   route: AnyRoute<Deps>,
   deps: Deps,

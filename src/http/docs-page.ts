@@ -14,8 +14,8 @@ interface Asset {
 }
 
 /**
- * Scripts come from here only, none inline. The viewer sets styles in its templates, so inline styles must pass;
- * without a script of somebody else's they can do no harm.
+ * Allows scripts from this origin only, and no inline ones. The viewer's templates set inline styles, so those must be
+ * allowed; without a foreign script they are harmless.
  */
 const POLICY = [
   "default-src 'none'",
@@ -33,7 +33,7 @@ const head = (title: string) =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title>` +
   '<meta name="viewport" content="width=device-width, initial-scale=1">';
 
-// Paths are relative to /docs, so that the page also works behind a proxy that adds a prefix.
+// Paths are relative to /docs, so that the page also works behind a proxy that adds a path prefix.
 const page = (openapiUrl: string) =>
   `${head("Headwater API")}<script type="module" src="docs/viewer.js"></script>` +
   "<style>body{margin:0}openapi-explorer{height:100vh}</style></head>" +
@@ -46,7 +46,7 @@ function errorsPage(): string {
   );
   return (
     `${head("Headwater API: errors")}<style>body{font:16px/1.5 sans-serif;max-width:44em;margin:2em auto}</style>` +
-    `</head><body><h1>Errors</h1><p>What the <code>type</code> of a problem means.</p>${items.join("")}</body></html>`
+    `</head><body><h1>Errors</h1><p>The meaning of each problem <code>type</code>.</p>${items.join("")}</body></html>`
   );
 }
 
@@ -76,28 +76,28 @@ function send(ctx: Context, { type, body, gzip, etag }: Asset): void {
 }
 
 /**
- * Serves `/docs`, which renders the document at `openapiUrl` (a path from the root), with every asset from here: an
- * installation may have no way out to the internet. `/docs/errors` explains the `type`s of problems. Other paths go on
- * to the next middleware.
+ * Serves `/docs`, a page that renders the OpenAPI document at `openapiUrl` (an absolute path), and `/docs/errors`,
+ * which explains each problem `type`. All assets are served from here, because a server may have no access to the
+ * internet. Other paths are passed to the next middleware.
  */
 export function docsPage({ openapiUrl }: { openapiUrl: string }): Middleware {
   const viewer = createRequire(import.meta.url).resolve(
     "openapi-explorer/dist/browser/openapi-explorer.min.js",
   );
-  const assets = new Map<string, () => Asset>([
+  const builders = new Map<string, () => Asset>([
     ["/docs", () => asset("text/html; charset=utf-8", page(openapiUrl))],
     ["/docs/viewer.js", () => asset("text/javascript; charset=utf-8", readFileSync(viewer))],
     ["/docs/errors", () => asset("text/html; charset=utf-8", errorsPage())],
   ]);
-  const made = new Map<string, Asset>();
+  const assets = new Map<string, Asset>();
   return async (ctx, next) => {
-    const make = assets.get(ctx.path);
+    const build = builders.get(ctx.path);
     if (ctx.path === "/docs/") return ctx.redirect("../docs");
-    if (!make || (ctx.method !== "GET" && ctx.method !== "HEAD")) return next();
+    if (!build || (ctx.method !== "GET" && ctx.method !== "HEAD")) return next();
     requestState(ctx).route = ctx.path;
-    // Read and packed at first use: most processes never show the page.
-    const ready = made.get(ctx.path) ?? make();
-    made.set(ctx.path, ready);
-    send(ctx, ready);
+    // Read and compressed at first use, because most processes never serve the page.
+    const cached = assets.get(ctx.path) ?? build();
+    assets.set(ctx.path, cached);
+    send(ctx, cached);
   };
 }

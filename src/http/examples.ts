@@ -2,7 +2,7 @@ import { responseFields } from "./fields.ts";
 import type { AnyRoute } from "./route.ts";
 import { compileCheck } from "./validate.ts";
 
-/** Throws when an example of a route does not fit the route's own schemas: a reader would copy a mistake. */
+/** Throws if an example of a route does not match the route's own schemas, because readers copy examples. */
 export function checkExamples(route: AnyRoute): void {
   const { example, response } = route;
   if (!example) return;
@@ -14,13 +14,13 @@ export function checkExamples(route: AnyRoute): void {
   ] as const;
   for (const [name, schema, value] of parts) {
     if (!schema || value === undefined) continue;
-    const wrong = compileCheck(
-      schema,
-      "body",
-    )(structuredClone(value)).map(one => `${one.path} ${one.message}`);
+    const check = compileCheck(schema, "body");
+    const errors = check(structuredClone(value)).map(error => `${error.path} ${error.message}`);
     const known = name === "response" ? responseFields(response) : null;
     const extra = Object.keys(value as object).filter(key => known?.size && !known.has(key));
-    const difference = [...wrong, ...extra.map(key => `${key} is not known`)].join("; ");
-    if (difference) throw new Error(`${route.id}: the example's ${name} does not fit: ${difference}`);
+    const difference = [...errors, ...extra.map(key => `${key} is not declared`)].join("; ");
+    if (difference) {
+      throw new Error(`${route.id}: the example's ${name} does not match its schema: ${difference}`);
+    }
   }
 }

@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import type { FieldError } from "../lib/errors.ts";
 import type { ResponseSpec } from "./response.ts";
 
-/** Which top-level fields of the response's objects the caller wants (rest-api.md section 4.1). */
+/** The top-level fields of the response's objects that the caller asked for (docs/rest-api.md#common-parameters). */
 export interface FieldFilter {
   include?: ReadonlySet<string>;
   exclude?: ReadonlySet<string>;
@@ -14,7 +14,7 @@ interface ObjectLike {
   allOf?: TSchema[];
 }
 
-/** Field names of an object schema, or of all branches of a union. */
+/** Returns the field names of an object schema, or of all branches of a union. */
 export function fieldNames(schema: TSchema): Set<string> {
   const { properties = {}, anyOf = [], allOf = [] } = schema as ObjectLike;
   return new Set([
@@ -23,14 +23,14 @@ export function fieldNames(schema: TSchema): Set<string> {
   ]);
 }
 
-/** Names that may be included or excluded; null where the response has no fields to choose from. */
+/** Returns the names that may be included or excluded; null if the response has no fields to choose from. */
 export function responseFields(response: ResponseSpec): Set<string> | null {
   return "schema" in response && response.schema ? fieldNames(response.schema) : null;
 }
 
 /**
- * Reads `include` and `exclude`; an unknown name is an error that names it, so that a typo never passes silently. Where
- * the response has no fields, both are without effect.
+ * Reads `include` and `exclude`. Returns an error for each unknown name, so that a typo never passes silently. If the
+ * response has no fields (`known` is null), both parameters have no effect.
  */
 export function readFieldFilter(
   query: { include?: string; exclude?: string },
@@ -44,7 +44,7 @@ export function readFieldFilter(
       .map(name => name.trim())
       .filter(Boolean);
     if (names.length === 0 || !known) continue;
-    for (const name of names.filter(one => !known.has(one)).slice(0, 10)) {
+    for (const name of names.filter(unknown => !known.has(unknown)).slice(0, 10)) {
       errors.push({ in: "query", path: kind, message: `${name} is not a field of the response` });
     }
     filter[kind] = new Set(names);
@@ -52,11 +52,11 @@ export function readFieldFilter(
   return { filter, errors };
 }
 
-/** A copy with the wanted fields: first those included, then without those excluded. */
+/** Returns a copy with the included fields (all of them without `include`), minus the excluded ones. */
 export function filterFields<T>(value: T, { include, exclude }: FieldFilter): T {
   if ((!include && !exclude) || typeof value !== "object" || value === null) return value;
-  const kept = Object.entries(value).filter(
+  const selected = Object.entries(value).filter(
     ([name]) => (!include || include.has(name)) && !exclude?.has(name),
   );
-  return Object.fromEntries(kept) as T;
+  return Object.fromEntries(selected) as T;
 }

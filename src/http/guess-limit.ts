@@ -4,37 +4,40 @@ import { type RateLimiterAbstract, RateLimiterRedis, RateLimiterRes } from "rate
 import { AppError } from "../lib/errors.ts";
 
 export interface GuessLimitOptions {
-  /** Put before the Redis keys. */
+  /** Prefix of the Redis keys. */
   keyPrefix: string;
-  /** Wrong guesses that one client has in `durationS`. */
+  /** Wrong guesses that one client may make in `durationS` seconds. */
   points: number;
   durationS: number;
 }
 
 /**
- * Counts a wrong guess of the client at this address; a right one is only held against the count. Throws
- * `rate-limited` for both alike once the count is used up, so that nothing tells a right guess from a wrong one then,
- * and `unavailable` with Redis away: unlike other limits this one guards a secret.
+ * Counts a wrong guess by the client at this IP address; a right guess is only checked against the count. Throws
+ * `rate-limited` for right and wrong guesses alike once the limit is reached, so that the response does not reveal
+ * which one it was. Throws `unavailable` if Redis is away: unlike other limits, this one protects a secret.
  */
 export type GuessLimit = (address: string, isRight: boolean) => Promise<void>;
 
-/** Counts in Redis, so that all web processes share one limit. */
+/** Returns a limit that is counted in Redis, so that all web processes share it. */
 export function createGuessLimit(redis: Redis | Cluster, options: GuessLimitOptions): GuessLimit {
   const limiter = new RateLimiterRedis({
     storeClient: redis,
-    ...{ keyPrefix: options.keyPrefix, points: options.points, duration: options.durationS },
+    keyPrefix: options.keyPrefix,
+    points: options.points,
+    duration: options.durationS,
     rejectIfRedisNotReady: true,
   });
   return async (address, isRight) => {
-    const usedUp = await look(limiter, clientKey(address), isRight);
-    if (usedUp === null) return;
-    throw new AppError("rate-limited", "too many wrong guesses from this address", {
-      retryAfterMs: Math.max(1, usedUp.msBeforeNext),
+    const exceeded = await countGuess(limiter, clientKey(address), isRight);
+    if (exceeded === null) return;
+    throw new AppError("rate-limited", "too many wrong passwords from this address", {
+      retryAfterMs: Math.max(1, exceeded.msBeforeNext),
     });
   };
 }
 
-async function look(
+/** Returns the state of the client's limit if it is exceeded, otherwise null. */
+async function countGuess(
   limiter: RateLimiterAbstract,
   key: string,
   isRight: boolean,
@@ -46,13 +49,15 @@ async function look(
     }
     const counted = await limiter.get(key);
     return counted !== null && counted.consumedPoints >= limiter.points ? counted : null;
-  } catch (refusal) {
-    if (refusal instanceof RateLimiterRes) return refusal;
-    throw new AppError("unavailable", "guesses can't be counted now", { cause: refusal, retryAfterMs: 1000 });
+  } catch (thrown) {
+    // The limiter throws its state if the limit is exceeded, and an Error if Redis fails.
+    if (thrown instanceof RateLimiterRes) return thrown;
+    const message = "the password can't be checked right now";
+    throw new AppError("unavailable", message, { cause: thrown, retryAfterMs: 1000 });
   }
 }
 
-/** Whoever has one IPv6 address has its /64, so that is one client. */
+/** An IPv6 client usually controls its whole /64 network, so the /64 counts as one client. */
 function clientKey(address: string): string {
   if (!ipaddr.isValid(address)) return "unknown";
   const client = ipaddr.process(address);

@@ -5,45 +5,50 @@ import { AppError, invalidField } from "../lib/errors.ts";
 import { requestState } from "./request-log.ts";
 import { respondProblem } from "./respond-error.ts";
 
-/** Whose request it is, and what it asks; the same key with another `request` is a conflict. */
+/** What identifies a request: the same `Idempotency-Key` with a different `request` is a conflict. */
 export interface KeyedRequest {
+  /** Id of the caller's API key. */
   keyId: string;
   routeId: string;
+  /** The checked parameters and body. */
   request: unknown;
 }
 
-/** Runs `handle` once per `Idempotency-Key`, and answers a repetition with the first one's response. */
+/** Runs `handle` once per `Idempotency-Key`; a repeated request receives the response of the first one. */
 export type Idempotency = (ctx: Context, request: KeyedRequest, handle: () => Promise<void>) => Promise<void>;
 
 export interface IdempotencyOptions {
   redis: Redis | Cluster;
-  /** The Redis key of an identity (hex). */
+  /** Returns the Redis key for an identity (hex). */
   keyOf: (identity: string) => string;
-  /** Stored answers may hold secrets that are shown once: they are kept sealed. */
+  /** Encrypts stored responses, because they may contain secrets that are shown only once. */
   seal: (text: string) => string;
   open: (sealed: string) => string;
 }
 
 interface StoredRequest {
-  /** Makes every attempt's record another, so that only its own attempt replaces it. */
+  /** Makes the record of every attempt unique, so that only the attempt that wrote it replaces it. */
   attempt: string;
   fingerprint: string;
   response?: { status: number; type: string; body: string };
 }
 
-const KEPT_MS = 12 * 3_600_000;
-/** How long a request that died with its process blocks its key; longer than any handler runs. */
+const STORED_MS = 12 * 3_600_000;
+/** How long a request that died with its process blocks its key. Must be longer than any handler runs. */
 const IN_FLIGHT_MS = 60_000;
 const MAX_KEY_CHARS = 255;
 
-/** KEYS[1] the record; ARGV[1] what it must still be, ARGV[2] what it becomes, or "" to drop it, ARGV[3] milliseconds. */
+/**
+ * Replaces a record unless it has changed since. KEYS[1]: the record. ARGV[1]: its expected value. ARGV[2]: its new
+ * value, or "" to delete it. ARGV[3]: its time to live in milliseconds.
+ */
 const REPLACE = `
 if redis.call("GET", KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[2] == "" then return redis.call("DEL", KEYS[1]) end
 redis.call("SET", KEYS[1], ARGV[2], "PX", ARGV[3])
 return 1`;
 
-/** Equal for objects that differ in the order of their keys only. */
+/** Returns JSON that is equal for objects that differ only in the order of their keys. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)
@@ -62,18 +67,18 @@ function readKey(ctx: Context): string | undefined {
   return key;
 }
 
-/** Without the record a repetition could not be told, and the caller asked for just that: better 503 than twice. */
+/** Without the record, a repeated request could not be detected, so a 503 is better than doing the work twice. */
 function unavailable(error: unknown): never {
   throw new AppError("unavailable", "the Idempotency-Key can't be checked right now", { cause: error });
 }
 
-/** Answers what the first request of the key was answered; throws 409 when that is another one, or not done. */
+/** Sends the stored response of the first request; throws `conflict` if that one was different or is not done yet. */
 function replay(ctx: Context, stored: StoredRequest | undefined, fingerprint: string): void {
   if (stored && stored.fingerprint !== fingerprint) {
-    throw new AppError("conflict", "the Idempotency-Key was used for another request");
+    throw new AppError("conflict", "the Idempotency-Key was already used for a different request");
   }
   if (!stored?.response) {
-    throw new AppError("conflict", "a request with this Idempotency-Key is under way", {
+    throw new AppError("conflict", "a request with this Idempotency-Key is still in progress", {
       retryAfterMs: 1000,
     });
   }
@@ -83,17 +88,18 @@ function replay(ctx: Context, stored: StoredRequest | undefined, fingerprint: st
   ctx.set("Idempotency-Replayed", "true");
 }
 
-/** What may be answered again later: not a fault of ours, and not a "try again". */
-function responseToKeep(ctx: Context): StoredRequest["response"] {
+/** Returns the response as it is stored; undefined for server errors and rate limiting, which a retry may get past. */
+function responseToStore(ctx: Context): StoredRequest["response"] {
   const { status, body, type } = ctx;
   if (status >= 500 || status === 429) return undefined;
-  if (typeof body === "object" && body !== null && (Buffer.isBuffer(body) || "pipe" in body))
-    return undefined;
+  const isBinary = typeof body === "object" && body !== null && (Buffer.isBuffer(body) || "pipe" in body);
+  if (isBinary) return undefined;
   const isText = typeof body === "string" || body === null || body === undefined;
   const contentType = type ? ctx.response.get("content-type") : "";
   return { status, type: contentType, body: isText ? (body ?? "") : JSON.stringify(body) };
 }
 
+/** Returns the function that serves `Idempotency-Key`; records are kept in Redis for 12 hours. */
 export function createIdempotency({ redis, keyOf, seal, open }: IdempotencyOptions): Idempotency {
   const read = (sealed: string | null) => (sealed ? (JSON.parse(open(sealed)) as StoredRequest) : undefined);
 
@@ -103,16 +109,16 @@ export function createIdempotency({ redis, keyOf, seal, open }: IdempotencyOptio
     const record = keyOf(sha256([keyId, routeId, key].join("\n")));
     const fingerprint = sha256(canonical(request));
     const attempt = { attempt: randomUUID(), fingerprint };
-    const mine = seal(JSON.stringify(attempt));
-    const isFirst = await redis.set(record, mine, "PX", IN_FLIGHT_MS, "NX").catch(unavailable);
+    const inProgress = seal(JSON.stringify(attempt));
+    const isFirst = await redis.set(record, inProgress, "PX", IN_FLIGHT_MS, "NX").catch(unavailable);
     if (!isFirst) return replay(ctx, read(await redis.get(record).catch(unavailable)), fingerprint);
 
     await handle().catch((error: unknown) => respondProblem(ctx, error));
-    const response = responseToKeep(ctx);
-    const next = response ? seal(JSON.stringify({ ...attempt, response })) : "";
-    await redis.eval(REPLACE, 1, record, mine, next, KEPT_MS).catch((error: unknown) => {
-      // The work is done: its response counts more than the record of it.
-      requestState(ctx).log.warn({ err: error }, "response not kept for its Idempotency-Key");
+    const response = responseToStore(ctx);
+    const done = response ? seal(JSON.stringify({ ...attempt, response })) : "";
+    await redis.eval(REPLACE, 1, record, inProgress, done, STORED_MS).catch((error: unknown) => {
+      // The work is done, so the caller receives the response although it could not be stored.
+      requestState(ctx).log.warn({ err: error }, "response could not be stored for its Idempotency-Key");
     });
   };
 }

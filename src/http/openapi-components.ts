@@ -2,11 +2,11 @@ import { PROBLEMS } from "./problem.ts";
 
 export type Json = { [key: string]: unknown };
 
-/** Collects the schemas that have a name (`$id`, or else `title`) and puts references in their places. */
+/** Collects the schemas that have a name (`$id`, otherwise `title`) and replaces them with references. */
 export interface SchemaCollection {
-  /** The schema as it stands in an operation: a reference when it has a name. */
+  /** Returns the schema for use in an operation: a reference if it has a name. */
   use(schema: unknown): unknown;
-  /** The named schemas, by name. */
+  /** The named schemas by name. */
   schemas: Json;
 }
 
@@ -15,23 +15,24 @@ const nameOf = (schema: Json): string | undefined => {
   return name?.replaceAll(/[^A-Za-z0-9._-]/g, "");
 };
 
-/** Throws when two different schemas have one name: a reader of the document could not tell them apart. */
+/** Returns an empty collection. Its `use` throws if two different schemas have the same name. */
 export function collectSchemas(): SchemaCollection {
   const schemas: Json = {};
   const use = (schema: unknown): unknown => {
     if (Array.isArray(schema)) return schema.map(use);
     if (typeof schema !== "object" || schema === null) return schema;
     const entries = Object.entries(schema as Json).filter(
-      ([key, v]) => key !== "$id" || typeof v !== "string",
+      ([key, value]) => key !== "$id" || typeof value !== "string",
     );
     const inner = Object.fromEntries(entries.map(([key, value]) => [key, use(value)]));
-    // Only a schema has a type or branches; `title` may as well be the name of a property.
+    // Only a schema has a type or branches. Elsewhere, `title` may be the name of a property.
     const isSchema = "type" in inner || "anyOf" in inner || "allOf" in inner || "enum" in inner;
     const name = isSchema ? nameOf(schema as Json) : undefined;
     if (!name) return inner;
     const known = schemas[name];
-    if (known && JSON.stringify(known) !== JSON.stringify(inner))
+    if (known && JSON.stringify(known) !== JSON.stringify(inner)) {
       throw new Error(`two schemas are named ${name}`);
+    }
     schemas[name] = inner;
     return { $ref: `#/components/schemas/${name}` };
   };
@@ -40,34 +41,34 @@ export function collectSchemas(): SchemaCollection {
 
 const text = (description: string) => ({ type: "string", description });
 
-/** The shapes of the envelopes' and the problems' own parts. */
+/** Schemas of the parts that every envelope and every problem has. */
 export const FIXED_SCHEMAS: Json = {
   PageInfo: {
     type: "object",
     required: ["total_count", "count", "start_cursor", "end_cursor"],
     properties: {
-      total_count: { type: "integer", description: "Items of the whole list." },
-      count: { type: "integer", description: "Items of this page." },
+      total_count: { type: "integer", description: "Number of items in the whole list." },
+      count: { type: "integer", description: "Number of items on this page." },
       start_cursor: {
         type: ["string", "null"],
-        description: "Cursor of the first item; null on an empty page.",
+        description: "Cursor of the first item; null if the page is empty.",
       },
       end_cursor: {
         type: ["string", "null"],
-        description: "Cursor of the last item; null on an empty page.",
+        description: "Cursor of the last item; null if the page is empty.",
       },
     },
   },
   Problem: {
     type: "object",
-    description: "An RFC 9457 problem.",
+    description: "A problem as defined by RFC 9457.",
     required: ["type", "title", "status", "detail", "error"],
     properties: {
-      type: text("Where this kind of problem is explained."),
+      type: text("Address of the explanation of this kind of problem."),
       title: text("The kind of problem."),
       status: { type: "integer" },
-      detail: text("What is wrong with this request."),
-      error: text("The same as `detail`."),
+      detail: text("What went wrong with this request."),
+      error: text("The same text as `detail`."),
       errors: {
         type: "array",
         items: {
@@ -77,10 +78,11 @@ export const FIXED_SCHEMAS: Json = {
             in: {
               type: "string",
               enum: ["path", "query", "body", "header", "component"],
-              description: "Where it stood; `component`: what the component's code says or does.",
+              description:
+                "The part of the request that has the error; `component`: the code of the component.",
             },
-            path: text("Such as `configured_props.timer`."),
-            message: text("Such as `must be an integer`."),
+            path: text("Path of the parameter or field, for example `configured_props.timer`."),
+            message: text("What is wrong, for example `must be an integer`."),
           },
         },
       },
@@ -91,24 +93,27 @@ export const FIXED_SCHEMAS: Json = {
 const header = (description: string, type = "integer") => ({ description, schema: { type } });
 
 export const FIXED_HEADERS: Json = {
-  "X-Request-Id": header("Names this request in the log; the request's own is taken over.", "string"),
-  "Retry-After": header("Seconds after which the same request may succeed."),
+  "X-Request-Id": header(
+    "Identifies this request in the log; taken from the request if it has a valid one.",
+    "string",
+  ),
+  "Retry-After": header("Number of seconds after which the same request may succeed."),
 };
 
 const headerRef = (name: string) => ({ [name]: { $ref: `#/components/headers/${name}` } });
 
-/** On every response. */
+/** Headers of every response. */
 export const RESPONSE_HEADERS: Json = headerRef("X-Request-Id");
 
-/** One response per kind of problem, named by its code. */
+/** Returns one response per kind of problem, by its code. */
 export function problemResponses(): Json {
-  const isLater = (code: string) => code === "rate-limited" || code === "unavailable";
+  const hasRetryAfter = (code: string) => code === "rate-limited" || code === "unavailable";
   return Object.fromEntries(
     Object.entries(PROBLEMS).map(([code, { title, meaning }]) => [
       code,
       {
         description: `${title}. ${meaning}`,
-        headers: { ...RESPONSE_HEADERS, ...(isLater(code) && headerRef("Retry-After")) },
+        headers: { ...RESPONSE_HEADERS, ...(hasRetryAfter(code) && headerRef("Retry-After")) },
         content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
       },
     ]),

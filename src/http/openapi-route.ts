@@ -2,7 +2,7 @@ import { openapiDocument } from "./openapi.ts";
 import { stream } from "./response.ts";
 import { type AnyRoute, routeFor } from "./route.ts";
 
-/** `GET /v1/openapi.json`: the description of all routes, this one too. */
+/** Returns the route `GET /v1/openapi.json`, which serves the OpenAPI document of all routes, including itself. */
 export function openapiRoute(routes: readonly AnyRoute[], version: string): AnyRoute<unknown> {
   let text: string | undefined;
   const self: AnyRoute<unknown> = routeFor<unknown>()({
@@ -10,7 +10,7 @@ export function openapiRoute(routes: readonly AnyRoute[], version: string): AnyR
     path: "/openapi.json",
     id: "getOpenapi",
     tag: "Description",
-    summary: "Read this description",
+    summary: "Get this OpenAPI document",
     access: { kind: "public" },
     response: stream("application/json"),
     example: {},

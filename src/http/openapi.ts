@@ -15,31 +15,31 @@ import { queryParametersOf } from "./request-parameters.ts";
 import type { ResponseSpec } from "./response.ts";
 import type { AnyRoute } from "./route.ts";
 
-const DESCRIPTION = `Every request carries \`Authorization: Bearer <API key>\`. A trailing slash is optional.
-Query parameters may also be given in the JSON body of a POST, PUT or DELETE; where both are there, the query string
-wins. Unknown parameters, body fields and names in \`include\` or \`exclude\` are refused.`;
+const DESCRIPTION = `Every request needs the header \`Authorization: Bearer <API key>\`. A trailing slash is optional.
+Query parameters may also be given in the JSON body of a POST, PUT or DELETE; if both are given, the query string
+wins. Unknown parameters, unknown body fields and unknown names in \`include\` or \`exclude\` are rejected.`;
 
 const STATUS_TEXT: Record<number, string> = {
-  200: "Done.",
+  200: "Success.",
   201: "Created.",
-  202: "Accepted; the work is done afterwards.",
-  204: "Done; no body.",
+  202: "Accepted; the work is done after the response.",
+  204: "Success; the response has no body.",
 };
 
-const takesBody = (route: AnyRoute) => route.method !== "GET";
+const hasBody = (route: AnyRoute) => route.method !== "GET";
 
-/** Codes that a route may response: those of every route, and its own. */
+/** Returns the errors that a route may respond with: those of every route, and its own. */
 function errorCodes(route: AnyRoute): (keyof typeof PROBLEMS)[] {
-  const keyed: ErrorCode[] =
+  const withKey: ErrorCode[] =
     route.access.kind === "public" ? [] : ["unauthenticated", "not-found", "rate-limited", "unavailable"];
-  const bodied: ErrorCode[] = takesBody(route) ? ["too-large", "unsupported-media-type"] : [];
-  // Of `Idempotency-Key`: the same key with another request.
-  const keyedOnce: ErrorCode[] = route.method === "POST" ? ["conflict"] : [];
-  const own = [...keyed, ...bodied, ...keyedOnce, ...(route.errors ?? [])];
-  return [...new Set(["invalid", ...own, "headers-too-large", "internal"] as const)];
+  const withBody: ErrorCode[] = hasBody(route) ? ["too-large", "unsupported-media-type"] : [];
+  // The same `Idempotency-Key` with a different request.
+  const withIdempotencyKey: ErrorCode[] = route.method === "POST" ? ["conflict"] : [];
+  const specific = [...withKey, ...withBody, ...withIdempotencyKey, ...(route.errors ?? [])];
+  return [...new Set(["invalid", ...specific, "headers-too-large", "internal"] as const)];
 }
 
-/** The response's whole body with its envelope, as a schema or as an example. */
+/** Returns a response body in its envelope, as a schema or as an example. */
 function envelope(
   response: ResponseSpec,
   object: unknown,
@@ -75,12 +75,12 @@ function responseContent(route: AnyRoute, collection: SchemaCollection): Json {
 
 function parametersOf(route: AnyRoute, collection: SchemaCollection): Json[] {
   const examples = { ...route.example?.params, ...route.example?.query } as Json;
-  const parameter = (place: "path" | "query", name: string, schema: unknown, required: boolean) => {
+  const parameter = (location: "path" | "query", name: string, schema: unknown, required: boolean) => {
     const { description, ...rest } = collection.use(schema) as Json;
     const example = examples[name];
     return {
       name,
-      in: place,
+      in: location,
       required,
       ...(description !== undefined && { description }),
       schema: rest,
@@ -115,7 +115,7 @@ function responsesOf(route: AnyRoute, collection: SchemaCollection): Json {
   ]);
   return {
     [status]: {
-      description: STATUS_TEXT[status] ?? "Done.",
+      description: STATUS_TEXT[status] ?? "Success.",
       headers: RESPONSE_HEADERS,
       ...responseContent(route, collection),
     },
@@ -137,8 +137,9 @@ function operationOf(route: AnyRoute, collection: SchemaCollection): Json {
 }
 
 /**
- * The OpenAPI 3.1 document of the routes, in their order. `serverUrl` ends in the version segment; a relative one is
- * fine. Throws for a wiring mistake: two schemas of one name, an example that does not fit its schema.
+ * Returns the OpenAPI 3.1 document of the routes, in their order. `serverUrl` ends in the version segment and may be
+ * relative. Throws for a mistake in the routes: two schemas with the same name, or an example that does not match its
+ * schema.
  */
 export function openapiDocument(
   routes: readonly AnyRoute[],
@@ -171,7 +172,8 @@ export function openapiDocument(
         IdempotencyKey: {
           name: "Idempotency-Key",
           in: "header",
-          description: "The same request with the same key within 12 hours is answered as the first one was.",
+          description:
+            "Makes a retry safe: within 12 hours, the same request with the same key receives the first response.",
           schema: { type: "string", maxLength: 255 },
         },
       },

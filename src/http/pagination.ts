@@ -1,56 +1,41 @@
 import { invalidField } from "../lib/errors.ts";
+import type { Page, PageRequest } from "../store/page.ts";
 
-/** rest-api.md section 4.1. */
+/** Page sizes (docs/rest-api.md#pagination). */
 export const DEFAULT_LIMIT = 10;
 export const MAX_LIMIT = 100;
 
-/** Longer than any id of ours in base64url, so that a cursor never carries a document. */
+/** Longer than any of our ids in base64url, but too short for a cursor to carry a document. */
 const MAX_CURSOR_CHARS = 256;
 
-/** One page of rows, newest first; the cursors are the ids of the first and last row, not yet encoded. */
-export interface PageResult<Row> {
-  rows: Row[];
-  /** All rows of the list, not of this page. */
-  totalCount: number;
-  startCursor: string | null;
-  endCursor: string | null;
-}
-
-/** What a paginated request asks for; `after` and `before` are row ids, and never both there. */
-export interface PageRequest {
-  limit: number;
-  after?: string;
-  before?: string;
-}
-
-/** How a row's id is shown as a cursor. `decode` gives null for a text that `encode` never made. */
+/** Converts row ids to cursors and back. `decode` returns null for a string that `encode` never returns. */
 export interface CursorCodec {
   encode(rowId: string): string;
   decode(cursor: string): string | null;
 }
 
-/** Unpadded base64url of the row id (design.md, "Lists"). */
+/** Cursors that are the unpadded base64url of the row id (docs/design.md#lists). */
 export const rowIdCursor: CursorCodec = {
   encode: rowId => Buffer.from(rowId, "utf8").toString("base64url"),
   decode(cursor) {
     const rowId = Buffer.from(cursor, "base64url").toString("utf8");
-    // Node skips what is no base64url and mends broken UTF-8: only a text that encodes back is a cursor.
+    // Node ignores characters that are not base64url and replaces invalid UTF-8, so compare with the encoded id.
     return rowId && Buffer.from(rowId, "utf8").toString("base64url") === cursor ? rowId : null;
   },
 };
 
-/** Ids that are shown as they are, such as event ids; `pattern` tells them from other texts. */
+/** Returns a codec for ids that are cursors as they are, such as event ids. Ids must match `pattern`. */
 export function plainCursor(pattern: RegExp): CursorCodec {
   return { encode: rowId => rowId, decode: cursor => (pattern.test(cursor) ? cursor : null) };
 }
 
 function decode(codec: CursorCodec, name: "after" | "before", cursor: string): string {
   const rowId = cursor.length > MAX_CURSOR_CHARS || cursor.includes("\0") ? null : codec.decode(cursor);
-  if (rowId === null || rowId.includes("\0")) throw invalidField("query", name, "is no cursor of a page");
+  if (rowId === null || rowId.includes("\0")) throw invalidField("query", name, "is not a valid cursor");
   return rowId;
 }
 
-/** Reads `limit`, `after` and `before`; throws a 400 naming the one that is wrong, or both when both are given. */
+/** Reads `limit`, `after` and `before`, and decodes the cursor. Throws `invalid` for a malformed cursor, or if both cursors are given. */
 export function readPage(
   query: { limit?: number; after?: string; before?: string },
   options: { cursor?: CursorCodec; defaultLimit?: number },
@@ -67,16 +52,16 @@ export function readPage(
   };
 }
 
-/** The paginated envelope of rows already made presentable. */
-export function pageEnvelope(result: PageResult<unknown>, codec: CursorCodec = rowIdCursor) {
+/** Returns the envelope of a page, with its cursors encoded. */
+export function pageEnvelope(page: Page<unknown>, codec: CursorCodec = rowIdCursor) {
   const encode = (rowId: string | null) => (rowId === null ? null : codec.encode(rowId));
   return {
     page_info: {
-      total_count: result.totalCount,
-      count: result.rows.length,
-      start_cursor: encode(result.startCursor),
-      end_cursor: encode(result.endCursor),
+      total_count: page.totalCount,
+      count: page.rows.length,
+      start_cursor: encode(page.startCursor),
+      end_cursor: encode(page.endCursor),
     },
-    data: result.rows,
+    data: page.rows,
   };
 }

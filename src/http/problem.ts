@@ -1,6 +1,8 @@
 import { AppError, type ErrorCode, type FieldError } from "../lib/errors.ts";
 
-/** An RFC 9457 problem; `error` repeats `detail`, because clients of this kind of API read it (design.md, "Errors"). */
+/**
+ * An RFC 9457 problem. `error` repeats `detail`, because clients of this kind of API read it (docs/design.md#errors).
+ */
 export interface Problem {
   type: string;
   title: string;
@@ -13,71 +15,73 @@ export interface Problem {
 interface ProblemKind {
   status: number;
   title: string;
-  /** One sentence for the page that `type` points at. */
+  /** One or two sentences for the page that `type` links to. */
   meaning: string;
 }
 
-/** The one table from error codes to HTTP. */
+/** Maps error codes to HTTP. */
 export const PROBLEMS: Record<ErrorCode | "headers-too-large" | "internal", ProblemKind> = {
   invalid: {
     status: 400,
     title: "Invalid request",
-    meaning: "A parameter or a field is missing, unknown or wrong; `errors` names each.",
+    meaning: "A parameter or field is missing, unknown or invalid; `errors` lists each one.",
   },
   unauthenticated: {
     status: 401,
     title: "API key required",
-    meaning: "The header `Authorization: Bearer <API key>` is missing, or the key is not known.",
+    meaning:
+      "The header `Authorization: Bearer <API key>` is missing or malformed, or the key is unknown or revoked.",
   },
-  forbidden: { status: 403, title: "Not allowed", meaning: "The caller may not do this." },
+  forbidden: { status: 403, title: "Not allowed", meaning: "The caller is not allowed to do this." },
   "not-found": {
     status: 404,
     title: "Not found",
-    meaning: "It does not exist, or belongs to somebody else.",
+    meaning: "The resource does not exist, or it belongs to another account.",
   },
   "method-not-allowed": {
     status: 405,
     title: "Method not allowed",
-    meaning: "The path exists; the header `Allow` lists its methods.",
+    meaning: "The path does not support this method; the `Allow` header lists the methods it supports.",
   },
   conflict: {
     status: 409,
     title: "Conflict",
-    meaning: "It contradicts what is stored, or what is under way.",
+    meaning: "The request conflicts with stored data or with another request in progress.",
   },
-  "too-large": { status: 413, title: "Too large", meaning: "The request body is over the limit." },
+  "too-large": { status: 413, title: "Too large", meaning: "The request body is larger than the limit." },
   "unsupported-media-type": {
     status: 415,
     title: "Unsupported media type",
-    meaning: "A request body has to be JSON, with `Content-Type: application/json`.",
+    meaning: "A request body must be JSON, with `Content-Type: application/json`.",
   },
   "headers-too-large": {
     status: 431,
     title: "Headers too large",
-    meaning: "The request line and the headers are over 16 KB in all.",
+    meaning: "The request line and the headers are larger than 16 KB in total.",
   },
   "rate-limited": {
     status: 429,
     title: "Too many requests",
-    meaning: "`Retry-After` says after how many seconds the next one passes.",
+    meaning: "Too many requests were sent; `Retry-After` is the number of seconds to wait.",
   },
   unavailable: {
     status: 503,
     title: "Temporarily unavailable",
-    meaning: "A store does not response; nothing was accepted, and the same request may succeed later.",
+    meaning:
+      "Something that the request needs is unavailable. Nothing was accepted; the same request may succeed later.",
   },
-  timeout: { status: 504, title: "Timed out", meaning: "What had to response did not do so in time." },
+  timeout: { status: 504, title: "Timed out", meaning: "The component did not respond in time." },
   internal: {
     status: 500,
     title: "Internal error",
-    meaning: "A fault of ours; it is in the log by request id.",
+    meaning: "The server failed; its log has the details under the request id.",
   },
 };
 
-/** What is said where the error's own words are not for the caller. */
-const FIXED_DETAIL = "an internal error occurred; the request id helps to find it";
+/** Shown instead of the message of an unexpected error, which may contain internals. */
+const FIXED_DETAIL = "an internal error occurred; the X-Request-Id header identifies it in the log";
 
-/** Koa's own refusals carry a status; anything below 500 that has no row of its own is the caller's fault. */
+/** Errors thrown by Koa carry a status; any 4xx status without a code of its own becomes `invalid`. */
 function codeOfStatus(status: number): keyof typeof PROBLEMS {
   if (!(status >= 400 && status < 500)) return "internal";
   const codes = Object.keys(PROBLEMS) as (keyof typeof PROBLEMS)[];
@@ -89,7 +93,7 @@ export interface ProblemResponse {
   headers: Record<string, string>;
 }
 
-/** The response to an error: an `AppError` in its own words, the rest in fixed ones (style.md, "Errors"). */
+/** Returns the response to an error. Only the message of an `AppError` is shown; any other error gets a fixed text. */
 export function problemOf(error: unknown): ProblemResponse {
   const status = error instanceof Error && "status" in error ? Number(error.status) : 500;
   const code = error instanceof AppError ? error.code : codeOfStatus(status);

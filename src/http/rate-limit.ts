@@ -4,29 +4,32 @@ import { BurstyRateLimiter, RateLimiterRedis, RateLimiterRes } from "rate-limite
 import { AppError } from "../lib/errors.ts";
 import { requestState } from "./request-log.ts";
 
-/** What is left for a key after one request was counted. */
+/** The state of a key's limit after one request was counted. */
 export interface RateState {
+  /** False if the request exceeds the limit. */
   ok: boolean;
   /** Requests per `windowMs`. */
   limit: number;
   windowMs: number;
   remaining: number;
-  /** Milliseconds until the window begins anew. */
+  /** Milliseconds until the window restarts. */
   resetMs: number;
 }
 
+/** Counts one request of a key. */
 export type Consume = (key: string) => Promise<RateState>;
 
-/** Counts one request of a key; throws `rate-limited` when it is one too many. */
+/** Counts one request of a key; throws `rate-limited` if it exceeds the limit. */
 export type RateLimit = (ctx: Context, key: string) => Promise<void>;
 
 const seconds = (ms: number) => String(Math.max(1, Math.ceil(ms / 1000)));
 
 /**
- * Tells every response where the key stands (`RateLimit-*`). When the count can't be taken the request passes: a limit
- * guards against too much, and an API that is down with its counter would be worse than one unlimited for a while.
+ * Returns a limit that also shows its state in the `RateLimit-*` headers of every response. `message` is the detail of
+ * a rejection. If Redis can't count the request, the request passes: an API without limits for a while is better than
+ * an API that is down.
  */
-export function rateLimit(consume: Consume, refusal = "too many requests with this API key"): RateLimit {
+export function rateLimit(consume: Consume, message = "too many requests with this API key"): RateLimit {
   return async (ctx, key) => {
     let state: RateState;
     try {
@@ -42,26 +45,24 @@ export function rateLimit(consume: Consume, refusal = "too many requests with th
       "RateLimit-Policy": `${state.limit};w=${seconds(state.windowMs)}`,
     });
     if (state.ok) return;
-    throw new AppError("rate-limited", refusal, {
-      retryAfterMs: Math.max(1, state.resetMs),
-    });
+    throw new AppError("rate-limited", message, { retryAfterMs: Math.max(1, state.resetMs) });
   };
 }
 
 export interface KeyRateOptions {
-  /** Put before the Redis keys. */
+  /** Prefix of the Redis keys. */
   keyPrefix: string;
-  /** Requests per `durationS` that may go on for ever. */
+  /** Sustained number of requests per `durationS` seconds. */
   points: number;
   durationS: number;
-  /** Requests at most in one `durationS`, as long as there is credit for a burst. */
+  /** Maximum number of requests in a single window of `durationS` seconds while there is credit for a burst. */
   burst: number;
 }
 
-/** Credit for bursts comes back over this many windows, so that a steady caller stays near `points`. */
+/** Credit for bursts is restored over this many windows, so that a steady caller stays near `points`. */
 const BURST_WINDOWS = 10;
 
-/** Counts in Redis, so that all web processes share one limit. */
+/** Returns a counter in Redis, so that all web processes share one limit. */
 export function createKeyRateLimiter(redis: Redis | Cluster, options: KeyRateOptions): Consume {
   const { keyPrefix, points, durationS, burst } = options;
   const limiter = (name: string, limit: number, duration: number) =>
@@ -70,7 +71,7 @@ export function createKeyRateLimiter(redis: Redis | Cluster, options: KeyRateOpt
       keyPrefix: `${keyPrefix}:${name}`,
       points: limit,
       duration,
-      // A client that waits for its connection would hold the request instead of failing.
+      // Without this, a request would wait for the connection to Redis instead of failing.
       rejectIfRedisNotReady: true,
     });
   const bursty = new BurstyRateLimiter(
@@ -87,9 +88,10 @@ export function createKeyRateLimiter(redis: Redis | Cluster, options: KeyRateOpt
   return async key => {
     try {
       return stateOf(true, await bursty.consume(key));
-    } catch (refusal) {
-      if (refusal instanceof RateLimiterRes) return stateOf(false, refusal);
-      throw refusal;
+    } catch (thrown) {
+      // The limiter throws its state if the limit is exceeded, and an Error if Redis fails.
+      if (thrown instanceof RateLimiterRes) return stateOf(false, thrown);
+      throw thrown;
     }
   };
 }

@@ -2,12 +2,15 @@ import { bodyParser } from "@koa/bodyparser";
 import type { Context } from "koa";
 import { AppError, type FieldError } from "../lib/errors.ts";
 
-/** Deeper than any configuration; deeper still, code that walks a value by recursion would end in a stack overflow. */
+/** More than any configuration needs; code that walks a much deeper value recursively would overflow its stack. */
 const MAX_DEPTH = 50;
 
 const METHODS = ["POST", "PUT", "PATCH", "DELETE"];
 
-/** Reads a JSON object of at most `maxBytes` (after decompression). GET bodies are not looked at. */
+/**
+ * Reads the request body, which must be a JSON object; returns `{}` if there is none. The body of a GET is ignored.
+ * Throws `invalid`, `too-large` (more than `maxBytes` after decompression) or `unsupported-media-type`.
+ */
 export type ReadBody = (ctx: Context) => Promise<Record<string, unknown>>;
 
 const invalidBody = (message: string, path = ""): AppError => {
@@ -15,19 +18,20 @@ const invalidBody = (message: string, path = ""): AppError => {
   return new AppError("invalid", `${path || "the body"} ${message}`, { fields: [field] });
 };
 
-/** What the parser threw, by its status: its words may quote the body. */
+/** Translates the parser's error by its status, because its message may quote the body. */
 function translate(error: unknown, maxBytes: number): unknown {
   const status = error instanceof Error && "status" in error ? error.status : undefined;
-  if (status === 413) return new AppError("too-large", `the body is over ${maxBytes} bytes`);
+  if (status === 413) return new AppError("too-large", `the body is larger than ${maxBytes} bytes`);
   if (status === 415) return new AppError("unsupported-media-type", "the body's encoding is not supported");
-  // A broken compressed body fails in zlib, which knows no status.
+  // A corrupt compressed body fails in zlib, whose errors have no status.
   const isZlib = error instanceof Error && "code" in error && String(error.code).startsWith("Z_");
-  if (status === 400 || isZlib)
-    return invalidBody("is no valid JSON object, or holds a key such as __proto__");
+  if (status === 400 || isZlib) {
+    return invalidBody("must be a JSON object without keys such as __proto__");
+  }
   return error;
 }
 
-/** Refuses what no store could keep: too deep a nesting, and NUL in a key. Walks without recursion. */
+/** Throws `invalid` for a body that no store can hold: nested too deeply, or a key with NUL. Does not recurse. */
 function checkShape(body: object): void {
   let level: object[] = [body];
   for (let depth = 0; level.length > 0; depth++) {
@@ -35,7 +39,7 @@ function checkShape(body: object): void {
     const next: object[] = [];
     for (const value of level) {
       for (const [key, inner] of Object.entries(value)) {
-        if (key.includes("\0")) throw invalidBody("holds a key with a NUL character");
+        if (key.includes("\0")) throw invalidBody("contains a key with a NUL character");
         if (typeof inner === "object" && inner !== null) next.push(inner);
       }
     }
@@ -43,6 +47,7 @@ function checkShape(body: object): void {
   }
 }
 
+/** Returns a reader for bodies of at most `maxBytes` bytes. */
 export function createReadBody(maxBytes: number): ReadBody {
   const parse = bodyParser({ enableTypes: ["json"], parsedMethods: METHODS, jsonLimit: maxBytes });
   return async ctx => {
@@ -52,7 +57,7 @@ export function createReadBody(maxBytes: number): ReadBody {
       headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
     if (isEmpty) return {};
     if (!ctx.is("application/json")) {
-      throw new AppError("unsupported-media-type", "a request body needs Content-Type: application/json");
+      throw new AppError("unsupported-media-type", "a request body must have Content-Type: application/json");
     }
     try {
       await parse(ctx, async () => {});

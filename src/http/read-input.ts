@@ -1,14 +1,15 @@
 import type { Context } from "koa";
 import { Type } from "typebox";
 import { AppError, type FieldError, notFound } from "../lib/errors.ts";
+import type { PageRequest } from "../store/page.ts";
 import { type FieldFilter, readFieldFilter, responseFields } from "./fields.ts";
-import { type PageRequest, readPage } from "./pagination.ts";
+import { readPage } from "./pagination.ts";
 import type { ReadBody } from "./read-body.ts";
 import { queryParametersOf } from "./request-parameters.ts";
 import type { AnyRoute } from "./route.ts";
 import { type Check, type Coerce, compileCheck, compileCoerce } from "./validate.ts";
 
-/** Everything a caller sent, checked against the route's declaration. */
+/** Everything that a caller sent, checked against the route's declaration. */
 export interface Input {
   params: Record<string, string>;
   query: Record<string, unknown>;
@@ -22,66 +23,71 @@ export type ReadInput = (ctx: Context, params: Record<string, string>) => Promis
 
 const closed = (schema: object): object => ({ ...schema, additionalProperties: false });
 
-/** One problem for all that is wrong; the detail tells the first few. */
-function refuse(errors: FieldError[]): AppError {
-  const told = errors.slice(0, 3).map(error => `${error.path} ${error.message}`.trim());
-  const rest = errors.length - told.length;
-  return new AppError("invalid", `${told.join("; ")}${rest > 0 ? `; and ${rest} more` : ""}`, {
-    fields: errors,
-  });
+/** Returns one error for all invalid parameters and fields; its message describes the first three. */
+function invalidInput(errors: FieldError[]): AppError {
+  const first = errors.slice(0, 3).map(error => `${error.path} ${error.message}`.trim());
+  const more = errors.length - first.length;
+  const message = first.join("; ") + (more > 0 ? `; and ${more} more` : "");
+  return new AppError("invalid", message, { fields: errors });
 }
 
-/** The pairs of a query string; a name given twice is an error, since either value could be meant. */
+/** Parses a query string. A parameter given twice is an error, because either value could be meant. */
 function readQueryString(text: string): { given: Map<string, string>; errors: FieldError[] } {
   const given = new Map<string, string>();
   const errors: FieldError[] = [];
   try {
     decodeURIComponent(text.replaceAll("+", " "));
   } catch {
-    errors.push({ in: "query", path: "", message: "the query string is not percent-encoded UTF-8" });
+    errors.push({ in: "query", path: "", message: "the query string is not valid percent-encoded UTF-8" });
   }
   for (const [name, value] of new URLSearchParams(text)) {
     if (given.has(name)) errors.push({ in: "query", path: name, message: "is given more than once" });
-    if (value.includes("\0")) errors.push({ in: "query", path: name, message: "holds a NUL character" });
+    if (value.includes("\0")) errors.push({ in: "query", path: name, message: "contains a NUL character" });
     given.set(name, value);
   }
   return { given, errors: errors.slice(0, 20) };
 }
 
-/** A path that can't name anything is refused; one that merely fits no id is absent, as any other stranger's. */
+/**
+ * Throws `invalid` for a path parameter that can't be an id at all, and `not-found` for one that does not match the
+ * route's schema: such an id does not exist.
+ */
 function checkParams(params: Record<string, string>, check: Check, route: AnyRoute): void {
   for (const [path, value] of Object.entries(params)) {
-    if (value.includes("\0")) throw refuse([{ in: "path", path, message: "holds a NUL character" }]);
+    if (value.includes("\0")) throw invalidInput([{ in: "path", path, message: "contains a NUL character" }]);
   }
   if (check(params).length > 0) throw notFound(route.access.kind === "resource" ? route.access.what : "path");
 }
 
-interface Permits {
-  fromQuery: Map<string, string>;
-  fromBody: Record<string, unknown>;
-}
-
-/** Query parameters may stand in the body too; the query string wins (design.md, "REST decisions"). */
-function splitPlaces({ fromQuery, fromBody }: Permits, coerce: Map<string, Coerce>) {
-  const entries = Object.entries(fromBody);
-  const moved = entries.filter(([name]) => coerce.has(name) && !fromQuery.has(name));
+/**
+ * Separates the query parameters of a request from its body fields. Query parameters may also be given in the body; the
+ * query string wins (docs/rest-api.md#common-parameters).
+ */
+function separateParameters(
+  queryString: Map<string, string>,
+  jsonBody: Record<string, unknown>,
+  coerce: Map<string, Coerce>,
+) {
+  const fields = Object.entries(jsonBody);
+  const inBody = fields.filter(([name]) => coerce.has(name) && !queryString.has(name));
   const typed = (name: string, value: unknown) =>
     typeof value === "string" ? (coerce.get(name)?.(value) ?? value) : value;
   return {
-    // Entries, never assignment: `__proto__` stays a plain unknown name.
-    query: Object.fromEntries([...moved, ...fromQuery].map(([name, value]) => [name, typed(name, value)])),
-    body: Object.fromEntries(entries.filter(([name]) => !coerce.has(name))),
-    isMoved: (name: string) => moved.some(([other]) => other === name),
+    // `fromEntries` and never assignment, so that `__proto__` is an unknown name like any other.
+    query: Object.fromEntries([...inBody, ...queryString].map(([name, value]) => [name, typed(name, value)])),
+    body: Object.fromEntries(fields.filter(([name]) => !coerce.has(name))),
+    isInBody: (name: string) => inBody.some(([other]) => other === name),
   };
 }
 
-const textsOf = (query: Record<string, unknown>): Record<string, string> =>
+/** Returns the parameters with a string as their value. */
+const stringsOf = (query: Record<string, unknown>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(query).filter((pair): pair is [string, string] => typeof pair[1] === "string"),
   );
 
-/** Runs what throws a 400 of its own, and keeps its fields beside the others'. */
-function collect<T>(errors: FieldError[], read: () => T, otherwise: T): T {
+/** Calls `read`; if it throws `invalid`, adds the fields of that error to `errors` and returns `otherwise`. */
+function collectErrors<T>(errors: FieldError[], read: () => T, otherwise: T): T {
   try {
     return read();
   } catch (error) {
@@ -91,7 +97,7 @@ function collect<T>(errors: FieldError[], read: () => T, otherwise: T): T {
   }
 }
 
-/** Compiles a route's schemas once; the reader throws one 400 that names every wrong parameter and field. */
+/** Returns a reader of a route's input, which throws one `invalid` that lists every wrong parameter and field. */
 export function compileInput(route: AnyRoute, readBody: ReadBody): ReadInput {
   const querySchema = queryParametersOf(route);
   const known = responseFields(route.response);
@@ -105,19 +111,19 @@ export function compileInput(route: AnyRoute, readBody: ReadBody): ReadInput {
   return async (ctx, params) => {
     checkParams(params, checkPath, route);
     const { given, errors } = readQueryString(ctx.querystring);
-    const { query, body, isMoved } = splitPlaces({ fromQuery: given, fromBody: await readBody(ctx) }, coerce);
+    const { query, body, isInBody } = separateParameters(given, await readBody(ctx), coerce);
     const queryErrors = checkQuery(query).map(error =>
-      isMoved(error.path.split(".")[0] ?? "") ? { ...error, in: "body" as const } : error,
+      isInBody(error.path.split(".")[0] ?? "") ? { ...error, in: "body" as const } : error,
     );
     errors.push(...queryErrors, ...checkBody(body));
-    const texts = textsOf(query);
-    const { filter, errors: filterErrors } = readFieldFilter(texts, known);
+    const strings = stringsOf(query);
+    const { filter, errors: filterErrors } = readFieldFilter(strings, known);
     errors.push(...filterErrors);
     const limit = typeof query.limit === "number" ? query.limit : undefined;
-    const paging = route.response.kind === "page" ? { ...texts, ...(limit && { limit }) } : {};
+    const paging = route.response.kind === "page" ? { ...strings, ...(limit && { limit }) } : {};
     const options = route.response.kind === "page" ? route.response : {};
-    const page = collect(errors, () => readPage(paging, options), { limit: 1 });
-    if (errors.length > 0) throw refuse(errors);
-    return { params, query, body, page, filter, ...(texts.org_id && { orgId: texts.org_id }) };
+    const page = collectErrors(errors, () => readPage(paging, options), { limit: 1 });
+    if (errors.length > 0) throw invalidInput(errors);
+    return { params, query, body, page, filter, ...(strings.org_id && { orgId: strings.org_id }) };
   };
 }

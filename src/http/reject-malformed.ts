@@ -2,14 +2,15 @@ import { randomUUID } from "node:crypto";
 import type { Duplex } from "node:stream";
 import { PROBLEMS } from "./problem.ts";
 
-/** What Node's parser gives up on, before there is a request that the app could response. */
+/** Returns the kind of problem for an error of Node's HTTP parser. */
 function codeOf(error: NodeJS.ErrnoException): "headers-too-large" | "invalid" {
   return error.code === "HPE_HEADER_OVERFLOW" ? "headers-too-large" : "invalid";
 }
 
 /**
- * Answers a request that is no HTTP, or whose head is too large, with a problem like any other (design.md, "Errors");
- * a server's `clientError` listener. The connection ends, since where the next request begins is unknown.
+ * Responds to a malformed HTTP request, or to one with headers that are too large, with a problem like any other
+ * (docs/design.md#errors). This is the `clientError` listener of the server: Node's parser rejects such a request
+ * before the app sees it. The connection is closed, because it is unknown where the next request begins.
  */
 export function rejectMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
@@ -18,7 +19,7 @@ export function rejectMalformed(error: NodeJS.ErrnoException, socket: Duplex): v
   }
   const code = codeOf(error);
   const { status, title } = PROBLEMS[code];
-  const detail = code === "invalid" ? "the request is no HTTP" : "the request line and headers are too large";
+  const detail = code === "invalid" ? "malformed HTTP request" : "the request line and headers are too large";
   const body = JSON.stringify({ type: `/docs/errors#${code}`, title, status, detail, error: detail });
   const head = [
     `HTTP/1.1 ${status} ${title}`,

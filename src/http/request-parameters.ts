@@ -2,26 +2,27 @@ import { type TObject, type TProperties, Type } from "typebox";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "./pagination.ts";
 import type { AnyRoute } from "./route.ts";
 
-/** Accepted on every route but public ones (rest-api.md section 4.1). */
+/** Accepted on every route except public ones (docs/rest-api.md#common-parameters). */
 const COMMON = {
   include: Type.Optional(
     Type.String({
       maxLength: 2000,
       description:
-        "Comma-separated fields of the response's objects to keep; the others are absent, required or not.",
+        "Comma-separated fields of the response's objects to include; all other fields are left out, even " +
+        "required ones.",
     }),
   ),
   exclude: Type.Optional(
     Type.String({
       maxLength: 2000,
-      description: "Comma-separated fields of the response's objects to leave out, required or not.",
+      description: "Comma-separated fields of the response's objects to leave out, even required ones.",
     }),
   ),
   org_id: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 100,
-      description: "Organization in which the operation takes effect.",
+      description: "Id of the organization in which the operation takes effect.",
     }),
   ),
 } satisfies TProperties;
@@ -30,13 +31,13 @@ const pagination = (defaultLimit: number) => ({
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: defaultLimit, description: "Page size." }),
   ),
-  after: Type.Optional(Type.String({ description: "Cursor: answers the items after it." })),
-  before: Type.Optional(Type.String({ description: "Cursor: answers the items just before it." })),
+  after: Type.Optional(Type.String({ description: "A cursor; the page starts with the item after it." })),
+  before: Type.Optional(Type.String({ description: "A cursor; the page ends with the item before it." })),
 });
 
 /**
- * All query parameters of a route, its own and the common ones. Throws for a wiring mistake: a name that is declared
- * twice could not be taken from a body without a guess.
+ * Returns the schema of all query parameters of a route, its own and the common ones. Throws for a mistake in the
+ * route: if a name were declared twice, it would be unclear which one a field of the body is.
  */
 export function queryParametersOf(route: AnyRoute): TObject {
   const own = route.query?.properties ?? {};
@@ -44,8 +45,9 @@ export function queryParametersOf(route: AnyRoute): TObject {
   const paging: TProperties =
     route.response.kind === "page" ? pagination(route.response.defaultLimit ?? DEFAULT_LIMIT) : {};
   for (const name of Object.keys(own)) {
-    if (name in common || name in paging)
-      throw new Error(`${route.id}: query parameter ${name} is a common one`);
+    if (name in common || name in paging) {
+      throw new Error(`${route.id}: query parameter ${name} is already a common parameter`);
+    }
   }
   const all = { ...own, ...paging, ...common };
   for (const name of Object.keys(route.body?.properties ?? {})) {

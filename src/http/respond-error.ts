@@ -3,7 +3,7 @@ import { notFound } from "../lib/errors.ts";
 import { problemOf } from "./problem.ts";
 import { requestState } from "./request-log.ts";
 
-/** Answers with the problem of `error`; what is no refusal of ours goes to the log with its cause. */
+/** Responds with the problem of `error`; an unexpected error is also logged with its cause. */
 export function respondProblem(ctx: Context, error: unknown): void {
   const { problem, headers } = problemOf(error);
   const state = requestState(ctx);
@@ -16,8 +16,8 @@ export function respondProblem(ctx: Context, error: unknown): void {
 }
 
 /**
- * The single exit for errors, right after `requestLog`. What nobody below has answered is a 404. Koa's own handler
- * (which drops headers and sends text) stays as the net below this one.
+ * Turns every error into a response; comes right after `requestLog`. A request that no middleware has handled becomes a
+ * 404. Koa's own error handler, which drops headers and sends plain text, is only reached if this one fails.
  */
 export function respondError(): Middleware {
   return async (ctx, next) => {

@@ -1,8 +1,9 @@
 import type { Readable } from "node:stream";
 import type { Static, TSchema } from "typebox";
-import type { CursorCodec, PageResult } from "./pagination.ts";
+import type { Page } from "../store/page.ts";
+import type { CursorCodec } from "./pagination.ts";
 
-/** `{data: <object>}` (rest-api.md, "Response envelopes"). */
+/** `{data: <object>}` (docs/rest-api.md#resources). */
 export interface DataResponse<Schema extends TSchema = TSchema> {
   kind: "data";
   status: number;
@@ -17,33 +18,33 @@ export interface ListResponse<Schema extends TSchema = TSchema> {
 }
 
 export interface PageOptions {
-  /** How a row's id is written as a cursor; base64url of the id unless told. */
+  /** Converts row ids to cursors; base64url by default. */
   cursor?: CursorCodec;
-  /** Page size when the request names none; 10 unless told. */
+  /** Page size if the request has no `limit`; 10 by default. */
   defaultLimit?: number;
 }
 
-/** `{page_info, data: [<object>, …]}`; the route takes `limit`, `after` and `before`. */
+/** `{page_info, data: [<object>, …]}`; the route accepts `limit`, `after` and `before`. */
 export interface PageResponse<Schema extends TSchema = TSchema> extends PageOptions {
   kind: "page";
   status: number;
   schema: Schema;
 }
 
-/** No body at all. */
+/** No body. */
 export interface EmptyResponse {
   kind: "empty";
   status: number;
 }
 
-/** A request taken on and not done yet: an empty body, or `{data}` when there is something to say. */
+/** A request that was accepted and is not done yet: no body, or `{data}` if there is a schema. */
 export interface AcceptedResponse<Schema extends TSchema | undefined = TSchema | undefined> {
   kind: "accepted";
   status: number;
   schema: Schema;
 }
 
-/** A body that is no envelope: server-sent events, a file. */
+/** A body without an envelope: server-sent events, a file. */
 export interface StreamResponse {
   kind: "stream";
   status: number;
@@ -58,22 +59,22 @@ export type ResponseSpec =
   | AcceptedResponse
   | StreamResponse;
 
-// biome-ignore lint/suspicious/noConfusingVoidType: so that a handler may end in a call that returns nothing
+// biome-ignore lint/suspicious/noConfusingVoidType: lets a handler end with a call that returns nothing
 type Nothing = void;
 
-/** What the handler of a route with this response returns. */
-export type ResponseResult<A> =
-  A extends DataResponse<infer S>
+/** The return type of the handler of a route with this response. */
+export type ResponseResult<Spec> =
+  Spec extends DataResponse<infer S>
     ? Static<S>
-    : A extends ListResponse<infer S>
+    : Spec extends ListResponse<infer S>
       ? Static<S>[]
-      : A extends PageResponse<infer S>
-        ? PageResult<Static<S>>
-        : A extends AcceptedResponse<infer S>
+      : Spec extends PageResponse<infer S>
+        ? Page<Static<S>>
+        : Spec extends AcceptedResponse<infer S>
           ? S extends TSchema
             ? Static<S>
             : Nothing
-          : A extends StreamResponse
+          : Spec extends StreamResponse
             ? Readable | Buffer | string
             : Nothing;
 

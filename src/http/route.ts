@@ -2,28 +2,31 @@ import type { Context } from "koa";
 import type { Static, TObject } from "typebox";
 import type { ErrorCode } from "../lib/errors.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { PageRequest } from "./pagination.ts";
+import type { PageRequest } from "../store/page.ts";
 import type { ResponseResult, ResponseSpec } from "./response.ts";
 
-/** Who an API key belongs to. */
+/** The user that an API key belongs to. */
 export interface Caller {
   userId: string;
   keyId: string;
-  /** Organizations the user is a member of. */
+  /** Organizations that the user is a member of. */
   orgIds: string[];
 }
 
-/** Who may call a route and what it acts on (rest-api.md section 4.1, "Organization rules"; design.md, guarantee 6). */
+/** Who may call a route and what it acts on (docs/rest-api.md#organizations, docs/design.md#guarantee-6). */
 export type Access<Deps, Resource> =
-  /** No key: the description and its page. */
+  /** Needs no API key, such as the OpenAPI document. */
   | { kind: "public" }
-  /** Acts on the caller itself: `/users/me…`. */
+  /** Acts on the caller itself, such as `/users/me`. */
   | { kind: "caller" }
-  /** Acts in `org_id` when given, else for the caller. */
+  /** Acts in the organization `org_id` if it is given, otherwise in the account of the caller. */
   | { kind: "owner" }
-  /** The path names `{org_id}`; to others than its members it is absent. */
+  /** Acts in the organization that the path names as `{org_id}`; for anybody but its members it does not exist. */
   | { kind: "member" }
-  /** The path names a thing, by `{id}` unless `param` tells another; `load` gives null when no owner of `owners` has it. */
+  /**
+   * Acts on the resource that the path names, by `{id}` unless `param` names another parameter. `load` returns null if
+   * none of `owners` owns it. `what` is the kind of resource for messages.
+   */
   | {
       kind: "resource";
       what: string;
@@ -33,7 +36,7 @@ export type Access<Deps, Resource> =
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** `{name}`s of a path. */
+/** Names of the parameters of a path: `{name}`. */
 type ParamName<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParamName<Rest>
   : never;
@@ -47,23 +50,23 @@ export interface RouteRequest<Deps, Params, Query, Body, Resource> {
   params: Params;
   query: Query;
   body: Body;
-  /** Throws on a public route. */
+  /** Reading it throws on a public route. */
   caller: Caller;
-  /** For whom the request acts: the organization of the path or of `org_id`, else the caller's user. */
+  /** The account that the request acts for: the organization of the path or of `org_id`, otherwise the user. */
   owner: string;
-  /** Whose things it may touch: that organization only, else the user and all its organizations. */
+  /** The accounts whose resources it may access: that organization, otherwise the user and all its organizations. */
   owners: string[];
   resource: Resource;
-  /** Of a route with a paginated response; the default page otherwise. */
+  /** The requested page, if the response is paginated. */
   page: PageRequest;
   ctx: Context;
   requestId: string;
   log: Logger;
 }
 
-interface RouteDescription<Path extends string, A extends ResponseSpec> {
+interface RouteDescription<Path extends string, Spec extends ResponseSpec> {
   method: Method;
-  /** Such as `/sources/{id}/events`, without the prefix and without a trailing slash (both forms are served). */
+  /** Such as `/sources/{id}/events`, without prefix and trailing slash (it is served with and without the slash). */
   path: Path;
   /** The OpenAPI operation id; unique. */
   id: string;
@@ -71,25 +74,25 @@ interface RouteDescription<Path extends string, A extends ResponseSpec> {
   summary: string;
   /** Markdown. */
   description?: string;
-  response: A;
-  /** What it may response beyond what every route may (400, 401, 404 where the access rule says so, 413, 415, 429, 5xx). */
+  response: Spec;
+  /** Errors of this route besides those that any route may have (400, 401, 404, 413, 415, 429, 5xx). */
   errors?: readonly ErrorCode[];
 }
 
-/** One route: the router, the checks, the types, the authorization and its OpenAPI operation all come from this. */
+/** One route; its checks, types, authorization and OpenAPI operation are all derived from this declaration. */
 export interface RouteSpec<
   Deps,
   Path extends string,
   Params extends TObject,
   Query extends TObject,
   Body extends TObject,
-  A extends ResponseSpec,
+  Spec extends ResponseSpec,
   Resource,
-> extends RouteDescription<Path, A> {
+> extends RouteDescription<Path, Spec> {
   access: Access<Deps, Resource>;
-  /** Describes or narrows the path's parameters, which are texts without it; a value that does not fit answers 404. */
+  /** Describes or narrows the path's parameters, which are strings otherwise; a value that does not match is a 404. */
   params?: Params;
-  /** Also taken from a JSON body, where the query string wins. */
+  /** Query parameters; they may also be given in a JSON body, and the query string wins. */
   query?: Query;
   body?: Body;
   example?: {
@@ -101,15 +104,15 @@ export interface RouteSpec<
   };
   handler: (
     request: RouteRequest<Deps, PathParams<Path> & Static<Params>, Static<Query>, Static<Body>, Resource>,
-  ) => Promise<ResponseResult<A>>;
+  ) => Promise<ResponseResult<Spec>>;
 }
 
-/** The request of a route whose schemas are not known by type any more. */
+/** The request of a route whose schema types have been erased. */
 export type AnyRequest<Deps> = RouteRequest<Deps, Record<string, string>, unknown, unknown, unknown>;
 
 /**
- * A route as the router and the description see it. A list that needs several dependencies is an
- * `AnyRoute<Platform>[]`; `AnyRoute` alone fits every route, for code that calls no handler.
+ * A route with its schema types erased, for the router and the OpenAPI document. `AnyRoute<Platform>[]` is a list of
+ * routes with different dependencies. `AnyRoute` without a parameter is any route, for code that calls no handler.
  */
 export interface AnyRoute<Deps = never> extends RouteDescription<string, ResponseSpec> {
   access: Access<Deps, unknown>;
@@ -120,17 +123,20 @@ export interface AnyRoute<Deps = never> extends RouteDescription<string, Respons
   handler: (request: AnyRequest<Deps>) => Promise<unknown>;
 }
 
-/** `const route = routeFor<Pick<Platform, "mongo">>()`: declares routes whose handlers are given these dependencies. */
+/**
+ * Returns a function that declares routes whose handlers receive these dependencies:
+ * `const route = routeFor<Pick<Platform, "mongo">>()`.
+ */
 export function routeFor<Deps>() {
   return <
     const Path extends string,
-    A extends ResponseSpec,
+    Spec extends ResponseSpec,
     Params extends TObject = NoFields,
     Query extends TObject = NoFields,
     Body extends TObject = NoFields,
     Resource = undefined,
   >(
-    spec: RouteSpec<Deps, Path, Params, Query, Body, A, Resource>,
-    // The router hands each handler what its own schemas have checked, so the erased form is sound.
+    spec: RouteSpec<Deps, Path, Params, Query, Body, Spec, Resource>,
+    // The router passes each handler only input that the route's own schemas have checked, so erasing types is sound.
   ): AnyRoute<Deps> => spec as unknown as AnyRoute<Deps>;
 }

@@ -12,35 +12,35 @@ import { compileResponseCheck, sendResponse } from "./send-response.ts";
 
 export interface RouterOptions<Deps> {
   deps: Deps;
-  /** Such as `/v1`. */
+  /** Path prefix of all routes, such as `/v1`. */
   prefix: string;
   authenticate: Authenticate;
-  /** 1 MB unless told. */
+  /** 1 MB by default. */
   maxBodyBytes?: number;
-  /** For tests: an response that does not fit its declaration becomes a 500. */
+  /** For tests: a response that does not match its declaration becomes a 500. */
   checkResponses?: boolean;
-  /** Counts a request of an API key; throws when it is one too many. */
+  /** Counts a request of an API key; throws `rate-limited` if it exceeds the limit. */
   rateLimit?: RateLimit;
   /** Serves `Idempotency-Key` on POST. */
   idempotency?: Idempotency;
 }
 
-const NOBODY: Scope = { owner: "", owners: [] };
+const NO_ACCOUNTS: Scope = { owner: "", owners: [] };
 
-/** A public route has no caller: whoever asks for it has declared the wrong access. */
+/** Throws on a public route, which has no caller: a handler that needs one has declared the wrong access. */
 function callerOf(caller: Caller | undefined, route: AnyRoute): Caller {
   if (!caller) throw new Error(`${route.id} is public and has no caller`);
   return caller;
 }
 
-/** Serves one route, in this order: key, rate, input, organization, resource, handler. */
+/** Returns the handler of one route. Its order: API key, rate limit, input, organization, resource, route handler. */
 function serve<Deps>(route: AnyRoute<Deps>, options: RouterOptions<Deps>, readBody: ReadBody) {
   const readInput = compileInput(route, readBody);
   const check = options.checkResponses ? compileResponseCheck(route.id, route.response) : undefined;
 
-  const act = async (ctx: Context, input: Input, caller: Caller | undefined) => {
+  const respond = async (ctx: Context, input: Input, caller: Caller | undefined) => {
     const { requestId, log } = requestState(ctx);
-    const scope = caller ? scopeOf(route, caller, input) : NOBODY;
+    const scope = caller ? scopeOf(route, caller, input) : NO_ACCOUNTS;
     const resource = await loadResource(route, options.deps, input.params, scope.owners);
     const { params, query, body, page } = input;
     const handle = async () => {
@@ -74,7 +74,7 @@ function serve<Deps>(route: AnyRoute<Deps>, options: RouterOptions<Deps>, readBo
   return async (ctx: RouterContext) => {
     const state = requestState(ctx);
     state.route = options.prefix + route.path;
-    // Answers belong to the bearer of a key; no cache on the way may keep them.
+    // Responses are private to the caller, so no cache on the way may store them.
     ctx.set("Cache-Control", "no-store");
     let caller: Caller | undefined;
     if (route.access.kind !== "public") {
@@ -82,11 +82,11 @@ function serve<Deps>(route: AnyRoute<Deps>, options: RouterOptions<Deps>, readBo
       state.userId = caller.userId;
       await options.rateLimit?.(ctx, caller.keyId);
     }
-    await act(ctx, await readInput(ctx, { ...ctx.params }), caller);
+    await respond(ctx, await readInput(ctx, { ...ctx.params }), caller);
   };
 }
 
-/** `/things/{id}` in the router's own spelling; `$errors` may come percent-encoded. */
+/** Converts `/things/{id}` to the router's patterns; `$errors` in a path may be percent-encoded. */
 function patterns(prefix: string, path: string): string[] {
   const pattern = prefix + path.replaceAll(/\{(\w+)\}/g, ":$1");
   return pattern.includes("$") ? [pattern, pattern.replaceAll("$", "%24")] : [pattern];
@@ -94,16 +94,18 @@ function patterns(prefix: string, path: string): string[] {
 
 const parameterCount = (route: { path: string }) => route.path.split("{").length;
 
-/** A path that exists is not served by this method: OPTIONS hears which are, all others are refused with them. */
-function refuseMethod(ctx: Context, methods: Set<string>): void {
+/** Responds to a method that the path does not support: OPTIONS lists the supported ones, any other is rejected. */
+function rejectMethod(ctx: Context, methods: Set<string>): void {
   ctx.set("Allow", [...methods, "OPTIONS"].join(", "));
-  if (ctx.method !== "OPTIONS") throw new AppError("method-not-allowed", `${ctx.method} is not served here`);
+  if (ctx.method !== "OPTIONS") {
+    throw new AppError("method-not-allowed", `this path does not support ${ctx.method}`);
+  }
   ctx.status = 204;
 }
 
 /**
- * One middleware for all routes; what it does not know goes on to the next. Needs `requestLog` and `respondError`
- * before it. Throws for two routes of one id, or one method and path: a wiring mistake.
+ * Returns one middleware for all routes; requests for other paths are passed on. Needs `requestLog` and `respondError`
+ * before it. Throws if two routes have the same id, or the same method and path.
  */
 export function createRouter<Deps>(
   routes: readonly AnyRoute<Deps>[],
@@ -111,12 +113,12 @@ export function createRouter<Deps>(
 ): Middleware {
   const router = new Router({ sensitive: true });
   const readBody = createReadBody(options.maxBodyBytes ?? 1024 * 1024);
-  const seen = new Set<string>();
-  // Fixed paths before those with parameters, so that the order of the list does not matter.
+  const declared = new Set<string>();
+  // Paths without parameters come first, so that the order of the list does not matter.
   for (const route of [...routes].sort((a, b) => parameterCount(a) - parameterCount(b))) {
     for (const name of [route.id, `${route.method} ${route.path.replaceAll(/\{\w+\}/g, "{}")}`]) {
-      if (seen.has(name)) throw new Error(`${name} is declared twice`);
-      seen.add(name);
+      if (declared.has(name)) throw new Error(`${name} is declared twice`);
+      declared.add(name);
     }
     router.register(patterns(options.prefix, route.path), [route.method], serve(route, options, readBody));
   }
@@ -124,6 +126,6 @@ export function createRouter<Deps>(
   return (ctx, next) =>
     dispatch(ctx as RouterContext, () => {
       const methods = new Set(router.match(ctx.path, ctx.method).path.flatMap(layer => layer.methods));
-      return methods.size > 0 ? Promise.resolve(refuseMethod(ctx, methods)) : next();
+      return methods.size > 0 ? Promise.resolve(rejectMethod(ctx, methods)) : next();
     });
 }

@@ -1,21 +1,22 @@
 import type { Context } from "koa";
 import type { TSchema } from "typebox";
+import type { Page } from "../store/page.ts";
 import { type FieldFilter, filterFields, responseFields } from "./fields.ts";
-import { type PageResult, pageEnvelope } from "./pagination.ts";
+import { pageEnvelope } from "./pagination.ts";
 import type { ResponseSpec } from "./response.ts";
 import { compileCheck } from "./validate.ts";
 
-/** Throws when an object of an response is not what the route declares. */
+/** Throws if an object of a response does not match the declared schema. */
 export type CheckResponse = (result: unknown) => void;
 
-/** The objects that an response's schema describes, one by one. */
+/** Returns the objects of a response that its schema describes. */
 function objectsOf(response: ResponseSpec, result: unknown): unknown[] {
   if (response.kind === "list") return result as unknown[];
-  if (response.kind === "page") return (result as PageResult<unknown>).rows;
+  if (response.kind === "page") return (result as Page<unknown>).rows;
   return [result];
 }
 
-/** For tests: what a client would see has to fit the declared schema, and to hold no field beyond it. */
+/** For tests: returns a check that a response matches its declared schema and has no other fields. */
 export function compileResponseCheck(routeId: string, response: ResponseSpec): CheckResponse {
   const schema: TSchema | undefined = "schema" in response ? response.schema : undefined;
   if (!schema) return () => {};
@@ -23,39 +24,39 @@ export function compileResponseCheck(routeId: string, response: ResponseSpec): C
   const known = responseFields(response) ?? new Set();
   return result => {
     for (const object of objectsOf(response, result)) {
-      const seen: unknown = JSON.parse(JSON.stringify(object ?? null));
-      const wrong = check(seen).map(error => `${error.path} ${error.message}`);
-      const extra = known.size > 0 ? Object.keys(seen ?? {}).filter(name => !known.has(name)) : [];
-      const difference = [...wrong, ...extra.map(name => `${name} is not declared`)].join("; ");
-      if (difference) throw new Error(`${routeId} answers otherwise than declared: ${difference}`);
+      const sent: unknown = JSON.parse(JSON.stringify(object ?? null));
+      const errors = check(sent).map(error => `${error.path} ${error.message}`);
+      const extra = known.size > 0 ? Object.keys(sent ?? {}).filter(name => !known.has(name)) : [];
+      const difference = [...errors, ...extra.map(name => `${name} is not declared`)].join("; ");
+      if (difference) throw new Error(`the response of ${routeId} does not match its schema: ${difference}`);
     }
   };
 }
 
-/** An empty text, since Koa turns the status of a null body into 204; then without the type that Koa gives a text. */
-function sendNothing(ctx: Context): void {
+/** Sends an empty string, because Koa turns a null body into a 204; removes the content type that Koa then sets. */
+function sendEmptyBody(ctx: Context): void {
   ctx.body = "";
   ctx.type = "";
 }
 
-/** Writes a handler's result in its envelope (rest-api.md, "Response envelopes"), with the fields the caller wants. */
+/** Sends a handler's result in its envelope (docs/rest-api.md#resources), with the fields that `filter` selects. */
 export function sendResponse(
   ctx: Context,
   response: ResponseSpec,
   result: unknown,
   filter: FieldFilter,
 ): void {
-  const wanted = (value: unknown) => filterFields(value, filter);
+  const filtered = (value: unknown) => filterFields(value, filter);
   switch (response.kind) {
     case "data":
-      ctx.body = { data: wanted(result) };
+      ctx.body = { data: filtered(result) };
       return;
     case "list":
-      ctx.body = { data: (result as unknown[]).map(wanted) };
+      ctx.body = { data: (result as unknown[]).map(filtered) };
       return;
     case "page": {
-      const found = result as PageResult<unknown>;
-      ctx.body = pageEnvelope({ ...found, rows: found.rows.map(wanted) }, response.cursor);
+      const page = result as Page<unknown>;
+      ctx.body = pageEnvelope({ ...page, rows: page.rows.map(filtered) }, response.cursor);
       return;
     }
     case "stream":
@@ -63,10 +64,10 @@ export function sendResponse(
       ctx.type = response.contentType;
       return;
     case "accepted":
-      if (response.schema) ctx.body = { data: wanted(result) };
-      else sendNothing(ctx);
+      if (response.schema) ctx.body = { data: filtered(result) };
+      else sendEmptyBody(ctx);
       return;
     case "empty":
-      sendNothing(ctx);
+      sendEmptyBody(ctx);
   }
 }

@@ -14,11 +14,11 @@ function newAjv(options: Options): Ajv {
 const checking = newAjv({ useDefaults: true });
 const coercing = newAjv({ coerceTypes: true });
 
-/** Past these an response would only echo what somebody sent to fill it. */
+/** Longer lists and paths would only echo the request. */
 const MAX_ERRORS = 50;
 const MAX_PATH_CHARS = 200;
 
-/** A copy without `$id`s: Ajv keeps one schema per id, and the same part may stand in many routes. */
+/** Returns a copy without `$id`s: Ajv accepts one schema per id, and the same part may be used in many routes. */
 function withoutIds(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutIds);
   if (typeof schema !== "object" || schema === null) return schema;
@@ -29,6 +29,7 @@ function withoutIds(schema: unknown): unknown {
   );
 }
 
+/** Returns the path of the field with the error, such as `configured_props.timer`. */
 function pathOf(error: ErrorObject): string {
   const steps = error.instancePath
     .split("/")
@@ -44,34 +45,35 @@ const article = (type: string) => (type === "null" ? type : `${/^[aio]/.test(typ
 const listOf = (values: unknown[]) =>
   values.map(value => (typeof value === "string" ? value : JSON.stringify(value))).join(", ");
 
-/** Names the branches of a union: its literals, or else its types. */
+/** Describes the branches of a union by their literals, or by their types. */
 function unionMessage(branches: { const?: unknown; type?: string }[]): string {
   if (branches.every(branch => "const" in branch)) {
     return `must be one of ${listOf(branches.map(branch => branch.const))}`;
   }
   const types = branches.map(branch => branch.type).filter(type => typeof type === "string");
   if (types.length === branches.length) return `must be ${[...new Set(types)].map(article).join(" or ")}`;
-  return "has none of the allowed forms";
+  return "does not match any of the allowed forms";
 }
 
-const MESSAGES: Record<string, (error: ErrorObject) => string> = {
+const MESSAGES: Record<string, (error: ErrorObject, location: FieldError["in"]) => string> = {
   required: () => "is required",
-  additionalProperties: () => "is not known",
+  additionalProperties: (_, location) => `is not a known ${location === "query" ? "parameter" : "field"}`,
   type: ({ params }) => `must be ${[params.type].flat().map(article).join(" or ")}`,
   const: ({ params }) => `must be ${listOf([params.allowedValue])}`,
   enum: ({ params }) => `must be one of ${listOf(params.allowedValues)}`,
   anyOf: ({ schema }) => unionMessage(schema as { type?: string }[]),
-  minimum: ({ params }) => `must be ${params.limit} or more`,
-  maximum: ({ params }) => `must be ${params.limit} or less`,
-  minLength: ({ params }) => (params.limit === 1 ? "must not be empty" : `needs ${params.limit} characters`),
+  minimum: ({ params }) => `must be at least ${params.limit}`,
+  maximum: ({ params }) => `must be at most ${params.limit}`,
+  minLength: ({ params }) =>
+    params.limit === 1 ? "must not be empty" : `must have at least ${params.limit} characters`,
   maxLength: ({ params }) => `must have at most ${params.limit} characters`,
-  minItems: ({ params }) => `needs ${params.limit} or more items`,
+  minItems: ({ params }) => `must have at least ${params.limit} items`,
   maxItems: ({ params }) => `must have at most ${params.limit} items`,
-  pattern: ({ params }) => `must match ${params.pattern}`,
+  pattern: ({ params }) => `must match the pattern ${params.pattern}`,
   format: ({ params }) => `must be a valid ${params.format}`,
 };
 
-/** Ajv lists the failures of every branch of a union beside the union's own; only the latter says something. */
+/** Removes the errors of the single branches of a union, which Ajv reports besides the error of the union itself. */
 function withoutBranches(errors: ErrorObject[]): ErrorObject[] {
   const unions = errors.filter(error => error.keyword === "anyOf");
   return errors.filter(
@@ -79,30 +81,31 @@ function withoutBranches(errors: ErrorObject[]): ErrorObject[] {
   );
 }
 
-/** Lists what is wrong with a value, in words for its sender; fills in defaults in place. */
+/** Returns what is wrong with a value, for its sender; an empty list if nothing is. Fills in defaults in place. */
 export type Check = (value: unknown) => FieldError[];
 
-/** Compiles a schema into a check; `where` is named in each of its errors. */
-export function compileCheck(schema: object, where: FieldError["in"]): Check {
+/** Compiles a schema into a check; `location` is the `in` of its errors. */
+export function compileCheck(schema: object, location: FieldError["in"]): Check {
   const validate = checking.compile(withoutIds(schema) as object);
   return value => {
     if (validate(value)) return [];
     return withoutBranches(validate.errors ?? [])
       .slice(0, MAX_ERRORS)
       .map(error => ({
-        in: where,
+        in: location,
         path: pathOf(error),
-        message: MESSAGES[error.keyword]?.(error) ?? error.message ?? "is invalid",
+        message: MESSAGES[error.keyword]?.(error, location) ?? error.message ?? "is invalid",
       }));
   };
 }
 
-/** Turns the text of a query string into the declared type; a text that can't be stays, for the check to refuse. */
+/** Converts a value of a query string to its declared type. Returns it unchanged if that is not possible. */
 export type Coerce = (text: string) => unknown;
 
-/** Ajv reads whatever `Number` does: `0x10`, `1e2`, blanks. Nobody means those. */
+/** Ajv accepts everything that `Number` does, such as `0x10`, `1e2` or spaces; the API does not. */
 const DECIMAL = /^-?[0-9]+(\.[0-9]+)?$/;
 
+/** Compiles the schema of one query parameter; the check that follows reports a value that was not converted. */
 export function compileCoerce(schema: TSchema): Coerce {
   const validate = coercing.compile({ type: "object", properties: { value: withoutIds(schema) } });
   const isNumber = ["integer", "number"].includes((schema as { type?: string }).type ?? "");

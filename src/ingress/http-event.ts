@@ -1,4 +1,4 @@
-/** What `run` is given for an HTTP request (runtime.md, "Events given to run"). */
+/** The event that `run` receives for an HTTP request (docs/component-api.md#events-given-to-run). */
 export interface HttpEvent {
   method: string;
   path: string;
@@ -12,7 +12,7 @@ export interface HttpEvent {
 
 export interface RawRequest {
   method: string;
-  /** Behind the endpoint's own part, beginning with `/`. */
+  /** The part of the path after the endpoint, starting with `/`. */
   path: string;
   search: URLSearchParams;
   headers: Record<string, string | string[] | undefined>;
@@ -21,11 +21,14 @@ export interface RawRequest {
   clientIp: string;
 }
 
-/** Set by routers on the way, not by the sender. */
+/** Headers that proxies set, not the sender. */
 const PROXY_HEADER =
   /^(x-forwarded-.*|forwarded|x-real-ip|x-request-id|x-request-start|via|connection|connect-time|total-route-time)$/;
 
-/** The event of a request: lower-case headers, the exact text, and the body parsed by its content type. */
+/**
+ * Returns the event of a request: headers in lower case, the exact text of the body, and the body parsed according to
+ * its content type.
+ */
 export async function httpEvent(request: RawRequest): Promise<HttpEvent> {
   const type = String(request.headers["content-type"] ?? "");
   const bodyRaw = request.body.toString("utf8");
@@ -47,10 +50,10 @@ export async function httpEvent(request: RawRequest): Promise<HttpEvent> {
 }
 
 async function parseBody(type: string, body: Buffer, text: string): Promise<unknown> {
-  // A type's name has no case; its parameters, such as a form's boundary, may.
+  // The media type is case-insensitive; its parameters, such as a form's boundary, may not be.
   const name = type.toLowerCase();
   if (body.length === 0) return name.includes("json") ? null : "";
-  // What does not parse as it claims stays text: the component decides, `bodyRaw` has all of it.
+  // A body that does not match its content type stays a string, for the component to decide about.
   try {
     if (/\bjson\b|\+json/.test(name)) return JSON.parse(text);
     if (name.startsWith("application/x-www-form-urlencoded")) return collect([...new URLSearchParams(text)]);
@@ -61,7 +64,7 @@ async function parseBody(type: string, body: Buffer, text: string): Promise<unkn
   return text;
 }
 
-/** A file as its name, type and text: `bodyRaw` is no place to find one. */
+/** Returns the fields of a form; a file is an object of its name, type and text. */
 async function readMultipart(type: string, body: Buffer): Promise<[string, unknown][]> {
   const form = await new Response(new Uint8Array(body), { headers: { "content-type": type } }).formData();
   return Promise.all(
@@ -76,7 +79,7 @@ async function readMultipart(type: string, body: Buffer): Promise<[string, unkno
   );
 }
 
-/** A name given once has its value, a name given more often a list. */
+/** Converts pairs to an object. A name that occurs once has its value, a name that occurs more often an array. */
 function collect<T>(pairs: [string, T][]): Record<string, T | T[]> {
   const lists = new Map<string, T[]>();
   for (const [name, value] of pairs) {

@@ -13,23 +13,27 @@ import type { RunItem } from "../queues/run-item.ts";
 import { loadCode } from "../runs/load-code.ts";
 import { INGRESS_PREFIX } from "../sources/endpoint.ts";
 import { httpEvent } from "./http-event.ts";
-import { answered, CORS, type IngressResponse, MAX_BODY_BYTES, taken } from "./response.ts";
+import { accepted, CORS, fromComponent, type IngressResponse, MAX_BODY_BYTES } from "./response.ts";
 
-type IngressPlatform = Pick<
+type Deps = Pick<
   Platform,
   "mongo" | "redis" | "keys" | "queues" | "runQueue" | "replies" | "clock" | "config"
 >;
 
-/** Takes requests for sources at `/in/<endpoint>/…`: makes the event, puts the run into the line, answers. */
-export function ingress(platform: IngressPlatform): Middleware {
+/**
+ * Returns the middleware that receives requests for sources at `/in/<endpoint>/…`. It converts a request to an event
+ * and appends a run to the run queue of the source. It responds at once, or waits for the component if its code may
+ * respond (docs/component-api.md#events-given-to-run).
+ */
+export function ingress(platform: Deps): Middleware {
   const limit = ingressLimit(platform);
-  const find = openLookup(platform);
-  const enqueue = openEntry(platform);
+  const findSource = createFindSource(platform);
+  const enqueue = createEnqueue(platform);
   return async (ctx, next) => {
     if (ctx.path !== INGRESS_PREFIX && !ctx.path.startsWith(`${INGRESS_PREFIX}/`)) return next();
     const [, endpoint = "", rest = ""] = /^\/[^/]+\/([^/]*)(.*)$/s.exec(ctx.path) ?? [];
     ctx.state.route = `${INGRESS_PREFIX}/{endpoint}`;
-    const source = await find(endpoint);
+    const source = await findSource(endpoint);
     if (!source) throw notFound("endpoint");
     await limit?.(ctx, source._id);
     ctx.set(CORS);
@@ -38,15 +42,18 @@ export function ingress(platform: IngressPlatform): Middleware {
       ctx.status = 204;
       return;
     }
-    await take(platform, { ctx, source, path: rest || "/", enqueue });
+    await handle(platform, { ctx, source, path: rest || "/", enqueue });
   };
 }
 
-/** Looked up, and enqueued, in one round trip for all requests that come at the same time. */
-const TOGETHER = 100;
+/** Requests that arrive at the same time share one query and one round trip to Redis; at most this many. */
+const BATCH_SIZE = 100;
 
-/** Never an response older than the request: what was deleted a moment ago is gone. */
-function openLookup(platform: IngressPlatform): (endpoint: string) => Promise<Source | null> {
+/**
+ * Returns a function that finds the active source of an endpoint, or null. Without a cache, so that a deleted or
+ * disabled source receives no further request.
+ */
+function createFindSource(platform: Deps): (endpoint: string) => Promise<Source | null> {
   return createBatcher(
     async (endpoints: string[]) => {
       const found = await Sources(platform.mongo)
@@ -55,21 +62,21 @@ function openLookup(platform: IngressPlatform): (endpoint: string) => Promise<So
       const byEndpoint = new Map(found.map(source => [source.endpoint, source]));
       return endpoints.map(endpoint => byEndpoint.get(endpoint) ?? null);
     },
-    { maxWeight: TOGETHER },
+    { maxWeight: BATCH_SIZE },
   );
 }
 
 type Enqueue = (entry: { sourceId: string; item: RunItem }) => Promise<void>;
 
-/** Throws as `enqueueRun` does. */
-function openEntry(platform: IngressPlatform): Enqueue {
-  const enter = createBatcher(
+/** Returns a function that enqueues a run, and throws as `enqueueRun` does. */
+function createEnqueue(platform: Deps): Enqueue {
+  const add = createBatcher(
     async (entries: { sourceId: string; item: RunItem }[]) => {
       const accepted = new Map<RunItem, boolean>();
       const bySource = groupBy(entries, entry => entry.sourceId);
       await Promise.all(
-        [...bySource].map(async ([sourceId, some]) => {
-          const items = some.map(({ item }) => item);
+        [...bySource].map(async ([sourceId, ofSource]) => {
+          const items = ofSource.map(({ item }) => item);
           for (const [i, ok] of (await enqueueRuns(platform, sourceId, items)).entries()) {
             accepted.set(items[i] as RunItem, ok);
           }
@@ -77,16 +84,16 @@ function openEntry(platform: IngressPlatform): Enqueue {
       );
       return entries.map(({ item }) => accepted.get(item) ?? false);
     },
-    // One at a time: requests keep the order in which they came.
-    { maxWeight: TOGETHER },
+    // One batch at a time, so that runs keep the order in which their requests arrived.
+    { maxWeight: BATCH_SIZE },
   );
   return async entry => {
-    if (!(await enter(entry))) throw runQueueIsFull();
+    if (!(await add(entry))) throw runQueueIsFull();
   };
 }
 
-/** Unlimited unless the installation says otherwise (design.md, "REST decisions"). */
-function ingressLimit({ redis, keys, config }: IngressPlatform): RateLimit | null {
+/** Returns the limit of each endpoint; null if the server has none, which is the default (docs/design.md#api). */
+function ingressLimit({ redis, keys, config }: Deps): RateLimit | null {
   const perSecond = config.ingressPerSecond;
   if (perSecond === 0) return null;
   const options = {
@@ -98,23 +105,23 @@ function ingressLimit({ redis, keys, config }: IngressPlatform): RateLimit | nul
   return rateLimit(createKeyRateLimiter(redis, options), "too many requests to this endpoint");
 }
 
-interface Taking {
+interface SourceRequest {
   ctx: Context;
   source: Source;
   path: string;
   enqueue: Enqueue;
 }
 
-async function take(platform: IngressPlatform, { ctx, source, path, enqueue }: Taking): Promise<void> {
+async function handle(platform: Deps, { ctx, source, path, enqueue }: SourceRequest): Promise<void> {
   const event = await httpEvent({
     method: ctx.method,
     path,
-    // Not from `ctx.URL`, which there is none of with a host that is none.
+    // Not `ctx.URL`, which is empty if the Host header is invalid.
     search: new URLSearchParams(ctx.search),
     headers: ctx.headers,
     body: await readBody(ctx),
     url: `${platform.config.publicUrl}${ctx.path}${ctx.search}`,
-    // The entry of the router in front of us; those before it are the sender's own words.
+    // The address that the proxy in front of this server saw. The sender may have written the ones before it.
     clientIp: ctx.ips.at(-1) ?? ctx.ip,
   });
   const { component } = await loadCode(platform, source.component_id);
@@ -123,13 +130,13 @@ async function take(platform: IngressPlatform, { ctx, source, path, enqueue }: T
   const item = { kind: "http" as const, run_id: runId, at_ms: platform.clock(), event };
   if (!isCustom && !component.uses_respond) {
     await enqueue({ sourceId: source._id, item });
-    send(ctx, taken(runId));
+    send(ctx, accepted(runId));
     return;
   }
   const replies = await platform.replies();
-  const response = replies.first(runId, platform.config.httpResponseWaitMs);
+  const reply = replies.first(runId, platform.config.httpResponseWaitMs);
   await enqueue({ sourceId: source._id, item: { ...item, reply_to: replies.address } });
-  respond(ctx, await response, { isCustom, runId });
+  respond(ctx, await reply, { isCustom, runId });
 }
 
 async function readBody(ctx: Context): Promise<Buffer> {
@@ -137,7 +144,9 @@ async function readBody(ctx: Context): Promise<Buffer> {
     return await getRawBody(ctx.req, { length: ctx.request.length, limit: MAX_BODY_BYTES });
   } catch (error) {
     if ((error as { type?: string }).type === "entity.too.large") {
-      throw new AppError("too-large", `the body is over ${MAX_BODY_BYTES / 1024} KB`, { cause: error });
+      throw new AppError("too-large", `the body is larger than ${MAX_BODY_BYTES / 1024} KB`, {
+        cause: error,
+      });
     }
     throw new AppError("invalid", "the body could not be read", { cause: error });
   }
@@ -148,9 +157,9 @@ function respond(
   reply: Reply | null,
   { isCustom, runId }: { isCustom: boolean; runId: string },
 ): void {
-  if (!reply) throw new AppError("timeout", "the component did not response in time");
+  if (!reply) throw new AppError("timeout", "the component did not respond in time");
   if (reply.type === "response") {
-    send(ctx, answered(reply.response));
+    send(ctx, fromComponent(reply.response));
     return;
   }
   if (isCustom) {
@@ -158,7 +167,7 @@ function respond(
       fields: [{ in: "component", path: "respond", message: "was not called before the run ended" }],
     });
   }
-  send(ctx, taken(runId));
+  send(ctx, accepted(runId));
 }
 
 function send(ctx: Context, { status, headers, body }: IngressResponse): void {

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { HttpResponse } from "../sandbox/protocol.ts";
 
-/** runtime.md, "Events given to run": over this 413. */
+/** A larger request body is rejected with 413 (docs/component-api.md#events-given-to-run). */
 export const MAX_BODY_BYTES = 512 * 1024;
 
 export interface IngressResponse {
@@ -10,8 +10,8 @@ export interface IngressResponse {
   body: Buffer;
 }
 
-/** Headers a component may not set: they describe the connection, which is ours, or protect our origin. */
-const OWN_HEADERS = new Set([
+/** Headers that a component may not set, because they describe our connection or protect our origin. */
+const RESERVED_HEADERS = new Set([
   "content-security-policy",
   "connection",
   "content-length",
@@ -33,26 +33,26 @@ const json = (status: number, type: string, value: unknown): IngressResponse => 
   body: Buffer.from(JSON.stringify(value)),
 });
 
-/** The response to a request whose run has been taken on, or has ended without one of its own. */
-export const taken = (runId: string): IngressResponse =>
+/** Returns the response to a request whose run was accepted, or ended without a response of its own. */
+export const accepted = (runId: string): IngressResponse =>
   json(200, "application/json; charset=utf-8", { run_id: runId });
 
-/** A refusal in the API's shape (design.md, "REST decisions"). */
-export const refused = (status: number, detail: string): IngressResponse =>
+/** Returns an error response in the shape of the API's errors (docs/design.md#errors). */
+export const rejected = (status: number, detail: string): IngressResponse =>
   json(status, "application/problem+json", { type: "about:blank", status, detail, error: detail });
 
-/** What a component answered. */
-export function answered({ status, headers, bodyBase64 }: HttpResponse): IngressResponse {
+/** Returns the response that a component sent with `respond`, without reserved headers. */
+export function fromComponent({ status, headers, bodyBase64 }: HttpResponse): IngressResponse {
   const body = Buffer.from(bodyBase64, "base64");
-  const own = Object.entries(headers).filter(([name]) => !OWN_HEADERS.has(name.toLowerCase()));
-  const isTyped = own.some(([name]) => name.toLowerCase() === "content-type");
+  const allowed = Object.entries(headers).filter(([name]) => !RESERVED_HEADERS.has(name.toLowerCase()));
+  const hasType = allowed.some(([name]) => name.toLowerCase() === "content-type");
   const type = isUtf8(body) ? "text/plain; charset=utf-8" : "application/octet-stream";
   return {
     status,
     headers: {
-      ...Object.fromEntries(own),
-      ...(body.length > 0 && !isTyped && { "content-type": type }),
-      // An response of a component must not act with the rights of this origin (board, docs).
+      ...Object.fromEntries(allowed),
+      ...(body.length > 0 && !hasType && { "content-type": type }),
+      // A page from a component must not run with the rights of this origin, which also serves the board.
       "content-security-policy": "sandbox",
     },
     body,

@@ -1,4 +1,4 @@
-/** What went wrong, in one closed vocabulary. `http/respond-error` and `queues/run-worker` translate it. */
+/** What went wrong, in one closed vocabulary; http/problem.ts maps it to HTTP, queues/run-worker.ts to job verdicts. */
 export type ErrorCode =
   | "invalid"
   | "unauthenticated"
@@ -12,7 +12,7 @@ export type ErrorCode =
   | "unavailable"
   | "timeout";
 
-/** One refused field: where it stood (`query`, `body`, `path`, `header`), its path, and what is wrong with it. */
+/** One rejected field: where it was given, its path, and what is wrong with it. */
 export interface FieldError {
   in: "path" | "query" | "body" | "header" | "env" | "job" | "component";
   path: string;
@@ -26,7 +26,7 @@ export interface ErrorDetails {
   cause?: unknown;
 }
 
-/** A refusal or an expected failure. `message` is shown to the caller, so it never holds a secret or an internal. */
+/** An expected failure. `message` is shown to the caller, so it never contains a secret or an internal detail. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly fields: FieldError[];
@@ -41,12 +41,12 @@ export class AppError extends Error {
   }
 }
 
-/** A 400 that names one field. */
+/** Returns an `invalid` error (400) that names one field. */
 export function invalidField(where: FieldError["in"], path: string, message: string): AppError {
   return new AppError("invalid", `${path}: ${message}`, { fields: [{ in: where, path, message }] });
 }
 
-/** A 404 that does not tell "absent" from "not yours" (design.md, guarantee 6). */
+/** Returns a `not-found` error (404), which is the same for "absent" and "not yours" (docs/design.md#guarantee-6). */
 export function notFound(what: string): AppError {
   return new AppError("not-found", `${what} not found`);
 }

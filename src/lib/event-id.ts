@@ -1,19 +1,19 @@
-/** Ids given in one millisecond; past it the next millisecond's are used. Keeps scores below 2^53 until the year 2248. */
+/** Event ids in one millisecond; beyond that the next millisecond's are used. Keeps scores below 2^53 until 2248. */
 export const SLOTS_PER_MS = 1024;
 
-/** `<epoch_milliseconds>-<sequence>` of a score. */
+/** Returns the event id, `<epoch_milliseconds>-<sequence>`, of a score. */
 export function eventIdOf(score: number): string {
   return `${Math.floor(score / SLOTS_PER_MS)}-${score % SLOTS_PER_MS}`;
 }
 
-/** Milliseconds in an event id. */
+/** Returns the Unix milliseconds of an event id. */
 export function eventMs(eventId: string): number {
   return Number(eventId.split("-")[0]);
 }
 
 /**
- * The score by which event ids are ordered; null where the text is no event id. A sequence past the slots orders after
- * all events of its millisecond, so that any well-formed id may bound a range.
+ * Returns the score by which event ids are ordered; null if the text is not an event id. A sequence beyond the slots sorts
+ * after all events of its millisecond, so that any well-formed id may bound a range.
  */
 export function eventScore(eventId: string): number | null {
   const match = /^([0-9]{1,13})-([0-9]{1,10})$/.exec(eventId);

@@ -1,9 +1,9 @@
-/** The place at which this process ends itself, and how often it still passes there before; tests only. */
+/** The point at which this process kills itself, and how often it passes before; tests only. */
 let armed: { name: string; passes: number } | undefined;
 
 /**
- * Makes this process kill itself at a place: `name`, or `name:n` for the n-th time it comes by. Tests alone set it, so
- * that a crash between two steps need not be waited for (see `failpoint` in config.ts).
+ * Makes this process kill itself at a failpoint: `name`, or `name:n` for the n-th time it gets there. Only tests set it, to
+ * crash a process between two exact steps (see `failpoint` in config.ts).
  */
 export function armFailpoint(setting: string | undefined): void {
   if (!setting) return;
@@ -11,10 +11,10 @@ export function armFailpoint(setting: string | undefined): void {
   armed = { name, passes: Number(passes) };
 }
 
-/** A place between two steps of which a crash may part the first from the second. Does nothing unless armed. */
+/** Marks a point between two steps where a crash must lose nothing. Does nothing unless armed. */
 export function failpoint(name: string): void {
   if (armed?.name !== name || --armed.passes > 0) return;
   process.kill(process.pid, "SIGKILL");
-  // The signal may take a moment to arrive, and nothing more must happen in it.
+  // The signal may take a moment to arrive, and nothing more must happen until then.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }

@@ -1,4 +1,4 @@
-/** Items under their keys, in their order; `Map.groupBy` comes with Node 21. */
+/** Groups items by key, in order; Node 20 has no `Map.groupBy`. */
 export function groupBy<T>(items: T[], key: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { customAlphabet } from "nanoid";
 
-/** In ASCII order, so that ids sort as their leading time does. */
+/** In ASCII order, so that ids sort by the time they start with. */
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const TIME_CHARS = 7;
 const RANDOM_CHARS = 9;
@@ -9,7 +9,7 @@ const RANDOM_CHARS = 9;
 const randomPart = customAlphabet(ALPHABET, RANDOM_CHARS);
 const token = customAlphabet(ALPHABET, 32);
 
-/** Prefixes of rest-api.md section 2, and of the records that the platform adds. */
+/** Prefixes of the resources (docs/rest-api.md#resources) and of the records that the platform adds. */
 export type IdPrefix =
   | "sc"
   | "dc"
@@ -28,7 +28,7 @@ export type IdPrefix =
   | "emit";
 
 function base62(value: number, length: number): string {
-  // A bound in a far future (from the year 2081 on) is the last one there is, not one that begins anew at 1970.
+  // A bound in the far future (from the year 2081 on) is the last id there is; it must not wrap around to 1970.
   let rest = Math.min(value, 62 ** length - 1);
   let text = "";
   for (let i = 0; i < length; i++) {
@@ -39,26 +39,26 @@ function base62(value: number, length: number): string {
 }
 
 /**
- * A fresh id: prefix and 16 characters that begin with the time, so that ids sort by age and a page cursor stays
- * good after its row is gone (docs/decisions/0003).
+ * Returns a new id: prefix and 16 characters that start with the time, so that ids sort by age and a page cursor stays
+ * valid after its row was deleted (docs/decisions/0003-ids-in-time-order.md).
  */
 export function newId(prefix: IdPrefix, nowMs = Date.now()): string {
   return `${prefix}_${base62(nowMs, TIME_CHARS)}${randomPart()}`;
 }
 
-/** The same id for the same parts: what makes a repeated step find its own earlier work (design.md, guarantee 2). */
+/** Returns the same id for the same parts, so that a repeated step finds its earlier work (docs/design.md#guarantee-2). */
 export function derivedId(prefix: IdPrefix, atMs: number, ...parts: string[]): string {
   const digest = hash("sha256", parts.join("\n"), "buffer");
   const tail = [...digest.subarray(0, RANDOM_CHARS)].map(byte => ALPHABET.charAt(byte % 62)).join("");
   return `${prefix}_${base62(atMs, TIME_CHARS)}${tail}`;
 }
 
-/** The smallest id of a prefix that can have been made at or after `atMs`: a time bound on ids. */
+/** Returns the smallest id of a prefix that can have been made at or after `atMs`, for ranges by time. */
 export function firstIdAt(prefix: IdPrefix, atMs: number): string {
   return `${prefix}_${base62(atMs, TIME_CHARS)}`;
 }
 
-/** Unix milliseconds that an id begins with: one of ours (whatever follows it), or a UUID of version 7; else null. */
+/** Returns the Unix milliseconds that an id starts with, if it is one of ours or a UUID of version 7; else null. */
 export function timeOfId(id: string): number | null {
   const ours = /^[a-z]+_([0-9A-Za-z]{7})[0-9A-Za-z]{9}/.exec(id)?.[1];
   if (ours) return [...ours].reduce((ms, char) => ms * 62 + ALPHABET.indexOf(char), 0);
@@ -66,12 +66,12 @@ export function timeOfId(id: string): number | null {
   return high && low ? Number.parseInt(high + low, 16) : null;
 }
 
-/** 32 random characters (190 bits): api keys, endpoint names. */
+/** Returns 32 random characters (190 bits), for API keys and endpoint names. */
 export function newToken(): string {
   return token();
 }
 
-/** True for a text that has the shape of an id with this prefix. */
+/** Returns true if the text has the form of an id with this prefix. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}_`) && /^[A-Za-z0-9]{16}$/.test(text.slice(prefix.length + 1));
 }

@@ -2,14 +2,14 @@ import { type Logger, type LoggerOptions, pino } from "pino";
 
 export type { Logger };
 
-/** Names of fields that may hold a secret; their values never reach a line. */
+/** Names of fields that may hold a secret; their values are never logged. */
 const SECRET_FIELD =
   /^((proxy-)?authorization|(x[-_])?api[-_]?key|signing_?key|password|secret|\$auth|(set-)?cookie)$/i;
 
-/** What is deeper than this is no fact of a line; it also ends what refers to itself. */
+/** Values nested deeper are left out, which also ends circular references. */
 const MAX_DEPTH = 8;
 
-/** Only what an error says: stores hang whole commands and documents on theirs, with all they carry. */
+/** Only what an error says: database drivers attach whole commands and documents to theirs. */
 function errorFacts(error: Error): Record<string, unknown> {
   const { type, message, stack } = pino.stdSerializers.err(error);
   const { code } = error as { code?: unknown };
@@ -29,14 +29,14 @@ function withoutSecrets(value: unknown, depth = 0): unknown {
   );
 }
 
-/** Lines go out together: a write for each costs as much as the work that most of them tell of. */
+/** Lines are written together: a write for each costs as much as the work that most of them report. */
 const FLUSH_MS = 100;
 const FLUSH_BYTES = 4096;
 const WARN = 40;
 
 /**
- * A logger of JSON lines on stdout; `process` is the queue's name, or `web`, or `cli`. Warnings and errors are written at
- * once, other lines within 100 ms: that much of them is lost with a killed process.
+ * Creates a logger of JSON lines on stdout; `process` is the queue's name, `web` or `cli`. Warnings and errors are written
+ * at once, other lines within 100 ms: a killed process loses up to that much of them.
  */
 export function createLogger(process: string, level: string): Logger {
   const stdout = pino.destination({
@@ -55,7 +55,7 @@ export function createLogger(process: string, level: string): Logger {
     level,
     base: { process },
     timestamp: pino.stdTimeFunctions.isoTime,
-    // `withoutSecrets` has made facts of every error already.
+    // `withoutSecrets` has already reduced every error to its facts.
     serializers: { err: facts => facts },
     formatters: {
       level: label => ({ level: label }),

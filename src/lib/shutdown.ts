@@ -1,11 +1,11 @@
 import type { Logger } from "./logger.ts";
 
-/** The whole stop takes at most 10 s (issue: first start); what has not ended by then is found as stalled. */
+/** A stop takes at most 10 s in all; jobs that have not ended by then stall, and another worker starts them again. */
 const HARD_LIMIT_MS = 9_000;
 
 /**
- * Ends the process in order on SIGTERM, SIGINT, or when the script that started it is gone. `stop` is called once;
- * a stop that hangs ends hard.
+ * Ends the process in order on SIGTERM, on SIGINT, or when the script that started it has exited. `stop` is called once; if
+ * it hangs, the process exits anyway.
  */
 export function onShutdown(log: Logger, stop: () => Promise<void>): void {
   let stopping = false;
@@ -27,5 +27,5 @@ export function onShutdown(log: Logger, stop: () => Promise<void>): void {
   };
   process.on("SIGTERM", () => end("SIGTERM"));
   process.on("SIGINT", () => end("SIGINT"));
-  process.on("disconnect", () => end("parent is gone"));
+  process.on("disconnect", () => end("parent exited"));
 }

@@ -7,21 +7,21 @@ export interface Component {
   owner_id: string;
   user_id: string;
   code: string;
-  /** Where the code came from, as given; metadata only when the code itself was given too. */
+  /** The address the code came from, as given; only metadata if the code itself was given too. */
   component_url: string | null;
-  /** SHA-256 of the code and all it imports by relative path; the same code again is the same component. */
+  /** SHA-256 of the code and of every file it imports by relative path; equal code is the same component. */
   code_hash: string;
   bundle_hash: string;
   key: string | null;
   name: string;
   version: string;
   description: ComponentDescription;
-  /** npm packages in the bundle, name to pinned version. */
+  /** The npm packages in the bundle: name → pinned version. */
   packages: Record<string, string>;
-  /** The code may answer the HTTP request itself, so the answer waits for it (runtime.md). */
+  /** True if the code may respond to the HTTP request itself (docs/component-api.md#events-given-to-run). */
   uses_respond: boolean;
   published: boolean;
-  /** Unix milliseconds; written with each source that takes it up, so that a deletion at that moment conflicts. */
+  /** Unix milliseconds; written with each source that uses it, so that a deletion at that moment conflicts. */
   used_at_ms: number | null;
   created_at: number;
   updated_at: number;
@@ -58,12 +58,12 @@ export const Components = collection<Component>(
     .index({ key: 1, published: 1, updated_at: -1 }),
 );
 
-/** The self-contained module that the sandbox loads; kept apart so that a component reads fast. */
+/** The self-contained module that the sandbox loads; stored separately so that a component can be read quickly. */
 export interface StoredBundle {
-  /** Hash of the bundle's own text. */
+  /** SHA-256 of the bundle's text. */
   _id: string;
   code: string;
-  /** Components ever saved with it; counted so that a deletion at that moment meets the write. */
+  /** How many components were saved with it; counted so that a deletion at that moment conflicts with the write. */
   saves?: number;
 }
 

@@ -103,6 +103,11 @@ export const Deliveries = collection<Delivery>(
       { webhook_id: 1, event_score: 1, _id: 1 },
       { name: "ordered", partialFilterExpression: { state: "pending" } },
     )
+    // The metrics read how long the most overdue delivery has been due.
+    .index(
+      { next_attempt_at_ms: 1 },
+      { name: "due", partialFilterExpression: { state: "pending", next_attempt_at_ms: { $gt: 0 } } },
+    )
     // The sweep finds pending deliveries that are overdue.
     .index({ state: 1, sweep_at_ms: 1 }, { partialFilterExpression: { state: "pending" } }),
 );

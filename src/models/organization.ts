@@ -26,7 +26,7 @@ export const Organizations = collection<Organization>(
 );
 
 export interface Membership {
-  /** `<org id>-<user id>`: a user is a member once. */
+  /** `<org id>-<user id>`, so that a user is a member only once. */
   _id: string;
   org_id: string;
   user_id: string;

@@ -1,28 +1,28 @@
 import { Schema } from "mongoose";
 import { collection, schemaOptions } from "../store/mongo.ts";
 
-/** One finished run: its outcome, and until they are on their queue, its emissions or those of its whole batch. */
+/** One finished run: its outcome, and its emissions, or those of its whole batch, until they are enqueued. */
 export interface RunRecord {
   _id: string;
   source_id: string;
   owner_id: string;
-  /** What caused it: `http`, `timer`, `event`, or the change whose hooks ran; `part` is a further part of an outbox. */
+  /** What triggered it: `http`, `timer`, `event`, or the change whose hooks ran; `part` is a further part of an outbox. */
   kind: string;
   /** `ok`, or the code of its error. */
   outcome: string;
-  /** Why it failed; absent for a good run. */
+  /** Why it failed; absent for a successful run. */
   error?: { code: string; message: string };
-  /** Unix milliseconds; absent where it was not executed. */
+  /** Unix milliseconds; absent if it was not executed. */
   started_at_ms?: number;
   duration_ms: number;
-  /** Processor time of the sandbox; 0 where the system does not tell. */
+  /** CPU time of the sandbox; 0 if the system does not report it. */
   cpu_ms?: number;
-  /** Memory of the sandbox's process at the run's end; 0 where the system does not tell. */
+  /** Memory of the sandbox process at the end of the run; 0 if the system does not report it. */
   memory_bytes?: number;
   emitted: number;
-  /** Events dropped on purpose, reason to count (design.md, guarantee 8). */
+  /** Events dropped on purpose, by reason (docs/design.md#guarantee-8). */
   dropped: Record<string, number>;
-  /** JSON of the emission jobs still to be enqueued; absent once they are. Many parts where a run emitted much. */
+  /** JSON of each emission still to be enqueued; absent once they are. In several parts if a run emitted much. */
   outbox?: string[];
   finished_at: Date;
 }
@@ -52,7 +52,7 @@ export const RunRecords = collection<RunRecord>(
   )
     .index({ finished_at: 1 }, { expireAfterSeconds: RUN_KEPT_SECONDS })
     .index({ source_id: 1, _id: -1 })
-    // Of the failed ones alone, so that a good run does not pay for it.
+    // Only of failed runs, so that a successful one does not pay for it.
     .index(
       { source_id: 1, _id: -1 },
       { partialFilterExpression: { error: { $exists: true } }, name: "failed" },

@@ -1,7 +1,7 @@
 import { Schema } from "mongoose";
 import { collection, schemaOptions } from "../store/mongo.ts";
 
-/** When a timer source runs: one of the two. */
+/** When a timer source runs: either an interval or a cron pattern. */
 export interface StoredTimer {
   interval_seconds: number | null;
   cron: string | null;
@@ -9,8 +9,8 @@ export interface StoredTimer {
 }
 
 /**
- * `deploying`: its hooks have not yet said yes, so nobody sees it. `ready`: it exists. `deleting`: gone for its owner;
- * its deactivate hook and the cleaning are still to come.
+ * `deploying`: its hooks have not succeeded yet, so it is invisible. `ready`: it exists. `deleting`: its owner no longer sees
+ * it; its deactivate hook and the deletion of its data are still to come (docs/states.md#source).
  */
 export type SourceState = "deploying" | "ready" | "deleting";
 
@@ -22,14 +22,14 @@ export interface Source {
   component_url: string | null;
   name: string;
   name_slug: string;
-  /** JSON of the stored prop values, sealed: it may hold secrets. */
+  /** JSON of the stored prop values, encrypted, because they may be secrets. */
   configured_props: string;
-  /** Last part of the endpoint's address, for sources with an HTTP interface. */
+  /** The last part of the endpoint's URL, for sources with an HTTP interface. */
   endpoint: string | null;
   timer: StoredTimer | null;
   active: boolean;
   state: SourceState;
-  /** The last change that was committed: one that was prepared for an earlier state finds another and is void. */
+  /** The last change that was committed; a change that was prepared for an earlier one is superseded. */
   change_id: string | null;
   created_at: number;
   updated_at: number;
@@ -59,25 +59,25 @@ export const Sources = collection<Source>(
   )
     .index({ owner_id: 1, state: 1, _id: -1 })
     .index({ owner_id: 1, name_slug: 1 }, { unique: true })
-    // Not `$type: "string"`: MongoDB uses such an index only for queries that repeat the `$type`.
+    // Not `$type: "string"`, because MongoDB uses such an index only for queries that repeat the `$type`.
     .index(
       { endpoint: 1 },
       { name: "endpoint", unique: true, partialFilterExpression: { endpoint: { $gt: "" } } },
     )
-    // The reconciler reads exactly the timers that must tick, and the sources that are between two states.
+    // The reconciler reads exactly the timers that must tick, and the sources between two states.
     .index({ state: 1, _id: 1 })
     .index({ active: 1, state: 1 }, { partialFilterExpression: { timer: { $type: "object" } } }),
 );
 
-/** What a source's runs remember; read before a run and written after it (design.md, guarantee 4). */
+/** What a source's runs remember; read before a run and written after it (docs/design.md#guarantee-4). */
 export interface SourceMemory {
   /** The source's id. */
   _id: string;
-  /** JSON of `$.service.db`: its keys are the user's, so they stay out of MongoDB's own. */
+  /** JSON of `$.service.db`; its keys are the user's own, so they must not become MongoDB field names. */
   db: string;
   /** JSON of what dedupe remembers. */
   dedupe: string;
-  /** Grows with each write; a run that lost its lease meanwhile finds another number and writes nothing. */
+  /** Increases with each write; a run that lost its lease finds another number and writes nothing. */
   version: number;
 }
 

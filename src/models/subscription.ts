@@ -9,7 +9,7 @@ export interface Subscription {
   emitter_id: string;
   listener_id: string;
   event_name: string;
-  /** JSON of the filter on the event; null passes all. */
+  /** JSON of the filter on the event; null for all events. */
   filter: string | null;
   created_at: number;
 }
@@ -33,7 +33,7 @@ export const Subscriptions = collection<Subscription>(
     .index({ owner_id: 1, _id: -1 }),
 );
 
-/** Subscribes a listener to workflows and sources created after it (rest-api.md, section 4.5). */
+/** Subscribes a listener to workflows and sources that are created after it (docs/rest-api.md#subscriptions). */
 export interface AutoSubscription {
   _id: string;
   owner_id: string;

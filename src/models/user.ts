@@ -26,7 +26,7 @@ export const Users = collection<User>(
 export interface ApiKey {
   _id: string;
   user_id: string;
-  /** SHA-256, hex. The key itself is high-entropy, so a fast hash is enough (design.md, "Stores"). */
+  /** SHA-256, in hex. The key has enough entropy for a fast hash to be safe. */
   hash: string;
   created_at: number;
   revoked_at: number | null;

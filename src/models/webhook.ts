@@ -2,9 +2,9 @@ import { Schema } from "mongoose";
 import { collection, schemaOptions } from "../store/mongo.ts";
 
 export interface SigningKey {
-  /** `whsec_…`, sealed. */
+  /** `whsec_…`, encrypted. */
   sealed: string;
-  /** Unix milliseconds after which it no longer signs; null for the current one. */
+  /** Unix milliseconds after which it no longer signs; null for the current key. */
   expires_at_ms: number | null;
 }
 
@@ -16,21 +16,21 @@ export interface Webhook {
   description: string | null;
   url: string;
   active: boolean;
-  /** Why the platform switched it off; null when its owner did, or it is on. */
+  /** Why the platform disabled it; null if its owner did, or it is active. */
   disabled_reason: string | null;
-  /** Newest first; an older one signs too until it expires. */
+  /** Newest first; an older key signs too until it expires. */
   signing_keys: SigningKey[];
-  /** JSON of the custom headers, sealed; null for none. */
+  /** JSON of the custom headers, encrypted; null for none. */
   headers: string | null;
-  /** Their names, which is all that is shown of them. */
+  /** The names of the custom headers; their values are never shown. */
   header_names: string[];
-  /** Unix milliseconds of the first failure since the last success; null while it works. */
+  /** Unix milliseconds of the first failure since the last success; null while deliveries succeed. */
   failing_since_ms: number | null;
-  /** Deliveries in flight at once; null for the installation's `DELIVERY_PER_WEBHOOK`. */
+  /** Most deliveries in flight at once; null for the server's `DELIVERY_PER_WEBHOOK`. */
   max_in_flight: number | null;
-  /** Attempts begun in a second; null for no limit. */
+  /** Most attempts started in a second; null for no limit. */
   rate_limit_per_second: number | null;
-  /** True: the events of one emitter go out one after the other, as they were emitted. */
+  /** True if events are delivered one after another, in the order in which they were emitted. */
   ordered: boolean;
   created_at: number;
   updated_at: number;
@@ -67,5 +67,15 @@ export const Webhooks = collection<Webhook>(
       updated_at: { type: Number, required: true },
     },
     schemaOptions,
-  ).index({ owner_id: 1, _id: -1 }),
+  )
+    .index({ owner_id: 1, _id: -1 })
+    // Counted for the metrics.
+    .index(
+      { failing_since_ms: 1 },
+      { name: "failing", partialFilterExpression: { active: true, failing_since_ms: { $gt: 0 } } },
+    )
+    .index(
+      { disabled_reason: 1 },
+      { name: "disabled", partialFilterExpression: { disabled_reason: { $gt: "" } } },
+    ),
 );

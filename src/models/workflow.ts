@@ -1,7 +1,7 @@
 import { Schema } from "mongoose";
 import { collection, schemaOptions } from "../store/mongo.ts";
 
-/** The platform knows a workflow by its id and owner only; a workflow engine runs it (rest-api.md, section 1). */
+/** The platform knows only a workflow's id, owner and name; a workflow engine runs it (docs/rest-api.md#workflows). */
 export interface Workflow {
   _id: string;
   owner_id: string;

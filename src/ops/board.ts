@@ -10,23 +10,23 @@ import type { Platform } from "../platform.ts";
 
 export const BOARD_PATH = "/admin/queues";
 
-/** The board's page brings an inline script; it is the operator's alone, so its rules are its own. */
+/** Allows inline scripts, because the board's page has one; only the operator can open that page. */
 const CSP =
   "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'";
 
-/** A person mistypes a few times; a list of usual passwords has thousands. */
+/** Enough for somebody who mistypes the password, far too few for a list of common passwords. */
 const GUESSES = { points: 20, durationS: 15 * 60 };
 
-/** Whether the request names the admin with this password; null when it names nobody, which is no guess. */
+/** Returns true if the request has the credentials of the admin, null if it has none at all, which is not a guess. */
 function isAdmin(ctx: Context, password: string): boolean | null {
   const [scheme, token = ""] = ctx.get("authorization").split(" ");
   if (scheme?.toLowerCase() !== "basic" || token === "") return null;
-  const given = Buffer.from(token, "base64");
-  const wanted = Buffer.from(`admin:${password}`);
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
+  const actual = Buffer.from(token, "base64");
+  const expected = Buffer.from(`admin:${password}`);
+  return actual.length === expected.length && timingSafeEqual(actual, expected);
 }
 
-/** BullMQ's board at `/admin/queues`, for user `admin` with `ADMIN_PASSWORD`; without that setting there is none. */
+/** Serves Bull Board at `/admin/queues` for the user `admin` with `ADMIN_PASSWORD`; there is no board without it. */
 export function board(platform: Pick<Platform, "queues" | "config" | "redis" | "keys">): Middleware {
   const { adminPassword } = platform.config;
   if (adminPassword === undefined) return (_ctx, next) => next();
@@ -43,18 +43,18 @@ export function board(platform: Pick<Platform, "queues" | "config" | "redis" | "
     if (ctx.path !== BOARD_PATH && !ctx.path.startsWith(`${BOARD_PATH}/`)) return next();
     ctx.state.route = BOARD_PATH;
     const isRight = isAdmin(ctx, adminPassword);
-    // With TRUST_PROXY the last address is the one that our own router saw; those before it anyone can write.
+    // With TRUST_PROXY, the last address is the one that our own proxy saw. Clients can forge the ones before it.
     if (isRight !== null) await limitGuesses(ctx.ips.at(-1) ?? ctx.ip, isRight);
     if (!isRight) {
       ctx.status = 401;
       ctx.set("www-authenticate", 'Basic realm="Headwater", charset="UTF-8"');
-      ctx.body = "The board needs user admin and ADMIN_PASSWORD.";
+      ctx.body = "Log in as user admin with ADMIN_PASSWORD.";
       return;
     }
-    // A browser sends the password along with whatever page asks: only the board's own may change things.
+    // A browser sends the password with requests from any page, so only the board's own page may make changes.
     const isChange = ctx.method !== "GET" && ctx.method !== "HEAD";
     if (isChange && !["", "same-origin"].includes(ctx.get("sec-fetch-site"))) {
-      throw new AppError("forbidden", "the board takes changes from its own page only");
+      throw new AppError("forbidden", "changes are accepted from the board's own page only");
     }
     ctx.set("content-security-policy", CSP);
     await serve(ctx, next);

@@ -1,55 +1,62 @@
 import type { Middleware } from "koa";
+import { withDeadline } from "../lib/deadline.ts";
 import type { Platform } from "../platform.ts";
 import { probeRedis } from "../store/redis.ts";
 
-type HealthPlatform = Pick<Platform, "redis" | "mongo" | "keys">;
+type HealthDeps = Pick<Platform, "redis" | "mongo" | "keys">;
 
-/** A store that hangs is not ready; a router in front waits for its answer no longer than a few of these. */
+/** A store that hangs is not ready; a load balancer waits for the response no longer than a few of these. */
 const DEADLINE_MS = 2000;
 
-/** What is not ready, by name; empty when all is. Tests a write: PING answers even when Redis is full (design.md). */
-export async function unready({ redis, mongo, keys }: HealthPlatform): Promise<Record<string, string>> {
-  const checks: Record<string, Promise<unknown>> = {
+/**
+ * Returns what is not ready, with the reason, by store; empty if everything is. Tests a write, because PING succeeds even
+ * when Redis is full (docs/design.md#stores).
+ */
+export async function unready({ redis, mongo, keys }: HealthDeps): Promise<Record<string, string>> {
+  const probes: Record<string, Promise<unknown>> = {
     redis: probeRedis(redis, keys.writeProbe()),
     mongodb: probeMongo(mongo),
   };
-  const found = await Promise.all(
-    Object.entries(checks).map(async ([name, check]): Promise<[string, string][]> => {
+  const failed = await Promise.all(
+    Object.entries(probes).map(async ([store, probe]): Promise<[string, string][]> => {
       try {
-        await inTime(check);
+        await withDeadline(probe, DEADLINE_MS);
         return [];
       } catch (error) {
-        return [[name, error instanceof Error ? error.message : String(error)]];
+        return [[store, error instanceof Error ? error.message : String(error)]];
       }
     }),
   );
-  return Object.fromEntries(found.flat());
+  return Object.fromEntries(failed.flat());
 }
 
-async function probeMongo(mongo: HealthPlatform["mongo"]): Promise<void> {
+async function probeMongo(mongo: HealthDeps["mongo"]): Promise<void> {
   if (!mongo.db) throw new Error("not connected");
   const hello = await mongo.db.admin().command({ hello: 1 });
   if (!hello.isWritablePrimary) throw new Error("no primary");
 }
 
-async function inTime(check: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${DEADLINE_MS} ms`)), DEADLINE_MS);
-  });
-  await Promise.race([check, late]).finally(() => clearTimeout(timer));
+/** A health response: `/healthz` says that the process is alive, `/readyz` that its stores take writes. */
+export interface Health {
+  status: 200 | 503;
+  body: { status: "ok" } | { status: "ready" } | { status: "unready"; missing: string[] };
 }
 
-/** `/healthz`: the process is alive. `/readyz`: its stores take writes; 503 and which one does not. */
-export function health(platform: HealthPlatform): Middleware {
+/** Returns the response for a health path; null for any other path. Web and workers share it. */
+export async function healthOf(platform: HealthDeps, path: string): Promise<Health | null> {
+  if (path === "/healthz") return { status: 200, body: { status: "ok" } };
+  if (path !== "/readyz") return null;
+  const missing = Object.keys(await unready(platform));
+  if (missing.length === 0) return { status: 200, body: { status: "ready" } };
+  return { status: 503, body: { status: "unready", missing } };
+}
+
+/** Serves `/healthz` and `/readyz` in the web process. */
+export function health(platform: HealthDeps): Middleware {
   return async (ctx, next) => {
-    if (ctx.path === "/healthz") {
-      ctx.body = { status: "ok" };
-      return;
-    }
-    if (ctx.path !== "/readyz") return next();
-    const missing = Object.keys(await unready(platform));
-    ctx.status = missing.length === 0 ? 200 : 503;
-    ctx.body = missing.length === 0 ? { status: "ready" } : { status: "unready", missing };
+    const found = await healthOf(platform, ctx.path);
+    if (!found) return next();
+    ctx.status = found.status;
+    ctx.body = found.body;
   };
 }

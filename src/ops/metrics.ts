@@ -1,86 +1,77 @@
 import type { Middleware } from "koa";
-import { Gauge, Histogram, Registry } from "prom-client";
+import { Deliveries } from "../models/delivery.ts";
+import { Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
+import { readMemoryShare } from "../store/redis.ts";
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** The counters of all processes in Prometheus' text format. */
-function counterLines(counts: Record<string, number>): string {
-  const names = new Set<string>();
-  const lines: string[] = [];
-  for (const series of Object.keys(counts).sort()) {
-    const name = series.replace(/\{.*$/, "");
-    if (!names.has(name)) lines.push(`# TYPE headwater_${name} counter`);
-    names.add(name);
-    lines.push(`headwater_${series} ${counts[series]}`);
-  }
-  return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
-}
-
-/** The series that this process keeps itself; a registry of its own, so that several apps share no counts. */
-function createSeries() {
-  const registry = new Registry();
-  const registers = [registry];
-  const httpSeconds = new Histogram({
-    name: "headwater_http_request_duration_seconds",
-    help: "Time to answer a request, by route pattern",
-    labelNames: ["method", "route", "status"] as const,
-    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
-    registers,
-  });
-  const queueJobs = new Gauge({
-    name: "headwater_queue_jobs",
-    help: "Jobs in a queue, by state",
-    labelNames: ["queue", "state"] as const,
-    registers,
-  });
-  const queueAge = new Gauge({
-    name: "headwater_queue_oldest_waiting_seconds",
-    help: "Age of the job that waits longest",
-    labelNames: ["queue"] as const,
-    registers,
-  });
-  return { registry, httpSeconds, queueJobs, queueAge };
-}
-
-export interface Metrics {
-  /** Times every request under its route's pattern; a path never becomes a label. */
-  time: Middleware;
-  /** `/metrics`: HTTP of this process, queues, and what all processes counted. */
-  expose: Middleware;
-}
-
-export function createMetrics(platform: Pick<Platform, "queues" | "counters" | "clock">): Metrics {
-  const { registry, httpSeconds, queueJobs, queueAge } = createSeries();
-
-  const readQueues = async () => {
-    for (const [name, queue] of platform.queues) {
-      const counts = await queue.getJobCounts("waiting", "active", "delayed", "failed", "prioritized");
-      for (const [state, count] of Object.entries(counts)) queueJobs.set({ queue: name, state }, count);
-      const [oldest] = await queue.getWaiting(0, 0);
-      queueAge.set({ queue: name }, oldest ? Math.max(0, (platform.clock() - oldest.timestamp) / 1000) : 0);
+/** Times every request under its route's pattern; a path never becomes a label. */
+export function timeRequests({ metrics }: Pick<Platform, "metrics">): Middleware {
+  return async (ctx, next) => {
+    const startedAt = performance.now();
+    try {
+      await next();
+    } finally {
+      metrics.observe("http_request_duration_seconds", (performance.now() - startedAt) / 1000, {
+        method: METHODS.has(ctx.method) ? ctx.method : "other",
+        route: (ctx.state.route as string | undefined) ?? "other",
+        status: String(ctx.status),
+      });
     }
   };
+}
 
-  return {
-    async time(ctx, next) {
-      const end = httpSeconds.startTimer();
-      try {
-        await next();
-      } finally {
-        const method = METHODS.has(ctx.method) ? ctx.method : "other";
-        end({
-          method,
-          route: (ctx.state.route as string | undefined) ?? "other",
-          status: String(ctx.status),
-        });
-      }
-    },
-    async expose(ctx, next) {
-      if (ctx.path !== "/metrics") return next();
-      await readQueues();
-      ctx.type = registry.contentType;
-      ctx.body = `${await registry.metrics()}${counterLines(await platform.counters.read())}`;
-    },
+/** `GET /metrics` in Prometheus' text format (docs/metrics.md). */
+export function exposeMetrics({ metrics }: Pick<Platform, "metrics">): Middleware {
+  return async (ctx, next) => {
+    if (ctx.path !== "/metrics") return next();
+    const { contentType, body } = await metrics.expose();
+    ctx.type = contentType;
+    ctx.body = body;
   };
+}
+
+type CollectDeps = Pick<Platform, "metrics" | "queues" | "mongo" | "redis" | "clock">;
+
+/** Exposes what all processes share; web processes call this, workers don't. */
+export function collectInstallation(platform: CollectDeps): void {
+  const { metrics } = platform;
+  metrics.collectGauges(["queue_jobs", "queue_oldest_waiting_seconds"], () => collectQueues(platform));
+  metrics.collectGauges(["webhooks", "deliveries_oldest_due_seconds"], () => collectDeliveries(platform));
+  metrics.collectGauges(["redis_memory_used_ratio"], async () => {
+    metrics.set("redis_memory_used_ratio", await readMemoryShare(platform.redis));
+  });
+}
+
+async function collectQueues({ metrics, queues, clock }: CollectDeps): Promise<void> {
+  for (const [name, queue] of queues) {
+    const counts = await queue.getJobCounts("waiting", "active", "delayed", "failed", "prioritized");
+    for (const [state, count] of Object.entries(counts)) {
+      metrics.set("queue_jobs", count, { queue: name, state });
+    }
+    const [oldest] = await queue.getWaiting(0, 0);
+    const seconds = oldest ? Math.max(0, (clock() - oldest.timestamp) / 1000) : 0;
+    metrics.set("queue_oldest_waiting_seconds", seconds, { queue: name });
+  }
+}
+
+async function collectDeliveries({ metrics, mongo, clock }: CollectDeps): Promise<void> {
+  const [failing, disabled, oldest] = await Promise.all([
+    Webhooks(mongo)
+      .countDocuments({ active: true, failing_since_ms: { $gt: 0 } })
+      .hint("failing"),
+    Webhooks(mongo)
+      .countDocuments({ disabled_reason: { $gt: "" } })
+      .hint("disabled"),
+    Deliveries(mongo)
+      .findOne({ state: "pending", next_attempt_at_ms: { $gt: 0 } }, { next_attempt_at_ms: 1 })
+      .sort({ next_attempt_at_ms: 1 })
+      .hint("due")
+      .lean(),
+  ]);
+  metrics.set("webhooks", failing, { state: "failing" });
+  metrics.set("webhooks", disabled, { state: "disabled" });
+  const dueAtMs = oldest?.next_attempt_at_ms ?? clock();
+  metrics.set("deliveries_oldest_due_seconds", Math.max(0, (clock() - dueAtMs) / 1000));
 }

@@ -6,90 +6,88 @@ export interface PropFault {
   message: string;
 }
 
+/** A value in the shape in which it is stored, or everything that is wrong with it. */
+export type CheckedValue = { value: unknown } | { faults: PropFault[] };
+
+/** Returns what is wrong with a value, of a list with one element; null if it is right. */
+export type FaultOf = (prop: DescribedProp, value: unknown) => string | null;
+
 const MAX_VALUE_BYTES = 64 * 1024;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const isSecretFree = (value: Record<string, unknown>) => Object.keys(value).every(key => key === "$auth");
+export const noFault: FaultOf = () => null;
 
-function checkInteger(prop: DescribedProp, value: unknown): string | null {
+export const stringFault: FaultOf = (_, value) => (typeof value === "string" ? null : "must be a string");
+
+export const booleanFault: FaultOf = (_, value) => (typeof value === "boolean" ? null : "must be a boolean");
+
+export const integerFault: FaultOf = ({ min, max }, value) => {
   if (!Number.isSafeInteger(value)) return "must be an integer";
-  if (prop.min !== undefined && Number(value) < prop.min) return `must be ${prop.min} at least`;
-  if (prop.max !== undefined && Number(value) > prop.max) return `must be ${prop.max} at most`;
+  if (min !== undefined && Number(value) < min) return `must be at least ${min}`;
+  if (max !== undefined && Number(value) > max) return `must be at most ${max}`;
   return null;
-}
+};
 
-function checkApp(value: unknown): string | null {
-  if (!isObject(value) || !isSecretFree(value)) return "must be {$auth: {…}}";
+export const objectFault: FaultOf = (_, value) => (isObject(value) ? null : "must be an object");
+
+export const appFault: FaultOf = (_, value) => {
+  if (!isObject(value) || Object.keys(value).some(key => key !== "$auth")) return "must be {$auth: {…}}";
   return value.$auth === undefined || isObject(value.$auth) ? null : "$auth must be an object";
-}
+};
 
-/** One value of a type without `[]`; types beyond these (`any`, `$.…`, `dir`, …) take any JSON. */
-function checkType(prop: DescribedProp, type: string, value: unknown): string | null {
-  switch (type) {
-    case "string":
-    case "data_store":
-      return typeof value === "string" ? null : "must be a string";
-    case "boolean":
-      return typeof value === "boolean" ? null : "must be a boolean";
-    case "integer":
-      return checkInteger(prop, value);
-    case "object":
-    case "http_request":
-      return isObject(value) ? null : "must be an object";
-    case "app":
-      return checkApp(value);
-    default:
-      return null;
-  }
-}
-
-/** A value as option lists and clients of this kind of API may write it; null for one without a label. */
+/** Returns the pair of `{label, value}` or `{__lv: {label, value}}`, the two forms of an option; null for others. */
 function labelledPair(value: unknown): { label: unknown; value: unknown } | null {
   const pair = isObject(value) && isObject(value.__lv) ? value.__lv : value;
   const isPair = isObject(pair) && Object.keys(pair).sort().join() === "label,value";
   return isPair ? { label: pair.label, value: pair.value } : null;
 }
 
-/** `{label, value}` stands for its value. */
-function unlabelled(value: unknown): unknown {
+function withoutLabel(value: unknown): unknown {
   const pair = labelledPair(value);
   return pair === null ? value : pair.value;
 }
 
-/** The value as code with `withLabel` reads it; its label is itself where none was given. */
-export function labelled(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(labelled);
+/** Returns `{label, value}`, which code with `withLabel` expects; a value without a label becomes its own label. */
+export function withLabel(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withLabel);
   return labelledPair(value) ?? { label: String(value), value };
 }
 
-function checkOptions(prop: DescribedProp, value: unknown): string | null {
-  if (!prop.options || prop.options.length === 0) return null;
-  const choices = prop.options.map(unlabelled);
+const optionFault: FaultOf = ({ options }, value) => {
+  if (!options || options.length === 0) return null;
+  const choices = options.map(withoutLabel);
   if (choices.includes(value)) return null;
   const shown = choices.slice(0, 10).map(choice => JSON.stringify(choice));
   return `must be one of ${shown.join(", ")}${choices.length > 10 ? ", …" : ""}`;
+};
+
+/** Checks a configured value, or each element of it if the prop is a list (`type[]`). */
+export function checkValue(prop: DescribedProp, given: unknown, faultOf: FaultOf): CheckedValue {
+  const bytes = Buffer.byteLength(JSON.stringify(given) ?? "");
+  if (bytes > MAX_VALUE_BYTES) return { faults: [{ path: "", message: "must be at most 64 KB" }] };
+  if (!prop.type.endsWith("[]")) {
+    const message = faultOf(prop, given);
+    return message === null ? { value: given } : { faults: [{ path: "", message }] };
+  }
+  if (!Array.isArray(given)) return { faults: [{ path: "", message: `must be a list (${prop.type})` }] };
+  const faults = given.flatMap((value, index) => {
+    const message = faultOf(prop, value);
+    return message === null ? [] : [{ path: `[${index}]`, message }];
+  });
+  return faults.length > 0 ? { faults } : { value: given };
 }
 
 /**
- * Checks a configured value against its prop (runtime.md, "Props") and gives it in the shape it is stored in.
- * Timers and the kinds that take no value are not asked here.
+ * As `checkValue`, for kinds with `options`. Of `{label, value}` only the value is checked, and only the value is
+ * stored unless the code asks for the label too (`withLabel`).
  */
-export function checkProp(prop: DescribedProp, given: unknown): { value: unknown } | { faults: PropFault[] } {
-  const bytes = Buffer.byteLength(JSON.stringify(given) ?? "");
-  if (bytes > MAX_VALUE_BYTES) return { faults: [{ path: "", message: "must be 64 KB at most" }] };
-  const isList = prop.type.endsWith("[]");
-  const type = isList ? prop.type.slice(0, -2) : prop.type;
-  if (isList && !Array.isArray(given))
-    return { faults: [{ path: "", message: `must be a list (${prop.type})` }] };
-  const isScalar = ["string", "integer", "boolean"].includes(type);
-  const values = (isList ? (given as unknown[]) : [given]).map(one => (isScalar ? unlabelled(one) : one));
-  const faults = values.flatMap((value, index) => {
-    const message = checkType(prop, type, value) ?? (isScalar ? checkOptions(prop, value) : null);
-    return message === null ? [] : [{ path: isList ? `[${index}]` : "", message }];
+export function checkScalar(prop: DescribedProp, given: unknown, faultOf: FaultOf): CheckedValue {
+  const checked = checkValue(prop, given, (_, one) => {
+    const value = withoutLabel(one);
+    return faultOf(prop, value) ?? optionFault(prop, value);
   });
-  if (faults.length > 0) return { faults };
-  const stored = prop.withLabel && isScalar ? (isList ? (given as unknown[]) : [given]) : values;
-  return { value: isList ? stored : stored[0] };
+  if ("faults" in checked || prop.withLabel) return checked;
+  return { value: Array.isArray(given) ? given.map(withoutLabel) : withoutLabel(given) };
 }

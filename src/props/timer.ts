@@ -1,22 +1,22 @@
 import { CronExpressionParser } from "cron-parser";
+import { unixSeconds } from "../lib/unix-seconds.ts";
+import type { StoredTimer } from "../models/source.ts";
 
-/** When a timer source runs. The zone is an IANA name. */
+/** When a timer source runs. `timezone` is an IANA name. */
 export type Timer = { intervalSeconds: number } | { cron: string; timezone: string };
 
-/** Where the code names no interval (runtime.md, "Props"). */
-export const DEFAULT_INTERVAL_SECONDS = 900;
-/** One second is what the schedulers can still keep; a source that is slower than its clock drops ticks, counted. */
+/** The shortest interval that job schedulers keep; a source slower than its timer drops ticks, which are counted. */
 const MIN_INTERVAL_SECONDS = 1;
-/** A year: more is no timer, and it stays inside what a scheduler takes in milliseconds. */
+/** A year, which in milliseconds is well within the range of a job scheduler. */
 const MAX_INTERVAL_SECONDS = 31_536_000;
 
-/** What is wrong with a timer: the key it concerns (empty for the whole) and the message. */
+/** What is wrong with a timer: the key that it concerns (empty for the whole timer) and the message. */
 export interface TimerFault {
   key: "" | "cron" | "intervalSeconds" | "timezone";
   message: string;
 }
 
-// Names of months and days, and L for the last; H would be another moment at each reading.
+// Names of months and days, and L for the last one. H is left out: it would be a different time at each reading.
 const CRON_WORDS = /\b(JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|SUN|MON|TUE|WED|THU|FRI|SAT)\b|L/gi;
 const KEYS = ["intervalSeconds", "interval_seconds", "cron", "timezone"];
 
@@ -30,7 +30,7 @@ function isTimezone(name: string): boolean {
   }
 }
 
-function readCron(given: unknown, zone: unknown): Timer | TimerFault {
+function parseCron(given: unknown, zone: unknown): Timer | TimerFault {
   const timezone = zone ?? "UTC";
   if (typeof timezone !== "string" || !isTimezone(timezone)) {
     return { key: "timezone", message: "must be an IANA time zone such as Europe/Berlin" };
@@ -42,10 +42,10 @@ function readCron(given: unknown, zone: unknown): Timer | TimerFault {
   }
   const cron = fields.join(" ");
   if (/[^0-9*/,?#\s-]/.test(cron.replace(CRON_WORDS, ""))) {
-    return { key: "cron", message: "holds a sign that is no part of a cron expression" };
+    return { key: "cron", message: "contains a character that is not allowed in a cron expression" };
   }
   try {
-    // Also refuses what never comes, such as 30 February.
+    // Also rejects an expression that never comes due, such as 30 February.
     CronExpressionParser.parse(cron, { tz: timezone }).next();
     return { cron, timezone };
   } catch (error) {
@@ -54,23 +54,25 @@ function readCron(given: unknown, zone: unknown): Timer | TimerFault {
 }
 
 /**
- * Reads a timer as a request or a component's default gives it, `{intervalSeconds}` or `{cron, timezone?}`; the
- * response's `{cron, interval_seconds, timezone?}` is read too, so that what was answered can be sent back.
+ * Parses a timer from a request or from a component's code: `{intervalSeconds}` or `{cron, timezone?}`. The shape of
+ * responses, `{cron, interval_seconds, timezone?}`, is accepted too, so that a client can send back what it received.
  */
-export function readTimer(given: unknown): Timer | TimerFault {
+export function parseTimer(given: unknown): Timer | TimerFault {
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     return { key: "", message: "must be {intervalSeconds} or {cron, timezone}" };
   }
   const unknownKey = Object.keys(given).find(key => !KEYS.includes(key));
-  if (unknownKey !== undefined) return { key: "", message: `has no ${JSON.stringify(unknownKey)}` };
+  if (unknownKey !== undefined) {
+    return { key: "", message: `must not have the key ${JSON.stringify(unknownKey)}` };
+  }
   const { cron, timezone, ...interval } = given as Record<string, unknown>;
   const seconds = interval.intervalSeconds ?? interval.interval_seconds ?? null;
   const isCron = cron !== undefined && cron !== null;
-  if (isCron && seconds !== null) return { key: "", message: "takes cron or intervalSeconds, not both" };
-  if (isCron) return readCron(cron, timezone);
-  if (seconds === null) return { key: "", message: "needs cron or intervalSeconds" };
+  if (isCron && seconds !== null) return { key: "", message: "must have cron or intervalSeconds, not both" };
+  if (isCron) return parseCron(cron, timezone);
+  if (seconds === null) return { key: "", message: "must have cron or intervalSeconds" };
   if (timezone !== undefined && timezone !== null) {
-    return { key: "timezone", message: "goes with cron, not with an interval" };
+    return { key: "timezone", message: "is only allowed with cron" };
   }
   const isInRange = Number.isInteger(seconds) && Number(seconds) >= MIN_INTERVAL_SECONDS;
   if (!isInRange || Number(seconds) > MAX_INTERVAL_SECONDS) {
@@ -80,10 +82,20 @@ export function readTimer(given: unknown): Timer | TimerFault {
   return { intervalSeconds: Number(seconds) };
 }
 
-/** True for what `readTimer` could not read. */
-export const isFault = (read: Timer | TimerFault): read is TimerFault => "message" in read;
+/** True for the result of `parseTimer` if the timer was not valid. */
+export const isTimerFault = (parsed: Timer | TimerFault): parsed is TimerFault => "message" in parsed;
 
-/** `2024-05-01T08:00:00-04:00` and its parts. */
+/** A timer as MongoDB stores it with its source. */
+export function toStoredTimer(timer: Timer): StoredTimer {
+  if ("cron" in timer) return { cron: timer.cron, timezone: timer.timezone, interval_seconds: null };
+  return { cron: null, timezone: null, interval_seconds: timer.intervalSeconds };
+}
+
+export function fromStoredTimer({ cron, timezone, interval_seconds }: StoredTimer): Timer {
+  return cron === null ? { intervalSeconds: interval_seconds ?? 0 } : { cron, timezone: timezone ?? "UTC" };
+}
+
+/** Returns a moment in a time zone, such as `2024-05-01T08:00:00-04:00`, with its date and time parts. */
 function localTime(atMs: number, timezone: string) {
   const format = new Intl.DateTimeFormat("en-US", {
     timeZone: timezone,
@@ -104,16 +116,16 @@ function localTime(atMs: number, timezone: string) {
 }
 
 /**
- * What `run` gets when the timer comes due (runtime.md, "Events given to run").
- * @param atMs the moment it was due, Unix milliseconds
+ * Returns the event that `run` receives when a timer is due (docs/component-api.md#events-given-to-run).
+ * @param dueAtMs when it was due, Unix milliseconds
  */
-export function timerEvent(timer: Timer, atMs: number): Record<string, unknown> {
-  const timestamp = Math.floor(atMs / 1000);
+export function timerEvent(timer: Timer, dueAtMs: number): Record<string, unknown> {
+  const timestamp = unixSeconds(dueAtMs);
   if ("intervalSeconds" in timer) return { timestamp, interval_seconds: timer.intervalSeconds };
   return {
     timestamp,
     cron: timer.cron,
-    timezone_configured: localTime(atMs, timer.timezone),
-    timezone_utc: localTime(atMs, "UTC"),
+    timezone_configured: localTime(dueAtMs, timer.timezone),
+    timezone_utc: localTime(dueAtMs, "UTC"),
   };
 }

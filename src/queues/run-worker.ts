@@ -5,6 +5,7 @@ import type { Static, TSchema } from "typebox";
 import { settlesWithin } from "../lib/deadline.ts";
 import { AppError, type ErrorCode } from "../lib/errors.ts";
 import { warnThrottled } from "../lib/warn-throttled.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import type { RedisClient } from "../store/redis.ts";
 import type { QueueDeclaration } from "./define-queue.ts";
 import { queuePrefix } from "./open-queues.ts";
@@ -42,7 +43,7 @@ export interface WorkerOptions {
   /** Milliseconds after which the jobs of a killed worker are given to another. */
   stalledAfterMs: number;
   log: Logger;
-  count: (name: "jobs_total", labels: { queue: string; outcome: string }) => void;
+  metrics: Metrics;
 }
 
 export interface RunningWorker {
@@ -176,11 +177,15 @@ class QueueWorker implements RunningWorker {
 
   async #run(job: Job, signal: AbortSignal): Promise<void> {
     const log = this.#options.log.child({ queue: this.#queue, job: job.name, job_id: job.id });
+    // A producer of ours names its jobs; any other name would become a label of somebody else's making.
+    const kind = this.#handled.has(job.name) ? job.name : "other";
     const startedAt = performance.now();
     const finish = (outcome: string, fields: Record<string, unknown>, level: "info" | "warn" | "error") => {
-      this.#options.count("jobs_total", { queue: this.#queue, outcome });
-      const ms = Math.round(performance.now() - startedAt);
-      log[level]({ ...fields, outcome, ms, attempt: job.attemptsMade + 1 }, "job");
+      const { metrics } = this.#options;
+      const ms = performance.now() - startedAt;
+      metrics.count("jobs_total", { queue: this.#queue, job: kind, outcome });
+      metrics.observe("job_duration_seconds", ms / 1000, { queue: this.#queue, job: kind });
+      log[level]({ ...fields, outcome, ms: Math.round(ms), attempt: job.attemptsMade + 1 }, "job");
     };
     try {
       const { validate, handle } = this.#handlerOf(job);

@@ -7,7 +7,7 @@ import { Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { notifyRuns } from "../queues/enqueue-run.ts";
 import { sendLostOutboxes } from "../runs/outbox.ts";
-import { enqueueDelete } from "../sources/service.ts";
+import { enqueueSourceDeletion } from "../sources/delete-source.ts";
 import { acquireLock } from "../store/lock.ts";
 import { reconcileTimers } from "./timers.ts";
 
@@ -65,7 +65,7 @@ async function finishDeletions(platform: Platform, graceMs: number): Promise<num
   for (const { _id } of unfinished) {
     // If the run queue is not empty, the deletion is already in it.
     if ((await platform.runQueue.length(_id)) > 0) continue;
-    await enqueueDelete(platform, _id);
+    await enqueueSourceDeletion(platform, _id);
     repaired += 1;
   }
   return repaired;
@@ -92,7 +92,7 @@ export function startReconciling(platform: Platform): () => Promise<void> {
       const repaired = Object.entries(await reconcile(platform, () => isStopped)).filter(
         ([, count]) => count > 0,
       );
-      for (const [step, count] of repaired) platform.counters.add("reconciled_total", { what: step }, count);
+      for (const [step, count] of repaired) platform.metrics.count("reconciled_total", { step }, count);
       if (repaired.length > 0) platform.log.warn(Object.fromEntries(repaired), "reconciled");
     } catch (error) {
       if (!isStopped) platform.log.error({ err: error }, "reconciling failed");

@@ -3,22 +3,28 @@ import { emit } from "../events/emit.ts";
 import { type Source, Sources } from "../models/source.ts";
 import type { ChangeItem } from "../queues/run-item.ts";
 import type { CallError } from "../sandbox/protocol.ts";
-import { ChangeSuperseded, deleteSourceData, makeReady, saveCandidate } from "../sources/commit.ts";
+import { ChangeSuperseded, makeReady, saveCandidate } from "../sources/commit.ts";
+import { deleteSourceData } from "../sources/delete-source.ts";
+import { ChangeRejection } from "../sources/request-change.ts";
 import { countDrop } from "../store/drops.ts";
-import { callHook, type HookEffects, newHookEffects } from "./call-hook.ts";
 import type { LogFields, RunDeps } from "./deps.ts";
 import { emissionsOf } from "./emissions.ts";
+import { callCreateHooks, callHook, callUpdateHooks, type HookEffects, newHookEffects } from "./hooks.ts";
+import { openVersion } from "./open-version.ts";
 import { sendOutbox } from "./outbox.ts";
 import { type FinishedRun, findRuns, readMemory, recordRuns } from "./record.ts";
 import { reply } from "./reply.ts";
 
-/** What came of a change: committed, or rejected with an error and nothing changed. */
+/** The change was committed, or rejected with an error and nothing changed. */
 type ChangeResult = { error: CallError | null };
 
+const COMMITTED: ChangeResult = { error: null };
 const STALE: ChangeResult = {
-  error: { code: "stale", message: "the source was changed by another request", stack: "" },
+  error: { code: ChangeRejection.stale, message: "the source was changed by another request", stack: "" },
 };
-const EXPIRED: ChangeResult = { error: { code: "expired", message: "the change came too late", stack: "" } };
+const EXPIRED: ChangeResult = {
+  error: { code: ChangeRejection.expired, message: "the change waited too long for a worker", stack: "" },
+};
 
 interface ChangeOptions {
   signal: AbortSignal;
@@ -27,8 +33,8 @@ interface ChangeOptions {
 }
 
 /**
- * Applies a change of a source in its turn, while no run of the source is executed: calls the hooks and commits, or leaves
- * everything as it was (docs/component-api.md#hooks). Repeated after a crash, the hooks run again.
+ * Applies a change of a source while no run of it is executed: calls the hooks and commits, or leaves everything as
+ * it was (docs/component-api.md#hooks). If it is repeated after a crash, the hooks are called again.
  */
 export async function applyChange(
   platform: RunDeps,
@@ -36,8 +42,9 @@ export async function applyChange(
   item: ChangeItem,
   options: ChangeOptions,
 ): Promise<LogFields> {
+  // There is a record if a worker committed the change and crashed before it removed the change from the run queue.
   const earlier = await findRuns(platform, [item.run_id]);
-  const { error } = earlier.length > 0 ? { error: null } : await apply(platform, sourceId, item, options);
+  const { error } = earlier.length > 0 ? COMMITTED : await apply(platform, sourceId, item, options);
   for (const record of earlier) await sendOutbox(platform, record);
   await reply(platform, item, { type: "ended", ...(error && { error }) });
   return { op: item.op, outcome: error?.code ?? "ok" };
@@ -65,21 +72,23 @@ async function create(
   signal: AbortSignal,
 ): Promise<ChangeResult> {
   if (source.state !== "deploying") return EXPIRED;
+  const version = await openVersion(platform, source, signal);
   const effects = newHookEffects(await readMemory(platform, source._id));
-  const mute = item.emit_on_deploy === false;
-  const error =
-    (await callHook(platform, source, "deploy", effects, { signal, mute })) ??
-    (await callHook(platform, source, "activate", effects, { signal, mute }));
-  if (error) {
+  const failed = await callCreateHooks(version, effects);
+  if (item.emit_on_deploy === false) {
+    await countDrop(platform, source._id, "deploy-muted", effects.emits.length);
+    effects.emits = [];
+  }
+  if (failed) {
     await Sources(platform.mongo).deleteOne({ _id: source._id, state: "deploying" });
-    return { error };
+    return { error: failed.error };
   }
   const isCommitted = await commit(platform, source, item, effects, session =>
     makeReady(platform, source, session),
   );
-  if (isCommitted) return { error: null };
-  // The request stopped waiting and deleted the source: what `activate` set up outside must not stay.
-  await callHook(platform, source, "deactivate", effects, { signal });
+  if (isCommitted) return COMMITTED;
+  // The request stopped waiting and deleted the source: whatever `activate` set up elsewhere must be removed.
+  await callHook(version, "deactivate", effects);
   return EXPIRED;
 }
 
@@ -93,25 +102,21 @@ async function update(
   const isCurrent = item.prepared_for === undefined || item.prepared_for === source.change_id;
   if (!candidate || source.state !== "ready" || !isCurrent) return STALE;
   const next = { ...source, ...candidate, timer: candidate.timer as Source["timer"] };
-  const effects = newHookEffects(await readMemory(platform, source._id));
-  const stopError = source.active
-    ? await callHook(platform, source, "deactivate", effects, { signal })
-    : null;
-  const error = candidate.active ? await callHook(platform, next, "activate", effects, { signal }) : null;
-  if (error) {
-    const restored = newHookEffects(await readMemory(platform, source._id));
-    if (source.active) await callHook(platform, source, "activate", restored, { signal });
-    return { error };
-  }
+  const result = await callUpdateHooks(
+    source.active ? await openVersion(platform, source, signal) : null,
+    candidate.active ? await openVersion(platform, next, signal) : null,
+    await readMemory(platform, source._id),
+  );
+  if (result.error) return { error: result.error };
   const isCommitted = await commit(
     platform,
     next,
     item,
-    effects,
+    result.effects,
     session => saveCandidate(platform, source, candidate, session),
-    stopError,
+    result.deactivateError,
   );
-  return isCommitted ? { error: null } : STALE;
+  return isCommitted ? COMMITTED : STALE;
 }
 
 const NOT_CALLED: CallError = {
@@ -120,7 +125,7 @@ const NOT_CALLED: CallError = {
   stack: "",
 };
 
-/** Without a signal, the hook is not called. */
+/** `signal` cancels the deactivate hook; null if the hook must not be called. */
 async function remove(
   platform: RunDeps,
   source: Source,
@@ -128,12 +133,14 @@ async function remove(
   signal: AbortSignal | null,
 ): Promise<ChangeResult> {
   const effects = newHookEffects(await readMemory(platform, source._id));
-  const error = signal ? await callHook(platform, source, "deactivate", effects, { signal }) : NOT_CALLED;
+  const error = signal
+    ? await callHook(await openVersion(platform, source, signal), "deactivate", effects)
+    : NOT_CALLED;
   const result = { emits: [], logs: [], error: error ?? undefined };
-  // Not through the queue: source and subscriptions would be gone before a worker handled the emission.
+  // Not through the queue: the source and its subscriptions would be gone before a worker handled the emission.
   for (const emission of emissionsOf(source, causeOf(item), result, platform)) await emit(platform, emission);
   await deleteSourceData(platform, source);
-  return { error: null };
+  return COMMITTED;
 }
 
 const causeOf = (item: ChangeItem) => ({
@@ -143,7 +150,10 @@ const causeOf = (item: ChangeItem) => ({
   event: {},
 });
 
-/** Records what the hooks did, with the change itself in the same transaction. Returns false if it was superseded. */
+/**
+ * Records the effects of the hooks and makes the change itself in one transaction. `error` is the error of a hook
+ * that did not prevent the change. Returns false if another change came first.
+ */
 async function commit(
   platform: RunDeps,
   source: Source,
@@ -164,7 +174,7 @@ async function commit(
     dropped: effects.deduped > 0 ? { deduped: effects.deduped } : {},
     emissions: emissionsOf(source, causeOf(item), result, platform),
   };
-  const memory = effects.memoryChanged ? effects.memory : undefined;
+  const memory = effects.isMemoryChanged ? effects.memory : undefined;
   try {
     const records = await recordRuns(platform, [run], memory, change);
     for (const record of records) await sendOutbox(platform, record);

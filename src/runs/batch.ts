@@ -1,29 +1,32 @@
 import type { Source } from "../models/source.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import type { CallError, CallResult } from "../sandbox/protocol.ts";
-import { dedupe, inOrder } from "./dedupe.ts";
 import type { RunDeps } from "./deps.ts";
 import { emissionsOf, MAX_LOG_EVENTS } from "./emissions.ts";
 import { type Executor, openExecutor } from "./executor.ts";
+import { effectsOf, type Memory } from "./memory.ts";
 import { openQuota, type Quota } from "./quota.ts";
-import type { FinishedRun, Memory } from "./record.ts";
+import type { FinishedRun } from "./record.ts";
 import { BATCH_MS, BatchRecorder, type EndedRun, QUOTA_EXCEEDED } from "./record-batch.ts";
 import { reply } from "./reply.ts";
 
-/** Outcome and error of a run record. */
+/** Returns the fields `outcome` and `error` of a run record. */
 export const outcomeOf = (error: CallError | undefined) =>
   error
     ? { outcome: error.code, error: { code: error.code, message: error.message.slice(0, 1024) } }
     : { outcome: "ok" };
 
-/** Runs of one source, executed one after another, each on what the one before remembered, and recorded together. */
+/**
+ * Runs of one source, executed one after another, each with the memory that the last one left, and recorded together.
+ */
 export class RunBatch {
   readonly #platform: RunDeps;
   readonly #source: Source;
   readonly #signal: AbortSignal;
   readonly #quota: Quota;
   readonly #recorder: BatchRecorder;
-  readonly #answered = new Set<string>();
+  /** Ids of the runs whose component has sent a response. */
+  readonly #responded = new Set<string>();
   #executor: Executor | undefined;
   #memory: Memory;
 
@@ -46,8 +49,8 @@ export class RunBatch {
   }
 
   /**
-   * Runs the first item and as many of the others as go with it; returns those that ended, in order, at least one. Throws
-   * if not even the first could be executed.
+   * Runs the first item, and the items after it while the batch lasts. Returns the runs that ended, in order, at
+   * least one. Throws if not even the first item could be executed.
    */
   async run(items: TriggerItem[]): Promise<EndedRun[]> {
     const ended: EndedRun[] = [];
@@ -68,8 +71,8 @@ export class RunBatch {
       await this.#executor.execute(items.slice(0, runs), this.#memory.db, {
         forMs,
         onRespond: (item, response) => {
-          this.#answered.add(item.run_id);
-          // A response that can't be sent is a time-out for whoever waits, and no failure of the run.
+          this.#responded.add(item.run_id);
+          // A response that can't be sent is a timeout for the process that waits for it, but not a failure of the run.
           reply(this.#platform, item, { type: "response", response }).catch(() => undefined);
         },
         onResult: (item, result) => {
@@ -84,7 +87,7 @@ export class RunBatch {
       });
       if (failure) throw failure.error;
     } catch (error) {
-      // What ended before is recorded; the run that could not be executed is the first of the next batch.
+      // The runs that ended are recorded; the run that could not be executed is the first of the next batch.
       if (ended.length === 0) throw error;
     } finally {
       this.#quota.refund(runs - ended.length);
@@ -92,7 +95,7 @@ export class RunBatch {
     return ended;
   }
 
-  /** Records and sends what is not recorded yet. Throws as `recordRuns` does. */
+  /** Records the runs that are not recorded yet, and sends what they emitted. Throws as `recordRuns` does. */
   end(): Promise<void> {
     return this.#recorder.end();
   }
@@ -103,27 +106,30 @@ export class RunBatch {
     started_at_ms: number,
     strategy: Executor["strategy"],
   ): EndedRun {
-    const { kept, dropped, memory } = dedupe(strategy, this.#memory.dedupe, inOrder(result.emits));
-    const effects = { emits: kept, logs: result.logs, error: result.error };
-    const emissions = emissionsOf(this.#source, item, effects, this.#platform);
-    this.#memory = memoryAfter(this.#memory, result.db, memory, strategy !== undefined) ?? this.#memory;
+    const { emits, deduped, memory } = effectsOf(strategy, this.#memory, result);
+    const { logs, error } = result;
+    const emissions = emissionsOf(this.#source, item, { emits, logs, error }, this.#platform);
+    this.#memory = memory;
     this.#quota.spend(result.durationMs);
-    const logsDropped = Math.max(0, result.logs.length - MAX_LOG_EVENTS);
+    const { metrics } = this.#platform;
+    metrics.observe("run_duration_seconds", result.durationMs / 1000, { trigger: item.kind });
+    metrics.observe("run_delay_seconds", (started_at_ms - item.at_ms) / 1000, { trigger: item.kind });
+    const logsDropped = Math.max(0, logs.length - MAX_LOG_EVENTS);
     const run: FinishedRun = {
       ...this.#factsOf(item),
-      ...outcomeOf(result.error),
+      ...outcomeOf(error),
       started_at_ms,
       duration_ms: result.durationMs,
       cpu_ms: result.cpuMs,
       memory_bytes: result.memoryBytes,
-      emitted: kept.length,
+      emitted: emits.length,
       dropped: {
-        ...(dropped > 0 && { deduped: dropped }),
+        ...(deduped > 0 && { deduped }),
         ...(logsDropped > 0 && { "log-limit": logsDropped }),
       },
       emissions,
     };
-    return { run, item, error: result.error, isAnswered: this.#answered.has(item.run_id) };
+    return { run, item, error, hasResponded: this.#responded.has(item.run_id) };
   }
 
   #rejectOverQuota(item: TriggerItem): EndedRun {
@@ -137,24 +143,10 @@ export class RunBatch {
       dropped: { "over-quota": 1 },
       emissions,
     };
-    return { run, item, error, isAnswered: false };
+    return { run, item, error, hasResponded: false };
   }
 
   #factsOf({ run_id, kind }: TriggerItem) {
     return { _id: run_id, source_id: this.#source._id, owner_id: this.#source.owner_id, kind };
   }
-}
-
-/** Returns what must be stored; undefined if the run changed nothing of it. */
-export function memoryAfter(
-  memory: Memory,
-  db: Record<string, unknown> | undefined,
-  dedupeAfter: Memory["dedupe"],
-  hasDedupe: boolean,
-): Memory | undefined {
-  const dbAfter = db ?? memory.db;
-  const dbChanged = db !== undefined && JSON.stringify(db) !== JSON.stringify(memory.db);
-  const dedupeChanged = hasDedupe && JSON.stringify(dedupeAfter) !== JSON.stringify(memory.dedupe);
-  if (!dbChanged && !dedupeChanged) return undefined;
-  return { db: dbAfter, dedupe: hasDedupe ? dedupeAfter : memory.dedupe, version: memory.version };
 }

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import type { ComponentDescription, Emit } from "../sandbox/protocol.ts";
 
-/** Ids remembered by `unique` (runtime.md, "$emit"). */
-const UNIQUE_KEPT = 100;
+/** Number of ids that `unique` remembers (docs/component-api.md#dedupe). */
+const MAX_UNIQUE_IDS = 100;
 /** Longer ids are remembered by their hash. */
-const LONGEST_ID = 256;
+const MAX_ID_CHARS = 256;
 
 /** What a source's dedupe remembers between runs; which field depends on the strategy. */
 export interface DedupeMemory {
   unique?: string[];
-  /** Text where the number is whole and too large for JSON's numbers. */
+  /** A string if the number is an integer that is too large for a JSON number. */
   greatest?: number | string;
   last?: string;
 }
@@ -24,10 +24,13 @@ const idOf = (emit: Emit): string | undefined => {
   const { id } = emit.metadata;
   if (id === undefined || id === "") return undefined;
   const text = String(id);
-  return text.length <= LONGEST_ID ? text : createHash("sha256").update(text).digest("hex");
+  return text.length <= MAX_ID_CHARS ? text : createHash("sha256").update(text).digest("hex");
 };
 
-/** Drops the events of one run that the component's `dedupe` says were emitted before. Pure; events without an id pass. */
+/**
+ * Drops the events of one call that were emitted before, according to the component's `dedupe`
+ * (docs/component-api.md#dedupe). Events without an id are always kept. Pure.
+ */
 export function dedupe(
   strategy: ComponentDescription["dedupe"],
   memory: DedupeMemory,
@@ -51,7 +54,7 @@ function unique(memory: DedupeMemory, emits: Emit[]): Deduped {
   return {
     kept,
     dropped: emits.length - kept.length,
-    memory: { unique: [...remembered].slice(-UNIQUE_KEPT) },
+    memory: { unique: [...remembered].slice(-MAX_UNIQUE_IDS) },
   };
 }
 
@@ -68,7 +71,7 @@ function greatest(memory: DedupeMemory, emits: Emit[]): Deduped {
   return { kept, dropped: emits.length - kept.length, memory: found === null ? {} : { greatest: found } };
 }
 
-/** Ids of many services are whole numbers beyond 2^53, where neighbours would count as the same number. */
+/** Ids of many services are integers beyond 2^53, where a JavaScript number could not tell neighbours apart. */
 function numberOf(id: string | number | undefined): number | bigint | null {
   const text = String(id ?? "").trim();
   if (/^-?\d{16,256}$/.test(text)) return BigInt(text);
@@ -84,10 +87,10 @@ function last(memory: DedupeMemory, emits: Emit[]): Deduped {
   return { kept, dropped: emits.length - kept.length, memory: newest === undefined ? {} : { last: newest } };
 }
 
-/** The order in which a run's events are emitted: by `ts` where all the emitter gave one says so, oldest first. */
+/** Returns events in the order in which they are emitted: by `ts`, oldest first, if any of them has one. */
 export function inOrder(emits: Emit[]): Emit[] {
   if (!emits.some(emit => emit.metadata.ts !== undefined)) return emits;
-  // Events without a ts keep their place among their neighbours: they take the ts of the one before.
+  // An event without a `ts` stays behind the event before it, whose `ts` it takes.
   let at = Number.NEGATIVE_INFINITY;
   const keyed = emits.map((emit, index) => {
     at = emit.metadata.ts ?? at;

@@ -11,7 +11,7 @@ export type RunDeps = Pick<
   | "routing"
   | "runQueue"
   | "secrets"
-  | "counters"
+  | "metrics"
   | "config"
   | "clock"
   | "log"

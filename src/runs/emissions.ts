@@ -3,7 +3,7 @@ import type { Platform } from "../platform.ts";
 import type { Emission } from "../queues/emissions.ts";
 import type { CallError, Emit, LogLine } from "../sandbox/protocol.ts";
 
-/** Log lines of one run that become `$logs` events: as many as a stream keeps. */
+/** Number of log lines of one run that become `$logs` events, which is what a stream keeps. */
 export const MAX_LOG_EVENTS = 100;
 
 /** What triggered a run, for its error event. */
@@ -17,7 +17,9 @@ export interface Cause {
 
 type Emitter = Pick<Source, "_id" | "owner_id" | "component_id">;
 
-/** Returns the emissions of one run: its events, then its log lines, then its error; their ids derive from the run's. */
+/**
+ * Returns the emissions of one run: its events, then its log lines, then its error; their ids derive from the run's.
+ */
 export function emissionsOf(
   source: Emitter,
   cause: Cause,

@@ -1,11 +1,9 @@
 import type { Source } from "../models/source.ts";
-import { propValuesForRun } from "../props/configure.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import type { CallResult, HttpResponse } from "../sandbox/protocol.ts";
-import { endpointUrl } from "../sources/endpoint.ts";
 import type { RunDeps } from "./deps.ts";
-import { type Code, loadCode } from "./load-code.ts";
-import type { Memory } from "./record.ts";
+import { boundProps, loadCode, processKey } from "./load-code.ts";
+import type { Memory } from "./memory.ts";
 
 export type Executor = Awaited<ReturnType<typeof openExecutor>>;
 
@@ -13,31 +11,34 @@ export interface Execution {
   /** No run starts later than this many milliseconds after the first. */
   forMs: number;
   onRespond: (item: TriggerItem, response: HttpResponse) => void;
-  /** Called as soon as a run has ended; not for a cancelled run. */
+  /** Called as soon as a run has ended; never for a cancelled run. */
   onResult: (item: TriggerItem, result: CallResult) => void;
 }
 
-/** Loads a source's code and decrypts its props, once for a batch of runs. Throws `not-found` if the code is gone. */
+/**
+ * Loads a source's code and decrypts its props, once for a batch of runs. `signal` cancels the runs. Throws
+ * `not-found` if the component no longer exists.
+ */
 export async function openExecutor(platform: RunDeps, source: Source, signal: AbortSignal) {
-  const { component, bundle }: Code = await loadCode(platform, source.component_id);
+  const { component, bundle } = await loadCode(platform, source.component_id);
   const sandboxes = await platform.sandboxes();
-  const values = JSON.parse(platform.secrets.open(source.configured_props));
-  const props = propValuesForRun(component.description.props, values, {
-    endpointUrl: endpointUrl(platform, source.endpoint),
-  });
+  const props = boundProps(platform, source, component);
   return {
     strategy: component.description.dedupe,
-    /** Runs the first item, and those after it while there is time, each on the `db` that the one before left. */
+    /**
+     * Runs the first item, and the next ones while there is time, each with the `db` that the one before it left.
+     * Throws the reason of `signal` if it aborts.
+     */
     async execute(items: TriggerItem[], db: Memory["db"], execution: Execution): Promise<void> {
       const { forMs, onRespond, onResult } = execution;
-      await sandboxes.calls(
-        `${source._id}:${bundle.hash}`,
+      await sandboxes.callBatch(
+        processKey(source, bundle),
         bundle,
         { call: "run", props, db, events: items.map(item => item.event) },
         {
           signal,
           owner: source.owner_id,
-          forMs,
+          startWithinMs: forMs,
           onRespond: (index, response) => onRespond(items[index] as TriggerItem, response),
           onResult: (index, result) => {
             if (!signal.aborted) onResult(items[index] as TriggerItem, result);

@@ -15,22 +15,22 @@ import { reply } from "./reply.ts";
 import { failCrashedRun, runBatch } from "./run.ts";
 import { tick } from "./tick.ts";
 
-/** A busy source gives up its slot after this long if others wait (docs/design.md#guarantee-4). Milliseconds. */
+/** Milliseconds after which a busy source yields if other sources wait (docs/design.md#guarantee-4). */
 const SLICE_MS = 1000;
 /** Runs claimed at a time. */
 const RUNS_PER_CLAIM = 200;
 /** A run that crashed more workers than this is not repeated: it would crash the next one too. */
 const MAX_CRASHES = 3;
 
-/** Handles a `tick` job: a timer is due. Its run is queued, and then whatever the source's run queue holds is executed. */
+/** Handles a `tick` job: queues the run of a timer that is due, then executes the source's run queue. */
 export async function handleTick(platform: RunDeps, context: JobContext<SourceJob>): Promise<LogFields> {
   await tick(platform, context.job.source_id, context.dueAtMs);
   return await executeQueuedRuns(platform, context);
 }
 
 /**
- * Handles a `notify` job: executes what waits in a source's run queue, in order, unless another process does. The lease's
- * token holds the job's id, so that a job that stalled with its process takes over its own lease.
+ * Handles a `notify` job: executes what waits in a source's run queue, in order, unless another process does. The
+ * lease's token holds the job's id, so that a job that stalled with its process takes over its own lease.
  */
 export async function executeQueuedRuns(
   platform: RunDeps,
@@ -50,7 +50,7 @@ export async function executeQueuedRuns(
       if (claimed.state !== "runs") return { source_id: sourceId, runs: done, ended: claimed.state };
       let waiting = claimed.runs.map(text => readItem(platform, sourceId, text));
       while (waiting.length > 0) {
-        const results = await execute(platform, sourceId, waiting, claimed.crashes, lease.nextSignal());
+        const results = await executeNext(platform, sourceId, waiting, claimed.crashes, lease.nextSignal());
         for (const fields of results) log.info({ source_id: sourceId, ...fields }, "run");
         waiting = waiting.slice(results.length);
         done += results.length;
@@ -71,11 +71,11 @@ export async function executeQueuedRuns(
     }
   } catch (error) {
     if (error instanceof LeaseLost) {
-      // To another process, or to none if it only expired: then the rest must not wait for the sweep.
+      // If the lease only expired and no other process took it, the remaining runs must not wait for the sweep.
       await notifyRuns(platform, sourceId);
       return { source_id: sourceId, runs: done, ended: "lease-lost" };
     }
-    // What is claimed stays claimed: the next holder of the lease starts with it.
+    // Claimed runs stay claimed: the next holder of the lease starts with them.
     await platform.runQueue.release(sourceId, token).catch(() => undefined);
     throw error;
   } finally {
@@ -94,8 +94,10 @@ function readItem(platform: RunDeps, sourceId: string, text: string): RunItem | 
   }
 }
 
-/** Executes the first item, or as many runs from the first on as go well together; returns one result for each. */
-async function execute(
+/**
+ * Executes the first item, or as many runs from the first on as share a batch. Returns log fields for each item done.
+ */
+async function executeNext(
   platform: RunDeps,
   sourceId: string,
   items: (RunItem | null)[],
@@ -106,21 +108,21 @@ async function execute(
   const hasCrashed = crashes > MAX_CRASHES;
   if (!first) return [{ outcome: "unreadable" }];
   if (first.kind === "change") {
-    // A deletion goes on without its hook; nobody waits for another change any longer by then.
+    // A deletion goes on without its hook. Any other change fails, and its request has long since timed out.
     if (hasCrashed && first.op !== "delete") return [await failCrashedChange(platform, sourceId, first)];
-    return [await change(platform, sourceId, first, { signal, hasCrashed })];
+    return [await changeOrReject(platform, sourceId, first, { signal, hasCrashed })];
   }
   if (hasCrashed) return [await failCrashedRun(platform, sourceId, first, crashes)];
-  const other = items.findIndex(item => !item || item.kind === "change");
-  const triggers = (other < 0 ? items : items.slice(0, other)) as TriggerItem[];
+  const end = items.findIndex(item => !item || item.kind === "change");
+  const triggers = (end < 0 ? items : items.slice(0, end)) as TriggerItem[];
   try {
     return await runBatch(platform, sourceId, triggers, signal);
   } catch (error) {
-    return [await reject(platform, sourceId, first, error)];
+    return [await rejectOrRethrow(platform, sourceId, first, error)];
   }
 }
 
-async function change(
+async function changeOrReject(
   platform: RunDeps,
   sourceId: string,
   item: ChangeItem,
@@ -130,7 +132,7 @@ async function change(
     const fields = await applyChange(platform, sourceId, item, options);
     return { run_id: item.run_id, trigger: item.kind, ...fields };
   } catch (error) {
-    return await reject(platform, sourceId, item, error);
+    return await rejectOrRethrow(platform, sourceId, item, error);
   }
 }
 
@@ -142,8 +144,11 @@ async function failCrashedChange(platform: RunDeps, sourceId: string, item: Chan
   return { run_id: item.run_id, trigger: item.kind, outcome: error.code };
 }
 
-/** An item that can't succeed later either must not stay at the head of the queue; any other error is thrown again. */
-async function reject(
+/**
+ * Replies with the error of an item that would fail again, so that it does not block the run queue. Rethrows an error
+ * that a later attempt may not meet.
+ */
+async function rejectOrRethrow(
   platform: RunDeps,
   sourceId: string,
   item: RunItem,

@@ -23,13 +23,13 @@ export class Lease {
         isHeld => {
           if (!isHeld) this.#abort(new LeaseLost(sourceId));
         },
-        // Redis is away: the version of the source's memory guards what these runs will write.
+        // Redis is away: the version of the source's memory protects against writing after the lease is lost.
         () => undefined,
       );
     this.#timer = setInterval(() => void renew(), Math.floor(leaseMs / 3));
   }
 
-  /** A signal for one batch of runs: listeners on one that lives as long as the lease would pile up. */
+  /** Returns a signal for one batch of runs. Listeners on one that lives as long as the lease would pile up. */
   nextSignal(): AbortSignal {
     this.#batch = new AbortController();
     if (this.#lost !== undefined) this.#batch.abort(this.#lost);

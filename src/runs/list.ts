@@ -5,12 +5,12 @@ import type { Platform } from "../platform.ts";
 import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
 import type { RunFilter, RunView } from "./schema.ts";
 
-/** What the meters tell, to the microsecond. */
+/** Rounds milliseconds to microseconds, the precision of the measurement. */
 const rounded = (ms: number) => Math.round(ms * 1000) / 1000;
 
-/** A run as its owner sees it. */
+/** Returns a run as its owner sees it. */
 export function presentRun(record: RunRecord): RunView {
-  // No process lives without memory: 0 says that the system does not tell.
+  // Every process uses memory, so 0 means that the system does not report it.
   const isMetered = Boolean(record.memory_bytes);
   return {
     id: record._id,
@@ -28,7 +28,7 @@ export function presentRun(record: RunRecord): RunView {
   };
 }
 
-/** A source's runs of the last 7 days, newest first; `outcome: "error"` leaves out those that went well. */
+/** Returns a page of a source's runs of the last 7 days, newest first; with `outcome: "error"` only failed runs. */
 export async function listRuns(
   platform: Pick<Platform, "mongo" | "redis" | "keys">,
   source: Pick<Source, "_id">,
@@ -37,7 +37,7 @@ export async function listRuns(
 ): Promise<Page<RunView>> {
   const filter: QueryFilter<RunRecord> = {
     source_id: source._id,
-    // Further parts of an outbox are told by their id, which the index holds: counting runs reads no record.
+    // Excludes further parts of an outbox by their id, which is in the index, so that counting runs reads no records.
     _id: { $not: /~/ },
     ...(outcome === "error" && { error: { $exists: true } }),
   };

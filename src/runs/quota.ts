@@ -4,8 +4,8 @@ import type { RunDeps } from "./deps.ts";
 
 export interface Quota {
   /**
-   * Reserves as many of `most` runs as are allowed and returns them with the milliseconds they may compute before the next
-   * reservation. Runs that are not executed must be refunded.
+   * Reserves as many of `most` runs as are allowed and returns them with the milliseconds they may compute before the
+   * next reservation. Runs that are not executed must be refunded.
    */
   reserve(most: number, forMs: number): Promise<{ runs: number; forMs: number }>;
   refund(runs: number): void;

@@ -5,11 +5,12 @@ import type { TriggerItem } from "../queues/run-item.ts";
 import type { CallError } from "../sandbox/protocol.ts";
 import { countDrop, type DropReason } from "../store/drops.ts";
 import type { RunDeps } from "./deps.ts";
+import type { Memory } from "./memory.ts";
 import { sendOutbox } from "./outbox.ts";
-import { type FinishedRun, type Memory, recordRuns } from "./record.ts";
+import { type FinishedRun, recordRuns } from "./record.ts";
 import { reply } from "./reply.ts";
 
-/** Runs are recorded after this many milliseconds, so that quick ones share a write and none waits noticeably. */
+/** Milliseconds after which runs are recorded: quick runs share a write, and none waits noticeably. */
 export const BATCH_MS = 50;
 
 export const QUOTA_EXCEEDED: CallError = {
@@ -23,13 +24,13 @@ export interface EndedRun {
   run: FinishedRun;
   item: TriggerItem;
   error: CallError | undefined;
-  /** True if whoever waits for this run has the component's own response already. */
-  isAnswered: boolean;
+  /** True if the component has sent its own response to the process that waits for this run. */
+  hasResponded: boolean;
 }
 
 /**
- * Records the runs of one source and sends what they emitted: those of `BATCH_MS` together, in order. Until then nothing
- * has happened that another worker could not repeat.
+ * Records the runs of one source and sends what they emitted, in order; runs that end within `BATCH_MS` are recorded
+ * together. Until a run is recorded, another worker can repeat it.
  */
 export class BatchRecorder {
   readonly #platform: RunDeps;
@@ -40,7 +41,8 @@ export class BatchRecorder {
   #stored: Memory;
   #version: number;
   #timer: NodeJS.Timeout | undefined;
-  // One write at a time. Once one has failed all fail: later runs were executed on what could not be stored.
+  // One write at a time. After a failed write all later ones fail, because their runs depended on memory that was not
+  // stored.
   #writing: Promise<void> = Promise.resolve();
 
   constructor(platform: RunDeps, source: Source, memory: Memory) {
@@ -51,7 +53,7 @@ export class BatchRecorder {
     this.#version = memory.version;
   }
 
-  /** `memory` is what the source remembers after this run. */
+  /** Adds a run that has ended; `memory` is the source's memory after it. */
   add(ended: EndedRun, memory: Memory): void {
     this.#waiting.push(ended);
     this.#latest = memory;
@@ -63,7 +65,7 @@ export class BatchRecorder {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#writing = this.#writing.then(() => this.#write());
-    // Thrown to the caller of `end`; here it only must not be unhandled.
+    // The caller of `end` receives the error; a call by the timer must not leave it unhandled.
     this.#writing.catch(() => undefined);
     return this.#writing;
   }
@@ -84,27 +86,29 @@ export class BatchRecorder {
   }
 }
 
-/** Counts recorded runs and replies to those who wait for them. */
+/** Counts recorded runs and replies to the processes that wait for them. */
 async function countBatch(platform: RunDeps, source: Source, ended: EndedRun[]): Promise<void> {
   const executed = ended.filter(({ error }) => error !== QUOTA_EXCEEDED);
   const dropped = new Map<DropReason, number>();
   for (const { run, error } of ended) {
     const outcome = error === QUOTA_EXCEEDED ? "over-quota" : outcomeLabel(run.outcome);
-    platform.counters.add("runs_total", { outcome });
+    platform.metrics.count("runs_total", { outcome });
     for (const [reason, count] of Object.entries(run.dropped)) {
       dropped.set(reason as DropReason, (dropped.get(reason as DropReason) ?? 0) + count);
     }
   }
   const computeMs = executed.reduce((sum, { run }) => sum + Math.ceil(run.duration_ms), 0);
-  const unanswered = ended.filter(({ isAnswered }) => !isAnswered);
+  const withoutResponse = ended.filter(({ hasResponded }) => !hasResponded);
   await Promise.all([
     executed.length > 0 && countRuns(platform, source.owner_id, executed.length, computeMs),
     ...[...dropped].map(([reason, count]) => countDrop(platform, source._id, reason, count)),
-    ...unanswered.map(({ item, error }) => reply(platform, item, { type: "ended", ...(error && { error }) })),
+    ...withoutResponse.map(({ item, error }) =>
+      reply(platform, item, { type: "ended", ...(error && { error }) }),
+    ),
   ]);
 }
 
-/** Error names are the user's own; the metric's label is one of a few. */
+/** Returns the outcome as a metric label. Components choose the names of their errors, so most become `error`. */
 function outcomeLabel(outcome: string): string {
   return ["ok", "Timeout", "Out of Memory"].includes(outcome) ? outcome : "error";
 }

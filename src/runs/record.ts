@@ -4,24 +4,16 @@ import { SourceMemories } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import type { Emission } from "../queues/emissions.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
-import type { DedupeMemory } from "./dedupe.ts";
+import { emptyMemory, type Memory } from "./memory.ts";
 
-/** JSON of emissions in one record: below MongoDB's 16 MB a document. What is more goes into further records. */
+/** Bytes of emissions in one record, well below MongoDB's 16 MB a document. More emissions go into further records. */
 const PART_BYTES = 8 * 1024 * 1024;
-
-/** What a source remembers, as code sees it. */
-export interface Memory {
-  db: Record<string, unknown>;
-  dedupe: DedupeMemory;
-  /** 0: nothing was stored yet. */
-  version: number;
-}
 
 export interface FinishedRun extends Omit<RunRecord, "outbox" | "finished_at"> {
   emissions: Emission[];
 }
 
-/** Another worker finished a run of this source meanwhile: this one's lease was lost, so its result is void. */
+/** Another worker has taken over this source since, so the results of this worker must not be stored. */
 export class LeaseLost extends Error {
   constructor(sourceId: string) {
     super(`another worker runs source ${sourceId}`);
@@ -31,16 +23,16 @@ export class LeaseLost extends Error {
 
 export async function readMemory(platform: Pick<Platform, "mongo">, sourceId: string): Promise<Memory> {
   const stored = await SourceMemories(platform.mongo).findById(sourceId).lean();
-  if (!stored) return { db: {}, dedupe: {}, version: 0 };
+  if (!stored) return emptyMemory();
   return { db: JSON.parse(stored.db), dedupe: JSON.parse(stored.dedupe), version: stored.version };
 }
 
-/** The records that there are of these runs, with the further parts of their outboxes, in order. */
+/** Returns the existing records of these runs, including further parts of their outboxes, in order. */
 export async function findRuns(platform: Pick<Platform, "mongo">, runIds: string[]): Promise<RunRecord[]> {
   const records = await RunRecords(platform.mongo)
     .find({ _id: { $in: runIds } })
     .lean();
-  // Only an outbox of many parts has further ones, and it has one itself as long as they are there.
+  // A record has further parts only as long as it has an outbox itself.
   const parted = records.filter(record => record.outbox);
   const parts = await Promise.all(
     parted.map(({ _id }) =>
@@ -54,10 +46,10 @@ export async function findRuns(platform: Pick<Platform, "mongo">, runIds: string
 }
 
 /**
- * Stores what runs of one source did: what it remembers after the last of them (`memory`; absent when they changed
- * nothing of it) and their emissions, together or not at all, so that an event that dedupe remembers is never lost
- * (docs/decisions/0002). The outbox of all stands in the first one's record. `also` joins the same transaction. Throws
- * LeaseLost.
+ * Stores the effects of runs of one source: its memory after the last run (`memory`; undefined if unchanged) and all
+ * emissions, together or not at all, so that an event that dedupe remembers is never lost
+ * (docs/decisions/0002-runs-of-a-source.md). The outbox of all runs is in the record of the first one. `also` joins
+ * the same transaction. Returns the records. Throws LeaseLost.
  */
 export async function recordRuns(
   platform: Pick<Platform, "mongo" | "clock">,
@@ -69,7 +61,7 @@ export async function recordRuns(
   if (!first) return [];
   const finished_at = new Date(platform.clock());
   const facts = runs.map(({ emissions: _, ...rest }) => ({ ...rest, finished_at }));
-  const [leader, ...parts] = inParts(
+  const [leader, ...parts] = divideOutbox(
     facts[0] as RunRecord,
     runs.flatMap(run => run.emissions),
   );
@@ -86,7 +78,7 @@ export async function recordRuns(
     });
     return records;
   } catch (error) {
-    // One of the runs has its record already: whoever wrote it works on this line.
+    // One of the runs has a record already, so another worker has taken over this source.
     if (isDuplicateKey(error)) throw new LeaseLost(first.source_id);
     throw error;
   }
@@ -104,8 +96,8 @@ async function writeMemory(
     version: memory.version + 1,
   };
   if (memory.version === 0) {
-    const there = await SourceMemories(platform.mongo).exists({ _id: sourceId }).session(session);
-    if (there) throw new LeaseLost(sourceId);
+    const exists = await SourceMemories(platform.mongo).exists({ _id: sourceId }).session(session);
+    if (exists) throw new LeaseLost(sourceId);
     await SourceMemories(platform.mongo).insertMany([{ _id: sourceId, ...stored }], { session });
     return;
   }
@@ -117,7 +109,8 @@ async function writeMemory(
   if (matchedCount === 0) throw new LeaseLost(sourceId);
 }
 
-function inParts(facts: Omit<RunRecord, "outbox">, emissions: Emission[]): RunRecord[] {
+/** Returns the record with its outbox, and further records for the parts that do not fit into one document. */
+function divideOutbox(facts: Omit<RunRecord, "outbox">, emissions: Emission[]): RunRecord[] {
   const parts: string[][] = [];
   let size = Number.POSITIVE_INFINITY;
   for (const emission of emissions) {

@@ -1,7 +1,7 @@
 import type { Platform } from "../platform.ts";
 import { type Reply, sendReply } from "../queues/replies.ts";
 
-/** Tells the process that waits for this run, if any, how it goes. */
+/** Sends a message to the process that waits for this run, if any. */
 export async function reply(
   platform: Pick<Platform, "redis" | "keys">,
   to: { run_id: string; reply_to?: string | undefined },

@@ -22,7 +22,7 @@ const example: RunView = {
   finished_at_ms: 1_700_000_000_140,
 };
 
-/** How the runs of a source went, and what each cost. */
+/** Routes that show the runs of a source, with their outcome and cost. */
 export const runRoutes = [
   route({
     method: "GET",
@@ -31,11 +31,12 @@ export const runRoutes = [
     tag: "Sources",
     summary: "List a source's runs",
     description:
-      "Those of the last 7 days, by when their trigger came. `total_count` above 10,000 may be up to a minute old.",
+      "The runs of the last 7 days, newest first by the time of their trigger. A `total_count` above 10,000 " +
+      "may be up to a minute old.",
     access: ownSource,
     query: RunFilter,
     response: page(200, RunView),
     example: { params: { id: example.source_id }, query: { outcome: "error" }, response: example },
-    handler: ({ deps, resource, query, page: wanted }) => listRuns(deps, resource, query, wanted),
+    handler: ({ deps, resource, query, page }) => listRuns(deps, resource, query, page),
   }),
 ];

@@ -13,9 +13,9 @@ import { reply } from "./reply.ts";
 const INACTIVE = { code: "inactive", message: "the source is not active" };
 
 /**
- * Runs a source on the first trigger, and on those after it while the batch is young; then records all of it at once and
- * enqueues what was emitted. Returns log fields for each trigger that is done. Repeated after a crash, it finishes only
- * what is missing.
+ * Runs a source on the first trigger, and on those after it until `BATCH_MS` have passed, then records the runs
+ * together and enqueues what they emitted. Returns log fields for each trigger that is done. If it is repeated after
+ * a crash, only the runs that were not recorded are executed.
  */
 export async function runBatch(
   platform: RunDeps,
@@ -48,9 +48,9 @@ export async function runBatch(
       if (item.kind === "timer") await clearTimerWaiting(platform, sourceId);
       const ended = await batch.run(runnableTogether(item, others, known));
       for (const { run } of ended) known.add(run._id);
-      done.push(...ended.map(fieldsOf));
+      done.push(...ended.map(logFieldsOf));
     } catch (error) {
-      // What ended before is recorded all the same; this run is the first of the next batch.
+      // The runs that ended are still recorded; this run is the first of the next batch.
       if (done.length === 0) throw error;
       break;
     }
@@ -59,7 +59,10 @@ export async function runBatch(
   return done;
 }
 
-/** The items that may start in one batch: those up to the next timer run, which must be noted when it starts. */
+/**
+ * Returns the items that may start together: those before the next timer run, because `clearTimerWaiting` must be
+ * called when that starts, and before a repeated item.
+ */
 function runnableTogether(first: TriggerItem, others: TriggerItem[], known: Set<string>): TriggerItem[] {
   const ids = new Set([...known, first.run_id]);
   const end = others.findIndex(({ run_id, kind }) => {
@@ -70,7 +73,7 @@ function runnableTogether(first: TriggerItem, others: TriggerItem[], known: Set<
   return [first, ...(end < 0 ? others : others.slice(0, end))];
 }
 
-const fieldsOf = ({ run }: EndedRun): LogFields => ({
+const logFieldsOf = ({ run }: EndedRun): LogFields => ({
   run_id: run._id,
   trigger: run.kind,
   outcome: run.outcome,
@@ -79,7 +82,7 @@ const fieldsOf = ({ run }: EndedRun): LogFields => ({
   run_ms: Math.round(run.duration_ms),
 });
 
-/** From the moment a timer's run starts, the next tick may be admitted. */
+/** Lets the next tick be admitted, because the timer's run starts now. */
 async function clearTimerWaiting(platform: RunDeps, sourceId: string): Promise<void> {
   await platform.redis.del(platform.keys.timerWaiting(sourceId));
 }
@@ -91,7 +94,7 @@ async function dropAll(platform: RunDeps, sourceId: string, items: TriggerItem[]
   return items.map(({ run_id, kind }) => ({ run_id, trigger: kind, outcome: "inactive" }));
 }
 
-/** Records a run that crashed several workers as failed, so that it crashes no more (docs/design.md#guarantee-8). */
+/** Records a run that crashed several workers as failed, so that it is not repeated (docs/design.md#guarantee-8). */
 export async function failCrashedRun(
   platform: RunDeps,
   sourceId: string,
@@ -124,7 +127,7 @@ export async function failCrashedRun(
     ]);
     if (record) await sendOutbox(platform, record);
   }
-  platform.counters.add("runs_total", { outcome: "crashed" });
+  platform.metrics.count("runs_total", { outcome: "crashed" });
   await reply(platform, item, { type: "ended", error });
   return { run_id: item.run_id, trigger: item.kind, outcome: error.code, crashes };
 }

@@ -1,37 +1,37 @@
 import { type Static, Type } from "typebox";
 
-const OrNull = <T extends ReturnType<typeof Type.Number> | ReturnType<typeof Type.Integer>>(
+const Nullable = <T extends ReturnType<typeof Type.Number> | ReturnType<typeof Type.Integer>>(
   schema: T,
   description: string,
 ) => Type.Union([schema, Type.Null()], { description });
 
 export const RunView = Type.Object(
   {
-    id: Type.String({ description: "`run_…`; its events' `emit_id` begin with it" }),
+    id: Type.String({ description: "`run_…`; the `emit_id` of each of its events starts with it." }),
     source_id: Type.String(),
     trigger: Type.String({
-      description: "`http`, `timer`, `event`, or the change whose hooks ran: `create`, `update`",
+      description: "`http`, `timer` or `event`; for hooks the change that called them: `create` or `update`.",
     }),
-    outcome: Type.String({ description: "`ok`, or the code of the error" }),
+    outcome: Type.String({ description: "`ok`, or the code of the error." }),
     error: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()]),
-    started_at_ms: OrNull(Type.Integer(), "Unix milliseconds; null where it was not executed"),
+    started_at_ms: Nullable(Type.Integer(), "Unix milliseconds; null if the run was not executed."),
     duration_ms: Type.Number(),
-    cpu_ms: OrNull(Type.Number(), "Processor time; null where the system does not tell"),
-    memory_bytes: OrNull(
+    cpu_ms: Nullable(Type.Number(), "CPU time in milliseconds; null if the system does not report it."),
+    memory_bytes: Nullable(
       Type.Integer(),
-      "Memory of its process at the run's end; null where the system does not tell",
+      "Memory of the process at the end of the run; null if the system does not report it.",
     ),
     emitted: Type.Integer(),
     dropped: Type.Record(Type.String(), Type.Integer(), {
-      description: "Events (or the run itself) dropped on purpose, reason to count",
+      description: "Number of events dropped on purpose (or the run itself), by reason.",
     }),
-    finished_at_ms: Type.Integer({ description: "Unix milliseconds" }),
+    finished_at_ms: Type.Integer({ description: "Unix milliseconds." }),
   },
   { title: "Run" },
 );
 export type RunView = Static<typeof RunView>;
 
 export const RunFilter = Type.Object({
-  outcome: Type.Optional(Type.Literal("error", { description: "Only those that failed, whatever the code" })),
+  outcome: Type.Optional(Type.Literal("error", { description: "Only failed runs, whatever the error." })),
 });
 export type RunFilter = Static<typeof RunFilter>;

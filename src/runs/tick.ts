@@ -1,25 +1,25 @@
 import { derivedId } from "../lib/ids.ts";
-import { type Source, Sources, type StoredTimer } from "../models/source.ts";
+import { type Source, Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
-import { type Timer, timerEvent } from "../props/timer.ts";
+import { fromStoredTimer, timerEvent } from "../props/timer.ts";
 import { enqueueRun } from "../queues/enqueue-run.ts";
-import { wantedTimer } from "../sources/schedule.ts";
+import { activeTimer } from "../sources/timer-scheduler.ts";
 import { admitTick } from "../store/admit-tick.ts";
 import { countDrop } from "../store/drops.ts";
 
 export type TickPlatform = Pick<
   Platform,
-  "mongo" | "redis" | "keys" | "queues" | "runQueue" | "counters" | "clock"
+  "mongo" | "redis" | "keys" | "queues" | "runQueue" | "metrics" | "clock"
 >;
 
-/** The run of a timer's moment: derived, so that a moment reported twice runs once. */
+/** Returns the id of the run at a due time. It is derived, so that a time that is reported twice runs once. */
 export const tickRunId = (sourceId: string, dueAtMs: number): string =>
   derivedId("run", dueAtMs, sourceId, "tick", String(dueAtMs));
 
 /**
- * Queues the run of a timer that is due (`dueAtMs`, Unix milliseconds). While an earlier tick still waits, or if one has
- * run since this moment, it is dropped (and counted), so that neither a source slower than its timer nor an outage piles up
- * runs. Throws `unavailable`.
+ * Queues the run of a timer that is due (`dueAtMs`, Unix milliseconds). The tick is dropped and counted if an earlier
+ * one still waits or a later one has run already, so that neither a source slower than its timer nor an outage piles
+ * up runs. Throws `unavailable`.
  */
 export async function tick(
   platform: TickPlatform,
@@ -27,7 +27,7 @@ export async function tick(
   dueAtMs: number,
 ): Promise<"enqueued" | "overlap" | "inactive"> {
   const source: Source | null = await Sources(platform.mongo).findById(sourceId).lean();
-  const timer = source && wantedTimer(source);
+  const timer = source && activeTimer(source);
   if (!timer) return "inactive";
   const runId = tickRunId(sourceId, dueAtMs);
   if (!(await admitTick(platform, sourceId, { runId, dueAtMs, nowMs: platform.clock() }))) {
@@ -38,13 +38,7 @@ export async function tick(
     kind: "timer",
     run_id: runId,
     at_ms: dueAtMs,
-    event: timerEvent(asTimer(timer), dueAtMs),
+    event: timerEvent(fromStoredTimer(timer), dueAtMs),
   });
   return "enqueued";
-}
-
-function asTimer(timer: StoredTimer): Timer {
-  return timer.cron === null
-    ? { intervalSeconds: timer.interval_seconds ?? 0 }
-    : { cron: timer.cron, timezone: timer.timezone ?? "UTC" };
 }

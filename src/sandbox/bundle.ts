@@ -1,7 +1,7 @@
-/** One self-contained ESM module; its default export is the component. */
+/** One self-contained ESM module whose default export is the component. */
 export interface Bundle {
   code: string;
   hash: string;
-  /** JSON of the map, unless the code carries it inline. */
+  /** The source map as JSON, unless the code contains it inline. */
   sourceMap?: string;
 }

@@ -1,18 +1,18 @@
+import type { CallListeners } from "./call-sequence.ts";
 import type { HttpResponse } from "./protocol.ts";
-import type { SeriesControl } from "./series.ts";
 
 export interface CallOptions {
-  /** Called once, as soon as the component answers its HTTP request. */
+  /** Called at most once, as soon as the component responds to its HTTP request. */
   onRespond?: (response: HttpResponse) => void;
-  /** Ends the call with the code `Cancelled`. */
+  /** Ends the call with the error code `Cancelled`. */
   signal?: AbortSignal;
-  /** Instead of the limit for all. */
+  /** Replaces the host's wall-clock limit for this call. */
   wallMs?: number;
-  /** The account whose source it is: places are shared out between accounts, and none gets all of them. */
+  /** The account that owns the source. Processes are shared between accounts; no account can use all of them. */
   owner?: string;
 }
 
-export interface CallsOptions extends Omit<CallOptions, "onRespond">, SeriesControl {
-  /** No call begins later than this many milliseconds after the first. */
-  forMs: number;
+export interface BatchOptions extends Omit<CallOptions, "onRespond">, CallListeners {
+  /** No call starts later than this many milliseconds after the first. */
+  startWithinMs: number;
 }

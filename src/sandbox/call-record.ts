@@ -1,57 +1,76 @@
 import { type ChildLimits, type ChildMessage, LOG_LINE_BYTES } from "./child/wire.ts";
 import type { CallResult, HttpResponse } from "./protocol.ts";
 
-/** Collects what a call gives, and counts it again: the child is not believed. */
-export function createCallRecord(
-  limits: ChildLimits,
-  onRespond: ((response: HttpResponse) => void) | undefined,
-) {
-  const emits: CallResult["emits"] = [];
-  const logs: CallResult["logs"] = [];
-  let emitBytes = 0;
-  let logBytes = 0;
-  let isStarted = false;
-  let isCut = false;
-  let hasResponded = false;
+export interface CallRecordOptions {
+  limits: ChildLimits;
+  onRespond: (response: HttpResponse) => void;
+  onViolation: (reason: string) => void;
+}
 
-  function cutLogs(): void {
-    if (isCut) return;
-    isCut = true;
-    const message = `Logs are cut here: a run may write ${Math.round(limits.maxLogBytes / 1024)} KB`;
-    logs.push({ level: "warn", message, ts: Date.now() });
+/**
+ * Collects what a call produces. It enforces the limits again, because the child, which does so first, is not trusted.
+ */
+export class CallRecord {
+  readonly #options: CallRecordOptions;
+  readonly #emits: CallResult["emits"] = [];
+  readonly #logs: CallResult["logs"] = [];
+  #emitBytes = 0;
+  #logBytes = 0;
+  #areLogsTruncated = false;
+  #hasResponded = false;
+
+  constructor(options: CallRecordOptions) {
+    this.#options = options;
   }
 
-  return {
-    take(message: ChildMessage, bytes: number, misbehave: (reason: string) => void): void {
-      switch (message.kind) {
-        case "started":
-          isStarted = true;
-          break;
-        case "emit":
-          emitBytes += bytes;
-          if (emits.length >= limits.maxEmits || emitBytes > limits.maxRunBytes) misbehave("too many events");
-          else emits.push({ event: message.event, metadata: message.metadata });
-          break;
-        case "log": {
-          const { level, message: text, ts } = message;
-          logBytes += Buffer.byteLength(text) + LOG_LINE_BYTES;
-          if (isCut || logBytes > limits.maxLogBytes + LOG_LINE_BYTES) cutLogs();
-          else logs.push({ level, message: text, ts });
-          break;
-        }
-        case "log-cut":
-          cutLogs();
-          break;
-        case "respond": {
-          const { status, headers, bodyBase64 } = message;
-          if (hasResponded) break;
-          hasResponded = true;
-          onRespond?.({ status, headers, bodyBase64 });
-          break;
-        }
-      }
-    },
-    hasStarted: () => isStarted,
-    collected: () => ({ emits, logs }),
-  };
+  /** Adds a message of the call; `bytes` is the length of its line. */
+  add(message: ChildMessage, bytes: number): void {
+    switch (message.kind) {
+      case "emit":
+        this.#addEmit(message, bytes);
+        break;
+      case "log":
+        this.#addLog(message);
+        break;
+      case "log-cut":
+        this.#truncateLogs();
+        break;
+      case "respond":
+        this.#respond(message);
+        break;
+    }
+  }
+
+  result(): Pick<CallResult, "emits" | "logs"> {
+    return { emits: this.#emits, logs: this.#logs };
+  }
+
+  #addEmit({ event, metadata }: ChildMessage & { kind: "emit" }, bytes: number): void {
+    const { limits, onViolation } = this.#options;
+    this.#emitBytes += bytes;
+    if (this.#emits.length >= limits.maxEmits || this.#emitBytes > limits.maxRunBytes) {
+      onViolation("too many events");
+    } else this.#emits.push({ event, metadata });
+  }
+
+  #addLog({ level, message, ts }: ChildMessage & { kind: "log" }): void {
+    this.#logBytes += Buffer.byteLength(message) + LOG_LINE_BYTES;
+    const isOver = this.#logBytes > this.#options.limits.maxLogBytes + LOG_LINE_BYTES;
+    if (this.#areLogsTruncated || isOver) this.#truncateLogs();
+    else this.#logs.push({ level, message, ts });
+  }
+
+  #truncateLogs(): void {
+    if (this.#areLogsTruncated) return;
+    this.#areLogsTruncated = true;
+    const limitKb = Math.round(this.#options.limits.maxLogBytes / 1024);
+    const message = `The logs are truncated here: a run can log at most ${limitKb} KB`;
+    this.#logs.push({ level: "warn", message, ts: Date.now() });
+  }
+
+  #respond({ status, headers, bodyBase64 }: ChildMessage & { kind: "respond" }): void {
+    if (this.#hasResponded) return;
+    this.#hasResponded = true;
+    this.#options.onRespond({ status, headers, bodyBase64 });
+  }
 }

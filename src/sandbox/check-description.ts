@@ -46,24 +46,27 @@ const validate = new Ajv({ strict: true }).compile({
   additionalProperties: false,
 });
 
-/** Checks what a component says of itself; throws AppError `invalid`, naming the field (runtime.md, "Shape"). */
+/**
+ * Checks a component's description, which the child reports (docs/component-api.md#shape). Throws AppError `invalid`
+ * that names the first invalid field.
+ */
 export function checkDescription(given: unknown): ComponentDescription {
   if (validate(given)) return given as ComponentDescription;
-  const fault = validate.errors?.[0];
-  // The place by its name, as the author wrote it: `props.repo`, not `props.3`.
+  const error = validate.errors?.[0];
+  // Names the prop as its author did: `props.repo` instead of `props.3`.
   const names = (given as { props?: { name?: unknown }[] } | null)?.props ?? [];
-  const pointer = (fault?.instancePath ?? "").replace(
+  const pointer = (error?.instancePath ?? "").replace(
     /^\/props\/(\d+)/,
     (_, index) => `/props/${String(names[Number(index)]?.name ?? index)}`,
   );
-  throw refusal(pointer, fault?.keyword, fault?.params as Record<string, unknown>, fault?.message);
+  throw rejection(pointer, error?.keyword, error?.params as Record<string, unknown>, error?.message);
 }
 
-function refusal(
+function rejection(
   pointer: string,
   keyword = "",
   params: Record<string, unknown> = {},
-  message = "is wrong",
+  message = "is invalid",
 ): AppError {
   const path = pointer.slice(1).replaceAll("/", ".");
   if (keyword === "required") {
@@ -71,7 +74,7 @@ function refusal(
     return invalidField("component", path ? `${path}.${name}` : name, "is required and must be a string");
   }
   if (path === "type") {
-    return invalidField("component", path, "must be source (or absent); actions can't be deployed");
+    return invalidField("component", path, 'must be "source" or absent; actions can\'t be deployed');
   }
   const allowed = Array.isArray(params.allowedValues) ? `: ${params.allowedValues.join(", ")}` : "";
   return invalidField("component", path || "code", `${message}${allowed}`);

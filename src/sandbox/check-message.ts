@@ -30,7 +30,7 @@ const SHAPES: Record<ChildMessage["kind"], object> = {
   loaded: shape({}),
   failed: shape({ error }),
   described: shape({ description: {} }),
-  refused: shape({ path: text(500), message: text(MAX_ERROR_MESSAGE) }),
+  rejected: shape({ path: text(500), message: text(MAX_ERROR_MESSAGE) }),
   started: shape({ call }),
   emit: shape({ call, event: {}, metadata }),
   log: shape({
@@ -64,22 +64,25 @@ function shape(properties: Record<string, object>, optional: string[] = []) {
 const ajv = new Ajv({ strict: true, allowUnionTypes: true });
 const validators = new Map(Object.entries(SHAPES).map(([kind, schema]) => [kind, ajv.compile(schema)]));
 
-/** A line of the child that is no message of the protocol. */
-export class Misbehaviour extends Error {}
+/** A line of the child that is not a message of the protocol. */
+export class ProtocolViolation extends Error {}
 
-/** Reads one line of the untrusted child; throws Misbehaviour. `maxEmitBytes` limits a line that emits. */
+/**
+ * Parses one line of the untrusted child. `maxEmitBytes` limits the event of an `emit` message. Throws
+ * ProtocolViolation.
+ */
 export function readMessage(line: string, maxEmitBytes: number): ChildMessage {
-  if (jsonDepth(line) > MAX_DEPTH + 4) throw new Misbehaviour("a message is nested too deep");
+  if (jsonDepth(line) > MAX_DEPTH + 4) throw new ProtocolViolation("a message is nested too deeply");
   let message: ChildMessage;
   try {
     message = JSON.parse(line) as ChildMessage;
   } catch {
-    throw new Misbehaviour("a message is no JSON");
+    throw new ProtocolViolation("a message is not JSON");
   }
   const validate = validators.get(message?.kind);
-  if (!validate?.(message)) throw new Misbehaviour("a message has the wrong shape");
+  if (!validate?.(message)) throw new ProtocolViolation("a message has the wrong shape");
   if (message.kind === "emit" && Buffer.byteLength(line) > maxEmitBytes + FRAME_BYTES) {
-    throw new Misbehaviour("an event is too large");
+    throw new ProtocolViolation("an event is too large");
   }
   return message;
 }

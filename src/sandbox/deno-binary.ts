@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 const require = createRequire(import.meta.url);
 
 /**
- * Path of the deno that the npm package `deno` brings for this machine. The package's own launcher is passed by: it
- * would be one more process between us and the signals we send.
+ * Returns the path of the deno binary that the npm package `deno` installs for this machine; throws if there is none.
+ * The package's launcher is not used, because it would be one more process between the worker and its signals.
  */
 export function findDeno(): string {
   const { platform, arch } = process;
@@ -20,7 +20,7 @@ export function findDeno(): string {
       const path = join(dirname(require.resolve(`${name}/package.json`)), file);
       if (existsSync(path)) return path;
     } catch {
-      // The package of another platform: not installed here.
+      // The package is for another libc and not installed here.
     }
   }
   throw new Error(`no deno for ${platform} ${arch}: is the npm package "deno" installed?`);

@@ -1,24 +1,26 @@
 import { join } from "node:path";
 import type { Prelude } from "./prelude.ts";
-import type { Room } from "./room.ts";
+import type { Workspace } from "./workspace.ts";
 
-/** Can't be made, so that deno keeps its cache in memory. */
+/** A path that can't be created, so that deno keeps its cache in memory. */
 const NO_CACHE = "/dev/null/none";
 
 export interface DenoOptions {
-  home: string;
+  hostFolder: string;
   prelude: Prelude;
-  room: Room;
+  workspace: Workspace;
   heapMb: number;
 }
 
-/** What deno is told: no permission but the private folder, the gateway's socket and the component's file. */
-export function denoArguments({ home, prelude, room, heapMb }: DenoOptions): string[] {
-  const shims = join(home, "node-");
+/**
+ * Returns deno's arguments. They permit access to the private folder, the gateway's socket and the component's file.
+ */
+export function denoArguments({ hostFolder, prelude, workspace, heapMb }: DenoOptions): string[] {
+  const shims = join(hostFolder, "node-");
   const readable = [
-    room.files,
-    room.gatewayPath,
-    room.module,
+    workspace.privateFolder,
+    workspace.gatewayPath,
+    workspace.modulePath,
     `${shims}fs.js`,
     `${shims}fs-promises.js`,
     `${shims}os.js`,
@@ -33,12 +35,12 @@ export function denoArguments({ home, prelude, room, heapMb }: DenoOptions): str
     "--no-lock",
     "--no-check",
     "--node-modules-dir=none",
-    // The environment reads as empty instead of throwing: libraries look at it while they load.
+    // The environment appears empty. Without this, reading it throws, and libraries read it while they load.
     "--ignore-env",
     `--import-map=${prelude.importMap}`,
-    `--allow-net=unix:${room.gatewayPath}`,
+    `--allow-net=unix:${workspace.gatewayPath}`,
     `--allow-read=${readable.join(",")}`,
-    `--allow-write=${room.files},${room.gatewayPath}`,
+    `--allow-write=${workspace.privateFolder},${workspace.gatewayPath}`,
     "--deny-run",
     "--deny-ffi",
     "--deny-sys",
@@ -47,7 +49,7 @@ export function denoArguments({ home, prelude, room, heapMb }: DenoOptions): str
   ];
 }
 
-/** `cacheFolder` is where deno keeps compiled code; see `warm-up`. */
+/** Returns deno's environment. `cacheFolder` contains its compiled code; see `prepareCodeCache`. */
 export function denoEnvironment(cacheFolder = NO_CACHE): Record<string, string> {
   return { DENO_DIR: cacheFolder, NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" };
 }

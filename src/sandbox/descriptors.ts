@@ -1,23 +1,24 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** `O_CLOEXEC` in `/proc/self/fdinfo`. */
-const CLOSED_ON_EXEC = 0o2000000;
+/** The flag `O_CLOEXEC` in `/proc/self/fdinfo`. */
+const CLOSE_ON_EXEC = 0o2000000;
 
 /**
- * Descriptors that this process itself inherited and would hand on to its children: a supervisor's pipe or listening
- * socket. Node marks its own as closed on exec, so these are all. Empty elsewhere than on Linux.
+ * Returns the file descriptors that this process inherited and would pass on to its children, such as a supervisor's
+ * pipe or listening socket. Node marks the descriptors it opens itself as close-on-exec. Returns an empty array on
+ * systems other than Linux.
  */
 export function inheritedDescriptors(): number[] {
   const numbers = readNames("/proc/self/fd").map(Number);
-  return numbers.filter(number => number > 2 && !isClosedOnExec(number));
+  return numbers.filter(number => number > 2 && !isCloseOnExec(number));
 }
 
-function isClosedOnExec(number: number): boolean {
+function isCloseOnExec(number: number): boolean {
   try {
     const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${number}`, "utf8"))?.[1];
-    return flags === undefined || (Number.parseInt(flags, 8) & CLOSED_ON_EXEC) !== 0;
+    return flags === undefined || (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) !== 0;
   } catch {
-    // The one that `readNames` had open.
+    // The descriptor with which `readNames` read the folder.
     return true;
   }
 }

@@ -1,204 +1,286 @@
+/**
+ * Runs components, which are untrusted, each in its own deno process (docs/design.md#sandbox). The path of a call:
+ *
+ * 1. `SandboxHost.callBatch` passes it to the `CallRunner`, which acquires a process from the `Pool`: the warm process
+ *    of its key, or a new one. While none is available, the call waits in the `WaitQueue`.
+ * 2. A new process is started by `spawnChild`. It gets a workspace on disk (`workspace.ts`), a gateway as its only
+ *    network access (`egress/gateway.ts`), and reduced privileges (`privileges.ts`). deno runs the prelude, which is
+ *    `child/` bundled into one file (`prelude.ts`). The first line that the host sends, `start`, contains a secret;
+ *    every message of the child begins with it.
+ * 3. `Sandbox.callBatch` sends one line, `calls`, with as many events as the `SendWindow` permits.
+ * 4. The child (`child/main.ts`) calls the component once for each event. It writes `started`, then `emit`, `log` and
+ *    `respond` while the component runs, and `ended` after each call. All messages are defined in `child/wire.ts`.
+ * 5. The host splits the child's stdout into lines (`line-reader.ts`), checks the size and shape of each message
+ *    (`check-message.ts`), and passes it to the `CallSequence`, which checks the order and collects a `CallRecord`.
+ * 6. At each `ended`, `onResult` receives the call's result. After the last one, the process returns to the pool. A
+ *    child that violates the protocol, a limit or the rules of the `watchdog` is killed, and the call under way fails.
+ */
 import { nanoid } from "nanoid";
 import type { Logger } from "pino";
-import { createDial, type DialOptions } from "../egress/dial.ts";
+import { createDial, type Dial, type DialOptions } from "../egress/dial.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
 import type { Bundle } from "./bundle.ts";
-import { openBundleFiles } from "./bundle-files.ts";
-import type { CallOptions, CallsOptions } from "./call-options.ts";
+import { BundleFiles } from "./bundle-files.ts";
+import type { BatchOptions, CallOptions } from "./call-options.ts";
+import { CallRunner, MAX_PROCESS_CPU_MS } from "./call-runner.ts";
 import { checkDescription } from "./check-description.ts";
+import type { ChildLimits } from "./child/wire.ts";
+import { type CodeCache, prepareCodeCache } from "./code-cache.ts";
 import { findDeno } from "./deno-binary.ts";
-import { openSandboxHome } from "./home.ts";
-import { createPool } from "./pool.ts";
-import { writePrelude } from "./prelude.ts";
+import { hostError } from "./host-error.ts";
+import { type HostFolder, openHostFolder } from "./host-folder.ts";
+import { Pool } from "./pool.ts";
+import { type Prelude, writePrelude } from "./prelude.ts";
 import { findPrivileges, type Privileges } from "./privileges.ts";
-import type { CallError, CallRequest, CallResult, CallsRequest, ComponentDescription } from "./protocol.ts";
-import { openSandbox } from "./sandbox.ts";
-import { createServe, MAX_PROCESS_CPU_MS } from "./serve.ts";
-import { ended, spawnChild } from "./spawn.ts";
-import { warmUp } from "./warm-up.ts";
-import { DISK, startWatchdog } from "./watchdog.ts";
+import type { BatchRequest, CallError, CallRequest, CallResult, ComponentDescription } from "./protocol.ts";
+import { Sandbox } from "./sandbox.ts";
+import { spawnChild } from "./spawn.ts";
+import { DISK_LIMIT, startWatchdog } from "./watchdog.ts";
 
 export interface SandboxLimits {
-  /** Of one call. */
+  /** Wall-clock time of one call. */
   wallMs: number;
   heapMb: number;
-  /** Processor time of one call, all threads together; as long as the wall clock's where it is absent. */
+  /** Processor time of one call, all threads together; by default the same as `wallMs`. */
   cpuMs?: number;
-  /** Of one call: events, JSON bytes of each, bytes of log lines. */
+  /** Events of one call. */
   maxEmits: number;
+  /** JSON bytes of one event. */
   maxEmitBytes: number;
+  /** Bytes of the log lines of one call. */
   maxLogBytes: number;
-  /** JSON bytes of `$.service.db` in all. */
+  /** JSON bytes of the whole `$.service.db`. */
   maxDbBytes: number;
 }
 
 export interface Sandboxes {
-  /** What the component says of itself. Throws AppError `invalid` with its own message, within 10 s. */
+  /**
+   * Evaluates the component's code and returns its description. Takes at most 10 s. Throws AppError `invalid` with the
+   * component's own message if it can't be evaluated, and `unavailable` if all sandboxes are busy.
+   */
   describe(bundle: Bundle, options?: Pick<CallOptions, "owner">): Promise<ComponentDescription>;
   /**
-   * Calls the component in the process that `key` (source id + bundle hash) keeps warm. The caller keeps the calls of
-   * one key serial. Whatever the component does, this resolves; it rejects only when the host itself is broken.
+   * Calls the component in the process that is kept warm for `key` (source id + bundle hash). The calls of one key must
+   * not overlap. Resolves whatever the component does, and rejects only if the host itself fails.
    */
   call(key: string, bundle: Bundle, request: CallRequest, options?: CallOptions): Promise<CallResult>;
   /**
-   * As `call`, for events in their order, each with the db that the one before left: the first, and as many more as
-   * there is time for. Answers how many were called, which is one at least; each has its result by then.
+   * Calls the component once for each event, in order, as `call` does. Each call sees the db as the previous one left
+   * it. The first event is always handled, the following ones as long as there is time. Resolves with the number of
+   * calls, which is at least 1; by then `onResult` has received the result of each.
    */
-  calls(key: string, bundle: Bundle, request: CallsRequest, options: CallsOptions): Promise<number>;
-  /** Ends the warm processes whose key starts so, a busy one after its call. */
+  callBatch(key: string, bundle: Bundle, request: BatchRequest, options: BatchOptions): Promise<number>;
+  /** Ends the warm processes whose keys start with the prefix; a busy process is ended after its call. */
   drop(keyPrefix: string): void;
-  /** Ends all processes; calls under way end as `Cancelled`. */
+  /** Ends all processes. Calls under way end with the error code `Cancelled`. */
   close(): Promise<void>;
   stats(): { warm: number; busy: number };
-  /** In words, what the system grants against an escape from deno, and what it does not. */
-  privileges: { holds: readonly string[]; lacks: readonly string[] };
+  /**
+   * Names of the operating system's restrictions that would contain an escape from deno: `active` are in force,
+   * `missing` are not supported on this system.
+   */
+  privileges: { active: readonly string[]; missing: readonly string[] };
 }
 
 export interface SandboxesOptions {
   limits: SandboxLimits;
-  /** Processes alive at a time, idle ones included. */
+  /** How many processes may exist at a time, including idle ones. */
   maxProcesses: number;
-  /** After which a warm process is ended. */
+  /** A warm process is ended after being idle for this many milliseconds. */
   idleMs: number;
   egress: Pick<DialOptions, "allow" | "blockedHosts" | "resolve">;
-  /** Of the user ids that sandboxes run as when the worker is root; a thousand from here on, or from a later thousand. */
+  /**
+   * If the worker is root, sandboxes run as user ids of a block of a thousand that starts here, or of the next block
+   * that no other host uses.
+   */
   firstUserId?: number;
-  /** After which a process is ended, so that what a component piles up in its memory does not live for ever. */
+  /** A process is ended after this many calls, which frees the memory that a component has accumulated. */
   maxCalls?: number;
   logger?: Logger;
 }
 
 const DESCRIBE_MS = 10_000;
 const CONNECT_MS = 10_000;
-/** Of all events of one call together: they are held in the worker's memory until it ends. */
+/** JSON bytes of all events of one call, which the worker holds in memory until the call ends. */
 const MAX_RUN_BYTES = 64 * 1024 * 1024;
 const MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
-/** Beyond what a distribution or a directory service gives to people. */
+/** Above the ids that distributions and directory services assign to people. */
 const FIRST_USER_ID = 200_000;
-/** A cold start each 10,000 calls costs a busy source nothing that could be measured. */
+/** For a busy source, the cost of one cold start in 10,000 calls can't be measured. */
 const MAX_CALLS = 10_000;
-/** deno itself, compiled code and a fair share of buffers, which lie outside the heap that V8 limits. */
-const BESIDES_HEAP_MB = 192;
-/** What V8 reserves without using it, measured 580 MB, counts for the kernel's limit; and it shall come after ours. */
+/** Memory outside of the heap, which V8's limit does not include: deno itself, compiled code, buffers. */
+const NON_HEAP_MB = 192;
+/**
+ * The kernel's limit also counts memory that V8 only reserves, 580 MB as measured. It must be high enough that the
+ * limits of V8 and the watchdog are reached first.
+ */
 const RESERVED_MB = 768;
 
-/** Opens the seam that runs untrusted components (design.md, "Component runtime"). */
+/**
+ * Opens the host that runs untrusted components. Throws if deno is not installed or the host's folder can't be created.
+ */
 export async function openSandboxes(options: SandboxesOptions): Promise<Sandboxes> {
-  const { heapMb, wallMs, cpuMs = wallMs, ...counted } = options.limits;
-  const { maxCalls = MAX_CALLS, firstUserId = FIRST_USER_ID, logger } = options;
-  const memoryMb = heapMb + BESIDES_HEAP_MB;
-  const limits = { ...counted, maxRunBytes: MAX_RUN_BYTES, maxResponseBytes: MAX_RESPONSE_BYTES };
+  const { heapMb, wallMs, cpuMs = wallMs } = options.limits;
   const deno = findDeno();
   const dial = createDial({ ...options.egress, connectTimeoutMs: CONNECT_MS });
-  const home = await openSandboxHome();
-  const prelude = await writePrelude(home.path);
+  const folder = await openHostFolder();
+  const prelude = await writePrelude(folder.path);
   const privileges = await findPrivileges({
     deno,
-    home: home.path,
-    firstUserId,
+    hostFolder: folder.path,
+    firstUserId: options.firstUserId ?? FIRST_USER_ID,
     limits: {
       cpuSeconds: Math.ceil((MAX_PROCESS_CPU_MS + 4 * Math.max(wallMs, cpuMs)) / 1000),
-      dataMb: memoryMb + RESERVED_MB,
-      fileMb: DISK.maxBytes / 1024 / 1024,
+      dataMb: heapMb + NON_HEAP_MB + RESERVED_MB,
+      fileMb: DISK_LIMIT.maxBytes / 1024 / 1024,
     },
   });
-  tell(privileges, logger);
-  const warming = warmUp({ deno, home: home.path, prelude, heapMb });
-  const files = openBundleFiles(`${home.path}/bundles`);
+  logPrivileges(privileges, options.logger);
+  const codeCache = prepareCodeCache({ deno, hostFolder: folder.path, prelude, heapMb });
+  return new SandboxHost(options, { dial, folder, prelude, privileges, codeCache });
+}
 
-  async function open(bundle: Bundle) {
-    const modulePath = await files.keep(bundle);
+interface HostResources {
+  dial: Dial;
+  folder: HostFolder;
+  prelude: Prelude;
+  privileges: Privileges;
+  codeCache: CodeCache;
+}
+
+class SandboxHost implements Sandboxes {
+  readonly privileges: Sandboxes["privileges"];
+  readonly #resources: HostResources;
+  readonly #heapMb: number;
+  readonly #childLimits: ChildLimits;
+  readonly #bundleFiles: BundleFiles;
+  readonly #pool: Pool;
+  readonly #runner: CallRunner;
+  readonly #stopWatchdog: () => void;
+  readonly #logger: Logger | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: SandboxesOptions, resources: HostResources) {
+    const { heapMb, wallMs, cpuMs = wallMs, ...counted } = options.limits;
+    const { maxProcesses, idleMs, maxCalls = MAX_CALLS } = options;
+    this.privileges = resources.privileges;
+    this.#resources = resources;
+    this.#heapMb = heapMb;
+    this.#childLimits = { ...counted, maxRunBytes: MAX_RUN_BYTES, maxResponseBytes: MAX_RESPONSE_BYTES };
+    this.#logger = options.logger;
+    this.#bundleFiles = new BundleFiles(`${resources.folder.path}/bundles`);
+    this.#pool = new Pool({ maxProcesses, idleMs, open: bundle => this.#openSandbox(bundle) });
+    this.#runner = new CallRunner({ pool: this.#pool, wallMs, maxCalls });
+    this.#stopWatchdog = startWatchdog({
+      sandboxes: () => this.#pool.sandboxes(),
+      memoryMb: heapMb + NON_HEAP_MB,
+      cpuMs,
+    });
+  }
+
+  async describe(bundle: Bundle, { owner }: Pick<CallOptions, "owner"> = {}): Promise<ComponentDescription> {
+    const timeout = AbortSignal.timeout(DESCRIBE_MS);
+    const slot = await this.#pool
+      .acquire(`describe-${nanoid()}`, bundle, { owner, signal: timeout })
+      .catch((error: unknown) => {
+        if (!timeout.aborted) throw error;
+        throw new AppError("unavailable", "all sandboxes are busy", { retryAfterMs: DESCRIBE_MS });
+      });
+    const onTimeout = () =>
+      slot.sandbox.kill(hostError("Timeout", "The component's code did not load within 10 s"));
+    timeout.addEventListener("abort", onTimeout);
+    try {
+      const loaded = await slot.sandbox.loaded;
+      if (loaded.state === "failed") throw invalidField("component", "code", withLocation(loaded.error));
+      const described = await slot.sandbox.describe();
+      if (described.state === "rejected") {
+        throw invalidField("component", described.path, described.message);
+      }
+      return checkDescription(described.description);
+    } finally {
+      timeout.removeEventListener("abort", onTimeout);
+      this.#pool.release(slot, false);
+    }
+  }
+
+  async call(
+    key: string,
+    bundle: Bundle,
+    { event, ...request }: CallRequest,
+    { onRespond, ...options }: CallOptions = {},
+  ): Promise<CallResult> {
+    const results: CallResult[] = [];
+    await this.callBatch(
+      key,
+      bundle,
+      { ...request, events: [event] },
+      {
+        ...options,
+        startWithinMs: 0,
+        onRespond: (_, response) => onRespond?.(response),
+        onResult: (_, result) => results.push(result),
+      },
+    );
+    return results[0] as CallResult;
+  }
+
+  callBatch(key: string, bundle: Bundle, request: BatchRequest, options: BatchOptions): Promise<number> {
+    return this.#runner.run(key, bundle, request, options);
+  }
+
+  drop(keyPrefix: string): void {
+    this.#pool.drop(keyPrefix);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  stats(): { warm: number; busy: number } {
+    return this.#pool.stats();
+  }
+
+  async #openSandbox(bundle: Bundle): Promise<Sandbox> {
+    const { privileges, folder, prelude, codeCache, dial } = this.#resources;
+    const modulePath = await this.#bundleFiles.acquire(bundle);
     const child = await spawnChild({
       privileges,
-      home: home.path,
+      hostFolder: folder.path,
       prelude,
-      cacheFolder: warming.cacheFolder(),
+      cacheFolder: codeCache.folder(),
       modulePath,
-      heapMb,
-      limits,
+      heapMb: this.#heapMb,
+      limits: this.#childLimits,
       dial,
     });
     void child.gone.then(error => {
-      logger?.debug({ pid: child.pid, code: error.code, reason: error.message }, "sandbox ended");
-      return files.forget(modulePath);
+      this.#logger?.debug({ pid: child.pid, code: error.code, reason: error.message }, "sandbox ended");
+      return this.#bundleFiles.release(modulePath);
     });
-    return openSandbox(child, limits);
+    return new Sandbox(child, this.#childLimits);
   }
 
-  const pool = createPool({ maxProcesses: options.maxProcesses, idleMs: options.idleMs, open });
-  const stopWatchdog = startWatchdog({ sandboxes: pool.sandboxes, memoryMb, cpuMs });
-
-  const calls = createServe({ pool, wallMs, maxCalls });
-
-  let closing: Promise<void> | undefined;
-  async function close(): Promise<void> {
-    stopWatchdog();
-    warming.stop();
-    await Promise.all([pool.close(), warming.done]);
+  async #close(): Promise<void> {
+    const { folder, privileges, codeCache } = this.#resources;
+    this.#stopWatchdog();
+    codeCache.stop();
+    await Promise.all([this.#pool.close(), codeCache.done]);
     await privileges.close();
-    await home.close();
+    await folder.close();
   }
-
-  return {
-    async describe(bundle, { owner } = {}) {
-      const limit = AbortSignal.timeout(DESCRIBE_MS);
-      const slot = await pool
-        .acquire(`describe-${nanoid()}`, bundle, { owner, signal: limit })
-        .catch((error: unknown) => {
-          if (!limit.aborted) throw error;
-          throw new AppError("unavailable", "all sandboxes are busy", { retryAfterMs: DESCRIBE_MS });
-        });
-      const onLate = () => slot.sandbox.kill(ended("Timeout", "its code was not evaluated within 10 s"));
-      limit.addEventListener("abort", onLate);
-      try {
-        const loaded = await slot.sandbox.loaded;
-        if (loaded.state === "failed") throw invalidField("component", "code", withPlace(loaded.error));
-        const said = await slot.sandbox.describe();
-        if (said.state === "refused") throw invalidField("component", said.path, said.message);
-        return checkDescription(said.description);
-      } finally {
-        limit.removeEventListener("abort", onLate);
-        pool.release(slot, false);
-      }
-    },
-    async call(key, bundle, { event, ...request }, { onRespond, ...options } = {}) {
-      const results: CallResult[] = [];
-      await calls(
-        key,
-        bundle,
-        { ...request, events: [event] },
-        {
-          ...options,
-          forMs: 0,
-          onRespond: (_, response) => onRespond?.(response),
-          onResult: (_, result) => results.push(result),
-        },
-      );
-      return results[0] as CallResult;
-    },
-    calls,
-    drop: pool.drop,
-    close() {
-      closing ??= close();
-      return closing;
-    },
-    stats: pool.stats,
-    privileges,
-  };
 }
 
-/** What was thrown while the module was evaluated, with the first place of it in the component's own files. */
-function withPlace({ message, stack }: CallError): string {
-  const place = /^\s+at .*?([^\s(]+:\d+:\d+)\)?$/m.exec(stack)?.[1];
-  return place ? `${message} (at ${place})` : message;
+/** Adds the first location in the component's own files to the message of an error. */
+function withLocation({ message, stack }: CallError): string {
+  const location = /^\s+at .*?([^\s(]+:\d+:\d+)\)?$/m.exec(stack)?.[1];
+  return location ? `${message} (at ${location})` : message;
 }
 
-function tell({ holds, lacks, ids }: Privileges, logger: Logger | undefined): void {
-  const about = { holds, lacks, ...(ids && { user_ids: `${ids.first}-${ids.last}` }) };
-  if (lacks.length === 0) logger?.info(about, `sandbox privileges: ${holds.join(", ")}`);
-  else
-    logger?.warn(
-      about,
-      `sandbox privileges: ${[...holds, ...lacks.map(name => `without ${name}`)].join(", ")}`,
-    );
+function logPrivileges({ active, missing, ids }: Privileges, logger: Logger | undefined): void {
+  const fields = { active, missing, ...(ids && { user_ids: `${ids.first}-${ids.last}` }) };
+  const names = [...active, ...missing.map(name => `without ${name}`)];
+  const message = `sandbox privileges: ${names.join(", ")}`;
+  if (missing.length === 0) logger?.info(fields, message);
+  else logger?.warn(fields, message);
 }

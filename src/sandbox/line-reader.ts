@@ -1,16 +1,16 @@
 export interface LineReaderOptions {
-  /** Only lines that start with it count; the rest is noise and dropped. */
+  /** Only lines that start with it are messages; other lines are noise and dropped. */
   prefix: string;
-  /** Of one line, with its prefix. */
+  /** Longest permitted line, including its prefix. */
   maxLineBytes: number;
-  /** Of noise, in all, before the child counts as misbehaving. */
+  /** How many bytes of noise are permitted in total. */
   maxNoiseBytes: number;
-  /** The line without its prefix. */
+  /** Receives a line without its prefix. */
   onLine: (line: string) => void;
   onViolation: (reason: string) => void;
 }
 
-/** Cuts a byte stream into lines, however it is chunked. After a violation it reads nothing more. */
+/** Returns a function that splits the chunks of a byte stream into lines. After a violation it ignores all input. */
 export function createLineReader(options: LineReaderOptions): (chunk: Buffer) => void {
   const prefix = Buffer.from(options.prefix);
   let parts: Buffer[] = [];
@@ -24,11 +24,11 @@ export function createLineReader(options: LineReaderOptions): (chunk: Buffer) =>
     options.onViolation(reason);
   }
 
-  function take(line: Buffer): void {
+  function handleLine(line: Buffer): void {
     if (line.length > options.maxLineBytes) stop("a line is too long");
-    else if (line.subarray(0, prefix.length).equals(prefix))
+    else if (line.subarray(0, prefix.length).equals(prefix)) {
       options.onLine(line.toString("utf8", prefix.length));
-    else {
+    } else {
       noise += line.length;
       if (noise > options.maxNoiseBytes) stop("too much output");
     }
@@ -42,7 +42,7 @@ export function createLineReader(options: LineReaderOptions): (chunk: Buffer) =>
       parts = [];
       pending = 0;
       from = end + 1;
-      if (line.length > 0) take(line);
+      if (line.length > 0) handleLine(line);
     }
     if (isStopped || from >= chunk.length) return;
     parts.push(chunk.subarray(from));

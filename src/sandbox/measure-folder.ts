@@ -3,11 +3,11 @@ import { join } from "node:path";
 
 export interface FolderLimit {
   maxBytes: number;
-  /** Files and folders. */
+  /** Number of files and folders. */
   maxEntries: number;
 }
 
-/** True when what lies under `path` is more than the limit; it stops counting there. */
+/** Returns true if the files and folders below `path` exceed the limit. It stops counting as soon as they do. */
 export async function exceedsLimit(path: string, limit: FolderLimit): Promise<boolean> {
   let bytes = 0;
   let entries = 0;
@@ -19,14 +19,17 @@ export async function exceedsLimit(path: string, limit: FolderLimit): Promise<bo
     for (const entry of list) {
       const inside = join(folder, entry.name);
       if (entry.isDirectory()) folders.push(inside);
-      // Blocks, not length: a sparse file takes no room.
-      else
-        bytes += await lstat(inside).then(
-          found => found.blocks * 512,
-          () => 0,
-        );
+      else bytes += await usedBytes(inside);
       if (bytes > limit.maxBytes) return true;
     }
   }
   return false;
+}
+
+/** Counts blocks instead of the length, because a sparse file uses no disk space. */
+function usedBytes(path: string): Promise<number> {
+  return lstat(path).then(
+    found => found.blocks * 512,
+    () => 0,
+  );
 }

@@ -7,14 +7,14 @@ import { build } from "esbuild";
 const require = createRequire(import.meta.url);
 
 export interface Prelude {
-  /** What deno runs. */
+  /** The file that deno runs. */
   main: string;
   importMap: string;
 }
 
 /**
- * Bundles `child/` and undici into the one file that deno runs. Done when the host starts (0.1 s), so that the same
- * files serve from `src` and from `dist`, where they are copied as they are.
+ * Bundles `child/` and undici into the one file that deno runs. This is done when the host starts and takes 0.1 s. The
+ * build only copies `child/` to `dist`, so that this works the same from `src` and from `dist`.
  */
 export async function writePrelude(folder: string): Promise<Prelude> {
   const main = join(folder, "prelude.js");
@@ -36,19 +36,20 @@ export async function writePrelude(folder: string): Promise<Prelude> {
   return { main, importMap: await writeImportMap(folder) };
 }
 
-/** For the sandboxes' own users, whatever the umask is. */
+/** The sandboxes run as other users; the umask must not keep them from reading these files. */
 const READABLE = 0o644;
 
-/** Built-ins of which the child changes functions; see `child/private-files` and `child/lock-down`. */
-const CHANGED = ["node:fs", "node:fs/promises", "node:os"];
+/** Built-in modules whose functions the child replaces; see `child/redirect-tmp.ts` and `child/lock-down.ts`. */
+const PATCHED = ["node:fs", "node:fs/promises", "node:os"];
 
 /**
- * deno fixes the named exports of a built-in before anything can change them, so `import { hostname } from "node:os"`
- * would miss the change. The map sends those imports to a module that reads the changed object.
+ * deno fixes the named exports of a built-in module before the child can replace them, so that
+ * `import { hostname } from "node:os"` would still return the original. The import map redirects such imports to a
+ * module that reads the replaced functions.
  */
 async function writeImportMap(folder: string): Promise<string> {
   const imports: Record<string, string> = {};
-  for (const name of CHANGED) {
+  for (const name of PATCHED) {
     const exported = Object.keys(require(name) as object).filter(key => /^[A-Za-z_$][\w$]*$/.test(key));
     const file = join(folder, `${name.replace(/\W/g, "-")}.js`);
     const names = exported.filter(key => key !== "default").join(", ");

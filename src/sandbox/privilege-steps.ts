@@ -1,60 +1,64 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-/** Of the kernel, for one process. */
+/** Limits that the kernel enforces for one process. */
 export interface KernelLimits {
   cpuSeconds: number;
   dataMb: number;
   fileMb: number;
 }
 
-/** One step of less privilege: words put before the command, or ids for Node's own spawn. */
+/** One way to reduce the privileges of a process: arguments put before its command, or ids passed to Node's `spawn`. */
 export interface Step {
   name: string;
-  words: (id: number | undefined) => string[];
-  ownId?: "by words" | "by spawn";
+  prefix: (id: number | undefined) => string[];
+  /** Set if this step changes the user id: through the prefix, or through the options of `spawn`. */
+  setsId?: "by prefix" | "by spawn";
 }
 
 const TOOL_FOLDERS = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin"];
-const OWN_ID = "a user id of its own";
-const NETWORK = "a network namespace of its own";
+const USER_ID = "separate user id";
+const NETWORK = "separate network namespace";
 const LIMITS = "kernel limits";
-const NO_NEW = "no new privileges";
-/** Of all steps there are. */
-export const ALL_STEPS = [NETWORK, LIMITS, OWN_ID, NO_NEW];
+const NO_NEW_PRIVILEGES = "no new privileges";
+/** The names of all kinds of steps. */
+export const ALL_STEPS = [NETWORK, LIMITS, USER_ID, NO_NEW_PRIVILEGES];
 
-/** For each kind of step its forms, the best first. Their order is that of the words in the command. */
+/**
+ * Returns the variants of each kind of step, the best variant first. The kinds are in the order of their prefixes in
+ * the command. `canHaveIds`: the worker may start processes as other users.
+ */
 export function stepsOf(limits: KernelLimits, canHaveIds: boolean): Step[][] {
   const [unshare, prlimit, setpriv] = ["unshare", "prlimit", "setpriv"].map(findTool);
   const steps: Step[][] = [];
   if (unshare) {
     const user = canHaveIds ? [] : ["--user", "--map-current-user"];
-    steps.push([{ name: NETWORK, words: () => [unshare, ...user, "--net"] }]);
+    steps.push([{ name: NETWORK, prefix: () => [unshare, ...user, "--net"] }]);
   }
   if (prlimit) {
-    steps.push([{ name: LIMITS, words: id => [prlimit, ...kernelLimits(limits, id !== undefined)] }]);
+    steps.push([{ name: LIMITS, prefix: id => [prlimit, ...kernelLimits(limits, id !== undefined)] }]);
   }
-  if (canHaveIds) steps.push(ownIds(setpriv));
+  if (canHaveIds) steps.push(setUserId(setpriv));
   if (setpriv) {
-    // Set last: a change of the id would clear the signal that ends a sandbox together with its worker.
-    steps.push([{ name: NO_NEW, words: () => [setpriv, "--no-new-privs", "--pdeathsig=KILL"] }]);
+    // Must be the last prefix: changing the user id would clear the signal that ends a sandbox with its worker.
+    steps.push([{ name: NO_NEW_PRIVILEGES, prefix: () => [setpriv, "--no-new-privs", "--pdeathsig=KILL"] }]);
   }
   return steps;
 }
 
-function ownIds(setpriv: string | undefined): Step[] {
-  const bySpawn: Step = { name: OWN_ID, ownId: "by spawn", words: () => [] };
+function setUserId(setpriv: string | undefined): Step[] {
+  const bySpawn: Step = { name: USER_ID, setsId: "by spawn", prefix: () => [] };
   if (!setpriv) return [bySpawn];
-  const byWords = (...more: string[]): Step => ({
-    name: OWN_ID,
-    ownId: "by words",
-    words: id => [setpriv, `--reuid=${id}`, `--regid=${id}`, "--clear-groups", ...more],
+  const byPrefix = (...more: string[]): Step => ({
+    name: USER_ID,
+    setsId: "by prefix",
+    prefix: id => [setpriv, `--reuid=${id}`, `--regid=${id}`, "--clear-groups", ...more],
   });
-  // What is in the bounding set could come back; taking it away needs a capability that a container may lack.
-  return [byWords("--bounding-set=-all", "--inh-caps=-all"), byWords(), bySpawn];
+  // Capabilities in the bounding set could be regained. Clearing it needs a capability that a container may lack.
+  return [byPrefix("--bounding-set=-all", "--inh-caps=-all"), byPrefix(), bySpawn];
 }
 
-function kernelLimits({ cpuSeconds, dataMb, fileMb }: KernelLimits, hasOwnId: boolean): string[] {
+function kernelLimits({ cpuSeconds, dataMb, fileMb }: KernelLimits, hasUserId: boolean): string[] {
   const megabytes = (count: number) => `${count * 1024 * 1024}:${count * 1024 * 1024}`;
   return [
     "--core=0:0",
@@ -62,8 +66,8 @@ function kernelLimits({ cpuSeconds, dataMb, fileMb }: KernelLimits, hasOwnId: bo
     `--fsize=${megabytes(fileMb)}`,
     `--data=${megabytes(dataMb)}`,
     `--cpu=${cpuSeconds}:${cpuSeconds + 5}`,
-    // Threads are counted by user: with the worker's id this would be the worker's limit as well.
-    ...(hasOwnId ? ["--nproc=128:128"] : []),
+    // The kernel counts threads by user: under the worker's own id, this would limit the worker as well.
+    ...(hasUserId ? ["--nproc=128:128"] : []),
   ];
 }
 

@@ -1,15 +1,17 @@
 /**
- * What the worker (parent) and the sandbox (child) say to each other: one JSON object a line.
- * The child is never trusted: the host checks size, count and shape of all it says (schemas in `host`).
+ * The types that describe calls of components and their results, for the host, the child and the callers of
+ * `Sandboxes`. The messages between host and child are in `child/wire.ts`. `host.ts` describes the path of a call.
  */
 
-/** Which function of the component is called. `run` may be absent: then the trigger's event itself is emitted. */
+/**
+ * The function of the component that is called. If a component has no `run`, the trigger's event is emitted instead.
+ */
 export type ComponentCall = "run" | "deploy" | "activate" | "deactivate";
 
-/** Values of the props by name, as `this.<prop>` shall see them before the child adds methods and `$emit`. */
+/** Values of the props by name, as `this.<prop>` has them before the child adds methods and `$emit`. */
 export type PropValues = Record<string, unknown>;
 
-/** What a saved component says of itself; functions are left out, `propDefinition`s are resolved. */
+/** The static parts of a component. Functions are left out, and `propDefinition`s are resolved. */
 export interface ComponentDescription {
   name: string;
   key?: string;
@@ -17,7 +19,7 @@ export interface ComponentDescription {
   description?: string;
   type?: string;
   dedupe?: "unique" | "greatest" | "last";
-  /** Ordered as in the code. */
+  /** In the order of the code. */
   props: DescribedProp[];
   hooks: ("deploy" | "activate" | "deactivate")[];
   hasRun: boolean;
@@ -32,18 +34,18 @@ export interface DescribedProp {
   optional?: boolean;
   secret?: boolean;
   hidden?: boolean;
-  /** Static choices; absent where `options` is a function. */
+  /** Static choices; absent if `options` is a function. */
   options?: unknown[];
-  /** True where `options` is an async function. */
+  /** True if `options` is a function. */
   remoteOptions?: boolean;
-  /** The code reads `{label, value}` where another prop is the value. */
+  /** The code receives `{label, value}` instead of the value. */
   withLabel?: boolean;
   min?: number;
   max?: number;
   static?: unknown;
-  /** `$.interface.http` only: the code answers the request itself. */
+  /** Only for `$.interface.http`: the code responds to the request itself. */
   customResponse?: boolean;
-  /** `app` props: the app's slug. */
+  /** Only for `app` props: the app's slug. */
   app?: string;
 }
 
@@ -66,19 +68,22 @@ export interface LogLine {
   ts: number;
 }
 
-/** The answer a component gives to the HTTP request that triggered it (`$.interface.http`). */
+/** The response of a component to the HTTP request that triggered it (`$.interface.http`). */
 export interface HttpResponse {
   status: number;
   headers: Record<string, string>;
-  /** Base64, so that any bytes pass. */
+  /** Base64, because a JSON string can't contain arbitrary bytes. */
   bodyBase64: string;
 }
 
-/** How a call ended when it did not end well. `code` tells `Timeout`, `Out of Memory`, `ConfigurationError`, … */
+/**
+ * Why a call failed. `code` is the error's name, or one of the host's: `Timeout`, `Out of Memory`, `Cancelled`,
+ * `Error`.
+ */
 export interface CallError {
   code: string;
   message: string;
-  /** Mapped to the component's own lines. */
+  /** Locations refer to the component's source files. */
   stack: string;
 }
 
@@ -86,12 +91,12 @@ export interface CallRequest {
   call: ComponentCall;
   event: unknown;
   props: PropValues;
-  /** State of `$.service.db`, key to JSON value. */
+  /** The content of `$.service.db`: JSON values by key. */
   db: Record<string, unknown>;
 }
 
-/** Calls of the same function that follow each other, one for each event, each with the db that the one before left. */
-export interface CallsRequest extends Omit<CallRequest, "event"> {
+/** Consecutive calls of the same function, one for each event. Each sees the db as the previous call left it. */
+export interface BatchRequest extends Omit<CallRequest, "event"> {
   events: unknown[];
 }
 
@@ -99,12 +104,15 @@ export interface CallResult {
   error?: CallError;
   emits: Emit[];
   logs: LogLine[];
-  /** The db after the call; also given when the call threw (runtime.md). Absent when unchanged or unknown (killed). */
+  /**
+   * The db after the call, even if the call threw (docs/component-api.md#db). Absent if it is unchanged, or unknown
+   * because the process was killed.
+   */
   db?: Record<string, unknown>;
-  /** Wall-clock milliseconds the call took. */
+  /** Wall-clock duration of the call in milliseconds. */
   durationMs: number;
-  /** Processor milliseconds its process used meanwhile, as the host measures them; 0 where that is unknown. */
+  /** Processor time of the process during the call in milliseconds, as the host measures it; 0 if unknown. */
   cpuMs: number;
-  /** Resident memory of its process: the most that was seen, which is at the end and each half second; 0 if unknown. */
+  /** Highest resident memory of the process, measured each half second and at the end of the call; 0 if unknown. */
   memoryBytes: number;
 }

@@ -1,142 +1,166 @@
+import { type CallListeners, CallSequence } from "./call-sequence.ts";
 import { type ChildLimits, callsMessage, type ParentMessage } from "./child/wire.ts";
-import { type Meter, openMeter } from "./meter.ts";
-import type { CallError, CallsRequest } from "./protocol.ts";
-import { openSeries, type SeriesControl } from "./series.ts";
-import { type Child, ended } from "./spawn.ts";
-import type { Sample } from "./usage.ts";
-import { createWindow } from "./window.ts";
+import { hostError } from "./host-error.ts";
+import type { UsageSample } from "./process-usage.ts";
+import type { BatchRequest, CallError } from "./protocol.ts";
+import { SendWindow } from "./send-window.ts";
+import type { Child } from "./spawn.ts";
+import { UsageTracker } from "./usage-tracker.ts";
 
-export interface CallsControl extends SeriesControl {
-  /** Of each call. */
+export interface BatchControl extends CallListeners {
+  /** Wall-clock limit of each call. */
   wallMs: number;
-  /** No call begins later than this many milliseconds after the first. */
-  forMs: number;
-  /** So many calls at most. */
-  most: number;
+  /** No call starts later than this many milliseconds after the first. */
+  startWithinMs: number;
+  maxCalls: number;
 }
 
 export type Loaded = { state: "loaded" } | { state: "failed"; error: CallError };
 export type Described =
   | { state: "described"; description: unknown }
-  | { state: "refused"; path: string; message: string };
+  | { state: "rejected"; path: string; message: string };
 
-/** A component in its own process. Calls are serial: the pool lends it to one at a time. */
-export interface Sandbox {
-  pid: number;
-  /** Its private folder. */
-  directory: string;
-  gone: Promise<CallError>;
-  loaded: Promise<Loaded>;
-  /** Calls it has taken so far, and the processor time of the process at the end of the last one. */
-  served(): { calls: number; cpuMs: number };
-  describe(): Promise<Described>;
+/** A child may report the start of a call in time, while the host reads the report only later. */
+const REPORT_DELAY_MS = 1000;
+
+/** A component in its own process. Calls must not overlap: the pool gives a sandbox to one caller at a time. */
+export class Sandbox {
+  /** Resolves when the component's code has been evaluated, or can't be. */
+  readonly loaded: Promise<Loaded>;
+  readonly #child: Child;
+  readonly #limits: ChildLimits;
+  readonly #sendWindow = new SendWindow();
+  /** Number of the last call that was sent to the child. */
+  #lastCall = 0;
+  #completedCalls = 0;
+  #goneError: CallError | undefined;
+  /** One listener for all calls: a listener for each call would keep its events in memory until the process ends. */
+  #onGone: (error: CallError) => void = () => {};
+  /** Set while calls are under way. */
+  #usage: UsageTracker | undefined;
+
+  constructor(child: Child, limits: ChildLimits) {
+    this.#child = child;
+    this.#limits = limits;
+    void child.gone.then(error => {
+      this.#goneError = error;
+      this.#onGone(error);
+    });
+    this.loaded = this.#whenLoaded();
+  }
+
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  get privateFolder(): string {
+    return this.#child.privateFolder;
+  }
+
+  /** Resolves when the process has ended, with the reason. */
+  get gone(): Promise<CallError> {
+    return this.#child.gone;
+  }
+
+  /** Returns how many calls it has completed, and the processor time of the process at the end of the last one. */
+  served(): { calls: number; cpuMs: number } {
+    return { calls: this.#completedCalls, cpuMs: this.#child.usage.last().cpuMs };
+  }
+
+  /** Asks the component for its description. The result is not checked yet. */
+  describe(): Promise<Described> {
+    return new Promise<Described>(resolve => {
+      const reject = (message: string, path = "code") => resolve({ state: "rejected", path, message });
+      this.#onGone = error => reject(error.message);
+      this.#child.onMessage = message => {
+        if (message.kind === "described") {
+          resolve({ state: "described", description: message.description });
+        } else if (message.kind === "rejected") reject(message.message, message.path);
+        else if (message.kind === "failed") reject(message.error.message);
+      };
+      if (this.#goneError) this.#onGone(this.#goneError);
+      else this.#child.send(JSON.stringify({ kind: "describe" } satisfies ParentMessage));
+    });
+  }
+
   /**
-   * Calls with the first event, and with those after it as long as there is time. Answers how many calls have ended,
-   * failed ones included; 0 when the process ended before it took the first: it may go to another one.
+   * Calls the component with the first event, and with the following events as long as there is time. Resolves with the
+   * number of calls that have ended, failed calls included. It is 0 if the process ended before it started the first
+   * call; another process may then handle that call.
    */
-  calls(request: CallsRequest, control: CallsControl): Promise<number>;
-  /** What the process has used since its start, and the call under way, if there is one, since its own. */
-  usage(): Sample & { callCpuMs: number | undefined };
-  kill(reason: CallError): void;
-}
-
-/** For what a child says in time and is read late. */
-const LATE_MS = 1000;
-
-export function openSandbox(child: Child, limits: ChildLimits): Sandbox {
-  let numbered = 0;
-  let served = 0;
-  let isGone: CallError | undefined;
-  // One listener for all calls: one each would keep every call's events until the process is gone.
-  let onGone: (error: CallError) => void = () => {};
-  void child.gone.then(error => {
-    isGone = error;
-    onGone(error);
-  });
-  /** While calls are under way. */
-  let meter: Meter | undefined;
-  const window = createWindow();
-  const misbehave = (reason: string) =>
-    child.kill(ended("Error", `The component broke its sandbox: ${reason}`));
-
-  const loaded = new Promise<Loaded>(done => {
-    onGone = error => done({ state: "failed", error });
-    child.onMessage = message => {
-      if (message.kind === "loaded") done({ state: "loaded" });
-      else if (message.kind === "failed") done({ state: "failed", error: message.error });
-      else if (message.kind === "refused") {
-        done({ state: "failed", error: ended("Error", `${message.path}: ${message.message}`) });
-      }
-    };
-  });
-
-  function describe(): Promise<Described> {
-    return new Promise<Described>(done => {
-      const refuse = (message: string, path = "code") => done({ state: "refused", path, message });
-      onGone = error => refuse(error.message);
-      child.onMessage = message => {
-        if (message.kind === "described") done({ state: "described", description: message.description });
-        else if (message.kind === "refused") refuse(message.message, message.path);
-        else if (message.kind === "failed") refuse(message.error.message);
-      };
-      if (isGone) onGone(isGone);
-      else child.send(JSON.stringify({ kind: "describe" } satisfies ParentMessage));
-    });
-  }
-
-  async function calls(request: CallsRequest, control: CallsControl): Promise<number> {
-    const events = window.fit(request.events, control.most);
-    const began = performance.now();
-    meter = openMeter(child.usage);
-    const wall = ended("Timeout", `The component ran longer than ${control.wallMs} ms`);
-    const timer = setTimeout(() => child.kill(wall), control.wallMs);
-    const first = numbered + 1;
-    numbered += events.length;
-    const series = openSeries({
-      ...control,
-      first,
+  async callBatch(request: BatchRequest, control: BatchControl): Promise<number> {
+    const { wallMs, startWithinMs } = control;
+    const events = this.#sendWindow.select(request.events, control.maxCalls);
+    const startedAt = performance.now();
+    const elapsedMs = () => performance.now() - startedAt;
+    this.#usage = new UsageTracker(this.#child.usage);
+    const timeout = hostError("Timeout", `The component ran longer than ${wallMs} ms`);
+    const timer = setTimeout(() => this.kill(timeout), wallMs);
+    const firstCall = this.#lastCall + 1;
+    this.#lastCall += events.length;
+    const sequence = new CallSequence({
+      firstCall,
       count: events.length,
-      limits,
-      meter,
-      misbehave,
-      onBegin() {
-        // Later than this none begins, so the time of one that is said to is not its own.
-        if (performance.now() - began < control.forMs + LATE_MS) timer.refresh();
+      limits: this.#limits,
+      usage: this.#usage,
+      onRespond: control.onRespond,
+      onResult: control.onResult,
+      onCallStart() {
+        // The child must not start calls later than this. A call that it reports later gets no wall-clock time of its
+        // own.
+        if (elapsedMs() < startWithinMs + REPORT_DELAY_MS) timer.refresh();
       },
+      onViolation: reason => this.#child.reportViolation(reason),
     });
-    const error = await new Promise<CallError | undefined>(done => {
-      onGone = done;
-      child.onMessage = (message, bytes) => {
-        if (!series.take(message, bytes)) return;
-        // At once: more of what it says may be in the same chunk.
-        child.onMessage = () => misbehave("it spoke though nothing was asked");
-        done(undefined);
-      };
-      if (isGone) onGone(isGone);
-      else child.send(callsMessage({ call: first, request, events, forMs: control.forMs }));
-    });
+    const error = await this.#exchange(sequence, () =>
+      callsMessage({ call: firstCall, request, events, startWithinMs }),
+    );
     clearTimeout(timer);
-    onGone = () => {};
-    if (error) series.fail(error);
-    meter = undefined;
-    served += series.done();
-    window.learn(events.length, series.done(), (performance.now() - began) / control.forMs);
-    return series.done();
+    if (error) sequence.fail(error);
+    this.#usage = undefined;
+    this.#completedCalls += sequence.completed;
+    this.#sendWindow.adjust(events.length, sequence.completed, elapsedMs() / startWithinMs);
+    return sequence.completed;
   }
 
-  return {
-    pid: child.pid,
-    directory: child.directory,
-    gone: child.gone,
-    loaded,
-    served: () => ({ calls: served, cpuMs: child.usage.last().cpuMs }),
-    describe,
-    calls,
-    usage() {
-      if (!meter) return { ...child.usage.sample(true), callCpuMs: undefined };
-      const now = meter.look(true);
-      return { ...now, callCpuMs: now.cpuMs - meter.cpuMsBefore() };
-    },
-    kill: child.kill,
-  };
+  /** Returns what the process has used since its start, and the call under way, if there is one, since its own. */
+  usage(): UsageSample & { callCpuMs: number | undefined } {
+    if (!this.#usage) return { ...this.#child.usage.sample(true), callCpuMs: undefined };
+    const sample = this.#usage.sample(true);
+    return { ...sample, callCpuMs: sample.cpuMs - this.#usage.cpuMsBefore };
+  }
+
+  kill(reason: CallError): void {
+    this.#child.kill(reason);
+  }
+
+  #whenLoaded(): Promise<Loaded> {
+    return new Promise<Loaded>(resolve => {
+      this.#onGone = error => resolve({ state: "failed", error });
+      this.#child.onMessage = message => {
+        if (message.kind === "loaded") resolve({ state: "loaded" });
+        else if (message.kind === "failed") resolve({ state: "failed", error: message.error });
+        else if (message.kind === "rejected") {
+          resolve({ state: "failed", error: hostError("Error", `${message.path}: ${message.message}`) });
+        }
+      };
+    });
+  }
+
+  /** Sends the calls and resolves when no further call will start: with an error if the process has ended. */
+  async #exchange(sequence: CallSequence, toJson: () => string): Promise<CallError | undefined> {
+    const error = await new Promise<CallError | undefined>(resolve => {
+      this.#onGone = resolve;
+      this.#child.onMessage = (message, bytes) => {
+        if (!sequence.handle(message, bytes)) return;
+        // Set at once, because the same chunk of output may contain further messages.
+        this.#child.onMessage = () => this.#child.reportViolation("it sent a message outside of a call");
+        resolve(undefined);
+      };
+      if (this.#goneError) resolve(this.#goneError);
+      else this.#child.send(toJson());
+    });
+    this.#onGone = () => {};
+    return error;
+  }
 }

@@ -2,141 +2,162 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { nanoid } from "nanoid";
 import type { Dial } from "../egress/dial.ts";
-import { openGateway } from "../egress/gateway.ts";
-import { Misbehaviour, readMessage } from "./check-message.ts";
+import { Gateway } from "../egress/gateway.ts";
+import { ProtocolViolation, readMessage } from "./check-message.ts";
 import type { ChildLimits, ChildMessage, ParentMessage } from "./child/wire.ts";
 import { denoArguments, denoEnvironment } from "./deno-command.ts";
+import { hostError } from "./host-error.ts";
 import { createLineReader } from "./line-reader.ts";
 import type { Prelude } from "./prelude.ts";
 import type { Privileges } from "./privileges.ts";
+import { ProcessUsage } from "./process-usage.ts";
 import type { CallError } from "./protocol.ts";
-import { openRoom } from "./room.ts";
-import { openUsage, type Usage } from "./usage.ts";
+import { createWorkspace } from "./workspace.ts";
 
 export interface SpawnOptions {
   privileges: Privileges;
-  /** Folder of the host. */
-  home: string;
+  hostFolder: string;
   prelude: Prelude;
-  /** Of deno, when there is one; see `warm-up`. */
+  /** Folder of deno's code cache, if it is ready; see `prepareCodeCache`. */
   cacheFolder: string | undefined;
-  /** File of the bundle; deno may read it and nothing else outside the private folder. */
+  /** File that contains the bundle. deno can't read any other file outside of the private folder. */
   modulePath: string;
   heapMb: number;
   limits: ChildLimits;
   dial: Dial;
 }
 
-/** A running deno with its component on the way in. */
-export interface Child {
-  pid: number;
-  /** All that it may write to lies in here. */
-  directory: string;
-  usage: Usage;
-  /** JSON of a `ParentMessage`. */
-  send(json: string): void;
-  /** Set by who is in charge at the moment; called with checked messages only. */
-  onMessage: (message: ChildMessage, bytes: number) => void;
-  /** Ends the process and all it started; `reason` is what the call under way is told. */
-  kill(reason: CallError): void;
-  /** Resolves when the process is gone, with why. */
-  gone: Promise<CallError>;
-}
-
-/** Enough for the fatal message of V8, which says that the heap was full. */
 const STDERR_BYTES = 16 * 1024;
 const MAX_NOISE_BYTES = 16 * 1024 * 1024;
 const OUT_OF_HEAP = /heap out of memory|heap limit|out of memory|memory allocation of \d+ bytes failed/i;
 
-let count = 0;
+let spawned = 0;
 
 /**
- * Starts deno without any permission but its private folder and its gateway's socket (design.md, "Component
- * runtime"), and with as few rights of the system as it allows. The room and the gateway end with the process.
+ * Starts deno with a component (docs/design.md#sandbox). It has no permissions except for its private folder and its
+ * gateway's socket, and as few privileges as the system supports. Resolves before the component is loaded. The
+ * workspace and the gateway are removed when the process ends.
  */
 export async function spawnChild(options: SpawnOptions): Promise<Child> {
-  const { privileges, home, modulePath, limits } = options;
-  const id = privileges.ids?.take();
-  const room = await openRoom({ home, name: String(++count), modulePath, id });
-  const gateway = await openGateway({ dial: options.dial, socketPath: room.gatewayPath });
-  await room.giveAway();
-  const { file, args, options: rights } = privileges.command(denoArguments({ ...options, room }), id);
-  const process = spawn(file, args, {
-    ...rights,
-    cwd: room.files,
+  const { privileges, hostFolder, modulePath, limits } = options;
+  const id = privileges.ids?.acquire();
+  const workspace = await createWorkspace({ hostFolder, name: String(++spawned), modulePath, id });
+  const { privateFolder, gatewayPath } = workspace;
+  const gateway = await Gateway.open({ dial: options.dial, socketPath: gatewayPath });
+  await workspace.grantGateway();
+  const command = privileges.command(denoArguments({ ...options, workspace }), id);
+  const process = spawn(command.file, command.args, {
+    ...command.options,
+    cwd: privateFolder,
     env: denoEnvironment(options.cacheFolder),
-    // A group of its own, so that a kill reaches whatever it may have started.
+    // Its own process group, so that a kill includes every process it may have started.
     detached: true,
   });
-  const child = supervise(process, room.files, limits);
-  void preferAsVictim(child.pid);
+  const child = new Child(process, privateFolder, limits);
+  void preferForOomKill(child.pid);
   void child.gone.then(async () => {
     await gateway.close();
-    await room.close();
-    // Not earlier: a successor with this id could reach what is left.
-    if (id !== undefined) privileges.ids?.giveBack(id);
+    await workspace.remove();
+    // Not earlier, because the next sandbox with this id could access the remaining files.
+    if (id !== undefined) privileges.ids?.release(id);
   });
-  const { gatewayPath, files: directory } = room;
-  child.start({ kind: "start", secret: "", gatewayPath, directory, modulePath: room.module, limits });
+  child.start({ gatewayPath, privateFolder, modulePath: workspace.modulePath, limits });
   return child;
 }
 
-/** When the machine runs out of memory the kernel shall end a sandbox and not the platform or its stores. */
-async function preferAsVictim(pid: number): Promise<void> {
+/** If the machine runs out of memory, the kernel should end a sandbox rather than the platform or its stores. */
+async function preferForOomKill(pid: number): Promise<void> {
   await writeFile(`/proc/${pid}/oom_score_adj`, "1000").catch(() => undefined);
 }
 
-function supervise(process: ChildProcess, directory: string, limits: ChildLimits) {
-  const secret = `${nanoid()} `;
-  const usage = openUsage(process.pid ?? -1);
-  let reason: CallError | undefined;
-  let stderr = "";
-  const child = {
-    pid: process.pid ?? -1,
-    directory,
-    usage,
-    onMessage: (_message: ChildMessage, _bytes: number) => {},
-    send(json: string) {
-      process.stdin?.write(`${json}\n`);
-    },
-    start(message: ParentMessage & { kind: "start" }) {
-      child.send(JSON.stringify({ ...message, secret }));
-    },
-    kill(why: CallError) {
-      // The last look at what it used: the next one would find nothing.
-      if (!reason) usage.sample(true);
-      reason ??= why;
-      killGroup(process);
-    },
-    gone: new Promise<CallError>(done => {
-      process.once("error", cause => done(ended("Error", `the sandbox could not start: ${cause.message}`)));
-      // Not `exit`: what the child wrote last must have been read.
-      process.once("close", (code, signal) => done(reason ?? readExit(code, signal, stderr)));
-    }).finally(usage.close),
-  };
-  const misbehave = (what: string) => child.kill(ended("Error", `The component broke its sandbox: ${what}`));
-  const read = createLineReader({
-    prefix: secret,
-    maxLineBytes: Math.max(limits.maxEmitBytes, (limits.maxResponseBytes * 4) / 3) + 1024 * 1024,
-    maxNoiseBytes: MAX_NOISE_BYTES,
-    onViolation: misbehave,
-    onLine(line) {
-      if (reason) return;
-      try {
-        child.onMessage(readMessage(line, limits.maxEmitBytes), Buffer.byteLength(line));
-      } catch (error) {
-        if (!(error instanceof Misbehaviour)) throw error;
-        misbehave(error.message);
-      }
-    },
-  });
-  process.stdout?.on("data", read);
-  process.stderr?.on("data", (chunk: Buffer) => {
-    stderr = (stderr + chunk.toString("utf8")).slice(-STDERR_BYTES);
-  });
-  // A child that is gone is told by `gone`; what was still being written to it does not matter.
-  process.stdin?.on("error", () => {});
-  return child;
+/** A running deno process with one component. */
+export class Child {
+  readonly pid: number;
+  readonly privateFolder: string;
+  readonly usage: ProcessUsage;
+  /** Resolves when the process has ended, with the reason. */
+  readonly gone: Promise<CallError>;
+  /** Receives each checked message and the length of its line. The current user of the child sets it. */
+  onMessage: (message: ChildMessage, bytes: number) => void = () => {};
+  readonly #process: ChildProcess;
+  /** Precedes each message of this child, so that other output of the component is not mistaken for messages. */
+  readonly #secret = `${nanoid()} `;
+  readonly #limits: ChildLimits;
+  #killReason: CallError | undefined;
+  /** The end of stderr. It is long enough for V8's last message, which says that the heap was full. */
+  #stderr = "";
+
+  constructor(process: ChildProcess, privateFolder: string, limits: ChildLimits) {
+    this.pid = process.pid ?? -1;
+    this.privateFolder = privateFolder;
+    this.usage = new ProcessUsage(this.pid);
+    this.#process = process;
+    this.#limits = limits;
+    this.gone = this.#whenGone();
+    this.#readOutput();
+  }
+
+  start(options: Omit<ParentMessage & { kind: "start" }, "kind" | "secret">): void {
+    const message: ParentMessage = { kind: "start", secret: this.#secret, ...options };
+    this.send(JSON.stringify(message));
+  }
+
+  /** Sends the JSON of a `ParentMessage`. */
+  send(json: string): void {
+    this.#process.stdin?.write(`${json}\n`);
+  }
+
+  /** Ends the process and every process it has started. The call under way fails with `reason`. */
+  kill(reason: CallError): void {
+    // The last chance to measure what it used.
+    if (!this.#killReason) this.usage.sample(true);
+    this.#killReason ??= reason;
+    killGroup(this.#process);
+  }
+
+  /** Ends the process because it broke the rules of the protocol. */
+  reportViolation(reason: string): void {
+    this.kill(hostError("Error", `The component violated the sandbox protocol: ${reason}`));
+  }
+
+  #whenGone(): Promise<CallError> {
+    return new Promise<CallError>(resolve => {
+      this.#process.once("error", cause =>
+        resolve(hostError("Error", `The sandbox could not be started: ${cause.message}`)),
+      );
+      // Not `exit`, because at `close` the last output of the child has been read.
+      this.#process.once("close", (code, signal) =>
+        resolve(this.#killReason ?? explainExit(code, signal, this.#stderr)),
+      );
+    }).finally(() => this.usage.close());
+  }
+
+  #readOutput(): void {
+    const { maxEmitBytes, maxResponseBytes } = this.#limits;
+    const read = createLineReader({
+      prefix: this.#secret,
+      maxLineBytes: Math.max(maxEmitBytes, (maxResponseBytes * 4) / 3) + 1024 * 1024,
+      maxNoiseBytes: MAX_NOISE_BYTES,
+      onViolation: reason => this.reportViolation(reason),
+      onLine: line => this.#handleLine(line),
+    });
+    this.#process.stdout?.on("data", read);
+    this.#process.stderr?.on("data", (chunk: Buffer) => {
+      this.#stderr = (this.#stderr + chunk.toString("utf8")).slice(-STDERR_BYTES);
+    });
+    // `gone` reports that the child has ended; what was still being written to it does not matter.
+    this.#process.stdin?.on("error", () => {});
+  }
+
+  #handleLine(line: string): void {
+    if (this.#killReason) return;
+    try {
+      this.onMessage(readMessage(line, this.#limits.maxEmitBytes), Buffer.byteLength(line));
+    } catch (error) {
+      if (!(error instanceof ProtocolViolation)) throw error;
+      this.reportViolation(error.message);
+    }
+  }
 }
 
 function killGroup(process: ChildProcess): void {
@@ -147,15 +168,10 @@ function killGroup(process: ChildProcess): void {
   }
 }
 
-function readExit(code: number | null, signal: string | null, stderr: string): CallError {
+function explainExit(code: number | null, signal: string | null, stderr: string): CallError {
   if (OUT_OF_HEAP.test(stderr) || signal === "SIGKILL") {
-    return ended("Out of Memory", "The component used more memory than it may");
+    return hostError("Out of Memory", "The component exceeded its memory limit");
   }
-  if (signal === "SIGXFSZ") return ended("Error", "The component wrote a larger file than it may");
-  return ended("Error", `The component ended its own process (${signal ?? `exit code ${code}`})`);
-}
-
-/** An error of the host about a call; it has no stack in the component. */
-export function ended(code: string, message: string): CallError {
-  return { code, message, stack: `${code}: ${message}` };
+  if (signal === "SIGXFSZ") return hostError("Error", "The component exceeded the size limit of a file");
+  return hostError("Error", `The component ended its own process (${signal ?? `exit code ${code}`})`);
 }

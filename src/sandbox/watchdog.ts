@@ -1,25 +1,26 @@
+import { hostError } from "./host-error.ts";
 import { exceedsLimit } from "./measure-folder.ts";
 import type { Sandbox } from "./sandbox.ts";
-import { ended } from "./spawn.ts";
 
 export interface WatchdogOptions {
   sandboxes: () => { sandbox: Sandbox; isBusy: boolean }[];
-  /** Of the process: its heap and what lies beside it. */
+  /** Limit for the process: its heap, and the memory outside of the heap. */
   memoryMb: number;
-  /** Of one call. */
+  /** Processor time of one call. */
   cpuMs: number;
 }
 
 const EVERY_MS = 500;
-/** What garbage collection and a closing connection may use between calls. */
+/** Processor time that garbage collection and closing connections may use between calls. */
 const IDLE_CPU_MS = 2000;
-/** Of the private folder; more would be the installation's disk, which all share. */
-export const DISK = { maxBytes: 64 * 1024 * 1024, maxEntries: 2000 };
+/** Limit for the private folder, because all sandboxes share the disk. */
+export const DISK_LIMIT = { maxBytes: 64 * 1024 * 1024, maxEntries: 2000 };
 
 /**
- * Ends a child that takes memory outside of its heap (buffers are not in V8's limit), or computes longer than a call
- * may, or while none is under way (an endless loop left behind by a call would never meet a wall clock), or fills the
- * disk. Memory and computing are told by `/proc`, so on Linux only.
+ * Ends a child that uses too much memory outside of its heap (V8's limit does not include buffers), too much processor
+ * time in a call or between calls (no wall-clock limit would end a loop that outlives its call), or too much disk
+ * space. Memory and processor time are read from `/proc`, so they are limited on Linux only. Returns the function that
+ * stops it.
  */
 export function startWatchdog({ sandboxes, memoryMb, cpuMs }: WatchdogOptions): () => void {
   const idleCpu = new WeakMap<Sandbox, number>();
@@ -28,18 +29,21 @@ export function startWatchdog({ sandboxes, memoryMb, cpuMs }: WatchdogOptions): 
   async function check(sandbox: Sandbox, isBusy: boolean): Promise<void> {
     const used = sandbox.usage();
     if (used.memoryBytes > memoryMb * 1024 * 1024) {
-      sandbox.kill(ended("Out of Memory", "The component used more memory than it may"));
+      sandbox.kill(hostError("Out of Memory", "The component exceeded its memory limit"));
     }
     if (used.callCpuMs !== undefined && used.callCpuMs > cpuMs) {
-      sandbox.kill(ended("Timeout", `The component computed longer than ${cpuMs} ms`));
+      sandbox.kill(hostError("Timeout", `The component used more than ${cpuMs} ms of processor time`));
     }
     const before = idleCpu.get(sandbox);
     if (isBusy) idleCpu.delete(sandbox);
     else if (before === undefined) idleCpu.set(sandbox, used.cpuMs);
-    else if (used.cpuMs - before > IDLE_CPU_MS)
-      sandbox.kill(ended("Error", "The component computed between two runs"));
-    if (await exceedsLimit(sandbox.directory, DISK)) {
-      sandbox.kill(ended("Error", `The component wrote more files than ${DISK.maxBytes / 1024 / 1024} MB`));
+    else if (used.cpuMs - before > IDLE_CPU_MS) {
+      sandbox.kill(hostError("Error", "The component kept computing after a run had ended"));
+    }
+    if (await exceedsLimit(sandbox.privateFolder, DISK_LIMIT)) {
+      const { maxBytes, maxEntries } = DISK_LIMIT;
+      const limit = `${maxBytes / 1024 / 1024} MB and ${maxEntries} files`;
+      sandbox.kill(hostError("Error", `The component exceeded its disk limit of ${limit}`));
     }
   }
 

@@ -1,15 +1,13 @@
 import type { ClientSession } from "mongoose";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
+import { unixSeconds } from "../lib/unix-seconds.ts";
 import { Components } from "../models/component.ts";
-import { StoredEvents } from "../models/event.ts";
-import { type Source, SourceMemories, Sources } from "../models/source.ts";
-import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
+import { type Source, Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import type { Candidate } from "../queues/run-item.ts";
 import { isDuplicateKey } from "../store/mongo.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
-import { removeTimer } from "./schedule.ts";
 
 /** The source is no longer as it was when the change was requested. */
 export class ChangeSuperseded extends Error {
@@ -21,9 +19,10 @@ export class ChangeSuperseded extends Error {
 
 type Deps = Pick<Platform, "mongo" | "clock">;
 
-const seconds = (platform: Deps) => Math.floor(platform.clock() / 1000);
-
-/** Marks a component as used by a source. Throws `conflict` if it was deleted at this moment. */
+/**
+ * Marks a component as used, so that a deletion of it at the same moment conflicts with `session`. Throws `conflict`
+ * if the component has been deleted.
+ */
 export async function markComponentUsed(
   platform: Deps,
   componentId: string,
@@ -37,11 +36,14 @@ export async function markComponentUsed(
   if (matchedCount === 0) throw new AppError("conflict", "the component was deleted by another request");
 }
 
-/** Makes a deployed source visible, with the subscriptions that waited for it. Throws ChangeSuperseded if it was deleted. */
+/**
+ * Makes a deployed source visible and creates the subscriptions that its account asked for in advance
+ * (docs/rest-api.md#subscriptions). Throws ChangeSuperseded if the source was deleted.
+ */
 export async function makeReady(platform: Deps, source: Source, session: ClientSession): Promise<void> {
   const { matchedCount } = await Sources(platform.mongo).updateOne(
     { _id: source._id, state: "deploying" },
-    { $set: { state: "ready", updated_at: seconds(platform) } },
+    { $set: { state: "ready", updated_at: unixSeconds(platform.clock()) } },
     { session },
   );
   if (matchedCount === 0) throw new ChangeSuperseded();
@@ -49,8 +51,8 @@ export async function makeReady(platform: Deps, source: Source, session: ClientS
 }
 
 /**
- * Saves a source's new code, props or state. `source` is what the candidate was made from: throws ChangeSuperseded if it was
- * changed or deleted since, or if another source has taken its slug.
+ * Saves a source's new code, props or state. `source` is what the candidate was made from. Throws ChangeSuperseded if
+ * the source was changed or deleted since, or if another source has taken the candidate's slug.
  */
 export async function saveCandidate(
   platform: Deps,
@@ -63,7 +65,7 @@ export async function saveCandidate(
     ...candidate,
     timer: candidate.timer as Source["timer"],
     change_id: newId("ch", platform.clock()),
-    updated_at: seconds(platform),
+    updated_at: unixSeconds(platform.clock()),
   };
   try {
     const { matchedCount } = await Sources(platform.mongo).updateOne(
@@ -75,22 +77,4 @@ export async function saveCandidate(
   } catch (error) {
     throw isDuplicateKey(error) ? new ChangeSuperseded() : error;
   }
-}
-
-/** Deletes a source and everything kept for it, its document last, so that the reconciler finds it after a crash. */
-export async function deleteSourceData(
-  platform: Pick<Platform, "mongo" | "redis" | "keys" | "eventLog" | "routing" | "queues" | "runQueue">,
-  source: Source,
-): Promise<void> {
-  const touching = { $or: [{ emitter_id: source._id }, { listener_id: source._id }] };
-  await removeTimer(platform, source._id);
-  await Subscriptions(platform.mongo).deleteMany(touching);
-  await AutoSubscriptions(platform.mongo).deleteMany({ listener_id: source._id });
-  await SourceMemories(platform.mongo).deleteOne({ _id: source._id });
-  // Payloads of deliveries stay: a delivery may still be pending, or be retried.
-  await StoredEvents(platform.mongo).deleteMany({ emitter_id: source._id, has_webhook_listeners: false });
-  await platform.eventLog.delete(source._id);
-  await platform.redis.del(platform.keys.timerWaiting(source._id), platform.keys.timerAdmitted(source._id));
-  await Sources(platform.mongo).deleteOne({ _id: source._id });
-  await platform.routing.invalidate();
 }

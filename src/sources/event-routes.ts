@@ -11,17 +11,11 @@ import { eventScore } from "../lib/event-id.ts";
 import type { Platform } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
 import { deletions } from "../queues/deletions.ts";
-import { findSource } from "./service.ts";
+import { ownSource } from "./routes.ts";
 
 type Deps = Pick<Platform, "mongo" | "eventLog" | "clock" | "queues" | "feed" | "keys">;
 const route = routeFor<Deps>();
 const tag = "Events";
-
-const ownSource = {
-  kind: "resource",
-  what: "source",
-  load: (deps: Pick<Platform, "mongo">, id: string, owners: string[]) => findSource(deps, id, owners),
-} as const;
 
 const params = { id: "dc_0CjB9uPc7RfT1xLs" };
 const metadata = { emit_id: "emit_0CjBBp5Zu8LrT1yH", name: "", emitter_id: params.id };
@@ -46,13 +40,13 @@ const logged = {
   metadata: { ...metadata, name: "$logs" },
 };
 
-export const eventRoutes = [
+export const sourceEventRoutes = [
   summaryRoute({
     path: "/sources/{id}/event_summaries",
     id: "listSourceEvents",
     tag,
-    summary: "Read the last events a source emitted",
-    description: "Newest first, 100 at most are kept.",
+    summary: "List the last events that a source emitted",
+    description: "Newest first; the last 100 are kept.",
     access: ownSource,
     example: { params, query: { expand: "event" }, response: emitted },
     stream: "emits",
@@ -61,7 +55,7 @@ export const eventRoutes = [
     path: "/sources/{id}/$errors/event_summaries",
     id: "listSourceErrors",
     tag,
-    summary: "Read the last errors of a source",
+    summary: "List the last errors of a source",
     access: ownSource,
     example: { params, response: failed },
     stream: "errors",
@@ -70,7 +64,7 @@ export const eventRoutes = [
     path: "/sources/{id}/$logs/event_summaries",
     id: "listSourceLogs",
     tag,
-    summary: "Read the last log lines of a source",
+    summary: "List the last log lines of a source",
     access: ownSource,
     example: { params, response: logged },
     stream: "logs",
@@ -80,8 +74,9 @@ export const eventRoutes = [
     path: "/sources/{id}/events",
     id: "listSourceEventRows",
     tag,
-    summary: "Read the last events of a source as short rows",
-    description: "The rows that clients of this kind of API read: id, event, channel and time.",
+    summary: "List the last events of a source with short field names",
+    description:
+      "The format that existing clients of this kind of API read: `e` event, `k` channel, `ts` time.",
     access: ownSource,
     query: summaryQuery,
     response: page(200, EventRowSchema, eventPage),
@@ -103,9 +98,11 @@ export const eventRoutes = [
     path: "/sources/{id}/sse",
     id: "watchSource",
     tag,
-    summary: "Watch a source live",
+    summary: "Stream the events of a source live",
     description:
-      "Server-sent events of what the source emits (`emit`), its errors (`error`) and log lines (`log`), with a heartbeat each 15 s. `curl -N` shows it; `Last-Event-ID` resumes. A key may watch 20 streams at once.",
+      "Server-sent events: `emit` for emitted events, `error` for errors and `log` for log lines, with a " +
+      "heartbeat every 15 s. Try it with `curl -N`. `Last-Event-ID` resumes a stream. An API key may have " +
+      "at most 20 streams open.",
     access: ownSource,
     response: stream("text/event-stream"),
     example: { params },
@@ -114,7 +111,7 @@ export const eventRoutes = [
       if (lastEventId !== "" && eventScore(lastEventId) === null) {
         throw invalidField("header", "Last-Event-ID", "must be an event id");
       }
-      // A router in front must not hold lines back.
+      // A proxy in front must not buffer the stream.
       ctx.set("X-Accel-Buffering", "no");
       return watchEvents(deps, resource._id, {
         lastEventId: lastEventId === "" ? null : lastEventId,
@@ -129,7 +126,9 @@ export const eventRoutes = [
     tag,
     summary: "Delete a range of a source's stored events",
     description:
-      "Both ends are inclusive; an absent end is open. The deletion is done by a worker after the response.",
+      "Both ends of the range are inclusive. Without `start_id`, it begins with the oldest event; without " +
+      "`end_id`, it ends with the newest event at the time of the request. A worker deletes the events " +
+      "after the response.",
     access: ownSource,
     query: Type.Object({ start_id: Type.Optional(EventIdSchema), end_id: Type.Optional(EventIdSchema) }),
     response: accepted(202),
@@ -139,7 +138,7 @@ export const eventRoutes = [
       if (start_id && end_id && (eventScore(start_id) ?? 0) > (eventScore(end_id) ?? 0)) {
         throw invalidField("query", "end_id", "must not come before start_id");
       }
-      // An open end is now: events emitted while the deletion waits for its worker stay.
+      // Without `end_id`, the range ends now: an event that is emitted before the worker starts is not deleted.
       const end = end_id ?? (await deps.eventLog.newestId(resource._id));
       if (end === null) return;
       await enqueue(deps.queues, deletions.jobs.deletions, {

@@ -2,26 +2,26 @@ import { findComponent, saveComponent } from "../components/service.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { newToken } from "../lib/ids.ts";
 import { type Component, Components } from "../models/component.ts";
-import { type Source, Sources, type StoredTimer } from "../models/source.ts";
+import { type Source, Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
-import { configureProps, type StoredProps, timerOf } from "../props/configure.ts";
+import { configureProps, hasHttpInterface, type StoredProps, timerOf } from "../props/configure.ts";
+import { isSecret } from "../props/kinds.ts";
+import { toStoredTimer } from "../props/timer.ts";
 import type { Candidate } from "../queues/run-item.ts";
-import type { DescribedProp } from "../sandbox/protocol.ts";
-import { anotherSlug, slugOf } from "./slug.ts";
+import { slugOf, withRandomSuffix } from "./slug.ts";
 
-export type PreparePlatform = Pick<
-  Platform,
-  "mongo" | "clock" | "config" | "egress" | "sandboxes" | "secrets"
->;
+export type PrepareDeps = Pick<Platform, "mongo" | "clock" | "config" | "egress" | "sandboxes" | "secrets">;
 
-/** For whom a source is made, and whose components it may use. */
+/** The caller of a request that creates or updates a source. */
 export interface Deployer {
+  /** Account that owns the source. */
   owner: string;
+  /** Accounts whose components the source may use. */
   owners: string[];
   userId: string;
 }
 
-/** What a request says of a source; units and names as in rest-api.md, section 4.3. */
+/** The body of a request that creates or updates a source (docs/rest-api.md#sources). */
 export interface SourceInput {
   component_id?: string;
   component_code?: string;
@@ -32,16 +32,19 @@ export interface SourceInput {
   active?: boolean;
 }
 
-/** True when the request names a component in any of the four ways. */
-export function namesComponent(input: SourceInput): boolean {
+/** True if the request names a component in any of the four ways. */
+function namesComponent(input: SourceInput): boolean {
   return [input.component_id, input.component_code, input.component_url, input.key].some(
     given => given !== undefined,
   );
 }
 
-/** The component a request means: id before key before code before address. Throws `invalid`, `not-found`. */
+/**
+ * Finds or saves the component that a request names: by id, else by key, else by code, else by URL. Throws `invalid`,
+ * `not-found`.
+ */
 async function resolveComponent(
-  platform: PreparePlatform,
+  platform: PrepareDeps,
   deployer: Deployer,
   input: SourceInput,
 ): Promise<Component> {
@@ -67,25 +70,26 @@ async function resolveComponent(
   );
 }
 
-async function freeSlug(
-  platform: PreparePlatform,
+/** Returns a slug of the name that no other source of the account has; `renamed` is the source itself, if it exists. */
+async function findFreeSlug(
+  platform: PrepareDeps,
   owner: string,
   name: string,
-  own?: Source,
+  renamed?: Source,
 ): Promise<string> {
   const slug = slugOf(name);
-  const taken = await Sources(platform.mongo)
-    .findOne({ owner_id: owner, name_slug: slug, ...(own && { _id: { $ne: own._id } }) }, { _id: 1 })
-    .lean();
-  return taken ? anotherSlug(slug) : slug;
+  const filter = { owner_id: owner, name_slug: slug, ...(renamed && { _id: { $ne: renamed._id } }) };
+  const isTaken = await Sources(platform.mongo).exists(filter);
+  return isTaken ? withRandomSuffix(slug) : slug;
 }
 
 /**
- * Checks what a request wants and gives the fields of the source as they will be stored; saves the component where
- * the request carries its code. `before` is the source as it is, for an update. Throws `invalid` naming each bad prop.
+ * Checks a request and returns the source's fields as they will be stored, with its component, which is saved if the
+ * request contains its code or URL. `before` is the current source if the request is an update. Throws `invalid`
+ * naming every invalid prop, and `not-found` if there is no such component.
  */
 export async function prepareSource(
-  platform: PreparePlatform,
+  platform: PrepareDeps,
   deployer: Deployer,
   input: SourceInput,
   before?: Source,
@@ -95,53 +99,45 @@ export async function prepareSource(
       ? await existingComponent(platform, before)
       : await resolveComponent(platform, deployer, input);
   const { props } = component.description;
-  const previous = before && (await carriedOver(platform, before, component));
+  const previous = before && (await keptValues(platform, before, component));
   const values = configureProps(props, input.configured_props ?? {}, previous);
   const name = input.name ?? before?.name ?? slugOf(component.name);
-  const hasHttp = props.some(prop => prop.type === "$.interface.http");
+  const timer = timerOf(props, values);
   const fields: Candidate = {
     component_id: component._id,
     component_url: input.component_url ?? (before && !namesComponent(input) ? before.component_url : null),
     name,
     name_slug:
-      name === before?.name ? before.name_slug : await freeSlug(platform, deployer.owner, name, before),
+      name === before?.name ? before.name_slug : await findFreeSlug(platform, deployer.owner, name, before),
     configured_props: platform.secrets.seal(JSON.stringify(values)),
-    endpoint: hasHttp ? (before?.endpoint ?? newToken()) : null,
-    timer: storedTimer(timerOf(props, values)),
+    endpoint: hasHttpInterface(props) ? (before?.endpoint ?? newToken()) : null,
+    timer: timer && toStoredTimer(timer),
     active: input.active ?? true,
   };
   return { fields, component };
 }
 
-/** Whoever's it is: a member may have given an organization's source a component of their own, or the reverse. */
-async function existingComponent(platform: PreparePlatform, source: Source): Promise<Component> {
+/**
+ * Returns the source's component, whichever account owns it: a member may have given an organization's source a
+ * component of their own, or the reverse.
+ */
+async function existingComponent(platform: PrepareDeps, source: Source): Promise<Component> {
   const component = await Components(platform.mongo).findById(source.component_id).lean();
   if (!component) throw notFound("component");
   return component;
 }
 
 /**
- * The values that a source takes along to its next component. A secret or a credential goes only where it is one of the
- * same kind again: else it would be shown, or given to another app.
+ * Returns the values that a source keeps when it gets another component. A secret or a credential is kept only if the
+ * new prop is secret and of the same type and app. Otherwise responses would show it, or another app would receive it.
  */
-async function carriedOver(
-  platform: PreparePlatform,
-  source: Source,
-  component: Component,
-): Promise<StoredProps> {
+async function keptValues(platform: PrepareDeps, source: Source, component: Component): Promise<StoredProps> {
   const values: StoredProps = JSON.parse(platform.secrets.open(source.configured_props));
   if (component._id === source.component_id) return values;
   const { description } = await existingComponent(platform, source);
-  const isHidden = ({ secret, type }: DescribedProp) => secret === true || type === "app";
   const kept = description.props.filter(prop => {
     const next = component.description.props.find(({ name }) => name === prop.name);
-    return !isHidden(prop) || (next && isHidden(next) && next.type === prop.type && next.app === prop.app);
+    return !isSecret(prop) || (next && isSecret(next) && next.type === prop.type && next.app === prop.app);
   });
   return Object.fromEntries(kept.map(({ name }) => [name, values[name]]));
-}
-
-function storedTimer(timer: ReturnType<typeof timerOf>): StoredTimer | null {
-  if (!timer) return null;
-  if ("cron" in timer) return { cron: timer.cron, timezone: timer.timezone, interval_seconds: null };
-  return { cron: null, timezone: null, interval_seconds: timer.intervalSeconds };
 }

@@ -6,7 +6,7 @@ import { endpointUrl } from "./endpoint.ts";
 
 type Deps = Pick<Platform, "mongo" | "secrets" | "config">;
 
-/** Sources as the API shows them, secrets left out. */
+/** Returns sources as API responses show them, without secrets (docs/rest-api.md#source). */
 export async function presentSources(platform: Deps, sources: Source[]) {
   const components = await Components(platform.mongo)
     .find({ _id: { $in: sources.map(source => source.component_id) } }, { description: 1 })
@@ -31,6 +31,6 @@ export async function presentSources(platform: Deps, sources: Source[]) {
 
 export async function presentSource(platform: Deps, source: Source) {
   const [presented] = await presentSources(platform, [source]);
-  if (!presented) throw new Error("one source in, one out");
+  if (!presented) throw new Error("presentSources must return one source for one source");
   return presented;
 }

@@ -1,11 +1,13 @@
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
-import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { readDrops } from "../store/drops.ts";
+import { createSource } from "./create-source.ts";
+import { deleteSource } from "./delete-source.ts";
+import { findSource, listSources } from "./find-source.ts";
 import { presentSource, presentSources } from "./present.ts";
 import { NewSource, SourceDetailSchema, SourceSchema, SourceUpdate } from "./schema.ts";
-import { createSource, deleteSource, findSource, listSources, updateSource } from "./service.ts";
+import { updateSource } from "./update-source.ts";
 
 type Deps = Pick<
   Platform,
@@ -25,13 +27,8 @@ type Deps = Pick<
 const route = routeFor<Deps>();
 const tag = "Sources";
 
-/** A path's `{id}` that must be a source of the caller's. */
-export const ownSource = {
-  kind: "resource",
-  what: "source",
-  load: (deps: Pick<Platform, "mongo">, id: string, owners: string[]): Promise<Source | null> =>
-    findSource(deps, id, owners),
-} as const;
+/** The access rule of routes whose path names a source. */
+export const ownSource = { kind: "resource", what: "source", load: findSource } as const;
 
 const example = {
   component_code:
@@ -89,7 +86,9 @@ export const sourceRoutes = [
     tag,
     summary: "Deploy a source",
     description:
-      "`component_id` wins over `key`, `component_code` and `component_url`; its deploy and activate hooks run before the response.",
+      "One of `component_id`, `key`, `component_code` and `component_url` is required; if several are " +
+      "given, the first in this order is used, and `component_url` is only metadata. The deploy and " +
+      "activate hooks of the component run before the response.",
     access: { kind: "owner" },
     body: NewSource,
     response: data(201, SourceSchema),
@@ -103,7 +102,7 @@ export const sourceRoutes = [
     path: "/sources/{id}",
     id: "getSource",
     tag,
-    summary: "Read a source by id or name slug",
+    summary: "Get a source by id or name slug",
     access: ownSource,
     response: data(200, SourceDetailSchema),
     example: { params, response: { ...shown, dropped: { "no-listener": 3 } } },
@@ -117,8 +116,8 @@ export const sourceRoutes = [
     path: "/sources/{id}",
     id: "updateSource",
     tag,
-    summary: "Change, enable or disable a source",
-    description: "What is left out stays as it is, but `active`, which defaults to true.",
+    summary: "Update, enable or disable a source",
+    description: "Fields that are left out stay unchanged, except `active`: its default is true.",
     access: ownSource,
     body: SourceUpdate,
     response: data(200, SourceSchema),

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { ComponentCode, ComponentUrl } from "../components/schema.ts";
 
-/** rest-api.md, section 2; `dropped` is ours: events dropped on purpose, reason to count (design.md, guarantee 8). */
+/** A source as the API shows it in lists (docs/rest-api.md#source). */
 export const SourceSchema = Type.Object(
   {
     id: Type.String(),
@@ -9,7 +9,8 @@ export const SourceSchema = Type.Object(
     component_id: Type.String(),
     configured_props: Type.Record(Type.String(), Type.Unknown(), {
       description:
-        "Values by prop name; secrets are never shown. A timer is `{cron, interval_seconds}`, an HTTP interface `{endpoint_url}`.",
+        "Values by prop name, without secrets. A timer is `{cron, interval_seconds}`, an HTTP interface " +
+        "`{endpoint_url}`.",
     }),
     active: Type.Boolean(),
     created_at: Type.Integer(),
@@ -20,20 +21,25 @@ export const SourceSchema = Type.Object(
   { title: "Source" },
 );
 
+/** A source with the number of events that it dropped (docs/design.md#guarantee-8). */
 export const SourceDetailSchema = Type.Object(
   {
     ...SourceSchema.properties,
     dropped: Type.Record(Type.String(), Type.Integer(), {
-      description: "Events dropped on purpose, reason to count.",
+      description: "Number of events dropped on purpose, by reason.",
     }),
   },
   { title: "SourceDetail" },
 );
 
-/** Body of `POST /sources`; one of the four that name the component is required. */
+/** Body of `POST /sources`; one of the four fields that name the component is required. */
 export const NewSource = Type.Object({
   component_id: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 64, description: "A component of yours, or a published one." }),
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: "Id of one of your components, or of a published one.",
+    }),
   ),
   component_code: Type.Optional(ComponentCode),
   component_url: Type.Optional(ComponentUrl),
@@ -41,20 +47,20 @@ export const NewSource = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 256,
-      description: "Key of a component of yours, or of a published one.",
+      description: "Key of one of your components, or of a published one.",
     }),
   ),
   name: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 128, description: "Defaults to the component's name slug." }),
+    Type.String({ minLength: 1, maxLength: 128, description: "Default: the name slug of the component." }),
   ),
   configured_props: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
-      description: "Values by prop name; a timer is `{intervalSeconds}` or `{cron, timezone?}`.",
+      description: "Values by prop name. A timer is `{intervalSeconds}` or `{cron, timezone?}`.",
     }),
   ),
   emit_on_deploy: Type.Optional(
     Type.Boolean({
-      description: "False: what the deploy hook emits is dropped (and counted). Default true.",
+      description: "False: the events of the deploy hook are dropped, and counted as dropped. Default: true.",
     }),
   ),
 });
@@ -67,5 +73,5 @@ export const SourceUpdate = Type.Object({
   key: NewSource.properties.key,
   name: NewSource.properties.name,
   configured_props: NewSource.properties.configured_props,
-  active: Type.Optional(Type.Boolean({ description: "Default true." })),
+  active: Type.Optional(Type.Boolean({ description: "Whether the source runs. Default: true." })),
 });

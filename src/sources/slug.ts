@@ -1,6 +1,6 @@
 import { newToken } from "../lib/ids.ts";
 
-/** `My Source!` → `my-source`. */
+/** Returns the slug of a name: `My Source!` → `my-source`; `source` if nothing of the name is left. */
 export function slugOf(name: string): string {
   const slug = name
     .normalize("NFKD")
@@ -11,7 +11,7 @@ export function slugOf(name: string): string {
   return slug || "source";
 }
 
-/** The slug with an ending that no other source has, for when the plain one is taken. */
-export function anotherSlug(slug: string): string {
+/** Returns the slug with six random characters, for an account that already has a source with the slug itself. */
+export function withRandomSuffix(slug: string): string {
   return `${slug}-${newToken().slice(0, 6).toLowerCase()}`;
 }

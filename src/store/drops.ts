@@ -1,4 +1,4 @@
-import type { Counters } from "./counters.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import type { RedisKeys } from "./keys.ts";
 import type { RedisClient } from "./redis.ts";
 
@@ -22,13 +22,13 @@ export type DropReason =
 
 /** Counts events of an emitter that were dropped on purpose, where its owner and the metrics see them. */
 export async function countDrop(
-  platform: { redis: RedisClient; keys: RedisKeys; counters: Counters },
+  platform: { redis: RedisClient; keys: RedisKeys; metrics: Metrics },
   emitterId: string,
   reason: DropReason,
   by = 1,
 ): Promise<void> {
   if (by === 0) return;
-  platform.counters.add("events_dropped_total", { reason }, by);
+  platform.metrics.count("events_dropped_total", { reason }, by);
   await platform.redis.hincrby(platform.keys.drops(emitterId), reason, by);
 }
 

@@ -66,6 +66,10 @@ export interface EventLog {
   ): Promise<{ rows: EventSummary[]; total: number }>;
   /** Oldest first, all that came after this id. */
   since(emitterId: string, stream: EventStream, eventId: string): Promise<EventSummary[]>;
+  /** The stored summary of an event; null if it was trimmed or deleted. */
+  find(emitterId: string, eventId: string): Promise<EventSummary | null>;
+  /** The event id that an emission received, if its emit id is still remembered; else null. */
+  eventIdOf(emitterId: string, emitId: string): Promise<string | null>;
   /** The newest event id given to this emitter; null before the first. */
   newestId(emitterId: string): Promise<string | null>;
   /** Returns how many summaries were deleted. */
@@ -166,6 +170,19 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
         "+inf",
       );
       return read(emitterId, stream, ids);
+    },
+
+    async find(emitterId, eventId) {
+      for (const stream of STREAMS) {
+        const [summary] = await read(emitterId, stream, [eventId]);
+        if (summary) return summary;
+      }
+      return null;
+    },
+
+    async eventIdOf(emitterId, emitId) {
+      const score = await redis.zscore(keys.seenEmits(emitterId), emitId);
+      return score === null ? null : eventIdOf(Number(score));
     },
 
     async newestId(emitterId) {

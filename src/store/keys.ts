@@ -56,7 +56,6 @@ export function redisKeys(prefix: string) {
     rateLimit: () => `${prefix}:rate`,
     idempotency: () => `${prefix}:idempotency`,
     writeProbe: () => `${prefix}:probe`,
-    counters: () => `${prefix}:counters`,
   };
 }
 

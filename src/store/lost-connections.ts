@@ -7,17 +7,17 @@ interface DriverConnection {
   cleanup(error: Error): void;
 }
 
-let isMended = false;
+let isPatched = false;
 
 /**
- * Mends MongoDB's driver (7.8.0, and 7.9.0): a command that waits for its socket to drain waits without an end when the
- * connection is lost meanwhile, and one written a moment later begins to wait so; a job would hang with it until its
- * process is restarted. Here the first goes on, to find the connection's error, and the second fails as the driver
- * expects it. To go with the first driver that `test/store/lost-connections.test.ts` passes without it.
+ * Patches MongoDB's driver (7.8.0 and 7.9.0). A command that waits for its socket to drain waits without end if the
+ * connection is lost, and so does a command written a moment later; a job would hang with it until its process is
+ * restarted. With the patch the first command goes on and meets the connection's error, and the second fails as the driver
+ * expects. Remove it with the first driver for which `test/store/lost-connections.test.ts` passes without it.
  */
-export function endWaitsOfLostConnections(): void {
-  if (isMended) return;
-  isMended = true;
+export function failWaitsOfLostConnections(): void {
+  if (isPatched) return;
+  isPatched = true;
   // The driver that mongoose uses.
   const require = createRequire(createRequire(import.meta.url).resolve("mongoose"));
   const { Connection } = require("mongodb/lib/cmap/connection.js") as {

@@ -6,33 +6,33 @@ import mongoose, {
   type Schema,
 } from "mongoose";
 import { AppError } from "../lib/errors.ts";
-import { endWaitsOfLostConnections } from "./lost-connections.ts";
+import { failWaitsOfLostConnections } from "./lost-connections.ts";
 
-/** A collection's schema under its name; called with a connection, it gives the model there. */
+/** A declared collection: called with a connection, it returns the model there. */
 export type Collection<T> = (connection: Connection) => Model<T>;
 
 const collections: Collection<never>[] = [];
 
-/** Every operation this project calls on a model; mongoose's own list has some that are not asynchronous. */
+/** Every operation that this project calls on a model; mongoose's own list includes some that are not asynchronous. */
 const OPERATIONS = [
   ...["find", "findOne", "findOneAndUpdate", "findOneAndDelete", "countDocuments", "distinct", "aggregate"],
   ...["save", "insertMany", "updateOne", "updateMany", "deleteOne", "deleteMany", "bulkWrite"],
 ] as const;
 
-/** Declares a collection. Ids are ours, so documents carry string `_id`s and no version key. */
+/** Declares a collection. Ids are our own, so documents have string `_id`s and no version key. */
 export function collection<T>(name: string, schema: Schema<T>): Collection<T> {
-  // The one place where a MongoDB that is away becomes `unavailable`, for every caller alike.
+  // The one place where a MongoDB that is away becomes `unavailable`, for every caller.
   schema.post(
     OPERATIONS as unknown as "save",
-    (error: Error, _answer: unknown, next: (error: Error) => void) => next(orUnavailable(error)),
+    (error: Error, _result: unknown, next: (error: Error) => void) => next(orUnavailable(error)),
   );
-  const give: Collection<T> = connection =>
+  const modelOn: Collection<T> = connection =>
     (connection.models[name] as Model<T> | undefined) ?? connection.model<T>(name, schema, name);
-  collections.push(give as unknown as Collection<never>);
-  return give;
+  collections.push(modelOn as unknown as Collection<never>);
+  return modelOn;
 }
 
-/** Options every schema takes: unknown fields are our bug, so they throw. */
+/** Options of every schema: unknown fields are a bug of ours, so they throw. */
 export const schemaOptions = {
   versionKey: false,
   strict: "throw",
@@ -41,45 +41,45 @@ export const schemaOptions = {
   autoIndex: false,
 } as const;
 
-/** A producer's caller hears 503 after this; a worker's job can wait out an election (10 to 12 s) on the spot. */
-const PRODUCER_WAITS_MS = 1500;
-const WORKER_WAITS_MS = 15_000;
+/** A producer's caller gets a 503 after this; a worker's job can wait until an election (10 to 12 s) is over. */
+const PRODUCER_TIMEOUT_MS = 1500;
+const WORKER_TIMEOUT_MS = 15_000;
 
 /**
- * Connects, with a deadline, and makes sure of every index of the collections this process knows. With MongoDB away
- * later, a `producer` fails fast with `unavailable`, others wait for it a while first.
+ * Connects within `deadlineMs` and creates the missing indexes of every declared collection. If MongoDB goes away later, a
+ * `producer` fails fast with `unavailable`; others wait for it a while first.
  */
 export async function openMongo(
   url: string,
   options: { producer: boolean; deadlineMs: number },
 ): Promise<Connection> {
-  endWaitsOfLostConnections();
+  failWaitsOfLostConnections();
   const connection = await connect(
     url,
     {
-      serverSelectionTimeoutMS: options.producer ? PRODUCER_WAITS_MS : WORKER_WAITS_MS,
-      // How soon a server that hangs with its connections open is noticed: both added up.
+      serverSelectionTimeoutMS: options.producer ? PRODUCER_TIMEOUT_MS : WORKER_TIMEOUT_MS,
+      // The sum of both is how long a server that hangs with open connections goes unnoticed.
       heartbeatFrequencyMS: 2000,
       connectTimeoutMS: 2500,
-      // Mongoose would hold operations back for 10 s, and then fail with an error of no class of its own.
+      // Mongoose would hold operations back for 10 s and then fail with an error without a class.
       bufferCommands: false,
       retryWrites: true,
-      // A write that a failover may undo is no acceptance (design.md, guarantee 1).
+      // A write that a failover may undo must not count as accepted (docs/design.md#guarantee-1).
       writeConcern: { w: "majority", journal: true },
       readConcern: { level: "majority" },
       maxPoolSize: 50,
     },
     options.deadlineMs,
   );
-  for (const give of collections) {
-    const model = give(connection);
+  for (const modelOn of collections) {
+    const model = modelOn(connection);
     await model.createCollection();
     await model.createIndexes();
   }
   return connection;
 }
 
-/** Tries again until the deadline: a producer's own patience is shorter than a start's. */
+/** Retries until the deadline: a producer's own time-out is shorter than that of a start. */
 async function connect(url: string, options: ConnectOptions, deadlineMs: number): Promise<Connection> {
   const deadline = Date.now() + deadlineMs;
   for (;;) {
@@ -100,16 +100,16 @@ const AWAY = [
   ...[MongoNetworkError, MongoNotConnectedError, MongoOperationTimeoutError],
   ...[MongoServerSelectionError, MongoTopologyClosedError, mongoose.Error.MongooseServerSelectionError],
 ];
-/** What a server answers that is no primary (any more, or yet), by the driver specification's codes. */
+/** Error codes of a server that is not a primary, from the driver specification. */
 const NO_PRIMARY = new Set<unknown>([91, 189, 10058, 10107, 11600, 11602, 13435, 13436]);
 
-/** True for what a later try may find mended: no connection, no primary, no answer in time. */
+/** Returns true for errors that a later try may not meet: no connection, no primary, no response in time. */
 function isAway(error: unknown): boolean {
   if (AWAY.some(kind => error instanceof kind)) return true;
-  // In a bulk the driver's own error comes without its class, and with nothing that a server said.
+  // In a bulk write the driver's own error loses its class, and carries nothing from a server.
   if (error instanceof MongoBulkWriteError && error.code === undefined)
     return [error.writeErrors].flat().length === 0;
-  // Of a socket that ended just before the command: the driver hands it on as it is.
+  // From a socket that closed just before the command; the driver passes it on as it is.
   if (error instanceof Error && (error as NodeJS.ErrnoException).code === "EPIPE") return true;
   if (error instanceof MongoServerError && NO_PRIMARY.has(error.code)) return true;
   return error instanceof MongoError && error.hasErrorLabel("RetryableWriteError");
@@ -120,14 +120,14 @@ function orUnavailable(error: Error): Error {
   return new AppError("unavailable", "the database can't be reached", { cause: error, retryAfterMs: 1000 });
 }
 
-/** A transaction that met another one is run again this often, each time after a longer pause. */
+/** A transaction that conflicts with another is run again this often, each time after a longer pause. */
 const TRIES = 10;
 const PAUSE_MS = 20;
 
 /**
- * Runs `work` in one transaction; it may be run again after a write conflict, so it must not act on other stores.
- * Throws `unavailable` when MongoDB goes away meanwhile, and then it may be committed or not. (The driver's own
- * `withTransaction` would ask after a commit for two minutes, with a caller waiting.)
+ * Runs `work` in one transaction; it may run again after a write conflict, so it must not act on other stores. Throws
+ * `unavailable` if MongoDB goes away, and then the transaction may be committed or not. (The driver's own
+ * `withTransaction` would retry a commit for two minutes while the caller waits.)
  */
 export async function transaction<T>(
   connection: Connection,
@@ -153,23 +153,23 @@ export async function transaction<T>(
 async function once<T>(session: ClientSession, work: (session: ClientSession) => Promise<T>): Promise<T> {
   session.startTransaction();
   try {
-    const answer = await work(session);
+    const result = await work(session);
     await session.commitTransaction();
-    return answer;
+    return result;
   } catch (error) {
-    // With the server away the abort would wait for it in vain; ending the session is enough then.
+    // If the server is away, the abort would wait for it in vain; ending the session is enough.
     const isGone = isAway(error) || (error instanceof AppError && error.code === "unavailable");
     if (!isGone && session.inTransaction()) await session.abortTransaction().catch(() => undefined);
     throw error;
   }
 }
 
-/** MongoDB's duplicate key error (E11000), by its code. */
+/** Returns true for MongoDB's duplicate key error (E11000). */
 export function isDuplicateKey(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === 11_000;
 }
 
-/** The places of duplicates in an unordered bulk insert that failed for nothing else; null for any other failure. */
+/** Returns the indexes of the duplicates in an unordered bulk insert; null if it failed for any other reason. */
 export function duplicateIndexes(error: unknown): Set<number> | null {
   const { writeErrors } = error as { writeErrors?: { code: number; index: number }[] };
   if (!Array.isArray(writeErrors) || writeErrors.length === 0) return null;
@@ -177,7 +177,7 @@ export function duplicateIndexes(error: unknown): Set<number> | null {
   return new Set(writeErrors.map(failure => failure.index));
 }
 
-/** Waits for an insert; a duplicate key becomes a `conflict` with this message. */
+/** Awaits an insert; a duplicate key becomes a `conflict` with this message. */
 export async function orConflict<T>(insert: Promise<T>, message: string): Promise<T> {
   try {
     return await insert;

@@ -1,7 +1,7 @@
 import type { Model, ProjectionType, QueryFilter } from "mongoose";
 import type { RedisClient } from "./redis.ts";
 
-/** `after` and `before` are row ids; a row that is gone still bounds its page, since ids are ordered by time. */
+/** `after` and `before` are row ids; a deleted row still bounds its page, because ids are ordered by time. */
 export interface PageRequest {
   limit: number;
   after?: string | undefined;
@@ -12,31 +12,31 @@ export interface Page<Row> {
   /** Newest first. */
   rows: Row[];
   totalCount: number;
-  /** Ids of the first and the last row; null on an empty page. */
+  /** Ids of the first and last row; null on an empty page. */
   startCursor: string | null;
   endCursor: string | null;
 }
 
 export interface PageOptions<Row> {
-  /** What is read of each row; all of it unless told. */
+  /** The fields to read; all by default. */
   projection?: ProjectionType<Row>;
-  /** Where a large count is kept; `key` names the list with its filter. Without it each page counts all rows. */
+  /** Where a large count is cached; `key` names the list with its filter. Without it each page counts all rows. */
   countCache?: { redis: RedisClient; key: string };
 }
 
-/** Up to here a count costs no more than some milliseconds of index reading. */
+/** Up to here a count costs only a few milliseconds of index reading. */
 export const EXACT_COUNT = 10_000;
-/** A count above that is at most this old, so that a million rows page as fast as a thousand. */
+/** A larger count is at most this old, so that a million rows page as fast as a thousand. */
 const COUNT_KEPT_SECONDS = 60;
 
-/** A filter and a bound on `_id`, which the filter may have bounds on too. */
+/** Combines a filter with a bound on `_id`, on which the filter may have bounds too. */
 function and<Row>(filter: QueryFilter<Row>, bound: Record<string, unknown>): QueryFilter<Row> {
   return { $and: [filter, bound] } as QueryFilter<Row>;
 }
 
 /**
- * One page of a collection whose ids are ordered by time, newest first; `before` gives the page just before the cursor
- * (design.md, "Lists"). The filter's fields need an index that ends in `_id`.
+ * Returns one page of a collection whose ids are ordered by time, newest first; `before` returns the page just before the
+ * cursor (docs/design.md#lists). The filter's fields need an index that ends in `_id`.
  */
 export async function pageOf<Row extends { _id: string }>(
   model: Model<Row>,
@@ -74,7 +74,7 @@ async function countOf<Row>(
   return all;
 }
 
-/** A page whose rows are shown another way. */
+/** Returns the page with each row presented by `show`. */
 export function mapPage<Row, Shown>(page: Page<Row>, show: (row: Row) => Shown): Page<Shown> {
   return { ...page, rows: page.rows.map(show) };
 }

@@ -1,7 +1,8 @@
 import { Cluster, type Command, Redis, type RedisOptions, ReplyError } from "ioredis";
+import { withDeadline } from "../lib/deadline.ts";
 import { AppError } from "../lib/errors.ts";
 
-/** One server, or a cluster when several urls are configured. */
+/** One server, or a cluster if several URLs are configured. */
 export type RedisClient = Redis | Cluster;
 
 function connect(urls: string[], options: RedisOptions): RedisClient {
@@ -18,37 +19,37 @@ function connect(urls: string[], options: RedisOptions): RedisClient {
   });
 }
 
-/** Fast at first, so that a restart of Redis costs little; then a second apart, so that an outage is no hot loop. */
+/** Fast at first, so that a restart of Redis costs little; then a second apart, so that an outage causes no hot loop. */
 const retryStrategy = (times: number) => Math.min(50 * 2 ** Math.min(times, 5), 1000);
 
-/** A server that hangs with its connections open is given up after this, command by command. */
-const PRODUCER_WAITS_MS = 1500;
+/** How long a producer waits for the reply to a command, because a server may hang with its connections open. */
+const PRODUCER_TIMEOUT_MS = 1500;
 
 /**
- * For producers: with Redis away a command fails at once, with `unavailable`, so that an API caller hears 503 instead
- * of waiting.
+ * Opens a client for a producer: while Redis is away a command fails at once with `unavailable`, so that an API caller gets
+ * a 503 instead of waiting.
  */
 export function openProducerRedis(urls: string[]): RedisClient {
   const client = connect(urls, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: PRODUCER_WAITS_MS,
+    commandTimeout: PRODUCER_TIMEOUT_MS,
     retryStrategy,
     lazyConnect: false,
   });
   return failingAs(client, error => (isReply(error) && !isNotNow(error) ? error : unavailable(error)));
 }
 
-/** For workers and subscribers: with Redis away a command waits until it is back. */
+/** Opens a client for a worker or subscriber: while Redis is away a command waits until it is back. */
 export function openWorkerRedis(urls: string[]): RedisClient {
   const client = connect(urls, { enableOfflineQueue: true, maxRetriesPerRequest: null, retryStrategy });
-  // Errors of the connection stay as they are: BullMQ tells them by their class and tries again.
+  // Connection errors stay as they are: BullMQ recognises them by their class and retries.
   return failingAs(client, error => (isNotNow(error) ? unavailable(error) : error));
 }
 
 const isReply = (error: Error): boolean => error instanceof ReplyError;
 
-/** By which a server says that it can't serve now (full, loading, no primary): the first word, its error code. */
+/** Error codes (the first word of a reply) of a server that can't serve now: full, loading, not a primary. */
 const NOT_NOW = new Set([
   "OOM",
   "LOADING",
@@ -70,7 +71,7 @@ function unavailable(error: Error): AppError {
   return new AppError("unavailable", "Redis can't be reached", { cause: error, retryAfterMs: 1000 });
 }
 
-/** The one place where a Redis that is away becomes `unavailable`: every command of the client passes here. */
+/** The one place where a Redis that is away becomes `unavailable`: every command of the client passes through it. */
 function failingAs(client: RedisClient, translate: (error: Error) => Error): RedisClient {
   const send = client.sendCommand.bind(client) as (...args: unknown[]) => unknown;
   client.sendCommand = (command: Command, ...rest: unknown[]) => {
@@ -82,18 +83,14 @@ function failingAs(client: RedisClient, translate: (error: Error) => Error): Red
 }
 
 /**
- * Waits for a command of a client that itself waits for Redis, but only as long as a producer's caller does. Throws
- * `unavailable`; the command may still be carried out later.
+ * Awaits a command of a worker's client, but only as long as a producer's caller waits. Throws `unavailable`; the command
+ * may still be executed later.
  */
 export async function inProducerTime<T>(command: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(unavailable(new Error("no answer in time"))), PRODUCER_WAITS_MS);
-  });
-  return await Promise.race([command, late]).finally(() => clearTimeout(timer));
+  return await withDeadline(command, PRODUCER_TIMEOUT_MS, () => unavailable(new Error("no reply in time")));
 }
 
-/** Waits until the client is ready; throws when `deadlineMs` have passed (BullMQ itself would wait for ever). */
+/** Waits until the client is ready; throws after `deadlineMs` (BullMQ itself would wait without end). */
 export async function whenReady(client: RedisClient, deadlineMs: number): Promise<void> {
   if (client.status === "ready") return;
   let last: Error | undefined;
@@ -104,7 +101,7 @@ export async function whenReady(client: RedisClient, deadlineMs: number): Promis
   try {
     await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(
-        () => reject(new Error(`Redis did not answer (${last?.message ?? "no error"})`)),
+        () => reject(new Error(`Redis did not respond (${last?.message ?? "no error"})`)),
         deadlineMs,
       );
       client.once("ready", () => {
@@ -117,13 +114,26 @@ export async function whenReady(client: RedisClient, deadlineMs: number): Promis
   }
 }
 
-/** Throws with what is wrong when Redis takes no write or may evict: PING answers in both cases (field.md, no. 5). */
+/** What `INFO memory` says, of each master. */
+async function memoryInfos(client: RedisClient): Promise<string[]> {
+  if (!(client instanceof Cluster)) return [await client.info("memory")];
+  return await Promise.all(client.nodes("master").map(node => node.info("memory")));
+}
+
+/** Returns the share of its memory that the fullest Redis master uses: of `maxmemory`, or of the machine's memory. */
+export async function readMemoryShare(client: RedisClient): Promise<number> {
+  const shares = (await memoryInfos(client)).map(info => {
+    const bytes = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, "m").exec(info)?.[1] ?? 0);
+    const limit = bytes("maxmemory") || bytes("total_system_memory");
+    return limit === 0 ? 0 : bytes("used_memory") / limit;
+  });
+  return Math.max(0, ...shares);
+}
+
+/** Throws with what is wrong if Redis takes no writes or may evict keys: PING succeeds in both cases. */
 export async function probeRedis(client: RedisClient, key: string): Promise<void> {
   await client.set(key, Date.now().toString(), "EX", 60);
-  const [info] =
-    client instanceof Cluster
-      ? await Promise.all(client.nodes("master").map(node => node.info("memory")))
-      : [await client.info("memory")];
+  const [info] = await memoryInfos(client);
   const policy = /maxmemory_policy:(\S+)/.exec(info ?? "")?.[1];
   if (policy && policy !== "noeviction")
     throw new Error(`Redis may evict keys: maxmemory-policy is ${policy}, must be noeviction`);

@@ -4,36 +4,36 @@ import { LRUCache } from "lru-cache";
 const ALGORITHM = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Of what was opened lately, sealed and open together; it stays in the memory of this process only. */
-const OPENED_CHARS = 4 * 1024 * 1024;
+/** Characters of recently decrypted values, encrypted and plain, kept in the memory of this process. */
+const MAX_CACHED_CHARS = 4 * 1024 * 1024;
 
-/** Encrypts what must not lie open in a store. */
+/** Encrypts what must not be readable in a store. */
 export interface Secrets {
-  /** `v1.<key id>.<base64url>` of the text. */
+  /** Encrypts a text; returns `v1.<key id>.<base64url>`. */
   seal(text: string): string;
-  /** The text again; throws where no key of ours fits, or the value was tampered with. */
+  /** Decrypts it; throws if no key fits or the value was tampered with. */
   open(sealed: string): string;
 }
 
 const keyId = (key: Buffer) => createHash("sha256").update(key).digest("base64url").slice(0, 8);
 
 /**
- * AES-256-GCM under a list of keys of 32 bytes: the first seals, all open (design.md, "Component runtime": `SECRETS_KEY`,
- * rotation by a list).
+ * AES-256-GCM with a list of keys of 32 bytes: the first encrypts, all decrypt, so that keys can be rotated
+ * (docs/design.md#configuration, `SECRETS_KEY`).
  */
 export function createSecrets(keys: Buffer[]): Secrets {
   const byId = new Map(keys.map(key => [keyId(key), key]));
   const first = keys[0];
-  if (!first) throw new Error("no key to seal with");
-  // A signing key is needed for each delivery, a source's props for each run.
+  if (!first) throw new Error("no key to encrypt with");
+  // Every delivery needs a signing key, and every run its source's props.
   const opened = new LRUCache<string, string>({
-    maxSize: OPENED_CHARS,
+    maxSize: MAX_CACHED_CHARS,
     sizeCalculation: (text, sealed) => text.length + sealed.length,
   });
-  const openAnew = (sealed: string): string => {
+  const decrypt = (sealed: string): string => {
     const [version, id = "", text = ""] = sealed.split(".");
     const key = byId.get(id);
-    if (version !== "v1" || !key) throw new Error("sealed under a key that SECRETS_KEY does not hold");
+    if (version !== "v1" || !key) throw new Error("encrypted with a key that SECRETS_KEY does not contain");
     const raw = Buffer.from(text, "base64url");
     const decipher = createDecipheriv(ALGORITHM, key, raw.subarray(0, NONCE_BYTES));
     decipher.setAuthTag(raw.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
@@ -49,7 +49,7 @@ export function createSecrets(keys: Buffer[]): Secrets {
     open(sealed) {
       const known = opened.get(sealed);
       if (known !== undefined) return known;
-      const text = openAnew(sealed);
+      const text = decrypt(sealed);
       opened.set(sealed, text);
       return text;
     },

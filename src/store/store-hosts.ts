@@ -2,7 +2,7 @@ import { Cluster } from "ioredis";
 import type { Connection } from "mongoose";
 import type { RedisClient } from "./redis.ts";
 
-/** Where a store listens; the host of an IPv6 address without its brackets. */
+/** Where a store listens; an IPv6 host is without brackets. */
 export interface StoreHost {
   host: string;
   port: number;
@@ -15,13 +15,13 @@ interface Opened {
   mongodbUrl: string;
 }
 
-/** A cluster's nodes speak to each other there, as Redis documents it. */
+/** The nodes of a cluster talk to each other on their port plus this, as Redis documents. */
 const CLUSTER_BUS = 10_000;
 
 /**
- * Where the platform's own stores are at this moment, for the egress guard: what the settings name, and what the
- * clients have found out since, for a replica set, a sharded cluster, `mongodb+srv` and a Redis Cluster have members
- * that no setting names. One that was seen once stays on the list: it may come back without our being told.
+ * Returns a function that lists where the platform's own stores are now, for the egress guard: the hosts that the settings
+ * name, and those that the clients discovered, because a replica set, a sharded cluster, `mongodb+srv` and a Redis Cluster
+ * have members that no setting names. A host stays on the list once it was seen, because it may come back unannounced.
  */
 export function storeHosts(opened: Opened): () => StoreHost[] {
   const seen = new Map<string, StoreHost>();
@@ -39,7 +39,7 @@ export function storeHosts(opened: Opened): () => StoreHost[] {
   };
 }
 
-/** What settings name, without asking the stores: a cluster's further members are not known from it. */
+/** Returns the hosts that settings name, without asking the stores for further members. */
 export function namedHosts(settings: Pick<Opened, "redisUrls" | "mongodbUrl">): StoreHost[] {
   return [...settings.redisUrls.map(redisHost), ...mongoSeeds(settings.mongodbUrl)];
 }
@@ -49,13 +49,13 @@ function redisHost(url: string): StoreHost {
   return { host: hostname.replace(/^\[|\]$/g, ""), port: Number(port || 6379) };
 }
 
-/** The hosts of the url; none for `mongodb+srv`, whose name is a question to DNS and no server. */
+/** Returns the hosts of the URL; none for `mongodb+srv`, whose name is a DNS query and not a server. */
 function mongoSeeds(url: string): StoreHost[] {
   const hosts = /^mongodb:\/\/(?:[^@/]*@)?([^/?]+)/.exec(url)?.[1] ?? "";
   return hosts.split(",").flatMap(host => hostAndPort(host) ?? []);
 }
 
-/** What the driver knows of the deployment: it keeps this current, and typed for itself only. */
+/** What the driver knows of the deployment; it keeps this current, but does not export the type. */
 interface Topology {
   description?: {
     servers: ReadonlyMap<
@@ -73,7 +73,7 @@ function mongoMembers(mongo: Connection): StoreHost[] {
     .flatMap(host => hostAndPort(host) ?? []);
 }
 
-/** `host`, `host:port` or `[v6]:port`; nothing for a Unix socket's path. */
+/** Parses `host`, `host:port` or `[v6]:port`; returns undefined for the path of a Unix socket. */
 function hostAndPort(text: string): StoreHost | undefined {
   const [, v6, name, port] = /^(?:\[([^\]]+)\]|([^:%/]+))(?::(\d+))?$/.exec(text) ?? [];
   const host = v6 ?? name;

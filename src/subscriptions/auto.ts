@@ -1,25 +1,58 @@
 import type { ClientSession } from "mongoose";
 import { newId } from "../lib/ids.ts";
-import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
+import { unixSeconds } from "../lib/unix-seconds.ts";
+import { type AutoSubscription, AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
+import { isDuplicateKey } from "../store/mongo.ts";
+import { checkListener } from "./check-ids.ts";
 import type { Emitter } from "./match.ts";
+import type { Subscriber, SubscriptionKey } from "./subscribe.ts";
+
+type Deps = Pick<Platform, "mongo" | "clock">;
 
 /**
- * Gives a workflow or source that was just created the subscriptions that its account asked for beforehand
- * (rest-api.md, section 4.5). In the transaction that creates it, so that it never emits without them.
+ * Subscribes a listener to the errors or logs of all workflows and sources that the account creates from now on. If the
+ * auto subscription exists, it is returned. Throws `invalid` or `not-found` for the listener.
+ */
+export async function autoSubscribe(
+  platform: Deps,
+  { owner, owners, userId }: Subscriber,
+  { listenerId, eventName }: Omit<SubscriptionKey, "emitterId">,
+): Promise<AutoSubscription> {
+  await checkListener(platform, listenerId, owners);
+  const key = { owner_id: owner, listener_id: listenerId, event_name: eventName };
+  const autoSubscription = {
+    _id: newId("asub", platform.clock()),
+    user_id: userId,
+    ...key,
+    created_at: unixSeconds(platform.clock()),
+  };
+  try {
+    await AutoSubscriptions(platform.mongo).insertOne(autoSubscription);
+    return autoSubscription;
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    return (await AutoSubscriptions(platform.mongo).findOne(key).lean()) ?? autoSubscription;
+  }
+}
+
+/**
+ * Creates the subscriptions of a new workflow or source from the auto subscriptions of its account
+ * (docs/rest-api.md#subscriptions). Runs in the transaction that creates the emitter, so that it never emits without
+ * them.
  */
 export async function subscribeNewEmitter(
-  platform: Pick<Platform, "mongo" | "clock">,
+  platform: Deps,
   emitter: Emitter,
   session: ClientSession,
 ): Promise<void> {
-  const wanted = await AutoSubscriptions(platform.mongo)
+  const autoSubscriptions = await AutoSubscriptions(platform.mongo)
     .find({ owner_id: emitter.owner_id })
     .session(session)
     .lean();
-  if (wanted.length === 0) return;
+  if (autoSubscriptions.length === 0) return;
   await Subscriptions(platform.mongo).insertMany(
-    wanted.map(({ owner_id, user_id, listener_id, event_name }) => ({
+    autoSubscriptions.map(({ owner_id, user_id, listener_id, event_name }) => ({
       _id: newId("sub", platform.clock()),
       owner_id,
       user_id,
@@ -27,7 +60,7 @@ export async function subscribeNewEmitter(
       listener_id,
       event_name,
       filter: null,
-      created_at: Math.floor(platform.clock() / 1000),
+      created_at: unixSeconds(platform.clock()),
     })),
     { session },
   );

@@ -4,8 +4,8 @@ import { Workflows } from "../models/workflow.ts";
 import type { Platform } from "../platform.ts";
 
 /**
- * Returns true if a subscription that no longer exists was ended by its owner. One that was deleted together with its
- * source was not: what the source had emitted by then is still delivered (docs/design.md#guarantee-1).
+ * Returns true if a subscription was deleted by its owner. A subscription that was deleted together with its source
+ * does not count: the events that the source emitted before are still delivered (docs/design.md#guarantee-1).
  */
 export async function isSubscriptionEnded(
   platform: Pick<Platform, "mongo">,

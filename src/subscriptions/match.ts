@@ -3,16 +3,16 @@ import { type Subscription, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
 import { matches } from "./filter.ts";
 
-/** Who emits: a source or a workflow, and whose it is. */
+/** A source or a workflow, with the account that owns it. */
 export interface Emitter {
   id: string;
   owner_id: string;
 }
 
 export interface Matching {
-  /** One for each listener. */
+  /** At most one per listener. */
   matched: Subscription[];
-  /** Those whose filter the event does not match. */
+  /** The subscriptions with a filter that the event does not match. */
   filtered: Subscription[];
 }
 
@@ -22,8 +22,9 @@ export function globOf(emitterId: string): "dc_*" | "p_*" {
 }
 
 /**
- * Returns every subscription to this emitter's channel: by its id, by the glob of its kind (in its own account), or by its
- * organization's id (docs/design.md#subscriptions). A subscription whose owner lost access to the emitter is left out.
+ * Returns the subscriptions to a channel of this emitter: by its id, by the glob of its kind (in its own account), or
+ * by the id of its organization (docs/design.md#subscriptions). A subscription is left out if its owner can no longer
+ * access the emitter.
  */
 export async function findSubscriptions(
   platform: Pick<Platform, "mongo" | "routing">,
@@ -39,15 +40,35 @@ export async function findSubscriptions(
       ],
     })
     .lean();
-  const reached = new Map<string, boolean>();
+  const hasAccess = new Map<string, boolean>();
   for (const { owner_id } of found) {
-    if (reached.has(owner_id)) continue;
-    reached.set(owner_id, await canAccessCached(platform, owner_id, emitter.owner_id));
+    if (hasAccess.has(owner_id)) continue;
+    hasAccess.set(owner_id, await canAccessCached(platform, owner_id, emitter.owner_id));
   }
-  return found.filter(({ owner_id }) => reached.get(owner_id));
+  return found.filter(({ owner_id }) => hasAccess.get(owner_id));
 }
 
-/** Splits an emitter's subscriptions into those that match an event, by their filter or for want of one, and the others. */
+/**
+ * Returns the subscriptions to an emitter on any channel whose owner is one of `owners`, newest first and at most `most`,
+ * for whoever asks why an event did or did not arrive.
+ */
+export async function findSubscriptionsToEmitter(
+  platform: Pick<Platform, "mongo">,
+  emitter: Emitter,
+  owners: string[],
+  most: number,
+): Promise<Subscription[]> {
+  return await Subscriptions(platform.mongo)
+    .find({
+      owner_id: { $in: owners },
+      emitter_id: { $in: [emitter.id, globOf(emitter.id), emitter.owner_id] },
+    })
+    .sort({ _id: -1 })
+    .limit(most)
+    .lean();
+}
+
+/** Selects the subscriptions that match an event: those without a filter, and those with a filter that it matches. */
 export function selectMatching(subscriptions: Subscription[], event: unknown): Matching {
   const matched: Subscription[] = [];
   const filtered: Subscription[] = [];
@@ -59,14 +80,15 @@ export function selectMatching(subscriptions: Subscription[], event: unknown): M
   return { matched: oncePerListener(matched), filtered };
 }
 
-/** A listener with several matching subscriptions receives an event once: the narrowest subscription carries it. */
+/** Keeps one subscription per listener, so that it receives an event once; one by the id of the emitter comes first. */
 function oncePerListener(subscriptions: Subscription[]): Subscription[] {
   const byListener = new Map<string, Subscription>();
   const width = (subscription: Subscription) => (/^(dc|p)_[^*]/.test(subscription.emitter_id) ? 0 : 1);
   for (const subscription of subscriptions) {
     const earlier = byListener.get(subscription.listener_id);
-    if (!earlier || width(subscription) < width(earlier))
+    if (!earlier || width(subscription) < width(earlier)) {
       byListener.set(subscription.listener_id, subscription);
+    }
   }
   return [...byListener.values()];
 }

@@ -3,8 +3,11 @@ import { data, empty, list } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { Subscription } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
+import { autoSubscribe } from "./auto.ts";
+import { listSubscriptions } from "./list.ts";
 import { AutoSubscriptionSchema, EventName, FilterSchema, SubscriptionSchema } from "./schema.ts";
-import { autoSubscribe, listSubscriptions, subscribe, unsubscribe } from "./service.ts";
+import { subscribe } from "./subscribe.ts";
+import { unsubscribe } from "./unsubscribe.ts";
 
 const route = routeFor<Pick<Platform, "mongo" | "routing" | "clock">>();
 const tag = "Subscriptions";
@@ -13,7 +16,8 @@ const EmitterId = Type.String({
   minLength: 1,
   maxLength: 64,
   description:
-    "A workflow or source id; `p_*` means all workflows, `dc_*` all sources, an organization's id all of its emitters.",
+    "Id of a workflow or source; `p_*` for all workflows, `dc_*` for all sources, or the id of an " +
+    "organization for all of its workflows and sources.",
 });
 const ListenerId = Type.String({
   minLength: 1,
@@ -29,13 +33,13 @@ const present = ({ _id, emitter_id, listener_id, event_name, filter }: Subscript
   ...(filter !== null && { filter: JSON.parse(filter) as Record<string, unknown> }),
 });
 
-const subscription = Type.Object({
+const keyParams = Type.Object({
   emitter_id: EmitterId,
   listener_id: ListenerId,
   event_name: Type.Optional(EventName),
 });
 
-const wanted = (query: { emitter_id: string; listener_id: string; event_name?: string }) => ({
+const keyOf = (query: { emitter_id: string; listener_id: string; event_name?: string }) => ({
   emitterId: query.emitter_id,
   listenerId: query.listener_id,
   eventName: query.event_name ?? "",
@@ -56,9 +60,9 @@ export const subscriptionRoutes = [
     tag,
     summary: "Subscribe a listener to an emitter",
     description:
-      "The same subscription again answers the existing one, with its filter replaced when one is given.",
+      "If the subscription exists, it is returned; if the request has a `filter`, that replaces the existing one.",
     access: { kind: "owner" },
-    query: subscription,
+    query: keyParams,
     body: Type.Object({ filter: Type.Optional(FilterSchema) }),
     response: data(200, SubscriptionSchema),
     errors: ["not-found"],
@@ -68,7 +72,7 @@ export const subscriptionRoutes = [
         await subscribe(
           deps,
           { owner, owners, userId: caller.userId },
-          { ...wanted(query), filter: body.filter },
+          { ...keyOf(query), filter: body.filter },
         ),
       ),
   }),
@@ -77,23 +81,24 @@ export const subscriptionRoutes = [
     path: "/subscriptions",
     id: "deleteSubscription",
     tag,
-    summary: "End a subscription",
-    description: "`event_name` is the value stored on the subscription: empty when none was set.",
+    summary: "Delete a subscription",
+    description: "`event_name` must be that of the subscription: empty if it was created without one.",
     access: { kind: "owner" },
-    query: subscription,
+    query: keyParams,
     response: empty(204),
     errors: ["not-found"],
     example: { query: exampleQuery },
     handler: ({ deps, query, owner, owners, caller }) =>
-      unsubscribe(deps, { owner, owners, userId: caller.userId }, wanted(query)),
+      unsubscribe(deps, { owner, owners, userId: caller.userId }, keyOf(query)),
   }),
   route({
     method: "POST",
     path: "/auto_subscriptions",
     id: "createAutoSubscription",
     tag,
-    summary: "Subscribe a listener to emitters created from now on",
-    description: "Workflows and sources that exist already need `POST /subscriptions`.",
+    summary: "Subscribe a listener to future workflows and sources",
+    description:
+      "Applies to workflows and sources created from now on; those that exist need `POST /subscriptions`.",
     access: { kind: "owner" },
     query: Type.Object({
       event_name: Type.Union([Type.Literal("$errors"), Type.Literal("$logs")]),

@@ -1,18 +1,20 @@
 import { Type } from "typebox";
 
 export const FilterSchema = Type.Record(Type.String(), Type.Unknown(), {
-  description: "Only events that match are carried: paths to values or to operators (docs/filters.md).",
+  description:
+    "Only events that match are sent. Keys are paths into the event, with a value or an object of operators " +
+    "(docs/filters.md).",
 });
 
-/** rest-api.md, section 2; `filter` is ours. */
+/** A subscription as the API shows it (docs/rest-api.md#subscription). */
 export const SubscriptionSchema = Type.Object(
   {
     id: Type.String(),
     emitter_id: Type.String({
-      description: "A workflow or source id, `p_*`, `dc_*`, or an organization's id.",
+      description: "Id of a workflow, source or organization, or `p_*` or `dc_*`.",
     }),
-    listener_id: Type.String({ description: "A webhook (`wh_`), source (`dc_`) or workflow (`p_`) id." }),
-    event_name: Type.String({ description: "Channel; empty for the default one." }),
+    listener_id: Type.String({ description: "Id of a webhook (`wh_`), source (`dc_`) or workflow (`p_`)." }),
+    event_name: Type.String({ description: "Channel; empty for the default channel." }),
     filter: Type.Optional(FilterSchema),
   },
   { title: "Subscription" },
@@ -27,5 +29,5 @@ export const AutoSubscriptionSchema = Type.Object(
 export const EventName = Type.String({
   maxLength: 128,
   pattern: "^(|\\$errors|\\$logs|[^$].*)$",
-  description: "Channel: a custom one, `$errors` or `$logs`; empty or absent for the default channel.",
+  description: "Channel: a custom channel, `$errors` or `$logs`; empty or left out for the default channel.",
 });

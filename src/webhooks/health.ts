@@ -3,21 +3,21 @@ import type { Platform } from "../platform.ts";
 
 type Deps = Pick<Platform, "mongo" | "clock" | "config" | "routing">;
 
-/** What a webhook's owner is told of the way to being disabled; both null while there is nothing to tell. */
-export interface Outlook {
-  /** Unix milliseconds; a failure after it disables the webhook. */
+/** Warns the owner of a failing webhook that it will be disabled; both fields are null if it is not failing. */
+export interface DisableWarning {
+  /** Unix milliseconds; a failure after this time disables the webhook. */
   willBeDisabledAtMs: number | null;
   notice: string | null;
 }
 
 /**
- * Tells of the coming end before it comes: the moment from the first failure on, in words once half of the time is over.
- * A notice at the first failure would be one for every restart of an endpoint.
+ * Returns when a failing webhook will be disabled, and a notice once half of the time until then has passed. A notice
+ * after the first failure would appear at every restart of an endpoint.
  */
-export function outlookOf(
+export function disableWarning(
   platform: Pick<Platform, "clock" | "config">,
   webhook: Pick<Webhook, "active" | "failing_since_ms">,
-): Outlook {
+): DisableWarning {
   const { failing_since_ms: since, active } = webhook;
   if (since === null || !active) return { willBeDisabledAtMs: null, notice: null };
   const { disableAfterMs } = platform.config.deliveries;
@@ -29,8 +29,8 @@ export function outlookOf(
 }
 
 /**
- * Notes that the endpoint works again, in `webhook` too. A working webhook costs no write. Other processes hear of it
- * when they read the webhook the next time, seconds later: what depends on it counts in days.
+ * Records that the endpoint works again, in `webhook` as well. Costs no write if it worked before. Other processes see
+ * the change when they next read the webhook, seconds later, which is soon enough for a limit of days.
  */
 export async function noteSuccess(platform: Deps, webhook: Webhook): Promise<void> {
   if (webhook.failing_since_ms === null) return;
@@ -39,16 +39,16 @@ export async function noteSuccess(platform: Deps, webhook: Webhook): Promise<voi
 }
 
 /**
- * Notes a failed attempt; a webhook that only failed for `config.deliveries.disableAfterMs` is disabled, with the
- * reason shown to its owner (design.md, "Delivery to a webhook"). Time counts and not the number of failures: a busy
- * webhook collects many in a short outage.
+ * Records a failed attempt. A webhook without a success for `config.deliveries.disableAfterMs` is disabled, and its
+ * owner sees the reason (docs/states.md#webhook-health). Time counts, not the number of failures, because a busy
+ * webhook has many of those in a short outage.
  */
 export async function noteFailure(platform: Deps, webhook: Webhook): Promise<void> {
   const now = platform.clock();
   if (webhook.failing_since_ms === null) {
     webhook.failing_since_ms = now;
     await Webhooks(platform.mongo).updateOne(
-      // An owner may have changed the url while the old one failed: the new one begins with a clean record.
+      // The owner may have changed the url since; the failure of the old url must not count for the new one.
       { _id: webhook._id, url: webhook.url, failing_since_ms: null },
       { $set: { failing_since_ms: now } },
     );
@@ -57,7 +57,7 @@ export async function noteFailure(platform: Deps, webhook: Webhook): Promise<voi
   const { disableAfterMs } = platform.config.deliveries;
   if (now - webhook.failing_since_ms < disableAfterMs) return;
   const since = new Date(webhook.failing_since_ms).toISOString();
-  // Bound to the moment that was read, so that a success in between keeps the webhook on.
+  // Only if `failing_since_ms` has not changed, so that a success in between keeps the webhook enabled.
   await Webhooks(platform.mongo).updateOne(
     { _id: webhook._id, active: true, failing_since_ms: webhook.failing_since_ms },
     { $set: { active: false, disabled_reason: `every attempt has failed since ${since}` } },
@@ -65,12 +65,12 @@ export async function noteFailure(platform: Deps, webhook: Webhook): Promise<voi
   await platform.routing.invalidate();
 }
 
-/** Disables a webhook whose endpoint answered 410: it asked not to be called again. */
+/** Disables a webhook whose endpoint returned 410 Gone, which means that it must not be called again. */
 export async function disableGone(platform: Deps, webhook: Webhook): Promise<void> {
   await Webhooks(platform.mongo).updateOne(
-    // As above: it was the old url that answered.
+    // The owner may have changed the url since, and only the old one is gone.
     { _id: webhook._id, active: true, url: webhook.url },
-    { $set: { active: false, disabled_reason: "the endpoint answered 410 Gone" } },
+    { $set: { active: false, disabled_reason: "the endpoint returned 410 Gone" } },
   );
   await platform.routing.invalidate();
 }

@@ -1,17 +1,14 @@
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
-import type { Webhook } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
+import { createWebhook } from "./create.ts";
+import { deleteWebhook } from "./delete.ts";
+import { ownWebhook } from "./find.ts";
+import { listWebhooks } from "./list.ts";
+import { presentWebhook } from "./present.ts";
+import { rotateSigningKey } from "./rotate-signing-key.ts";
 import { NewWebhookBody, NewWebhookParams, WebhookChanges, WebhookView, WebhookWithKey } from "./schema.ts";
-import {
-  createWebhook,
-  deleteWebhook,
-  findWebhook,
-  listWebhooks,
-  presentWebhook,
-  rotateSigningKey,
-  updateWebhook,
-} from "./service.ts";
+import { updateWebhook } from "./update.ts";
 
 type Deps = Pick<
   Platform,
@@ -19,12 +16,6 @@ type Deps = Pick<
 >;
 
 const route = routeFor<Deps>();
-
-const ownWebhook = {
-  kind: "resource" as const,
-  what: "webhook",
-  load: (deps: Deps, id: string, owners: string[]): Promise<Webhook | null> => findWebhook(deps, id, owners),
-};
 
 const example: WebhookView = {
   id: "wh_0CjBAEdF3kWq9RtZ",
@@ -47,7 +38,7 @@ const example: WebhookView = {
 const params = { id: example.id };
 const signing_key = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 
-/** rest-api.md section 4.6, and what a webhook's owner needs beside it. */
+/** Routes that manage webhooks (docs/rest-api.md#webhooks). */
 export const webhookRoutes = [
   route({
     method: "POST",
@@ -55,7 +46,9 @@ export const webhookRoutes = [
     id: "createWebhook",
     tag: "Webhooks",
     summary: "Create a webhook",
-    description: "Events reach it through subscriptions. `signing_key` is shown this once.",
+    description:
+      "A webhook receives events through subscriptions. The response contains its `signing_key`, which is " +
+      "never shown again.",
     access: { kind: "owner" },
     query: NewWebhookParams,
     body: NewWebhookBody,
@@ -73,7 +66,7 @@ export const webhookRoutes = [
     access: { kind: "owner" },
     response: page(200, WebhookView),
     example: { response: example },
-    handler: ({ deps, owner, page: wanted }) => listWebhooks(deps, owner, wanted),
+    handler: ({ deps, owner, page }) => listWebhooks(deps, owner, page),
   }),
   route({
     method: "GET",
@@ -84,14 +77,14 @@ export const webhookRoutes = [
     access: { kind: "member" },
     response: page(200, WebhookView),
     example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, response: example },
-    handler: ({ deps, owner, page: wanted }) => listWebhooks(deps, owner, wanted),
+    handler: ({ deps, owner, page }) => listWebhooks(deps, owner, page),
   }),
   route({
     method: "GET",
     path: "/webhooks/{id}",
     id: "getWebhook",
     tag: "Webhooks",
-    summary: "Fetch a webhook",
+    summary: "Get a webhook",
     access: ownWebhook,
     response: data(200, WebhookView),
     example: { params, response: example },
@@ -104,7 +97,8 @@ export const webhookRoutes = [
     tag: "Webhooks",
     summary: "Update a webhook",
     description:
-      "What is left out stays as it is. Deliveries under way go to the url that holds when each attempt is made.",
+      "Fields that are left out stay unchanged. Pending deliveries go to the url that is set when each " +
+      "attempt is made.",
     access: ownWebhook,
     body: WebhookChanges,
     response: data(200, WebhookView),
@@ -117,7 +111,7 @@ export const webhookRoutes = [
     id: "deleteWebhook",
     tag: "Webhooks",
     summary: "Delete a webhook",
-    description: "Its subscriptions go with it, and its pending deliveries end.",
+    description: "Also deletes its subscriptions and cancels its pending deliveries.",
     access: ownWebhook,
     response: empty(204),
     example: { params },
@@ -128,10 +122,10 @@ export const webhookRoutes = [
     path: "/webhooks/{id}/rotate_signing_key",
     id: "rotateSigningKey",
     tag: "Webhooks",
-    summary: "Replace the signing key",
+    summary: "Replace the signing key of a webhook",
     description:
-      "The new key is shown this once. The old one signs too for 24 hours: `webhook-signature` and `x-pd-signature` " +
-      "then carry one signature for each, the newest first.",
+      "The response contains the new `signing_key`, which is never shown again. The old key also signs for 24 more " +
+      "hours: `webhook-signature` and `x-pd-signature` then carry one signature per key, newest first.",
     access: ownWebhook,
     response: data(200, WebhookWithKey),
     errors: ["conflict"],

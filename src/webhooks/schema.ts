@@ -1,62 +1,64 @@
 import { type Static, Type } from "typebox";
 
 const NullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
-/** One schema and no union, so that a refusal names the limit that was missed. */
+/** One schema instead of a union, so that an error names the limit that was exceeded. */
 const NullableInteger = (description: string, limits: { minimum?: number; maximum?: number } = {}) =>
   Type.Unsafe<number | null>({ type: ["integer", "null"], ...limits, description });
 
-/** How hard an endpoint may be driven, which its owner knows best. */
 const MaxInFlight = NullableInteger(
-  "Deliveries in flight to it at once, over all workers (one while it fails, or is ordered); " +
-    "null: as the installation has it",
+  "Maximum number of deliveries in flight at once, over all workers (1 while the webhook is failing, or if it is " +
+    "ordered); null: the server's default.",
   { minimum: 1, maximum: 100 },
 );
 const RateLimitPerSecond = NullableInteger(
-  "Attempts begun in a second, first ones and retries alike; a quarter more in a single second. What is above it " +
-    "waits, and uses up no attempt; null: no limit",
+  "Maximum number of attempts started per second, first attempts and retries; up to a quarter more in a single " +
+    "second. Deliveries above the limit wait, which does not count as an attempt; null: no limit.",
   { minimum: 1, maximum: 10_000 },
 );
 const Ordered = Type.Boolean({
   description:
-    "True: its events arrive one at a time, by event id, each after the one before was delivered or given up. One that " +
-    "fails holds up those behind it; its retries are an hour apart at most. Costs half a second of delay, and throughput",
+    "True: events are sent one at a time, in the order of their ids, each after the one before was delivered or has " +
+    "failed for good. A failing delivery blocks the ones after it, so its retries are at most an hour apart. Adds half " +
+    "a second of delay, and lowers throughput.",
 });
 
-/** rest-api.md, section 2, and what the platform adds. */
+/** A webhook as the API shows it (docs/rest-api.md#webhook). */
 export const WebhookView = Type.Object(
   {
-    id: Type.String({ description: "`wh_…`; the `listener_id` of subscriptions" }),
-    user_id: Type.String({ description: "Who created it" }),
-    name: NullableText("Label shown in listings"),
-    description: NullableText("Description shown in listings"),
-    url: Type.String({ description: "Where events are sent to" }),
-    active: Type.Boolean({ description: "False: nothing is sent, and its events count as dropped" }),
-    disabled_reason: NullableText("Why the platform disabled it"),
-    failing_since: NullableInteger("Unix seconds of the first failure since the last success"),
+    id: Type.String({ description: "`wh_…`; use it as the `listener_id` of subscriptions." }),
+    user_id: Type.String({ description: "The user who created it." }),
+    name: NullableText("Label shown in listings."),
+    description: NullableText("Description shown in listings."),
+    url: Type.String({ description: "Address that events are sent to." }),
+    active: Type.Boolean({ description: "False: no events are sent; they are counted as dropped." }),
+    disabled_reason: NullableText("Why the platform disabled it; null if it did not."),
+    failing_since: NullableInteger(
+      "Unix seconds of the first failed attempt since the last success; null while it works.",
+    ),
     will_be_disabled_at: NullableInteger(
-      "Unix seconds; an attempt that fails later than this disables it, unless one succeeds before",
+      "Unix seconds; an attempt that fails after this time disables the webhook, unless an attempt succeeds before.",
     ),
-    notice: NullableText(
-      "What its owner should know by now: that it is on the way to being disabled, and why",
-    ),
+    notice: NullableText("A warning to the owner that the webhook is about to be disabled, and why."),
     max_in_flight: MaxInFlight,
     rate_limit_per_second: RateLimitPerSecond,
     ordered: Ordered,
     header_names: Type.Array(Type.String(), {
-      description: "Names of its custom headers; values are never shown",
+      description: "Names of its custom headers; the values are never shown.",
     }),
-    created_at: Type.Integer({ description: "Unix seconds" }),
-    updated_at: Type.Integer({ description: "Unix seconds" }),
+    created_at: Type.Integer({ description: "Unix seconds." }),
+    updated_at: Type.Integer({ description: "Unix seconds." }),
   },
   { title: "Webhook" },
 );
 export type WebhookView = Static<typeof WebhookView>;
 
-/** The key is given here and never again. */
+/** The only responses that show the key. */
 export const WebhookWithKey = Type.Object(
   {
     ...WebhookView.properties,
-    signing_key: Type.String({ description: "`whsec_…`, shown this once: verifies what is sent" }),
+    signing_key: Type.String({
+      description: "`whsec_…`, for verifying the signatures of deliveries; never shown again.",
+    }),
   },
   { title: "WebhookWithKey" },
 );
@@ -65,38 +67,41 @@ export type WebhookWithKey = Static<typeof WebhookWithKey>;
 const Url = Type.String({
   minLength: 1,
   maxLength: 2048,
-  description: "`http` or `https`, a hostname, and optionally a port and a path; no credentials",
+  description:
+    "`http` or `https` URL with a host name, optionally with a port and a path, without credentials.",
 });
 const Name = Type.String({ maxLength: 256 });
 const Description = Type.String({ maxLength: 1024 });
 const Headers = Type.Record(Type.String(), Type.String(), {
-  description: "Custom headers of each request, at most 20 and 4 KB; stored encrypted",
+  description: "Custom headers of every request, at most 20 and 4 KB in total; stored encrypted.",
 });
 
-/** Parameters of `POST /webhooks`, documented as query (rest-api.md, section 4.6). */
+/** Query parameters of `POST /webhooks` (docs/rest-api.md#webhooks). */
 export const NewWebhookParams = Type.Object({
   url: Url,
   name: Type.Optional(Name),
   description: Type.Optional(Description),
 });
 
-const Pace = {
+const DeliverySettings = {
   max_in_flight: Type.Optional(MaxInFlight),
   rate_limit_per_second: Type.Optional(RateLimitPerSecond),
   ordered: Type.Optional(Ordered),
 };
 
-export const NewWebhookBody = Type.Object({ headers: Type.Optional(Headers), ...Pace });
+export const NewWebhookBody = Type.Object({ headers: Type.Optional(Headers), ...DeliverySettings });
 
-/** What is left out stays as it is; null removes. */
+/** Fields that are left out stay unchanged; null removes a value. */
 export const WebhookChanges = Type.Object({
   url: Type.Optional(Url),
   name: Type.Optional(Type.Union([Name, Type.Null()])),
   description: Type.Optional(Type.Union([Description, Type.Null()])),
   active: Type.Optional(
-    Type.Boolean({ description: "True also forgets why it was disabled and since when it fails" }),
+    Type.Boolean({ description: "True also clears `disabled_reason` and `failing_since`." }),
   ),
-  headers: Type.Optional(Type.Union([Headers, Type.Null()], { description: "Replaces all custom headers" })),
-  ...Pace,
+  headers: Type.Optional(
+    Type.Union([Headers, Type.Null()], { description: "Replaces all custom headers; null removes them." }),
+  ),
+  ...DeliverySettings,
 });
 export type WebhookChanges = Static<typeof WebhookChanges>;

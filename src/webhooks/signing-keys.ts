@@ -2,17 +2,19 @@ import { randomBytes } from "node:crypto";
 import type { SigningKey } from "../models/webhook.ts";
 import type { Secrets } from "../store/secrets.ts";
 
-/** How long a replaced key signs beside its successor, so that receivers can be changed over at leisure (design.md). */
+/**
+ * How long a replaced key still signs, so that receivers have time to switch (docs/design.md#delivery-to-a-webhook).
+ */
 export const OVERLAP_MS = 24 * 3_600_000;
-/** Every key is one more signature in each request's headers. */
+/** Limits the size of the headers, because every key adds a signature to each request. */
 export const OLD_KEYS_KEPT = 5;
 
-/** `whsec_` and base64 of 32 random bytes, as Standard Webhooks wants symmetric keys. */
+/** Returns a random key: `whsec_` and the base64 of 32 bytes, the format of Standard Webhooks for symmetric keys. */
 export function newSigningKey(): string {
   return `whsec_${randomBytes(32).toString("base64")}`;
 }
 
-/** The keys after `sealed` has become the current one; those before it expire, and what has expired is dropped. */
+/** Returns the keys with `sealed` as the current one. Older keys expire after OVERLAP_MS; expired ones are removed. */
 export function rotated(keys: SigningKey[], sealed: string, nowMs: number): SigningKey[] {
   const old = keys
     .map(key => ({ sealed: key.sealed, expires_at_ms: key.expires_at_ms ?? nowMs + OVERLAP_MS }))
@@ -21,7 +23,7 @@ export function rotated(keys: SigningKey[], sealed: string, nowMs: number): Sign
   return [{ sealed, expires_at_ms: null }, ...old];
 }
 
-/** The keys that sign now, newest first, in the clear. */
+/** Returns the keys that sign at `nowMs`, decrypted, newest first. */
 export function openSigningKeys(secrets: Secrets, keys: SigningKey[], nowMs: number): string[] {
   return keys
     .filter(key => key.expires_at_ms === null || key.expires_at_ms > nowMs)

@@ -1,12 +1,11 @@
 import { summaryRoute } from "../events/summary-route.ts";
-import type { Platform } from "../platform.ts";
 import { findWorkflow } from "./service.ts";
 
-const workflow = {
+const ownWorkflow = {
   kind: "resource",
   what: "workflow",
   param: "workflow_id",
-  load: (deps: Pick<Platform, "mongo">, id: string, owners: string[]) => findWorkflow(deps, id, owners),
+  load: findWorkflow,
 } as const;
 
 const params = { workflow_id: "p_0CjB9aRx4NqS6wUc" };
@@ -23,8 +22,8 @@ export const workflowRoutes = [
     path: "/workflows/{workflow_id}/event_summaries",
     id: "listWorkflowEvents",
     tag: "Workflows",
-    summary: "Read the last events a workflow emitted",
-    access: workflow,
+    summary: "List the last events that a workflow emitted",
+    access: ownWorkflow,
     example: { params, query: { expand: "event" }, response: summary },
     stream: "emits",
   }),
@@ -32,8 +31,8 @@ export const workflowRoutes = [
     path: "/workflows/{workflow_id}/$errors/event_summaries",
     id: "listWorkflowErrors",
     tag: "Workflows",
-    summary: "Read the last events on which a workflow threw an error",
-    access: workflow,
+    summary: "List the last errors of a workflow",
+    access: ownWorkflow,
     example: {
       params,
       response: {

@@ -1,5 +1,6 @@
 import { invalidField, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
+import { unixSeconds } from "../lib/unix-seconds.ts";
 import { Organizations } from "../models/organization.ts";
 import { Users } from "../models/user.ts";
 import { type Workflow, Workflows } from "../models/workflow.ts";
@@ -7,22 +8,25 @@ import type { Platform } from "../platform.ts";
 import { transaction } from "../store/mongo.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
 
-const LONGEST_NAME = 128;
+const MAX_NAME_CHARS = 128;
 
-/** Makes a workflow known, with the subscriptions its account asked for. Throws `invalid` for the name, `not-found` for the owner. */
+/**
+ * Registers a workflow, together with the auto subscriptions of its account, and returns its id. Throws `invalid` for
+ * the name, `not-found` for the owner.
+ */
 export async function createWorkflow(
   platform: Pick<Platform, "mongo" | "clock">,
   { ownerId, name }: { ownerId: string; name: string },
 ): Promise<{ id: string }> {
-  if (name.trim() === "" || name.length > LONGEST_NAME) {
-    throw invalidField("body", "name", `must be 1 to ${LONGEST_NAME} characters`);
+  if (name.trim() === "" || name.length > MAX_NAME_CHARS) {
+    throw invalidField("body", "name", `must have 1 to ${MAX_NAME_CHARS} characters`);
   }
   const owners = ownerId.startsWith("o_") ? Organizations(platform.mongo) : Users(platform.mongo);
   if (!(await (owners as ReturnType<typeof Users>).exists({ _id: ownerId }))) throw notFound("owner");
   const id = newId("p", platform.clock());
   await transaction(platform.mongo, async session => {
     await Workflows(platform.mongo).insertMany(
-      [{ _id: id, owner_id: ownerId, name, created_at: Math.floor(platform.clock() / 1000) }],
+      [{ _id: id, owner_id: ownerId, name, created_at: unixSeconds(platform.clock()) }],
       { session },
     );
     await subscribeNewEmitter(platform, { id, owner_id: ownerId }, session);
@@ -30,7 +34,7 @@ export async function createWorkflow(
   return { id };
 }
 
-/** A workflow that one of these owners has; null otherwise. */
+/** Returns a workflow of one of these owners, otherwise null (docs/design.md#guarantee-6). */
 export function findWorkflow(
   platform: Pick<Platform, "mongo">,
   id: string,

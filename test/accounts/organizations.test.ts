@@ -18,14 +18,14 @@ describe("organizations", () => {
   });
   after(() => platform.destroy());
 
-  it("begin with their owner as member, under a unique name made from theirs", async () => {
-    const made = await Promise.all(
+  it("are created with their owner as a member, and with a unique orgname derived from their name", async () => {
+    const created = await Promise.all(
       ["Acme & Søns!", "Acme & Søns!", "東京"].map(name =>
         createOrganization(platform, { name, ownerId: owner }),
       ),
     );
     const found = await Organizations(platform.mongo)
-      .find({ _id: { $in: made.map(({ id }) => id) } })
+      .find({ _id: { $in: created.map(({ id }) => id) } })
       .lean();
     expect(found.every(({ _id }) => isId("o", _id))).to.equal(true);
     expect(new Set(found.map(({ orgname }) => orgname)).size).to.equal(3);
@@ -33,10 +33,10 @@ describe("organizations", () => {
       expect(orgname).to.match(name === "東京" ? /^org-[a-z0-9]{6}$/ : /^acme-s-ns-[a-z0-9]{6}$/);
       expect(email).to.equal("owner@example.test");
     }
-    for (const { id } of made) expect(await canAccess(platform, owner, id)).to.equal(true);
+    for (const { id } of created) expect(await canAccess(platform, owner, id)).to.equal(true);
   });
 
-  it("are made for nobody unknown, and under no empty name", async () => {
+  it("are not created for an unknown owner or with an invalid name", async () => {
     const before = await Organizations(platform.mongo).countDocuments();
     expect((await rejection(createOrganization(platform, { name: "X", ownerId: newId("u") }))).code).to.equal(
       "not-found",
@@ -48,7 +48,7 @@ describe("organizations", () => {
     expect(await Organizations(platform.mongo).countDocuments()).to.equal(before);
   });
 
-  it("have a member once, however often and at once they are added", async () => {
+  it("have a member only once, however often and concurrently it is added", async () => {
     const { id } = await createOrganization(platform, { name: "Acme", ownerId: owner });
     const added = await Promise.all(Array.from({ length: 5 }, () => addMember(platform, id, other)));
     for (const one of added) expect(one).to.deep.equal({ id, user_id: other });
@@ -56,14 +56,14 @@ describe("organizations", () => {
     expect(await Memberships(platform.mongo).countDocuments({ org_id: id })).to.equal(2);
   });
 
-  it("take no member that is not there, and none into what is not there", async () => {
+  it("are not joined by an unknown user, nor can a user join an unknown organization", async () => {
     const { id } = await createOrganization(platform, { name: "Acme", ownerId: owner });
     expect((await rejection(addMember(platform, newId("o"), other))).message).to.include("organization");
     expect((await rejection(addMember(platform, id, newId("u")))).message).to.include("user");
     expect((await rejection(addMember(platform, other, id))).code).to.equal("not-found");
   });
 
-  it("are reached by their members alone, and a user by itself alone", async () => {
+  it("can be accessed by their members only, and a user by itself only", async () => {
     const { id } = await createOrganization(platform, { name: "Acme", ownerId: owner });
     expect(await canAccess(platform, other, id)).to.equal(false);
     await addMember(platform, id, other);

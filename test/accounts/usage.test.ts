@@ -12,7 +12,7 @@ describe("the billing period", () => {
     ["2024-02-29T12:00:00.000Z", "2024-02-01T00:00:00.000Z", "2024-02-29T23:59:59.000Z"],
     ["2026-02-28T23:00:00.000Z", "2026-02-01T00:00:00.000Z", "2026-02-28T23:59:59.000Z"],
     ["2026-12-31T23:59:59.999Z", "2026-12-01T00:00:00.000Z", "2026-12-31T23:59:59.000Z"],
-    // Already the next month east of Greenwich, still this one in UTC.
+    // It is already the next month east of Greenwich, but still this month in UTC.
     ["2026-03-31T23:30:00.000Z", "2026-03-01T00:00:00.000Z", "2026-03-31T23:59:59.000Z"],
   ];
   for (const [now, start, end] of months) {
@@ -22,7 +22,7 @@ describe("the billing period", () => {
     });
   }
 
-  it("is the same wherever the process runs", () => {
+  it("is the same in every time zone of the process", () => {
     const zone = process.env.TZ;
     try {
       const periods = ["UTC", "Pacific/Kiritimati", "Pacific/Pago_Pago", "Asia/Kathmandu"].map(name => {
@@ -36,7 +36,7 @@ describe("the billing period", () => {
     }
   });
 
-  it("holds its moment, and the next one begins a second after its end", () => {
+  it("contains the given time, and the next one starts a second after its end", () => {
     const moment = fc.date({ min: new Date(0), max: new Date("2100-01-01"), noInvalidDate: true });
     fc.assert(
       fc.property(moment, date => {
@@ -49,7 +49,7 @@ describe("the billing period", () => {
   });
 });
 
-describe("what an account used", () => {
+describe("the usage of an account", () => {
   let platform: TestPlatform;
   let now = 0;
   before(async () => {
@@ -61,7 +61,7 @@ describe("what an account used", () => {
     now = Date.parse(text);
   };
 
-  it("is counted by day in UTC, and by account", async () => {
+  it("is counted per day in UTC and per account", async () => {
     at("2026-02-28T23:59:59.999Z");
     await countRuns(platform, "u_1", 1, 12.2);
     await countRuns(platform, "u_1", 1, 0);
@@ -72,7 +72,7 @@ describe("what an account used", () => {
     expect(await usageToday(platform, "u_3")).to.deep.equal({ invocations: 0, compute: 0 });
   });
 
-  it("counts every day of the billing period, from its first to its last second, and no other", async () => {
+  it("includes every day of the billing period, from its first to its last second, and no other", async () => {
     for (const moment of [
       "2026-04-30T23:59:59.999Z",
       "2026-05-01T00:00:00.000Z",
@@ -89,13 +89,13 @@ describe("what an account used", () => {
     expect(await invocationsThisPeriod(platform, "u_may")).to.equal(1);
   });
 
-  it("loses no count when many runs end at once", async () => {
+  it("is counted correctly when many runs end at once", async () => {
     at("2026-07-01T00:00:00.000Z");
     await Promise.all(Array.from({ length: 200 }, () => countRuns(platform, "u_busy", 1, 3)));
     expect(await usageToday(platform, "u_busy")).to.deep.equal({ invocations: 200, compute: 600 });
   });
 
-  it("is kept longer than any billing period, and not for ever", async () => {
+  it("is stored longer than any billing period, but not forever", async () => {
     at("2026-08-01T00:00:00.000Z");
     await countRuns(platform, "u_kept", 1, 1);
     const left = await platform.redis.ttl(platform.keys.usage("u_kept", "2026-08-01"));

@@ -7,7 +7,7 @@ import { ApiKeys, Users } from "../../src/models/user.ts";
 import { rejection } from "../components/rejection.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
-describe("users and their keys", () => {
+describe("users and their API keys", () => {
   let platform: TestPlatform;
   let now = Date.UTC(2026, 0, 31, 23, 59, 59, 999);
   let count = 0;
@@ -16,9 +16,9 @@ describe("users and their keys", () => {
   });
   after(() => platform.destroy());
 
-  const email = () => `someone${++count}@example.test`;
+  const newEmail = () => `someone${++count}@example.test`;
 
-  it("a new user gets a key that no store holds", async () => {
+  it("creates a user with a key that is not stored", async () => {
     const { id, api_key } = await createUser(platform, { email: "anna.b@example.test" });
     expect(isId("u", id)).to.equal(true);
     expect(api_key).to.match(/^hw_[A-Za-z0-9]{32}$/);
@@ -35,7 +35,7 @@ describe("users and their keys", () => {
     expect(user.username).to.match(/^anna\.b-[a-z0-9]{4}$/);
   });
 
-  for (const wrong of [
+  for (const email of [
     "",
     "anna",
     "@example.test",
@@ -44,35 +44,35 @@ describe("users and their keys", () => {
     "anna@b\n",
     `${"x".repeat(400)}@b`,
   ]) {
-    it(`refuses ${JSON.stringify(wrong.slice(0, 20))} as an e-mail address and stores nothing`, async () => {
+    it(`rejects ${JSON.stringify(email.slice(0, 20))} as an email address and stores nothing`, async () => {
       const before = await Users(platform.mongo).countDocuments();
-      const error = await rejection(createUser(platform, { email: wrong }));
+      const error = await rejection(createUser(platform, { email }));
       expect(error.code).to.equal("invalid");
       expect(error.fields.map(({ path }) => path)).to.deep.equal(["email"]);
       expect(await Users(platform.mongo).countDocuments()).to.equal(before);
     });
   }
 
-  for (const wrong of ["", " ", "two words", "x".repeat(101), "line\nend"]) {
-    it(`refuses ${JSON.stringify(wrong.slice(0, 20))} as a username`, async () => {
-      const error = await rejection(createUser(platform, { email: email(), username: wrong }));
+  for (const username of ["", " ", "two words", "x".repeat(101), "line\nend"]) {
+    it(`rejects ${JSON.stringify(username.slice(0, 20))} as a username`, async () => {
+      const error = await rejection(createUser(platform, { email: newEmail(), username }));
       expect(error.code).to.equal("invalid");
       expect(error.fields.map(({ path }) => path)).to.deep.equal(["username"]);
     });
   }
 
-  it("an address or a name is taken once, however many ask at once, and a refused user leaves no key", async () => {
-    const address = email();
-    const asked = await Promise.allSettled(
+  it("creates one user per email address and username, even concurrently, and no key for a rejected user", async () => {
+    const address = newEmail();
+    const results = await Promise.allSettled(
       Array.from({ length: 6 }, () => createUser(platform, { email: address })),
     );
-    const made = asked.filter(one => one.status === "fulfilled");
-    expect(made).to.have.length(1);
-    for (const one of asked) {
-      if (one.status === "rejected") expect(one.reason).to.include({ code: "conflict" });
+    const created = results.filter(result => result.status === "fulfilled");
+    expect(created).to.have.length(1);
+    for (const result of results) {
+      if (result.status === "rejected") expect(result.reason).to.include({ code: "conflict" });
     }
-    await createUser(platform, { email: email(), username: "anna" });
-    expect((await rejection(createUser(platform, { email: email(), username: "anna" }))).code).to.equal(
+    await createUser(platform, { email: newEmail(), username: "anna" });
+    expect((await rejection(createUser(platform, { email: newEmail(), username: "anna" }))).code).to.equal(
       "conflict",
     );
     expect(await ApiKeys(platform.mongo).countDocuments()).to.equal(
@@ -80,13 +80,13 @@ describe("users and their keys", () => {
     );
   });
 
-  it("the same person by another spelling of the address is the same user", async () => {
+  it("treats email addresses that differ in case as the same", async () => {
     await createUser(platform, { email: "Case@Example.Test" });
     expect((await rejection(createUser(platform, { email: "case@example.test" }))).code).to.equal("conflict");
   });
 
-  it("a revoked key opens nothing from then on, the user's other keys still do", async () => {
-    const { id, api_key } = await createUser(platform, { email: email() });
+  it("rejects a revoked key from then on, but not the user's other keys", async () => {
+    const { id, api_key } = await createUser(platform, { email: newEmail() });
     const second = await createApiKey(platform, id);
     const caller = await findCaller(platform, second.api_key);
     expect(caller).to.include({ userId: id, keyId: second.id });
@@ -99,8 +99,8 @@ describe("users and their keys", () => {
     expect(await revokeApiKey(platform, second.id), "again changes nothing").to.deep.equal(revoked);
   });
 
-  it("keys are listed newest first, without the keys", async () => {
-    const { id } = await createUser(platform, { email: email() });
+  it("lists the ids and times of keys, newest first", async () => {
+    const { id } = await createUser(platform, { email: newEmail() });
     now += 1000;
     const second = await createApiKey(platform, id);
     now += 1000;
@@ -112,13 +112,13 @@ describe("users and their keys", () => {
   });
 
   for (const key of ["", "hw_", "hw_unknown", "$ne", "[object Object]", "hw_\u0000", "x".repeat(10_000)]) {
-    it(`nobody is behind the key ${JSON.stringify(key.slice(0, 20))}`, async () => {
+    it(`finds no user for the key ${JSON.stringify(key.slice(0, 20))}`, async () => {
       expect(await findCaller(platform, key)).to.equal(null);
     });
   }
 
-  it("a user or a key that is not there is not found", async () => {
-    for (const work of [
+  it("throws not-found for an unknown user, organization or key", async () => {
+    for (const operation of [
       () => createApiKey(platform, newId("u")),
       () => listApiKeys(platform, newId("u")),
       () => revokeApiKey(platform, newId("key")),
@@ -126,13 +126,13 @@ describe("users and their keys", () => {
       () => planOf(platform, newId("u")),
       () => planOf(platform, newId("o")),
     ]) {
-      expect((await rejection(work())).code).to.equal("not-found");
+      expect((await rejection(operation())).code).to.equal("not-found");
     }
   });
 
-  it("an organization has its owner's plan, and its members are callers for it", async () => {
-    const owner = await createUser(platform, { email: email(), plan: "paid" });
-    const member = await createUser(platform, { email: email() });
+  it("finds the plan of an organization's owner, and the organizations of a member", async () => {
+    const owner = await createUser(platform, { email: newEmail(), plan: "paid" });
+    const member = await createUser(platform, { email: newEmail() });
     const { id } = await createOrganization(platform, { name: "Acme", ownerId: owner.id });
     await addMember(platform, id, member.id);
     expect(await planOf(platform, id)).to.equal("paid");

@@ -7,17 +7,17 @@ export interface CommandResult {
   stderr: string;
 }
 
-/** `headwater` under way. */
+/** A running `headwater` command. */
 export interface RunningCommand {
   stdout(): string;
   stderr(): string;
-  /** As if typed. */
+  /** Writes to its stdin as if typed. */
   type(text: string): void;
   kill(signal: NodeJS.Signals): void;
   ended: Promise<CommandResult>;
 }
 
-/** Starts `headwater` as a process of its own, with these settings and no others; `folder` holds the project. */
+/** Starts `headwater` as a process with only these settings; `folder` contains the project. */
 export function startHeadwater(
   args: string[],
   env: Record<string, string> = {},
@@ -45,7 +45,7 @@ export function startHeadwater(
   };
 }
 
-/** Runs `headwater` to its end, see `startHeadwater`. */
+/** Runs `headwater` until it ends; see `startHeadwater`. */
 export function headwater(
   args: string[],
   env: Record<string, string> = {},

@@ -40,7 +40,7 @@ describe("headwater deploy", function () {
     return join(folder, name);
   };
 
-  /** What a deployment that must succeed has printed. */
+  /** Returns what a deployment printed, which must succeed. */
   function printed({ code, stdout, stderr }: CommandResult) {
     expect(code, stderr).to.equal(0);
     return JSON.parse(stdout);
@@ -54,7 +54,7 @@ describe("headwater deploy", function () {
       })
     ).map(({ event }) => event.raw_event ?? event);
 
-  it("deploys a file, tells where it is reached and what to do next, and updates the source of that name", async () => {
+  it("deploys a file, prints its URL and the next steps, and updates the source of that name", async () => {
     const code = (word: string) =>
       `export default { name: "My Hook", version: "1", props: { http: "$.interface.http", who: "string" }, run(event) { this.$emit({ word: "${word}", who: this.who, n: event.body.n }); } };`;
     const file = await save("hook.mjs", code("first"));
@@ -121,7 +121,7 @@ describe("headwater deploy", function () {
     }
   });
 
-  it("says in one line why it can't, with code 1", async () => {
+  it("reports an error in one line, with exit code 1", async () => {
     const needy = await save(
       "needy.mjs",
       'export default { name: "Needy", version: "1", props: { who: "string" }, run() {} };',
@@ -132,26 +132,26 @@ describe("headwater deploy", function () {
     );
     const broken = await save("broken.mjs", "export default {\n  run() { const = 1 },\n};");
     const { HEADWATER_API_KEY: _, ...keyless } = env;
-    // One store without the other: neither the settings of a server nor those of a development start count.
+    // With only one of the stores, neither the settings of a server nor those of a development start are complete.
     const client = {
       HEADWATER_URL: system.baseUrl,
       HEADWATER_API_KEY: api.apiKey,
       MONGODB_URL: "mongodb://127.0.0.1:1",
     };
     const cases: [string[], Record<string, string>, RegExp][] = [
-      [[needy], env, /answered 400: .*who.*is required/],
-      [[needy, "--key", "hw_wrong"], env, /answered 401/],
-      [[several, "--key", "hw_wrong"], env, /do not know the API key/],
-      [[several], client, /other\.mjs imports other files, which the API does not take/],
+      [[needy], env, /returned 400: .*who.*is required/],
+      [[needy, "--key", "hw_wrong"], env, /returned 401/],
+      [[several, "--key", "hw_wrong"], env, /the API key is unknown in the stores/],
+      [[several], client, /other\.mjs imports other files, which the API does not accept/],
       [[broken], env, /broken\.mjs: line 2, column \d+/],
-      [[needy], keyless, /no API key: --key/],
-      [[needy, "--url", "http://127.0.0.1:1"], env, /http:\/\/127\.0\.0\.1:1 does not answer/],
+      [[needy], keyless, /no API key: set it with --key/],
+      [[needy, "--url", "http://127.0.0.1:1"], env, /no response from http:\/\/127\.0\.0\.1:1/],
     ];
     for (let at = 0; at < cases.length; at += 4) {
       await Promise.all(
-        cases.slice(at, at + 4).map(async ([args, settings, said]) => {
+        cases.slice(at, at + 4).map(async ([args, settings, message]) => {
           const { code, stdout, stderr } = await headwater(["deploy", ...args], settings);
-          expect(stderr).to.match(said);
+          expect(stderr).to.match(message);
           expect(stderr.trimEnd().split("\n")).to.have.length(1);
           expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "" });
         }),

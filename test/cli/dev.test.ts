@@ -26,7 +26,7 @@ describe("headwater dev", function () {
     return path;
   };
 
-  /** Starts it and waits until it is ready. */
+  /** Starts the command and waits until it is ready. */
   async function start(...args: string[]): Promise<RunningCommand> {
     const command = startHeadwater(["dev", ...args]);
     started.push(command);
@@ -34,14 +34,14 @@ describe("headwater dev", function () {
     return command;
   }
 
-  const shows = (command: RunningCommand, what: RegExp | string) =>
+  const shows = (command: RunningCommand, expected: RegExp | string) =>
     until(
       () => {
         const output = command.stdout();
-        if (typeof what === "string" ? output.includes(what) : what.test(output)) return true;
+        if (typeof expected === "string" ? output.includes(expected) : expected.test(output)) return true;
         throw new Error(`${output}${command.stderr()}`);
       },
-      { timeoutMs: 30_000, what: `${what}` },
+      { timeoutMs: 30_000, what: `${expected}` },
     );
 
   async function stop(command: RunningCommand) {
@@ -49,14 +49,14 @@ describe("headwater dev", function () {
     return command.ended;
   }
 
-  /** The lines of one kind, without time and kind. */
+  /** Returns the lines of one kind, without time and kind. */
   const lines = (output: string, kind: string) =>
     output
       .split("\n")
       .filter(line => line.slice(9).startsWith(`${kind} `))
       .map(line => line.slice(18));
 
-  it("runs by timer and Enter, reloads on save, keeps the old code over a broken one, and ends by Ctrl-C", async () => {
+  it("runs by timer and Enter, reloads on save, keeps the old code if the new one is broken, and ends by Ctrl-C", async () => {
     const source = (word: string) => `export const word = () => ${word};\n`;
     await save("story/parts/word.mjs", source('"old"'));
     const file = await save(
@@ -81,7 +81,7 @@ export default {
     const props = await save("story/props.json", { who: "anna" });
     const command = await start(file, "--props", props);
 
-    // The interval ticks at once; the next moment is an hour away, so the rest is by hand.
+    // The interval ticks at once; its next tick is an hour away, so all other runs are by hand.
     await shows(command, 'mine id=1 "run" {"n":1,"word":"old","who":"anna","seconds":3600}');
     expect(lines(command.stdout(), "log")).to.deep.equal(["hook deploy", "hook activate"]);
     expect(lines(command.stdout(), "emit")[0]).to.equal('default "backfill"');
@@ -97,13 +97,13 @@ export default {
     await shows(command, '{"n":4,"word":"new","who":"anna","seconds":3600}');
 
     await save("story/parts/word.mjs", "export const word = () => {\n  return = 1;\n};\n");
-    await shows(command, /refused +.*parts\/word\.mjs: line 2, column 10.*the code before goes on/);
+    await shows(command, /rejected +.*parts\/word\.mjs: line 2, column 10.*the old code stays/);
     command.type("\n");
     await shows(command, '{"n":5,"word":"new"');
 
-    // The missing file is what makes it whole.
+    // Creating the missing file completes the component.
     await save("story/parts/word.mjs", 'export { word } from "./absent.mjs";\n');
-    await shows(command, /refused +.*absent\.mjs/);
+    await shows(command, /rejected +.*absent\.mjs/);
     await save("story/parts/absent.mjs", source('"found"'));
     await until(() => lines(command.stdout(), "reloaded").length === 2, { what: "the second reload" });
     await save("story/props.json", { who: "bert" });
@@ -118,7 +118,7 @@ export default {
     expect(lines(stdout, "hook").filter(name => name === "deploy")).to.have.length(1);
   });
 
-  it("ticks by a short interval, and a refusing activate on reload leaves the old code on", async () => {
+  it("ticks by a short interval, and keeps the old code if activate of the new code fails", async () => {
     const source = (activate: string) =>
       `export default { name: "Tick", version: "1", props: { timer: { type: "$.interface.timer", static: { intervalSeconds: 1 } }, db: "$.service.db" },
         hooks: { activate() { ${activate} }, deactivate() { this.db.set("off", true); } },
@@ -130,17 +130,17 @@ export default {
     expect(new Set(moments).size).to.equal(moments.length);
 
     await save("tick.mjs", source('this.$emit("lost"); throw new Error("no, not me");'));
-    await shows(command, /refused +its activate hook failed; the code before goes on/);
+    await shows(command, /rejected +its activate hook failed; the old code stays/);
     const before = lines(command.stdout(), "emit").length;
     await until(() => lines(command.stdout(), "emit").length > before, { what: "the old code's next tick" });
     const { code, stdout } = await stop(command);
     expect(code).to.equal(0);
     expect(stdout).to.match(/error +Error: no, not me/);
-    // What the refused change did has not happened.
+    // The effects of the rejected change were discarded.
     expect(stdout).not.to.match(/emit +default "lost"|"off":true/);
   });
 
-  it("answers HTTP as a deployed source does", async () => {
+  it("responds to HTTP requests as a deployed source does", async () => {
     const custom = await save(
       "custom.mjs",
       `export default { name: "Custom", version: "1", props: { http: { type: "$.interface.http", customResponse: true } },
@@ -160,15 +160,15 @@ export default {
       String(/http:\/\/127\.0\.0\.1:\d+/.exec(command.stdout())?.[0]);
     const url = urlOf(one);
 
-    const answer = await fetch(`${url}/a/b?x=1&x=2`, {
+    const response = await fetch(`${url}/a/b?x=1&x=2`, {
       method: "PUT",
       headers: { "content-type": "application/json", "x-sent": "yes", via: "a proxy" },
       body: '{ "n": 1 }',
     });
-    expect(answer.status).to.equal(201);
-    expect(answer.headers.get("x-own")).to.equal("1");
-    expect(answer.headers.get("content-security-policy")).to.equal("sandbox");
-    expect(await answer.json()).to.deep.equal({
+    expect(response.status).to.equal(201);
+    expect(response.headers.get("x-own")).to.equal("1");
+    expect(response.headers.get("content-security-policy")).to.equal("sandbox");
+    expect(await response.json()).to.deep.equal({
       method: "PUT",
       path: "/a/b",
       query: { x: ["1", "2"] },
@@ -198,7 +198,7 @@ export default {
     expect((await Promise.all([stop(one), stop(other)])).map(({ code }) => code)).to.deep.equal([0, 0]);
   });
 
-  it("runs once on an event from a file, and its exit code tells how the run ended", async () => {
+  it("runs once on an event from a file, and its exit code says whether the run failed", async () => {
     const file = await save(
       "once.mjs",
       `export default { name: "Once", version: "1", hooks: { deactivate() { console.log("off"); } },
@@ -212,14 +212,14 @@ export default {
       headwater(["dev", file, "--once"]),
     ]);
     expect(done).to.include({ code: 0, stderr: "" });
-    // Nothing that a terminal obeys gets through.
+    // Control characters, which a terminal would obey, are escaped.
     expect(lines(done.stdout, "emit")).to.deep.equal(['default {"n":1,"text":"a\\u001b[31mred"}']);
     expect(lines(done.stdout, "log")).to.deep.equal(["off"]);
     expect(failed.code).to.equal(1);
     expect(failed.stderr).to.equal("headwater: the run failed: Error: bad event\n");
     expect(lines(failed.stdout, "log")).to.deep.equal(["off"]);
     expect(nothing.code).to.equal(1);
-    expect(nothing.stderr).to.match(/has no timer: --event FILE gives/);
+    expect(nothing.stderr).to.match(/has no timer: set the event with --event FILE/);
   });
 
   describe("with a server on this machine", () => {
@@ -243,16 +243,16 @@ export default {
     });
     after(() => server.close());
 
-    it("runs a component from an address; local ones are reached only where --allow names them", async () => {
+    it("runs a component from a URL; local addresses are reachable only with --allow", async () => {
       const props = await save("remote.json", { url: `${base}/local` });
       const local = await save(
         "fetching.mjs",
         `export default { name: "Local", version: "1", props: { timer: "$.interface.timer", url: "string" }, run() { return fetch(this.url); } };`,
       );
-      // Not the settings of a development start of this project, which may be there: it allows loopback addresses.
+      // Overrides the settings of a development start of this project, which allow loopback addresses.
       const env = { EGRESS_ALLOW: "192.0.2.0/24" };
       const once = (...args: string[]) => headwater(["dev", ...args, "--once", "--props", props], env);
-      const [allowed, refused, confined] = await Promise.all([
+      const [allowed, rejected, confined] = await Promise.all([
         once(`${base}/main.mjs`, "--allow", "127.0.0.0/8"),
         once(`${base}/main.mjs`),
         once(local),
@@ -261,14 +261,14 @@ export default {
       expect(lines(allowed.stdout, "emit")).to.deep.equal([
         'default {"word":"followed","got":"local answer"}',
       ]);
-      expect(refused.code).to.equal(1);
-      expect(refused.stderr).to.match(/not a public address/);
+      expect(rejected.code).to.equal(1);
+      expect(rejected.stderr).to.match(/not a public address/);
       expect(confined.code).to.equal(1);
       expect(confined.stdout).to.match(/not a public address/);
     });
   });
 
-  it("says what is wrong before anything starts: code 1, one line", async () => {
+  it("reports an error before anything starts: exit code 1, one line", async () => {
     const needy = await save(
       "needy.mjs",
       'export default { name: "Needy", version: "1", props: { feed_url: "string", count: "integer" }, run() {} };',
@@ -276,14 +276,14 @@ export default {
     const cases: [string[], 1 | 2, RegExp][] = [
       [[needy], 1, /props: feed_url is required; count is required/],
       [[needy, "--props", join(folder, "none.json")], 1, /none\.json can't be read/],
-      [[await save("number.mjs", "export default 7;")], 1, /default export must be the component/],
+      [[await save("number.mjs", "export default 7;")], 1, /default export must be a component/],
       [[needy, "--port", "http"], 2, /--port.*must be a port/],
     ];
     for (let at = 0; at < cases.length; at += 3) {
       await Promise.all(
-        cases.slice(at, at + 3).map(async ([args, code, said]) => {
+        cases.slice(at, at + 3).map(async ([args, code, message]) => {
           const result = await headwater(["dev", ...args]);
-          expect(result.stderr).to.match(said);
+          expect(result.stderr).to.match(message);
           expect(result.code, result.stderr).to.equal(code);
           expect(result.stdout).to.equal("");
           if (code === 1) expect(result.stderr.trimEnd().split("\n")).to.have.length(1);
@@ -292,7 +292,7 @@ export default {
     }
   });
 
-  it("refuses a port that is taken, and a deploy hook that throws", async () => {
+  it("fails if the port is taken or the deploy hook throws", async () => {
     const taken = await startReceiver();
     try {
       const http = await save(
@@ -308,7 +308,7 @@ export default {
         headwater(["dev", throwing]),
       ]);
       expect(port).to.include({ code: 1 });
-      expect(port.stderr).to.match(/port \d+ is taken; --port/);
+      expect(port.stderr).to.match(/port \d+ is taken; choose another one with --port/);
       expect(hook).to.include({ code: 1, stderr: "headwater: the deploy hook failed: not here\n" });
       expect(hook.stdout).to.match(/at .*deploy \(throwing\.mjs:1:\d+\)/);
     } finally {

@@ -18,13 +18,13 @@ import { type CommandResult, headwater } from "./command.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Nothing answers there. */
+/** An address on which nothing listens. */
 const NOWHERE = "127.0.0.1:1";
 
-/** A refusal: its code, one or a few plain lines on stderr, nothing on stdout. */
-function expectRefusal(result: CommandResult, code: 1 | 2, said: RegExp): void {
+/** Expects an error: its exit code, one or a few plain lines on stderr, nothing on stdout. */
+function expectError(result: CommandResult, code: 1 | 2, message: RegExp): void {
   const { stdout, stderr } = result;
-  expect(stderr).to.match(said);
+  expect(stderr).to.match(message);
   expect(result.code, stderr).to.equal(code);
   expect(stdout).to.equal("");
   expect(stderr).not.to.match(/^\s+at |node:internal|\.ts:\d+/m);
@@ -36,27 +36,27 @@ describe("headwater, the command line", function () {
   let platform: TestPlatform;
   let env: Record<string, string>;
   let folder: string;
-  let storesAway: Promise<[CommandResult, CommandResult]>;
+  let withoutStores: Promise<[CommandResult, CommandResult]>;
   before(async () => {
     platform = await openTestPlatform();
     env = environmentOf(platform.config);
     folder = await mkdtemp(join(tmpdir(), "headwater-cli-"));
-    // They wait for the stores for a while: begun here, looked at last.
-    storesAway = Promise.all([
+    // These commands wait for the stores for a while: started here, checked in the last test.
+    withoutStores = Promise.all([
       headwater(["user", "create", "--email", "a@example.test"], { ...env, REDIS_URL: `redis://${NOWHERE}` }),
       headwater(["key", "list", newId("u")], { ...env, MONGODB_URL: `mongodb://${NOWHERE}/x` }),
     ]);
   });
   after(async () => {
-    await storesAway;
+    await withoutStores;
     await platform.destroy();
     await rm(folder, { recursive: true, force: true });
   });
 
   const run = (...args: string[]) => headwater(args, env);
 
-  /** What a command that must succeed has printed: one JSON value and nothing beside it. */
-  // biome-ignore lint/suspicious/noExplicitAny: each test knows what it asked for
+  /** Returns what a command printed, which must succeed: one JSON value and nothing else. */
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows the shape of its result
   async function done(...args: string[]): Promise<any> {
     const { code, stdout, stderr } = await run(...args);
     expect(stderr, args.join(" ")).to.equal("");
@@ -64,7 +64,7 @@ describe("headwater, the command line", function () {
     return JSON.parse(stdout);
   }
 
-  it("makes users, keys, organizations and workflows, and answers JSON", async () => {
+  it("creates users, keys, organizations and workflows, and prints JSON", async () => {
     const member = await createUser(platform, { email: "member@example.test" });
     const user = await done("user", "create", "--email", "anna@example.test", "--plan", "paid");
     expect(Object.keys(user)).to.deep.equal(["id", "api_key"]);
@@ -93,7 +93,7 @@ describe("headwater, the command line", function () {
     expect(JSON.stringify(listed)).not.to.include("hw_");
   });
 
-  it("emits once, however often the same id is given", async () => {
+  it("emits an event once, even if the same id is repeated", async () => {
     const { id: userId } = await createUser(platform, { email: "emitter@example.test" });
     const { id } = await createWorkflow(platform, { ownerId: userId, name: "Flow" });
     const emit = () => done("emit", id, "--event", '{"n":1}', "--id", "order:1");
@@ -123,7 +123,7 @@ describe("headwater, the command line", function () {
     }
   });
 
-  it("publishes a local file with its relative imports, and again the same", async () => {
+  it("publishes a local file with its relative imports; repeating it returns the same component", async () => {
     await mkdir(join(folder, "parts"));
     await writeFile(join(folder, "parts/word.mjs"), 'export const word = "imported";\n');
     await writeFile(
@@ -151,12 +151,12 @@ export default { name: "From a file", version: "1.2.3", key: "from-a-file", run(
     expect((await findPublished(platform, "saved-one"))?._id).to.equal(_id);
   });
 
-  it("refuses what is not there or not right: code 1, one line", async () => {
+  it("reports a missing or invalid object: exit code 1, one line", async () => {
     await writeFile(join(folder, "broken.mjs"), "export default {\n  run() { const = 1 },\n};\n");
     await writeFile(join(folder, "keyless.mjs"), 'export default { name: "No key", version: "1" };\n');
     await writeFile(join(folder, "throws.mjs"), 'throw new Error("first\\nsecond");\nexport default {};\n');
-    const refused: [string[], RegExp][] = [
-      [["user", "create", "--email", "nobody"], /email: must be an e-mail address/],
+    const failing: [string[], RegExp][] = [
+      [["user", "create", "--email", "nobody"], /email: must be an email address/],
       [["key", "create", newId("u")], /user not found/],
       [["emit", newId("dc"), "--event", "1"], /emitter dc_\w+ not found/],
       [["emit", newId("p"), "--event", "1", "--name", "$mine"], /name must match/],
@@ -166,15 +166,15 @@ export default { name: "From a file", version: "1.2.3", key: "from-a-file", run(
       [["component", "publish", join(folder, "throws.mjs")], /first/],
     ];
     const results: CommandResult[] = [];
-    for (let at = 0; at < refused.length; at += 3) {
-      results.push(...(await Promise.all(refused.slice(at, at + 3).map(([args]) => run(...args)))));
+    for (let at = 0; at < failing.length; at += 3) {
+      results.push(...(await Promise.all(failing.slice(at, at + 3).map(([args]) => run(...args)))));
     }
-    for (const [index, [, said]] of refused.entries())
-      expectRefusal(results[index] as CommandResult, 1, said);
+    for (const [index, [, message]] of failing.entries())
+      expectError(results[index] as CommandResult, 1, message);
     expect(await Components(platform.mongo).countDocuments({ name: "No key", published: true })).to.equal(0);
   });
 
-  it("refuses bad use: code 2, with what is wrong and where help is", async () => {
+  it("reports wrong usage: exit code 2, with the error and a hint at the help", async () => {
     const misused: [string[], RegExp][] = [
       [[], /Usage: headwater/],
       [["nope"], /unknown command 'nope'/],
@@ -182,12 +182,12 @@ export default { name: "From a file", version: "1.2.3", key: "from-a-file", run(
       [["emit", "p_1", "--event", "{"], /--event.*must be JSON/],
     ];
     const results = await Promise.all(misused.map(([args]) => headwater(args)));
-    for (const [index, [, said]] of misused.entries())
-      expectRefusal(results[index] as CommandResult, 2, said);
+    for (const [index, [, message]] of misused.entries())
+      expectError(results[index] as CommandResult, 2, message);
   });
 
-  it("tells of itself without settings or stores: --help of each command, and --version", async () => {
-    const asked = [
+  it("prints the help of each command and its version without settings or stores", async () => {
+    const helpOf = [
       ["--help"],
       ["user", "create", "--help"],
       ["emit", "--help"],
@@ -195,7 +195,7 @@ export default { name: "From a file", version: "1.2.3", key: "from-a-file", run(
       ["dev", "--help"],
       ["deploy", "--help"],
     ];
-    const [version, ...helps] = await Promise.all([["--version"], ...asked].map(args => headwater(args)));
+    const [version, ...helps] = await Promise.all([["--version"], ...helpOf].map(args => headwater(args)));
     expect(version).to.include({ code: 0, stderr: "" });
     expect(version?.stdout).to.match(/^\d+\.\d+\.\d+\n$/);
     for (const help of helps) {
@@ -205,24 +205,24 @@ export default { name: "From a file", version: "1.2.3", key: "from-a-file", run(
     expect(helps[1]?.stdout).to.match(/--email <email>[\s\S]*--plan <plan>[\s\S]*"free", "paid"/);
   });
 
-  it("names the settings that are missing where no development start left any", async () => {
-    // In a project of its own, because a development start may be running in this one.
+  it("names the missing settings if there is no development start", async () => {
+    // In a copy of the project, because a development start may be running in this one.
     const project = join(folder, "project");
     await cp(join(root, "src"), join(project, "src"), { recursive: true });
     await cp(join(root, "package.json"), join(project, "package.json"));
     await symlink(join(root, "node_modules"), join(project, "node_modules"));
     const result = await headwater(["key", "list", newId("u")], {}, project);
-    expectRefusal(result, 1, /MONGODB_URL is not set.*REDIS_URL is not set.*SECRETS_KEY is not set/);
+    expectError(result, 1, /MONGODB_URL is not set.*REDIS_URL is not set.*SECRETS_KEY is not set/);
 
     await mkdir(join(project, ".data"));
     const lines = Object.entries(env).map(([name, value]) => `${name}="${value}"`);
     await writeFile(join(project, ".data/dev.env"), `# kept by npm start\n${lines.join("\n")}\n`);
-    expectRefusal(await headwater(["key", "list", newId("u")], {}, project), 1, /user not found/);
+    expectError(await headwater(["key", "list", newId("u")], {}, project), 1, /user not found/);
   });
 
-  it("says in one line which store does not answer", async () => {
-    const [redis, mongo] = await storesAway;
-    expectRefusal(redis, 1, /Redis did not answer/);
-    expectRefusal(mongo, 1, /MongoDB/);
+  it("says in one line which store does not respond", async () => {
+    const [redis, mongo] = await withoutStores;
+    expectError(redis, 1, /Redis did not answer/);
+    expectError(mongo, 1, /MongoDB/);
   });
 });

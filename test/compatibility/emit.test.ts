@@ -8,7 +8,7 @@ const LONG = "x".repeat(256);
 
 const CASES: Case[] = [
   {
-    line: "$emit is buffered as it was then, awaiting it is fine; ts orders the events of a run, oldest first",
+    rule: "$emit copies the event at once and can be awaited; ts orders the events of a run, oldest first",
     file: "emit/metadata.mjs",
     steps: [
       {
@@ -22,12 +22,12 @@ const CASES: Case[] = [
     ],
   },
   {
-    line: "channels that start with $ are refused; what was emitted before stays",
+    rule: "channels that start with $ are rejected; events emitted before are kept",
     file: "emit/reserved-channel.mjs",
-    steps: [{ emits: ["kept"], error: { code: "TypeError", message: /may not start with \$/ } }],
+    steps: [{ emits: ["kept"], error: { code: "TypeError", message: /must not start with \$/ } }],
   },
   {
-    line: "unique: an id once, text or number alike; the last 100 are remembered; without an id always",
+    rule: "unique: each id once, as string or number; the last 100 ids are remembered; events without an id are always emitted",
     file: "emit/unique.mjs",
     steps: [
       { event: { ids: ["a", "b", "a", 1, "1", null, null] }, emits: ["a", "b", 1, null, null], dropped: 2 },
@@ -38,7 +38,7 @@ const CASES: Case[] = [
     ],
   },
   {
-    line: "unique: ids over 256 characters are told apart by their hash",
+    rule: "unique: ids over 256 characters are compared by their hash",
     file: "emit/unique.mjs",
     steps: [
       { event: { ids: [LONG, `${LONG}a`, `${LONG}b`] }, emits: [LONG, `${LONG}a`, `${LONG}b`] },
@@ -46,7 +46,7 @@ const CASES: Case[] = [
     ],
   },
   {
-    line: "greatest: only numbers above the highest so far",
+    rule: "greatest: only numbers above the highest so far",
     file: "emit/greatest.mjs",
     steps: [
       { event: { ids: [3, 1, "5", null, "five"] }, emits: [3, "5", null], dropped: 2 },
@@ -60,7 +60,7 @@ const CASES: Case[] = [
     ],
   },
   {
-    line: "last: of one run what follows the remembered id, all where it is not there",
+    rule: "last: the events of a run after the remembered id, or all if it is not among them",
     file: "emit/last.mjs",
     steps: [
       { event: { ids: ["a", "b"] }, emits: ["a", "b"] },
@@ -72,7 +72,7 @@ const CASES: Case[] = [
     ],
   },
   {
-    line: "db: get and set are synchronous and by value, kept when the run throws, 60 KB in all",
+    rule: "db: get and set are synchronous and by value; it is saved if the run throws; at most 60 KB in total",
     file: "emit/database.mjs",
     steps: [
       {
@@ -88,14 +88,14 @@ const CASES: Case[] = [
       },
       {
         event: { fill: 61_440 },
-        error: { code: "RangeError", message: /db may hold 61440 bytes; with "fill"/ },
+        error: { code: "RangeError", message: /db can hold at most 61440 bytes; with "fill"/ },
         db: { count: 3, seen: [3] },
       },
       { event: {}, emits: [{ seen: [3], absent: "undefined", shared: 3 }] },
     ],
   },
   {
-    line: "$emit works in deploy, and run does not emit what deploy did",
+    rule: "$emit works in deploy, and run does not emit the same events again",
     file: "emit/backfill.mjs",
     described: { hooks: ["deploy"], dedupe: "unique" },
     steps: [
@@ -108,9 +108,14 @@ const CASES: Case[] = [
 const MAX_BYTES = 512 * 1024;
 const LIMITS: [what: string, event: object, kept: number, error: string | undefined][] = [
   ["10,000 events", { count: 10_000 }, 10_000, undefined],
-  ["not one more", { count: 10_001 }, 10_000, "A run may emit 10000 events"],
+  ["one event more", { count: 10_001 }, 10_000, "A run can emit at most 10000 events"],
   ["an event of 512 KB", { bytes: MAX_BYTES }, 1, undefined],
-  ["not one byte more", { bytes: MAX_BYTES + 1 }, 0, "An event may have 524288 bytes; this one has 524289"],
+  [
+    "one byte more",
+    { bytes: MAX_BYTES + 1 },
+    0,
+    "An event can have at most 524288 bytes; this one has 524289",
+  ],
 ];
 
 describe("compatibility: $emit, dedupe, db", function () {
@@ -122,9 +127,9 @@ describe("compatibility: $emit, dedupe, db", function () {
   });
   after(() => sandboxes?.close());
 
-  for (const one of CASES) it(`${one.line} (${one.file})`, () => checkCase(sandboxes, one));
+  for (const one of CASES) it(`${one.rule} (${one.file})`, () => checkCase(sandboxes, one));
 
-  it("a run emits 10,000 events at most, 512 KB each (emit/many.mjs)", async () => {
+  it("a run can emit at most 10,000 events of at most 512 KB each (emit/many.mjs)", async () => {
     const { call } = await openFixture(sandboxes, "emit/many.mjs");
     for (const [what, event, kept, message] of LIMITS) {
       const { emits, error } = await call("run", event);

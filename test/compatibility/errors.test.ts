@@ -9,7 +9,7 @@ import { type Case, checkCase, openFixture } from "./fixture.ts";
 
 const CASES: Case[] = [
   {
-    line: "a stack names the component's own files and lines, also over several files",
+    rule: "a stack names the component's own files and lines, also across several files",
     file: "limits/deep-throw.mjs",
     steps: [
       {
@@ -24,7 +24,7 @@ const CASES: Case[] = [
     ],
   },
   {
-    line: "a stack names TypeScript's own lines",
+    rule: "a stack names the lines of TypeScript code",
     file: "limits/typed-throw.ts",
     steps: [
       {
@@ -34,7 +34,7 @@ const CASES: Case[] = [
     ],
   },
   {
-    line: "ConfigurationError of @pipedream/platform is told by its code",
+    rule: "a ConfigurationError of @pipedream/platform has this name as its code",
     file: "limits/configuration.mjs",
     steps: [
       {
@@ -47,7 +47,7 @@ const CASES: Case[] = [
     ],
   },
   {
-    line: "console goes to $logs with its level, formatted",
+    rule: "the output of console is in $logs, formatted and with its level",
     file: "limits/talkative.mjs",
     steps: [
       {
@@ -73,9 +73,9 @@ describe("compatibility: errors, logs, limits", function () {
   });
   after(() => sandboxes?.close());
 
-  for (const one of CASES) it(`${one.line} (${one.file})`, () => checkCase(sandboxes, one));
+  for (const one of CASES) it(`${one.rule} (${one.file})`, () => checkCase(sandboxes, one));
 
-  it("$errors holds the original event, its context, and the error (limits/deep-throw.mjs)", async () => {
+  it("$errors contains the original event, its context, and the error (limits/deep-throw.mjs)", async () => {
     const { call } = await openFixture(sandboxes, "limits/deep-throw.mjs");
     const { error } = await call("run", { value: 7 });
     const source = { _id: "dc_x", owner_id: "u_x", component_id: "sc_x" };
@@ -98,14 +98,17 @@ describe("compatibility: errors, logs, limits", function () {
     });
   });
 
-  it("logs are cut at 64 KB a run, and say so (limits/talkative.mjs)", async () => {
+  it("logs are truncated at 64 KB a run, and say so (limits/talkative.mjs)", async () => {
     const { call } = await openFixture(sandboxes, "limits/talkative.mjs");
     const { logs } = await call("run", {});
     expect(logs.reduce((sum, { message }) => sum + message.length, 0)).to.be.lessThan(64 * 1024);
-    expect(logs.at(-1)).to.include({ level: "warn", message: "Logs are cut here: a run may write 64 KB" });
+    expect(logs.at(-1)).to.include({
+      level: "warn",
+      message: "The logs are truncated here: a run can log at most 64 KB",
+    });
   });
 
-  it("a run that takes too long, waiting or computing, is a Timeout (limits/endless.mjs)", async () => {
+  it("a run that waits or computes for too long fails with Timeout (limits/endless.mjs)", async () => {
     const small = await openSandboxes({ limits: { ...LIMITS, wallMs: 1500 } });
     try {
       const { call } = await openFixture(small, "limits/endless.mjs");
@@ -118,7 +121,7 @@ describe("compatibility: errors, logs, limits", function () {
     }
   });
 
-  it("a run that takes too much memory is Out of Memory (limits/hungry.mjs)", async () => {
+  it("a run that uses too much memory fails with Out of Memory (limits/hungry.mjs)", async () => {
     const small = await openSandboxes({ limits: { ...LIMITS, heapMb: 48, wallMs: 30_000 } });
     try {
       const { call } = await openFixture(small, "limits/hungry.mjs");
@@ -128,13 +131,13 @@ describe("compatibility: errors, logs, limits", function () {
     }
   });
 
-  it("a prop value has 64 KB at most (shape/flat-this.mjs)", async () => {
+  it("a prop value can have at most 64 KB (shape/flat-this.mjs)", async () => {
     const word = (bytes: number) => ({ word: "x".repeat(bytes - 2) });
     const { description } = await openFixture(sandboxes, "shape/flat-this.mjs", word(64 * 1024));
     expect(description.name).to.equal("Flat this");
     const error = await rejection(openFixture(sandboxes, "shape/flat-this.mjs", word(64 * 1024 + 1)));
     expect(error.fields).to.deep.equal([
-      { in: "body", path: "configured_props.word", message: "must be 64 KB at most" },
+      { in: "body", path: "configured_props.word", message: "must be at most 64 KB" },
     ]);
   });
 });

@@ -12,7 +12,7 @@ import { reading, startTideApi, type TideApi } from "./tide-api.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** The lines that need the whole system: sources made from the fixtures' addresses, called over HTTP. */
+/** The rules that need the whole system: sources are created from the fixtures' addresses and called over HTTP. */
 describe("compatibility: events given to run, on the whole system", function () {
   this.timeout(60_000);
   let system: System;
@@ -41,7 +41,7 @@ describe("compatibility: events given to run, on the whole system", function () 
   const endpointOf = ({ configured_props }: SourceView): string =>
     (configured_props.http as { endpoint_url: string }).endpoint_url;
 
-  /** The newest events of a source, oldest first, once there are `count`. */
+  /** Waits until a source has `count` events, and returns its newest events, oldest first. */
   const events = async (source: SourceView, count: number, stream = "") => {
     const rows = await until(
       async () => {
@@ -53,7 +53,7 @@ describe("compatibility: events given to run, on the whole system", function () 
     return rows.map(({ event }) => (stream === "" ? event.raw_event : event));
   };
 
-  it("component_url follows relative imports over HTTP, and gives the bundle that the files give", async () => {
+  it("component_url follows relative imports over HTTP, and produces the same bundle as the files", async () => {
     const file = "lighthouse/sources/new-signal/new-signal.ts";
     const { id, code_hash } = await api.expect(201, "POST", "/components", {
       body: { component_url: site.urlOf(file) },
@@ -64,7 +64,7 @@ describe("compatibility: events given to run, on the whole system", function () 
     expect(stored?.bundle_hash).to.equal(createHash("sha256").update(local.code).digest("hex"));
   });
 
-  it("component_code alone can't have relative imports: a clear 400 says so, and where", async () => {
+  it("component_code can't have relative imports: a 400 says so, and where", async () => {
     const code = await readFile(fixturePath("limits/deep-throw.mjs"), "utf8");
     const { status, body } = await api.request("POST", "/components", { body: { component_code: code } });
     expect(status).to.equal(400);
@@ -73,13 +73,13 @@ describe("compatibility: events given to run, on the whole system", function () 
         in: "body",
         path: "component_code",
         message:
-          'the import "./parser.mjs" is relative, and code given as component_code has no files beside it; give component_url instead (component.js, line 1, column 23)',
+          'the import "./parser.mjs" is relative, but component_code has no other files; use component_url instead (component.js, line 1, column 23)',
       },
     ]);
   });
 
   describe("an HTTP request", () => {
-    it("is an event of method, path, query, headers, bodyRaw, body, url, client_ip (events/echo.mjs)", async () => {
+    it("becomes an event with method, path, query, headers, bodyRaw, body, url, client_ip (events/echo.mjs)", async () => {
       const source = await create("events/echo.mjs");
       const url = `${endpointOf(source)}/a/b?x=1&x=2&y=`;
       const raw = '{ "n":1.0 }\n';
@@ -108,7 +108,7 @@ describe("compatibility: events given to run, on the whole system", function () 
       });
     });
 
-    it("has the exact text, so that an HMAC over it fits (events/signed.mjs)", async () => {
+    it("has the exact text in bodyRaw, so that an HMAC over it matches (events/signed.mjs)", async () => {
       const source = await create("events/signed.mjs", { secret: "s3cret" });
       expect(JSON.stringify(source)).to.not.contain("s3cret");
       const body = '{"b" : 2,\r\n"ü":"\\u00fc"}';
@@ -121,7 +121,7 @@ describe("compatibility: events given to run, on the whole system", function () 
       expect(await events(source, 1)).to.deep.equal([{ genuine: true, body: { b: 2, ü: "ü" } }]);
     });
 
-    it("over 512 KB is 413; OPTIONS gets CORS (events/echo.mjs)", async () => {
+    it("over 512 KB is rejected with 413; OPTIONS gets CORS headers (events/echo.mjs)", async () => {
       const endpoint = endpointOf(await create("events/echo.mjs"));
       const post = (bytes: number) => fetch(endpoint, { method: "POST", body: "x".repeat(bytes) });
       expect([(await post(512 * 1024)).status, (await post(512 * 1024 + 1)).status]).to.deep.equal([
@@ -131,39 +131,39 @@ describe("compatibility: events given to run, on the whole system", function () 
       expect(options.headers.get("access-control-allow-origin")).to.equal("*");
     });
 
-    const answers: [query: string, status: number, type: string | null, body: string][] = [
+    const responses: [query: string, status: number, type: string | null, body: string][] = [
       ["as=number", 201, "text/plain", "text"],
       ["as=text", 202, "application/json", '{"an":["object"]}'],
       ["as=bytes", 200, "application/octet-stream", "00ff07"],
       ["as=empty", 200, null, ""],
       ["as=number&twice=1", 201, "text/plain", "text"],
     ];
-    it("is answered by the code with customResponse: status as number or text, any body, once (events/responder.mjs)", async () => {
+    it("gets its response from the code with customResponse: status as number or string, any body, once (events/responder.mjs)", async () => {
       const endpoint = endpointOf(await create("events/responder.mjs"));
-      for (const [query, status, type, wanted] of answers) {
-        const answer = await fetch(`${endpoint}?${query}`);
-        const body = Buffer.from(await answer.arrayBuffer());
-        expect(answer.status, query).to.equal(status);
-        if (type) expect(answer.headers.get("content-type"), query).to.match(new RegExp(`^${type}`));
+      for (const [query, status, type, wanted] of responses) {
+        const response = await fetch(`${endpoint}?${query}`);
+        const body = Buffer.from(await response.arrayBuffer());
+        expect(response.status, query).to.equal(status);
+        if (type) expect(response.headers.get("content-type"), query).to.match(new RegExp(`^${type}`));
         expect(query === "as=bytes" ? body.toString("hex") : body.toString(), query).to.equal(wanted);
-        if (query === "as=text") expect(answer.headers.get("x-own")).to.equal("yes");
+        if (query === "as=text") expect(response.headers.get("x-own")).to.equal("yes");
       }
       for (const query of ["", "throw=1"]) {
-        const answer = await fetch(`${endpoint}?${query}`);
-        expect(answer.status, query).to.equal(400);
-        expect(await answer.text()).to.contain("without a response");
+        const response = await fetch(`${endpoint}?${query}`);
+        expect(response.status, query).to.equal(400);
+        expect(await response.text()).to.contain("without a response");
       }
     });
 
-    it("waits for a respond that stands in an imported file, and is 200 where none comes (events/respond-elsewhere.mjs)", async () => {
+    it("waits for respond in an imported file, and gets 200 if it is not called (events/respond-elsewhere.mjs)", async () => {
       const endpoint = endpointOf(await create("events/respond-elsewhere.mjs"));
-      const answer = await fetch(`${endpoint}/loud`, { method: "PATCH" });
-      expect([answer.status, await answer.text()]).to.deep.equal([200, "PATCH /loud"]);
+      const response = await fetch(`${endpoint}/loud`, { method: "PATCH" });
+      expect([response.status, await response.text()]).to.deep.equal([200, "PATCH /loud"]);
       expect((await fetch(`${endpoint}/quiet`)).status).to.equal(200);
     });
   });
 
-  it("a listener is given the emitted value; its memory is kept and $errors told when it throws", async () => {
+  it("a listener receives the emitted value; if it throws, its db is saved and $errors contains the error", async () => {
     const [emitter, listener, database, thrower] = [
       await create("events/echo.mjs"),
       await create("events/listener.mjs"),
@@ -206,7 +206,7 @@ describe("compatibility: events given to run, on the whole system", function () 
     tide.readings = [2, 1].map(reading);
     const file = "tidewatch/sources/high-tide/high-tide.mjs";
     const auth = { $auth: tide.auth };
-    const refused = await api.request("POST", "/sources", {
+    const rejected = await api.request("POST", "/sources", {
       body: {
         component_url: site.urlOf(file),
         configured_props: {
@@ -215,8 +215,8 @@ describe("compatibility: events given to run, on the whole system", function () 
         },
       },
     });
-    expect(refused.status).to.equal(400);
-    expect(refused.body.detail, "what the service said").to.contain("no token");
+    expect(rejected.status).to.equal(400);
+    expect(rejected.body.detail, "the API's message").to.contain("no token");
 
     const source = await create(file, { station: "pier", tidewatch: auth });
     const endpoint = endpointOf(source);

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fixturePath } from "./fixture.ts";
 
-/** The fixtures by HTTP, as a public repository has its files. */
+/** Serves the fixtures over HTTP, as a public repository serves its files. */
 export async function startFixtureSite(): Promise<{ urlOf(file: string): string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {
     const text = await readFile(fixturePath(request.url ?? ""), "utf8").catch(() => null);

@@ -14,30 +14,30 @@ import { fixturePackages } from "../support/fixture-packages.ts";
 const FOLDER = fileURLToPath(new URL("../fixtures/components/", import.meta.url));
 const ENDPOINT = "http://127.0.0.1/in/endpoint";
 
-/** One call of a component, and what must come out of it. What is not named is not looked at, except errors. */
+/** One call of a component and its expected result. Properties that are not set are not checked, except for errors. */
 export interface Step {
-  /** Default `run`. */
+  /** `run` by default. */
   call?: ComponentCall;
   event?: unknown;
-  /** Events after ordering and dedupe. */
+  /** The events after ordering and dedupe. */
   emits?: unknown[];
   metadata?: object[];
   dropped?: number;
   /** `$.service.db` afterwards. */
   db?: Record<string, unknown>;
   logs?: [level: string, message: string][];
-  /** Of the error it must end with; without this it must end well. */
+  /** The expected error; without it, the call must succeed. */
   error?: { code: string; message?: RegExp; stack?: RegExp };
 }
 
-/** One line of runtime.md, the fixture that stands for it, and what must come out. */
+/** One rule of docs/component-api.md, a fixture that uses it, and the expected result. */
 export interface Case {
-  /** What of runtime.md is shown, in a few words. */
-  line: string;
-  /** Below test/fixtures/components. */
+  /** The rule, in a few words. */
+  rule: string;
+  /** Path in test/fixtures/components. */
   file: string;
   configured?: Record<string, unknown>;
-  /** Held by what the component says of itself. */
+  /** Properties of the component's description. */
   described?: object;
   steps?: Step[];
 }
@@ -53,12 +53,12 @@ export interface Fixture {
 
 export const fixturePath = (file: string): string => join(FOLDER, file);
 
-/** A fixture as it is stored: bundled from its file, with what it imports. */
+/** Bundles a fixture with everything it imports. */
 export async function bundleFixture(file: string): Promise<ComponentBundle> {
   return bundleComponent(fromFile(fixturePath(file)), await fixturePackages());
 }
 
-/** A fixture as a source: bundled, described, configured, called with what it remembers. */
+/** Opens a fixture as a source: bundled, described and configured. Each call gets the state that the last one left. */
 export async function openFixture(
   sandboxes: Pick<Sandboxes, "describe" | "call">,
   file: string,
@@ -88,7 +88,7 @@ export async function openFixture(
   };
 }
 
-/** Opens the fixture of a case and holds it against what must come out. */
+/** Opens the fixture of a case and compares each step with its expected result. */
 export async function checkCase(
   sandboxes: Pick<Sandboxes, "describe" | "call">,
   { file, configured, described, steps = [] }: Case,

@@ -21,20 +21,23 @@ const EVERYTHING = {
   anyList: [1, "x", { y: null }],
 };
 
-const needsService = (prop: string, type: RegExp) => ({
+const unsupported = (prop: string, type: RegExp) => ({
   event: { use: prop },
-  error: { code: "ConfigurationError", message: new RegExp(`"${prop}" needs a service.*${type.source}`) },
+  error: {
+    code: "ConfigurationError",
+    message: new RegExp(`"${prop}" has the type ${type.source}, a service that Headwater does not provide`),
+  },
 });
 
 const CASES: Case[] = [
   {
-    line: "shorthand and every plain type, each also as a list",
+    rule: "shorthand, and every plain type, each also as a list",
     file: "props/shorthand.mjs",
     configured: EVERYTHING,
     steps: [{ emits: [EVERYTHING] }],
   },
   {
-    line: "keys of a prop; propDefinition, local keys first; options as a function are kept and not called",
+    rule: "keys of a prop; propDefinition, in which local keys win; options as a function are kept and not called",
     file: "props/local-keys.mjs",
     configured: { choice: "b" },
     described: {
@@ -60,17 +63,17 @@ const CASES: Case[] = [
     steps: [{ emits: [[null, 5, "always", "b", "undefined"]] }],
   },
   {
-    line: "$.interface.http: endpoint and endpointUrl in the code",
+    rule: "$.interface.http: endpoint and endpointUrl in the code",
     file: "props/http-endpoint.mjs",
     steps: [{ call: "activate", emits: [["http://127.0.0.1/in/endpoint", "http://127.0.0.1/in/endpoint"]] }],
   },
   {
-    line: "alert is display only",
+    rule: "alert is display only",
     file: "props/alert.mjs",
     steps: [{ emits: [["undefined", "undefined"]] }],
   },
   {
-    line: "props of services there are not: accepted, described, and refused only when they are used",
+    rule: "props of unsupported services: accepted and described; they fail only when they are used",
     file: "props/absent-services.mjs",
     described: {
       props: [
@@ -83,14 +86,14 @@ const CASES: Case[] = [
     },
     steps: [
       { event: { use: "nothing" }, emits: [["undefined", {}]] },
-      needsService("store", /data_store/),
-      needsService("files", /dir/),
-      needsService("query", /sql/),
-      needsService("hooked", /\$\.interface\.apphook/),
+      unsupported("store", /data_store/),
+      unsupported("files", /dir/),
+      unsupported("query", /sql/),
+      unsupported("hooked", /\$\.interface\.apphook/),
     ],
   },
   {
-    line: "app: methods whose this is the app, $auth from the request, the db where given; $.… of apps",
+    rule: "app: methods whose this is the app, $auth from the request, the db if declared; $.… of apps",
     file: "props/app-db.mjs",
     configured: { counter: { $auth: { step: 5 } }, base: "b1" },
     steps: [
@@ -99,7 +102,7 @@ const CASES: Case[] = [
     ],
   },
   {
-    line: "withLabel: the code reads {label, value}",
+    rule: "withLabel: the code receives {label, value}",
     file: "props/with-label.mjs",
     configured: {
       sheet: { label: "Sheet", value: "s1" },
@@ -109,7 +112,7 @@ const CASES: Case[] = [
     steps: [{ emits: [["Sheet", "s1", ["t1", "t2"], "p"]] }],
   },
   {
-    line: "withLabel, where the value came without a label",
+    rule: "withLabel, if the value has no label",
     file: "props/with-label.mjs",
     configured: { sheet: "s1" },
     steps: [{ emits: [["s1", "s1", null, null]] }],
@@ -119,11 +122,11 @@ const CASES: Case[] = [
 const BERLIN = { cron: "0 8 * * *", timezone: "Europe/Berlin" };
 const TIMERS: [what: string, file: string, configured: object | null, wanted: object][] = [
   ["its default", "props/timer-default.mjs", null, { intervalSeconds: 60 }],
-  ["its default, a cron with a zone", "props/timer-default-cron.mjs", null, BERLIN],
-  ["what is configured instead", "props/timer-default.mjs", BERLIN, BERLIN],
-  ["its static, whatever else", "props/timer-static.mjs", null, { intervalSeconds: 120 }],
-  ["intervalSeconds straight on the prop", "props/timer-old.mjs", null, { intervalSeconds: 180 }],
-  ["900 s where the code names none", "props/timer-none.mjs", null, { intervalSeconds: 900 }],
+  ["its default, a cron expression with a time zone", "props/timer-default-cron.mjs", null, BERLIN],
+  ["its configured value", "props/timer-default.mjs", BERLIN, BERLIN],
+  ["its static value", "props/timer-static.mjs", null, { intervalSeconds: 120 }],
+  ["intervalSeconds directly on the prop", "props/timer-old.mjs", null, { intervalSeconds: 180 }],
+  ["900 s if the code has none", "props/timer-none.mjs", null, { intervalSeconds: 900 }],
 ];
 
 describe("compatibility: props", function () {
@@ -146,7 +149,7 @@ describe("compatibility: props", function () {
     await new Promise(resolve => server.close(resolve));
   });
 
-  for (const one of CASES) it(`${one.line} (${one.file})`, () => checkCase(sandboxes, one));
+  for (const one of CASES) it(`${one.rule} (${one.file})`, () => checkCase(sandboxes, one));
 
   for (const [what, file, configured, wanted] of TIMERS) {
     it(`a timer is ${what} (${file})`, async () => {
@@ -162,12 +165,12 @@ describe("compatibility: props", function () {
     });
   }
 
-  it("a static timer is not to be configured otherwise (props/timer-static.mjs)", async () => {
+  it("a static timer can't be configured (props/timer-static.mjs)", async () => {
     const work = openFixture(sandboxes, "props/timer-static.mjs", { timer: { intervalSeconds: 60 } });
     expect((await rejection(work)).message).to.contain("fixed by the component");
   });
 
-  it("http_request sends what was filled in (props/http-request.mjs)", async () => {
+  it("http_request sends the configured request (props/http-request.mjs)", async () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/path`;
     const request = {
       method: "POST",
@@ -187,7 +190,7 @@ describe("compatibility: props", function () {
     expect(emits[0]?.event).to.deep.equal(wanted);
   });
 
-  it("secrets and credentials are never answered; a timer and an endpoint have their response shape", async () => {
+  it("secrets and credentials are never in responses; a timer and an endpoint have their response shape", async () => {
     const app = await openFixture(sandboxes, "props/local-keys.mjs", { choice: "b" });
     const values = { choice: "b", secret: "hush", ledger: { $auth: { token: "hush" } } };
     const shown = presentProps(app.description.props, values, { endpointUrl: null });

@@ -5,14 +5,14 @@ import { rejection } from "../components/rejection.ts";
 import { openTestSandboxes } from "../examples/open-example.ts";
 import { bundleFixture, fixturePath, openFixture } from "./fixture.ts";
 
-/** What can't be saved, and what its owner is told: where, in the author's own lines, and why. */
-const REFUSED: [what: string, file: string, said: RegExp][] = [
+/** Components that can't be saved. The message names the location in the author's own file, and the reason. */
+const REJECTED: [what: string, file: string, message: RegExp][] = [
   ["a syntax error", "broken/syntax.mjs", /: line 4, column 3: /],
   ["a syntax error in TypeScript", "broken/syntax.ts", /: line 1, column 23: /],
   ["a syntax error in an imported file", "broken/imports-broken.mjs", /: syntax\.mjs: line 4, column 3: /],
-  ["no default export", "broken/no-default.mjs", /: no-default\.mjs has no default export/],
+  ["a missing default export", "broken/no-default.mjs", /: no-default\.mjs has no default export/],
   [
-    "a relative file that is not there",
+    "a relative file that does not exist",
     "broken/relative.mjs",
     /"\.\.\/nowhere\.app\.mjs": nothing was found .*\(relative\.mjs, line 2, column 17\)$/,
   ],
@@ -27,9 +27,9 @@ const REFUSED: [what: string, file: string, said: RegExp][] = [
     /"\/etc\/passwd": only relative files.* \(absolute\.js, line 2, column 19\)$/,
   ],
   [
-    "a package that there is not",
+    "a package that does not exist",
     "broken/package.mjs",
-    /"no-such-package-of-ours@1\.2\.3" \(package\.mjs, line 1, column 15\) can't be resolved: there is no such package$/,
+    /"no-such-package-of-ours@1\.2\.3" \(package\.mjs, line 1, column 15\) can't be resolved: the package does not exist$/,
   ],
 ];
 
@@ -42,34 +42,34 @@ describe("compatibility: saving", function () {
   });
   after(() => sandboxes?.close());
 
-  for (const [what, file, said] of REFUSED) {
-    it(`refuses ${what}, with line and column (${file})`, async () => {
+  for (const [what, file, message] of REJECTED) {
+    it(`rejects ${what}, with line and column (${file})`, async () => {
       const error = await rejection(bundleFixture(file));
       expect(error.code).to.equal("invalid");
       expect(error.fields.map(field => field.path)).to.deep.equal([fixturePath(file)]);
-      expect(error.message).to.match(said);
+      expect(error.message).to.match(message);
     });
   }
 
-  it("refuses what throws when it is loaded, with its message (broken/throws.mjs)", async () => {
+  it("rejects code that throws when it is evaluated, with its message (broken/throws.mjs)", async () => {
     const error = await rejection(openFixture(sandboxes, "broken/throws.mjs"));
     expect(error.message).to.contain("at load: TIDE_KEY is not set");
   });
 
-  it("makes the same bundle of the same code and pins", async () => {
+  it("creates the same bundle from the same code and versions", async () => {
     for (const file of ["tidewatch/sources/new-reading/new-reading.mjs", "shape/npm-versions.mjs"]) {
       const [first, again] = [await bundleFixture(file), await bundleFixture(file)];
       expect(again).to.deep.equal(first);
     }
   });
 
-  it("pins the packages it found, by what the import says", async () => {
+  it("pins the versions of packages, by the text of the import", async () => {
     const { packages } = await bundleFixture("shape/npm-versions.mjs");
     expect(packages).to.deep.include({ "ms@2.1.2": "2.1.2", "ms@^2.1": "2.1.3" });
     expect(packages["lodash.get"]).to.match(/^4\./);
   });
 
-  it("maps the component's own files, and no package's", async () => {
+  it("includes the component's own files in the source map, and no packages", async () => {
     const { code } = await bundleFixture("tidewatch/sources/high-tide/high-tide.mjs");
     expect(mapOf(code).sources).to.have.members([
       "high-tide.mjs",

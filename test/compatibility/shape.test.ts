@@ -7,7 +7,7 @@ import { reading, startTideApi, type TideApi } from "./tide-api.ts";
 
 const CASES: Case[] = [
   {
-    line: "sampleEmit, additionalProps, description and unknown keys do not fail",
+    rule: "sampleEmit, additionalProps, description and unknown keys do not fail",
     file: "shape/everything.mjs",
     configured: { level: "high" },
     described: {
@@ -27,13 +27,13 @@ const CASES: Case[] = [
     steps: [{ emits: [] }],
   },
   {
-    line: "run may be absent: the trigger's event itself is emitted",
+    rule: "without run, the trigger's event itself is emitted",
     file: "shape/no-run.mjs",
     described: { hasRun: false },
     steps: [{ event: { method: "GET" }, emits: [{ method: "GET" }] }],
   },
   {
-    line: "this is one flat object: values, bound methods, $emit; new for each call",
+    rule: "this is one flat object: values, bound methods, $emit; new for each call",
     file: "shape/flat-this.mjs",
     configured: { word: "ho" },
     steps: [
@@ -42,7 +42,7 @@ const CASES: Case[] = [
     ],
   },
   {
-    line: "hooks are borrowed with bind, or spread from another object; $emit works in them",
+    rule: "hooks can be borrowed with bind or spread from another object; $emit works in them",
     file: "shape/borrowed-hooks.mjs",
     configured: { who: "tide" },
     described: { hooks: ["deploy", "activate", "deactivate"], hasRun: false },
@@ -53,12 +53,12 @@ const CASES: Case[] = [
     ],
   },
   {
-    line: "relative imports: without extension, a folder, JSON, .js for .ts, namespace, CommonJS, at run time",
+    rule: "relative imports: without extension, a folder, JSON, .js for .ts, a namespace, CommonJS, at run time",
     file: "shape/imports.mjs",
     steps: [{ emits: [["extensionless", "extensionless", 2, "typed", 1, 2, 3, "Bern", "late"]] }],
   },
   {
-    line: "empty keys count as absent, also a prop that takes an inherited one away",
+    rule: "empty keys count as absent; an empty prop removes an inherited one",
     file: "shape/empty-keys.mjs",
     configured: { kept: "k" },
     described: {
@@ -68,27 +68,27 @@ const CASES: Case[] = [
     steps: [{ emits: [["k", "undefined"]] }],
   },
   {
-    line: "CommonJS and ES module syntax in one file, __dirname",
+    rule: "CommonJS and ES module syntax in one file, __dirname",
     file: "shape/mixed.js",
     steps: [{ emits: [["mixed", 32, "/"]] }],
   },
   {
-    line: "import attributes, await at the top level, imports in a circle",
+    rule: "import attributes, top-level await, circular imports",
     file: "shape/modern.mjs",
     steps: [{ emits: [["Bern", "ready", "there and back"]] }],
   },
   {
-    line: "TypeScript that is more than types: namespaces, parameter properties, abstract classes, satisfies",
+    rule: "TypeScript beyond types: namespaces, parameter properties, abstract classes, satisfies",
     file: "shape/full-typescript.ts",
     steps: [{ emits: [[3, 2]] }],
   },
   {
-    line: "npm packages without a package.json, with a version in the specifier",
+    rule: "npm packages without a package.json, with a version in the specifier",
     file: "shape/npm-versions.mjs",
     steps: [{ event: { a: { b: 5 } }, emits: [[5, 7_200_000, "2.1.2", "2.1.3"]] }],
   },
   {
-    line: "CommonJS: module.exports, require, an npm package, bind, intervalSeconds on the prop",
+    rule: "CommonJS: module.exports, require, an npm package, bind, intervalSeconds on the prop",
     file: "harbor/sources/new-ship.js",
     configured: { berth: 4, harbor: { $auth: { api_key: "k" } } },
     described: {
@@ -110,7 +110,7 @@ const CASES: Case[] = [
     ],
   },
   {
-    line: "CommonJS may require an app that is an ES module",
+    rule: "CommonJS can require an app that is an ES module",
     file: "harbor/sources/requires-esm.js",
     configured: { channel: "9", beacon: { $auth: { name: "sea" } } },
     described: {
@@ -122,7 +122,7 @@ const CASES: Case[] = [
     steps: [{ emits: ["hello sea on 9"] }],
   },
   {
-    line: "TypeScript: @pipedream/types, enums, type imports, files without extension",
+    rule: "TypeScript: @pipedream/types, enums, type imports, files without extension",
     file: "lighthouse/sources/new-signal/new-signal.ts",
     configured: { color: "red", lighthouse: { $auth: { token: "t" } } },
     described: {
@@ -152,7 +152,7 @@ describe("compatibility: shape", function () {
     await tide?.close();
   });
 
-  for (const one of CASES) it(`${one.line} (${one.file})`, () => checkCase(sandboxes, one));
+  for (const one of CASES) it(`${one.rule} (${one.file})`, () => checkCase(sandboxes, one));
 
   it("Node built-ins: files below /tmp are private, the environment is empty (shape/built-ins.mjs)", async () => {
     const { call } = await openFixture(sandboxes, "shape/built-ins.mjs");
@@ -177,16 +177,16 @@ describe("compatibility: shape", function () {
     });
   });
 
-  const refused: [string, string, string, RegExp][] = [
+  const rejected: [string, string, string, RegExp][] = [
     ["an action", "shape/action.mjs", "type", /source/],
     ["a component without a name", "shape/nameless.mjs", "name", /required/],
     ["a component without a version", "shape/versionless.mjs", "version", /required/],
   ];
-  for (const [what, file, path, said] of refused) {
-    it(`${what} is refused (${file})`, async () => {
+  for (const [what, file, path, message] of rejected) {
+    it(`${what} is rejected (${file})`, async () => {
       const error = await rejection(openFixture(sandboxes, file));
       expect(error.fields[0]).to.include({ in: "component", path });
-      expect(error.message).to.match(said);
+      expect(error.message).to.match(message);
     });
   }
 
@@ -198,7 +198,7 @@ describe("compatibility: shape", function () {
         tidewatch: { $auth: { ...tide.auth, oauth_access_token: token } },
       });
 
-    it("backfills in deploy, then emits what is new, once", async () => {
+    it("backfills in deploy, then emits each new reading once", async () => {
       tide.readings = [4, 3, 2, 1].map(reading);
       const { call, bundle, description } = await open();
       expect(bundle.modules).to.deep.equal([
@@ -219,11 +219,11 @@ describe("compatibility: shape", function () {
       const { emits, memory } = await call("run", { timestamp: 1, interval_seconds: 900 });
       expect(emits.map(({ event }) => event)).to.deep.equal([{ id: "r5", level: 5 }]);
       expect(memory).to.deep.equal({ lastDate: Date.UTC(2024, 0, 5) });
-      // Parameters that are undefined are left out by the platform's axios.
+      // The platform's axios leaves out parameters that are undefined.
       expect(tide.requests.at(-1)).to.equal("GET /readings?station=pier&page=1&per_page=2");
     });
 
-    it("fails with the error of axios where its token is refused", async () => {
+    it("fails with the error of axios if its token is rejected", async () => {
       const { error } = await (await open("wrong")).call("run", {});
       expect(error?.code).to.match(/^AxiosError.* 401/);
       expect(error?.message).to.contain("no token");

@@ -11,13 +11,13 @@ interface Reading {
   taken_at: string;
 }
 
-/** The service that the `tidewatch` components speak with: readings newest first, two a page, and webhooks. */
+/** The API that the `tidewatch` components use: readings, newest first and two a page, and webhooks. */
 export interface TideApi {
   auth: { api_url: string; oauth_access_token: string };
   readings: Reading[];
   /** `METHOD path`, in order. */
   requests: string[];
-  /** Addresses of the hooks there are, by id. */
+  /** Addresses of the registered hooks, by id. */
   hooks: Map<string, string>;
   sign(body: string): string;
   close(): Promise<void>;
@@ -35,22 +35,22 @@ export async function startTideApi(): Promise<TideApi> {
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? "/", "http://tide");
     requests.push(`${request.method} ${url.pathname}${url.search}`);
-    const answer = (status: number, body?: object) =>
+    const respond = (status: number, body?: object) =>
       response.writeHead(status, { "content-type": "application/json" }).end(body && JSON.stringify(body));
-    if (request.headers.authorization !== `Bearer ${TOKEN}`) return answer(401, { error: "no token" });
+    if (request.headers.authorization !== `Bearer ${TOKEN}`) return respond(401, { error: "no token" });
     if (request.method === "POST") {
       const chunks = await request.toArray();
       const id = `h${hooks.size + 1}`;
       hooks.set(id, JSON.parse(Buffer.concat(chunks).toString()).url);
-      return answer(201, { id, secret: SECRET });
+      return respond(201, { id, secret: SECRET });
     }
     if (request.method === "DELETE") {
       hooks.delete(url.pathname.split("/").pop() ?? "");
-      return answer(204);
+      return respond(204);
     }
     const from = (Number(url.searchParams.get("page")) - 1) * 2;
     const items = api.readings.slice(from, from + 2);
-    answer(200, { items, has_more: api.readings.length > from + 2 });
+    respond(200, { items, has_more: api.readings.length > from + 2 });
   });
   await new Promise<void>(resolve => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

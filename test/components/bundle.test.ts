@@ -13,21 +13,21 @@ const bundle = (code: string) => bundleComponent(fromCode(code), { cacheDir: tmp
 const component = `export default { name: "x", version: "1" };`;
 
 describe("bundling a component", () => {
-  it("gives the component as default export, from ESM", async () => {
+  it("exports the component as default, from ESM", async () => {
     const { code } = await bundle(
       `import { createHash } from "crypto"; export default { name: "x", createHash };`,
     );
     expect((await importBundle(code)).createHash).to.equal(createHash);
   });
 
-  it("gives the component as default export, from CommonJS", async () => {
+  it("exports the component as default, from CommonJS", async () => {
     const { code } = await bundle(
       `const { createHash } = require("node:crypto"); module.exports = { name: "x", createHash };`,
     );
     expect((await importBundle(code)).createHash).to.equal(createHash);
   });
 
-  it("gives the component as default export, from TypeScript with its type imports dropped", async () => {
+  it("exports the component as default, from TypeScript without its type imports", async () => {
     const { code } = await bundle(
       `import type { A } from "./nowhere"; enum E { A = 1 } export default { name: "x" as string, e: E.A satisfies number };`,
     );
@@ -41,7 +41,7 @@ describe("bundling a component", () => {
     expect(await importBundle(code)).to.deep.equal({ name: "compiled" });
   });
 
-  it("keeps names that the bundle's own beginning uses", async () => {
+  it("leaves names alone that the bundle's own banner uses", async () => {
     const { code } = await bundle(
       `import { createRequire } from "module"; const require = createRequire("/x.js"); const __dirname = "mine";
        export default { name: __dirname, sep: require("path").sep };`,
@@ -49,7 +49,7 @@ describe("bundling a component", () => {
     expect(await importBundle(code)).to.deep.equal({ name: "mine", sep: "/" });
   });
 
-  it("names the code by its SHA-256 and lists its one file", async () => {
+  it("returns the SHA-256 of the code and lists its only file", async () => {
     const { hash, modules, packages, source } = await bundle(component);
     expect(hash).to.equal(createHash("sha256").update(component).digest("hex"));
     expect({ modules, packages, source }).to.deep.equal({
@@ -59,22 +59,22 @@ describe("bundling a component", () => {
     });
   });
 
-  it("maps back to the component's own lines", async () => {
+  it("has a source map to the component's own lines", async () => {
     const { code } = await bundle(
       `// one\n// two\nexport default {\n  run() {\n    throw new Error("boom");\n  },\n};\n`,
     );
     expect(originOf(code, "new Error")).to.deep.equal({ file: "component.js", line: 5 });
   });
 
-  it("maps TypeScript back to its own lines", async () => {
+  it("has a source map to the lines of TypeScript code", async () => {
     const { code } = await bundle(
       `interface A {\n  a: string;\n}\nexport default {\n  run(a: A) {\n    throw new Error(a.a);\n  },\n};`,
     );
     expect(originOf(code, "new Error")).to.deep.equal({ file: "component.js", line: 6 });
   });
 
-  describe("refuses, naming component_code:", () => {
-    const refused: [string, string, RegExp][] = [
+  describe("rejects, and names component_code:", () => {
+    const rejected: [string, string, RegExp][] = [
       ["a syntax error, with line and column", "export default {\n  a: 1,,\n};", /line 2, column 8/],
       ["a syntax error in TypeScript", "const a: number = ;\nexport default {};", /line 1, column 19/],
       ["code without a default export", "export const a = 1;", /no default export/],
@@ -83,16 +83,20 @@ describe("bundling a component", () => {
       ["a file: URL", `import a from "file:///etc/passwd"; ${component}`, /"file:/],
       ["a data: URL", `import a from "data:text/javascript,1"; ${component}`, /"data:/],
       ["an http: URL", `import a from "https://example.com/a.js"; ${component}`, /"https:/],
-      ["an import map name", `import a from "#a"; ${component}`, /"#a"/],
+      ["a name of an import map", `import a from "#a"; ${component}`, /"#a"/],
       ["a required absolute path", `require("/etc/passwd"); module.exports = {};`, /"\/etc\/passwd"/],
-      ["a git address as version", `import a from "axios@github:a/b"; ${component}`, /"axios@github/],
-      ["a file as version", `import a from "axios@x.tgz"; ${component}`, /"axios@x\.tgz"/],
+      ["a git address as the version", `import a from "axios@github:a/b"; ${component}`, /"axios@github/],
+      ["a file as the version", `import a from "axios@x.tgz"; ${component}`, /"axios@x\.tgz"/],
       ["an option of npm", `import a from "--registry"; ${component}`, /"--registry"/],
       ["a path out of a package", `import a from "axios/../../x"; ${component}`, /plain path/],
-      ["a built-in there is not", `import a from "node:nothing"; ${component}`, /no such built-in/],
+      [
+        "a built-in module that does not exist",
+        `import a from "node:nothing"; ${component}`,
+        /no such built-in/,
+      ],
       ["more than 1 MB", `/*${"x".repeat(1024 * 1024)}*/${component}`, /exceeds 1 MB/],
     ];
-    for (const [what, code, message] of refused) {
+    for (const [what, code, message] of rejected) {
       it(what, async () => {
         const error = await rejection(bundle(code));
         expect(error.code).to.equal("invalid");
@@ -106,7 +110,7 @@ describe("bundling a component", () => {
     }
   });
 
-  describe("reads no file of ours:", () => {
+  describe("reads no file of the server:", () => {
     const patterns = [
       "export default { a: x => import('./' + x + '.ts') };",
       "export default { a: x => import(`../src/components/$" + "{x}.ts`) };",
@@ -118,13 +122,13 @@ describe("bundling a component", () => {
       "enum E { A = './', B = A + '../' } export default { a: (x: string) => import(E.B + x), b: x => require(E.A + x) };",
     ];
     for (const pattern of patterns) {
-      it(`by a pattern of names: ${pattern}`, async () => {
+      it(`through a file pattern: ${pattern}`, async () => {
         const { code } = await bundle(pattern);
         expect(mapOf(code).sources).to.deep.equal(["component.js"]);
       });
     }
 
-    it("by a source map comment", async () => {
+    it("through a source map comment", async () => {
       const lines = [
         `${component}`,
         "//# sourceMappingURL=file:///etc/hostname",
@@ -136,7 +140,7 @@ describe("bundling a component", () => {
       }
     });
 
-    it("by a source map inside the code", async () => {
+    it("through an inline source map", async () => {
       const map = { version: 3, sources: ["file:///etc/hostname"], mappings: "AAAA" };
       const inline = Buffer.from(JSON.stringify(map)).toString("base64");
       const { code } = await bundle(
@@ -156,7 +160,7 @@ describe("bundling a component", () => {
     expect(await importBundle(code)).to.deep.include({ own: 3, method: "x1" });
   });
 
-  it("keeps what an import computed at run time means", async () => {
+  it("keeps the meaning of computed imports", async () => {
     const { code } = await bundle(
       `export default { load: x => import("node:" + x), asked: y => require("node:" + y) };`,
     );
@@ -168,7 +172,7 @@ describe("bundling a component", () => {
     expect(asked("crypto").createHash).to.equal(createHash);
   });
 
-  it("survives code that ends its parser, and so do the bundles beside it", async function () {
+  it("survives code that crashes esbuild, without affecting other bundles", async function () {
     this.timeout(60_000);
     const script = fileURLToPath(new URL("nested-code.ts", import.meta.url));
     const { stdout } = await promisify(execFile)(process.execPath, ["--import", "tsx", script]);

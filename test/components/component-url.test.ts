@@ -12,7 +12,7 @@ const SOURCE = `import acme from "../../acme.app.mjs";
 export default { name: "Fetched", version: "0.0.1", key: "acme-fetched", props: { acme, http: "$.interface.http",
   city: { propDefinition: [acme, "city"] } }, run() { this.$emit(this.city); } };\n`;
 
-describe("a component by its address", function () {
+describe("a component from component_url", function () {
   this.timeout(30_000);
   let system: System;
   let server: Server;
@@ -27,7 +27,7 @@ describe("a component by its address", function () {
     });
     await new Promise<void>(resolve => server.listen(0, "127.0.0.1", resolve));
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    // ::1 is left out: it stands for every address that is not allowed.
+    // ::1 is not included: the tests use it as an address that is not allowed.
     system = await startSystem({ EGRESS_ALLOW: "127.0.0.1/32" }, { workers: false });
     api = await system.user();
   });
@@ -44,7 +44,7 @@ describe("a component by its address", function () {
   const save = (body: Record<string, unknown>, path = "/components") =>
     api.request<{ data: Record<string, string> } & Problem>("POST", path, { body });
 
-  async function refusal(component_url: string): Promise<string> {
+  async function rejectionOf(component_url: string): Promise<string> {
     const before = await Components(system.web.mongo).countDocuments();
     for (const path of ["/components", "/sources"]) {
       const { status, body } = await save({ component_url }, path);
@@ -55,24 +55,24 @@ describe("a component by its address", function () {
     return (await save({ component_url })).body.detail;
   }
 
-  it("is what was fetched, stored and hashed with all it imports", async () => {
+  it("is stored as fetched, with a hash of all files it imports", async () => {
     const { body } = await save({ component_url: origin + ENTRY });
     expect(body.data).to.include({ code: SOURCE, component_url: origin + ENTRY, key: "acme-fetched" });
     const imported = `\0../../acme.app.mjs\0${Buffer.byteLength(APP)}\0${APP}`;
     expect(body.data.code_hash).to.equal(createHash("sha256").update(SOURCE).update(imported).digest("hex"));
   });
 
-  it("is the same while what it leads to is, and another when an imported file changes", async () => {
+  it("is the same component while its files are the same, and a new one if an imported file changes", async () => {
     const ids = async () => (await save({ component_url: origin + ENTRY })).body.data.id;
     const [first, again] = [await ids(), await ids()];
     expect(again).to.equal(first);
     files["/components/acme/acme.app.mjs"] = `${APP}// changed\n`;
     expect(await ids()).not.to.equal(first);
     files["/components/acme/acme.app.mjs"] = APP;
-    expect(await ids(), "as before").to.equal(first);
+    expect(await ids(), "the first component again").to.equal(first);
   });
 
-  it("makes a source, whose address it keeps beside a code that wins", async () => {
+  it("can be the code of a source; component_code takes precedence, and the address is kept", async () => {
     const fetched = await save(
       { component_url: origin + ENTRY, configured_props: { city: "Bern" } },
       "/sources",
@@ -80,15 +80,15 @@ describe("a component by its address", function () {
     expect(fetched.status).to.equal(201);
     expect(fetched.body.data.name).to.equal("fetched");
     const component_code = 'export default { name: "Given", version: "0.0.1" };';
-    const both = await save({ component_code, component_url: `${origin}/nobody-asks.mjs` });
+    const both = await save({ component_code, component_url: `${origin}/not-fetched.mjs` });
     expect(both.body.data).to.include({
       name: "Given",
       code: component_code,
-      component_url: `${origin}/nobody-asks.mjs`,
+      component_url: `${origin}/not-fetched.mjs`,
     });
   });
 
-  it("is refused by name where nothing, no code, too much or something broken is", async () => {
+  it("is rejected if the address has no file, no code, too much code or broken code", async () => {
     files["/gone.mjs"] = response => void response.writeHead(410).end();
     files["/failing.mjs"] = response => void response.writeHead(500).end("export default {}");
     files["/teapot.mjs"] = response => void response.writeHead(204).end();
@@ -109,11 +109,11 @@ describe("a component by its address", function () {
     files["/lonely.mjs"] = 'import "./nowhere.mjs"; export default {};';
     files["/up.mjs"] = 'import "../../../../etc/passwd"; export default {};';
     files["/other-host.mjs"] = 'import "https://example.org/x.mjs"; export default {};';
-    const refused: [string, RegExp][] = [
+    const rejected: [string, RegExp][] = [
       ["/absent.mjs", /nothing was found/],
       ["/gone.mjs", /nothing was found/],
-      ["/failing.mjs", /answered 500/],
-      ["/teapot.mjs", /answered 204/],
+      ["/failing.mjs", /responded with status 500/],
+      ["/teapot.mjs", /responded with status 204/],
       ["/page.mjs", /is a web page/],
       ["/large.mjs", /exceeds 1 MB/],
       ["/endless.mjs", /exceeds 1 MB/],
@@ -123,12 +123,12 @@ describe("a component by its address", function () {
       ["/up.mjs", /passwd/],
       ["/other-host.mjs", /https:\/\/example\.org\/x\.mjs/],
     ];
-    for (const [path, said] of refused) expect(await refusal(origin + path)).to.match(said);
+    for (const [path, message] of rejected) expect(await rejectionOf(origin + path)).to.match(message);
     const none = await save({ component_url: `${origin}/no-component.mjs` });
     expect(none.status).to.equal(400);
   });
 
-  it("is never fetched from where it must not: private addresses, our stores, other protocols, redirects there", async () => {
+  it("is never fetched from private addresses, the platform's stores or other protocols, nor through redirects to these", async () => {
     const redirects: Record<string, string> = {
       "/to-v6.mjs": `http://[::1]:${new URL(origin).port}${ENTRY}`,
       "/to-store.mjs": "http://127.0.0.1:6390/",
@@ -151,11 +151,11 @@ describe("a component by its address", function () {
       "http://user:word@127.0.0.1/x.mjs",
       ...Object.keys(redirects).map(path => origin + path),
     ]) {
-      expect(await refusal(url), url).not.to.match(/name: "Fetched"|word@/);
+      expect(await rejectionOf(url), url).not.to.match(/name: "Fetched"|word@/);
     }
   });
 
-  it("of a file's page on GitHub is the file's", () => {
+  it("is fetched as the raw file if the address is GitHub's page of a file", () => {
     const raw: [string, string][] = [
       ["https://github.com/o/r/blob/main/a/b.mjs", "https://raw.githubusercontent.com/o/r/main/a/b.mjs"],
       ["https://github.com/o/r/raw/v1.2/b.mjs", "https://raw.githubusercontent.com/o/r/v1.2/b.mjs"],

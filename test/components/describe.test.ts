@@ -8,7 +8,7 @@ import type { Sandboxes } from "../../src/sandbox/host.ts";
 import { openTestSandboxes } from "../examples/open-example.ts";
 import { rejection } from "./rejection.ts";
 
-describe("describing a component when it is saved", function () {
+describe("describing a component", function () {
   this.timeout(60_000);
   let sandboxes: Sandboxes;
 
@@ -24,7 +24,7 @@ describe("describing a component when it is saved", function () {
   };
   const withProps = (props: string) => `export default { name: "x", version: "1", props: ${props} };`;
 
-  it("tells name, key, version, hooks and props in the order of the code", async () => {
+  it("returns name, key, version, hooks, and props in the order of the code", async () => {
     const found = await describeCode(`
       const app = { type: "app", app: "acme", propDefinitions: { repo: { type: "string", label: "Repo" } } };
       export default {
@@ -54,7 +54,7 @@ describe("describing a component when it is saved", function () {
     expect(found.usesRespond).to.equal(false);
   });
 
-  it("takes every documented type of prop", async () => {
+  it("accepts every documented type of props", async () => {
     const plain = ["string", "integer", "boolean", "object", "any"];
     const types = [
       ...plain,
@@ -93,26 +93,26 @@ describe("describing a component when it is saved", function () {
     });
   }
 
-  const refused: [string, string, string][] = [
+  const rejected: [string, string, string][] = [
     ["an action", `export default { name: "x", version: "1", type: "action" };`, "type"],
-    ["no name", `export default { version: "1" };`, "name"],
+    ["a missing name", `export default { version: "1" };`, "name"],
     ["a blank name", `export default { name: " ", version: "1" };`, "name"],
-    ["no version", `export default { name: "x" };`, "version"],
+    ["a missing version", `export default { name: "x" };`, "version"],
     ["a key that looks like an id", `export default { name: "x", version: "1", key: "sc_1" };`, "key"],
-    ["a key with a blank", `export default { name: "x", version: "1", key: "a b" };`, "key"],
-    ["an unknown type of prop", withProps(`{ a: "text" }`), "props.a.type"],
+    ["a key with a space", `export default { name: "x", version: "1", key: "a b" };`, "key"],
+    ["an unknown type of props", withProps(`{ a: "text" }`), "props.a.type"],
     ["an unknown interface", withProps(`{ a: "$.interface.queue" }`), "props.a.type"],
-    ["a reserved name of a prop", withProps(`{ $emit: "string" }`), "props.$emit"],
+    ["a reserved prop name", withProps(`{ $emit: "string" }`), "props.$emit"],
     [
-      "a timer that never comes",
+      "a timer that is never due",
       withProps(`{ t: { type: "$.interface.timer", default: { cron: "0 0 30 2 *" } } }`),
       "props.t.default",
     ],
     ["two timers", withProps(`{ t: "$.interface.timer", u: "$.interface.timer" }`), "props.u"],
-    ["code that throws when it is loaded", `throw new Error("at once");`, "code"],
+    ["code that throws when it is evaluated", `throw new Error("at once");`, "code"],
   ];
-  for (const [what, code, path] of refused) {
-    it(`refuses ${what}, naming ${path}`, async () => {
+  for (const [what, code, path] of rejected) {
+    it(`rejects ${what} and names ${path}`, async () => {
       const error = await rejection(
         describeCode(code.includes("throw") ? `${code} export default {};` : code),
       );
@@ -121,7 +121,7 @@ describe("describing a component when it is saved", function () {
     });
   }
 
-  it("says where in its own code a component throws while it is loaded", async () => {
+  it("includes the location in the component's own code if the code throws when it is evaluated", async () => {
     const source = `const limits = { most: 1 };\nexport default { name: "x", version: limits.least.toString() };`;
     const error = await rejection(describeCode(source));
     expect(error.fields[0]?.message).to.match(/Cannot read.*\(at .*component\.\w+:2:\d+\)/);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** The default export of a bundle, loaded by Node from a folder with nothing else in it. */
+/** Returns the default export of a bundle, imported by Node from an otherwise empty folder. */
 export async function importBundle(code: string): Promise<Record<string, unknown>> {
   const folder = await mkdtemp(join(tmpdir(), "headwater-bundle-"));
   try {
@@ -16,13 +16,13 @@ export async function importBundle(code: string): Promise<Record<string, unknown
   }
 }
 
-/** The inline source map of a bundle. */
+/** Returns the inline source map of a bundle. */
 export function mapOf(code: string): { sources: string[]; mappings: string; [key: string]: unknown } {
   const encoded = code.trimEnd().split("base64,").pop() ?? "";
   return JSON.parse(Buffer.from(encoded, "base64").toString());
 }
 
-/** Where the first line holding `text` comes from: file and line, from 1. */
+/** Returns the original file and line, counted from 1, of the first line that contains `text`. */
 export function originOf(code: string, text: string): { file: string; line: number } | null {
   const row = code.split("\n").findIndex(line => line.includes(text));
   const column = code.split("\n")[row]?.indexOf(text) ?? -1;

@@ -46,20 +46,20 @@ const SHARED: [string, string, Record<string, unknown>][] = [
     "components/acme/sources/new/new.mjs",
     { name: "new", app: { slug: "acme" }, inner: "acme!", event: { id: 1 } },
   ],
-  ["TypeScript files without their endings", "components/acme/typed.ts", { name: "typed", two: 2 }],
+  ["TypeScript files without their extensions", "components/acme/typed.ts", { name: "typed", two: 2 }],
 ];
 
-const REFUSED: [string, string, RegExp][] = [
+const REJECTED: [string, string, RegExp][] = [
   [
-    "a file that is not there",
+    "an import of a file that does not exist",
     "lonely.mjs",
     /lonely\.mjs imports "\.\/nowhere\.mjs": nothing was found at .*nowhere\.mjs/,
   ],
-  ["an entry that is not there", "absent.mjs", /nothing was found at .*absent\.mjs/],
-  ["a syntax error in an imported file, by its name", "broken.mjs", /broken-part\.mjs: line 2, column 9/],
+  ["an entry file that does not exist", "absent.mjs", /nothing was found at .*absent\.mjs/],
+  ["a syntax error in an imported file, with its name", "broken.mjs", /broken-part\.mjs: line 2, column 9/],
   ["more than 64 files", "chain-0.mjs", /more than 64 files/],
   ["a file over 1 MB", "large.mjs", /exceeds 1 MB/],
-  ["more than 5 MB in all", "parts.mjs", /exceed 5 MB/],
+  ["more than 5 MB in total", "parts.mjs", /exceed 5 MB/],
 ];
 
 const cacheDir = tmpdir();
@@ -78,24 +78,24 @@ describe("a component from local files", () => {
   after(() => rm(folder, { recursive: true, force: true }));
 
   for (const [what, path, expected] of SHARED) {
-    it(`takes ${what}`, async () => {
+    it(`accepts ${what}`, async () => {
       expect(await importBundle((await bundle(path)).code)).to.deep.equal(expected);
     });
   }
 
-  it("names its files relative to the entry, in lists and in stacks", async () => {
+  it("has files named relative to the entry, in lists and stacks", async () => {
     const { modules } = await bundle("components/acme/sources/new/new.mjs");
     expect(modules).to.deep.equal(["new.mjs", "../../acme.app.mjs", "inner/index.mjs", "test-event.json"]);
     const { code } = await bundle("components/acme/fails.mjs");
     expect(originOf(code, "new Error")).to.deep.equal({ file: "fails.mjs", line: 3 });
   });
 
-  it("may import in a circle", async () => {
+  it("can have circular imports", async () => {
     const { code } = await bundle("circle.mjs");
     expect((await importBundle(code)).b).to.be.a("function");
   });
 
-  it("has one hash for the same files elsewhere, and another when one of them changes", async () => {
+  it("has the same hash if its files are in another place, and a different one if a file changes", async () => {
     const one = await bundle("components/acme/typed.ts");
     await mkdir(join(folder, "copy"));
     for (const name of ["typed.ts", "typed.app.ts", "twice.ts"]) {
@@ -106,8 +106,8 @@ describe("a component from local files", () => {
     expect((await bundle("copy/typed.ts")).hash).not.to.equal(one.hash);
   });
 
-  for (const [what, path, message] of REFUSED) {
-    it(`refuses ${what}`, async () => {
+  for (const [what, path, message] of REJECTED) {
+    it(`rejects ${what}`, async () => {
       const error = await rejection(bundle(path));
       expect(error.code).to.equal("invalid");
       expect(error.message).to.match(message);
@@ -120,7 +120,7 @@ describe("a component from component_url", () => {
   let other: Server;
   let origin: string;
   let egress: Egress;
-  const asked: string[] = [];
+  const requested: string[] = [];
   const bundle = (path: string) => bundleComponent(fromUrl(`${origin}/${path}`, egress), { cacheDir });
 
   const listen = async (made: Server) => {
@@ -151,7 +151,7 @@ describe("a component from component_url", () => {
     };
     server = createServer((request, response) => {
       const path = (request.url ?? "/").slice(1);
-      asked.push(path);
+      requested.push(path);
       const found = special[path];
       if (found) return response.writeHead(found.status, found.headers).end(found.body);
       const text = TREE[path];
@@ -170,34 +170,34 @@ describe("a component from component_url", () => {
   });
 
   for (const [what, path, expected] of SHARED) {
-    it(`takes ${what}`, async () => {
+    it(`accepts ${what}`, async () => {
       expect(await importBundle((await bundle(path)).code)).to.deep.equal(expected);
     });
   }
 
-  it("fetches each file once", async () => {
-    asked.length = 0;
+  it("is fetched with one request for each file", async () => {
+    requested.length = 0;
     await bundle("components/acme/sources/new/new.mjs");
-    const found = asked.filter(path => path in TREE);
+    const found = requested.filter(path => path in TREE);
     expect(found).to.have.length(new Set(found).size);
   });
 
-  it("follows a redirect, and imports relative to where it led", async () => {
+  it("is fetched through redirects, and its imports are relative to the final address", async () => {
     expect(await importBundle((await bundle("moved.mjs")).code)).to.deep.equal({ name: "typed", two: 2 });
     expect(await importBundle((await bundle("away.mjs")).code)).to.deep.equal({ name: "elsewhere" });
   });
 
-  const refused: [string, string, RegExp][] = [
-    ...REFUSED,
-    ["an import that leads to another site", "leaver.mjs", /away\.mjs leads to another site/],
-    ["redirects in a circle", "loop.mjs", /loop\.mjs redirects more than 3 times/],
+  const rejected: [string, string, RegExp][] = [
+    ...REJECTED,
+    ["an import that leads to a different site", "leaver.mjs", /away\.mjs leads to a different site/],
+    ["circular redirects", "loop.mjs", /loop\.mjs redirects more than 3 times/],
     ["a redirect to a file", "to-file.mjs", /redirects to file:/],
     ["a web page", "page.mjs", /page\.mjs is a web page/],
-    ["what is no text", "binary.mjs", /binary\.mjs is not UTF-8 text/],
-    ["an address that fails", "failing.mjs", /failing\.mjs answered 503/],
+    ["a file that is not text", "binary.mjs", /binary\.mjs is not UTF-8 text/],
+    ["a failing address", "failing.mjs", /failing\.mjs responded with status 503/],
   ];
-  for (const [what, path, message] of refused) {
-    it(`refuses ${what}, naming component_url`, async () => {
+  for (const [what, path, message] of rejected) {
+    it(`rejects ${what} and names component_url`, async () => {
       const error = await rejection(bundle(path));
       expect([error.code, error.fields[0]?.path]).to.deep.equal(["invalid", "component_url"]);
       expect(error.message).to.match(message);
@@ -210,7 +210,7 @@ describe("a component from component_url", () => {
     "example.com/x.mjs",
     "http://user:word@example.com/x.mjs",
   ]) {
-    it(`refuses ${url}`, async () => {
+    it(`rejects ${url}`, async () => {
       const error = await rejection(bundleComponent(fromUrl(url, egress), { cacheDir }));
       expect(error.fields).to.deep.include({
         in: "body",
@@ -220,14 +220,14 @@ describe("a component from component_url", () => {
     });
   }
 
-  it("refuses an address that is not public", async () => {
+  it("rejects an address that is not public", async () => {
     const guarded = createEgress({ allow: [], blockedHosts: [], connectTimeoutMs: 2000 });
     const error = await rejection(bundleComponent(fromUrl(`${origin}/circle.mjs`, guarded), { cacheDir }));
     expect(error.message).to.match(/could not be fetched: .*not a public address/);
     await guarded.close();
   });
 
-  it("takes a GitHub page of a file for the file", () => {
+  it("is fetched as the raw file from GitHub's page of a file", () => {
     expect(rawAddress(new URL("https://github.com/o/r/blob/main/components/a/a.mjs")).href).to.equal(
       "https://raw.githubusercontent.com/o/r/main/components/a/a.mjs",
     );

@@ -3,7 +3,7 @@ import { bundleComponent } from "../../src/components/bundle.ts";
 import { fromCode } from "../../src/components/load-modules.ts";
 import { rejection } from "./rejection.ts";
 
-// Run apart by bundle.test.ts: the dying parser writes its stack to the error output of this process.
+// Run as a separate process by bundle.test.ts, because the crashing esbuild writes its stack to stderr.
 const bundle = (code: string) => bundleComponent(fromCode(code), { cacheDir: tmpdir() });
 const nested = `export default ${"[".repeat(900_000)}`;
 const [deep, ...others] = await Promise.allSettled([

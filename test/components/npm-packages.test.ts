@@ -106,7 +106,7 @@ describe("npm packages of a component", function () {
   });
   after(() => registry.close());
 
-  it("come at the version the specifier names, beside another of the same package", async () => {
+  it("have the version in the specifier, also if several versions of a package are imported", async () => {
     const { code, packages } = await bundle(
       `import old from "@acme/versions@0.20.0"; import one from "@acme/versions@^1"; import now from "@acme/versions";
        export default { versions: [old.version, one.version, now.version] };`,
@@ -119,7 +119,7 @@ describe("npm packages of a component", function () {
     });
   });
 
-  it("resolve as under Node: conditions, patterns, inner imports, their own dependencies", async () => {
+  it("resolve as under Node: conditions, patterns, internal imports, their own dependencies", async () => {
     const found = await imported(
       `import dual from "dual"; import { deep } from "dual@1/sub/deep"; export default { dual, deep, name: "x" };`,
     );
@@ -129,22 +129,22 @@ describe("npm packages of a component", function () {
     });
   });
 
-  it("give CommonJS its default as Node does", async () => {
+  it("have the same default import of CommonJS as under Node", async () => {
     const code = `import compiled, { named } from "compiled"; export default { said: compiled.default(), named };`;
     expect(await imported(code)).to.deep.equal({ said: "called", named: 1 });
   });
 
-  it("may lack an optional dependency", async () => {
+  it("can lack an optional dependency", async () => {
     const code = `import o from "optional"; export default { code: o.x };`;
     expect(await imported(code)).to.deep.equal({ code: "MODULE_NOT_FOUND" });
   });
 
-  it("stay out of the source map", async () => {
+  it("are not in the source map", async () => {
     const { code } = await bundle(`import dual from "dual"; export default { dual };`);
     expect(mapOf(code).sources).to.deep.equal(["component.js"]);
   });
 
-  it("are installed once by saves at the same moment", async () => {
+  it("are installed once by simultaneous saves", async () => {
     const before = registry.requests.length;
     const code = `import o from "optional@1.0.0"; export default { o };`;
     await Promise.all([bundle(code), bundle(code), bundle(code)]);
@@ -154,7 +154,7 @@ describe("npm packages of a component", function () {
     expect(registry.requests).to.have.length(after);
   });
 
-  it("run no script when they are installed", async () => {
+  it("run no scripts when they are installed", async () => {
     await bundle(`import s from "scripted@1.0.0"; export default { s };`);
     const ran = await access(join(registry.cacheDir, "packages", "ran")).then(
       () => true,
@@ -163,23 +163,23 @@ describe("npm packages of a component", function () {
     expect(ran).to.equal(false);
   });
 
-  it("import file names computed at run time without showing ours", async () => {
+  it("can compute imports without reading the server's files", async () => {
     const { code } = await bundle(`import g from "globs"; export default { g };`);
     expect(code).not.to.match(/npm:node_modules\/(?!globs\/)/);
   });
 
-  const refused: [string, string, RegExp][] = [
+  const rejected: [string, string, RegExp][] = [
     [
       "an unknown package",
       `import a from "no-such-package";`,
-      /"no-such-package" \(component\.js, line 1, column 15\).*no such package/,
+      /"no-such-package" \(component\.js, line 1, column 15\).*the package does not exist/,
     ],
     [
       "an unknown version",
       `import d from "dual"; import a from "@acme/versions@9.9.9";`,
-      /"@acme\/versions@9\.9\.9".*no such version/,
+      /"@acme\/versions@9\.9\.9".*the version does not exist/,
     ],
-    ["an unknown tag", `import a from "dual@nightly";`, /"dual@nightly".*no such version/],
+    ["an unknown tag", `import a from "dual@nightly";`, /"dual@nightly".*the version does not exist/],
     ["a path the package does not export", `import a from "dual/esm.js";`, /"dual\/esm\.js".*no such file/],
     ["a package that climbs out of the folder", `import a from "climber-far";`, /outside the packages/],
     ["a package whose main file climbs out", `import a from "climber-main";`, /"climber-main"/],
@@ -193,24 +193,24 @@ describe("npm packages of a component", function () {
     ["a package that depends on a git address", `import a from "by-git";`, /outside the registry/],
     ["a package that depends on a URL", `import a from "by-address";`, /outside the registry/],
   ];
-  for (const [what, code, message] of refused) {
-    it(`refuse ${what}, naming the import`, async () => {
+  for (const [what, code, message] of rejected) {
+    it(`are rejected, and the import is named: ${what}`, async () => {
       const error = await rejection(bundle(`${code} export default { a };`));
       expect(error.message).to.match(message);
       expect([error.code, error.fields[0]?.path]).to.deep.equal(["invalid", "component_code"]);
     });
   }
 
-  it("with compiled parts say so when they are loaded", async () => {
+  it("fail with a clear message at run time if they have native addons", async () => {
     const error = await imported(`import a from "native"; export default { a };`).catch(
       (thrown: Error) => thrown,
     );
     expect((error as Error).message).to.equal(
-      "Cannot find module 'node_modules/native/build/addon.node': packages with compiled parts can't be used",
+      "Cannot find module 'node_modules/native/build/addon.node': packages with native addons are not supported",
     );
   });
 
-  it("are refused where they would take too much room, and nothing of them is kept", async () => {
+  it("are rejected if they are too large, and nothing of them is kept", async () => {
     const code = `import o from "optional"; import h from "heavy@1.0.0"; export default { o, h };`;
     const options = { cacheDir: join(registry.cacheDir, "small"), npmEnvironment: registry.environment };
     const packagesLimit = { maxBytes: 300_000, maxEntries: 1000 };
@@ -223,13 +223,13 @@ describe("npm packages of a component", function () {
     expect(few.message).to.match(/too large/);
   });
 
-  it("see nothing above the prepared folder", async () => {
+  it("can't import anything above their folder", async () => {
     const { code } = await bundle(`import a from "climber@1.0.0"; export default { a };`);
-    // The folder's own package.json, which npm needs, is the topmost file there is.
+    // The topmost file they can reach is the folder's own package.json, which npm needs.
     expect(((await importBundle(code)).a as { private: boolean }).private).to.equal(true);
   });
 
-  it("are unavailable, not invalid, when the registry does not answer", async () => {
+  it("are unavailable, not invalid, if the registry does not respond", async () => {
     const closed = createServer();
     await new Promise<void>(resolve => closed.listen(0, "127.0.0.1", resolve));
     const { port } = closed.address() as AddressInfo;
@@ -257,7 +257,7 @@ describe("npm packages of a component", function () {
     expect(packages).to.deep.equal({ "ms@2.1.3": "2.1.3" });
   });
 
-  it("are fetched by an npm that sees none of our settings", () => {
+  it("are fetched by an npm process that does not receive the server's settings", () => {
     const seen = npmEnvironment({
       PATH: "/bin",
       HOME: "/home/x",

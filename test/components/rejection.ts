@@ -1,9 +1,9 @@
 import { AppError } from "../../src/lib/errors.ts";
 
-/** The AppError that `work` fails with; anything else fails the test. */
+/** Returns the AppError with which `work` rejects. Throws if it resolves, or rejects with another error. */
 export async function rejection(work: Promise<unknown>): Promise<AppError> {
   const outcome = await work.then(
-    () => new Error("it was accepted"),
+    () => new Error("expected a rejection"),
     (error: unknown) => error,
   );
   if (outcome instanceof AppError) return outcome;

@@ -33,7 +33,7 @@ describe("saving components", function () {
   const save = (ownerId: string, text: string, url?: string) =>
     saveComponent(platform, saver(ownerId), { code: text, url });
 
-  it("keeps the code as given, its hash, and its bundle under the bundle's own", async () => {
+  it("stores the code as given, its hash, and the bundle under its own hash", async () => {
     const text = `// a comment, kept\n${code("Kept")}\n`;
     const component = await save(newId("u"), text, "https://example.org/kept.mjs");
     expect(component).to.deep.include({
@@ -52,7 +52,7 @@ describe("saving components", function () {
     ).to.equal(component.bundle_hash);
   });
 
-  it("of the same code at once makes one component for each owner, which all are told of", async () => {
+  it("creates one component for each owner if the same code is saved at the same time", async () => {
     const [mine, theirs] = [newId("u"), newId("u")];
     const text = code("Same");
     const made = await Promise.all([mine, mine, mine, mine, theirs, theirs].map(owner => save(owner, text)));
@@ -61,34 +61,34 @@ describe("saving components", function () {
       2,
     );
     expect(new Set(made.map(({ bundle_hash }) => bundle_hash)).size).to.equal(1);
-    expect(await save(mine, `${text} `), "a blank more is other code").not.to.have.property(
+    expect(await save(mine, `${text} `), "code with one more space is different").not.to.have.property(
       "_id",
       made[0]?._id,
     );
   });
 
-  it("under a key makes many, and the key names the owner's latest, else the one published last", async () => {
-    const [mine, theirs, nobody] = [newId("u"), newId("u"), newId("u")];
+  it("can create several components with a key, which refers to the owner's latest or the last published one", async () => {
+    const [mine, theirs, third] = [newId("u"), newId("u"), newId("u")];
     const first = await save(mine, code("First", "one-key"));
     now += 2000;
     const second = await save(mine, code("Second", "one-key"));
     const other = await save(theirs, code("Other", "one-key"));
     expect((await findComponent(platform, "one-key", [mine]))?._id).to.equal(second._id);
-    expect(await findComponent(platform, "one-key", [nobody])).to.equal(null);
+    expect(await findComponent(platform, "one-key", [third])).to.equal(null);
     await publishComponent(platform, second._id);
     now += 2000;
     await publishComponent(platform, first._id);
     expect((await findPublished(platform, "one-key"))?._id).to.equal(first._id);
-    expect((await findComponent(platform, "one-key", [nobody]))?._id).to.equal(first._id);
+    expect((await findComponent(platform, "one-key", [third]))?._id).to.equal(first._id);
     expect((await findComponent(platform, "one-key", [theirs]))?._id).to.equal(other._id);
-    expect((await findComponent(platform, second._id, [nobody]))?._id, "published, by id").to.equal(
+    expect((await findComponent(platform, second._id, [third]))?._id, "published, by id").to.equal(
       second._id,
     );
-    expect(await findComponent(platform, other._id, [nobody])).to.equal(null);
-    expect(await findOwnComponent(platform, second._id, [nobody])).to.equal(null);
+    expect(await findComponent(platform, other._id, [third])).to.equal(null);
+    expect(await findOwnComponent(platform, second._id, [third])).to.equal(null);
   });
 
-  it("publishes what has a key, and nothing that is not there", async () => {
+  it("publishes only components that exist and have a key", async () => {
     const keyless = await save(newId("u"), code("Keyless"));
     const error = await rejection(publishComponent(platform, keyless._id));
     expect([error.code, error.fields[0]?.path]).to.deep.equal(["invalid", "key"]);
@@ -96,7 +96,7 @@ describe("saving components", function () {
     expect(await findPublished(platform, "no-such-key")).to.equal(null);
   });
 
-  it("of what can't run stores nothing and names what is wrong", async () => {
+  it("stores nothing if the component can't run, and names the invalid field", async () => {
     const before = await Promise.all([
       Components(platform.mongo).countDocuments(),
       Bundles(platform.mongo).countDocuments(),
@@ -124,7 +124,7 @@ describe("saving components", function () {
     ).to.deep.equal(before);
   });
 
-  it("is undone by a deletion, unless a source uses it; the bundle goes with its last component", async () => {
+  it("can be undone unless a source uses the component; the bundle is deleted with its last component", async () => {
     const [mine, theirs] = [newId("u"), newId("u")];
     const text = code("Deleted");
     const [one, other] = [await save(mine, text), await save(theirs, text)];
@@ -137,16 +137,16 @@ describe("saving components", function () {
     expect(await Bundles(platform.mongo).exists({ _id: one.bundle_hash })).to.equal(null);
   });
 
-  it("while another's same code is deleted never leaves a component without its bundle", async () => {
+  it("never leaves a component without its bundle while a component with the same code is deleted", async () => {
     const text = code("Contested");
-    for (let round = 0; round < 5; round += 1) {
+    for (let attempt = 0; attempt < 5; attempt += 1) {
       const [mine, theirs] = [newId("u"), newId("u")];
       const old = await save(mine, text);
       await Promise.all([
         save(theirs, text),
-        // Tried again and again, so that it falls into every moment of the other.
+        // Repeated with different delays, so that the deletion meets different moments of the save.
         (async () => {
-          for (let delay = 0; delay < round * 25; delay += 1)
+          for (let delay = 0; delay < attempt * 25; delay += 1)
             await Components(platform.mongo).countDocuments();
           await deleteComponent(platform, old);
         })(),
@@ -155,7 +155,7 @@ describe("saving components", function () {
       expect(made).to.have.length(1);
       expect(
         await Bundles(platform.mongo).exists({ _id: made[0]?.bundle_hash }),
-        `round ${round}`,
+        `attempt ${attempt}`,
       ).not.to.equal(null);
       await deleteComponent(platform, made[0] as (typeof made)[number]);
     }

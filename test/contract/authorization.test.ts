@@ -13,8 +13,8 @@ import { type Owner, thing } from "./things.ts";
 type User = Owner["api"];
 
 /**
- * Parameters and fields that name a thing: of which kinds (THINGS). One with a new name adds itself here, so that it is
- * tested with things of others; or to NO_REFERENCE.
+ * Parameters and fields that name a resource, with the kinds of resources (keys of THINGS) that they may name. A new
+ * parameter is added here, so that it is tested with the resources of other accounts, or to NO_REFERENCE.
  */
 const REFERENCES: Record<string, string[]> = {
   component_id: ["component"],
@@ -24,21 +24,23 @@ const REFERENCES: Record<string, string[]> = {
 const NO_REFERENCE = new Set(["org_id", "start_id", "end_id"]);
 
 const fieldsOf = (route: AnyRoute) => [
-  ...Object.keys(route.query?.properties ?? {}).map(name => ({ name, place: "query" as const })),
-  ...Object.keys(route.body?.properties ?? {}).map(name => ({ name, place: "body" as const })),
+  ...Object.keys(route.query?.properties ?? {}).map(name => ({ name, location: "query" as const })),
+  ...Object.keys(route.body?.properties ?? {}).map(name => ({ name, location: "body" as const })),
 ];
 
-/** Anna owns things and the organization red, where Bert is a member. Carla has an organization of her own, blue. */
+/** Anna owns the organization `red`, where Bert is a member. Carla owns the organization `blue`. */
 interface Cast {
   anna: User;
   bert: User;
   carla: User;
   red: string;
   blue: string;
-  nobody: Api;
-  /** Whose key was revoked, and whose key was never given. */
+  /** Has no API key. */
+  anonymous: Api;
+  /** Has a revoked API key. */
   revoked: Api;
-  stranger: Api;
+  /** Has an API key that never existed. */
+  unknown: Api;
 }
 
 describe("authorization of every route", () => {
@@ -56,40 +58,40 @@ describe("authorization of every route", () => {
     await revokeApiKey(system.worker, key.id);
     const keyed = (apiKey: string) => new Api(system.baseUrl, apiKey);
     cast = {
-      ...{ anna, bert, carla, red, blue, nobody: keyed("") },
-      ...{ revoked: keyed(key.api_key), stranger: keyed(`hw_${"x".repeat(32)}`) },
+      ...{ anna, bert, carla, red, blue, anonymous: keyed("") },
+      ...{ revoked: keyed(key.api_key), unknown: keyed(`hw_${"x".repeat(32)}`) },
     };
   });
   after(() => world.close());
 
-  const isSuccess = (route: AnyRoute, answer: ApiAnswer<unknown>, who: string) => {
-    expect(answer.status, `${who}: ${answer.text}`).to.equal(route.response.status);
-    expect(faultsOf(route, answer), who).to.deep.equal([]);
+  const isSuccess = (route: AnyRoute, response: ApiAnswer<unknown>, who: string) => {
+    expect(response.status, `${who}: ${response.text}`).to.equal(route.response.status);
+    expect(faultsOf(route, response), who).to.deep.equal([]);
   };
 
   const isProblem = (
     route: AnyRoute,
-    answer: ApiAnswer<Problem>,
+    response: ApiAnswer<Problem>,
     code: keyof typeof PROBLEMS,
     who: string,
   ) => {
     const { status, title } = PROBLEMS[code];
-    expect(answer.status, `${who}: ${answer.text}`).to.equal(status);
-    expect(faultsOf(route, answer), who).to.deep.equal([]);
-    const { detail, error } = answer.body;
-    expect(answer.body, who).to.include({ type: `/docs/errors#${code}`, title, status });
+    expect(response.status, `${who}: ${response.text}`).to.equal(status);
+    expect(faultsOf(route, response), who).to.deep.equal([]);
+    const { detail, error } = response.body;
+    expect(response.body, who).to.include({ type: `/docs/errors#${code}`, title, status });
     expect(detail, who).to.be.a("string").and.not.equal("");
     expect(error, who).to.equal(detail);
-    if (status === 401) expect(answer.headers.get("www-authenticate")).to.match(/^Bearer /);
+    if (status === 401) expect(response.headers.get("www-authenticate")).to.match(/^Bearer /);
   };
 
-  /** The request with its organization: in the query string, or for a method with a body in there. */
-  const inOrg = (request: ExampleRequest, org_id: string, place: "query" | "body" = "query") =>
-    place === "query"
+  /** Returns the request with `org_id`, in the query string or in the body. */
+  const inOrg = (request: ExampleRequest, org_id: string, location: "query" | "body" = "query") =>
+    location === "query"
       ? { ...request, query: { ...request.query, org_id } }
       : { ...request, body: { ...request.body, org_id } };
 
-  it("knows every parameter that names a thing", () => {
+  it("is tested for every parameter that names a resource", () => {
     for (const route of routes) {
       for (const { name } of fieldsOf(route).filter(field => field.name.endsWith("_id"))) {
         expect(
@@ -106,18 +108,18 @@ describe("authorization of every route", () => {
       const owner = (api: User): Owner => (kind === "member" ? { api, orgId: cast.red } : { api });
 
       if (kind === "public") {
-        it("answers everybody, with whatever key", async () => {
+        it("responds to everybody, with any API key", async () => {
           const request = await exampleRequest(world, route, { api: cast.anna });
-          for (const api of [cast.nobody, cast.stranger, cast.anna]) {
+          for (const api of [cast.anonymous, cast.unknown, cast.anna]) {
             isSuccess(route, await send(api, route, request), api.apiKey);
           }
         });
         return;
       }
 
-      it("refuses without a key, with a malformed, an unknown and a revoked one", async () => {
+      it("rejects a missing, malformed, unknown or revoked API key", async () => {
         const request = await exampleRequest(world, route, owner(cast.anna));
-        const tries = { "no key": cast.nobody, "unknown key": cast.stranger, "revoked key": cast.revoked };
+        const tries = { "no key": cast.anonymous, "unknown key": cast.unknown, "revoked key": cast.revoked };
         for (const [who, api] of Object.entries(tries)) {
           isProblem(route, await send(api, route, request), "unauthenticated", who);
         }
@@ -129,18 +131,18 @@ describe("authorization of every route", () => {
           `Bearer ${apiKey} x`,
           `Bearer ${apiKey}x`,
         ]) {
-          const answer = await send(cast.nobody, route, request, { authorization: header });
-          isProblem(route, answer, "unauthenticated", header.replace(apiKey, "<key>"));
+          const response = await send(cast.anonymous, route, request, { authorization: header });
+          isProblem(route, response, "unauthenticated", header.replace(apiKey, "<key>"));
         }
       });
 
       if (kind === "caller" || kind === "owner") {
-        it("answers a caller in its own account", async () => {
+        it("responds to a caller in the caller's own account", async () => {
           const request = await exampleRequest(world, route, { api: cast.carla });
           isSuccess(route, await send(cast.carla, route, request), "carla");
         });
 
-        it("answers members in their organization, and tells others it does not exist", async () => {
+        it("responds to members in their organization, and 404 to everybody else", async () => {
           for (const api of [cast.anna, cast.bert]) {
             const request = await exampleRequest(world, route, { api, orgId: cast.red });
             isSuccess(route, await send(api, route, inOrg(request, cast.red)), "a member");
@@ -148,87 +150,82 @@ describe("authorization of every route", () => {
           const request = await exampleRequest(world, route, { api: cast.carla });
           const absent = await send(cast.carla, route, inOrg(request, newId("o")));
           isProblem(route, absent, "not-found", "absent organization");
-          for (const place of route.method === "GET"
+          for (const location of route.method === "GET"
             ? ["query" as const]
             : ["query" as const, "body" as const]) {
-            const refused = await send(cast.carla, route, inOrg(request, cast.red, place));
-            isProblem(route, refused, "not-found", `organization of others in the ${place}`);
-            expect(refused.body).to.deep.equal(absent.body);
+            const foreign = await send(cast.carla, route, inOrg(request, cast.red, location));
+            isProblem(route, foreign, "not-found", `foreign organization in the ${location}`);
+            expect(foreign.body).to.deep.equal(absent.body);
           }
         });
       } else if (kind === "member") {
-        it("answers members, and tells others the organization does not exist", async () => {
+        it("responds to members, and 404 to everybody else", async () => {
           const request = await exampleRequest(world, route, owner(cast.anna));
           for (const api of [cast.anna, cast.bert]) {
             isSuccess(route, await send(api, route, request), "a member");
           }
-          const refused = await send(cast.carla, route, request);
-          isProblem(route, refused, "not-found", "a stranger");
+          const foreign = await send(cast.carla, route, request);
+          isProblem(route, foreign, "not-found", "not a member");
           const absent = await exampleRequest(world, route, { api: cast.anna, orgId: newId("o") });
-          expect((await send(cast.carla, route, absent)).body).to.deep.equal(refused.body);
+          expect((await send(cast.carla, route, absent)).body).to.deep.equal(foreign.body);
         });
 
-        it("takes no second organization", async () => {
+        it("rejects a second organization", async () => {
           const request = await exampleRequest(world, route, { api: cast.carla, orgId: cast.blue });
-          const refused = await send(cast.carla, route, inOrg(request, cast.red));
-          isProblem(route, refused, "not-found", "another organization in the query");
+          const foreign = await send(cast.carla, route, inOrg(request, cast.red));
+          isProblem(route, foreign, "not-found", "foreign organization in the query");
           const own = await world.system.organization(cast.carla.userId);
           const both = await send(cast.carla, route, inOrg(request, own));
           isProblem(route, both, "invalid", "two organizations of one member");
         });
       } else if (kind === "resource") {
-        it("answers who owns what it names, and tells all others it does not exist", async () => {
+        it("responds to the owner of the resource, and 404 to everybody else", async () => {
           const { make, isPublic } = thing(thingOf(route) ?? "");
           const personal = await make(world, { api: cast.anna });
           const shared = await make(world, { api: cast.anna, orgId: cast.red });
-          /** Everything else in the request is the sender's own. */
+          /** Sends the request for this resource; all other ids in it are the sender's own. */
           const as = async (api: User, id: string, orgId?: string) => {
             const request = await exampleRequest(world, route, { api }, id);
             return send(api, route, orgId ? inOrg(request, orgId) : request);
           };
           if (!isPublic) {
-            const refusals: [string, User, string, string?][] = [
+            const foreign: [string, User, string, string?][] = [
               ["another user's", cast.carla, personal],
               ["another organization's", cast.carla, shared],
-              ["another organization's, from one's own", cast.carla, shared, cast.blue],
-              ["a fellow member's own", cast.bert, personal],
-              ["a fellow member's own, in the organization", cast.bert, personal, cast.red],
-              ["one's own, in an organization", cast.anna, personal, cast.red],
+              ["another organization's, from the caller's own", cast.carla, shared, cast.blue],
+              ["another member's own", cast.bert, personal],
+              ["another member's own, in the organization", cast.bert, personal, cast.red],
+              ["the caller's own, in an organization", cast.anna, personal, cast.red],
             ];
             const absent = await as(
               cast.carla,
               thing(thingOf(route) ?? "").prefix ? newId(prefixOf(route)) : "x",
             );
-            for (const [whose, api, id, orgId] of refusals) {
-              const answer = await as(api, id, orgId);
-              isProblem(route, answer, "not-found", whose);
-              expect(answer.body, whose).to.deep.equal(absent.body);
+            for (const [what, api, id, orgId] of foreign) {
+              const response = await as(api, id, orgId);
+              isProblem(route, response, "not-found", what);
+              expect(response.body, what).to.deep.equal(absent.body);
             }
-            isProblem(
-              route,
-              await as(cast.carla, shared, cast.red),
-              "not-found",
-              "with the organization named",
-            );
+            isProblem(route, await as(cast.carla, shared, cast.red), "not-found", "with org_id");
           }
-          // Last, for they may delete it: it is there still, and does not need org_id (rest-api.md, section 4.1).
+          // Last, because the route may delete the resource. No org_id is needed (docs/rest-api.md#organizations).
           isSuccess(route, await as(cast.anna, personal), "its owner");
           isSuccess(route, await as(cast.bert, shared), "a member of the owning organization");
-          if (isPublic) isSuccess(route, await as(cast.carla, shared), "everybody");
+          if (isPublic) isSuccess(route, await as(cast.carla, shared), "another account");
         });
       } else {
-        it("has an access rule that this test knows", () => {
-          expect.fail(`access kind "${kind}": add what each caller is answered to ${import.meta.filename}`);
+        it("has an access rule that this test covers", () => {
+          expect.fail(`access kind "${kind}": add its tests to ${import.meta.filename}`);
         });
       }
 
-      for (const { name, place } of fieldsOf(route).filter(field => field.name in REFERENCES)) {
-        it(`takes only what the caller reaches as ${name}`, async () => {
+      for (const { name, location } of fieldsOf(route).filter(field => field.name in REFERENCES)) {
+        it(`accepts only resources that the caller can access as ${name}`, async () => {
           for (const what of REFERENCES[name] ?? []) {
             for (const others of [{ api: cast.anna }, { api: cast.anna, orgId: cast.red }]) {
               const id = await thing(what).make(world, others);
               const request = await exampleRequest(world, route, owner(cast.carla));
-              const named = { ...request, [place]: { ...request[place], [name]: id } };
+              const named = { ...request, [location]: { ...request[location], [name]: id } };
               isProblem(route, await send(cast.carla, route, named), "not-found", `somebody else's ${what}`);
             }
           }

@@ -6,7 +6,7 @@ import { openapiDocument } from "../../src/http/openapi.ts";
 import type { AnyRoute } from "../../src/http/route.ts";
 import type { ApiAnswer } from "../support/api.ts";
 
-interface Response {
+interface DocumentedResponse {
   $ref?: string;
   headers?: Record<string, unknown>;
   content?: Record<string, { schema: object; example?: unknown }>;
@@ -17,26 +17,26 @@ interface Operation {
   summary: string;
   parameters: { name?: string; in?: string; required?: boolean; example?: unknown; $ref?: string }[];
   requestBody?: { required: boolean; content: Record<string, { schema: object; example?: unknown }> };
-  responses: Record<string, Response>;
+  responses: Record<string, DocumentedResponse>;
 }
 
 interface Document {
   paths: Record<string, Record<string, Operation>>;
-  components: { responses: Record<string, Response> };
+  components: { responses: Record<string, DocumentedResponse> };
 }
 
-/** The description that the routes give now. */
+/** The OpenAPI document of the routes. */
 export const document = openapiDocument(routes, { version, serverUrl: "/v1" }) as unknown as Document &
   Record<string, unknown>;
 
 export function operationOf(route: AnyRoute): Operation {
   const operation = document.paths[route.path]?.[route.method.toLowerCase()];
-  if (!operation) throw new Error(`${route.id} is not described`);
+  if (!operation) throw new Error(`${route.id} is not documented`);
   return operation;
 }
 
-/** The described answer of this status; undefined where the document knows none. */
-export function responseOf(route: AnyRoute, status: number): Response | undefined {
+/** Returns the documented response with this status, or undefined. */
+export function responseOf(route: AnyRoute, status: number): DocumentedResponse | undefined {
   const response = operationOf(route).responses[status];
   const name = response?.$ref?.split("/").at(-1);
   return name ? document.components.responses[name] : response;
@@ -49,28 +49,29 @@ ajv.addSchema(document, "document");
 const pointer = (...steps: string[]) =>
   steps.map(step => encodeURIComponent(step.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/");
 
-/** How an answer differs from what the document says of its status: empty when it fits. */
-export function faultsOf(route: AnyRoute, answer: ApiAnswer<unknown>): string[] {
-  const response = responseOf(route, answer.status);
-  if (!response) return [`status ${answer.status} is not documented`];
-  const faults = Object.keys(response.headers ?? {})
-    .filter(name => !answer.headers.has(name))
+/** Returns how a response differs from the documented one with its status; empty if it matches. */
+export function faultsOf(route: AnyRoute, response: ApiAnswer<unknown>): string[] {
+  const documented = responseOf(route, response.status);
+  if (!documented) return [`status ${response.status} is not documented`];
+  const faults = Object.keys(documented.headers ?? {})
+    .filter(name => !response.headers.has(name))
     .map(name => `header ${name} is missing`);
-  const type = answer.headers.get("content-type")?.split(";")[0] ?? "";
-  if (!response.content)
-    return answer.text === "" ? faults : [...faults, "has a body, and none is documented"];
-  if (!response.content[type]) return [...faults, `content type ${type || "(none)"} is not documented`];
+  const type = response.headers.get("content-type")?.split(";")[0] ?? "";
+  if (!documented.content) {
+    return response.text === "" ? faults : [...faults, "the response has a body, and none is documented"];
+  }
+  if (!documented.content[type]) return [...faults, `content type ${type || "(none)"} is not documented`];
   if (!type.includes("json")) return faults;
-  const reference = operationOf(route).responses[answer.status]?.$ref?.slice(2).split("/");
-  const place = reference ?? [
+  const reference = operationOf(route).responses[response.status]?.$ref?.slice(2).split("/");
+  const location = reference ?? [
     "paths",
     route.path,
     route.method.toLowerCase(),
     "responses",
-    String(answer.status),
+    String(response.status),
   ];
-  const validate = ajv.compile({ $ref: `document#/${pointer(...place, "content", type, "schema")}` });
-  if (validate(answer.body)) return faults;
+  const validate = ajv.compile({ $ref: `document#/${pointer(...location, "content", type, "schema")}` });
+  if (validate(response.body)) return faults;
   return [
     ...faults,
     ...(validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`),

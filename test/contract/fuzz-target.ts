@@ -8,32 +8,32 @@ import { thing } from "./things.ts";
 export interface FuzzTarget {
   documentUrl: string;
   apiKey: string;
-  /** Settings of schemathesis: ids of things that exist, since it would never guess one. */
+  /** Settings of schemathesis, with ids of resources that exist, because it would never guess one. */
   config: string;
   stop(): Promise<void>;
 }
 
-/** How many things of a kind each endpoint is given; one that deletes them goes on with ids that are absent. */
+/** Number of resources made for each endpoint. Once an endpoint has deleted them all, its ids are absent. */
 const THINGS_EACH = 4;
 
-/** How often an id is one of those; otherwise it is made up. */
+/** Probability that an id is one of those; otherwise it is generated. */
 const REAL_SHARE = 0.7;
 
-/** Parameters that name a thing, as the example bodies and queries know them. */
+/** Parameters that name a resource, with its kind (a key of THINGS). */
 const NAMED: Record<string, string> = { emitter_id: "source", listener_id: "webhook" };
 
-/** 413 and 431 refuse as well as 400 does. */
+/** Statuses that count as a rejection of invalid input. */
 const CHECKS = `[checks.negative_data_rejection]
 expected-statuses = [400, 401, 403, 404, 405, 409, 413, 415, 429, 431]
 `;
 
-/** Server-sent events have no end to wait for. */
+/** A stream of server-sent events never ends. */
 const ENDLESS = `[[operations]]
 include-operation-id = "watchSource"
 request-timeout = 1
 `;
 
-/** A whole system with things that endpoints can be asked for; `script/fuzz` and nothing else uses it. */
+/** Starts a whole system with resources for `script/fuzz` to request. */
 export async function startFuzzTarget(): Promise<FuzzTarget> {
   const world = await openWorld({ workers: true, env: { RUN_TIMEOUT: "2s", HOOK_TIMEOUT: "2s" } });
   const { system } = world;

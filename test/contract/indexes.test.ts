@@ -17,7 +17,7 @@ import {
 import { exampleRequest, send } from "./requests.ts";
 import { type Owner, thing } from "./things.ts";
 
-/** Deploys with hooks, ticks, remembers, dedupes, and fails when it is told to. */
+/** A source with hooks, a timer, a db and dedupe, which fails for the path `/bad`. */
 const BUSY = `export default { name: "Busy", version: "0.0.1", key: "busy", dedupe: "unique",
   props: { http: "$.interface.http", timer: { type: "$.interface.timer", default: { intervalSeconds: 1 } }, db: "$.service.db" },
   hooks: { deploy() { this.$emit("deployed"); }, activate() {}, deactivate() {} },
@@ -28,7 +28,7 @@ const BUSY = `export default { name: "Busy", version: "0.0.1", key: "busy", dedu
     this.$emit({ text: "x".repeat(3000) }, { id: this.db.get("n") });
   } };`;
 
-/** design.md, "Stores": every query has an index; a test asserts that none scans a collection. */
+/** Every query has an index, so that none scans a collection (docs/design.md#stores). */
 describe("queries of the whole system", () => {
   let world: Awaited<ReturnType<typeof openWorld>>;
   let shapes: QueryShape[];
@@ -37,33 +37,33 @@ describe("queries of the whole system", () => {
     this.timeout(60_000);
     world = await openWorld({ workers: true });
     const { mongo } = world.system.worker;
-    await doEverything();
+    await useEverything();
     await addForeignRows(mongo, 500);
     await recordQueries(mongo);
-    await doEverything();
+    await useEverything();
     shapes = await recordedShapes(mongo);
   });
   after(() => world.close());
 
-  async function doEverything(): Promise<void> {
+  async function useEverything(): Promise<void> {
     const api = await world.system.user();
     const orgId = await world.system.organization(api.userId);
-    await askEverything({ api, orgId });
+    await requestEverything({ api, orgId });
     await runEverything({ api, orgId });
     await operate({ api, orgId });
   }
 
-  /** Every route once, with pages in both directions. */
-  async function askEverything({ api, orgId }: Required<Owner>): Promise<void> {
+  /** Requests every route once, and pages in both directions. */
+  async function requestEverything({ api, orgId }: Required<Owner>): Promise<void> {
     for (const route of routes) {
       const owner = route.access.kind === "member" ? { api, orgId } : { api };
-      const answer = await send(api, route, await exampleRequest(world, route, owner));
-      expect(answer.status, `${route.id}: ${answer.text}`).to.equal(route.response.status);
-      const isList = route.response.kind === "page" && answer.body.page_info.start_cursor !== null;
+      const response = await send(api, route, await exampleRequest(world, route, owner));
+      expect(response.status, `${route.id}: ${response.text}`).to.equal(route.response.status);
+      const isList = route.response.kind === "page" && response.body.page_info.start_cursor !== null;
       if (!isList) continue;
       for (const name of ["after", "before"]) {
         const request = await exampleRequest(world, route, owner);
-        const query = { ...request.query, [name]: answer.body.page_info.start_cursor };
+        const query = { ...request.query, [name]: response.body.page_info.start_cursor };
         await send(api, route, { ...request, query });
       }
     }
@@ -80,7 +80,7 @@ describe("queries of the whole system", () => {
     await api.request("GET", "/sources/thing");
   }
 
-  /** Runs, emissions to each kind of listener, deliveries that fail and succeed, deletions. */
+  /** Causes runs, emissions to each kind of listener, deliveries that fail and succeed, and deletions. */
   async function runEverything({ api, orgId }: Required<Owner>): Promise<void> {
     const [webhook, listener] = [
       await api.createWebhook(world.receiver.url),
@@ -97,7 +97,7 @@ describe("queries of the whole system", () => {
       query: { emitter_id: orgId, listener_id: webhook.id },
       body: { filter: { a: 1 } },
     });
-    // Also by the line of an ordered webhook, and out of it again.
+    // Also through the waitlist of an ordered webhook, and back.
     const inOrder = await api.createWebhook(world.receiver.url);
     await api.expect(200, "PUT", `/webhooks/${inOrder.id}`, { body: { ordered: true } });
     await api.subscribe(source.id, inOrder.id);
@@ -136,10 +136,10 @@ describe("queries of the whole system", () => {
     await api.expect(204, "DELETE", `/webhooks/${webhook.id}`);
     await api.expect(204, "DELETE", `/sources/${source.id}`);
     const { runQueue } = world.system.worker;
-    await until(async () => (await runQueue.length(source.id)) === 0, { what: "the source is cleaned away" });
+    await until(async () => (await runQueue.length(source.id)) === 0, { what: "the source is cleaned up" });
   }
 
-  /** What the command line and the reconciler do. */
+  /** Does what the command line and the reconciler do. */
   async function operate({ api, orgId }: Required<Owner>): Promise<void> {
     const { worker } = world.system;
     const other = await world.system.user({ plan: "paid" });
@@ -152,18 +152,18 @@ describe("queries of the whole system", () => {
     await reconcile(worker);
   }
 
-  it("name every collection, so that none is left out here", () => {
-    const asked = new Set(shapes.map(shape => shape.collection));
-    const known = Object.keys(world.system.worker.mongo.models);
+  it("cover every collection", () => {
+    const covered = new Set(shapes.map(shape => shape.collection));
+    const all = Object.keys(world.system.worker.mongo.models);
     expect(
-      known.filter(name => !asked.has(name)),
+      all.filter(name => !covered.has(name)),
       "add to the scenario of this test",
     ).to.deep.equal([]);
   });
 
-  it("use an index, each of them, and sort nothing in memory", async () => {
+  it("use an index, and never sort in memory", async () => {
     const faults: string[] = [];
     for (const shape of shapes) faults.push(...(await faultsOfPlan(world.system.worker.mongo, shape)));
-    expect(faults, `of ${shapes.length} kinds of queries`).to.deep.equal([]);
+    expect(faults, `${shapes.length} kinds of queries`).to.deep.equal([]);
   });
 });

@@ -8,9 +8,9 @@ import type { EventStream } from "../../src/store/keys.ts";
 import { append } from "../support/event-log.ts";
 import { type Owner, orgQuery, THINGS, type World } from "./things.ts";
 
-/** A list that a test fills row by row and takes rows away from. */
+/** A list that a test adds rows to and removes rows from. */
 export interface List {
-  /** Where it is read: the route's path with its names filled in. */
+  /** The route's path with its parameters filled in. */
   path: string;
   add(): Promise<string>;
   remove(rowId: string): Promise<unknown>;
@@ -20,7 +20,7 @@ type Open = (world: World, owner: Owner) => Promise<List>;
 
 const ownerIdOf = ({ orgId, api }: Owner) => orgId ?? api.userId;
 
-/** Rows that the API makes one by one. */
+/** A list of resources that are created and deleted through the API. */
 const made =
   (what: string, folder: string, path: (owner: Owner) => string): Open =>
   async (world, owner) => ({
@@ -29,7 +29,7 @@ const made =
     remove: id => owner.api.expect(204, "DELETE", `/${folder}/${id}`),
   });
 
-/** Saved without the sandbox, which would take most of the test's time. */
+/** Components are stored directly, because the sandbox would take most of the time of the test. */
 const components: Open = async ({ system }, owner) => ({
   path: "/components",
   async add() {
@@ -59,7 +59,7 @@ const components: Open = async ({ system }, owner) => ({
   remove: id => owner.api.expect(204, "DELETE", `/components/${id}`, { query: orgQuery(owner) }),
 });
 
-/** All of one webhook. */
+/** Deliveries to one webhook. */
 const deliveries: Open = async (world, owner) => {
   const first = (await THINGS.delivery?.make(world, owner)) ?? "";
   const model = Deliveries(world.system.worker.mongo);
@@ -77,7 +77,7 @@ const deliveries: Open = async (world, owner) => {
   };
 };
 
-/** Runs of one source, as the runs worker records them; each with a further part of its outbox, which is no row. */
+/** Runs of one source, as the runs worker records them, each with a further part of its outbox, which is not listed. */
 const runs: Open = async (world, owner) => {
   const sourceId = (await THINGS.source?.make(world, owner)) ?? "";
   const model = RunRecords(world.system.worker.mongo);
@@ -122,7 +122,7 @@ const events =
     };
   };
 
-/** How to fill the list of each paginated route; a new one adds itself here. */
+/** How to fill the list of each paginated route, by route id. A new route is added here. */
 const LISTS: Record<string, Open> = {
   listComponents: components,
   listMySources: made("source", "sources", () => "/users/me/sources"),
@@ -139,10 +139,11 @@ const LISTS: Record<string, Open> = {
   listWorkflowErrors: events("workflow", "errors", "$errors/event_summaries"),
 };
 
-/** An empty list of a paginated route; throws saying what to add for one that is not known. */
+/** Returns the empty list of a paginated route; throws for one that is not in LISTS. */
 export function openList(route: AnyRoute, world: World, owner: Owner): Promise<List> {
   const open = LISTS[route.id];
-  if (!open)
+  if (!open) {
     throw new Error(`${route.id} is paginated: add how to fill it to LISTS in test/contract/lists.ts`);
+  }
   return open(world, owner);
 }

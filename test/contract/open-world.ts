@@ -2,7 +2,7 @@ import { startReceiver } from "../support/receiver.ts";
 import { startSystem } from "../support/system.ts";
 import type { World } from "./things.ts";
 
-/** A system for tests that ask it more within a second than a caller may; `close` ends all of it. */
+/** Starts a system without a rate limit, and a receiver for webhooks. */
 export async function openWorld(
   options: { workers?: boolean; env?: Record<string, string> } = {},
 ): Promise<World & { close(): Promise<void> }> {

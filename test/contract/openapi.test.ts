@@ -10,9 +10,9 @@ import type { Owner } from "./things.ts";
 const committed = new URL("../../openapi.json", import.meta.url);
 
 describe("the OpenAPI document", () => {
-  it("is committed as the routes give it", () => {
+  it("is committed as the routes declare it", () => {
     const isSame = readFileSync(committed, "utf8") === `${JSON.stringify(document, null, 2)}\n`;
-    expect(isSame, "openapi.json is stale: run npm run openapi, and commit it").to.equal(true);
+    expect(isSame, "openapi.json is out of date: run npm run openapi and commit it").to.equal(true);
   });
 
   it("is OpenAPI 3.1", async () => {
@@ -23,15 +23,15 @@ describe("the OpenAPI document", () => {
   });
 
   for (const route of routes) {
-    it(`shows ${route.method} ${route.path} with an example of all it needs, and of its answer`, () => {
+    it(`has examples for the request and the response of ${route.method} ${route.path}`, () => {
       const { parameters, requestBody } = operationOf(route);
-      const without = parameters.filter(({ required, example }) => required && example === undefined);
-      expect(without.map(({ name }) => `add example for parameter ${name}`)).to.deep.equal([]);
+      const missing = parameters.filter(({ required, example }) => required && example === undefined);
+      expect(missing.map(({ name }) => `add example for parameter ${name}`)).to.deep.equal([]);
       const body = requestBody?.content["application/json"];
       if (requestBody?.required) expect(body, "add example.body").to.have.property("example");
-      const answer = responseOf(route, route.response.status)?.content?.["application/json"];
-      const isEnvelope = answer !== undefined && route.response.kind !== "stream";
-      if (isEnvelope) expect(answer, "add example.response").to.have.property("example");
+      const response = responseOf(route, route.response.status)?.content?.["application/json"];
+      const isEnvelope = response !== undefined && route.response.kind !== "stream";
+      if (isEnvelope) expect(response, "add example.response").to.have.property("example");
     });
   }
 });
@@ -48,22 +48,22 @@ describe("the examples of the OpenAPI document", () => {
   after(() => world.close());
 
   for (const route of routes) {
-    it(`${route.method} ${route.path} answers as documented`, async () => {
-      // In an organization where the path asks for one; else in the caller's own account.
+    it(`get the documented response from ${route.method} ${route.path}`, async () => {
+      // In an organization if the path names one, otherwise in the account of the caller.
       const who = route.access.kind === "member" ? owner : { api: owner.api };
-      const answer = await send(owner.api, route, await exampleRequest(world, route, who));
-      expect(answer.status, answer.text).to.equal(route.response.status);
-      expect(faultsOf(route, answer)).to.deep.equal([]);
+      const response = await send(owner.api, route, await exampleRequest(world, route, who));
+      expect(response.status, response.text).to.equal(route.response.status);
+      expect(faultsOf(route, response)).to.deep.equal([]);
     });
   }
 
-  it("are served in the document, to everybody", async () => {
-    const answer = await fetch(`${world.system.baseUrl}/openapi.json`);
-    expect(answer.headers.get("content-type")).to.match(/^application\/json/);
-    expect(await answer.json()).to.deep.equal(document);
+  it("are served in the document without an API key", async () => {
+    const response = await fetch(`${world.system.baseUrl}/openapi.json`);
+    expect(response.headers.get("content-type")).to.match(/^application\/json/);
+    expect(await response.json()).to.deep.equal(document);
   });
 
-  it("are rendered at /docs, which loads nothing from elsewhere", async () => {
+  it("are rendered at /docs, which loads nothing from other hosts", async () => {
     const page = await fetch(new URL("/docs", world.system.baseUrl));
     expect([page.status, page.headers.get("content-type")]).to.deep.equal([200, "text/html; charset=utf-8"]);
     const policy = page.headers.get("content-security-policy") ?? "";

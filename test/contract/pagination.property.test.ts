@@ -4,7 +4,9 @@ import type { Page } from "../support/api.ts";
 import { openWorld } from "./open-world.ts";
 import type { Owner } from "./things.ts";
 
-/** What happens to a list between two of its pages: how many rows come, and which go (by place, round and round). */
+/**
+ * How a list changes between two pages: the number of added rows, and the positions (modulo length) of removed rows.
+ */
 interface Change {
   added: number;
   removed: number[];
@@ -17,7 +19,7 @@ const change: fc.Arbitrary<Change> = fc.record({
 interface Walk {
   rows: number;
   limit: number;
-  /** One after each page, as long as there are any. */
+  /** Applied one after each page; none after the last one. */
   changes: Change[];
   direction: "after" | "before";
 }
@@ -28,11 +30,11 @@ const walk: fc.Arbitrary<Walk> = fc.record({
   direction: fc.constantFrom("after", "before"),
 });
 
-/** More than any list here has; a walk that goes on further never ends. */
+/** More pages than any list here has; a longer walk would never end. */
 const MAX_PAGES = 60;
 
-/** design.md, "Lists": a cursor stays good whatever becomes of the rows around it. Webhooks are the cheapest rows. */
-describe("walking a list while rows come and go", () => {
+/** A cursor stays valid, however the rows around it change (docs/design.md#lists). Webhooks are the cheapest rows. */
+describe("paging through a list while rows are added and removed", () => {
   let world: Awaited<ReturnType<typeof openWorld>>;
   before(async () => {
     world = await openWorld();
@@ -42,15 +44,17 @@ describe("walking a list while rows come and go", () => {
   const add = async ({ api }: Owner) => (await api.createWebhook(world.receiver.url)).id;
   const remove = ({ api }: Owner, id: string) => api.expect(204, "DELETE", `/webhooks/${id}`);
 
-  /** Pages until there is no cursor; answers each page's row ids and which of the first rows are there in the end. */
-  async function take(owner: Owner, { rows, limit, changes, direction }: Walk) {
-    // Walking backwards begins below the oldest row, at the cursor of one that is gone.
+  /**
+   * Pages until there is no cursor; returns the row ids of each page, and which of the first rows are left at the end.
+   */
+  async function walkPages(owner: Owner, { rows, limit, changes, direction }: Walk) {
+    // A walk backwards starts below the oldest row, at the cursor of a deleted row.
     const bottom = await add(owner);
     const { end_cursor: start } = (await get(owner, { limit: 1 })).page_info;
     await remove(owner, bottom);
-    const standing: string[] = [];
-    for (let i = 0; i < rows; i++) standing.push(await add(owner));
-    const first = new Set(standing);
+    const present: string[] = [];
+    for (let i = 0; i < rows; i++) present.push(await add(owner));
+    const first = new Set(present);
     const pages: string[][] = [];
     let cursor = direction === "before" ? start : undefined;
     for (const changed of [...changes, ...Array<undefined>(MAX_PAGES)]) {
@@ -58,13 +62,13 @@ describe("walking a list while rows come and go", () => {
       pages.push(data.map(row => row.id));
       cursor = direction === "after" ? page_info.end_cursor : page_info.start_cursor;
       if (cursor === null) break;
-      for (let i = 0; i < (changed?.added ?? 0); i++) standing.push(await add(owner));
-      for (const place of changed?.removed ?? []) {
-        const [gone] = standing.length > 0 ? standing.splice(place % standing.length, 1) : [];
-        if (gone) await remove(owner, gone);
+      for (let i = 0; i < (changed?.added ?? 0); i++) present.push(await add(owner));
+      for (const position of changed?.removed ?? []) {
+        const [removed] = present.length > 0 ? present.splice(position % present.length, 1) : [];
+        if (removed) await remove(owner, removed);
       }
     }
-    return { pages, ended: cursor === null, survivors: standing.filter(id => first.has(id)) };
+    return { pages, ended: cursor === null, survivors: present.filter(id => first.has(id)) };
   }
 
   async function get({ api }: Owner, query: Record<string, string | number>) {
@@ -75,15 +79,15 @@ describe("walking a list while rows come and go", () => {
     return body;
   }
 
-  it("loses no row that stays, shows none twice, and keeps to the order of age", async function () {
+  it("misses no row that stays, shows none twice, and keeps the order", async function () {
     this.timeout(60_000);
     const check = fc.asyncProperty(walk, async given => {
-      const { pages, ended, survivors } = await take({ api: await world.system.user() }, given);
+      const { pages, ended, survivors } = await walkPages({ api: await world.system.user() }, given);
       expect(ended, "it ends").to.equal(true);
       expect(pages.every(page => page.length <= given.limit)).to.equal(true);
-      const seen = (given.direction === "after" ? pages : pages.toReversed()).flat();
-      expect(seen, "newest first, none twice").to.deep.equal([...new Set(seen)].sort().reverse());
-      expect(seen, "none lost").to.include.members(survivors);
+      const ids = (given.direction === "after" ? pages : pages.toReversed()).flat();
+      expect(ids, "newest first, none twice").to.deep.equal([...new Set(ids)].sort().reverse());
+      expect(ids, "none missing").to.include.members(survivors);
     });
     await fc.assert(check, { numRuns: 30, endOnFailure: true });
   });

@@ -3,16 +3,16 @@ import type { Connection } from "mongoose";
 
 type Json = Record<string, unknown>;
 
-/** One kind of query: its collection and its filter without the values, with one command that was really sent. */
+/** One kind of query: its collection and its filter without values, with one recorded command. */
 export interface QueryShape {
   collection: string;
   name: string;
   filter: unknown;
   command: Json;
-  /** How it was done then, at its worst. */
+  /** The worst recorded plan. */
   plan: string;
   sortedInMemory: boolean;
-  /** Index entries or documents that were looked at and not wanted, at most. */
+  /** The maximum number of index entries or documents that were read in vain. */
   wasted: number;
 }
 
@@ -42,7 +42,9 @@ const MB = 1024 * 1024;
 const ID = /\b([a-z]+)_[A-Za-z0-9]{16}\b/g;
 const random = (length: number) => randomBytes(length).toString("hex").slice(0, length);
 
-/** Another account's: ids, hashes, addresses and unique names differ, states and times are the same. */
+/**
+ * Returns the value as another account would have it: other ids, hashes and unique names, the same states and times.
+ */
 function foreign(key: string, value: unknown): unknown {
   if (typeof value !== "string") return value;
   if (UNIQUE.has(key) || /^[0-9a-f]{64}$/.test(value)) return random(Math.max(8, value.length));
@@ -50,14 +52,14 @@ function foreign(key: string, value: unknown): unknown {
 }
 const UNIQUE = new Set(["email", "username", "orgname", "endpoint", "name_slug", "key"]);
 
-/** Which row is copied, where not any would do: one that makes no work of its own. */
+/** Selects the row to copy in some collections, so that the copies cause no work. */
 const QUIET: Record<string, Json> = {
   sources: { timer: null, state: "ready" },
   deliveries: { state: { $ne: "pending" } },
   runs: { outbox: { $exists: false } },
 };
 
-/** Puts `count` rows of others into every collection: with few rows a plan without a fitting index does no harm. */
+/** Adds `count` rows of other accounts to every collection, because a missing index does not show with few rows. */
 export async function addForeignRows({ db, models }: Connection, count: number): Promise<void> {
   for (const name of Object.keys(models)) {
     const rows = db?.collection<Json & { _id: string }>(name);
@@ -71,14 +73,14 @@ export async function addForeignRows({ db, models }: Connection, count: number):
   }
 }
 
-/** Records every command of the connection's database from now on. */
+/** Starts to record every command to the connection's database. */
 export async function recordQueries({ db }: Connection): Promise<void> {
-  // The default of 1 MB forgets within seconds.
+  // The default of 1 MB is full within seconds.
   await db?.createCollection("system.profile", { capped: true, size: 256 * MB });
   await db?.command({ profile: 2 });
 }
 
-/** Commands that read no documents by a filter of ours. */
+/** Commands that do not read documents by a filter. */
 const WITHOUT_FILTER = new Set([
   ...[
     "insert",
@@ -93,17 +95,17 @@ const WITHOUT_FILTER = new Set([
   ...["profile", "explain", "commitTransaction", "abortTransaction", "killCursors", "collStats", "dbStats"],
 ]);
 
-/** The filter of a command, wherever it stands; null for one that has none. Throws for a command not known here. */
+/** Returns the filter of a command, or null if it has none. Throws for an unknown command. */
 function filterOf(name: string, command: Json): unknown {
   if (name === "find") return command.filter ?? {};
   if (name === "update" || name === "remove") return command.q ?? {};
   if (name === "count" || name === "distinct" || name === "findAndModify") return command.query ?? {};
   if (name === "aggregate") return (command.pipeline as Json[])[0]?.$match ?? command.pipeline;
   if (WITHOUT_FILTER.has(name)) return null;
-  throw new Error(`${name}: add where its filter stands to test/contract/query-plans.ts`);
+  throw new Error(`${name}: add the location of its filter to test/contract/query-plans.ts`);
 }
 
-/** The same for all filters that differ in values only. */
+/** Returns a filter without its values, so that it is equal for filters that differ only in values. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) {
     const shapes = value.map(shapeOf);
@@ -121,7 +123,7 @@ const PROFILED_OPS: Record<string, string> = {
   insert: "insert",
 };
 
-/** Stops recording and answers each kind of query once. */
+/** Stops recording and returns each kind of query once. */
 export async function recordedShapes({ db }: Connection): Promise<QueryShape[]> {
   await db?.command({ profile: 0 });
   const shapes = new Map<string, QueryShape>();
@@ -136,7 +138,7 @@ export async function recordedShapes({ db }: Connection): Promise<QueryShape[]> 
     const key = JSON.stringify([collection, name, shape.filter, command.sort ?? null]);
     const known = shapes.get(key);
     const wasted = wasteOf(entry);
-    // One bad plan among many good ones is what counts.
+    // One bad plan among many good ones counts.
     if (known && known.wasted >= wasted && !hasSortStage) continue;
     shapes.set(key, { ...shape, plan: planSummary, sortedInMemory: hasSortStage, wasted });
   }
@@ -146,7 +148,7 @@ export async function recordedShapes({ db }: Connection): Promise<QueryShape[]> 
 const pick = (command: Json, ...names: string[]): Json =>
   Object.fromEntries(names.filter(name => command[name] !== undefined).map(name => [name, command[name]]));
 
-/** The command as `explain` takes it: without sessions, cursors and the like. */
+/** Returns the command as `explain` accepts it, without session, cursor and similar fields. */
 function explainable({ name, collection, command }: QueryShape): Json {
   switch (name) {
     case "update":
@@ -168,7 +170,7 @@ function explainable({ name, collection, command }: QueryShape): Json {
   }
 }
 
-/** Stages of the plan that was chosen, not of those that lost. */
+/** Returns the stages of the winning plan. */
 function stagesOf(node: unknown): string[] {
   if (typeof node !== "object" || node === null) return [];
   if (Array.isArray(node)) return node.flatMap(stagesOf);
@@ -178,10 +180,10 @@ function stagesOf(node: unknown): string[] {
   });
 }
 
-/** Of the caller's own things some may be passed over; of others' things none. */
+/** A query may read some of the caller's own rows in vain, but none of other accounts, which are many more. */
 const MAX_WASTED = 40;
 
-/** What is wrong with how the server would do this query: empty when an index serves it. */
+/** Returns what is wrong with the plan of a query; empty if it uses an index. */
 export async function faultsOfPlan({ db }: Connection, shape: QueryShape): Promise<string[]> {
   const explained = await db?.command({ explain: explainable(shape), verbosity: "queryPlanner" });
   const stages = stagesOf(explained);
@@ -189,9 +191,10 @@ export async function faultsOfPlan({ db }: Connection, shape: QueryShape): Promi
   const sort = command.sort ? ` sorted by ${JSON.stringify(command.sort)}` : "";
   const query = `${collection}: ${name} ${JSON.stringify(filter)}${sort}`;
   const faults: string[] = [];
-  if (shape.wasted > MAX_WASTED) faults.push(`${query} looked at ${shape.wasted} in vain (${shape.plan})`);
-  if (shape.plan.includes("COLLSCAN") || stages.includes("COLLSCAN"))
+  if (shape.wasted > MAX_WASTED) faults.push(`${query} reads ${shape.wasted} in vain (${shape.plan})`);
+  if (shape.plan.includes("COLLSCAN") || stages.includes("COLLSCAN")) {
     faults.push(`${query} scans the collection`);
+  }
   if (shape.sortedInMemory || stages.includes("SORT")) faults.push(`${query} sorts in memory`);
   return faults;
 }

@@ -8,8 +8,8 @@ import { until } from "../support/until.ts";
 const PER_SECOND = 5;
 const BURST = 15;
 
-/** design.md, "Errors": a limit per key, counted in Redis. */
-describe("the rate limit of a key, over two web processes", () => {
+/** docs/design.md#errors */
+describe("the rate limit of an API key", () => {
   let system: System;
   let second: Platform;
   let server: WebServer;
@@ -26,32 +26,34 @@ describe("the rate limit of a key, over two web processes", () => {
     await system.stop();
   });
 
-  it("is one limit, told in headers, and another key's is untouched", async () => {
+  it("is shared by all web processes, shown in headers, and separate for each key", async () => {
     const [greedy, other] = [await system.user(), await system.user()];
     const clients = [greedy, new Api(`http://127.0.0.1:${server.port}/v1`, greedy.apiKey)];
     const startedAt = performance.now();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 80 }, (_, i) => (clients[i % 2] as Api).request("GET", "/users/me")),
     );
     const seconds = Math.ceil((performance.now() - startedAt) / 1000);
 
-    const passed = answers.filter(answer => answer.status === 200);
-    const refused = answers.filter(answer => answer.status === 429);
-    expect(passed.length + refused.length).to.equal(answers.length);
-    // One limit each would be twice as many.
+    const passed = responses.filter(response => response.status === 200);
+    const rejected = responses.filter(response => response.status === 429);
+    expect(passed.length + rejected.length).to.equal(responses.length);
+    // With one limit per process, twice as many would pass.
     expect(passed.length)
       .to.be.at.least(BURST)
       .and.at.most(BURST + seconds * PER_SECOND);
-    for (const half of [0, 1]) {
-      expect(answers.filter((answer, i) => i % 2 === half && answer.status === 429)).not.to.deep.equal([]);
+    for (const client of [0, 1]) {
+      expect(
+        responses.filter((response, i) => i % 2 === client && response.status === 429),
+      ).not.to.deep.equal([]);
     }
-    for (const { headers } of answers) {
+    for (const { headers } of responses) {
       expect(headers.get("ratelimit-limit")).to.equal(String(PER_SECOND));
       expect(headers.get("ratelimit-policy")).to.equal(`${PER_SECOND};w=1`);
       expect(Number(headers.get("ratelimit-remaining"))).to.be.within(0, BURST);
       expect(Number(headers.get("ratelimit-reset"))).to.be.at.least(1);
     }
-    for (const { headers, body } of refused) {
+    for (const { headers, body } of rejected) {
       expect(body).to.deep.equal({
         type: "/docs/errors#rate-limited",
         title: "Too many requests",
@@ -63,7 +65,7 @@ describe("the rate limit of a key, over two web processes", () => {
     }
     expect((await other.request("GET", "/users/me")).status).to.equal(200);
     await until(async () => (await greedy.request("GET", "/users/me")).status === 200, {
-      what: "the key passes again",
+      what: "requests of the key pass again",
     });
   });
 });

@@ -2,7 +2,7 @@ import type { AnyRoute } from "../../src/http/route.ts";
 import type { Api, ApiAnswer } from "../support/api.ts";
 import { type Owner, orgQuery, THINGS, thing, type World } from "./things.ts";
 
-/** What a route's example becomes when its ids are those of things that exist. */
+/** The example request of a route with ids of resources that exist. */
 export interface ExampleRequest {
   method: string;
   path: string;
@@ -10,21 +10,21 @@ export interface ExampleRequest {
   body?: Record<string, unknown>;
 }
 
-/** The name in THINGS of what a route's path names; undefined where it names nothing. */
+/** Returns the key in THINGS of the resource that a route's path names, or undefined. */
 export function thingOf({ access }: AnyRoute): string | undefined {
   if (access.kind !== "resource") return undefined;
   const { what, param = "id" } = access;
   return param === "id" || param.endsWith("_id") ? what : `${what} by ${param}`;
 }
 
-/** What must stand before the example makes sense, beyond the things it names. */
+/** What must exist for the example to work, besides the resources that it names. */
 const BEFORE: Record<string, (owner: Owner, request: ExampleRequest) => Promise<unknown>> = {
   deleteSubscription: ({ api }, { query }) => api.expect(200, "POST", "/subscriptions", { query }),
 };
 
 const ID = /^([a-z]+)_[A-Za-z0-9]{16}$/;
 
-/** A copy with every id replaced by that of a thing of the same kind, one thing per id. */
+/** Returns a copy with every id replaced by the id of a resource of the same kind. */
 async function withRealIds<T>(value: T, realId: (kind: string, id: string) => Promise<string>): Promise<T> {
   if (typeof value === "string") {
     const prefix = ID.exec(value)?.[1];
@@ -38,8 +38,8 @@ async function withRealIds<T>(value: T, realId: (kind: string, id: string) => Pr
 }
 
 /**
- * The request that a route's example shows, as `owner` would send it: things of `owner`'s stand where the example has
- * ids, `resource` (or else a new thing) where the path names one. Throws for a path parameter that nothing fills.
+ * Returns the example request of a route as `owner` would send it: ids are those of `owner`'s resources, and the
+ * resource of the path is `resource` or a new one. Throws for an unknown path parameter.
  */
 export async function exampleRequest(
   world: World,
@@ -78,19 +78,19 @@ async function pathValue(world: World, route: AnyRoute, owner: Owner, name: stri
   throw new Error(`${route.id}: nothing fills {${name}}; see exampleRequest in test/contract/requests.ts`);
 }
 
-/** Sends it; of an endless answer only the head is read. */
+/** Sends the request; reads only the headers of an endless stream. */
 export async function send(
   api: Api,
   route: AnyRoute,
   { method, path, query, body }: ExampleRequest,
   headers: Record<string, string> = {},
-  // biome-ignore lint/suspicious/noExplicitAny: what a client sees is any JSON
+  // biome-ignore lint/suspicious/noExplicitAny: each test expects a different body
 ): Promise<ApiAnswer<any>> {
   const isEndless = route.response.kind === "stream" && route.response.contentType === "text/event-stream";
   const abort = new AbortController();
   const options = { query, headers, ...(body && { body }) };
   if (!isEndless) return api.request(method, path, options);
-  const answer = await fetch(
+  const response = await fetch(
     `${api.baseUrl}${path}?${new URLSearchParams(query as Record<string, string>)}`,
     {
       method,
@@ -98,7 +98,7 @@ export async function send(
       signal: abort.signal,
     },
   );
-  const text = answer.ok ? "" : await answer.text();
+  const text = response.ok ? "" : await response.text();
   abort.abort();
-  return { status: answer.status, headers: answer.headers, text, body: text ? JSON.parse(text) : text };
+  return { status: response.status, headers: response.headers, text, body: text ? JSON.parse(text) : text };
 }

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { publishComponent } from "../../src/components/service.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { openWorld } from "./open-world.ts";
-import { isIdOf, isRecent, names, refused } from "./shapes.ts";
+import { isIdOf, isRecent, names, rejected } from "./shapes.ts";
 import { newCode, type Owner } from "./things.ts";
 
 const FIELDS = [
@@ -10,7 +10,7 @@ const FIELDS = [
   ...["created_at", "updated_at"],
 ];
 
-/** rest-api.md, sections 2 and 4.2. */
+/** docs/rest-api.md#components */
 describe("components", () => {
   let world: Awaited<ReturnType<typeof openWorld>>;
   let api: Owner["api"];
@@ -25,7 +25,7 @@ describe("components", () => {
   const save = (body: Record<string, unknown>) => api.expect(201, "POST", "/components", { body });
   const publish = (id: string) => publishComponent(world.system.worker, id);
 
-  it("are answered with their code and their props", async () => {
+  it("are returned with their code and their props", async () => {
     const code = `export default { name: "Every Prop", version: "1.2.3", key: "every-prop", props: {
       timer: { type: "$.interface.timer", default: { intervalSeconds: 60 } },
       url: { type: "string", label: "URL", description: "Where to look" } } };`;
@@ -51,7 +51,7 @@ describe("components", () => {
     }
   });
 
-  it("are the one there is when the same code is saved again, and another for another owner", async () => {
+  it("are not saved twice for the same code and owner", async () => {
     const code = newCode();
     const first = await save({ component_code: code });
     expect(await save({ component_code: code })).to.deep.equal(first);
@@ -60,7 +60,7 @@ describe("components", () => {
     expect(other.code_hash).to.equal(first.code_hash);
   });
 
-  it("are many under one key, which names the latest", async () => {
+  it("may share a key, which returns the latest one", async () => {
     const older = await save({ component_code: `${newCode("twice")} // 1` });
     const newer = await save({ component_code: `${newCode("twice")} // 2` });
     expect(newer.id).not.to.equal(older.id);
@@ -68,7 +68,7 @@ describe("components", () => {
     expect((await api.expect(200, "GET", `/components/${older.id}`)).id).to.equal(older.id);
   });
 
-  it("need code or an address; with both, the address is kept only", async () => {
+  it("need code or an address; with both, the address is only metadata", async () => {
     names(
       await api.request("POST", "/components", { body: {} }),
       "body component_code",
@@ -80,7 +80,7 @@ describe("components", () => {
     expect(component.component_url).to.equal(component_url);
   });
 
-  it("are fetched from their address with what they import", async () => {
+  it("are fetched from their address with their imports", async () => {
     const files: Record<string, string> = {
       "/a/main.mjs": `import { name } from "../lib/name.mjs"; export default { name, version: "0.0.1", key: "fetched" };`,
       "/lib/name.mjs": `export const name = "Fetched";`,
@@ -97,20 +97,23 @@ describe("components", () => {
     expect(again.id).to.equal(component.id);
     files["/lib/name.mjs"] = `export const name = "Changed";`;
     expect(await save({ component_url: url("/a/main.mjs") })).to.include({ name: "Changed" });
-    for (const odd of [
+    for (const invalid of [
       url("/absent.mjs"),
       "ftp://a.b/c.mjs",
       "/etc/passwd",
       "file:///etc/passwd",
       "http://10.0.0.1/c.mjs",
     ]) {
-      names(await api.request("POST", "/components", { body: { component_url: odd } }), "body component_url");
+      names(
+        await api.request("POST", "/components", { body: { component_url: invalid } }),
+        "body component_url",
+      );
     }
     await host.close();
   });
 
-  it("are refused by name when their code is none", async () => {
-    const bad: Record<string, string> = {
+  it("are rejected by field if their code is invalid", async () => {
+    const invalid: Record<string, string> = {
       "": "body component_code",
       "export default {": "body component_code",
       "import './x.mjs'; export default {}": "body component_code",
@@ -118,25 +121,25 @@ describe("components", () => {
       "throw new Error('x')": "component code",
       "1": "component name",
     };
-    for (const [component_code, place] of Object.entries(bad)) {
-      names(await api.request("POST", "/components", { body: { component_code } }), place);
+    for (const [component_code, field] of Object.entries(invalid)) {
+      names(await api.request("POST", "/components", { body: { component_code } }), field);
     }
     const action = `export default { name: "A", version: "1", type: "action", run() {} };`;
     names(await api.request("POST", "/components", { body: { component_code: action } }), "component type");
     names(await api.request("POST", "/components", { body: { component_code: 1 } }), "body component_code");
   });
 
-  it("are everybody's once they are published, by key, by id and from the registry", async () => {
+  it("can be read by everybody once published: by key, by id and from the registry", async () => {
     const key = "@scope/published-one";
     const component = await save({ component_code: newCode(key) });
     const paths = [component.id, encodeURIComponent(key), `registry/${encodeURIComponent(key)}`];
-    for (const path of paths) refused(await stranger.request("GET", `/components/${path}`), 404);
+    for (const path of paths) rejected(await stranger.request("GET", `/components/${path}`), 404);
     await publish(component.id);
     for (const path of paths) {
       expect((await stranger.expect(200, "GET", `/components/${path}`)).id).to.equal(component.id);
     }
-    refused(await stranger.request("GET", `/components/registry/${component.id}`), 404);
-    refused(await stranger.request("DELETE", `/components/${component.id}`), 404);
+    rejected(await stranger.request("GET", `/components/registry/${component.id}`), 404);
+    rejected(await stranger.request("DELETE", `/components/${component.id}`), 404);
     const own = await stranger.expect(201, "POST", "/components", {
       body: { component_code: `${newCode(key)}// own` },
     });
@@ -146,19 +149,19 @@ describe("components", () => {
     ).to.equal(component.id);
   });
 
-  it("are deleted, unless a source uses them, anybody's", async () => {
+  it("can be deleted unless a source of any account uses them", async () => {
     const component = await save({ component_code: newCode("in-use") });
     await publish(component.id);
     const source = await stranger.createSource({ key: "in-use" });
-    refused(await api.request("DELETE", `/components/${component.id}`), 409);
+    rejected(await api.request("DELETE", `/components/${component.id}`), 409);
     await stranger.expect(200, "GET", `/sources/${source.id}`);
     const free = await save({ component_code: newCode() });
     await api.expect(204, "DELETE", `/components/${free.id}`);
-    refused(await api.request("GET", `/components/${free.id}`), 404);
-    refused(await api.request("DELETE", `/components/${free.id}`), 404);
+    rejected(await api.request("GET", `/components/${free.id}`), 404);
+    rejected(await api.request("DELETE", `/components/${free.id}`), 404);
   });
 
-  it("of an organization are its members', listed with org_id", async () => {
+  it("of an organization belong to its members and are listed with org_id", async () => {
     const org_id = await world.system.organization(api.userId);
     const body = { component_code: newCode() };
     const inQuery = await api.expect(201, "POST", "/components", { body, query: { org_id } });

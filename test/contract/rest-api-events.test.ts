@@ -5,12 +5,12 @@ import { type Emission as AnyEmission, emissions } from "../../src/queues/emissi
 import type { Page, Summary } from "../support/api.ts";
 import { until } from "../support/until.ts";
 import { openWorld } from "./open-world.ts";
-import { isIdOf, names, refused } from "./shapes.ts";
+import { isIdOf, names, rejected } from "./shapes.ts";
 import { newCode, type Owner, thing } from "./things.ts";
 
 type Emission = Partial<Pick<AnyEmission, "name" | "summary">>;
 
-/** rest-api.md, sections 2, 4.4, 4.7 and 6, for sources and workflows alike. */
+/** docs/rest-api.md#events, docs/rest-api.md#source-events and docs/rest-api.md#workflows */
 describe("events", () => {
   let world: Awaited<ReturnType<typeof openWorld>>;
   let api: Owner["api"];
@@ -21,7 +21,7 @@ describe("events", () => {
   });
   after(() => world.close());
 
-  /** As a source's run or a workflow engine hands them over; waits until all are stored. */
+  /** Emits events as a run of a source or a workflow engine does, and waits until all are stored. */
   async function emit(emitterId: string, events: unknown[], more: Emission = {}): Promise<string[]> {
     const { queues, eventLog } = world.system.worker;
     const emitIds = events.map(() => newId("emit"));
@@ -57,7 +57,7 @@ describe("events", () => {
     ["workflows", workflow],
   ] as const) {
     describe(`of ${what}`, () => {
-      it("are told with their id, time, data and metadata", async () => {
+      it("are listed with their id, time, data and metadata", async () => {
         const id = await make();
         const [emitId] = await emit(id, [{ hello: "world" }]);
         const { data } = await read(`/${what}/${id}/event_summaries`);
@@ -71,7 +71,7 @@ describe("events", () => {
         });
       });
 
-      it("are of every channel without a $; errors stand apart, under $errors and %24errors", async () => {
+      it("are listed for all channels without $; errors are listed under $errors and %24errors", async () => {
         const id = await make();
         await emit(id, ["a"]);
         await emit(id, ["b"], { name: "news", summary: "a line" });
@@ -88,38 +88,38 @@ describe("events", () => {
         expect(await read(`/${what}/${id}/%24errors/event_summaries`)).to.deep.equal(errors);
       });
 
-      it("over 1 KB are cut to an object of the same shape, and whole with expand=event", async () => {
+      it("larger than 1 KB are truncated to the same shape, and complete with expand=event", async () => {
         const id = await make();
         const large = {
           text: "x".repeat(5000),
           list: Array.from({ length: 500 }, (_, n) => n),
           deep: { a: { b: "é".repeat(900) } },
         };
-        const odd = [
+        const others = [
           "x".repeat(3000),
           Array(900).fill("y"),
           Object.fromEntries(Array.from({ length: 400 }, (_, n) => [`k${n}`, n])),
         ];
-        await emit(id, [large, ...odd, { tiny: true }]);
+        await emit(id, [large, ...others, { tiny: true }]);
         for (const row of (await read(`/${what}/${id}/event_summaries`)).data) {
           expect(Buffer.byteLength(JSON.stringify(row.event))).to.be.at.most(1024);
           expect(row.event).to.have.all.keys("raw_event");
           expect(row.metadata.truncated).to.equal(row.event.raw_event.tiny ? undefined : true);
         }
-        const whole = await read(`/${what}/${id}/event_summaries`, { expand: "event" });
-        expect(whole.data.map(row => row.event.raw_event)).to.have.deep.members([
+        const expanded = await read(`/${what}/${id}/event_summaries`, { expand: "event" });
+        expect(expanded.data.map(row => row.event.raw_event)).to.have.deep.members([
           large,
-          ...odd,
+          ...others,
           { tiny: true },
         ]);
-        expect(whole.data.some(row => "truncated" in row.metadata)).to.equal(false);
+        expect(expanded.data.some(row => "truncated" in row.metadata)).to.equal(false);
         names(
           await api.request("GET", `/${what}/${id}/event_summaries`, { query: { expand: "all" } }),
           "query expand",
         );
       });
 
-      it("are the last 100", async () => {
+      it("are listed up to the last 100", async () => {
         const id = await make();
         await emit(
           id,
@@ -132,7 +132,7 @@ describe("events", () => {
     });
   }
 
-  it("are rows for clients that read e, k and ts", async () => {
+  it("are listed with the short field names e, k and ts too", async () => {
     const id = await source();
     const [emitId] = await emit(id, [{ n: "x".repeat(2000) }]);
     await emit(id, ["b"], { name: "news" });
@@ -150,26 +150,26 @@ describe("events", () => {
     expect(rows.map(row => row.metadata)).to.deep.include({ emit_id: emitId, name: "", emitter_id: id });
   });
 
-  it("are deleted by range, refused for ends that are no event ids", async () => {
+  it("are deleted by a range of event ids", async () => {
     const id = await source();
     await emit(id, ["a", "b"]);
     for (const name of ["start_id", "end_id"]) {
-      for (const odd of ["x", "1", "1-", "-1", "1-2-3", ""]) {
+      for (const invalid of ["x", "1", "1-", "-1", "1-2-3", ""]) {
         names(
-          await api.request("DELETE", `/sources/${id}/events`, { query: { [name]: odd } }),
+          await api.request("DELETE", `/sources/${id}/events`, { query: { [name]: invalid } }),
           `query ${name}`,
         );
       }
     }
-    const wrongWay = { start_id: "2-0", end_id: "1-0" };
-    names(await api.request("DELETE", `/sources/${id}/events`, { query: wrongWay }), "query end_id");
-    const answer = await api.request("DELETE", `/sources/${id}/events`);
-    expect([answer.status, answer.text]).to.deep.equal([202, ""]);
+    const reversed = { start_id: "2-0", end_id: "1-0" };
+    names(await api.request("DELETE", `/sources/${id}/events`, { query: reversed }), "query end_id");
+    const response = await api.request("DELETE", `/sources/${id}/events`);
+    expect([response.status, response.text]).to.deep.equal([202, ""]);
     await until(async () => (await read(`/sources/${id}/event_summaries`)).page_info.total_count === 0);
-    expect((await api.request("DELETE", `/sources/${id}/events`)).status, "once more").to.equal(202);
+    expect((await api.request("DELETE", `/sources/${id}/events`)).status, "again").to.equal(202);
   });
 
-  it("of a run that throws tell the request, its context and the error", async () => {
+  it("of a run that throws contain the request, its context and the error", async () => {
     const code = `export default { name: "Bad", version: "1", props: { http: "$.interface.http" }, run() { throw new TypeError("odd"); } };`;
     const made = await api.createSource({ component_code: code });
     await fetch(made.configured_props.http?.endpoint_url ?? "", { method: "POST", body: "x" });
@@ -196,7 +196,7 @@ describe("events", () => {
     expect(row?.metadata).to.include({ name: "$errors", emitter_id: made.id });
   });
 
-  it("of a deploy hook are dropped with emit_on_deploy false, and counted", async () => {
+  it("of a deploy hook are dropped and counted with emit_on_deploy false", async () => {
     const component_code = `export default { name: "Deploys", version: "1", hooks: { deploy() { this.$emit("deployed"); } } };`;
     const loud = await api.createSource({ component_code });
     await until(
@@ -211,23 +211,23 @@ describe("events", () => {
     expect((await read(`/sources/${muted.id}/event_summaries`)).data).to.deep.equal([]);
   });
 
-  it("are watched live, and from the last one seen on", async () => {
+  it("are streamed live, and from Last-Event-ID on", async () => {
     const id = await source();
     await emit(id, ["before"]);
-    const [seen] = (await read(`/sources/${id}/event_summaries`)).data;
+    const [last] = (await read(`/sources/${id}/event_summaries`)).data;
     const headers = { authorization: `Bearer ${api.apiKey}` };
-    const watch = async (more: Record<string, string>, wanted: RegExp) => {
+    const watch = async (more: Record<string, string>, end: RegExp) => {
       const abort = new AbortController();
-      const answer = await fetch(`${api.baseUrl}/sources/${id}/sse`, {
+      const response = await fetch(`${api.baseUrl}/sources/${id}/sse`, {
         headers: { ...headers, ...more },
         signal: abort.signal,
       });
-      expect(answer.headers.get("content-type")).to.match(/^text\/event-stream/);
-      const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+      expect(response.headers.get("content-type")).to.match(/^text\/event-stream/);
+      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
       let text = "";
       return {
-        async ended(): Promise<string> {
-          while (!wanted.test(text)) text += (await reader?.read())?.value ?? expect.fail(`ended: ${text}`);
+        async readToEnd(): Promise<string> {
+          while (!end.test(text)) text += (await reader?.read())?.value ?? expect.fail(`ended: ${text}`);
           abort.abort();
           return text;
         },
@@ -236,17 +236,17 @@ describe("events", () => {
     const live = await watch({}, /event: log\n.*\n\n/);
     await emit(id, ["during"]);
     await emit(id, [{ level: "log", message: "hi", ts: "now" }], { name: "$logs" });
-    expect(await live.ended())
+    expect(await live.readToEnd())
       .to.match(/id: [0-9]+-[0-9]+\nevent: emit\ndata: \{.*"during".*\}\n\n/)
       .and.not.include('"before"');
-    const resumed = await watch({ "last-event-id": seen?.id ?? "" }, /event: log\n.*\n\n/);
-    expect(await resumed.ended())
+    const resumed = await watch({ "last-event-id": last?.id ?? "" }, /event: log\n.*\n\n/);
+    expect(await resumed.readToEnd())
       .to.include('"during"')
       .and.not.include('"before"');
-    refused(await api.request("GET", `/sources/${id}/sse`, { headers: { "last-event-id": "x" } }), 400);
+    rejected(await api.request("GET", `/sources/${id}/sse`, { headers: { "last-event-id": "x" } }), 400);
   });
 
-  it("reach the listeners of their emitter, its glob and its organization, and nobody else's", async () => {
+  it("reach the listeners of their emitter, of its glob and of its organization only", async () => {
     const orgId = await world.system.organization(api.userId);
     const emitters = {
       source: await source(),
@@ -254,7 +254,7 @@ describe("events", () => {
       orgSource: await thing("source").make(world, { api, orgId }),
       orgWorkflow: await thing("workflow").make(world, { api, orgId }),
     };
-    const names_ = new Map(Object.entries(emitters).map(([name, id]) => [id, name]));
+    const emitterNames = new Map(Object.entries(emitters).map(([name, id]) => [id, name]));
     const listen = async (owner: Owner, emitterIds: string[]) => {
       const webhook = await thing("webhook").make(world, owner);
       for (const emitter_id of emitterIds) {
@@ -263,7 +263,7 @@ describe("events", () => {
       }
       return async () => {
         const rows = await api.expect(200, "GET", `/webhooks/${webhook}/deliveries`);
-        return rows.map((row: { emitter_id: string }) => names_.get(row.emitter_id)).sort();
+        return rows.map((row: { emitter_id: string }) => emitterNames.get(row.emitter_id)).sort();
       };
     };
     const control = await listen({ api }, Object.values(emitters));
@@ -277,12 +277,16 @@ describe("events", () => {
     ];
     for (const id of Object.values(emitters)) await emit(id, ["one"]);
     // One fan-out creates all deliveries of an event at once.
-    await until(async () => (await control()).length === 4, { what: "the control has all four" });
-    for (const [deliveries, wanted] of expected) expect(await deliveries()).to.deep.equal(wanted);
+    await until(async () => (await control()).length === 4, {
+      what: "all four events are delivered to the control webhook",
+    });
+    for (const [deliveries, expectedEmitters] of expected) {
+      expect(await deliveries()).to.deep.equal(expectedEmitters);
+    }
   });
 });
 
-/** rest-api.md, sections 2 and 4.8. */
+/** docs/rest-api.md#current-user */
 describe("the current user", () => {
   let world: Awaited<ReturnType<typeof openWorld>>;
   before(async () => {
@@ -310,7 +314,7 @@ describe("the current user", () => {
     return id;
   }
 
-  it("of a free account has quotas and what is used of them, which runs count up to the limit", async () => {
+  it("of a free account has daily quotas and usage, and no run is executed above the quota", async () => {
     const api = await world.system.user();
     const before = await me({ api });
     expect(before).to.have.all.keys(...COMMON, ...FREE);
@@ -331,7 +335,7 @@ describe("the current user", () => {
     expect(after.daily_compute_time_used).to.be.greaterThan(0);
   });
 
-  it("of a paid account has its billing period and what ran in it, beyond any quota", async () => {
+  it("of a paid account has a billing period and its runs, without a quota", async () => {
     const api = await world.system.user({ plan: "paid" });
     const before = await me({ api });
     expect(before).to.have.all.keys(...COMMON, ...PAID);
@@ -344,7 +348,7 @@ describe("the current user", () => {
     expect((await me({ api })).billing_period_invocations).to.equal(5);
   });
 
-  it("lists their organizations", async () => {
+  it("has a list of organizations", async () => {
     const api = await world.system.user();
     const id = await world.system.organization(api.userId);
     const { orgs, email } = await me({ api });

@@ -9,13 +9,13 @@ import type { Owner } from "./things.ts";
 
 const ROWS = 12;
 
-/** Event ids order by their numbers, all others as texts. */
-function isOlder(a: string, b: string): number {
+/** Compares two ids: event ids by their numbers, all other ids as strings. */
+function compareIds(a: string, b: string): number {
   const [x, y] = [eventScore(a), eventScore(b)];
   return x !== null && y !== null ? x - y : a < b ? -1 : 1;
 }
 
-/** Pagination as rest-api.md, section 4.1, and design.md ("Lists") have it, on every list that has pages. */
+/** Rules for all paginated lists (docs/rest-api.md#pagination, docs/design.md#lists). */
 describe("pages of", () => {
   let world: Awaited<ReturnType<typeof openWorld>>;
   before(async () => {
@@ -35,7 +35,7 @@ describe("pages of", () => {
 
       const get = (query: Record<string, string | number> = {}) =>
         owner.api.request<Page<{ id: string }> & Problem>("GET", list.path, { query });
-      /** A page that must be one: ids, and page_info as it fits them. */
+      /** Expects a page, checks its page_info, and returns its ids. */
       const page = async (query: Record<string, string | number> = {}) => {
         const { status, body, text } = await get(query);
         expect(status, text).to.equal(200);
@@ -50,7 +50,7 @@ describe("pages of", () => {
         return { total: page_info.total_count, ids: data.map(row => row.id), end: end_cursor ?? "" };
       };
       const cursor = (row: number) => codec.encode(ids[row] ?? "");
-      const refuses = async (query: Record<string, string | number>, name: string) => {
+      const rejects = async (query: Record<string, string | number>, name: string) => {
         const { status, body, text } = await get(query);
         expect(status, `${JSON.stringify(query)}: ${text}`).to.equal(400);
         expect(body.errors?.map(error => `${error.in} ${error.path}`)).to.deep.equal([`query ${name}`]);
@@ -65,10 +65,10 @@ describe("pages of", () => {
         expect(await page(), "an empty list").to.deep.equal({ total: 0, ids: [], end: "" });
         ids = [];
         for (let i = 0; i < ROWS; i++) ids.push(await list.add());
-        ids.sort(isOlder).reverse();
+        ids.sort(compareIds).reverse();
       });
 
-      it("go forwards from the newest to an empty one", async () => {
+      it("go forwards from the newest row to an empty page", async () => {
         const first = await page({ limit: 5 });
         expect(first).to.deep.include({ total: ROWS, ids: ids.slice(0, 5) });
         const second = await page({ limit: 5, after: first.end });
@@ -78,40 +78,42 @@ describe("pages of", () => {
         expect(await page({ limit: 5, after: last.end })).to.deep.equal({ total: ROWS, ids: [], end: "" });
       });
 
-      it("go backwards, each just before its cursor", async () => {
+      it("go backwards, each ending just before its cursor", async () => {
         expect((await page({ limit: 5, before: cursor(10) })).ids).to.deep.equal(ids.slice(5, 10));
         expect((await page({ limit: 5, before: cursor(3) })).ids).to.deep.equal(ids.slice(0, 3));
         expect((await page({ limit: 5, before: cursor(0) })).ids).to.deep.equal([]);
       });
 
-      it("have 10 rows unless told, of events 100; from 1 to 100", async () => {
+      it("have 10 rows by default, or 100 of events, and from 1 to 100 with limit", async () => {
         expect((await page()).ids).to.have.length(Math.min(defaultLimit, ROWS));
         expect((await page({ limit: 1 })).ids).to.deep.equal(ids.slice(0, 1));
         expect((await page({ limit: 100 })).ids).to.deep.equal(ids);
-        for (const limit of [0, 101, -1, "abc", "1.5", "", "1e1", "0x10", " 5"])
-          await refuses({ limit }, "limit");
-      });
-
-      it("refuse a cursor that none of them gave, and two at once", async () => {
-        for (const name of ["after", "before"]) {
-          for (const odd of ["", "!", "%", "=", "a b", "\u00e9", "x".repeat(300)])
-            await refuses({ [name]: odd }, name);
+        for (const limit of [0, 101, -1, "abc", "1.5", "", "1e1", "0x10", " 5"]) {
+          await rejects({ limit }, "limit");
         }
-        await refuses({ after: cursor(1), before: cursor(3) }, "before");
       });
 
-      it("keep to the fields that are asked for, page_info whole", async () => {
+      it("reject an invalid cursor, and two cursors at once", async () => {
+        for (const name of ["after", "before"]) {
+          for (const invalid of ["", "!", "%", "=", "a b", "\u00e9", "x".repeat(300)]) {
+            await rejects({ [name]: invalid }, name);
+          }
+        }
+        await rejects({ after: cursor(1), before: cursor(3) }, "before");
+      });
+
+      it("have only the requested fields, and all of page_info", async () => {
         const { body } = await get({ include: "id", limit: 2 });
         expect(body.data).to.deep.equal(ids.slice(0, 2).map(id => ({ id })));
         expect(body.page_info).to.include({ total_count: ROWS, count: 2, end_cursor: cursor(1) });
         expect((await get({ exclude: "id", limit: 1 })).body.data[0]).not.to.have.property("id");
       });
 
-      it("go on from the cursor of a row that is gone", async () => {
-        const gone = codec.encode(ids[4] ?? "");
+      it("continue from the cursor of a deleted row", async () => {
+        const cursorOfDeleted = codec.encode(ids[4] ?? "");
         await list.remove(ids[4] ?? "");
-        expect((await page({ limit: 3, after: gone })).ids).to.deep.equal(ids.slice(5, 8));
-        const before = await page({ limit: 3, before: gone });
+        expect((await page({ limit: 3, after: cursorOfDeleted })).ids).to.deep.equal(ids.slice(5, 8));
+        const before = await page({ limit: 3, before: cursorOfDeleted });
         expect(before).to.deep.include({ total: ROWS - 1, ids: ids.slice(1, 4) });
       });
     });

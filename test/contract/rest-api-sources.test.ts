@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { publishComponent } from "../../src/components/service.ts";
 import { openWorld } from "./open-world.ts";
-import { isIdOf, isRecent, names, refused } from "./shapes.ts";
+import { isIdOf, isRecent, names, rejected } from "./shapes.ts";
 import { newCode, type Owner } from "./things.ts";
 
 const TIMER = `export default { name: "Timer Source", version: "0.0.1", key: "timer-source", props: {
@@ -22,7 +22,7 @@ const FIELDS = [
   ],
 ];
 
-/** rest-api.md, sections 2, 3 and 4.3. */
+/** docs/rest-api.md#source and docs/rest-api.md#sources */
 describe("sources", () => {
   let world: Awaited<ReturnType<typeof openWorld>>;
   let api: Owner["api"];
@@ -39,7 +39,7 @@ describe("sources", () => {
     api.expect(200, "PUT", `/sources/${id}`, { body });
   const create = (body: Record<string, unknown>) => api.request("POST", "/sources", { body });
 
-  it("are answered as documented, active, named after their component", async () => {
+  it("are created active and named after their component", async () => {
     const component_id = await component(TIMER);
     const source = await api.createSource({ component_id });
     expect(source).to.have.all.keys(FIELDS);
@@ -58,7 +58,7 @@ describe("sources", () => {
     expect((await api.expect(200, "GET", `/sources/${second.name_slug}`)).id).to.equal(second.id);
   });
 
-  it("take their component by id before key, code and address, and need one of them", async () => {
+  it("need a component, and use its id before its key, code and address", async () => {
     const id = await component(newCode());
     const [component_code, component_url] = [newCode(), "https://components.invalid/never-fetched.mjs"];
     expect(
@@ -70,24 +70,24 @@ describe("sources", () => {
     const stranger = await world.system.user();
     expect((await stranger.createSource({ key: "by-key", name: "Mine" })).component_id).to.equal(published);
     names(await create({ name: "none" }), "body component_id", "body component_code", "body component_url");
-    refused(await create({ component_id: "sc_0000000000000000" }), 404);
-    refused(await create({ key: "no-such-key" }), 404);
+    rejected(await create({ component_id: "sc_0000000000000000" }), 404);
+    rejected(await create({ key: "no-such-key" }), 404);
   });
 
-  it("take a timer as intervalSeconds or cron, and answer it as interval_seconds and cron", async () => {
-    const with_ = async (timer: unknown) =>
+  it("accept a timer as intervalSeconds or cron, and return it as interval_seconds and cron", async () => {
+    const timerOf = async (timer: unknown) =>
       (await api.createSource({ component_code: TIMER, configured_props: { timer } })).configured_props.timer;
-    expect(await with_({ intervalSeconds: 900 })).to.deep.equal({ cron: null, interval_seconds: 900 });
-    expect(await with_({ cron: "0 8 * * 1-5", timezone: "Europe/Berlin" })).to.deep.equal({
+    expect(await timerOf({ intervalSeconds: 900 })).to.deep.equal({ cron: null, interval_seconds: 900 });
+    expect(await timerOf({ cron: "0 8 * * 1-5", timezone: "Europe/Berlin" })).to.deep.equal({
       ...{ cron: "0 8 * * 1-5", interval_seconds: null, timezone: "Europe/Berlin" },
     });
-    expect(await with_({ cron: null, interval_seconds: 30 })).to.deep.equal({
+    expect(await timerOf({ cron: null, interval_seconds: 30 })).to.deep.equal({
       cron: null,
       interval_seconds: 30,
     });
   });
 
-  it("give an HTTP source its endpoint", async () => {
+  it("have an endpoint if their component has an HTTP interface", async () => {
     const { configured_props } = await api.createSource({ component_code: newCode() });
     expect(configured_props).to.have.all.keys("http");
     expect(configured_props.http).to.have.all.keys("endpoint_url");
@@ -96,8 +96,8 @@ describe("sources", () => {
     ).to.equal(true);
   });
 
-  it("are refused with props that their component has not, or that do not fit, each by name", async () => {
-    const bad: [Record<string, unknown>, string][] = [
+  it("are rejected with props that are unknown or invalid, each by name", async () => {
+    const invalid: [Record<string, unknown>, string][] = [
       [{ surprise: 1 }, "surprise"],
       [{ city: 5 }, "city"],
       [{ count: 10 }, "count"],
@@ -108,7 +108,7 @@ describe("sources", () => {
       [{ timer: { cron: "every day" } }, "timer.cron"],
       [{ timer: { cron: "0 8 * * *", timezone: "Mars" } }, "timer.timezone"],
     ];
-    for (const [configured_props, name] of bad) {
+    for (const [configured_props, name] of invalid) {
       names(await create({ component_code: TIMER, configured_props }), `body configured_props.${name}`);
     }
     const required = `export default { name: "R", version: "1", props: { a: "string", b: "integer[]" } };`;
@@ -118,19 +118,19 @@ describe("sources", () => {
     }
   });
 
-  it("never show a secret, and keep it through an update", async () => {
+  it("never show a secret", async () => {
     const props = { token: "hush-hush", city: "Bern" };
     const source = await api.createSource({ component_code: TIMER, configured_props: props });
-    const answers = [
+    const responses = [
       source,
       await api.request("GET", `/sources/${source.id}`),
       await put(source.id, { name: "n" }),
     ];
-    for (const answer of answers) expect(JSON.stringify(answer)).not.to.include("hush-hush");
+    for (const response of responses) expect(JSON.stringify(response)).not.to.include("hush-hush");
     expect(source.configured_props).to.deep.include({ city: "Bern" }).and.not.to.have.property("token");
   });
 
-  it("are enabled by an update that does not say otherwise", async () => {
+  it("are enabled by an update without active", async () => {
     const { id, configured_props } = await api.createSource({ component_code: newCode(), name: "Switch" });
     const endpoint = configured_props.http?.endpoint_url ?? "";
     const call = async () => (await fetch(endpoint, { method: "POST" })).status;
@@ -153,7 +153,7 @@ describe("sources", () => {
     names(await create({ component_code: newCode(), active: false }), "body active");
   });
 
-  it("may change to another component, and keep what both have", async () => {
+  it("can change to another component, and keep the props that both have", async () => {
     const source = await api.createSource({
       component_code: TIMER,
       configured_props: { city: "Bern", count: 3 },
@@ -178,10 +178,10 @@ describe("sources", () => {
     expect(changed.id).to.equal(source.id);
   });
 
-  it("are gone at once when they are deleted", async () => {
+  it("are not found as soon as they are deleted", async () => {
     const { id, configured_props } = await api.createSource({ component_code: newCode(), name: "Going" });
-    const answer = await api.request("DELETE", `/sources/${id}`);
-    expect([answer.status, answer.text]).to.deep.equal([204, ""]);
+    const response = await api.request("DELETE", `/sources/${id}`);
+    expect([response.status, response.text]).to.deep.equal([204, ""]);
     for (const [method, path] of [
       ["GET", ""],
       ["PUT", ""],
@@ -189,16 +189,16 @@ describe("sources", () => {
       ["GET", "/event_summaries"],
       ["DELETE", "/events"],
     ]) {
-      refused(
+      rejected(
         await api.request(method ?? "", `/sources/${id}${path}`, method === "PUT" ? { body: {} } : {}),
         404,
       );
     }
-    refused(await api.request("GET", "/sources/going"), 404);
+    rejected(await api.request("GET", "/sources/going"), 404);
     expect((await fetch(configured_props.http?.endpoint_url ?? "")).status).to.equal(404);
   });
 
-  it("of an organization are made with org_id, in the query or the body, and read without", async () => {
+  it("of an organization are created with org_id in query or body, and read without it", async () => {
     const org_id = await world.system.organization(api.userId);
     const inQuery = await api.createSource({ component_code: TIMER }, { org_id });
     const inBody = await api.createSource({ component_code: TIMER, org_id });
@@ -208,13 +208,13 @@ describe("sources", () => {
     );
     expect(listed).to.have.members([inQuery.id, inBody.id]);
     await api.expect(200, "GET", `/sources/${inQuery.id}`);
-    refused(
+    rejected(
       await api.request("GET", `/sources/${inQuery.id}`, { query: { org_id: "o_0000000000000000" } }),
       404,
     );
   });
 
-  it("stay changeable whoever of their members owns the component", async () => {
+  it("of an organization can be updated if their component belongs to a member, and the reverse", async () => {
     const org_id = await world.system.organization(api.userId);
     const personal = await component(newCode());
     const shared = await component(newCode(), { org_id });

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { createWorkflow } from "../../src/workflows/service.ts";
 import { openWorld } from "./open-world.ts";
-import { isIdOf, isRecent, names, refused } from "./shapes.ts";
+import { isIdOf, isRecent, names, rejected } from "./shapes.ts";
 import { type Owner, thing } from "./things.ts";
 
 type Query = Record<string, string>;
 
-/** rest-api.md, section 4.5. */
+/** docs/rest-api.md#subscriptions */
 describe("subscriptions", () => {
   let world: Awaited<ReturnType<typeof openWorld>>;
   let api: Owner["api"];
@@ -33,7 +33,7 @@ describe("subscriptions", () => {
     return body.data as { id: string; emitter_id: string; listener_id: string; event_name: string }[];
   };
 
-  it("are answered with 200, and the same one again is the one there is", async () => {
+  it("are created with 200, and returned unchanged if they exist", async () => {
     const first = await post({ emitter_id: source, listener_id: webhook });
     expect(first.status).to.equal(200);
     const { id, ...rest } = first.body.data;
@@ -46,7 +46,7 @@ describe("subscriptions", () => {
     expect(await list()).to.deep.equal([channel.body.data, first.body.data]);
   });
 
-  it("take workflows, sources and their globs as emitters, and all three kinds of listeners", async () => {
+  it("accept workflows, sources, globs and organizations as emitters, and all three kinds of listeners", async () => {
     const flow = await thing("workflow").make(world, { api });
     const org_id = await world.system.organization(api.userId);
     for (const emitter_id of [source, flow, "p_*", "dc_*", org_id]) {
@@ -57,7 +57,7 @@ describe("subscriptions", () => {
     expect(await list()).to.have.length(15);
   });
 
-  it("are refused by name for what is no emitter, no listener or no channel", async () => {
+  it("are rejected by name for an invalid emitter, listener or channel", async () => {
     for (const emitter_id of ["x", "wh_*", "*", "dc_", webhook, `${source}x`, "$errors"]) {
       names(await post({ emitter_id, listener_id: webhook }), "query emitter_id");
     }
@@ -69,35 +69,35 @@ describe("subscriptions", () => {
     }
     names(await post({}), "query emitter_id", "query listener_id");
     names(await end({ emitter_id: source }), "query listener_id");
-    refused(await post({ emitter_id: "dc_0000000000000000", listener_id: webhook }), 404);
-    refused(await post({ emitter_id: source, listener_id: "wh_0000000000000000" }), 404);
-    refused(await post({ emitter_id: "o_0000000000000000", listener_id: webhook }), 404);
+    rejected(await post({ emitter_id: "dc_0000000000000000", listener_id: webhook }), 404);
+    rejected(await post({ emitter_id: source, listener_id: "wh_0000000000000000" }), 404);
+    rejected(await post({ emitter_id: "o_0000000000000000", listener_id: webhook }), 404);
   });
 
-  it("end by the channel they have: event_name= for the default one", async () => {
+  it("are deleted by their channel, event_name= for the default channel", async () => {
     const of = { emitter_id: source, listener_id: webhook };
     for (const event_name of ["", "news", "$errors"]) await post({ ...of, event_name });
-    refused(await end({ ...of, event_name: "$logs" }), 404);
+    rejected(await end({ ...of, event_name: "$logs" }), 404);
     const { baseUrl, apiKey } = api;
     const literal = await fetch(
       `${baseUrl}/subscriptions?emitter_id=${source}&listener_id=${webhook}&event_name=`,
       { method: "DELETE", headers: { authorization: `Bearer ${apiKey}` } },
     );
     expect([literal.status, await literal.text()]).to.deep.equal([204, ""]);
-    refused(await end({ ...of, event_name: "" }), 404);
+    rejected(await end({ ...of, event_name: "" }), 404);
     expect((await end({ ...of, event_name: "$errors" })).status).to.equal(204);
     expect((await list()).map(row => row.event_name)).to.deep.equal(["news"]);
     await post(of);
     expect((await end(of)).status).to.equal(204);
   });
 
-  it("go with the webhook or source they name", async () => {
+  it("are deleted with the webhook that they name", async () => {
     await post({ emitter_id: source, listener_id: webhook });
     await api.expect(204, "DELETE", `/webhooks/${webhook}`);
     expect(await list()).to.deep.equal([]);
   });
 
-  it("of an organization are listed there, and end with org_id or without", async () => {
+  it("of an organization are listed there, and deleted with or without org_id", async () => {
     const org_id = await world.system.organization(api.userId);
     const owner = { api, orgId: org_id };
     const of = {
@@ -110,10 +110,10 @@ describe("subscriptions", () => {
     expect((await end({ ...of, org_id })).status).to.equal(204);
     await post({ ...of, org_id });
     expect((await end(of)).status).to.equal(204);
-    refused(await post({ emitter_id: source, listener_id: of.listener_id, org_id }), 404);
+    rejected(await post({ emitter_id: source, listener_id: of.listener_id, org_id }), 404);
   });
 
-  it("made one's own and the organization's alike end one's own first", async () => {
+  it("of the user are deleted before those of an organization", async () => {
     const org_id = await world.system.organization(api.userId);
     const owner = { api, orgId: org_id };
     const of = {
@@ -127,25 +127,29 @@ describe("subscriptions", () => {
     expect(await list(`/orgs/${org_id}/subscriptions`)).to.have.length(1);
   });
 
-  it("carry a filter, checked when it is given and replaced by a new one", async () => {
+  it("have a filter, which is checked, and replaced by a new one", async () => {
     const query = { emitter_id: source, listener_id: webhook };
-    const give = (filter: unknown) => api.request("POST", "/subscriptions", { query, body: { filter } });
-    const first = await give({ "a.b": { $gt: 1 } });
+    const subscribeWith = (filter: unknown) =>
+      api.request("POST", "/subscriptions", { query, body: { filter } });
+    const first = await subscribeWith({ "a.b": { $gt: 1 } });
     expect(first.body.data.filter).to.deep.equal({ "a.b": { $gt: 1 } });
-    expect((await post(query)).body.data.filter, "kept").to.deep.equal({ "a.b": { $gt: 1 } });
-    expect((await give({ a: 1 })).body.data).to.deep.include({ id: first.body.data.id, filter: { a: 1 } });
-    for (const [bad, path] of [
+    expect((await post(query)).body.data.filter, "unchanged").to.deep.equal({ "a.b": { $gt: 1 } });
+    expect((await subscribeWith({ a: 1 })).body.data).to.deep.include({
+      id: first.body.data.id,
+      filter: { a: 1 },
+    });
+    for (const [filter, path] of [
       [{ $where: "1" }, "filter.$where"],
       [{ a: { $regex: "x" } }, "filter.a.$regex"],
       [{ $and: [] }, "filter.$and"],
       ["x", "filter"],
     ]) {
-      names(await give(bad), `body ${path}`);
+      names(await subscribeWith(filter), `body ${path}`);
     }
   });
 
-  describe("made automatically", () => {
-    it("are those of sources and workflows created afterwards only", async () => {
+  describe("from auto subscriptions", () => {
+    it("are created for sources and workflows created afterwards only", async () => {
       const made = await auto({ event_name: "$errors", listener_id: webhook });
       expect(made.status).to.equal(200);
       expect(made.body.data).to.include({ event_name: "$errors", listener_id: webhook });
@@ -167,7 +171,7 @@ describe("subscriptions", () => {
       );
     });
 
-    it("are an organization's for its own only", async () => {
+    it("of an organization are created for its own sources only", async () => {
       const org_id = await world.system.organization(api.userId);
       const owner = { api, orgId: org_id };
       const shared = await thing("webhook").make(world, owner);
@@ -178,18 +182,18 @@ describe("subscriptions", () => {
       expect(await list()).to.deep.equal([]);
     });
 
-    it("are refused for other channels than $errors and $logs, and for what is no listener", async () => {
+    it("are rejected for channels other than $errors and $logs, and for an invalid listener", async () => {
       for (const event_name of ["", "news", "$other"]) {
         names(await auto({ event_name, listener_id: webhook }), "query event_name");
       }
       names(await auto({}), "query event_name", "query listener_id");
       names(await auto({ event_name: "$errors", listener_id: "dc_*" }), "query listener_id");
-      refused(await auto({ event_name: "$errors", listener_id: "wh_0000000000000000" }), 404);
+      rejected(await auto({ event_name: "$errors", listener_id: "wh_0000000000000000" }), 404);
     });
   });
 });
 
-/** rest-api.md, section 4.6. */
+/** docs/rest-api.md#webhooks */
 describe("webhooks", () => {
   let world: Awaited<ReturnType<typeof openWorld>>;
   let api: Owner["api"];
@@ -199,7 +203,7 @@ describe("webhooks", () => {
   });
   after(() => world.close());
 
-  it("are answered as documented, with their key this once", async () => {
+  it("are created with a signing key, which is never shown again", async () => {
     const query = { url: "https://example.com:8443/a/b?c=d", name: "n", description: "d" };
     const { signing_key, ...webhook } = await api.expect(201, "POST", "/webhooks", { query });
     isIdOf("wh", webhook.id);
@@ -213,7 +217,7 @@ describe("webhooks", () => {
     expect(bare).to.include({ name: null, description: null, url: "http://example.com" });
   });
 
-  it("have an http or https url with a host name; a port and a path may be", async () => {
+  it("need an http or https url with a host name, optionally with a port and a path", async () => {
     for (const url of [
       "http://example.com",
       "https://example.com/",
@@ -245,7 +249,7 @@ describe("webhooks", () => {
     names(await api.request("POST", "/webhooks"), "query url");
   });
 
-  it("have deliveries, filtered by state and by time however far away", async () => {
+  it("have deliveries, filtered by state and by any time", async () => {
     const delivery = await thing("delivery").make(world, { api });
     const { webhook_id, created_at } = await api.expect(200, "GET", `/deliveries/${delivery}`);
     const found = async (query: Record<string, string | number>) =>
@@ -253,30 +257,30 @@ describe("webhooks", () => {
     const [now, never] = [created_at, 32_503_680_000];
     expect(await found({ state: "pending", since: now - 60, until: now + 60 })).to.equal(1);
     expect(await found({ since: 0, until: never })).to.equal(1);
-    const elsewhere: Record<string, string | number>[] = [
+    const others: Record<string, string | number>[] = [
       { state: "failed" },
       { since: now + 60 },
       { since: never },
       { until: now - 60 },
       { until: 0 },
     ];
-    for (const query of elsewhere) {
+    for (const query of others) {
       expect(await found(query), JSON.stringify(query)).to.equal(0);
     }
-    for (const [name, odd] of [
+    for (const [name, invalid] of [
       ["state", "lost"],
       ["since", -1],
       ["until", never + 1],
       ["since", "yesterday"],
     ] as const) {
       names(
-        await api.request("GET", `/webhooks/${webhook_id}/deliveries`, { query: { [name]: odd } }),
+        await api.request("GET", `/webhooks/${webhook_id}/deliveries`, { query: { [name]: invalid } }),
         `query ${name}`,
       );
     }
   });
 
-  it("of an organization are made with org_id and listed there", async () => {
+  it("of an organization are created with org_id and listed there", async () => {
     const org_id = await world.system.organization(api.userId);
     const { id } = await api.createWebhook("https://example.com", { org_id });
     for (const [path, query] of [

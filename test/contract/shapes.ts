@@ -1,27 +1,27 @@
 import { expect } from "chai";
 import type { ApiAnswer, Problem } from "../support/api.ts";
 
-/** Ids of rest-api.md, section 2: a prefix and 16 URL-safe characters. */
+/** Expects an id: a prefix and 16 URL-safe characters (docs/rest-api.md#resources). */
 export function isIdOf(prefix: string, id: unknown): void {
   expect(id).to.match(new RegExp(`^${prefix}_[A-Za-z0-9_-]{16}$`));
 }
 
-/** Unix seconds, of these last minutes. */
+/** Expects Unix seconds of the last minutes. */
 export function isRecent(at: unknown): void {
   expect(Number.isInteger(at), `${at} is an integer`).to.equal(true);
   expect(Number(at)).to.be.closeTo(Date.now() / 1000, 300);
 }
 
-/** A refusal of the request as a whole: the status, and `error` as text, as clients of this kind of API read it. */
-export function refused(answer: ApiAnswer<Problem>, status: number): Problem {
-  expect(answer.status, answer.text).to.equal(status);
-  expect(answer.headers.get("content-type")).to.match(/^application\/problem\+json/);
-  expect(answer.body.error).to.be.a("string").and.equal(answer.body.detail);
-  return answer.body;
+/** Expects a problem with this status, and with the `error` that existing clients read. */
+export function rejected(response: ApiAnswer<Problem>, status: number): Problem {
+  expect(response.status, response.text).to.equal(status);
+  expect(response.headers.get("content-type")).to.match(/^application\/problem\+json/);
+  expect(response.body.error).to.be.a("string").and.equal(response.body.detail);
+  return response.body;
 }
 
-/** A 400 that names these places, such as `body configured_props.timer`, in this order. */
-export function names(answer: ApiAnswer<Problem>, ...places: string[]): void {
-  const { errors = [] } = refused(answer, 400);
-  expect(errors.map(error => `${error.in} ${error.path}`)).to.deep.equal(places);
+/** Expects a 400 with errors for these fields, such as `body configured_props.timer`, in this order. */
+export function names(response: ApiAnswer<Problem>, ...fields: string[]): void {
+  const { errors = [] } = rejected(response, 400);
+  expect(errors.map(error => `${error.in} ${error.path}`)).to.deep.equal(fields);
 }

@@ -7,7 +7,7 @@ import type { Api } from "../support/api.ts";
 import type { Receiver } from "../support/receiver.ts";
 import type { System } from "../support/system.ts";
 
-/** Who a thing is made for: a user, or an organization by one of its members. */
+/** The account that a resource is created for: a user, or an organization with one of its members. */
 export interface Owner {
   api: Api & { userId: string };
   orgId?: string;
@@ -15,22 +15,22 @@ export interface Owner {
 
 export interface World {
   system: System;
-  /** Where webhooks of the tests point. */
+  /** Receives the deliveries to the webhooks of the tests. */
   receiver: Receiver;
 }
 
-/** Makes a new thing and answers what a path names it by. */
+/** Creates a resource and returns the id or key that a path names it by. */
 type Make = (world: World, owner: Owner) => Promise<string>;
 
 let made = 0;
 
-/** Code of an HTTP source that no other test thing has, so that it becomes a component of its own. */
+/** Returns unique code of an HTTP source, so that it becomes a new component. */
 export function newCode(key = `thing-${++made}`): string {
   return `export default { name: "Thing", version: "0.0.1", key: ${JSON.stringify(key)}, props: { http: "$.interface.http" },
   run(event) { this.$emit(event.body); } };`;
 }
 
-/** The same for all sources, so that only the first one is bundled and described. */
+/** All sources share this code, so that it is bundled and described only once. */
 const SOURCE_CODE = newCode("thing");
 
 export const orgQuery = ({ orgId }: Owner): Record<string, string> => (orgId ? { org_id: orgId } : {});
@@ -51,7 +51,7 @@ const workflow: Make = async ({ system }, owner) => {
   return (await createWorkflow(system.worker, { ownerId, name: "Flow" })).id;
 };
 
-/** One that waits for its worker, with all that a retry needs. */
+/** A pending delivery, with everything that a retry needs. */
 const delivery: Make = async (world, owner) => {
   const [emitterId, webhookId] = [await source(world, owner), await webhook(world, owner)];
   const query = { emitter_id: emitterId, listener_id: webhookId, ...orgQuery(owner) };
@@ -87,15 +87,15 @@ const publishedKey: Make = async ({ system }, owner) => {
 
 interface Thing {
   make: Make;
-  /** Prefix of its ids in examples. */
+  /** Prefix of its ids. */
   prefix?: string;
-  /** Meant for everybody who has a key. */
+  /** Every account may read it. */
   isPublic?: true;
 }
 
 /**
- * Every kind of thing that a path, a parameter or an example may name. A route with a new kind adds it here: the name
- * is its access rule's `what`, followed by ` by <param>` where the path names it by something that is no id.
+ * Every kind of resource that a path, a parameter or an example may name. The key is the `what` of its access rule,
+ * followed by ` by <param>` if the path does not name it by id. The kinds of a new route are added here.
  */
 export const THINGS: Record<string, Thing> = {
   component: { make: component, prefix: "sc" },
@@ -106,10 +106,11 @@ export const THINGS: Record<string, Thing> = {
   delivery: { make: delivery, prefix: "dlv" },
 };
 
-/** The thing of this name; throws saying what to add. */
+/** Returns the kind of resource with this name; throws if it is not in THINGS. */
 export function thing(name: string): Thing {
   const found = THINGS[name];
-  if (!found)
-    throw new Error(`no test thing "${name}": add how to make one to THINGS in test/contract/things.ts`);
+  if (!found) {
+    throw new Error(`no resource "${name}": add how to create one to THINGS in test/contract/things.ts`);
+  }
   return found;
 }

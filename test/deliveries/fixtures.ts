@@ -5,7 +5,7 @@ import { type StoredEvent, StoredEvents } from "../../src/models/event.ts";
 import { Subscriptions } from "../../src/models/subscription.ts";
 import { Webhooks } from "../../src/models/webhook.ts";
 import { Workflows } from "../../src/models/workflow.ts";
-import { createWebhook } from "../../src/webhooks/service.ts";
+import { createWebhook } from "../../src/webhooks/create.ts";
 import type { TestPlatform } from "../support/platform.ts";
 
 export const OWNER = "u_0000000000000000";

@@ -28,9 +28,9 @@ const BOUND_MS = 10 * TIMEOUT_MS;
 /** What an attempt comes to: a status, or the beginning of the error. */
 type Expected = { status: number; error: string | null; response?: string } | RegExp;
 
-const TIMEOUT = /^timeout: 127\.0\.0\.1 did not answer within \d+ ms$/;
-const RESET = /^reset: connection to 127\.0\.0\.1 ended early: /;
-const PROTOCOL = /^protocol: 127\.0\.0\.1 did not answer in valid HTTP$/;
+const TIMEOUT = /^timeout: 127\.0\.0\.1 did not respond within \d+ ms$/;
+const RESET = /^reset: the connection to 127\.0\.0\.1 ended early: /;
+const PROTOCOL = /^protocol: 127\.0\.0\.1 did not respond with valid HTTP$/;
 /** The status was there before it broke off, and a 2xx is a success. */
 const CUT = { status: 200, error: null, response: "part" };
 
@@ -142,7 +142,7 @@ describe("an attempt at a receiver that", () => {
   });
 
   it("is not there, is told from one that hangs", async () => {
-    await expectOutcome(await refusedUrl(), /^connect: no connection to 127\.0\.0\.1: ECONNREFUSED$/);
+    await expectOutcome(await refusedUrl(), /^connect: could not connect to 127\.0\.0\.1: ECONNREFUSED$/);
   });
 
   it("redirects, ends there, whatever the status and wherever to", async () => {

@@ -8,7 +8,7 @@ import { deliveriesOf, type Subscribed, storeEvent, subscribe } from "./fixtures
 
 const ownerId = CALLERS.ann?.userId ?? "";
 
-describe("deliveries API", () => {
+describe("the deliveries API", () => {
   let platform: TestPlatform;
   let api: Api;
   let endpoint: Receiver;
@@ -56,7 +56,7 @@ describe("deliveries API", () => {
     expect((await list("?state=pending")).page_info.total_count).to.equal(3);
   });
 
-  /** Ids of the events of these seconds, both inclusive, newest first. */
+  /** Returns the ids of the deliveries of events of these seconds, both inclusive, newest first. */
   const idsBetween = async (since: number, until: number) =>
     (await deliveriesOf(platform, listener.webhookId))
       .filter(({ event_id }) => {
@@ -66,13 +66,13 @@ describe("deliveries API", () => {
       .map(({ _id }) => _id)
       .reverse();
 
-  it("refuses an unknown state by name", async () => {
+  it("rejects an unknown state by name", async () => {
     const { status, body } = await api.call("GET", `/webhooks/${listener.webhookId}/deliveries?state=lost`);
     expect(status).to.equal(400);
     expect(body.errors[0].path).to.equal("state");
   });
 
-  it("shows one with its attempts", async () => {
+  it("shows a delivery with its attempts", async () => {
     await emitAt(now);
     const [row] = await deliveriesOf(platform, listener.webhookId);
     const attempt = {
@@ -89,10 +89,10 @@ describe("deliveries API", () => {
     expect(status).to.equal(200);
     expect(body.data.attempts).to.deep.equal([attempt]);
     expect(body.data).to.deep.include({ attempts_made: 1, last_attempt: attempt, state: "pending" });
-    expect(body.data).not.to.have.any.keys("owner_id", "round", "sweep_at_ms");
+    expect(body.data).not.to.have.any.keys("owner_id", "generation", "sweep_at_ms");
   });
 
-  it("tries one again at once", async () => {
+  it("retries a delivery now", async () => {
     await emitAt(now);
     await failAll();
     const [row] = await deliveriesOf(platform, listener.webhookId);
@@ -101,7 +101,7 @@ describe("deliveries API", () => {
     expect(body.data).to.include({ state: "pending", reason: null, next_attempt_at_ms: now });
   });
 
-  it("counts with dry_run, and tries all failed ones since a moment again without", async () => {
+  it("retries all failed deliveries since a time, and only counts them with dry_run", async () => {
     for (const second of [0, 1, 2]) await emitAt(1_700_000_000_000 + second * 1000);
     await failAll();
     const recover = (dry_run: boolean) =>
@@ -114,14 +114,14 @@ describe("deliveries API", () => {
     expect((await list("?state=failed")).page_info.total_count).to.equal(1);
   });
 
-  it("answers 404 to anyone a delivery does not belong to", async () => {
+  it("responds 404 to every other account", async () => {
     await emitAt(now);
     const [row] = await deliveriesOf(platform, listener.webhookId);
     expect((await api.call("GET", `/deliveries/${row?._id}`, { as: "eve" })).status).to.equal(404);
     expect((await api.call("POST", `/deliveries/${row?._id}/retry`, { as: "eve" })).status).to.equal(404);
   });
 
-  it("sends a signed test event now, tells what came of it, and records nothing", async () => {
+  it("sends a signed test event now, returns the response, and records nothing", async () => {
     const test = async () => (await api.call("POST", `/webhooks/${listener.webhookId}/test`)).body.data;
     endpoint.script({ status: 418, body: "short and stout" });
     expect(await test()).to.include({ status: 418, error: "HTTP status 418", response: "short and stout" });

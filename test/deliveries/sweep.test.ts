@@ -51,7 +51,7 @@ describe("sweep of deliveries", () => {
         concurrency: 1,
         stalledAfterMs: 2000,
         log: platform.log,
-        count: () => {},
+        metrics: platform.metrics,
       },
     );
     const job = (await queue().getJobs(["waiting"]))[0];

@@ -9,7 +9,7 @@ import { TEST_TLS } from "./test-tls.ts";
 
 const GET: EgressRequest = { method: "GET", timeoutMs: 5000, maxResponseBytes: 1000 };
 
-describe("egress agent", () => {
+describe("the egress client", () => {
   const closers: (() => Promise<unknown>)[] = [];
 
   afterEach(async () => {
@@ -44,7 +44,7 @@ describe("egress agent", () => {
     return (error as EgressError).code;
   }
 
-  it("refuses loopback by default, by number and by name", async () => {
+  it("blocks loopback by default, by number and by name", async () => {
     const port = await serve((_request, response) => response.end("secret"));
     for (const host of [
       "127.0.0.1",
@@ -61,7 +61,7 @@ describe("egress agent", () => {
     }
   });
 
-  it("reaches an allowed address, sends body and headers, and gives status, headers and body", async () => {
+  it("reaches an allowed address, sends body and headers, and returns status, headers and body", async () => {
     const port = await serve(async (request, response) => {
       let body = "";
       for await (const chunk of request) body += chunk;
@@ -72,39 +72,39 @@ describe("egress agent", () => {
       );
     });
     const client = egress({ allow: ["127.0.0.1"], userAgent: "Headwater/1" });
-    const answer = await client.request(`http://localhost:${port}/p?q=1`, {
+    const response = await client.request(`http://localhost:${port}/p?q=1`, {
       ...GET,
       method: "post",
       headers: { "X-Test": "yes" },
       body: "hello",
     });
-    expect(answer.status).to.equal(201);
-    expect(answer.body.toString()).to.equal("POST /p?q=1 yes Headwater/1 hello");
-    expect(answer.headers["set-cookie"]).to.equal("a=1, b=2");
-    expect(answer.truncated).to.equal(false);
+    expect(response.status).to.equal(201);
+    expect(response.body.toString()).to.equal("POST /p?q=1 yes Headwater/1 hello");
+    expect(response.headers["set-cookie"]).to.equal("a=1, b=2");
+    expect(response.truncated).to.equal(false);
   });
 
-  it("connects to the address that it checked, though the name changes its answer (DNS rebinding)", async () => {
+  it("connects to the address that it checked, even if the name changes its address (DNS rebinding)", async () => {
     const port = await serve((_request, response) => response.end("secret"));
-    let asked = 0;
-    const resolve = async () => (asked++ === 0 ? ["203.0.113.9"] : ["127.0.0.1"]);
+    let lookups = 0;
+    const resolve = async () => (lookups++ === 0 ? ["203.0.113.9"] : ["127.0.0.1"]);
     const client = egress({ resolve, allow: ["203.0.113.9"], connectTimeoutMs: 300 });
     expect(await codeOf(client.request(`http://rebind.test:${port}/`, GET))).to.be.oneOf([
       "timeout",
       "connect",
     ]);
-    expect(asked).to.equal(1);
+    expect(lookups).to.equal(1);
     expect(await codeOf(client.request(`http://rebind.test:${port}/`, GET))).to.equal("blocked-address");
   });
 
-  it("uses only the vetted ones of a name's addresses", async () => {
+  it("uses only those addresses of a name that passed the check", async () => {
     const port = await serve((_request, response) => response.end("ok"));
     const resolve = async () => ["10.0.0.1", "::1", "127.0.0.1"];
     const client = egress({ resolve, allow: ["127.0.0.1"] });
     expect((await client.request(`http://mixed.test:${port}/`, GET)).status).to.equal(200);
   });
 
-  it("never reaches the platform's own stores, whatever is allowed and however they are spelled", async () => {
+  it("never reaches the platform's own stores, whatever is allowed and in any spelling", async () => {
     const port = await serve((_request, response) => response.end("store"));
     const resolve = async (host: string) => [host === "store" ? "127.0.0.1" : host];
     const client = egress({
@@ -117,7 +117,7 @@ describe("egress agent", () => {
     }
   });
 
-  it("shuts a store's port while its name can't be resolved", async () => {
+  it("blocks a store's port while the store's name can't be resolved", async () => {
     const port = await serve((_request, response) => response.end("store"));
     const resolve = async (host: string) => {
       if (host === "store") throw new EgressError("dns", "down");
@@ -131,11 +131,11 @@ describe("egress agent", () => {
     const port = await serve((_request, response) => {
       response.writeHead(302, { location: "http://127.0.0.1:1/" }).end();
     });
-    const answer = await egress({ allow: ["127.0.0.1"] }).request(`http://127.0.0.1:${port}/`, GET);
-    expect(answer.status).to.equal(302);
+    const response = await egress({ allow: ["127.0.0.1"] }).request(`http://127.0.0.1:${port}/`, GET);
+    expect(response.status).to.equal(302);
   });
 
-  it("cuts a body at the cap and drops the rest unread", async () => {
+  it("truncates a body at the limit and does not read the rest", async () => {
     let sent = 0;
     let isGone = false;
     const port = await serve((_request, response) => {
@@ -148,24 +148,24 @@ describe("egress agent", () => {
       };
       pump();
     });
-    const answer = await egress({ allow: ["127.0.0.1"] }).request(`http://127.0.0.1:${port}/`, GET);
-    expect(answer.body.length).to.equal(1000);
-    expect(answer.truncated).to.equal(true);
+    const response = await egress({ allow: ["127.0.0.1"] }).request(`http://127.0.0.1:${port}/`, GET);
+    expect(response.body.length).to.equal(1000);
+    expect(response.truncated).to.equal(true);
     await until(() => isGone, { what: "the connection ends" });
     expect(sent).to.be.lessThan(100_000_000);
   });
 
-  it("tells a body that breaks off from a whole one, and keeps its status", async () => {
+  it("marks a body that breaks off as truncated, and keeps the status", async () => {
     const port = await serve((request, response) => {
       response.writeHead(200, { "content-length": "100" });
       response.write("part");
       setImmediate(() => request.socket.destroy());
     });
-    const answer = await egress({ allow: ["127.0.0.1"] }).request(`http://127.0.0.1:${port}/`, GET);
-    expect(answer).to.include({ status: 200, truncated: true });
+    const response = await egress({ allow: ["127.0.0.1"] }).request(`http://127.0.0.1:${port}/`, GET);
+    expect(response).to.include({ status: 200, truncated: true });
   });
 
-  it("gives each failure its code", async () => {
+  it("throws each kind of failure with its code", async () => {
     const client = egress({ allow: ["127.0.0.1"], connectTimeoutMs: 1000 });
     const silent = await serve(() => {});
     const rude = await listen(createTcpServer(socket => socket.on("error", () => {}).destroy()));
@@ -173,13 +173,13 @@ describe("egress agent", () => {
       createTcpServer(socket => socket.on("error", () => {}).end("no TLS here\r\n\r\n")),
     );
     const closed = createTcpServer();
-    const shut = await listen(closed);
+    const closedPort = await listen(closed);
     await closers.pop()?.();
     const quick = { ...GET, timeoutMs: 300 };
     expect(await codeOf(client.request(`http://127.0.0.1:${silent}/`, quick))).to.equal("timeout");
     expect(await codeOf(client.request(`http://127.0.0.1:${rude}/`, GET))).to.equal("reset");
     expect(await codeOf(client.request(`https://127.0.0.1:${plain}/`, GET))).to.equal("tls");
-    expect(await codeOf(client.request(`http://127.0.0.1:${shut}/`, GET))).to.equal("connect");
+    expect(await codeOf(client.request(`http://127.0.0.1:${closedPort}/`, GET))).to.equal("connect");
     const nameless = async () => {
       throw new EgressError("dns", "no such name");
     };
@@ -197,7 +197,7 @@ describe("egress agent", () => {
     expect(await codeOf(client.request(`https://localhost:${port}/`, GET))).to.equal("tls");
   });
 
-  it("stops at the caller's signal with the caller's reason", async () => {
+  it("stops when the caller's signal is aborted, with the signal's reason", async () => {
     const port = await serve(() => {});
     const stop = new AbortController();
     const reason = new Error("no longer needed");
@@ -209,7 +209,7 @@ describe("egress agent", () => {
     expect(await work.catch((error: unknown) => error)).to.equal(reason);
   });
 
-  it("opens no more than 64 connections to one origin", async () => {
+  it("opens at most 64 connections to one origin", async () => {
     const held: (() => void)[] = [];
     let open = 0;
     const server = createServer((_request, response) => held.push(() => response.end()));

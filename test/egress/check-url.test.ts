@@ -9,10 +9,10 @@ describe("checkUrl", () => {
     "HTTPS://A.test",
     "http://[2606:4700::1]/",
   ]) {
-    it(`takes ${url}`, () => expect(checkUrl(url)).to.be.instanceOf(URL));
+    it(`accepts ${url}`, () => expect(checkUrl(url)).to.be.instanceOf(URL));
   }
 
-  const refused = [
+  const rejected = [
     "",
     "a.test/path",
     "//a.test",
@@ -27,8 +27,8 @@ describe("checkUrl", () => {
     "http://a.test:99999",
     "http://a b.test",
   ];
-  for (const url of refused) {
-    it(`refuses "${url}", naming the field`, () => {
+  for (const url of rejected) {
+    it(`rejects "${url}" and names the field`, () => {
       expect(() => checkUrl(url, { in: "body", path: "component_url" }))
         .to.throw(AppError)
         .with.nested.property("fields[0].path", "component_url");

@@ -5,26 +5,29 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 const CHANNEL = "net.client.socket";
 
 export interface ConnectionWatch {
-  /** Runs `work` and tells how many sockets it set out to connect, to wherever that was. */
+  /** Runs `work` and returns how many sockets it started to connect, to any address. */
   count<T>(work: () => Promise<T>): Promise<{ result: T; sockets: number }>;
   close(): void;
 }
 
-/** Sees every client socket that Node itself begins to connect (its own diagnostics), told apart by who asked. */
+/**
+ * Watches every client socket that starts to connect, through Node's diagnostics channel, and attributes it to its
+ * caller.
+ */
 export function watchConnections(): ConnectionWatch {
-  const asking = new AsyncLocalStorage<{ sockets: number }>();
-  const note = () => {
-    const counted = asking.getStore();
+  const caller = new AsyncLocalStorage<{ sockets: number }>();
+  const onSocket = () => {
+    const counted = caller.getStore();
     if (counted) counted.sockets += 1;
   };
-  subscribe(CHANNEL, note);
+  subscribe(CHANNEL, onSocket);
   return {
     async count(work) {
       const counted = { sockets: 0 };
-      const result = await asking.run(counted, work);
+      const result = await caller.run(counted, work);
       return { result, sockets: counted.sockets };
     },
-    close: () => void unsubscribe(CHANNEL, note),
+    close: () => void unsubscribe(CHANNEL, onSocket),
   };
 }
 
@@ -34,7 +37,7 @@ export interface Tripwire {
   close(): Promise<void>;
 }
 
-/** A listener on every address of this machine, IPv4 and IPv6: whatever local address is reached, it knows. */
+/** Listens on every address of this machine, IPv4 and IPv6, and counts connections. */
 export async function startTripwire(): Promise<Tripwire> {
   let accepted = 0;
   const open = new Set<Socket>();

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { createDial } from "../../src/egress/dial.ts";
-import { type Gateway, openGateway } from "../../src/egress/gateway.ts";
+import { Gateway } from "../../src/egress/gateway.ts";
 import { until } from "../support/until.ts";
 
-describe("egress gateway", () => {
+describe("the egress gateway", () => {
   let directory: string;
   let socketPath: string;
   let echo: Server;
@@ -26,7 +26,7 @@ describe("egress gateway", () => {
     await new Promise<void>(done => echo.listen(0, "127.0.0.1", done));
     port = (echo.address() as AddressInfo).port;
     const dial = createDial({ allow: ["127.0.0.1"], blockedHosts: [], connectTimeoutMs: 1000 });
-    gateway = await openGateway({ dial, socketPath, maxConnections: 3 });
+    gateway = await Gateway.open({ dial, socketPath, maxConnections: 3 });
   });
 
   afterEach(async () => {
@@ -35,7 +35,7 @@ describe("egress gateway", () => {
     await rm(directory, { recursive: true });
   });
 
-  /** Sends `text`, ends, and gives all that came back. */
+  /** Sends `text`, ends the connection, and returns everything that was received. */
   function talk(text: string): Promise<string> {
     return new Promise((done, failed) => {
       let read = "";
@@ -49,39 +49,39 @@ describe("egress gateway", () => {
 
   const head = (host: unknown, to: unknown) => `${JSON.stringify({ host, port: to })}\n`;
 
-  it("pipes bytes both ways after its ok, those sent along with the header too", async () => {
+  it("pipes bytes both ways after its ok, including those sent together with the header", async () => {
     const big = "x".repeat(300_000);
     expect(await talk(`${head("127.0.0.1", port)}early ${big}`)).to.equal(`{"ok":true}\nearly ${big}`);
   });
 
-  it("refuses an address that is not public, with the code", async () => {
-    const answer = JSON.parse(await talk(head("10.0.0.1", 80))) as { error: string; message: string };
-    expect(answer.error).to.equal("blocked-address");
-    expect(answer.message).to.contain("10.0.0.1");
+  it("rejects an address that is not public, with the error code", async () => {
+    const response = JSON.parse(await talk(head("10.0.0.1", 80))) as { error: string; message: string };
+    expect(response.error).to.equal("blocked-address");
+    expect(response.message).to.contain("10.0.0.1");
   });
 
-  it("tells a connection that failed", async () => {
+  it("reports a connection that failed", async () => {
     const closed = createServer();
     await new Promise<void>(done => closed.listen(0, "127.0.0.1", done));
-    const shut = (closed.address() as AddressInfo).port;
+    const closedPort = (closed.address() as AddressInfo).port;
     await new Promise(done => closed.close(done));
-    expect(JSON.parse(await talk(head("127.0.0.1", shut)))).to.have.property("error", "connect");
+    expect(JSON.parse(await talk(head("127.0.0.1", closedPort)))).to.have.property("error", "connect");
   });
 
   for (const [what, text] of [
-    ["no JSON", "hello\n"],
-    ["a port that is none", head("a.test", 70_000)],
-    ["a host that is none", head("a b\u0000", 80)],
+    ["a line that is not JSON", "hello\n"],
+    ["an invalid port", head("a.test", 70_000)],
+    ["an invalid host", head("a b\u0000", 80)],
     ["a missing host", '{"port":80}\n'],
     ["an endless header", `{"host":"${"a".repeat(5000)}`],
-    ["a header without its end", '{"host":"a.test"'],
+    ["an incomplete header", '{"host":"a.test"'],
   ] as const) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       expect(JSON.parse(await talk(text))).to.have.property("error", "invalid-url");
     });
   }
 
-  it("limits the connections open at a time", async () => {
+  it("limits how many connections are open at a time", async () => {
     const held = Array.from({ length: 3 }, () => connect(socketPath));
     for (const client of held) client.write(head("127.0.0.1", port));
     await until(() => accepted.size === 3);
@@ -102,7 +102,7 @@ describe("egress gateway", () => {
     await gateway.close();
     await closed;
     await until(() => accepted.size === 0);
-    gateway = await openGateway({
+    gateway = await Gateway.open({
       dial: createDial({ allow: [], blockedHosts: [], connectTimeoutMs: 1000 }),
       socketPath,
     });

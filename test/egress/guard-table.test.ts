@@ -7,13 +7,13 @@ import { createDial } from "../../src/egress/dial.ts";
 import { EgressError } from "../../src/egress/egress-error.ts";
 import { createResolver } from "../../src/egress/resolve.ts";
 import { type ConnectionWatch, startTripwire, type Tripwire, watchConnections } from "./connections.ts";
-import { PUBLIC, REFUSED, REFUSED_HOSTS, ZONE } from "./guard-table.ts";
+import { BLOCKED, BLOCKED_HOSTS, PUBLIC, ZONE } from "./guard-table.ts";
 import { type NameServer, startNameServer } from "./name-server.ts";
 
 const GET: EgressRequest = { method: "GET", timeoutMs: 5000, maxResponseBytes: 1000 };
 const MS = 2000;
 
-describe("egress guard", () => {
+describe("the egress guard", () => {
   let names: NameServer;
   let tripwire: Tripwire;
   let watch: ConnectionWatch;
@@ -45,21 +45,21 @@ describe("egress guard", () => {
   };
   const at = (url: string) => url.replaceAll("PORT", String(tripwire.port));
 
-  /** What became of `work`: its answer or refusal, the sockets it began, and the connections that arrived here. */
-  async function seen<T>(work: () => Promise<T>) {
+  /** Returns the result or error of `work`, how many sockets it opened, and how many connections arrived here. */
+  async function observe<T>(work: () => Promise<T>) {
     const before = tripwire.accepted();
     const { result, sockets } = await watch.count(() => work().catch((error: unknown) => error));
     return { result, sockets, accepted: tripwire.accepted() - before };
   }
   const request = (url: string, given?: Partial<EgressOptions>) =>
-    seen(() => egress(given).request(at(url), GET));
+    observe(() => egress(given).request(at(url), GET));
 
-  function expectRefused(found: Awaited<ReturnType<typeof request>>, code: string): void {
+  function expectBlocked(found: Awaited<ReturnType<typeof request>>, code: string): void {
     expect(found.result).to.be.instanceOf(EgressError).with.property("code", code);
     expect(found).to.include({ sockets: 0, accepted: 0 });
   }
 
-  it("would be caught opening a connection: one that is allowed is seen on both ends", async () => {
+  it("is tested by a watch that sees an allowed connection on both ends", async () => {
     for (const host of ["127.0.0.1", "[::1]", "loopback.test", "loopback6.test", "2130706433"]) {
       const found = await request(`http://${host}:PORT/`, { allow: ["127.0.0.0/8", "::1"] });
       expect(found.result, host).to.have.property("status", 200);
@@ -67,45 +67,45 @@ describe("egress guard", () => {
     }
   });
 
-  for (const [what, url, code] of REFUSED) {
+  for (const [what, url, code] of BLOCKED) {
     it(`opens nothing to ${JSON.stringify(url)} (${what}): ${code}`, async () => {
-      expectRefused(await request(url), code);
+      expectBlocked(await request(url), code);
     });
   }
 
-  for (const host of REFUSED_HOSTS) {
+  for (const host of BLOCKED_HOSTS) {
     it(`opens nothing for sandboxed code that asks for ${host}`, async () => {
       const dial = createDial(options());
-      expectRefused(await seen(() => dial(host, tripwire.port)), "blocked-address");
+      expectBlocked(await observe(() => dial(host, tripwire.port)), "blocked-address");
     });
   }
 
   for (const ip of PUBLIC) {
-    it(`would let ${ip} pass`, () => {
+    it(`permits ${ip}`, () => {
       expect(isPublicAddress(ip)).to.equal(true);
       expect(mayConnect({ allow: [], deny: () => false }, ip, 443)).to.equal(true);
     });
   }
 
-  it("asks DNS once for each connection, and connects to what it checked (rebinding)", async () => {
-    let answers = 0;
-    // Both families are asked: the first pair of questions gets an allowed address, all later ones loopback.
+  it("resolves a name once for each connection, and connects to the address it checked (DNS rebinding)", async () => {
+    let lookups = 0;
+    // A lookup asks for both address families: the first two questions get an allowed address, all later ones loopback.
     const rebound = await startNameServer({
-      "rebind.test": () => (answers++ < 2 ? ["127.9.9.9"] : ["127.0.0.1"]),
+      "rebind.test": () => (lookups++ < 2 ? ["127.9.9.9"] : ["127.0.0.1"]),
     });
     const given = { allow: ["127.9.9.9"], resolve: createResolver(MS, rebound.resolver) };
     try {
       const to: string[] = [];
       const dial = createDial(options(given));
-      const first = await seen(async () => {
+      const first = await observe(async () => {
         const socket = await dial("rebind.test", tripwire.port);
         to.push(socket.remoteAddress ?? "");
         socket.destroy();
       });
       expect(first).to.include({ sockets: 1, accepted: 1 });
       expect(to).to.deep.equal(["127.9.9.9"]);
-      expect(rebound.asked).to.have.length(2);
-      expectRefused(await seen(() => dial("rebind.test", tripwire.port)), "blocked-address");
+      expect(rebound.lookups).to.have.length(2);
+      expectBlocked(await observe(() => dial("rebind.test", tripwire.port)), "blocked-address");
     } finally {
       await rebound.close();
     }
@@ -137,7 +137,7 @@ describe("egress guard", () => {
     }
   }
 
-  describe("around the platform's own stores", () => {
+  describe("for the platform's own stores", () => {
     const EVERYTHING = ["0.0.0.0/0", "::/0"];
     const spelled = ["127.0.0.1", "127.1.2.3", "0.0.0.0", "[::1]", "[::]", "[::ffff:127.0.0.1]", "localhost"];
 
@@ -148,13 +148,13 @@ describe("egress guard", () => {
       "[::127.0.0.1]",
       "loopback.test",
     ]) {
-      it(`opens nothing to a store spelled ${host}, though every address is allowed`, async () => {
+      it(`opens nothing to a store spelled ${host}, even if every address is allowed`, async () => {
         const blockedHosts = [{ host: "store.test", port: tripwire.port }];
         const zone = await startNameServer({ ...ZONE, "store.test": ["127.0.0.1"] });
         try {
           const resolve = createResolver(MS, zone.resolver);
           const found = await request(`http://${host}:PORT/`, { allow: EVERYTHING, blockedHosts, resolve });
-          expectRefused(found, "blocked-address");
+          expectBlocked(found, "blocked-address");
         } finally {
           await zone.close();
         }
@@ -164,26 +164,26 @@ describe("egress guard", () => {
     for (const host of ["10.7.7.7", "[::ffff:10.7.7.7]", "[64:ff9b::a07:707]", "[2002:a07:707::1]"]) {
       it(`opens nothing to a store on another machine spelled ${host}`, async () => {
         const blockedHosts = [{ host: "10.7.7.7", port: 6379 }];
-        expectRefused(
+        expectBlocked(
           await request(`http://${host}:6379/`, { allow: EVERYTHING, blockedHosts }),
           "blocked-address",
         );
       });
     }
 
-    it("opens nothing to a member that turned up after the start", async () => {
+    it("opens nothing to a store that was added after the start", async () => {
       const members = [{ host: "10.7.7.7", port: tripwire.port }];
       const client = egress({ allow: EVERYTHING, blockedHosts: () => members });
       const url = `http://127.0.0.1:${tripwire.port}/`;
-      const earlier = await seen(() => client.request(url, { ...GET, headers: { connection: "close" } }));
+      const earlier = await observe(() => client.request(url, { ...GET, headers: { connection: "close" } }));
       expect(earlier).to.include({ sockets: 1, accepted: 1 });
       members.push({ host: "127.0.0.1", port: tripwire.port });
-      expectRefused(await seen(() => client.request(url, GET)), "blocked-address");
+      expectBlocked(await observe(() => client.request(url, GET)), "blocked-address");
     });
 
     it("opens nothing on a store's port while the store's name can't be resolved", async () => {
       const blockedHosts = [{ host: "absent.test", port: tripwire.port }];
-      expectRefused(
+      expectBlocked(
         await request("http://127.0.0.1:PORT/", { allow: EVERYTHING, blockedHosts }),
         "blocked-address",
       );

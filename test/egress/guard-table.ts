@@ -1,15 +1,15 @@
 import type { EgressErrorCode } from "../../src/egress/egress-error.ts";
 import type { Zone } from "./name-server.ts";
 
-/** What it is, the url (`PORT` stands for a port on which all of this machine listens), and how it is refused. */
-export type Refusal = readonly [what: string, url: string, code: EgressErrorCode];
+/** A URL that must be rejected, and with which code. `PORT` is replaced by a port on which the tripwire listens. */
+export type BlockedUrl = readonly [what: string, url: string, code: EgressErrorCode];
 
-const blocked = (what: string, ...hosts: string[]): Refusal[] =>
+const blocked = (what: string, ...hosts: string[]): BlockedUrl[] =>
   hosts.map(host => [what, `http://${host}:PORT/`, "blocked-address"] as const);
-const malformed = (what: string, ...urls: string[]): Refusal[] =>
+const malformed = (what: string, ...urls: string[]): BlockedUrl[] =>
   urls.map(url => [what, url, "invalid-url"] as const);
 
-/** Names of the test's own name server; both kinds of address, as DNS would answer them. */
+/** The names of the test's name server, with their IPv4 and IPv6 addresses. */
 export const ZONE: Zone = {
   "private.test": ["10.0.0.1"],
   "loopback.test": ["127.0.0.1"],
@@ -29,8 +29,8 @@ export const ZONE: Zone = {
   "empty.test": [],
 };
 
-export const REFUSED: readonly Refusal[] = [
-  // IANA's special-purpose IPv4 ranges, each at its edges.
+export const BLOCKED: readonly BlockedUrl[] = [
+  // IANA's special-purpose IPv4 ranges, with their first and last addresses.
   ...blocked("this network, 0.0.0.0/8", "0.0.0.0", "0.0.0.1", "0.255.255.255"),
   ...blocked("private, 10.0.0.0/8", "10.0.0.0", "10.0.0.1", "10.255.255.255"),
   ...blocked("shared with carriers, 100.64.0.0/10", "100.64.0.0", "100.100.100.200", "100.127.255.255"),
@@ -47,7 +47,7 @@ export const REFUSED: readonly Refusal[] = [
   ...blocked("reserved, 240.0.0.0/4", "240.0.0.1", "255.255.255.254"),
   ...blocked("broadcast", "255.255.255.255"),
 
-  // IPv6: what is special, and what IANA has not handed out.
+  // IPv6: special-purpose ranges, and ranges that IANA has not assigned.
   ...blocked("unspecified", "[::]", "[0:0:0:0:0:0:0:0]"),
   ...blocked("loopback", "[::1]", "[0:0:0:0:0:0:0:1]", "[0000:0000:0000:0000:0000:0000:0000:0001]"),
   ...blocked("IPv4-compatible", "[::127.0.0.1]", "[::7f00:1]", "[::8.8.8.8]"),
@@ -68,31 +68,31 @@ export const REFUSED: readonly Refusal[] = [
   ...blocked("link-local, fe80::/10", "[fe80::1]", "[fe80::7f00:1]", "[febf::1]"),
   ...blocked("site-local, fec0::/10", "[fec0::1]", "[feff::1]"),
   ...blocked("multicast, ff00::/8", "[ff02::1]", "[ff0e::1]"),
-  ...blocked("not handed out", "[1000::1]", "[4000::1]", "[8000::1]", "[e000::1]"),
+  ...blocked("not assigned", "[1000::1]", "[4000::1]", "[8000::1]", "[e000::1]"),
 
-  // Other spellings of an IPv4 host, as URL parsers take them.
+  // Other spellings of an IPv4 host that URL parsers accept.
   ...blocked("decimal", "2130706433", "167772161", "2852039166", "0"),
   ...blocked("hexadecimal", "0x7f000001", "0x7F.0.0.1", "0x7f.1", "0xA9.0xFE.0xA9.0xFE"),
   ...blocked("octal", "0177.0.0.1", "017700000001", "0251.0376.0251.0376", "012.0.0.1"),
-  ...blocked("short and of mixed bases", "127.1", "127.0.1", "0177.0x0.1", "10.1"),
+  ...blocked("short and with mixed bases", "127.1", "127.0.1", "0177.0x0.1", "10.1"),
   ...blocked("trailing dot", "127.0.0.1.", "0x7f.1.", "localhost.", "2130706433."),
   ...blocked("percent-encoded", "%31%32%37.0.0.1", "127.0.0%2e1", "%6c%6f%63alhost"),
   ...blocked("full-width and circled", "１２７.０.０.１", "127。0。0。1", "①②⑦.⓪.⓪.①", "ｌｏｃａｌｈｏｓｔ"),
   ...blocked("names of loopback", "localhost", "LOCALHOST", "api.localhost", "a.b.localhost."),
 
-  // What DNS answers.
+  // Names by their addresses in DNS.
   ...blocked("private by DNS", "private.test", "PRIVATE.test.", "link-local.test"),
   ...blocked("loopback by DNS", "loopback.test", "loopback6.test", "127.0.0.1.nip.test"),
-  ...blocked("wrapped by DNS", "mapped.test", "nat64.test"),
+  ...blocked("embedded by DNS", "mapped.test", "nat64.test"),
   ...blocked("public and private at once", "mixed.test", "mixed-last.test", "mixed-first.test"),
-  ...blocked("one family public, one not", "mixed-family.test", "mixed-family6.test"),
+  ...blocked("one address family public, one not", "mixed-family.test", "mixed-family6.test"),
   ...blocked("metadata by number", "169.254.169.254", "168.63.129.16"),
   ...blocked("metadata by name", "metadata.google.internal", "metadata.azure.internal"),
   ...blocked("metadata by name, both families", "instance-data.ec2.internal"),
   ["no address", "http://empty.test:PORT/", "dns"],
   ["no such name", "http://absent.test:PORT/", "dns"],
 
-  // Ports change nothing about an address, and are ports.
+  // Ports: they do not affect the check of the address, and must be valid.
   ["the scheme's own port", "http://127.0.0.1/", "blocked-address"],
   ["the scheme's own port, TLS", "https://127.0.0.1/", "blocked-address"],
   ["TLS", "https://localhost:PORT/", "blocked-address"],
@@ -101,9 +101,9 @@ export const REFUSED: readonly Refusal[] = [
   ["a MongoDB port", "http://[fd00::1]:27017/", "blocked-address"],
   ["a kubelet's port", "https://10.0.0.1:10250/", "blocked-address"],
   ...malformed("port 0", "http://127.0.0.1:0/", "http://93.184.215.14:0/"),
-  ...malformed("no port", "http://127.0.0.1:65536/", "http://127.0.0.1:-1/", "http://127.0.0.1:8x/"),
+  ...malformed("an invalid port", "http://127.0.0.1:65536/", "http://127.0.0.1:-1/", "http://127.0.0.1:8x/"),
 
-  // User information, and urls that two parsers read differently.
+  // User information, and URLs that parsers read differently.
   ...malformed(
     "userinfo",
     "http://a@127.0.0.1:PORT/",
@@ -121,7 +121,7 @@ export const REFUSED: readonly Refusal[] = [
     "http://a.test%2f@localhost/",
   ),
   ...malformed(
-    "slashes left out or too many",
+    "missing or additional slashes",
     "http:127.0.0.1:PORT/",
     "http:/127.0.0.1/",
     "http:///127.0.0.1/",
@@ -139,7 +139,7 @@ export const REFUSED: readonly Refusal[] = [
     "http://[::1%25lo]/",
   ),
   ...malformed(
-    "no IPv4 address and no name",
+    "neither an IPv4 address nor a name",
     "http://256.0.0.1/",
     "http://127.0.0.0x100/",
     "http://1.2.3.4.5/",
@@ -150,8 +150,8 @@ export const REFUSED: readonly Refusal[] = [
   ...malformed("no host", "", "http://", "http://#x", "https://?x"),
 ];
 
-/** Hosts as sandboxed code asks the gateway for them: no URL parser has read them before. */
-export const REFUSED_HOSTS: readonly string[] = [
+/** Hosts in requests of sandboxed code to the gateway, which no URL parser has normalised. */
+export const BLOCKED_HOSTS: readonly string[] = [
   ...["127.0.0.1", "::1", "[::1]", "::ffff:127.0.0.1", "0.0.0.0", "::", "10.0.0.1", "169.254.169.254"],
   ...["2130706433", "0x7f.1", "0x7f000001", "0177.0.0.1", "127.1", "127.0.0.1.", "localhost", "LOCALHOST."],
   ...["fe80::1%lo", "::1%lo", "64:ff9b::7f00:1", "2002:7f00:1::", "loopback.test", "mixed-family.test"],

@@ -3,14 +3,14 @@ import { promises as dns } from "node:dns";
 import { isIPv4, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** What a name answers: its addresses of both kinds, or a function asked at each question. */
+/** The addresses of each name, IPv4 and IPv6, or a function that returns them for each question. */
 export type Zone = Record<string, string[] | (() => string[])>;
 
 export interface NameServer {
-  /** Asks this server only. */
+  /** A resolver that uses this server only. */
   resolver: dns.Resolver;
-  /** Names that were asked for, one entry for each question. */
-  asked: string[];
+  /** The names that were looked up, one entry for each question. */
+  lookups: string[];
   close(): Promise<void>;
 }
 
@@ -18,13 +18,13 @@ const A = 1;
 const AAAA = 28;
 const NAME_ERROR = 3;
 
-/** A real name server on a free UDP port of loopback; names that are not in the zone do not exist. */
+/** Starts a real name server on a free UDP port of loopback. Names that are not in the zone do not exist. */
 export async function startNameServer(zone: Zone): Promise<NameServer> {
-  const asked: string[] = [];
+  const lookups: string[] = [];
   const socket = createSocket("udp4");
   socket.on("message", (query, from) => {
     const { name, type, end } = readQuestion(query);
-    asked.push(name);
+    lookups.push(name);
     const known = zone[name];
     const addresses = (typeof known === "function" ? known() : (known ?? [])).filter(
       type === A ? isIPv4 : type === AAAA ? isIPv6 : () => false,
@@ -43,7 +43,7 @@ export async function startNameServer(zone: Zone): Promise<NameServer> {
   resolver.setServers([`127.0.0.1:${socket.address().port}`]);
   return {
     resolver,
-    asked,
+    lookups,
     close: () => new Promise(done => socket.close(done)),
   };
 }
@@ -58,7 +58,7 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   return { name: labels.join(".").toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** With a lifetime of 0: nobody may keep it. */
+/** A record with a time to live of 0, so that it is not cached. */
 function record(ip: string, type: number): Buffer {
   const bytes = ipaddr.parse(ip).toByteArray();
   const head = Buffer.alloc(12);

@@ -10,30 +10,30 @@ import type { CallResult } from "../../src/sandbox/protocol.ts";
 import { bundleOf, openTestSandboxes, RUN, running } from "../sandbox/sandbox-fixture.ts";
 import { until } from "../support/until.ts";
 
-/** Where attackers and a neighbour live together, and what must not be touched. */
+/** A sandbox host with attackers and a neighbour, and what the attackers must not reach. */
 export interface Lab {
   sandboxes: Sandboxes;
-  /** Port of a server on 127.0.0.1 and ::1 that nobody may reach. */
+  /** Port of a server on 127.0.0.1 and ::1 that must not be reached. */
   canaryPort: number;
-  /** Connections that reached it. */
+  /** How many connections reached it. */
   canaryVisits(): number;
-  /** A server that stands for a public one: `http://127.0.0.2:port`; `/to?<url>` redirects. */
+  /** A server in place of a public one: `http://127.0.0.2:port`. `/to?<url>` redirects to the URL. */
   publicUrl: string;
-  /** Folder of the host, and of the neighbour's room in it. */
-  home: string;
-  neighbourRoom: string;
-  /** Runs code in the attacker's process; its last value is emitted as `escaped`. */
+  /** The host's folder, and the neighbour's workspace in it. */
+  hostFolder: string;
+  neighbourWorkspace: string;
+  /** Runs code in the attacker's process and emits its result as `escaped`. */
   attempt(code: string, options?: CallOptions): Promise<CallResult>;
-  /** Runs a component of its own. */
+  /** Runs a component in a new process. */
   attack(bundle: Bundle, options?: CallOptions): Promise<CallResult>;
-  /** The neighbour still answers from the same process. */
-  expectAnswer(): Promise<void>;
-  /** The same, and nothing of the attackers is left. */
+  /** Fails unless the neighbour still responds from the same process. */
+  expectNeighbourAlive(): Promise<void>;
+  /** Also fails if anything of the attackers is left. */
   expectUnharmed(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The attacker's modules; the code of an attempt sees each by its name. */
+/** The attacker's modules; the code of an attempt can use each by its name. */
 const MODULES = [
   ["fs", "node:fs"],
   ["fsp", "node:fs/promises"],
@@ -94,27 +94,27 @@ export async function openLab(options: Partial<SandboxesOptions> = {}): Promise<
     ...options,
   });
 
-  const askNeighbour = async () => {
+  const callNeighbour = async () => {
     const { error, emits } = await sandboxes.call("neighbour", NEIGHBOUR, RUN);
     expect(error).to.equal(undefined);
     return emits[0]?.event as [number, number];
   };
-  let [pid, count] = await askNeighbour();
-  const neighbourRoom = dirname(await readlink(`/proc/${pid}/cwd`));
-  const home = dirname(neighbourRoom);
-  // A host that has just begun compiles its prelude in a process of its own.
-  await until(async () => (await processesOf(home)).length === 1, { what: "the end of the warm-up" });
+  let [pid, count] = await callNeighbour();
+  const neighbourWorkspace = dirname(await readlink(`/proc/${pid}/cwd`));
+  const hostFolder = dirname(neighbourWorkspace);
+  // A host that has just started prepares its code cache in another process.
+  await until(async () => (await processesOf(hostFolder)).length === 1, { what: "the code cache" });
   let number = 0;
   const at = {
     canaryPort,
     publicUrl: `http://127.0.0.2:${publicPort}`,
-    home,
-    neighbourRoom,
+    hostFolder,
+    neighbourWorkspace,
     neighbourPid: pid,
   };
 
-  async function expectAnswer(): Promise<void> {
-    const next = await askNeighbour();
+  async function expectNeighbourAlive(): Promise<void> {
+    const next = await callNeighbour();
     expect(next, "the neighbour's process and its state").to.deep.equal([pid, count + 1]);
     [pid, count] = next;
   }
@@ -122,21 +122,21 @@ export async function openLab(options: Partial<SandboxesOptions> = {}): Promise<
   return {
     sandboxes,
     canaryPort,
-    expectAnswer,
+    expectNeighbourAlive,
     publicUrl: at.publicUrl,
-    home,
-    neighbourRoom,
+    hostFolder,
+    neighbourWorkspace,
     canaryVisits: () => visits,
     attempt: (code, callOptions) =>
       sandboxes.call("attacker", ATTACKER, { ...RUN, event: { code, at } }, { wallMs: 6000, ...callOptions }),
     attack: (bundle, callOptions) =>
       sandboxes.call(`attacker-${++number}`, bundle, { ...RUN, event: at }, { wallMs: 6000, ...callOptions }),
     async expectUnharmed() {
-      await expectAnswer();
+      await expectNeighbourAlive();
       sandboxes.drop("attacker");
       await until(() => sandboxes.stats().warm === 1, { what: "the attackers are gone" });
-      expect(await processesOf(home), "processes").to.deep.equal([pid]);
-      await until(async () => (await roomsIn(home)).length === 1, {
+      expect(await processesOf(hostFolder), "processes").to.deep.equal([pid]);
+      await until(async () => (await workspacesIn(hostFolder)).length === 1, {
         what: "the attackers' folders are gone",
       });
       expect(visits, "connections to the canary").to.equal(0);
@@ -148,19 +148,19 @@ export async function openLab(options: Partial<SandboxesOptions> = {}): Promise<
   };
 }
 
-/** Fails unless the call ended in an error and nothing was got. */
-export function expectRefused(result: CallResult, what: string): void {
+/** Fails unless the call ended with an error and emitted nothing. */
+export function expectDenied(result: CallResult, what: string): void {
   expect(result.emits, what).to.deep.equal([]);
   expect(result.error, what).to.be.an("object");
 }
 
-/** What the code of an attempt returned; throws what it threw. */
-export function returned(result: CallResult): unknown {
+/** Returns what the code of an attempt returned, or throws what it threw. */
+export function resultOf(result: CallResult): unknown {
   if (result.error) throw new Error(result.error.stack);
   return (result.emits.at(-1)?.event as { escaped?: unknown } | undefined)?.escaped;
 }
 
-/** Names as a hostile name server would answer them. */
+/** Addresses that a hostile name server would return. */
 const NAMES: Record<string, string[]> = {
   "loopback.test": ["127.0.0.1"],
   "mapped.test": ["::ffff:127.0.0.1"],
@@ -173,11 +173,11 @@ const NAMES: Record<string, string[]> = {
   "unspecified.test": ["0.0.0.0", "::"],
   "public.test": ["127.0.0.2"],
 };
-let asked = 0;
+let lookups = 0;
 
 function resolve(host: string): Promise<string[]> {
-  // Public when it is first asked, loopback ever after.
-  if (host === "rebinding.test") return Promise.resolve([asked++ === 0 ? "127.0.0.2" : "127.0.0.1"]);
+  // Public at the first lookup, loopback at all later ones.
+  if (host === "rebinding.test") return Promise.resolve([lookups++ === 0 ? "127.0.0.2" : "127.0.0.1"]);
   if (/^[\d.]+$|:/.test(host)) return Promise.resolve([host]);
   if (host === "localhost" || host.endsWith(".localhost")) return Promise.resolve(["127.0.0.1", "::1"]);
   return Promise.resolve(NAMES[host] ?? []);
@@ -191,15 +191,15 @@ async function listen(server: Server | HttpServer, host: string, port: number): 
   return (server.address() as AddressInfo).port;
 }
 
-async function processesOf(home: string): Promise<number[]> {
+async function processesOf(hostFolder: string): Promise<number[]> {
   const found: number[] = [];
   for (const id of (await readdir("/proc")).filter(name => /^\d+$/.test(name))) {
     const command = await readFile(`/proc/${id}/cmdline`, "utf8").catch(() => "");
-    if (command.includes(`${home}/`)) found.push(Number(id));
+    if (command.includes(`${hostFolder}/`)) found.push(Number(id));
   }
   return found;
 }
 
-async function roomsIn(home: string): Promise<string[]> {
-  return (await readdir(home)).filter(name => /^\d+$/.test(name));
+async function workspacesIn(hostFolder: string): Promise<string[]> {
+  return (await readdir(hostFolder)).filter(name => /^\d+$/.test(name));
 }

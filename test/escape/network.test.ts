@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these strings are code that runs in the sandbox
 import { expect } from "chai";
-import { expectRefused, type Lab, openLab, returned } from "./lab.ts";
+import { expectDenied, type Lab, openLab, resultOf } from "./lab.ts";
 
-describe("escape to the network", function () {
+describe("an escape to the network", function () {
   this.timeout(60_000);
   let lab: Lab;
 
@@ -12,24 +12,24 @@ describe("escape to the network", function () {
   after(() => lab.close());
   afterEach(() => lab.expectUnharmed());
 
-  it("reaches a public address, so that the refusals below mean something", async () => {
+  it("can reach a public address, so that the failures below are meaningful", async () => {
     const got = await lab.attempt("return await (await fetch(at.publicUrl)).text()");
-    expect(returned(got)).to.equal("public");
+    expect(resultOf(got)).to.equal("public");
     const named = await lab.attempt(
       "return await (await fetch(at.publicUrl.replace('127.0.0.2', 'public.test'))).text()",
     );
-    expect(returned(named)).to.equal("public");
+    expect(resultOf(named)).to.equal("public");
   });
 
-  it("reaches no host that is or becomes an inner address, in whatever spelling", async () => {
+  it("can't reach a host that is or resolves to an internal address, in any spelling", async () => {
     for (const host of HOSTS) {
       const code = `return (await fetch("http://${host}:" + at.canaryPort + "/")).status`;
-      expectRefused(await lab.attempt(code), `fetch ${host}`);
+      expectDenied(await lab.attempt(code), `fetch ${host}`);
     }
     for (const host of HOSTS) {
       const bare = host.replace(/^\[|\]$/g, "");
       const code = `return await new Promise((d, f) => net.connect(at.canaryPort, ${JSON.stringify(bare)}).on("connect", d).on("error", f))`;
-      expectRefused(await lab.attempt(code), `connect ${bare}`);
+      expectDenied(await lab.attempt(code), `connect ${bare}`);
     }
   });
 
@@ -39,24 +39,24 @@ describe("escape to the network", function () {
     "http://mapped.test:PORT/",
     "http://169.254.169.254/latest/",
   ]) {
-    it(`is not led to ${target} by a redirect`, async () => {
+    it(`can't reach ${target} through a redirect`, async () => {
       const to = encodeURIComponent(target.replace("PORT", String(lab.canaryPort)));
-      expectRefused(await lab.attempt(`return (await fetch(at.publicUrl + "/to?${to}")).status`), "fetch");
+      expectDenied(await lab.attempt(`return (await fetch(at.publicUrl + "/to?${to}")).status`), "fetch");
     });
   }
 
-  it("is not had by a name that is public at first and loopback later", async () => {
+  it("is not possible through a name that is public at first and loopback later", async () => {
     const code = `
       const first = await (await fetch(at.publicUrl.replace("127.0.0.2", "rebinding.test"))).text();
       try { return [first, (await fetch("http://rebinding.test:" + at.canaryPort)).status]; } catch { return [first, "refused"]; }`;
-    expect(returned(await lab.attempt(code))).to.deep.equal(["public", "refused"]);
+    expect(resultOf(await lab.attempt(code))).to.deep.equal(["public", "refused"]);
   });
 
-  it("is had by no other door", async () => {
-    for (const [name, code] of Object.entries(DOORS)) expectRefused(await lab.attempt(code), name);
+  it("is not possible in any other way", async () => {
+    for (const [name, code] of Object.entries(WAYS)) expectDenied(await lab.attempt(code), name);
   });
 
-  it("is not had by lying to the gateway, which then serves others as before", async () => {
+  it("is not possible with false requests to the gateway, which still serves others afterwards", async () => {
     for (const line of GATEWAY_LINES) {
       const code = `
         const socket = await Deno.connect({ transport: "unix", path: process.cwd().replace(/files$/, "out.sock") });
@@ -64,21 +64,21 @@ describe("escape to the network", function () {
         const buffer = new Uint8Array(1000); let text = "";
         for (let n; (n = await socket.read(buffer)) !== null;) text += new TextDecoder().decode(buffer.subarray(0, n));
         return text;`;
-      const said = returned(await lab.attempt(`at.line = ${JSON.stringify(line)}; ${code}`));
+      const said = resultOf(await lab.attempt(`at.line = ${JSON.stringify(line)}; ${code}`));
       expect(said, JSON.stringify(line).slice(0, 80)).to.not.contain('"ok"');
     }
     const again = await lab.attempt("return await (await fetch(at.publicUrl)).text()");
-    expect(returned(again)).to.equal("public");
+    expect(resultOf(again)).to.equal("public");
   });
 
-  it("is not used up for the neighbours by a flood of connections", async () => {
+  it("does not exhaust the gateways of others with a flood of connections", async () => {
     const code = `
       const sockets = await Promise.all(Array.from({ length: 200 }, () => new Promise(done => {
         const socket = net.connect(Number(new URL(at.publicUrl).port), "127.0.0.2");
         socket.on("connect", () => done(socket)).on("error", () => done(undefined));
       })));
       return sockets.filter(Boolean).length;`;
-    expect(returned(await lab.attempt(code))).to.be.within(1, 64);
+    expect(resultOf(await lab.attempt(code))).to.be.within(1, 64);
   });
 });
 
@@ -126,10 +126,10 @@ const HOSTS = [
 const opened = (expression: string) =>
   `return await new Promise((d, f) => ${expression}.on("connect", d).on("error", f))`;
 
-const DOORS: Record<string, string> = {
+const WAYS: Record<string, string> = {
   "node:http":
     "return await new Promise((d, f) => http.get({ host: '127.0.0.1', port: at.canaryPort }, d).on('error', f))",
-  "node:http with a socket of its own":
+  "node:http with its own socket":
     "return await new Promise((d, f) => http.get({ createConnection: () => net.connect(at.canaryPort, '127.0.0.1') }, d).on('error', f))",
   "node:http over a Unix socket":
     "return await new Promise((d, f) => http.get({ socketPath: '/var/run/docker.sock' }, d).on('error', f))",
@@ -154,20 +154,21 @@ const DOORS: Record<string, string> = {
     "const client = Deno.createHttpClient({ proxy: { url: `http://127.0.0.1:${at.canaryPort}` } }); return await fetch('http://public.test:1/', { client })",
   "a server": "return await new Promise((d, f) => net.createServer().on('error', f).listen(0, d))",
   UDP: "return await new Promise((d, f) => dgram.createSocket('udp4').on('error', f).bind(0, d))",
-  "a name look-up": "return await dns.lookup('localhost')",
-  "a name server of its own":
+  "a name lookup": "return await dns.lookup('localhost')",
+  "its own name server":
     "const r = new dns.Resolver(); r.setServers(['127.0.0.1:53']); return await r.resolve4('example.com')",
   "another Unix socket": "return await Deno.connect({ transport: 'unix', path: '/var/run/docker.sock' })",
-  "the host's own socket": "return await Deno.connect({ transport: 'unix', path: `${at.home}/alive.sock` })",
+  "the host's own socket":
+    "return await Deno.connect({ transport: 'unix', path: `${at.hostFolder}/alive.sock` })",
   "the neighbour's gateway":
-    "return await Deno.connect({ transport: 'unix', path: `${at.neighbourRoom}/out.sock` })",
+    "return await Deno.connect({ transport: 'unix', path: `${at.neighbourWorkspace}/out.sock` })",
   "an abstract Unix socket":
     "return await Deno.connect({ transport: 'unix', path: '\\0headwater-sandbox-ids-200000' })",
   "a foreign descriptor":
     "return await new Promise((d, f) => new net.Socket({ fd: 3 }).on('error', f).on('data', d).write('x'))",
-  "a permission asked for":
+  "a requested permission":
     "const p = await Deno.permissions.request({ name: 'net' }); if (p.state !== 'granted') throw new Error(p.state); return p.state",
-  "a module of the network": "return await import('http://127.0.0.1:' + at.canaryPort + '/x.mjs')",
+  "a module from the network": "return await import('http://127.0.0.1:' + at.canaryPort + '/x.mjs')",
 };
 
 const GATEWAY_LINES: (string | number[])[] = [

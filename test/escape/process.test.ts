@@ -1,9 +1,9 @@
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { expect } from "chai";
 import { running } from "../sandbox/sandbox-fixture.ts";
-import { expectRefused, type Lab, openLab, returned } from "./lab.ts";
+import { expectDenied, type Lab, openLab, resultOf } from "./lab.ts";
 
-describe("escape by process", function () {
+describe("an escape through processes", function () {
   this.timeout(60_000);
   let lab: Lab;
 
@@ -13,8 +13,8 @@ describe("escape by process", function () {
   after(() => lab.close());
   afterEach(() => lab.expectUnharmed());
 
-  it("starts no program, thread or foreign code, and signals nobody", async () => {
-    for (const [name, code] of Object.entries(ATTEMPTS)) expectRefused(await lab.attempt(code), name);
+  it("can't start a program, a thread or native code, or signal another process", async () => {
+    for (const [name, code] of Object.entries(ATTEMPTS)) expectDenied(await lab.attempt(code), name);
   });
 
   for (const specifier of [
@@ -23,24 +23,29 @@ describe("escape by process", function () {
     "jsr:@std/path",
     "node:inspector/promises-none",
   ]) {
-    it(`loads no code from ${specifier}`, async () => {
-      expectRefused(await lab.attack(running(`this.$emit(await import("${specifier}"))`)), specifier);
+    it(`can't load code from ${specifier}`, async () => {
+      expectDenied(await lab.attack(running(`this.$emit(await import("${specifier}"))`)), specifier);
     });
   }
 
-  it("learns nothing of the worker from its environment, arguments or parent", async () => {
-    const seen = returned(
+  it("can't learn about the worker from its environment, arguments or parent", async () => {
+    const seen = resultOf(
       await lab.attempt(`return JSON.stringify([process.env, Deno.env.toObject(), process.argv, process.execPath, Deno.args,
         os.hostname(), os.userInfo(), os.networkInterfaces(), process.title, process.config])`),
     );
-    for (const secret of [process.cwd(), process.env.PATH ?? "PATH", process.env.HOME ?? "HOME", lab.home]) {
+    for (const secret of [
+      process.cwd(),
+      process.env.PATH ?? "PATH",
+      process.env.HOME ?? "HOME",
+      lab.hostFolder,
+    ]) {
       expect(seen).to.not.contain(`"${secret}"`);
     }
   });
 
-  it("has no descriptor of the worker, and in its room only what it needs", async () => {
-    const pid = Number(returned(await lab.attempt("return process.pid")));
-    const room = await readlink(`/proc/${pid}/cwd`);
+  it("has no file descriptor of the worker, and only the necessary files in its workspace", async () => {
+    const pid = Number(resultOf(await lab.attempt("return process.pid")));
+    const privateFolder = await readlink(`/proc/${pid}/cwd`);
     const open = await Promise.all(
       (await readdir(`/proc/${pid}/fd`)).map(async fd => [
         fd,
@@ -52,10 +57,14 @@ describe("escape by process", function () {
         !/^(socket|anon_inode):/.test(target) &&
         target !== "/dev/null" &&
         target !== "" &&
-        !target.startsWith(lab.home),
+        !target.startsWith(lab.hostFolder),
     );
     expect(foreign).to.deep.equal([]);
-    expect((await readdir(`${room}/..`)).sort()).to.deep.equal(["component.mjs", "files", "out.sock"]);
+    expect((await readdir(`${privateFolder}/..`)).sort()).to.deep.equal([
+      "component.mjs",
+      "files",
+      "out.sock",
+    ]);
     const command = await readFile(`/proc/${pid}/environ`, "utf8");
     expect(
       command
@@ -84,7 +93,7 @@ const ATTEMPTS: Record<string, string> = {
   "Worker of worker_threads": `return await new Promise((d, f) => new workers.Worker("require('fs').readFileSync('/etc/passwd'); require('worker_threads').parentPort.postMessage(1)", { eval: true }).on("message", d).on("error", f).on("exit", () => f(new Error("exit"))))`,
   "a signal to the worker": `return process.kill(process.ppid, "SIGKILL")`,
   "a signal to the neighbour": `return process.kill(at.neighbourPid, "SIGKILL")`,
-  "a signal by Deno": `return Deno.kill(at.neighbourPid, "SIGKILL")`,
+  "a signal through Deno": `return Deno.kill(at.neighbourPid, "SIGKILL")`,
   "another user": `return process.setuid(0)`,
   "all permissions": `const p = Deno.permissions.requestSync({ name: "run" }); if (p.state !== "granted") throw new Error(p.state); return p.state`,
   "the machine's name": `return Deno.hostname()`,

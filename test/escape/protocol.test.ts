@@ -1,12 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these strings are code that runs in the sandbox
 import { expect } from "chai";
 import { running } from "../sandbox/sandbox-fixture.ts";
-import { type Lab, openLab, returned } from "./lab.ts";
+import { type Lab, openLab, resultOf } from "./lab.ts";
 
-/** A made-up end of the call, as a line of its own. */
+/** A forged event and a forged end of the call, each as a separate line. */
 const FORGED = `"\\n{\\"kind\\":\\"emit\\",\\"call\\":1,\\"event\\":\\"forged\\",\\"metadata\\":{}}\\n{\\"kind\\":\\"ended\\",\\"call\\":1}\\n"`;
 
-describe("escape by protocol", function () {
+describe("an escape through the protocol", function () {
   this.timeout(60_000);
   let lab: Lab;
 
@@ -29,7 +29,7 @@ describe("escape by protocol", function () {
     "replaced methods of strings and arrays": `String.prototype.replaceAll = () => "forged"; Array.prototype.push = function () { return 0 }; Map.prototype.get = () => "forged"`,
     "a replaced Promise.prototype.then": `const then = Promise.prototype.then; let n = 0; Promise.prototype.then = function (...args) { n++; return then.apply(this, args) }; emit(n); Promise.prototype.then = then`,
   })) {
-    it(`is not had by ${name}`, async () => {
+    it(`is not possible with ${name}`, async () => {
       const result = await lab.attempt(`try { ${code} } catch {}`);
       const events = JSON.stringify(
         result.emits.filter(emit => emit.event !== null && emit.event === "forged"),
@@ -40,7 +40,7 @@ describe("escape by protocol", function () {
     });
   }
 
-  it("pollutes nothing of the host by names such as __proto__ in events, metadata, db and responses", async () => {
+  it("does not pollute prototypes of the host with names such as __proto__ in events, metadata, db and responses", async () => {
     const bundle = running(
       `const evil = JSON.parse('{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}');
        this.$emit(evil, Object.assign(Object.create(null), { id: "__proto__", summary: "x" }));
@@ -57,11 +57,11 @@ describe("escape by protocol", function () {
 
   for (const [name, code] of Object.entries({
     "a giant line on stdout": `const part = Buffer.alloc(1e6, 120); for (let i = 0; i < 40; i++) fs.writeSync(1, part)`,
-    "noise without end on stdout": `for (;;) fs.writeSync(1, "noise\\n".repeat(10000))`,
+    "endless noise on stdout": `for (;;) fs.writeSync(1, "noise\\n".repeat(10000))`,
     "a giant event": `emit("x".repeat(5e7))`,
-    "an event that is nested without end": `let e = {}; for (let i = 0; i < 1e5; i++) e = { e }; emit(e)`,
-    "an event that is a circle": `const e = {}; e.e = e; emit(e)`,
-    "an event whose text explodes": `const big = "x".repeat(1e6); emit({ toJSON: () => Array(1e5).fill(big) })`,
+    "an endlessly nested event": `let e = {}; for (let i = 0; i < 1e5; i++) e = { e }; emit(e)`,
+    "a circular event": `const e = {}; e.e = e; emit(e)`,
+    "an event whose JSON is huge": `const big = "x".repeat(1e6); emit({ toJSON: () => Array(1e5).fill(big) })`,
     "a flood of events": `for (;;) emit("x".repeat(1000))`,
     "a getter that never ends": `emit({ get x() { for (;;); } })`,
   })) {
@@ -77,13 +77,13 @@ describe("escape by protocol", function () {
       `for (let i = 0; i < 20000; i++) { console.log("x".repeat(1000)); console.error(i); } fs.writeSync(2, "x".repeat(1e6)); return "done"`,
     );
     expect(JSON.stringify(result.logs).length).to.be.below(256 * 1024);
-    expect(returned(result)).to.equal("done");
+    expect(resultOf(result)).to.equal("done");
   });
 
   it("is contained: a db, a response and a log line that are too large", async () => {
     const props = `props: { db: "$.service.db", http: "$.interface.http" },`;
     const db = await lab.attack(running(`this.db.set("a", "x".repeat(1e6))`, props));
-    expect(db.error?.message).to.contain("db may hold");
+    expect(db.error?.message).to.contain("db can hold at most");
     const response = await lab.attack(running(`this.http.respond({ body: "x".repeat(2e7) })`, props));
     expect(response.error).to.be.an("object");
     const log = await lab.attempt(`console.log("x".repeat(5e7)); return "done"`);

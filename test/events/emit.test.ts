@@ -12,7 +12,7 @@ import { deliveries } from "../../src/queues/deliveries.ts";
 import type { Emission } from "../../src/queues/emissions.ts";
 import { readDrops } from "../../src/store/drops.ts";
 import type { EventStream } from "../../src/store/keys.ts";
-import { createWebhook } from "../../src/webhooks/service.ts";
+import { createWebhook } from "../../src/webhooks/create.ts";
 import { start as startDeliveries } from "../../workers/deliveries.ts";
 import { rejection } from "../components/rejection.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";

@@ -8,18 +8,18 @@ import { timerEvent } from "../../src/props/timer.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import { openExample, openTestSandboxes } from "./open-example.ts";
 
-describe("example components", function () {
+describe("the example components", function () {
   this.timeout(90_000);
   let sandboxes: Sandboxes;
   let server: Server;
   let origin: string;
   let page: { status?: number; etag?: string; body: string };
-  const asked: { path: string; etag: string | undefined }[] = [];
+  const requests: { path: string; etag: string | undefined }[] = [];
 
   before(async () => {
     sandboxes = await openTestSandboxes();
     server = createServer((request, response) => {
-      asked.push({ path: request.url ?? "", etag: request.headers["if-none-match"] });
+      requests.push({ path: request.url ?? "", etag: request.headers["if-none-match"] });
       if (page.etag !== undefined && request.headers["if-none-match"] === page.etag)
         return response.writeHead(304).end();
       response
@@ -35,7 +35,7 @@ describe("example components", function () {
     await new Promise(resolve => server.close(resolve));
   });
 
-  it("are all here", async () => {
+  it("are exactly these", async () => {
     const files = await readdir(new URL("../../examples/components/", import.meta.url));
     expect(files.sort()).to.deep.equal([
       "README.md",
@@ -71,7 +71,7 @@ describe("example components", function () {
     const open = (events?: string[]) =>
       openExample(sandboxes, "github-webhook.mjs", { secret, ...(events && { events }) });
 
-    it("answers the request by its code", async () => {
+    it("responds to the request itself", async () => {
       const { description } = await open();
       expect(description).to.include({
         key: "github-webhook",
@@ -95,7 +95,7 @@ describe("example components", function () {
     });
 
     for (const forged of ["sha256=00", `sha256=${"0".repeat(64)}`, ""]) {
-      it(`answers 401 and emits nothing for the signature "${forged}"`, async () => {
+      it(`responds with 401 and emits nothing for the signature "${forged}"`, async () => {
         const { call } = await open();
         const { emits, responses } = await call(
           "run",
@@ -105,7 +105,7 @@ describe("example components", function () {
       });
     }
 
-    it("emits neither pings nor events that are not wanted", async () => {
+    it("emits neither pings nor events that are not selected", async () => {
       const { call } = await open(["issues"]);
       for (const name of ["ping", "push"]) {
         const { emits, responses } = await call("run", delivery(name, {}));
@@ -122,7 +122,7 @@ describe("example components", function () {
     const atom = `<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><title>Notes</title>
       <entry><title>Note</title><id>n-1</id><link href="http://x/n"/><updated>2024-05-01T08:00:00Z</updated></entry></feed>`;
 
-    it("emits the items of an RSS feed by their ids and dates", async () => {
+    it("emits the items of an RSS feed with their ids and dates", async () => {
       page = { body: rss(2, 1) };
       const { call, description } = await openExample(sandboxes, "rss-feed.mjs", { url: `${origin}/feed` });
       expect(timerOf(description.props, {})).to.deep.equal({ name: "timer", intervalSeconds: 900 });
@@ -134,33 +134,33 @@ describe("example components", function () {
       expect(emits[0]?.event).to.include({ feed: "News", link: "http://x/2" });
     });
 
-    it("reads Atom, too", async () => {
+    it("also reads Atom", async () => {
       page = { body: atom };
       const { call } = await openExample(sandboxes, "rss-feed.mjs", { url: `${origin}/atom` });
       const { emits } = await call("run", {});
       expect(emits.map(({ metadata }) => metadata.id)).to.deep.equal(["n-1"]);
     });
 
-    it("asks only for what has changed since", async () => {
+    it("requests only a changed feed", async () => {
       page = { body: rss(1), etag: '"v1"' };
       const { call } = await openExample(sandboxes, "rss-feed.mjs", { url: `${origin}/etag` });
       await call("run", {});
       const { emits } = await call("run", {});
       expect(emits).to.deep.equal([]);
-      expect(asked.filter(({ path }) => path === "/etag").map(({ etag }) => etag)).to.deep.equal([
+      expect(requests.filter(({ path }) => path === "/etag").map(({ etag }) => etag)).to.deep.equal([
         undefined,
         '"v1"',
       ]);
     });
 
-    it("fails where there is no feed", async () => {
+    it("fails if there is no feed", async () => {
       page = { status: 500, body: "" };
       const { call } = await openExample(sandboxes, "rss-feed.mjs", { url: `${origin}/down` });
       const error = await call("run", {}).catch((thrown: Error) => thrown);
       expect(error)
         .to.be.an("error")
         .with.property("message")
-        .that.matches(/down answered 500/)
+        .that.matches(/down responded with status 500/)
         .and.matches(/rss-feed\.mjs:\d+/);
     });
   });
@@ -180,7 +180,7 @@ describe("example components", function () {
   });
 
   describe("url-watcher", () => {
-    it("emits when the content changes, and not for the first look", async () => {
+    it("emits when the content changes, and not at the first look", async () => {
       const { call, description } = await openExample(sandboxes, "url-watcher.mjs", {
         url: `${origin}/page`,
       });
@@ -201,7 +201,7 @@ describe("example components", function () {
   });
 
   describe("relay", () => {
-    it("emits what fits again, on its own channel", async () => {
+    it("emits matching events again, on its own channel", async () => {
       const props = { channel: "opened", field: "payload.action", equals: "opened" };
       const { call } = await openExample(sandboxes, "relay.ts", props);
       const event = { payload: { action: "opened" } };
@@ -211,7 +211,7 @@ describe("example components", function () {
       }
     });
 
-    it("emits everything where no field is named", async () => {
+    it("emits everything if no field is configured", async () => {
       const { call } = await openExample(sandboxes, "relay.ts", {});
       expect((await call("run", 5)).emits).to.deep.equal([{ event: 5, metadata: { name: "relayed" } }]);
     });

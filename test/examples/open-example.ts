@@ -8,7 +8,7 @@ import { openSandboxes, type Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult, ComponentCall, HttpResponse } from "../../src/sandbox/protocol.ts";
 import { fixturePackages } from "../support/fixture-packages.ts";
 
-/** The real sandbox; components reach loopback, where the test's own servers listen. */
+/** Opens real sandboxes. Components can reach loopback, where the tests' servers listen. */
 export function openTestSandboxes(): Promise<Sandboxes> {
   return openSandboxes({
     limits: {
@@ -27,11 +27,11 @@ export function openTestSandboxes(): Promise<Sandboxes> {
 
 export interface Example {
   description: DescribedComponent;
-  /** Calls it with the db as the last call left it. Throws what the component threw. */
+  /** Calls the component with the db as the last call left it. Throws what the component threw. */
   call(call: ComponentCall, event: unknown): Promise<CallResult & { responses: HttpResponse[] }>;
 }
 
-/** One of examples/components, bundled, described and configured as a source. */
+/** Opens a component of examples/components as a source: bundled, described and configured. */
 export async function openExample(
   sandboxes: Sandboxes,
   file: string,

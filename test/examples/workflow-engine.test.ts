@@ -14,7 +14,7 @@ describe("the example workflow engine", () => {
   });
   after(() => system.stop());
 
-  it("runs on a source's events, and emits its results and errors as the workflow's", async () => {
+  it("handles a source's events, and emits its results and errors as the workflow", async () => {
     const api = await system.user();
     const workflow = await createWorkflow(system.worker, { ownerId: api.userId, name: "Double" });
     const source = await api.createSource({ component_code: NUMBERS });

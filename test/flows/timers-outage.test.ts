@@ -7,7 +7,7 @@ import { openedQueue } from "../../src/queues/define-queue.ts";
 import { runs } from "../../src/queues/runs.ts";
 import { reconcileTimers } from "../../src/reconcile/timers.ts";
 import { startWeb, type WebServer } from "../../src/server.ts";
-import { setTimer, wantedTimer } from "../../src/sources/schedule.ts";
+import { activeTimer, setScheduler } from "../../src/sources/timer-scheduler.ts";
 import { readDrops } from "../../src/store/drops.ts";
 import { Api } from "../support/api.ts";
 import { dropKeys, testConfig } from "../support/platform.ts";
@@ -83,7 +83,7 @@ describe("timers after an outage", function () {
     const { now } = Date;
     Date.now = () => now() - AWAY_MS;
     try {
-      await setTimer(web, source._id, wantedTimer(source) as StoredTimer);
+      await setScheduler(web, source._id, activeTimer(source) as StoredTimer);
     } finally {
       Date.now = now;
     }
@@ -122,7 +122,7 @@ describe("timers after an outage", function () {
       const timestamp = Date.now() - missed * 1000;
       await queue().add("tick", { source_id: source._id }, { ...runs.jobs.tick.options, timestamp });
     }
-    await setTimer(web, source._id, wantedTimer(source) as StoredTimer);
+    await setScheduler(web, source._id, activeTimer(source) as StoredTimer);
     await start("runs");
     await ranOnce(source);
     expect(await readDrops(web, source._id)).to.deep.include({ "timer-overlap": 5 });

@@ -10,7 +10,7 @@ import { accepted, data, empty, list, page, stream } from "../../src/http/respon
 import { type AnyRoute, type Caller, routeFor } from "../../src/http/route.ts";
 import { createRouter, type RouterOptions } from "../../src/http/router.ts";
 
-/** Keys and whose they are. */
+/** The callers, by API key. */
 export const CALLERS: Record<string, Caller> = {
   "key-ann": { userId: "u_ann", keyId: "key_ann", orgIds: ["o_red"] },
   "key-bob": { userId: "u_bob", keyId: "key_bob", orgIds: [] },
@@ -176,7 +176,7 @@ export const demoRoutes: AnyRoute<Deps>[] = [
     path: "/drifted",
     id: "drifted",
     tag: "Broken",
-    summary: "Answer otherwise than declared",
+    summary: "Return a response that does not match its schema",
     access: { kind: "owner" },
     query: Type.Object({ how: Type.Optional(Type.String()) }),
     response: data(200, ThingSchema),
@@ -196,38 +196,38 @@ export const THINGS: Thing[] = [
   { id: "t_bob", owner: "u_bob", name: "bob", size: 4 },
 ];
 
-export interface Answer {
+export interface DemoResponse {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads the body as it expects it
+  // biome-ignore lint/suspicious/noExplicitAny: each test expects a different body
   json: any;
 }
 
-export interface Sent {
+export interface DemoRequest {
   method?: string;
   path: string;
   key?: string | null;
   headers?: Record<string, string>;
-  /** Sent as JSON unless it is a text or bytes. */
+  /** Sent as JSON unless it is a string or a buffer. */
   body?: unknown;
 }
 
 export interface DemoServer {
   deps: Deps;
-  /** Lines of the log, parsed. */
+  /** The parsed lines of the log. */
   lines: Record<string, unknown>[];
-  send(request: Sent): Promise<Answer>;
+  send(request: DemoRequest): Promise<DemoResponse>;
   close(): Promise<void>;
 }
 
 const isRaw = (body: unknown): body is string | Buffer => typeof body === "string" || Buffer.isBuffer(body);
 
-/** node:http and not fetch, since fetch mends paths and refuses odd headers before they are sent. */
+/** Uses node:http instead of fetch, because fetch normalizes paths and rejects unusual headers before sending them. */
 function exchange(
   port: number,
-  { method = "GET", path, key = "key-ann", headers, body }: Sent,
-): Promise<Answer> {
+  { method = "GET", path, key = "key-ann", headers, body }: DemoRequest,
+): Promise<DemoResponse> {
   const bytes = body === undefined || isRaw(body) ? body : JSON.stringify(body);
   const all = {
     ...(key !== null && { authorization: `Bearer ${key}` }),
@@ -261,7 +261,7 @@ function exchange(
   });
 }
 
-/** A real server on a free port with the demo routes under `/v1`; `above` stands before the router. */
+/** Starts a real server on a free port with the demo routes under `/v1`; `above` is a middleware before the router. */
 export async function startDemo(
   options: Partial<RouterOptions<Deps>> & { routes?: AnyRoute<Deps>[]; above?: Koa.Middleware } = {},
 ): Promise<DemoServer> {

@@ -39,11 +39,11 @@ const routes = [
   }),
   route({
     ...common,
-    path: "/refused",
-    id: "refused",
+    path: "/rejected",
+    id: "rejected",
     response: empty(),
     handler: async ({ deps }) => {
-      throw new AppError("conflict", `refused ${deps.calls.push("refused")}`);
+      throw new AppError("conflict", `rejected ${deps.calls.push("rejected")}`);
     },
   }),
   route({
@@ -79,7 +79,7 @@ describe("http/idempotency", () => {
   const post = (path: string, idempotencyKey: string, more: { key?: string; body?: unknown } = {}) =>
     demo.send({ method: "POST", path, headers: { "idempotency-key": idempotencyKey }, ...more });
 
-  it("does a request once and answers its repetition alike", async () => {
+  it("handles a request once and sends the same response for a repeated one", async () => {
     const first = await post("/v1/orders?item=a", "k1", { body: { a: 1, b: 2 } });
     const again = await post("/v1/orders?item=a", "k1", { body: { b: 2, a: 1 } });
     expect([first.status, again.status]).to.deep.equal([201, 201]);
@@ -89,7 +89,7 @@ describe("http/idempotency", () => {
     expect(again.headers["x-request-id"]).not.to.equal(first.headers["x-request-id"]);
   });
 
-  it("tells callers, routes and keys apart, and does requests without a key each time", async () => {
+  it("distinguishes callers, routes and keys, and handles every request without a key", async () => {
     const number = async (key: string, more = {}) =>
       (await post("/v1/orders?item=a", key, more)).json.data.number;
     const numbers = [await number("k2"), await number("k3"), await number("k2", { key: "key-bob" })];
@@ -97,21 +97,21 @@ describe("http/idempotency", () => {
       numbers.push((await demo.send({ method: "POST", path: "/v1/orders?item=a" })).json.data.number);
     }
     expect(new Set(numbers).size).to.equal(5);
-    expect((await post("/v1/refused", "k2")).status).to.equal(409);
+    expect((await post("/v1/rejected", "k2")).status).to.equal(409);
   });
 
-  it("refuses a key with another request", async () => {
+  it("rejects a key that was used for a different request", async () => {
     await post("/v1/orders?item=a", "k4");
     for (const [path, body] of [["/v1/orders?item=b"], ["/v1/orders?item=a", { a: 1 }]] as const) {
       const response = await post(path, "k4", { body });
       expect([response.status, response.json.detail]).to.deep.equal([
         409,
-        "the Idempotency-Key was used for another request",
+        "the Idempotency-Key was already used for a different request",
       ]);
     }
   });
 
-  it("refuses a repetition while the first is under way, and says when to try again", async () => {
+  it("rejects a repeated request while the first is in progress, with Retry-After", async () => {
     const first = post("/v1/slow", "k5");
     await until(() => demo.deps.calls.includes("slow"));
     const second = await post("/v1/slow", "k5");
@@ -123,26 +123,26 @@ describe("http/idempotency", () => {
     expect(demo.deps.calls.filter(call => call === "slow")).to.have.length(1);
   });
 
-  it("does one of many that come at once", async () => {
+  it("handles one of many equal requests that arrive at once", async () => {
     const before = demo.deps.calls.length;
-    const answers = await Promise.all(Array.from({ length: 8 }, () => post("/v1/orders?item=c", "k6")));
+    const responses = await Promise.all(Array.from({ length: 8 }, () => post("/v1/orders?item=c", "k6")));
     expect(demo.deps.calls.length).to.equal(before + 1);
-    expect(answers.map(response => response.status)).to.include(201);
-    for (const { status } of answers) expect(status).to.be.oneOf([201, 409]);
+    expect(responses.map(response => response.status)).to.include(201);
+    for (const { status } of responses) expect(status).to.be.oneOf([201, 409]);
   });
 
-  it("repeats a refusal too, as a problem", async () => {
-    const [first, again] = [await post("/v1/refused", "k7"), await post("/v1/refused", "k7")];
+  it("repeats an error response too, as a problem", async () => {
+    const [first, again] = [await post("/v1/rejected", "k7"), await post("/v1/rejected", "k7")];
     expect(again.json).to.deep.equal(first.json);
     expect(again.headers["content-type"]).to.match(/^application\/problem\+json/);
   });
 
-  it("keeps no response of 5xx: the next attempt is a first one", async () => {
+  it("does not store a 5xx response: a repeated request is handled again", async () => {
     expect((await post("/v1/flaky", "k8")).status).to.equal(503);
     expect((await post("/v1/flaky", "k8")).status).to.equal(204);
   });
 
-  it("keeps answers sealed, and not for ever", async () => {
+  it("stores responses encrypted and for a limited time", async () => {
     await post("/v1/orders?item=a", "k9");
     for (const key of await store.redis.keys(`${store.prefix}*`)) {
       expect(await store.redis.get(key)).not.to.match(/whsec_|signing_key/);
@@ -150,14 +150,14 @@ describe("http/idempotency", () => {
     }
   });
 
-  it("refuses a key that is too long", async () => {
+  it("rejects a key that is too long", async () => {
     const response = await post("/v1/orders?item=a", "x".repeat(256));
     expect(response.json.errors).to.deep.equal([
       { in: "header", path: "Idempotency-Key", message: "must have at most 255 characters" },
     ]);
   });
 
-  it("answers 503 without Redis, before anything is done; requests without a key pass", async () => {
+  it("responds 503 without Redis before doing any work; requests without a key pass", async () => {
     const redis = absentRedis();
     const cut = await startDemo({ routes, idempotency: createIdempotency({ redis, keyOf, ...secrets }) });
     const headers = { "idempotency-key": "k1" };

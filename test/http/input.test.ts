@@ -13,26 +13,26 @@ describe("http/read-input", () => {
     demo.send({ method: "POST", path, ...(body !== undefined && { body }), ...(headers && { headers }) });
   const lastCall = () => demo.deps.calls.at(-1);
 
-  it("takes parameters from the query string as their declared types", async () => {
+  it("converts query parameters to their declared types", async () => {
     const response = await create("/v1/things?name=42&size=7&loud=true");
     expect(response.json).to.deep.equal({ data: { id: "t_new", owner: "u_ann", name: "42", size: 7 } });
     expect(lastCall()).to.deep.equal({ query: { name: "42", size: 7, loud: true }, body: {} });
   });
 
-  it("takes them from the body too, where the query string wins", async () => {
+  it("accepts query parameters in the body, but the query string wins", async () => {
     await create("/v1/things?size=7", { name: "box", size: 9, props: { a: [1] } });
     expect(lastCall()).to.deep.equal({ query: { name: "box", size: 7 }, body: { props: { a: [1] } } });
     await create("/v1/things", { name: "box", size: null, loud: "false" });
     expect(lastCall()).to.deep.equal({ query: { name: "box", size: null, loud: false }, body: {} });
   });
 
-  it("takes parameters of a DELETE from its body", async () => {
+  it("accepts query parameters in the body of a DELETE", async () => {
     const path = "/v1/things/t_one/$errors/events";
     expect((await demo.send({ method: "DELETE", path, body: { start_id: "1-0" } })).status).to.equal(202);
     expect(lastCall()).to.deep.equal({ start_id: "1-0" });
   });
 
-  it("turns no type of a body field into another", async () => {
+  it("does not convert the types of body fields", async () => {
     const response = await demo.send({
       method: "PUT",
       path: "/v1/things/t_one",
@@ -50,18 +50,18 @@ describe("http/read-input", () => {
     expect(lastCall()).to.deep.equal({ size: 1, loud: true });
   });
 
-  it("names everything that is wrong at once", async () => {
+  it("lists everything that is wrong at once", async () => {
     const body = { size: -1, shape: { sides: "3", corners: 3 }, color: "green", sice: 3 };
     const response = await create("/v1/things?include=id,nmae&exclude=sise&wrong=1", body);
     expect(response.status).to.equal(400);
     expect(response.headers["content-type"]).to.match(/^application\/problem\+json/);
     expect(response.json.errors).to.have.deep.members([
       { in: "query", path: "name", message: "is required" },
-      { in: "query", path: "wrong", message: "is not known" },
+      { in: "query", path: "wrong", message: "is not a known parameter" },
       { in: "body", path: "size", message: "must be an integer or null" },
-      { in: "body", path: "sice", message: "is not known" },
+      { in: "body", path: "sice", message: "is not a known field" },
       { in: "body", path: "shape.sides", message: "must be an integer" },
-      { in: "body", path: "shape.corners", message: "is not known" },
+      { in: "body", path: "shape.corners", message: "is not a known field" },
       { in: "body", path: "color", message: "must be one of red, blue" },
       { in: "query", path: "include", message: "nmae is not a field of the response" },
       { in: "query", path: "exclude", message: "sise is not a field of the response" },
@@ -70,20 +70,20 @@ describe("http/read-input", () => {
     expect(response.json.error).to.equal(response.json.detail);
   });
 
-  it("refuses a parameter that is given twice", async () => {
+  it("rejects a parameter that is given twice", async () => {
     const response = await create("/v1/things?name=a&name=b");
     expect(response.json.errors).to.deep.equal([
       { in: "query", path: "name", message: "is given more than once" },
     ]);
   });
 
-  it("refuses a query string that is no UTF-8, and NUL in a value", async () => {
+  it("rejects a query string that is not valid UTF-8, and a value with NUL", async () => {
     expect((await create("/v1/things?name=%c3%28")).status).to.equal(400);
     expect((await create("/v1/things?name=%")).status).to.equal(400);
     expect((await create("/v1/things?name=a%00b")).status).to.equal(400);
   });
 
-  it("takes an empty body with a JSON content type for none", async () => {
+  it("accepts an empty body with a JSON content type", async () => {
     const headers = { "content-type": "application/json" };
     expect((await create("/v1/things?name=a", "", headers)).status).to.equal(201);
     expect((await create("/v1/things?name=a", undefined, headers)).status).to.equal(201);
@@ -93,7 +93,7 @@ describe("http/read-input", () => {
     ).to.equal(201);
   });
 
-  it("refuses a body that is no JSON by its type with 415", async () => {
+  it("rejects a body whose content type is not JSON with 415", async () => {
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "x"]) {
       const response = await create("/v1/things?name=a", "{}", { "content-type": type });
       expect([response.status, response.json.title], type).to.deep.equal([415, "Unsupported media type"]);
@@ -102,7 +102,7 @@ describe("http/read-input", () => {
     expect((await create("/v1/things?name=a", "{}", odd)).status).to.equal(415);
   });
 
-  it("takes JSON with a charset, and compressed", async () => {
+  it("accepts JSON with a charset, and compressed JSON", async () => {
     const typed = { "content-type": "application/json; charset=utf-8" };
     expect((await create("/v1/things", '{"name":"ä"}', typed)).json.data.name).to.equal("ä");
     const packed = gzipSync('{"name":"packed"}');
@@ -110,7 +110,7 @@ describe("http/read-input", () => {
     expect(response.json.data.name).to.equal("packed");
   });
 
-  it("refuses what is no JSON object with 400", async () => {
+  it("rejects a body that is not a JSON object with 400", async () => {
     const texts = ["{", "[]", "1", '"a"', "null", " ", "{'a':1}", '{"name":"a"}x', "[[1]]"];
     for (const text of texts) {
       const response = await create("/v1/things?name=a", text);
@@ -119,13 +119,13 @@ describe("http/read-input", () => {
     expect((await create("/v1/things?name=a", "junk", { "content-encoding": "gzip" })).status).to.equal(400);
   });
 
-  it("refuses a body over the limit with 413, compressed or not", async () => {
+  it("rejects a body larger than the limit with 413, compressed or not", async () => {
     const big = JSON.stringify({ name: "a", props: { text: "x".repeat(20_000) } });
     expect((await create("/v1/things", big)).status).to.equal(413);
     expect((await create("/v1/things", gzipSync(big), { "content-encoding": "gzip" })).status).to.equal(413);
   });
 
-  it("refuses nesting that would exhaust the stack, and keys that no store takes", async () => {
+  it("rejects nesting that would overflow the stack, and keys that no store accepts", async () => {
     const deep = `{"props":${'{"a":'.repeat(1500)}1${"}".repeat(1500)}}`;
     const response = await create("/v1/things?name=a", deep);
     expect([response.status, response.json.detail]).to.deep.equal([
@@ -135,7 +135,7 @@ describe("http/read-input", () => {
     expect((await create("/v1/things?name=a", { props: { "a\0b": 1 } })).status).to.equal(400);
   });
 
-  it("lets no key reach a prototype", async () => {
+  it("never lets a key change a prototype", async () => {
     const texts = [
       '{"__proto__":{"polluted":1}}',
       '{"props":{"__proto__":{"polluted":1}}}',

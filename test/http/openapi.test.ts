@@ -18,7 +18,7 @@ interface Operation {
   responses: Record<string, { content?: Record<string, { schema: Json; example?: unknown }>; $ref?: string }>;
 }
 
-/** Every `$ref` in a document. */
+/** Returns every `$ref` in a document. */
 function references(node: unknown): string[] {
   if (typeof node !== "object" || node === null) return [];
   const own = "$ref" in node ? [String(node.$ref)] : [];
@@ -39,7 +39,7 @@ describe("http/openapi", () => {
     expect(ids).to.have.members(demoRoutes.map(route => route.id));
   });
 
-  it("refers only to what it holds", () => {
+  it("has only references that resolve", () => {
     const all = references(document);
     expect(all).to.include("#/components/schemas/Thing");
     for (const reference of new Set(all)) {
@@ -51,7 +51,7 @@ describe("http/openapi", () => {
     }
   });
 
-  it("lists a route's own parameters, the common ones and those of its path", () => {
+  it("lists the parameters of a route: its own, the common ones and those of its path", () => {
     const names = (one: Operation) => one.parameters.map(parameter => parameter.name ?? parameter.$ref);
     expect(names(operation("get", "/things/{id}"))).to.have.members(["id", "include", "exclude", "org_id"]);
     expect(names(operation("get", "/users/me/things"))).to.include.members(["limit", "after", "before"]);
@@ -64,7 +64,7 @@ describe("http/openapi", () => {
     expect(name).to.include({ in: "query", required: true, example: "one" });
   });
 
-  it("shows each response in its envelope, with its example", () => {
+  it("shows each response in its envelope, with an example", () => {
     const content = (one: Operation, status: string) => one.responses[status]?.content?.["application/json"];
     const thing = { $ref: "#/components/schemas/Thing" };
     expect(content(operation("post", "/things"), "201")).to.deep.equal({
@@ -79,7 +79,7 @@ describe("http/openapi", () => {
     expect(operation("get", "/live").responses["200"]?.content).to.have.key("text/event-stream");
   });
 
-  it("lists the problems that a route may response", () => {
+  it("lists the errors that a route may respond with", () => {
     const statuses = (one: Operation) => Object.keys(one.responses);
     expect(statuses(operation("post", "/things"))).to.include.members([
       "400",
@@ -95,7 +95,7 @@ describe("http/openapi", () => {
     expect(document.security).to.deep.equal([{ apiKey: [] }]);
   });
 
-  describe("wiring mistakes", () => {
+  describe("for mistakes in the routes", () => {
     const route = routeFor<object>();
     const one = (more: Partial<AnyRoute>, title = "Odd"): AnyRoute => ({
       ...route({
@@ -110,26 +110,30 @@ describe("http/openapi", () => {
       }),
       ...more,
     });
-    const make =
+    const documentOf =
       (...routes: AnyRoute[]) =>
       () =>
         openapiDocument(routes, options);
 
-    it("refuses an example that does not fit", () => {
-      expect(make(one({ example: { response: { a: "1", b: 2 } } }))).to.throw(
-        "a must be an integer; b is not known",
+    it("throws for an example that does not match its schema", () => {
+      expect(documentOf(one({ example: { response: { a: "1", b: 2 } } }))).to.throw(
+        "a must be an integer; b is not declared",
       );
     });
 
-    it("refuses two schemas of one name", () => {
+    it("throws for two schemas with the same name", () => {
       const other = data(200, Type.Object({ b: Type.Integer() }, { title: "Odd" }));
-      expect(make(one({}), one({ path: "/other", response: other }))).to.throw("two schemas are named Odd");
+      expect(documentOf(one({}), one({ path: "/other", response: other }))).to.throw(
+        "two schemas are named Odd",
+      );
     });
 
-    it("refuses a parameter that is a common one, or a body field as well", () => {
-      expect(make(one({ query: Type.Object({ org_id: Type.String() }) }))).to.throw("org_id is a common one");
+    it("throws for a query parameter with the name of a common one or of a body field", () => {
+      expect(documentOf(one({ query: Type.Object({ org_id: Type.String() }) }))).to.throw(
+        "org_id is already a common parameter",
+      );
       const both = Type.Object({ x: Type.String() });
-      expect(make(one({ query: both, body: both }))).to.throw("x is both");
+      expect(documentOf(one({ query: both, body: both }))).to.throw("x is both");
     });
   });
 });
@@ -141,12 +145,12 @@ describe("http/docs-page", () => {
   });
   after(() => demo.close());
 
-  it("leads to its page from the path with a slash, without a key", async () => {
+  it("redirects the path with a trailing slash, without an API key", async () => {
     const response = await demo.send({ path: "/docs/", key: null });
     expect([response.status, response.headers.location]).to.deep.equal([302, "../docs"]);
   });
 
-  it("serves a page whose scripts all come from here and stand in files", async () => {
+  it("serves a page without inline scripts or scripts from other hosts", async () => {
     const page = await demo.send({ path: "/docs", key: null });
     expect(page.headers["content-security-policy"]).to.match(/script-src 'self';/);
     expect(page.text).not.to.match(/https?:|<script>|\son\w+="/);
@@ -161,7 +165,7 @@ describe("http/docs-page", () => {
     expect(script.text).to.include("openapi-explorer");
   });
 
-  it("packs assets and answers 304 to who has them", async () => {
+  it("compresses assets and responds 304 to a client that has them", async () => {
     const packed = await demo.send({ path: "/docs/viewer.js", headers: { "accept-encoding": "gzip" } });
     expect(packed.headers["content-encoding"]).to.equal("gzip");
     const headers = { "if-none-match": String(packed.headers.etag) };
@@ -169,7 +173,7 @@ describe("http/docs-page", () => {
     expect([again.status, again.text]).to.deep.equal([304, ""]);
   });
 
-  it("explains every kind of problem at the place its type names", async () => {
+  it("explains every kind of problem at the anchor that its type links to", async () => {
     const page = await demo.send({ path: "/docs/errors", key: null });
     for (const code of Object.keys(PROBLEMS)) expect(page.text).to.include(`id="${code}"`);
   });

@@ -20,18 +20,18 @@ const STATUS: Record<ErrorCode, number> = {
 
 describe("http/problem", () => {
   for (const [code, status] of Object.entries(STATUS)) {
-    it(`answers ${code} with ${status} in the error's own words`, () => {
-      const { problem } = problemOf(new AppError(code as ErrorCode, "so it is"));
+    it(`responds ${status} to ${code} with the message of the error`, () => {
+      const { problem } = problemOf(new AppError(code as ErrorCode, "this is the message"));
       expect(problem).to.include({
         status,
         type: `/docs/errors#${code}`,
-        detail: "so it is",
-        error: "so it is",
+        detail: "this is the message",
+        error: "this is the message",
       });
     });
   }
 
-  it("says when to try again, in whole seconds", () => {
+  it("sets Retry-After in whole seconds", () => {
     const retryAfter = (code: ErrorCode, retryAfterMs?: number) =>
       problemOf(new AppError(code, "later", { ...(retryAfterMs && { retryAfterMs }) })).headers[
         "Retry-After"
@@ -42,7 +42,7 @@ describe("http/problem", () => {
     expect(retryAfter("conflict")).to.equal(undefined);
   });
 
-  it("maps foreign errors by their status, and never shows their words", () => {
+  it("maps other errors by their status, and never shows their message", () => {
     const foreign = (status: unknown) => problemOf(Object.assign(new Error("secret"), { status })).problem;
     expect(
       [400, 404, 413, 418, 500, 200, "x", undefined].map(status => foreign(status).status),
@@ -51,7 +51,7 @@ describe("http/problem", () => {
   });
 });
 
-describe("http/respond-error and request-log", () => {
+describe("http/respond-error and http/request-log", () => {
   let demo: DemoServer;
   before(async () => {
     demo = await startDemo();
@@ -61,7 +61,7 @@ describe("http/respond-error and request-log", () => {
   const lineOf = (requestId: unknown, msg: string) =>
     until(() => demo.lines.find(line => line.request_id === requestId && line.msg === msg));
 
-  it("answers a fault with fixed words and logs its cause", async () => {
+  it("responds to an unexpected error with a fixed text and logs its cause", async () => {
     const response = await demo.send({ method: "POST", path: "/v1/broken" });
     expect([response.status, response.json.title]).to.deep.equal([500, "Internal error"]);
     expect(response.text).not.to.include("hunter2");
@@ -71,7 +71,7 @@ describe("http/respond-error and request-log", () => {
     expect(line.err.message).to.include("hunter2");
   });
 
-  it("gives every response a request id: the caller's when it is sane, else a new one", async () => {
+  it("adds a request id to every response: the caller's if it is safe to log, otherwise a new one", async () => {
     const idFor = async (path: string, id?: string) =>
       (await demo.send({ path, ...(id && { headers: { "x-request-id": id } }) })).headers["x-request-id"];
     expect(await idFor("/v1/things/t_one", "trace-1.a:b")).to.equal("trace-1.a:b");
@@ -81,7 +81,7 @@ describe("http/respond-error and request-log", () => {
     }
   });
 
-  it("writes one line a request, without path, query or headers", async () => {
+  it("logs one line per request, without path, query string or headers", async () => {
     const response = await demo.send({ path: "/v1/things/t_one?include=id&org_id=o_red" });
     const line = await lineOf(response.headers["x-request-id"], "request");
     expect(line).to.include({

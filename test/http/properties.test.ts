@@ -4,14 +4,14 @@ import { type FieldFilter, filterFields } from "../../src/http/fields.ts";
 import { rowIdCursor } from "../../src/http/pagination.ts";
 import { type DemoServer, startDemo } from "./demo-server.ts";
 
-describe("http, for any input", () => {
+describe("http, for any input,", () => {
   let demo: DemoServer;
   before(async () => {
     demo = await startDemo({ checkResponses: true });
   });
   after(() => demo.close());
 
-  it("a cursor comes back as the id it was made of", () => {
+  it("decodes a cursor to the id that was encoded", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, unit: "grapheme" }), id => {
         expect(rowIdCursor.decode(rowIdCursor.encode(id))).to.equal(id);
@@ -19,7 +19,7 @@ describe("http, for any input", () => {
     );
   });
 
-  it("a text that is taken for a cursor is the only form of its id", () => {
+  it("accepts only one cursor for each id", () => {
     fc.assert(
       fc.property(fc.string(), text => {
         const id = rowIdCursor.decode(text);
@@ -28,7 +28,7 @@ describe("http, for any input", () => {
     );
   });
 
-  it("a filtered object has the fields that are included and not excluded, unchanged", () => {
+  it("filters an object to the fields that are included and not excluded, unchanged", () => {
     const names = fc.constantFrom("a", "b", "c", "d", "__proto__");
     const filters = fc.record(
       {
@@ -39,27 +39,27 @@ describe("http, for any input", () => {
     );
     fc.assert(
       fc.property(fc.dictionary(names, fc.jsonValue()), filters, (value, filter: FieldFilter) => {
-        const kept = filterFields(value, filter);
+        const filtered = filterFields(value, filter);
         const expected = Object.keys(value).filter(
           name => (!filter.include || filter.include.has(name)) && !filter.exclude?.has(name),
         );
-        expect(Object.keys(kept)).to.have.members(expected);
-        for (const name of expected) expect(kept[name]).to.equal(value[name]);
+        expect(Object.keys(filtered)).to.have.members(expected);
+        for (const name of expected) expect(filtered[name]).to.equal(value[name]);
       }),
     );
   });
 
-  it("a parameter means the same in the query string and in the body, and the query string wins", async () => {
-    const places = fc.constantFrom("query", "body", "both");
+  it("treats a parameter in the query string and in the body alike, but the query string wins", async () => {
+    const locations = fc.constantFrom("query", "body", "both");
     const name = fc.stringMatching(/^[A-Za-z0-9 &=+%ä-]{1,20}$/);
     await fc.assert(
-      fc.asyncProperty(name, fc.nat(), places, places, async (text, size, nameAt, sizeAt) => {
+      fc.asyncProperty(name, fc.nat(), locations, locations, async (text, size, nameAt, sizeAt) => {
         const query = new URLSearchParams({
           ...(nameAt !== "body" && { name: text }),
           ...(sizeAt !== "body" && { size: String(size) }),
         });
-        const inBody = (place: string, value: unknown, other: unknown) =>
-          place === "query" ? undefined : place === "body" ? value : other;
+        const inBody = (location: string, value: unknown, other: unknown) =>
+          location === "query" ? undefined : location === "body" ? value : other;
         const body = { name: inBody(nameAt, text, "other"), size: inBody(sizeAt, size, size + 1) };
         const response = await demo.send({ method: "POST", path: `/v1/things?${query}`, body });
         expect(response.json).to.deep.equal({ data: { id: "t_new", owner: "u_ann", name: text, size } });
@@ -68,7 +68,7 @@ describe("http, for any input", () => {
     );
   });
 
-  it("no path, query, header or body makes a 500", async () => {
+  it("never responds with a 5xx", async () => {
     const pathPart = fc.oneof(
       fc.constantFrom(
         "v1",
@@ -125,8 +125,9 @@ describe("http, for any input", () => {
     );
     const method = fc.constantFrom("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS");
     await fc.assert(
-      fc.asyncProperty(method, path, query, body, async (verb, where, asked, sent) => {
-        const response = await demo.send({ method: verb, path: `${where}?${asked}`, body: sent });
+      fc.asyncProperty(method, path, query, body, async (verb, anyPath, anyQuery, anyBody) => {
+        const request = { method: verb, path: `${anyPath}?${anyQuery}`, body: anyBody };
+        const response = await demo.send(request);
         expect(response.status).to.be.lessThan(500);
         expect(response.headers["x-request-id"]).to.match(/./);
         if (response.status >= 400 && verb !== "HEAD") {

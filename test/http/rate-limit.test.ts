@@ -6,7 +6,7 @@ import { absentRedis, openTestRedis, type TestRedis } from "./redis.ts";
 describe("http/rate-limit", () => {
   let store: TestRedis;
   let demo: DemoServer;
-  // Windows so long that no test sees one end.
+  // Windows so long that none ends during a test.
   const options = { points: 3, durationS: 600, burst: 5 };
 
   before(async () => {
@@ -21,17 +21,17 @@ describe("http/rate-limit", () => {
 
   const path = "/v1/things/t_one";
 
-  it("lets a key have its points and its burst, then answers 429 with the wait", async () => {
-    const answers = [];
-    for (let i = 0; i < 7; i++) answers.push(await demo.send({ path }));
-    expect(answers.map(response => response.status)).to.deep.equal([200, 200, 200, 200, 200, 429, 429]);
-    expect(answers.map(response => response.headers["ratelimit-remaining"]).slice(0, 4)).to.deep.equal([
+  it("allows the points and the burst of a key, then responds 429 with Retry-After", async () => {
+    const responses = [];
+    for (let i = 0; i < 7; i++) responses.push(await demo.send({ path }));
+    expect(responses.map(response => response.status)).to.deep.equal([200, 200, 200, 200, 200, 429, 429]);
+    expect(responses.map(response => response.headers["ratelimit-remaining"]).slice(0, 4)).to.deep.equal([
       "2",
       "1",
       "0",
       "0",
     ]);
-    const last = answers[6];
+    const last = responses[6];
     expect(last?.json.title).to.equal("Too many requests");
     expect(last?.headers).to.include({ "ratelimit-limit": "3", "ratelimit-policy": "3;w=600" });
     for (const name of ["retry-after", "ratelimit-reset"]) {
@@ -39,13 +39,13 @@ describe("http/rate-limit", () => {
     }
   });
 
-  it("counts each key by itself, and public routes not at all", async () => {
+  it("counts each key separately, and does not count public routes", async () => {
     expect((await demo.send({ path: "/v1/things/t_bob", key: "key-bob" })).status).to.equal(200);
     const open = await demo.send({ path: "/v1/live" });
     expect([open.status, open.headers["ratelimit-limit"]]).to.deep.equal([200, undefined]);
   });
 
-  it("lets requests pass when Redis is away", async () => {
+  it("lets requests pass if Redis is away", async () => {
     const redis = absentRedis();
     const consume = createKeyRateLimiter(redis, { keyPrefix: "away", ...options });
     const cut = await startDemo({ rateLimit: rateLimit(consume) });

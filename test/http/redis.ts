@@ -4,11 +4,11 @@ import { Redis } from "ioredis";
 export interface TestRedis {
   redis: Redis;
   prefix: string;
-  /** Drops the prefix's keys and closes. */
+  /** Deletes the keys with the prefix and closes the connection. */
   close(): Promise<void>;
 }
 
-/** A client as the web process has it, which fails fast; keys go under a prefix of its own. */
+/** Opens a client that fails fast, like that of the web process, with a unique prefix for keys. */
 export async function openTestRedis(): Promise<TestRedis> {
   const url = process.env.TEST_REDIS_URL;
   if (!url) throw new Error("TEST_REDIS_URL is not set: run the tests with npm test");
@@ -26,7 +26,7 @@ export async function openTestRedis(): Promise<TestRedis> {
   };
 }
 
-/** A client of a Redis that is not there. */
+/** Returns a client of a Redis server that does not exist. */
 export function absentRedis(): Redis {
   const redis = new Redis({
     host: "127.0.0.1",

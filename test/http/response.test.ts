@@ -10,7 +10,7 @@ describe("http/send-response", () => {
 
   const one = { id: "t_one", owner: "u_ann", name: "one", size: 1 };
 
-  it("puts an object, a list and a page in their envelopes", async () => {
+  it("sends an object, a list and a page in their envelopes", async () => {
     expect((await demo.send({ path: "/v1/things/t_one" })).json).to.deep.equal({ data: one });
     const { data } = (await demo.send({ path: "/v1/orgs/o_red/things" })).json;
     expect(data).to.be.an("array").with.length(1);
@@ -22,21 +22,21 @@ describe("http/send-response", () => {
     });
   });
 
-  it("pages by cursor to an empty page with null cursors", async () => {
-    const seen: string[] = [];
+  it("pages by cursor until an empty page with null cursors", async () => {
+    const ids: string[] = [];
     let query = "limit=2";
     for (;;) {
       const { page_info, data } = (await demo.send({ path: `/v1/users/me/things?${query}` })).json;
-      seen.push(...data.map((thing: { id: string }) => thing.id));
+      ids.push(...data.map((thing: { id: string }) => thing.id));
       if (page_info.end_cursor === null) break;
       query = `limit=2&after=${page_info.end_cursor}`;
     }
-    expect(seen).to.deep.equal(["t_one", "t_two", "t_red"]);
+    expect(ids).to.deep.equal(["t_one", "t_two", "t_red"]);
   });
 
-  it("refuses limits and cursors that are none, by name", async () => {
-    const wrong = { limit: ["0", "101", "1.5", "x", ""], after: ["***", "", "a=", "_w"], before: ["a b"] };
-    for (const [name, values] of Object.entries(wrong)) {
+  it("rejects invalid limits and cursors by name", async () => {
+    const invalid = { limit: ["0", "101", "1.5", "x", ""], after: ["***", "", "a=", "_w"], before: ["a b"] };
+    for (const [name, values] of Object.entries(invalid)) {
       for (const value of values) {
         const response = await demo.send({
           path: `/v1/users/me/things?${name}=${encodeURIComponent(value)}`,
@@ -52,7 +52,7 @@ describe("http/send-response", () => {
     expect((await demo.send({ path: "/v1/things/t_one?limit=3" })).status).to.equal(400);
   });
 
-  it("includes, then excludes fields of objects and of each listed object", async () => {
+  it("includes, then excludes fields of an object and of each object of a list", async () => {
     const get = async (path: string) => (await demo.send({ path })).json.data;
     expect(await get("/v1/things/t_one?include=id,name")).to.deep.equal({ id: "t_one", name: "one" });
     expect(await get("/v1/things/t_one?include=id,name&exclude=name")).to.deep.equal({ id: "t_one" });
@@ -61,19 +61,27 @@ describe("http/send-response", () => {
     expect(await get("/v1/things/t_one?include=&exclude=")).to.deep.equal(one);
   });
 
-  it("answers 204 and 202 without a body", async () => {
-    const gone = await demo.send({ method: "DELETE", path: "/v1/things/t_one?include=id" });
-    expect([gone.status, gone.text, gone.headers["content-type"]]).to.deep.equal([204, "", undefined]);
-    const taken = await demo.send({ method: "DELETE", path: "/v1/things/t_one/$errors/events" });
-    expect([taken.status, taken.text, taken.headers["content-type"]]).to.deep.equal([202, "", undefined]);
+  it("sends 204 and 202 without a body", async () => {
+    const deleted = await demo.send({ method: "DELETE", path: "/v1/things/t_one?include=id" });
+    expect([deleted.status, deleted.text, deleted.headers["content-type"]]).to.deep.equal([
+      204,
+      "",
+      undefined,
+    ]);
+    const accepted = await demo.send({ method: "DELETE", path: "/v1/things/t_one/$errors/events" });
+    expect([accepted.status, accepted.text, accepted.headers["content-type"]]).to.deep.equal([
+      202,
+      "",
+      undefined,
+    ]);
   });
 
-  it("lets no cache keep an response", async () => {
+  it("forbids caching of responses", async () => {
     expect((await demo.send({ path: "/v1/things/t_one" })).headers["cache-control"]).to.equal("no-store");
   });
 
-  it("turns an response that is not as declared into a 500 that the log explains", async () => {
-    for (const [how, said] of [
+  it("turns a response that does not match its schema into a 500 that the log explains", async () => {
+    for (const [how, difference] of [
       ["type", "size must be an integer or null"],
       ["extra", "_id is not declared"],
     ]) {
@@ -82,7 +90,7 @@ describe("http/send-response", () => {
       const line = demo.lines.find(
         entry => entry.request_id === response.headers["x-request-id"] && entry.msg === "request failed",
       ) as { err: { message: string } };
-      expect(line.err.message).to.equal(`drifted answers otherwise than declared: ${said}`);
+      expect(line.err.message).to.equal(`the response of drifted does not match its schema: ${difference}`);
     }
   });
 });

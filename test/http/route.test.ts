@@ -11,7 +11,7 @@ interface Deps {
 const Thing = Type.Object({ id: Type.String(), size: Type.Integer() });
 const route = routeFor<Pick<Deps, "greeting">>();
 
-/** What the compiler refuses here is the test: each `@ts-expect-error` fails the type check when it is none. */
+/** The compiler is the test: each `@ts-expect-error` fails the type check if there is no error on its line. */
 const declared: AnyRoute<Deps>[] = [
   route({
     method: "PUT",
@@ -29,13 +29,13 @@ const declared: AnyRoute<Deps>[] = [
       const deep: boolean | undefined = query.deep;
       const size: number = body.size + resource.size + query.limit;
       const hidden: boolean = resource.hidden;
-      // @ts-expect-error deps are only what the route asked for
+      // @ts-expect-error the route has not asked for this dependency
       deps.other;
-      // @ts-expect-error no such parameter
+      // @ts-expect-error there is no such parameter
       params.name;
-      // @ts-expect-error the path parameter is a text
+      // @ts-expect-error a path parameter is a string
       const wrong: number = params.id;
-      // @ts-expect-error no such body field
+      // @ts-expect-error there is no such body field
       body.other;
       return { id: `${greeting}${id}${deep}${hidden}${wrong}`, size };
     },
@@ -59,7 +59,7 @@ const declared: AnyRoute<Deps>[] = [
     summary: "Page",
     access: { kind: "caller" },
     response: page(200, Thing),
-    // @ts-expect-error a page is no array
+    // @ts-expect-error a page is not an array
     handler: async () => [{ id: "1", size: 1 }],
   }),
   route({
@@ -93,13 +93,13 @@ const declared: AnyRoute<Deps>[] = [
     summary: "Wrong",
     access: { kind: "owner" },
     response: data(200, Thing),
-    // @ts-expect-error a text is no thing
+    // @ts-expect-error a string is not a thing
     handler: async () => "thing",
   }),
 ];
 
 describe("http/route", () => {
-  it("keeps the declaration as it is, its types checked by the compiler", () => {
+  it("returns the declaration unchanged; the compiler checks its types", () => {
     const plain: AnyRoute[] = declared;
     expect(plain.map(one => one.id)).to.include.members(["updateThing", "listThings"]);
   });

@@ -18,14 +18,14 @@ describe("http/router", () => {
       }
     });
 
-    it("takes %24errors for $errors", async () => {
+    it("treats %24errors as $errors", async () => {
       for (const name of ["$errors", "%24errors"]) {
         const response = await demo.send({ method: "DELETE", path: `/v1/things/t_one/${name}/events` });
         expect([response.status, response.text], name).to.deep.equal([202, ""]);
       }
     });
 
-    it("answers an unknown path with a 404 problem", async () => {
+    it("responds to an unknown path with a 404 problem", async () => {
       for (const path of [
         "/",
         "/v1",
@@ -39,7 +39,7 @@ describe("http/router", () => {
       }
     });
 
-    it("answers another method of a known path with 405 and Allow", async () => {
+    it("responds to another method of a known path with 405 and Allow", async () => {
       const response = await demo.send({ method: "PATCH", path: "/v1/things/t_one" });
       expect(response.status).to.equal(405);
       expect(response.headers.allow?.split(", ")).to.have.members([
@@ -51,18 +51,18 @@ describe("http/router", () => {
       ]);
     });
 
-    it("answers OPTIONS with the methods, without a key", async () => {
+    it("responds to OPTIONS with the methods, without an API key", async () => {
       const response = await demo.send({ method: "OPTIONS", path: "/v1/things/", key: null });
       expect([response.status, response.headers.allow]).to.deep.equal([204, "POST, OPTIONS"]);
     });
 
-    it("answers HEAD as GET, without the body", async () => {
+    it("responds to HEAD as to GET, without the body", async () => {
       const response = await demo.send({ method: "HEAD", path: "/v1/things/t_one" });
       expect([response.status, response.text]).to.deep.equal([200, ""]);
       expect(response.headers["content-type"]).to.match(/^application\/json/);
     });
 
-    it("refuses a NUL in a path parameter and takes broken percent-encoding for absent", async () => {
+    it("rejects NUL in a path parameter; invalid percent-encoding is not found", async () => {
       expect((await demo.send({ path: "/v1/things/t%00one" })).status).to.equal(400);
       expect((await demo.send({ path: "/v1/things/%zz" })).status).to.equal(404);
       expect((await demo.send({ path: "/v1/things/%c3%28" })).status).to.equal(404);
@@ -71,7 +71,7 @@ describe("http/router", () => {
   });
 
   describe("authorization", () => {
-    it("asks for a key before it looks at anything else", async () => {
+    it("requires an API key before it checks anything else", async () => {
       const withoutKey = { method: "POST", path: "/v1/things?wrong=1", body: "{not json" };
       for (const authorization of [
         "",
@@ -89,18 +89,18 @@ describe("http/router", () => {
       }
     });
 
-    it("takes the scheme in any case", async () => {
+    it("accepts the scheme in upper and lower case", async () => {
       const headers = { authorization: "bearer  key-ann" };
       expect((await demo.send({ path: "/v1/things/t_one", key: null, headers })).status).to.equal(200);
     });
 
-    it("serves a public route without a key", async () => {
+    it("serves a public route without an API key", async () => {
       const response = await demo.send({ path: "/v1/live", key: null });
       expect([response.status, response.text]).to.deep.equal([200, "data: hello\n\n"]);
       expect(response.headers["content-type"]).to.match(/^text\/event-stream/);
     });
 
-    it("answers 404 alike for what is absent, misnamed or somebody else's", async () => {
+    it("responds with the same 404 to an absent id, a malformed id and somebody else's", async () => {
       const details = [];
       for (const id of ["t_none", "t_bob", "NOT-AN-ID", "t_one%20"]) {
         const response = await demo.send({ path: `/v1/things/${id}` });
@@ -110,14 +110,14 @@ describe("http/router", () => {
       expect(new Set(details)).to.deep.equal(new Set(["thing not found"]));
     });
 
-    it("reaches things of the caller's organizations, narrowed by org_id", async () => {
+    it("finds resources of the caller's organizations, narrowed by org_id", async () => {
       const status = async (path: string) => (await demo.send({ path })).status;
       expect(await status("/v1/things/t_red")).to.equal(200);
       expect(await status("/v1/things/t_red?org_id=o_red")).to.equal(200);
       expect(await status("/v1/things/t_one?org_id=o_red")).to.equal(404);
     });
 
-    it("answers 404 for an organization that the caller is no member of", async () => {
+    it("responds 404 for an organization that the caller is not a member of", async () => {
       for (const path of [
         "/v1/orgs/o_blue/things",
         "/v1/orgs/o_red/things?org_id=o_blue",
@@ -129,7 +129,7 @@ describe("http/router", () => {
       expect((await demo.send({ path: "/v1/orgs/o_red/things", key: "key-bob" })).status).to.equal(404);
     });
 
-    it("acts for the organization given by path, query or body, else for the user", async () => {
+    it("acts for the organization in path, query or body, otherwise for the user", async () => {
       const listed = await demo.send({ path: "/v1/orgs/o_red/things" });
       expect(listed.json).to.deep.equal({ data: [{ id: "t_red", owner: "o_red", name: "red", size: null }] });
       const owner = async (path: string, body?: unknown) =>
@@ -140,8 +140,8 @@ describe("http/router", () => {
     });
   });
 
-  describe("wiring", () => {
-    const make = (routes: Parameters<typeof createRouter<Deps>>[0]) => () =>
+  describe("declarations", () => {
+    const routerOf = (routes: Parameters<typeof createRouter<Deps>>[0]) => () =>
       createRouter(routes, {
         deps: { things: [], calls: [] },
         prefix: "/v1",
@@ -160,12 +160,12 @@ describe("http/router", () => {
         handler: async () => {},
       });
 
-    it("refuses two routes of one id or one path", () => {
-      expect(make([one("/a", "a"), one("/b", "a")])).to.throw("a is declared twice");
-      expect(make([one("/a/{id}", "a"), one("/a/{key}", "b")])).to.throw("GET /a/{} is declared twice");
+    it("throws for two routes with the same id or path", () => {
+      expect(routerOf([one("/a", "a"), one("/b", "a")])).to.throw("a is declared twice");
+      expect(routerOf([one("/a/{id}", "a"), one("/a/{key}", "b")])).to.throw("GET /a/{} is declared twice");
     });
 
-    it("prefers a fixed path to one with a parameter, whatever their order", async () => {
+    it("prefers a fixed path to one with a parameter, in any order", async () => {
       const routes = [
         one("/a/{id}", "any"),
         { ...one("/a/fixed", "fixed"), access: { kind: "public" as const } },

@@ -19,7 +19,7 @@ const parsed = async (type: string, body: string | Buffer) =>
   (await eventOf({ headers: { "content-type": type }, body })).body;
 
 describe("the event of an HTTP request", () => {
-  it("carries what came: method, path, query, address, sender", async () => {
+  it("has the method, path, query, url and client IP of the request", async () => {
     const event = await eventOf({
       method: "PROPFIND",
       path: "/a%2Fb/ü",
@@ -34,7 +34,7 @@ describe("the event of an HTTP request", () => {
     });
   });
 
-  it("has its header names in lower case and those of routers removed", async () => {
+  it("has header names in lower case, without the headers of proxies", async () => {
     const { headers } = await eventOf({
       headers: {
         "X-Hub-Signature": "sha1=…",
@@ -69,15 +69,15 @@ describe("the event of an HTTP request", () => {
     ["multipart/form-data", "no boundary", "no boundary"],
     ["multipart/form-data; boundary=x", "--x\r\nbroken", "--x\r\nbroken"],
   ];
-  for (const [type, body, wanted] of bodies) {
-    it(`of type "${type}" takes ${JSON.stringify(String(body))} for ${JSON.stringify(wanted)}`, async () => {
+  for (const [type, body, expected] of bodies) {
+    it(`of type "${type}" parses ${JSON.stringify(String(body))} to ${JSON.stringify(expected)}`, async () => {
       const event = await eventOf({ headers: { "content-type": type }, body });
-      expect(event.body).to.deep.equal(wanted);
+      expect(event.body).to.deep.equal(expected);
       expect(event.bodyRaw).to.equal(String(body));
     });
   }
 
-  it("has the fields and files of a form, and a list where a name came more than once", async () => {
+  it("has the fields and files of a form, and an array for a name that occurs more than once", async () => {
     const form = new FormData();
     form.append("text", "ü");
     form.append("many", "1");
@@ -93,7 +93,7 @@ describe("the event of an HTTP request", () => {
     });
   });
 
-  it("is read at one speed, however many names a form has", async () => {
+  it("is parsed in linear time, however many names a form has", async () => {
     const type = "application/x-www-form-urlencoded";
     const names = Array.from({ length: 80_000 }, (_, i) => i.toString(36));
     expect(Object.keys((await parsed(type, names.join("&"))) as object)).to.have.length(80_000);
@@ -102,7 +102,7 @@ describe("the event of an HTTP request", () => {
       .with.length(200_000);
   });
 
-  it("takes no name for anything but a name", async () => {
+  it("has names such as __proto__ as plain names", async () => {
     const query = new URLSearchParams("__proto__=1&constructor=2&hasOwnProperty=3");
     const event = await eventOf({
       search: query,
@@ -119,18 +119,18 @@ describe("the event of an HTTP request", () => {
     }
   });
 
-  it("keeps the exact text, so that its HMAC is the sender's", async () => {
+  it("has the exact text of the body, so that its HMAC is that of the sender", async () => {
     const type = fc.constantFrom("application/json", "text/plain", "application/x-www-form-urlencoded", "");
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "grapheme" }), type, async (text, contentType) => {
         const { bodyRaw } = await eventOf({ headers: { "content-type": contentType }, body: text });
-        const sign = (signed: string | Buffer) => createHmac("sha256", "key").update(signed).digest("hex");
+        const sign = (content: string | Buffer) => createHmac("sha256", "key").update(content).digest("hex");
         expect(sign(bodyRaw)).to.equal(sign(Buffer.from(text)));
       }),
     );
   });
 
-  it("survives any body under any type, and can always be written as JSON", async () => {
+  it("can be converted to JSON for any body and any content type", async () => {
     const type = fc.constantFrom(
       "application/json",
       "multipart/form-data; boundary=b",

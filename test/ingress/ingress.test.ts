@@ -15,8 +15,8 @@ export default { name: "Echo", version: "0.0.1", props: { http: "$.interface.htt
     this.$emit(event.bodyRaw.length > 10_000 ? { length: event.bodyRaw.length, hmac } : { ...event, hmac });
   } };`;
 
-/** Does what the request's body says. */
-const ANSWERING = `export default { name: "Answering", version: "0.0.1",
+/** Responds as the request's body says. */
+const RESPONDING = `export default { name: "Responding", version: "0.0.1",
   props: { http: { type: "$.interface.http", customResponse: true } },
   async run({ body }) {
     if (body.never) await new Promise(() => {});
@@ -27,7 +27,7 @@ const ANSWERING = `export default { name: "Answering", version: "0.0.1",
     this.$emit("after");
   } };`;
 
-/** Answers some requests itself, without \`customResponse\`. */
+/** Responds to some requests itself, without `customResponse`. */
 const SOMETIMES = `export default { name: "Sometimes", version: "0.0.1", props: { http: "$.interface.http" },
   run({ path }) {
     if (path === "/throw") throw new Error("no");
@@ -42,13 +42,13 @@ describe("requests to a source", function () {
   let api: Api;
   let echo: SourceView;
   let echoUrl: string;
-  let answering: string;
+  let responding: string;
   before(async () => {
-    system = await startSystem({ HTTP_ANSWER_TIMEOUT: "4s" });
+    system = await startSystem({ HTTP_RESPONSE_TIMEOUT: "4s" });
     api = await system.user();
-    [echo, answering] = await Promise.all([
+    [echo, responding] = await Promise.all([
       api.createSource({ component_code: ECHO }),
-      api.createSource({ component_code: ANSWERING }).then(endpointOf),
+      api.createSource({ component_code: RESPONDING }).then(endpointOf),
     ]);
     echoUrl = endpointOf(echo);
   });
@@ -56,7 +56,7 @@ describe("requests to a source", function () {
 
   const endpointOf = (source: SourceView) => source.configured_props.http?.endpoint_url ?? "";
 
-  /** What `run` was given for the request that was answered with this run id. */
+  /** Returns the event that `run` received for the request with this response, which has the run id. */
   function eventOf(text: string) {
     const { run_id } = JSON.parse(text);
     return until(
@@ -68,15 +68,15 @@ describe("requests to a source", function () {
     );
   }
 
-  /** Asks the answering source; `wanted` is what it shall say. */
-  const ask = (wanted: object, options: { method?: string } = {}) =>
-    send(answering, {
+  /** Sends a request to the responding source; `instructions` say what it shall do. */
+  const request = (instructions: object, options: { method?: string } = {}) =>
+    send(responding, {
       ...options,
       headers: { "content-type": "application/json" },
-      body: [JSON.stringify(wanted)],
+      body: [JSON.stringify(instructions)],
     });
 
-  it("are answered 200 with the run's id at once, before the run", async () => {
+  it("are accepted with 200 and the run's id before the run", async () => {
     const slow = await api.createSource({
       component_code: `export default { name: "Slow", version: "0.0.1", props: { http: "$.interface.http" },
         async run() { await new Promise(resolve => setTimeout(resolve, 1000)); } };`,
@@ -91,7 +91,7 @@ describe("requests to a source", function () {
   });
 
   for (const method of ["GET", "PUT", "DELETE", "PATCH", "PROPFIND", "PURGE", "TRACE"]) {
-    it(`may be ${method}`, async () => {
+    it(`may use the method ${method}`, async () => {
       const response = await send(echoUrl, { method, path: "/some/path?a=1&a=2&b=" });
       expect(response.status).to.equal(200);
       const event = await eventOf(response.text);
@@ -101,12 +101,12 @@ describe("requests to a source", function () {
     });
   }
 
-  it("may be HEAD, whose response has no body", async () => {
+  it("may use the method HEAD, whose response has no body", async () => {
     const response = await send(echoUrl, { method: "HEAD" });
     expect([response.status, response.text]).to.deep.equal([200, ""]);
   });
 
-  it("carry headers in lower case, without a router's, and the exact text, whose HMAC fits", async () => {
+  it("arrive with headers in lower case, without those of proxies, and with the exact text of the body", async () => {
     const raw = '{ "a" : 1.0,\r\n\t"ü": "\\u00fc \u{1f600}" }\n';
     const response = await send(echoUrl, {
       headers: {
@@ -127,7 +127,7 @@ describe("requests to a source", function () {
     expect(event.client_ip).to.equal("127.0.0.1");
   });
 
-  it("may have a form, broken JSON, or nothing as their body", async () => {
+  it("may have a form, invalid JSON or nothing as their body", async () => {
     const form = new FormData();
     form.set("name", "value");
     form.set("file", new Blob(["text"]), "a.txt");
@@ -144,13 +144,13 @@ describe("requests to a source", function () {
         { name: "value", file: { filename: "a.txt", type: "application/octet-stream", content: "text" } },
       ],
     ];
-    for (const [type, body, wanted] of requests) {
+    for (const [type, body, expected] of requests) {
       const response = await send(echoUrl, { headers: { "content-type": type }, body });
-      expect((await eventOf(response.text)).body, type).to.deep.equal(wanted);
+      expect((await eventOf(response.text)).body, type).to.deep.equal(expected);
     }
   });
 
-  it("may have 512 KB, and no more: 413, declared or not, and no run", async () => {
+  it("may have a body of up to 512 KB; a larger one is rejected with 413 and starts no run", async () => {
     const full = await send(echoUrl, { body: [Buffer.alloc(LIMIT, "\u0001")] });
     expect((await eventOf(full.text)).length).to.equal(LIMIT);
     const declared = await send(echoUrl, {
@@ -158,7 +158,7 @@ describe("requests to a source", function () {
       body: [Buffer.alloc(LIMIT + 1)],
     });
     const chunked = await send(echoUrl, { body: Array.from({ length: 9 }, () => Buffer.alloc(64 * 1024)) });
-    // Declared and never sent: refused without waiting for it.
+    // A body that is declared but never sent is rejected without waiting for it.
     const unsent = await sendRaw(
       echoUrl,
       `POST ${new URL(echoUrl).pathname} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 99999999999\r\n\r\n`,
@@ -182,7 +182,7 @@ describe("requests to a source", function () {
     ["/q", "??a=1?b=2", "/q"],
     ["", "?", "/"],
   ];
-  for (const [path, query, wanted] of paths) {
+  for (const [path, query, expectedPath] of paths) {
     it(`may go to the path ${JSON.stringify(path + query)}`, async () => {
       const target = new URL(echoUrl).pathname + path + query;
       const response = await sendRaw(
@@ -191,19 +191,16 @@ describe("requests to a source", function () {
       );
       expect(response).to.match(/^HTTP\/1\.1 200 OK/);
       const event = await eventOf(response.slice(response.lastIndexOf("{")));
-      expect(event.path).to.equal(wanted);
+      expect(event.path).to.equal(expectedPath);
       expect(event.query).to.deep.equal(Object.fromEntries(new URLSearchParams(query)));
     });
   }
 
   const heads: [string, (target: string) => string][] = [
     ["no host, as HTTP/1.0 allows", target => `GET ${target}?a=1 HTTP/1.0\r\n\r\n`],
+    ["an invalid host", target => `GET ${target}?a=1 HTTP/1.1\r\nhost: [a b]:x\r\nconnection: close\r\n\r\n`],
     [
-      "a host that is none",
-      target => `GET ${target}?a=1 HTTP/1.1\r\nhost: [a b]:x\r\nconnection: close\r\n\r\n`,
-    ],
-    [
-      "another site's address in full",
+      "an absolute URL of another site",
       target => `GET http://evil.example${target}?a=1 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
     ],
   ];
@@ -216,7 +213,7 @@ describe("requests to a source", function () {
     });
   }
 
-  it("are not found where no source is: unknown, misspelled, disabled, deleted", async () => {
+  it("are not found for an unknown, misspelled, disabled or deleted source", async () => {
     const [, token = ""] = /([^/]+)$/.exec(echoUrl) ?? [];
     for (const path of [
       "/in",
@@ -241,7 +238,7 @@ describe("requests to a source", function () {
     expect((await send(endpointOf(source))).status).to.equal(404);
   });
 
-  it("of a browser on another site are allowed, and OPTIONS runs nothing", async () => {
+  it("from a browser on another site are allowed, and OPTIONS starts no run", async () => {
     const { headers, status, text } = await send(echoUrl, {
       method: "OPTIONS",
       headers: { origin: "https://a.example", "access-control-request-headers": "X-Mine, content-type" },
@@ -255,7 +252,7 @@ describe("requests to a source", function () {
     expect((await send(echoUrl)).headers["access-control-allow-origin"]).to.equal("*");
   });
 
-  describe("that the component answers itself", () => {
+  describe("that the component responds to itself", () => {
     const responses: [string, object, { status: number; type?: RegExp; text: string }][] = [
       [
         "a string",
@@ -267,31 +264,31 @@ describe("requests to a source", function () {
       ["nothing", {}, { status: 200, text: "" }],
       ["a number", { body: 7 }, { status: 200, text: "7" }],
       [
-        "a type of its own",
+        "a content type",
         { headers: { "Content-Type": "text/x-mine" }, body: "x" },
         { status: 200, type: /^text\/x-mine$/, text: "x" },
       ],
       ["a status without a name", { status: 299, body: "odd" }, { status: 299, text: "odd" }],
       ["the last status", { status: 599 }, { status: 599, text: "" }],
-      ["a body where none may be", { status: 204, body: "ignored" }, { status: 204, text: "" }],
+      ["a 204, whose body is ignored", { status: 204, body: "ignored" }, { status: 204, text: "" }],
       ["a redirect", { status: 302, headers: { location: "https://a.example/" } }, { status: 302, text: "" }],
     ];
-    for (const [what, given, wanted] of responses) {
-      it(`have ${what} as their response`, async () => {
-        const response = await ask({ response: given });
-        expect([response.status, response.text]).to.deep.equal([wanted.status, wanted.text]);
-        if (wanted.type) expect(response.headers["content-type"]).to.match(wanted.type);
+    for (const [what, sent, expected] of responses) {
+      it(`may receive ${what}`, async () => {
+        const response = await request({ response: sent });
+        expect([response.status, response.text]).to.deep.equal([expected.status, expected.text]);
+        if (expected.type) expect(response.headers["content-type"]).to.match(expected.type);
       });
     }
 
-    it("have any bytes as their response", async () => {
+    it("may receive any bytes", async () => {
       const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i));
-      const response = await ask({ response: {}, bytes: bytes.toString("base64") });
+      const response = await request({ response: {}, bytes: bytes.toString("base64") });
       expect(response.body.equals(bytes)).to.equal(true);
       expect(response.headers["content-type"]).to.equal("application/octet-stream");
     });
 
-    it("have headers of the component's, but none that would describe our connection or lend our origin", async () => {
+    it("receive the component's headers, except those that describe our connection or protect our origin", async () => {
       const headers = {
         "X-Mine": "1",
         "Set-Cookie": "a=1; HttpOnly",
@@ -303,7 +300,7 @@ describe("requests to a source", function () {
         "Content-Security-Policy": "default-src *",
         "X-Latin": "caf\u00e9",
       };
-      const response = await ask({ response: { headers, body: "<script>1</script>" } });
+      const response = await request({ response: { headers, body: "<script>1</script>" } });
       expect(response.text).to.equal("<script>1</script>");
       expect(response.headers).to.include({ "x-mine": "1", "x-latin": "caf\u00e9", "content-length": "18" });
       expect(response.headers["set-cookie"]).to.deep.equal(["a=1; HttpOnly"]);
@@ -313,39 +310,39 @@ describe("requests to a source", function () {
     });
 
     const hostile: [string, object][] = [
-      ["a line end in a header", { headers: { "x-a": "1\r\nset-cookie: evil=1" } }],
-      ["a line end in a header's name", { headers: { "x-a: 1\r\nx-evil": "1" } }],
-      ["a character no header has", { headers: { "x-a": "\u{1f600}" } }],
-      ["a status that is none", { status: 99 }],
-      ["a status of another kind", { status: "ok" }],
+      ["a line break in a header", { headers: { "x-a": "1\r\nset-cookie: evil=1" } }],
+      ["a line break in a header name", { headers: { "x-a: 1\r\nx-evil": "1" } }],
+      ["a character that headers may not have", { headers: { "x-a": "\u{1f600}" } }],
+      ["an invalid status", { status: 99 }],
+      ["a status that is not a number", { status: "ok" }],
       ["an interim status", { status: 101 }],
     ];
-    for (const [what, given] of hostile) {
-      it(`are answered 400 for ${what}, and nothing of it gets out`, async () => {
-        const response = await ask({ response: given });
+    for (const [what, sent] of hostile) {
+      it(`receive a 400 for ${what}, without any of its headers`, async () => {
+        const response = await request({ response: sent });
         expect(response.status).to.equal(400);
         expect(response.headers).not.to.have.any.keys("set-cookie", "x-evil", "x-a");
-        expect((await ask({ response: { body: "still there" } })).text).to.equal("still there");
+        expect((await request({ response: { body: "still there" } })).text).to.equal("still there");
       });
     }
 
-    it("have its first response, and what it emits afterwards is kept", async () => {
-      const response = await ask({ response: { status: 200, body: "first" } });
+    it("receive its first response", async () => {
+      const response = await request({ response: { status: 200, body: "first" } });
       expect(response.text).to.equal("first");
     });
 
-    it("are answered 400 when it ends without an response, saying so", async () => {
-      const response = await ask({ silent: true });
+    it("receive a 400 if it ends without a response", async () => {
+      const response = await request({ silent: true });
       expect(response.status).to.equal(400);
       expect(JSON.parse(response.text).detail).to.include("without a response");
     });
 
-    it("get the head of its response for HEAD", async () => {
-      const wanted = JSON.stringify({ response: { status: 202, body: "abc" } });
-      const response = await send(answering, {
+    it("receive only the headers of its response to HEAD", async () => {
+      const body = JSON.stringify({ response: { status: 202, body: "abc" } });
+      const response = await send(responding, {
         method: "HEAD",
-        headers: { "content-type": "application/json", "content-length": wanted.length },
-        body: [wanted],
+        headers: { "content-type": "application/json", "content-length": body.length },
+        body: [body],
       });
       expect([response.status, response.text, response.headers["content-length"]]).to.deep.equal([
         202,
@@ -354,7 +351,7 @@ describe("requests to a source", function () {
       ]);
     });
 
-    it("wait for a component that answers sometimes, and are 200 with the run's id when it did not", async () => {
+    it("wait for a component that sometimes responds, and receive the run's id if it does not", async () => {
       const url = endpointOf(await api.createSource({ component_code: SOMETIMES }));
       const mine = await send(url, { path: "/mine" });
       expect([mine.status, mine.text]).to.deep.equal([202, "mine"]);
@@ -365,8 +362,8 @@ describe("requests to a source", function () {
       }
     });
 
-    it("are answered 504 when it never answers", async () => {
-      const url = endpointOf(await api.createSource({ component_code: ANSWERING, name: "never" }));
+    it("receive a 504 if it never responds", async () => {
+      const url = endpointOf(await api.createSource({ component_code: RESPONDING, name: "never" }));
       const response = await send(url, {
         headers: { "content-type": "application/json" },
         body: ['{"never":true}'],
@@ -376,15 +373,15 @@ describe("requests to a source", function () {
     });
   });
 
-  it("are refused with 429 while too many wait for their source", async () => {
+  it("are rejected with 429 while too many wait for their source", async () => {
     const source = await api.createSource({ component_code: ECHO });
-    const line = system.web.keys.runQueue(source.id);
-    await system.web.redis.rpush(line, ...Array.from({ length: 10_000 }, () => "{}"));
+    const runQueue = system.web.keys.runQueue(source.id);
+    await system.web.redis.rpush(runQueue, ...Array.from({ length: 10_000 }, () => "{}"));
     const response = await send(endpointOf(source));
     expect(response.status).to.equal(429);
     expect(Number(response.headers["retry-after"])).to.be.greaterThan(0);
     expect(await system.web.runQueue.length(source.id)).to.equal(10_000);
-    await system.web.redis.del(line);
+    await system.web.redis.del(runQueue);
     expect((await send(endpointOf(source))).status).to.equal(200);
   });
 
@@ -401,11 +398,11 @@ describe("requests to a source", function () {
       await web.close();
     });
 
-    const there = (source: SourceView) =>
+    const endpointThere = (source: SourceView) =>
       Object.assign(new URL(endpointOf(source)), { port: String(server.port) }).href;
 
-    it("come from whom the router in front names, whatever the sender has put before it", async () => {
-      const response = await send(there(echo), {
+    it("have the client IP that the proxy in front appends, not one that the sender writes", async () => {
+      const response = await send(endpointThere(echo), {
         headers: { "x-forwarded-for": "6.6.6.6, 203.0.113.7", "x-forwarded-host": "evil.example" },
       });
       const event = await eventOf(response.text);
@@ -414,17 +411,17 @@ describe("requests to a source", function () {
       expect(event.headers).not.to.have.any.keys("x-forwarded-for", "x-forwarded-host");
     });
 
-    it("are limited to so many a second for each endpoint, and say when to come again", async () => {
+    it("are limited per second for each endpoint, with Retry-After", async () => {
       const [one, other] = await Promise.all([
         api.createSource({ component_code: ECHO }),
         api.createSource({ component_code: ECHO }),
       ]);
-      const answers = await Promise.all(Array.from({ length: 12 }, () => send(there(one))));
-      const refused = answers.filter(({ status }) => status === 429);
-      expect(refused.length).to.be.within(6, 9);
-      for (const { headers } of refused) expect(Number(headers["retry-after"])).to.equal(1);
-      expect((await send(there(other))).status).to.equal(200);
-      await until(async () => (await send(there(one))).status === 200, { what: "the next second" });
+      const responses = await Promise.all(Array.from({ length: 12 }, () => send(endpointThere(one))));
+      const rejected = responses.filter(({ status }) => status === 429);
+      expect(rejected.length).to.be.within(6, 9);
+      for (const { headers } of rejected) expect(Number(headers["retry-after"])).to.equal(1);
+      expect((await send(endpointThere(other))).status).to.equal(200);
+      await until(async () => (await send(endpointThere(one))).status === 200, { what: "the next second" });
     });
   });
 });

@@ -1,12 +1,12 @@
 import { expect } from "chai";
-import { answered, taken } from "../../src/ingress/response.ts";
+import { accepted, fromComponent } from "../../src/ingress/response.ts";
 
-const of = (body: string | Buffer, headers: Record<string, string> = {}) =>
-  answered({ status: 201, headers, bodyBase64: Buffer.from(body).toString("base64") });
+const responseOf = (body: string | Buffer, headers: Record<string, string> = {}) =>
+  fromComponent({ status: 201, headers, bodyBase64: Buffer.from(body).toString("base64") });
 
 describe("a component's response", () => {
-  it("keeps its status, headers and bytes, without those headers that are ours", () => {
-    const { status, headers, body } = of(Buffer.from([0xff, 0]), {
+  it("has its status, headers and bytes, without reserved headers", () => {
+    const { status, headers, body } = responseOf(Buffer.from([0xff, 0]), {
       "X-Own": "1",
       "Content-Type": "image/png",
       "Transfer-Encoding": "chunked",
@@ -22,13 +22,13 @@ describe("a component's response", () => {
     });
   });
 
-  it("without a type is text where its bytes are text, and has none where it is empty", () => {
-    expect(of("grün").headers["content-type"]).to.equal("text/plain; charset=utf-8");
-    expect(of(Buffer.from([0xff])).headers["content-type"]).to.equal("application/octet-stream");
-    expect(of("").headers).not.to.have.property("content-type");
+  it("without a content type is text if it is valid UTF-8, and has no type if it is empty", () => {
+    expect(responseOf("grün").headers["content-type"]).to.equal("text/plain; charset=utf-8");
+    expect(responseOf(Buffer.from([0xff])).headers["content-type"]).to.equal("application/octet-stream");
+    expect(responseOf("").headers).not.to.have.property("content-type");
   });
 
-  it("is the run's id where the component said nothing", () => {
-    expect(JSON.parse(taken("run_1").body.toString())).to.deep.equal({ run_id: "run_1" });
+  it("is the run's id if the component did not respond", () => {
+    expect(JSON.parse(accepted("run_1").body.toString())).to.deep.equal({ run_id: "run_1" });
   });
 });

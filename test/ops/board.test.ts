@@ -18,22 +18,22 @@ describe("the board", () => {
   const ask = (path: string, headers: Record<string, string> = {}, method = "GET") =>
     fetch(new URL(path, system.baseUrl), { headers, method });
 
-  const refused: [string, Record<string, string>][] = [
+  const rejected: [string, Record<string, string>][] = [
     ["nothing", {}],
     ["a wrong password", basic("admin", "wrong")],
-    ["a beginning of the password", basic("admin", PASSWORD.slice(0, -1))],
+    ["a prefix of the password", basic("admin", PASSWORD.slice(0, -1))],
     ["another user", basic("root", PASSWORD)],
     ["an API key", { authorization: "Bearer hw_x" }],
-    ["no base64", { authorization: "Basic \u00ff" }],
-    ["a scheme only", { authorization: "Basic" }],
+    ["invalid base64", { authorization: "Basic \u00ff" }],
+    ["only a scheme", { authorization: "Basic" }],
   ];
-  for (const [what, headers] of refused) {
-    it(`answers 401 to ${what}, for its page and for what it asks`, async () => {
+  for (const [what, headers] of rejected) {
+    it(`responds 401 to ${what}, for its page and its API`, async () => {
       for (const path of ["/admin/queues", "/admin/queues/", "/admin/queues/api/queues"]) {
-        const answer = await ask(path, headers);
-        expect(answer.status, path).to.equal(401);
-        expect(answer.headers.get("www-authenticate")).to.match(/^Basic realm=/);
-        expect(await answer.text()).not.to.match(/runs|emissions/);
+        const response = await ask(path, headers);
+        expect(response.status, path).to.equal(401);
+        expect(response.headers.get("www-authenticate")).to.match(/^Basic realm=/);
+        expect(await response.text()).not.to.match(/runs|emissions/);
       }
     });
   }
@@ -56,7 +56,7 @@ describe("the board", () => {
     ).to.have.members(["runs", "emissions", "deliveries", "deletions", "workflow-events"]);
   });
 
-  it("lets the admin do things from its own page, and no other site by the admin's browser", async () => {
+  it("accepts changes from its own page, and none from another site in the admin's browser", async () => {
     const pause = "/admin/queues/api/queues/deletions/pause";
     const queue = system.web.queues.get("deletions");
     const crossSite = { ...basic("admin", PASSWORD), "sec-fetch-site": "cross-site" };
@@ -67,7 +67,7 @@ describe("the board", () => {
     expect(await queue?.isPaused()).to.equal(true);
   });
 
-  it("is asked for in one place only: paths beside it are not found", async () => {
+  it("is served at its own path only", async () => {
     expect((await ask("/admin/queuesx", basic("admin", PASSWORD))).status).to.equal(404);
     expect((await ask("/admin", basic("admin", PASSWORD))).status).to.equal(404);
   });
@@ -80,13 +80,13 @@ describe("guessing the board's password", () => {
   });
   after(() => system.stop());
 
-  /** Asks from an address of this machine; answers status and `Retry-After`. */
+  /** Sends a request from an address of this machine; returns status and `Retry-After`. */
   const ask = (from: string, headers: Record<string, string>) =>
     new Promise<{ status: number; retryAfter: string | undefined }>((done, failed) => {
       const url = new URL("/admin/queues/api/queues", system.baseUrl);
-      request(url, { localAddress: from, headers, agent: false }, answer => {
-        answer.resume().once("end", () => {
-          done({ status: answer.statusCode ?? 0, retryAfter: answer.headers["retry-after"] });
+      request(url, { localAddress: from, headers, agent: false }, response => {
+        response.resume().once("end", () => {
+          done({ status: response.statusCode ?? 0, retryAfter: response.headers["retry-after"] });
         });
       })
         .once("error", failed)
@@ -95,39 +95,39 @@ describe("guessing the board's password", () => {
   const guess = (from: string, password: string, headers: Record<string, string> = {}) =>
     ask(from, { ...basic("admin", password), ...headers });
 
-  it("ends after 20 wrong guesses from one address, for the right password too, and for that address only", async () => {
+  it("is limited to 20 wrong guesses per address, and then rejects the right password too", async () => {
     for (let i = 0; i < 20; i++) expect((await guess("127.0.0.5", `wrong ${i}`)).status).to.equal(401);
-    const refused = await guess("127.0.0.5", "wrong again");
-    expect(refused.status).to.equal(429);
-    expect(Number(refused.retryAfter)).to.be.within(1, 15 * 60);
+    const rejected = await guess("127.0.0.5", "wrong again");
+    expect(rejected.status).to.equal(429);
+    expect(Number(rejected.retryAfter)).to.be.within(1, 15 * 60);
     expect((await guess("127.0.0.5", PASSWORD)).status).to.equal(429);
     const disguised = { "x-forwarded-for": "203.0.113.7", forwarded: "for=203.0.113.7" };
     expect((await guess("127.0.0.5", PASSWORD, disguised)).status).to.equal(429);
     expect((await guess("127.0.0.6", PASSWORD)).status).to.equal(200);
   });
 
-  it("does not pass by being many at once", async () => {
+  it("is limited for concurrent guesses too", async () => {
     const guesses = Array.from({ length: 60 }, (_, i) => guess("127.0.0.7", `wrong ${i}`));
     const statuses = (await Promise.all(guesses)).map(({ status }) => status);
     expect(statuses.filter(status => status === 401)).to.have.length(20);
     expect(statuses.filter(status => status === 429)).to.have.length(40);
   });
 
-  it("is nothing that the admin's own use counts as, nor a request that names nobody", async () => {
+  it("does not count the right password or a request without one", async () => {
     for (let i = 0; i < 30; i++) {
       expect((await ask("127.0.0.8", {})).status).to.equal(401);
       expect((await guess("127.0.0.8", PASSWORD)).status).to.equal(200);
     }
   });
 
-  it("is counted behind a router by the address that the router saw", async () => {
+  it("is counted by the address that the proxy in front saw", async () => {
     const proxied = await startSystem({ ADMIN_PASSWORD: PASSWORD, TRUST_PROXY: "true" }, { workers: false });
     try {
       const at = async (forwarded: string, password: string) => {
         const headers = { ...basic("admin", password), "x-forwarded-for": forwarded };
         return (await fetch(new URL("/admin/queues/api/queues", proxied.baseUrl), { headers })).status;
       };
-      // What stands before the last address is the client's own word; an IPv6 client has its whole /64.
+      // A client can forge all addresses before the last one. An IPv6 client controls its whole /64.
       for (let i = 0; i < 20; i++) {
         expect(await at(`203.0.113.${i}, 2001:db8:1:2::${i}`, "wrong")).to.equal(401);
       }
@@ -146,11 +146,11 @@ describe("without ADMIN_PASSWORD", () => {
   });
   after(() => system.stop());
 
-  it("there is no board, whatever is sent", async () => {
+  it("there is no board, whatever the credentials", async () => {
     for (const headers of [{}, basic("admin", ""), basic("admin", "undefined")]) {
-      const answer = await fetch(new URL("/admin/queues", system.baseUrl), { headers });
-      expect(answer.status).to.equal(404);
-      expect(answer.headers.get("www-authenticate")).to.equal(null);
+      const response = await fetch(new URL("/admin/queues", system.baseUrl), { headers });
+      expect(response.status).to.equal(404);
+      expect(response.headers.get("www-authenticate")).to.equal(null);
     }
   });
 });

@@ -7,8 +7,8 @@ import { type OwnStores, openOwnStores } from "../support/own-stores.ts";
 import { openTestPlatform, type TestPlatform, testConfig } from "../support/platform.ts";
 import { until } from "../support/until.ts";
 
-/** What a router in front waits for an answer about health. */
-const PATIENCE_MS = 5000;
+/** How long a load balancer waits for a health check. */
+const TIMEOUT_MS = 5000;
 
 describe("health of the web process", function () {
   this.timeout(60_000);
@@ -30,26 +30,26 @@ describe("health of the web process", function () {
 
   async function ask(path: string) {
     const url = `http://127.0.0.1:${server.port}${path}`;
-    const answer = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) });
-    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   }
   const becomesReady = () =>
     until(async () => (await ask("/readyz")).status === 200, { timeoutMs: 20_000, what: "ready again" });
 
-  it("is alive and ready while both stores take writes", async () => {
+  it("is alive and ready while both stores accept writes", async () => {
     expect(await ask("/healthz")).to.deep.equal({ status: 200, body: { status: "ok" } });
     expect(await ask("/readyz")).to.deep.equal({ status: 200, body: { status: "ready" } });
   });
 
   for (const name of ["redis", "mongo"] as const) {
-    const shown = name === "mongo" ? "mongodb" : "redis";
+    const storeName = name === "mongo" ? "mongodb" : "redis";
 
-    it(`stays alive, and says in time that it is not ready, while ${shown} hangs`, async () => {
+    it(`is alive but not ready while ${storeName} hangs, and says so in time`, async () => {
       stores[name].freeze();
       try {
         expect(await ask("/readyz")).to.deep.equal({
           status: 503,
-          body: { status: "unready", missing: [shown] },
+          body: { status: "unready", missing: [storeName] },
         });
         expect((await ask("/healthz")).status).to.equal(200);
       } finally {
@@ -58,12 +58,12 @@ describe("health of the web process", function () {
       await becomesReady();
     });
 
-    it(`is ready again after ${shown} was gone`, async () => {
+    it(`is ready again after ${storeName} was down`, async () => {
       await stores[name].kill();
       try {
         const { status, body } = await ask("/readyz");
         expect(status).to.equal(503);
-        expect(body.missing).to.deep.equal([shown]);
+        expect(body.missing).to.deep.equal([storeName]);
       } finally {
         await stores[name].start();
       }
@@ -82,23 +82,23 @@ describe("health of the web process", function () {
   });
 });
 
-describe("what is not ready", () => {
+describe("a store that is not ready", () => {
   let platform: TestPlatform;
   before(async () => {
     platform = await openTestPlatform();
   });
   after(() => platform.destroy());
 
-  it("is named with its reason, also when MongoDB fails before Redis has answered", async () => {
+  it("is returned with the reason, even if MongoDB fails before Redis has responded", async () => {
     const mongo = mongoose.createConnection();
     const unhandled: unknown[] = [];
-    const note = (reason: unknown) => unhandled.push(reason);
-    // Such a rejection ends a process that nobody watches.
-    process.on("unhandledRejection", note);
+    const record = (reason: unknown) => unhandled.push(reason);
+    // An unhandled rejection would end the process.
+    process.on("unhandledRejection", record);
     try {
       expect(await unready({ ...platform, mongo })).to.deep.equal({ mongodb: "not connected" });
     } finally {
-      process.off("unhandledRejection", note);
+      process.off("unhandledRejection", record);
     }
     expect(unhandled).to.deep.equal([]);
   });

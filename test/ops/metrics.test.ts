@@ -1,4 +1,7 @@
 import { expect } from "chai";
+import { CATALOGUE } from "../../src/metrics/catalogue.ts";
+import { Deliveries } from "../../src/models/delivery.ts";
+import { Webhooks } from "../../src/models/webhook.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
@@ -11,11 +14,11 @@ interface Sample {
 
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"/g;
 
-/** Reads Prometheus' text format strictly: every line a comment or a sample, every sample of a declared type. */
+/** Parses the text format of Prometheus strictly: every line is a comment or a sample of a declared type. */
 function parse(text: string): Sample[] {
   const types = new Map<string, string>();
   const samples: Sample[] = [];
-  expect(text.endsWith("\n"), "ends with a line end").to.equal(true);
+  expect(text.endsWith("\n"), "ends with a line break").to.equal(true);
   for (const line of text.split("\n").slice(0, -1)) {
     if (line === "" || line.startsWith("# HELP ")) continue;
     const declared = /^# TYPE (\S+) (counter|gauge|histogram|summary)$/.exec(line);
@@ -25,7 +28,7 @@ function parse(text: string): Sample[] {
       continue;
     }
     const [, name = "", , labels = "", value = ""] =
-      /^([a-zA-Z_:][\w:]*)(\{(.*)\})? (-?[\d.e+-]+|\+Inf|NaN)$/.exec(line) ?? [];
+      /^([a-zA-Z_:][\w:]*)(\{(.*)\})? (-?[\d.e+-]+|\+Inf|N[aA][nN])$/.exec(line) ?? [];
     expect(name, line).not.to.equal("");
     expect(labels.replace(LABEL, "").replaceAll(",", ""), line).to.equal("");
     const family = name.replace(/_(bucket|sum|count)$/, "");
@@ -57,14 +60,18 @@ describe("/metrics", () => {
     await system.stop();
   });
 
-  async function scrape(): Promise<Sample[]> {
-    const answer = await fetch(new URL("/metrics", system.baseUrl));
-    expect(answer.status).to.equal(200);
-    expect(answer.headers.get("content-type")).to.match(/^text\/plain; version=0\.0\.4/);
-    return parse(await answer.text());
+  /** What Prometheus reads from the web process. */
+  async function scrapeWeb(): Promise<Sample[]> {
+    const response = await fetch(new URL("/metrics", system.baseUrl));
+    expect(response.status).to.equal(200);
+    expect(response.headers.get("content-type")).to.match(/^text\/plain; version=0\.0\.4/);
+    return parse(await response.text());
   }
+  /** What it reads from the workers' process. */
+  const scrapeWorker = async (): Promise<Sample[]> => parse((await system.worker.metrics.expose()).body);
+  const scrape = async () => [...(await scrapeWeb()), ...(await scrapeWorker())];
 
-  /** The value of one series, 0 where there is none. */
+  /** Returns the sum of all samples with this name and these labels. */
   function sumOf(samples: Sample[], name: string, labels: Record<string, string> = {}): number {
     const found = samples.filter(
       sample =>
@@ -74,7 +81,7 @@ describe("/metrics", () => {
     return found.reduce((sum, { value }) => sum + value, 0);
   }
 
-  it("tell of requests, queues, runs, deliveries and drops, in a form that can be read", async () => {
+  it("cover requests, queues, runs, deliveries and drops, in Prometheus' text format", async () => {
     const api = await system.user();
     const source = await api.createSource({ component_code: CODE });
     const endpoint = source.configured_props.http?.endpoint_url ?? "";
@@ -114,14 +121,51 @@ describe("/metrics", () => {
     expect(sumOf(samples, "emissions_total", { stream: "errors" })).to.equal(1);
     expect(sumOf(samples, "events_dropped_total", { reason: "no-listener" })).to.equal(1);
     expect(sumOf(samples, "events_dropped_total", { reason: "deduped" })).to.equal(2);
-    expect(sumOf(samples, "jobs_total", { queue: "runs", outcome: "done" })).to.be.at.least(3);
+    expect(sumOf(samples, "jobs_total", { queue: "runs", job: "notify", outcome: "done" })).to.be.at.least(3);
+    expect(sumOf(samples, "delivery_duration_seconds_count", { outcome: "delivered" })).to.be.at.least(1);
+    expect(sumOf(samples, "event_first_attempt_seconds_count")).to.be.at.least(1);
+    expect(sumOf(samples, "run_delay_seconds_count", { trigger: "http" })).to.equal(4);
+    expect(sumOf(samples, "redis_memory_used_ratio")).to.be.within(0.000_001, 1);
   });
 
-  it("tell how deep a queue is and how long its oldest job waits", async () => {
+  it("belong to the process that exposes them, so that a sum over all processes counts nothing twice", async () => {
+    const [web, worker] = [await scrapeWeb(), await scrapeWorker()];
+    expect(sumOf(web, "http_request_duration_seconds_count")).to.be.greaterThan(0);
+    expect(sumOf(worker, "http_request_duration_seconds_count")).to.equal(0);
+    expect(sumOf(worker, "runs_total")).to.be.greaterThan(0);
+    expect(sumOf(web, "runs_total")).to.equal(0);
+    for (const [name, { kind }] of Object.entries(CATALOGUE)) {
+      const inWorker = worker.some(sample => sample.name === `headwater_${name}`);
+      if (kind === "gauge") expect(inWorker, name).to.equal(false);
+    }
+  });
+
+  it("count webhooks that fail or were disabled, and how long the most overdue delivery has been due", async () => {
+    const api = await system.user();
+    const now = Date.now();
+    const ids = [];
+    for (let i = 0; i < 3; i++) ids.push((await api.createWebhook("http://127.0.0.1:1/")).id);
+    const webhooks = Webhooks(system.web.mongo);
+    const before = await scrapeWeb();
+    await webhooks.updateMany({ _id: { $in: ids.slice(0, 2) } }, { $set: { failing_since_ms: now } });
+    await webhooks.updateOne({ _id: ids[2] }, { $set: { active: false, disabled_reason: "it failed" } });
+    const after = await scrapeWeb();
+    const more = (state: string) =>
+      sumOf(after, "webhooks", { state }) - sumOf(before, "webhooks", { state });
+    expect([more("failing"), more("disabled")]).to.deep.equal([2, 1]);
+    expect(sumOf(before, "deliveries_oldest_due_seconds")).to.be.lessThan(60);
+    await Deliveries(system.web.mongo).updateMany(
+      {},
+      { $set: { state: "pending", next_attempt_at_ms: now - 90_000, sweep_at_ms: now + 600_000 } },
+    );
+    expect(sumOf(await scrapeWeb(), "deliveries_oldest_due_seconds")).to.be.within(90, 120);
+  });
+
+  it("show how many jobs wait in a queue, and how long the oldest one has waited", async () => {
     const queue = system.web.queues.get("workflow-events");
     await queue?.add("workflow-events", {}, { timestamp: Date.now() - 90_000 });
     await queue?.add("workflow-events", {});
-    const samples = await scrape();
+    const samples = await scrapeWeb();
     expect(sumOf(samples, "queue_jobs", { queue: "workflow-events", state: "waiting" })).to.equal(2);
     expect(sumOf(samples, "queue_oldest_waiting_seconds", { queue: "workflow-events" })).to.be.within(
       90,
@@ -129,7 +173,7 @@ describe("/metrics", () => {
     );
   });
 
-  it("have no label that a caller can choose", async () => {
+  it("have no label with a value that a caller can choose", async () => {
     await fetch(new URL("/secret-path", system.baseUrl), { method: "PURGE" });
     await fetch(new URL('/in/x"}evil', system.baseUrl));
     for (const { labels } of await scrape()) {

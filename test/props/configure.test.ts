@@ -10,22 +10,22 @@ const prop = (type: string, more: Partial<DescribedProp> = {}): DescribedProp =>
   ...more,
 });
 
-/** Stored values, or the refused paths with their messages. */
+/** Returns the stored values, or the rejected paths with their messages. */
 function outcome(props: DescribedProp[], configured: unknown, previous?: Record<string, unknown>) {
   try {
     return { stored: configureProps(props, configured, previous) };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     expect(error.code).to.equal("invalid");
-    return { refused: Object.fromEntries(error.fields.map(({ path, message }) => [path, message])) };
+    return { rejected: Object.fromEntries(error.fields.map(({ path, message }) => [path, message])) };
   }
 }
 
-const refusedAt = (props: DescribedProp[], configured: unknown) =>
-  Object.keys(outcome(props, configured).refused ?? {});
+const rejectedPaths = (props: DescribedProp[], configured: unknown) =>
+  Object.keys(outcome(props, configured).rejected ?? {});
 
-describe("configured props", () => {
-  const taken: [DescribedProp, unknown][] = [
+describe("configureProps", () => {
+  const valid: [DescribedProp, unknown][] = [
     [prop("string"), "a"],
     [prop("string"), ""],
     [prop("string[]"), ["a", "b"]],
@@ -44,13 +44,13 @@ describe("configured props", () => {
     [prop("$.discord.channel[]"), ["1"]],
     [prop("http_request"), { url: "https://example.com" }],
   ];
-  for (const [one, value] of taken) {
-    it(`take ${JSON.stringify(value)} for ${JSON.stringify(one)}`, () => {
+  for (const [one, value] of valid) {
+    it(`accepts ${JSON.stringify(value)} for ${JSON.stringify(one)}`, () => {
       expect(outcome([one], { p: value })).to.deep.equal({ stored: { p: value } });
     });
   }
 
-  const refused: [DescribedProp, unknown, string][] = [
+  const invalid: [DescribedProp, unknown, string][] = [
     [prop("string"), 1, "p"],
     [prop("string"), ["a"], "p"],
     [prop("string[]"), "a", "p"],
@@ -79,13 +79,13 @@ describe("configured props", () => {
     [prop("$.interface.timer", { static: { intervalSeconds: 60 } }), { intervalSeconds: 30 }, "p"],
     [prop("any"), "x".repeat(64 * 1024), "p"],
   ];
-  for (const [one, value, path] of refused) {
-    it(`refuse ${JSON.stringify(value).slice(0, 40)} for ${JSON.stringify(one)}`, () => {
-      expect(refusedAt([one], { p: value })).to.deep.equal([`configured_props.${path}`]);
+  for (const [one, value, path] of invalid) {
+    it(`rejects ${JSON.stringify(value).slice(0, 40)} for ${JSON.stringify(one)}`, () => {
+      expect(rejectedPaths([one], { p: value })).to.deep.equal([`configured_props.${path}`]);
     });
   }
 
-  it("store the value of a label and value", () => {
+  it("stores only the value of a label and value", () => {
     const one = prop("string[]", { options: ["a", "b"] });
     expect(
       outcome([one], { p: [{ label: "A", value: "a" }, { __lv: { label: "B", value: "b" } }] }),
@@ -94,24 +94,26 @@ describe("configured props", () => {
     });
   });
 
-  it("are refused all at once, each by its path", () => {
+  it("reports every invalid prop at once, each by its path", () => {
     const props = [
       { name: "timer", type: "$.interface.timer" },
       { name: "count", type: "integer" },
       { name: "needed", type: "string" },
     ];
-    expect(refusedAt(props, { timer: { cron: "x" }, count: "1", other: 1, __proto__x: 1 })).to.have.members(
+    expect(
+      rejectedPaths(props, { timer: { cron: "x" }, count: "1", other: 1, __proto__x: 1 }),
+    ).to.have.members(
       ["other", "__proto__x", "timer.cron", "count", "needed"].map(path => `configured_props.${path}`),
     );
   });
 
   for (const value of ["x", 1, [], true]) {
-    it(`refuse ${JSON.stringify(value)} as a whole`, () => {
-      expect(refusedAt([], value)).to.deep.equal(["configured_props"]);
+    it(`rejects ${JSON.stringify(value)} instead of an object`, () => {
+      expect(rejectedPaths([], value)).to.deep.equal(["configured_props"]);
     });
   }
 
-  it("need nothing where the code proposes a value, fills it in or asks for none", () => {
+  it("requires no value for a prop with a default, and for kinds that need none", () => {
     const props = [
       prop("string", { default: "a" }),
       prop("string", { optional: true }),
@@ -125,16 +127,16 @@ describe("configured props", () => {
     expect(outcome(props, undefined)).to.deep.equal({ stored: {} });
   });
 
-  it("need a value for every other kind, and null is none", () => {
+  it("requires a value for every other kind, and null is not a value", () => {
     for (const type of ["string", "integer", "boolean", "object", "any", "string[]", "$.x.y"]) {
-      expect(outcome([prop(type)], {})).to.deep.equal({ refused: { "configured_props.p": "is required" } });
+      expect(outcome([prop(type)], {})).to.deep.equal({ rejected: { "configured_props.p": "is required" } });
       expect(outcome([prop(type)], { p: null })).to.deep.equal({
-        refused: { "configured_props.p": "is required" },
+        rejected: { "configured_props.p": "is required" },
       });
     }
   });
 
-  it("keep what was stored where nothing new is given, and let null take it away", () => {
+  it("keeps stored values that the request leaves out, and removes those that are null", () => {
     const props = [
       prop("string", { name: "token", secret: true }),
       prop("app", { name: "app" }),
@@ -150,13 +152,13 @@ describe("configured props", () => {
       token: "t",
       app: { $auth: { a: 1 } },
     });
-    expect(refusedAt([prop("integer", { name: "token" })], {})).to.deep.equal(["configured_props.token"]);
-    expect(outcome([prop("integer", { name: "token" })], {}, before).refused).to.have.property(
+    expect(rejectedPaths([prop("integer", { name: "token" })], {})).to.deep.equal(["configured_props.token"]);
+    expect(outcome([prop("integer", { name: "token" })], {}, before).rejected).to.have.property(
       "configured_props.token",
     );
   });
 
-  it("may be sent back as they were answered", () => {
+  it("accepts what presentProps returned", () => {
     const props: DescribedProp[] = [
       { name: "timer", type: "$.interface.timer", static: { intervalSeconds: 60 } },
       { name: "http", type: "$.interface.http" },
@@ -165,14 +167,14 @@ describe("configured props", () => {
       { name: "token", type: "string", secret: true },
     ];
     const stored = configureProps(props, { cron: { cron: "0 8 * * *" }, list: ["a"], token: "s" });
-    const answered = presentProps(props, stored, { endpointUrl: "https://h/in/x" });
-    const again = configureProps(props, answered, stored);
-    expect(presentProps(props, again, { endpointUrl: "https://h/in/x" })).to.deep.equal(answered);
+    const presented = presentProps(props, stored, { endpointUrl: "https://h/in/x" });
+    const again = configureProps(props, presented, stored);
+    expect(presentProps(props, again, { endpointUrl: "https://h/in/x" })).to.deep.equal(presented);
     expect(again).to.include({ token: "s" });
   });
 });
 
-describe("answered props", () => {
+describe("presentProps", () => {
   const props: DescribedProp[] = [
     { name: "timer", type: "$.interface.timer", default: { intervalSeconds: 300 } },
     { name: "http", type: "$.interface.http" },
@@ -184,7 +186,7 @@ describe("answered props", () => {
   ];
   const values = { app: { $auth: { oauth_access_token: "hidden-1" } }, token: "hidden-2", repo: "a/b" };
 
-  it("show timer and endpoint in their response shape, and neither secrets nor credentials", () => {
+  it("shows the timer and the endpoint in their response shape, without secrets and credentials", () => {
     const shown = presentProps(props, values, { endpointUrl: "https://h/in/x" });
     expect(shown).to.deep.equal({
       timer: { cron: null, interval_seconds: 300 },
@@ -193,7 +195,7 @@ describe("answered props", () => {
     });
   });
 
-  it("show a cron timer with its zone", () => {
+  it("shows a cron timer with its zone", () => {
     const cron = { timer: { cron: "0 8 * * *", timezone: "Europe/Berlin" } };
     expect(presentProps(props, cron, { endpointUrl: null }).timer).to.deep.equal({
       cron: "0 8 * * *",
@@ -202,7 +204,7 @@ describe("answered props", () => {
     });
   });
 
-  it("never hold a secret, whatever is configured", () => {
+  it("never shows a secret, whatever is configured", () => {
     const secret = fc.string({ minLength: 12 }).map(text => `secret:${text}`);
     fc.assert(
       fc.property(secret, fc.string(), (hidden, open) => {
@@ -215,8 +217,8 @@ describe("answered props", () => {
   });
 });
 
-describe("props in a run", () => {
-  it("are the configured values, else what the code proposes", () => {
+describe("propValuesForRun", () => {
+  it("returns the configured values, else the defaults of the code", () => {
     const props: DescribedProp[] = [
       { name: "timer", type: "$.interface.timer" },
       { name: "http", type: "$.interface.http" },
@@ -246,18 +248,18 @@ describe("the timer of a source", () => {
     { name: "every", type: "$.interface.timer", ...more },
   ];
 
-  it("is none without a timer prop", () => {
+  it("is null without a timer prop", () => {
     expect(timerOf([prop("string")], {})).to.equal(null);
   });
 
-  it("is the configured one", () => {
+  it("is the configured timer", () => {
     const values = configureProps(timed({ default: { intervalSeconds: 60 } }), {
       every: { cron: "0 8 * * *" },
     });
     expect(timerOf(timed(), values)).to.deep.equal({ name: "every", cron: "0 8 * * *", timezone: "UTC" });
   });
 
-  it("is the code's default or fixed one, else every 15 minutes", () => {
+  it("is the code's fixed or default timer, else every 15 minutes", () => {
     expect(timerOf(timed({ default: { cron: "0 8 * * *" } }), {})).to.include({ cron: "0 8 * * *" });
     expect(timerOf(timed({ static: { intervalSeconds: 5 } }), {})).to.include({ intervalSeconds: 5 });
     expect(timerOf(timed({ default: "nonsense" }), {})).to.include({ intervalSeconds: 900 });
@@ -277,7 +279,7 @@ describe("any configured value", () => {
     "$.x.y",
   ];
 
-  it("is stored as given or refused by its own path, and stays so when it is stored again", () => {
+  it("is stored as it is or rejected at its own path, and stays the same when it is stored again", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...types, ...types.map(type => `${type}[]`)),
@@ -285,7 +287,7 @@ describe("any configured value", () => {
         (type, value) => {
           const one = prop(type, { optional: true });
           const first = outcome([one], { p: value });
-          for (const path of Object.keys(first.refused ?? {})) expect(path).to.match(/^configured_props\.p/);
+          for (const path of Object.keys(first.rejected ?? {})) expect(path).to.match(/^configured_props\.p/);
           if (first.stored) expect(outcome([one], {}, first.stored)).to.deep.equal(first);
         },
       ),

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { CronExpressionParser } from "cron-parser";
 import fc from "fast-check";
-import { isFault, readTimer, timerEvent } from "../../src/props/timer.ts";
+import { isTimerFault, parseTimer, timerEvent } from "../../src/props/timer.ts";
 
-describe("reading a timer", () => {
-  const read: [unknown, object][] = [
+describe("parseTimer", () => {
+  const valid: [unknown, object][] = [
     [{ intervalSeconds: 1 }, { intervalSeconds: 1 }],
     [{ intervalSeconds: 31_536_000 }, { intervalSeconds: 31_536_000 }],
     [{ cron: "0 8 * * *" }, { cron: "0 8 * * *", timezone: "UTC" }],
@@ -19,11 +19,11 @@ describe("reading a timer", () => {
       { cron: "0 0 1 1 *", timezone: "UTC" },
     ],
   ];
-  for (const [given, timer] of read) {
-    it(`takes ${JSON.stringify(given)}`, () => expect(readTimer(given)).to.deep.equal(timer));
+  for (const [given, timer] of valid) {
+    it(`accepts ${JSON.stringify(given)}`, () => expect(parseTimer(given)).to.deep.equal(timer));
   }
 
-  const refused: [unknown, string][] = [
+  const invalid: [unknown, string][] = [
     ["0 8 * * *", ""],
     [null, ""],
     [[], ""],
@@ -47,13 +47,13 @@ describe("reading a timer", () => {
     [{ cron: "0 8 * * *", timezone: "+02:00" }, "timezone"],
     [{ cron: "0 8 * * *", timezone: 1 }, "timezone"],
   ];
-  for (const [given, key] of refused) {
-    it(`refuses ${JSON.stringify(given)}`, () => {
-      expect(readTimer(given)).to.have.property("key", key);
+  for (const [given, key] of invalid) {
+    it(`rejects ${JSON.stringify(given)}`, () => {
+      expect(parseTimer(given)).to.have.property("key", key);
     });
   }
 
-  it("takes no cron expression that never comes due", () => {
+  it("rejects every cron expression that never comes due", () => {
     const field = (low: number, high: number) =>
       fc.oneof(
         fc.constant("*"),
@@ -69,25 +69,25 @@ describe("reading a timer", () => {
       .map(fields => fields.join(" "));
     fc.assert(
       fc.property(expression, cron => {
-        const timer = readTimer({ cron });
-        if (isFault(timer) || !("cron" in timer)) return;
+        const timer = parseTimer({ cron });
+        if (isTimerFault(timer) || !("cron" in timer)) return;
         CronExpressionParser.parse(timer.cron, { tz: timer.timezone }).next();
       }),
     );
   });
 });
 
-describe("the event of a timer", () => {
+describe("the event of a timer source", () => {
   const atMs = Date.UTC(2024, 4, 1, 12, 0, 30, 900);
 
-  it("of an interval gives its length and Unix seconds", () => {
+  it("has the interval and the time in Unix seconds", () => {
     expect(timerEvent({ intervalSeconds: 60 }, atMs)).to.deep.equal({
       timestamp: 1_714_564_830,
       interval_seconds: 60,
     });
   });
 
-  it("of a cron expression gives its zone's time and that of UTC", () => {
+  it("has the cron expression, and the time in its zone and in UTC", () => {
     expect(timerEvent({ cron: "0 8 * * *", timezone: "America/New_York" }, atMs)).to.deep.equal({
       timestamp: 1_714_564_830,
       cron: "0 8 * * *",
@@ -102,7 +102,7 @@ describe("the event of a timer", () => {
     });
   });
 
-  it("gives zone times that name the same moment, at any moment", () => {
+  it("has local times that mean the same moment, at any moment", () => {
     const zones = fc.constantFrom(
       "UTC",
       "Europe/Berlin",

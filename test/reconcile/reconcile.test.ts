@@ -153,6 +153,6 @@ describe("reconciling", () => {
       await stop();
     }
     expect((await jobs(runs))[0]).to.deep.equal({ source_id: stuck });
-    expect((await platform.counters.read())['reconciled_total{what="run_queues"}']).to.be.at.least(1);
+    expect(await platform.metrics.valueOf("reconciled_total", { step: "run_queues" })).to.be.at.least(1);
   });
 });

@@ -9,7 +9,7 @@ const emit = (id?: string | number, ts?: number): Emit => ({
 });
 const ids = (emits: Emit[]) => emits.map(({ metadata }) => metadata.id);
 
-/** The ids kept of several runs, one after the other. */
+/** Returns the ids kept of several runs, one after the other. */
 function runs(strategy: "unique" | "greatest" | "last", ...batches: (string | number | undefined)[][]) {
   let memory: DedupeMemory = {};
   return batches.map(batch => {
@@ -25,11 +25,11 @@ function runs(strategy: "unique" | "greatest" | "last", ...batches: (string | nu
 }
 
 describe("dedupe", () => {
-  it("without a strategy passes everything", () => {
+  it("keeps every event without a strategy", () => {
     expect(dedupe(undefined, {}, [emit(1), emit(1)]).kept).to.have.length(2);
   });
 
-  it("unique: passes an id once, within a run and over runs", () => {
+  it("unique: keeps one event of each id, within a run and across runs", () => {
     expect(runs("unique", ["a", "b", "a"], ["b", "c"])).to.deep.equal([["a", "b"], ["c"]]);
   });
 
@@ -38,7 +38,7 @@ describe("dedupe", () => {
     expect(runs("unique", ["old"], hundred, ["old", "n50"])[2]).to.deep.equal(["old"]);
   });
 
-  it("unique: tells ids over 256 characters apart by their hash", () => {
+  it("unique: distinguishes ids longer than 256 characters", () => {
     const long = "x".repeat(300);
     expect(runs("unique", [`${long}a`, `${long}b`], [`${long}a`])).to.deep.equal([
       [`${long}a`, `${long}b`],
@@ -46,16 +46,16 @@ describe("dedupe", () => {
     ]);
   });
 
-  it("greatest: passes only numbers above the highest so far", () => {
+  it("greatest: keeps only numbers above the highest so far", () => {
     expect(runs("greatest", [1, 3, 2], [3, 4, "5"], ["no number"])).to.deep.equal([[1, 3], [4, "5"], []]);
   });
 
-  it("greatest: tells whole numbers beyond 2^53 apart", () => {
+  it("greatest: distinguishes integers beyond 2^53", () => {
     const [low, high, next] = ["1234567890123456788", "1234567890123456789", "1234567890123456790"];
     expect(runs("greatest", [low, high], [low, high, next], [5])).to.deep.equal([[low, high], [next], []]);
   });
 
-  it("greatest: takes no text for a number, and none of it makes it forget", () => {
+  it("greatest: drops ids that are not numbers, and still remembers the highest", () => {
     expect(runs("greatest", [7], ["Infinity", " ", "NaN", "2024-01-01"], [6, 7, -8, 8.5])).to.deep.equal([
       [7],
       [],
@@ -64,7 +64,7 @@ describe("dedupe", () => {
     expect(runs("greatest", [-3, "-2"], [-2, 0])).to.deep.equal([[-3, "-2"], [0]]);
   });
 
-  it("last: counts from the last event with the remembered id, and keeps it over runs without an id", () => {
+  it("last: drops events up to the last one with the remembered id, which runs without an id do not change", () => {
     expect(runs("last", ["a"], ["a", "b", "a", "c"], [undefined], ["b", "c", "d"], [])).to.deep.equal([
       ["a"],
       ["c"],
@@ -74,7 +74,7 @@ describe("dedupe", () => {
     ]);
   });
 
-  it("last: passes what comes after the remembered id, or all when it is not there", () => {
+  it("last: keeps the events after the remembered id, or all if it is missing", () => {
     expect(runs("last", ["a", "b"], ["a", "b", "c"], ["x", "y"])).to.deep.equal([
       ["a", "b"],
       ["c"],
@@ -82,7 +82,7 @@ describe("dedupe", () => {
     ]);
   });
 
-  it("always passes events without an id", () => {
+  it("always keeps events without an id", () => {
     for (const strategy of ["unique", "greatest", "last"] as const) {
       expect(runs(strategy, [undefined, undefined], [undefined])).to.deep.equal([
         [undefined, undefined],
@@ -92,13 +92,13 @@ describe("dedupe", () => {
   });
 });
 
-describe("the order of a run's events", () => {
-  it("is by ts, oldest first, and stable; without any ts as emitted", () => {
+describe("inOrder", () => {
+  it("sorts by ts, oldest first, and is stable; without any ts, it changes nothing", () => {
     expect(ids(inOrder([emit("b", 2), emit("a", 1), emit("a2", 1)]))).to.deep.equal(["a", "a2", "b"]);
     expect(ids(inOrder([emit("z"), emit("y")]))).to.deep.equal(["z", "y"]);
   });
 
-  it("loses none and doubles none", () => {
+  it("neither loses nor duplicates an event", () => {
     const entry = fc.tuple(fc.integer(), fc.option(fc.integer(), { nil: undefined }));
     fc.assert(
       fc.property(fc.array(entry), entries => {

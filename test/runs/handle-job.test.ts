@@ -27,14 +27,14 @@ const code = (run: string, more = "") =>
   `export default { name: "Worked", version: "0.0.1", props: { http: "$.interface.http", db: "$.service.db" }, ${more}
     async run(event) { ${run} } };`;
 
-/** Emits which run it is of those that are remembered, and where \`url\` is given, asks there first. */
+/** Counts its runs in the db and emits the count; requests `event.url` first, if given. */
 const COUNTING = code(`
   if (event.url) await fetch(event.url + "/" + event.n);
   const count = (this.db.get("count") ?? 0) + 1;
   this.db.set("count", count);
   this.$emit({ n: event.n, count });`);
 
-describe("the line of a source", function () {
+describe("the run queue of a source", function () {
   this.timeout(60_000);
   let system: System;
   let emissions: RunningWorker;
@@ -59,7 +59,7 @@ describe("the line of a source", function () {
     return { id, api };
   }
 
-  /** Puts runs into the line, all at once; their ids. */
+  /** Adds runs to the run queue, all at once; returns their ids. */
   async function enqueue(sourceId: string, events: Record<string, unknown>[]): Promise<string[]> {
     const items = events.map(event => ({
       kind: "http" as const,
@@ -83,7 +83,7 @@ describe("the line of a source", function () {
       { timeoutMs: 30_000, what: "the records of all runs" },
     );
 
-  /** All events of a stream, oldest first. */
+  /** Returns all events of a stream, oldest first. */
   async function eventsOf(
     { id, api }: Awaited<ReturnType<typeof newSource>>,
     count: number,
@@ -101,7 +101,7 @@ describe("the line of a source", function () {
   }
   const raw = (events: Summary[]) => events.map(({ event }) => event.raw_event);
 
-  describe("while its worker lives", () => {
+  describe("with a running worker", () => {
     let runs: RunningWorker;
     before(async () => {
       runs = startRuns(system.worker);
@@ -109,7 +109,7 @@ describe("the line of a source", function () {
     });
     after(() => runs.close(3000));
 
-    it("is run in order; several runs are recorded together, and what they remember is written once", async () => {
+    it("is executed in order; several runs are recorded together, with one write of their memory", async () => {
       const source = await newSource(COUNTING);
       const runIds = await enqueue(source.id, numbered(60));
       const records = await recordsOf(source.id, runIds);
@@ -127,7 +127,7 @@ describe("the line of a source", function () {
       expect(await system.web.runQueue.findStalled(Date.now() + 1)).not.to.include(source.id);
     });
 
-    it("keeps what a run remembered that came before one that failed, and goes on after it", async () => {
+    it("keeps the memory of a run that failed, and continues with the next", async () => {
       const source = await newSource(
         code(`this.db.set("seen", [...(this.db.get("seen") ?? []), event.n]);
           if (event.n === 1) throw new Error("on purpose");
@@ -138,12 +138,12 @@ describe("the line of a source", function () {
       expect(raw(await eventsOf(source, 2))).to.deep.equal([[0], [0, 1, 2]]);
     });
 
-    it("gives what a quick run emitted without waiting for a slow one after it", async () => {
+    it("publishes the events of a quick run without waiting for a slow run after it", async () => {
       const source = await newSource(COUNTING);
       await recordsOf(source.id, await enqueue(source.id, numbered(1)));
       receiver.script("hang");
       const runIds = await enqueue(source.id, [{ n: 1 }, { n: 2, url: receiver.url }]);
-      await until(() => receiver.hanging() === 1, { what: "the slow run under way" });
+      await until(() => receiver.hanging() === 1, { what: "the start of the slow run" });
       expect(raw(await eventsOf(source, 2))).to.deep.equal(numbered(2).map(({ n }) => ({ n, count: n + 1 })));
       expect(receiver.hanging()).to.equal(1);
       receiver.release();
@@ -153,7 +153,7 @@ describe("the line of a source", function () {
       expect(raw(await eventsOf(source, 3)).at(-1)).to.deep.equal({ n: 2, count: 3 });
     });
 
-    it("records a run that ends its own sandbox as failed, once, and goes on with the next", async () => {
+    it("records a run that ends its own sandbox as failed, once, and continues with the next", async () => {
       const source = await newSource(
         code(`await fetch(event.url + "/" + event.n);
           if (event.n === 1) process.exit(3);
@@ -166,13 +166,13 @@ describe("the line of a source", function () {
       expect(outcomes).to.deep.equal(["ok", "Error", "ok", "Out of Memory", "ok"]);
       expect(records[1]?.error?.message).to.match(/ended its own process/);
       expect(raw(await eventsOf(source, 3))).to.deep.equal([0, 2, 4]);
-      const asked = receiver.requests.map(({ path }) => path);
-      expect(asked).to.deep.equal([0, 1, 2, 3, 4].map(n => `/hook/${n}`));
+      const requested = receiver.requests.map(({ path }) => path);
+      expect(requested).to.deep.equal([0, 1, 2, 3, 4].map(n => `/hook/${n}`));
       const errors = await eventsOf(source, 2, "$errors");
       expect(errors.map(({ event }) => event.original_event.n)).to.deep.equal([1, 3]);
     });
 
-    it("executes exactly the runs that the quota allows, and records the others as refused", async () => {
+    it("executes exactly as many runs as the quota allows, and records the rest as rejected", async () => {
       const source = await newSource(COUNTING, "free");
       const records = await recordsOf(source.id, await enqueue(source.id, numbered(12)));
       const expected = [...Array(5).fill("ok"), ...Array(7).fill("Quota Exceeded")];
@@ -188,7 +188,7 @@ describe("the line of a source", function () {
       expect((await usageToday(system.web, source.api.userId)).invocations).to.equal(5);
     });
 
-    it("takes a timer's run for one that waits until it begins, although it has left the line", async () => {
+    it("counts a timer's run as waiting until it starts, even after it has been claimed", async () => {
       const source = await newSource(
         `export default { name: "Both", version: "0.0.1",
           props: { http: "$.interface.http", timer: { type: "$.interface.timer", default: { cron: "0 0 1 1 *" } } },
@@ -196,15 +196,15 @@ describe("the line of a source", function () {
       );
       receiver.script("hang");
       const runIds = await enqueue(source.id, numbered(1, { url: receiver.url }));
-      await until(() => receiver.hanging() === 1, { what: "the first run under way" });
+      await until(() => receiver.hanging() === 1, { what: "the start of the first run" });
       const now = Date.now();
       runIds.push(...(await enqueue(source.id, numbered(1, { url: receiver.url }))));
       expect(await tick(system.web, source.id, now)).to.equal("enqueued");
       receiver.release();
       await until(() => receiver.requests.length === 2 && receiver.hanging() === 1, {
-        what: "the second run under way, the timer's in hand after it",
+        what: "the start of the second run, with the timer's run claimed after it",
       });
-      expect(await system.web.redis.llen(system.web.keys.runQueue(source.id)), "in line").to.equal(0);
+      expect(await system.web.redis.llen(system.web.keys.runQueue(source.id)), "waiting runs").to.equal(0);
       expect(await tick(system.web, source.id, now + 60_000)).to.equal("overlap");
       receiver.script(200);
       receiver.release();
@@ -215,7 +215,7 @@ describe("the line of a source", function () {
       expect(await tick(system.web, source.id, now + 120_000)).to.equal("enqueued");
     });
 
-    it("lets a change in before the runs that wait, however many there are", async () => {
+    it("applies a change before all waiting runs", async () => {
       const hooks = "hooks: { activate() {} },";
       const source = await newSource(
         code(`await fetch(event.url + "/old"); this.$emit({ by: "old", n: event.n });`, hooks),
@@ -225,10 +225,10 @@ describe("the line of a source", function () {
       });
       receiver.script("hang");
       await enqueue(source.id, numbered(100, { url: receiver.url }));
-      await until(() => receiver.hanging() === 1, { what: "the first run under way" });
+      await until(() => receiver.hanging() === 1, { what: "the start of the first run" });
       const change = source.api.expect(200, "PUT", `/sources/${source.id}`, { body: { component_id: id } });
       await until(() => system.web.redis.llen(system.web.keys.changeQueue(source.id)), {
-        what: "the change in its line",
+        what: "the change in its queue",
       });
       receiver.release();
       await change;
@@ -238,7 +238,7 @@ describe("the line of a source", function () {
     });
   });
 
-  describe("when its worker is killed", () => {
+  describe("after its worker is killed", () => {
     const processes: WorkerProcess[] = [];
     const start = async (): Promise<WorkerProcess> => {
       const worker = spawnWorker("runs", { ...environmentOf(system.worker.config), ...ENV });
@@ -254,10 +254,10 @@ describe("the line of a source", function () {
     };
     afterEach(kill);
 
-    it("in the middle of a batch, gives every event exactly once, in order", async () => {
+    it("in the middle of a batch, publishes every event exactly once, in order", async () => {
       const source = await newSource(COUNTING);
       let victim: WorkerProcess | undefined;
-      // Not before runs have ended that nothing is written of yet: these are run again.
+      // Kills the worker only once it has executed runs that are not recorded yet: those are executed again.
       const killLate = async ({ path }: Received) => {
         const recorded = await RunRecords(system.web.mongo).countDocuments({ source_id: source.id });
         if (!victim || Number(path.split("/").at(-1)) <= recorded) return 200;
@@ -276,20 +276,20 @@ describe("the line of a source", function () {
       const events = await eventsOf(source, 40);
       expect(raw(events)).to.deep.equal(numbered(40).map(({ n }) => ({ n, count: n + 1 })));
       expect(events.map(({ metadata }) => metadata.emit_id)).to.deep.equal(runIds.map(id => `${id}-0`));
-      expect(receiver.requests.length, "runs begun, some of them twice").to.be.above(40);
+      expect(receiver.requests.length, "started runs, some of them twice").to.be.above(40);
     });
 
-    it("again and again under the same run, gives that run up and goes on with the next", async () => {
+    it("repeatedly during the same run, fails that run and continues with the next", async () => {
       const source = await newSource(COUNTING);
       receiver.script("hang");
       const [first, deadly, next] = [{ n: 0 }, { n: 1, url: receiver.url }, { n: 2 }];
       const runIds = await enqueue(source.id, [first, deadly, next]);
-      for (let deaths = 0; deaths < 4; deaths++) {
+      for (let crashes = 0; crashes < 4; crashes++) {
         const worker = await start();
-        await until(() => receiver.hanging() === 1, { timeoutMs: 20_000, what: "the run under way" });
+        await until(() => receiver.hanging() === 1, { timeoutMs: 20_000, what: "the start of the run" });
         worker.kill("SIGKILL");
         await worker.ended;
-        await until(() => receiver.hanging() === 0, { what: "its sandbox to be gone" });
+        await until(() => receiver.hanging() === 0, { what: "the end of its sandbox" });
       }
       await start();
       const records = await recordsOf(source.id, runIds);
@@ -306,7 +306,7 @@ describe("the line of a source", function () {
       expect(raw(await eventsOf(source, 2))).to.deep.equal(expected);
     });
 
-    it("again and again under the hook of a deletion, deletes the source without the hook", async () => {
+    it("repeatedly during the hook of a deletion, deletes the source without the hook", async () => {
       await start();
       const source = await newSource(
         code("", `hooks: { async deactivate() { await fetch("${receiver.url}/left"); } },`),
@@ -314,15 +314,16 @@ describe("the line of a source", function () {
       await kill();
       expect((await source.api.request("DELETE", `/sources/${source.id}`)).status).to.equal(204);
       const { runQueue } = system.web;
-      for (let deaths = 0; deaths < 5; deaths++) {
+      for (let crashes = 0; crashes < 5; crashes++) {
         await until(
-          async () => (await runQueue.claim(source.id, leaseToken(`dead-${deaths}`), 1, 1)).state === "runs",
+          async () =>
+            (await runQueue.claim(source.id, leaseToken(`crashed-${crashes}`), 1, 1)).state === "runs",
         );
       }
       await start();
       await until(async () => (await Sources(system.web.mongo).exists({ _id: source.id })) === null, {
         timeoutMs: 20_000,
-        what: "the source to be gone",
+        what: "the deletion of the source",
       });
       expect(receiver.requests).to.deep.equal([]);
     });

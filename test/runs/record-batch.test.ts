@@ -6,7 +6,7 @@ import { BatchRecorder, type EndedRun } from "../../src/runs/record-batch.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
-describe("recording a batch of runs", () => {
+describe("BatchRecorder", () => {
   let platform: TestPlatform;
   before(async () => {
     platform = await openTestPlatform();
@@ -27,12 +27,12 @@ describe("recording a batch of runs", () => {
     },
     item: { kind: "http", run_id: runId, at_ms: 0, event: null },
     error: undefined,
-    isAnswered: false,
+    hasResponded: false,
   });
   const db = (n: number) => ({ db: { n }, dedupe: {}, version: 0 });
   const recorded = (id: string) => RunRecords(platform.mongo).countDocuments({ source_id: id });
 
-  it("writes what was remembered last, also when more ends while it writes", async () => {
+  it("stores the latest memory, even if more runs end during a write", async () => {
     const source = await storeSource(platform);
     const record = new BatchRecorder(platform, source, await readMemory(platform, source._id));
     for (let n = 1; n <= 5; n++) record.add(ended(source._id), db(n));
@@ -44,7 +44,7 @@ describe("recording a batch of runs", () => {
     expect(await readMemory(platform, source._id)).to.deep.equal({ ...db(9), version: 2 });
   });
 
-  it("records nothing more once it could not, and says so again at the end", async () => {
+  it("records nothing after a failed write, and throws the same error again at the end", async () => {
     const source = await storeSource(platform);
     const memory = await readMemory(platform, source._id);
     const [other, mine] = [1, 2].map(() => new BatchRecorder(platform, source, memory));

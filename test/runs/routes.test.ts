@@ -3,14 +3,14 @@ import type { RunView } from "../../src/runs/schema.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 
-const CODE = `export default { name: "Told", version: "0.0.1", dedupe: "unique", props: { http: "$.interface.http" },
+const CODE = `export default { name: "Listed", version: "0.0.1", dedupe: "unique", props: { http: "$.interface.http" },
   hooks: { activate() { this.$emit("active", { id: "a" }); } },
   run({ path, body }) {
     if (path === "/bad") throw Object.assign(new TypeError("no such city: " + "x".repeat(2000)), {});
     for (const id of body.ids) this.$emit({ id }, { id });
   } };`;
 
-describe("runs of a source", () => {
+describe("the runs of a source", () => {
   let system: System;
   before(async () => {
     system = await startSystem({ FREE_DAILY_INVOCATIONS: "3" });
@@ -22,12 +22,12 @@ describe("runs of a source", () => {
     const { id, configured_props } = await api.createSource({ component_code: CODE });
     const runIds: string[] = [];
     for (const { path = "/", ids = [] } of requests) {
-      const answer = await fetch(`${configured_props.http?.endpoint_url}${path}`, {
+      const response = await fetch(`${configured_props.http?.endpoint_url}${path}`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ ids }),
       });
-      runIds.push(((await answer.json()) as { run_id: string }).run_id);
+      runIds.push(((await response.json()) as { run_id: string }).run_id);
     }
     const rows = (query: Record<string, string> = {}): Promise<RunView[]> =>
       api.expect(200, "GET", `/sources/${id}/runs`, { query });
@@ -38,7 +38,7 @@ describe("runs of a source", () => {
     return { id, api, runIds, rows, all };
   }
 
-  it("tell what each was caused by, emitted, dropped and cost", async () => {
+  it("show the trigger, events, drops and cost of each", async () => {
     const before = Date.now();
     const { id, runIds, all } = await sourceWithRuns({ ids: ["a", "b"] }, { ids: ["b", "c"] });
     const [second, first, created] = all;
@@ -60,7 +60,7 @@ describe("runs of a source", () => {
     }
   });
 
-  it("tell why one failed, which alone `outcome=error` lists", async () => {
+  it("show why a run failed; `outcome=error` lists only failed runs", async () => {
     const { runIds, rows } = await sourceWithRuns({ ids: ["b"] }, { path: "/bad" }, { ids: ["c"] });
     const [failed, ...others] = await rows({ outcome: "error" });
     expect(others).to.deep.equal([]);
@@ -71,19 +71,19 @@ describe("runs of a source", () => {
       .and.have.length(1024);
   });
 
-  it("show one that was not executed, and why", async () => {
+  it("include a run that was not executed, with the reason", async () => {
     const { runIds, rows } = await sourceWithRuns({}, {}, {}, {});
-    const [refused] = await rows({ outcome: "error" });
-    expect(refused).to.deep.include({
+    const [rejected] = await rows({ outcome: "error" });
+    expect(rejected).to.deep.include({
       ...{ id: runIds[3], outcome: "Quota Exceeded", dropped: { "over-quota": 1 }, emitted: 0 },
       ...{ started_at_ms: null, cpu_ms: null, memory_bytes: null, duration_ms: 0 },
     });
   });
 
-  it("are refused with an outcome that is none, by name", async () => {
+  it("reject an unknown outcome, naming the parameter", async () => {
     const { id, api } = await sourceWithRuns();
-    const answer = await api.request("GET", `/sources/${id}/runs`, { query: { outcome: "bad" } });
-    expect(answer.status).to.equal(400);
-    expect(answer.body.errors[0].path).to.equal("outcome");
+    const response = await api.request("GET", `/sources/${id}/runs`, { query: { outcome: "bad" } });
+    expect(response.status).to.equal(400);
+    expect(response.body.errors[0].path).to.equal("outcome");
   });
 });

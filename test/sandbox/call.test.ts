@@ -3,7 +3,7 @@ import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { HttpResponse } from "../../src/sandbox/protocol.ts";
 import { bundleOf, openTestSandboxes, RUN, running } from "./sandbox-fixture.ts";
 
-describe("sandbox call", () => {
+describe("a call in a sandbox", () => {
   let sandboxes: Sandboxes;
   let key = 0;
 
@@ -16,7 +16,7 @@ describe("sandbox call", () => {
   const call = (bundle: ReturnType<typeof running>, request = {}, options = {}) =>
     sandboxes.call(`k${++key}`, bundle, { ...RUN, ...request }, options);
 
-  it("gives run its event, and returns what it emitted, in order, as it was when it was emitted", async () => {
+  it("passes the event to run, and returns the emitted events in order, as they were when they were emitted", async () => {
     const result = await call(
       running(`
         const item = { n: 1 };
@@ -37,12 +37,12 @@ describe("sandbox call", () => {
     expect(result).to.not.have.property("db");
   });
 
-  it("emits the event itself when there is no run", async () => {
+  it("emits the event itself if the component has no run", async () => {
     const result = await call(bundleOf(`export default { name: "T", version: "1" };`), { event: { a: 1 } });
     expect(result.emits).to.deep.equal([{ event: { a: 1 }, metadata: {} }]);
   });
 
-  it("calls hooks, and a hook that is absent does nothing", async () => {
+  it("calls hooks, and does nothing for a hook that the component does not have", async () => {
     const bundle = bundleOf(`
       const common = { hooks: { async deploy() { this.$emit(this.greet()); } } };
       export default { name: "T", version: "1",
@@ -55,7 +55,7 @@ describe("sandbox call", () => {
     expect(await call(bundle, { call: "deactivate" })).to.deep.include({ emits: [], logs: [] });
   });
 
-  it("binds methods and props to one flat this, new for each call", async () => {
+  it("binds methods and props to one flat this, which is new for each call", async () => {
     const bundle = running(
       `const { both } = this;
        this.$emit([both(), this.count, typeof this.run, this.optional]);
@@ -63,13 +63,13 @@ describe("sandbox call", () => {
       `props: { a: "string", count: { type: "integer" }, optional: "string" },
        methods: { first() { return this.a; }, both() { return this.first() + this.first(); } },`,
     );
-    for (let round = 0; round < 2; round++) {
+    for (let i = 0; i < 2; i++) {
       const result = await sandboxes.call("k-flat", bundle, { ...RUN, props: { a: "x", count: 3 } });
       expect(result.emits[0]?.event).to.deep.equal(["xx", 3, "undefined", null]);
     }
   });
 
-  it("gives app props their methods, $auth and the db", async () => {
+  it("provides app props with their methods, $auth and the db", async () => {
     const bundle = bundleOf(`
       const app = { type: "app", app: "github", propDefinitions: {},
         methods: {
@@ -87,16 +87,16 @@ describe("sandbox call", () => {
   describe("$emit", () => {
     const emits = async (args: string) => (await call(running(`this.$emit(${args})`))).error;
 
-    it("refuses channels that start with $", async () => {
+    it("rejects channels that start with $", async () => {
       expect(await emits(`1, { name: "$errors" }`)).to.have.property("code", "TypeError");
     });
-    it("refuses ids that are neither string nor number, and events that have no JSON form", async () => {
+    it("rejects ids that are neither strings nor numbers, and events that have no JSON form", async () => {
       for (const args of ["1, { id: {} }", "1, { id: true }", "() => 1", "10n", "1, 'meta'"]) {
         expect(await emits(args), args).to.have.property("code", "TypeError");
       }
       expect((await emits("this.c = { c: this }"))?.message).to.contain("circular");
     });
-    it("takes what only describes as it comes", async () => {
+    it("accepts any value in metadata that only describes the event", async () => {
       const meta = `{ id: 12n, name: null, summary: 5, ts: "2024-01-01T00:00:00Z" }`;
       const result = await call(running(`this.$emit(1, ${meta}); this.$emit(2, { ts: NaN, id: undefined })`));
       expect(result.emits.map(emit => emit.metadata)).to.deep.equal([
@@ -104,16 +104,16 @@ describe("sandbox call", () => {
         {},
       ]);
     });
-    it("refuses an event over the limit, or nested too deep, and keeps those before it", async () => {
+    it("rejects an event that is too large or too deeply nested, and keeps the events before it", async () => {
       const big = await call(running(`this.$emit(1); this.$emit("x".repeat(512 * 1024))`));
       expect(big.error).to.include({ code: "RangeError" });
       expect(big.emits.length).to.equal(1);
       const deep = running(`let d = []; for (let i = 0; i < 200; i++) d = [d, 1]; this.$emit(d)`);
       expect((await call(deep)).error?.message).to.contain("nested");
     });
-    it("refuses the event after the last one allowed", async () => {
+    it("rejects the first event above the limit", async () => {
       const result = await call(running(`for (let i = 0; i < 20000; i++) this.$emit(i)`));
-      expect(result.error).to.include({ code: "RangeError", message: "A run may emit 10000 events" });
+      expect(result.error).to.include({ code: "RangeError", message: "A run can emit at most 10000 events" });
       expect(result.emits.length).to.equal(10_000);
     });
   });
@@ -122,7 +122,7 @@ describe("sandbox call", () => {
     const props = `props: { db: "$.service.db" },`;
     const state = { n: 1, deep: { a: [1] }, gone: true };
 
-    it("reads and writes synchronously, by value, and comes back when it changed", async () => {
+    it("is read and written synchronously and by value, and is returned if it changed", async () => {
       const result = await call(
         running(
           `const deep = this.db.get("deep"); deep.a.push(2);
@@ -136,7 +136,7 @@ describe("sandbox call", () => {
       expect(result.emits[0]?.event).to.deep.equal([{ a: [1] }, true]);
       expect(result.db).to.deep.equal({ n: 2, deep: { a: [1] } });
     });
-    it("comes back when the run throws, with the events until then", async () => {
+    it("is returned if the run throws, with the events emitted until then", async () => {
       const result = await call(
         running(`this.$emit(1); this.db.set("n", 5); throw new Error("later")`, props),
         {
@@ -147,15 +147,15 @@ describe("sandbox call", () => {
       expect(result.db).to.deep.equal({ n: 5 });
       expect(result.emits.length).to.equal(1);
     });
-    it("fails the run when it grows over the limit, though the code catches it, and keeps the rest", async () => {
+    it("fails the run if it exceeds the limit, even if the code catches the error, and keeps its other changes", async () => {
       const body = `this.db.set("a", 1); try { this.db.set("big", "x".repeat(62000)) } catch {} this.$emit("on")`;
       const result = await call(running(body, props));
       expect(result.error?.message).to.match(
-        /^The db may hold 61440 bytes; with "big" it would have 610\d\d$|61440/,
+        /^The db can hold at most 61440 bytes; with "big" it would hold 620\d\d$/,
       );
       expect(result.db).to.deep.equal({ a: 1 });
     });
-    it("fills to the limit and not one byte further", async () => {
+    it("can be filled up to the limit, and not by one byte more", async () => {
       const body = (size: number) => running(`this.db.set("k", "x".repeat(${size}))`, props);
       const frame = '{"k":""}'.length;
       expect((await call(body(61_440 - frame))).error).to.equal(undefined);
@@ -176,7 +176,7 @@ describe("sandbox call", () => {
       return { result, responses, body: Buffer.from(responses[0]?.bodyBase64 ?? "", "base64") };
     }
 
-    it("answers once, before the run ends", async () => {
+    it("responds once, before the run ends", async () => {
       const { responses, body, result } = await respond(`
         await this.http.respond({ status: "201", headers: { "X-A": 1, "x-none": undefined }, body: "first ü" });
         this.http.respond({ status: 500 });
@@ -193,7 +193,7 @@ describe("sandbox call", () => {
       const bytes = await respond(`this.http.respond({ body: Buffer.from([0, 255, 10]) })`);
       expect([...bytes.body]).to.deep.equal([0, 255, 10]);
     });
-    it("refuses what can't be sent", async () => {
+    it("rejects a response that can't be sent", async () => {
       for (const given of [
         `{ status: 99 }`,
         `{ status: "x" }`,
@@ -209,7 +209,7 @@ describe("sandbox call", () => {
   });
 
   describe("errors", () => {
-    it("are told by their name, with message and the component's own lines", async () => {
+    it("have their name as the code, their message, and a stack with the component's own lines", async () => {
       const code = `class ConfigurationError extends Error { constructor(m) { super(m); this.name = "ConfigurationError"; } }
 export default { name: "T", version: "1",
   run() { throw new ConfigurationError("no token"); } };`;
@@ -218,21 +218,21 @@ export default { name: "T", version: "1",
       expect(error?.stack).to.contain("component.mjs:3:17");
       expect(error?.stack).to.not.match(/prelude|tmp/);
     });
-    it("are mapped by the bundle's source map", async () => {
+    it("are mapped through the bundle's source map", async () => {
       // Generated line 1 comes from line 41 of the author's file: VLQ 0,0,40,0.
       const sourceMap = JSON.stringify({ version: 3, sources: ["own.mjs"], names: [], mappings: "AAwCA" });
       const code = `export default { name: "T", version: "1", run() { throw new Error("x") } };`;
       const { error } = await call({ code, hash: "m", sourceMap });
       expect(error?.stack).to.contain("own.mjs:41:");
     });
-    it("may be any value, with their causes", async () => {
+    it("can be thrown values of any type, and include their causes", async () => {
       expect((await call(running(`throw "text"`))).error).to.include({ code: "Error", message: "text" });
       expect((await call(running(`throw { a: 1 }`))).error?.message).to.equal('{"a":1}');
       expect((await call(running(`throw null`))).error?.message).to.equal("null");
       const caused = await call(running(`throw new Error("outer", { cause: new Error("inner") })`));
       expect(caused.error?.stack).to.contain("Caused by: Error: inner");
     });
-    it("count when nobody awaited the promise that failed, or a timer threw", async () => {
+    it("fail the call if a promise that is not awaited rejects, or a timer throws", async () => {
       const rejected = running(
         `Promise.reject(new Error("nobody")); await new Promise(r => setTimeout(r, 50))`,
       );
@@ -245,7 +245,7 @@ export default { name: "T", version: "1",
       );
       expect((await call(thrown)).error?.message).to.equal("timer");
     });
-    it("of a module that can't be loaded are the call's", async () => {
+    it("of a module that can't be loaded fail the call", async () => {
       expect((await call(bundleOf("throw new TypeError('at load')"))).error).to.include({
         code: "TypeError",
         message: "at load",
@@ -257,7 +257,7 @@ export default { name: "T", version: "1",
   });
 
   describe("logs", () => {
-    it("take console, formatted, with level and time, and the process's streams", async () => {
+    it("contain the formatted output of console, with level and time, and of the process's streams", async () => {
       const { logs } = await call(
         running(`
           console.log("a %s %d", "b", 1, { c: [2] });
@@ -274,7 +274,7 @@ export default { name: "T", version: "1",
       ]);
       expect(logs[0]?.ts).to.be.closeTo(Date.now(), 60_000);
     });
-    it("are cut at the limit, and say so", async () => {
+    it("are truncated at the limit, and say so", async () => {
       const result = await call(
         running(`for (let i = 0; i < 5000; i++) console.log("x".repeat(1000)); this.$emit(1)`),
       );
@@ -283,10 +283,10 @@ export default { name: "T", version: "1",
       expect(bytes).to.be.within(60_000, 66_000);
       expect(result.logs.at(-1)).to.include({
         level: "warn",
-        message: "Logs are cut here: a run may write 64 KB",
+        message: "The logs are truncated here: a run can log at most 64 KB",
       });
     });
-    it("of empty lines end too", async () => {
+    it("are limited even if all lines are empty", async () => {
       const { logs } = await call(running(`for (let i = 0; i < 100000; i++) console.log("")`));
       expect(logs.length).to.be.lessThan(2100);
     });

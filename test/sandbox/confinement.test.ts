@@ -29,7 +29,7 @@ const IMPORTS = `
   const opened = socket => new Promise((done, failed) => socket.on("connect", done).on("error", failed));
 `;
 
-describe("sandbox confinement", () => {
+describe("the confinement of a sandbox", () => {
   let closed: Sandboxes;
   let open: Sandboxes;
   let plain: Server;
@@ -81,14 +81,14 @@ describe("sandbox confinement", () => {
     return sandboxes.call(`k${++key}`, bundleOf(code), { ...RUN, event: { port, tlsPort } });
   }
 
-  /** The value of an expression in a sandbox; throws what it threw. */
+  /** Evaluates an expression in a sandbox and returns its value, or throws what it threw. */
   async function resultOf(expression: string, sandboxes = closed): Promise<unknown> {
     const { error, emits } = await run(sandboxes, `this.$emit(await (${expression}))`);
     if (error) throw Object.assign(new Error(error.message), { stack: error.stack });
     return emits[0]?.event;
   }
 
-  async function refusalOf(expression: string, sandboxes = closed): Promise<string> {
+  async function errorOf(expression: string, sandboxes = closed): Promise<string> {
     const { error, emits } = await run(sandboxes, `await (${expression}); this.$emit("got through")`);
     expect(emits, expression).to.deep.equal([]);
     return `${error?.message} ${error?.stack}`;
@@ -99,12 +99,11 @@ describe("sandbox confinement", () => {
       fetch: "fetch(`http://127.0.0.1:${port}/`)",
       "fetch by name": "fetch(`http://localhost:${port}/`)",
       "node:http": "read(http, `http://127.0.0.1:${port}/`)",
-      "node:http with an agent of its own":
-        "read(http, { host: '127.0.0.1', port, agent: new http.Agent() })",
+      "node:http with its own agent": "read(http, { host: '127.0.0.1', port, agent: new http.Agent() })",
       "node:https": "read(https, `https://127.0.0.1:${tlsPort}/`)",
       "node:net": "opened(net.connect(port, '127.0.0.1'))",
       "a named import of node:net": "opened(connect({ port, host: '127.0.0.1' }))",
-      "a socket of its own": "opened(new net.Socket().connect(port, '::1'))",
+      "its own socket": "opened(new net.Socket().connect(port, '::1'))",
       "node:tls": "opened(tls.connect({ port: tlsPort, host: '127.0.0.1', rejectUnauthorized: false }))",
       WebSocket:
         "new Promise((d, f) => { const w = new WebSocket(`ws://127.0.0.1:${port}/`); w.onopen = d; w.onerror = e => f(e.error ?? new Error('error')); })",
@@ -113,20 +112,20 @@ describe("sandbox confinement", () => {
       "node:net as a server": "new Promise((d, f) => net.createServer().on('error', f).listen(0, d))",
       "another Unix socket": "opened(net.connect('/var/run/docker.sock'))",
       UDP: "new Promise((d, f) => dgram.createSocket('udp4').on('error', f).bind(0, d))",
-      "name look-up": "dns.lookup('localhost')",
-      "metadata address": "fetch('http://169.254.169.254/latest/meta-data/')",
+      "a name lookup": "dns.lookup('localhost')",
+      "the metadata address": "fetch('http://169.254.169.254/latest/meta-data/')",
       "deno's own fetch from another realm":
         "import('data:text/javascript,export default await Deno.createHttpClient({}) && 1').then(() => Deno.connect({ port }))",
     };
     for (const [way, expression] of Object.entries(WAYS)) {
-      it(`is shut for ${way}`, async () => {
-        expect(await refusalOf(expression)).to.match(
+      it(`is blocked for ${way}`, async () => {
+        expect(await errorOf(expression)).to.match(
           /not a public address|NotCapable|EACCES|can't be used|Requires|EPERM|error/i,
         );
       });
     }
 
-    it("is open for allowed addresses, in every way that goes through the gateway", async () => {
+    it("reaches allowed addresses in every way that uses the gateway", async () => {
       const body = "fetch(`http://localhost:${port}/f`, { method: 'POST', body: 'abc' }).then(r => r.text())";
       expect(await resultOf(body, open)).to.equal("POST /f 3");
       expect(await resultOf("read(http, `http://127.0.0.1:${port}/h`)", open)).to.equal("GET /h 0");
@@ -166,22 +165,22 @@ describe("sandbox confinement", () => {
     });
 
     it("verifies certificates", async () => {
-      expect(await refusalOf("fetch(`https://localhost:${tlsPort}/`)", open)).to.contain("self-signed");
-      expect(await refusalOf("read(https, `https://localhost:${tlsPort}/`)", open)).to.contain("self-signed");
+      expect(await errorOf("fetch(`https://localhost:${tlsPort}/`)", open)).to.contain("self-signed");
+      expect(await errorOf("read(https, `https://localhost:${tlsPort}/`)", open)).to.contain("self-signed");
     });
 
-    it("reports failures with the codes that Node's libraries know", async () => {
+    it("reports failures with the error codes of Node", async () => {
       const code = (options: string) => `read(http, ${options}).catch(error => error.code)`;
       expect(await resultOf(code("{ host: '127.0.0.1', port: 1 }"), open)).to.equal("ECONNREFUSED");
       expect(await resultOf(code("{ host: '10.0.0.1', port: 80 }"), open)).to.equal("EACCES");
     });
 
-    it("keeps the platform's stores shut though their network is allowed", async () => {
+    it("blocks the platform's stores even if their network is allowed", async () => {
       const sandboxes = await openTestSandboxes({
         egress: { allow: ["127.0.0.0/8"], blockedHosts: [{ host: "localhost", port }] },
       });
       try {
-        expect(await refusalOf("fetch(`http://127.0.0.1:${port}/`)", sandboxes)).to.contain("not a public");
+        expect(await errorOf("fetch(`http://127.0.0.1:${port}/`)", sandboxes)).to.contain("not a public");
       } finally {
         await sandboxes.close();
       }
@@ -189,7 +188,7 @@ describe("sandbox confinement", () => {
   });
 
   describe("files", () => {
-    it("are readable and writable in the private folder, which /tmp means too, and gone afterwards", async () => {
+    it("can be read and written in the private folder, which is also /tmp, and are removed afterwards", async () => {
       const value = await resultOf(`(() => {
         writeFileSync("/tmp/a.txt", "one");
         fs.writeFileSync(tmpdir() + "/b.txt", "two");
@@ -216,17 +215,17 @@ describe("sandbox confinement", () => {
       "importing a file": `import("file:///etc/passwd")`,
     };
     for (const [what, expression] of Object.entries(OUTSIDE)) {
-      it(`are refused outside of it: ${what}`, async () => {
-        // A checkout below /tmp is not even there: /tmp is the private folder.
+      it(`can't be accessed outside of it: ${what}`, async () => {
+        // A checkout below /tmp does not exist for the component, because /tmp is the private folder.
         const isBelowTmp = what === "this project" && import.meta.url.startsWith("file:///tmp/");
-        const refused = isBelowTmp ? /ENOENT/ : /NotCapable|Requires|EACCES|EPERM|denied/;
-        expect(await refusalOf(expression)).to.match(refused);
+        const denied = isBelowTmp ? /ENOENT/ : /NotCapable|Requires|EACCES|EPERM|denied/;
+        expect(await errorOf(expression)).to.match(denied);
       });
     }
   });
 
   describe("process", () => {
-    it("has an empty environment that can be written to", async () => {
+    it("has an empty environment that can be changed", async () => {
       expect(
         await resultOf("[process.env, Object.keys(process.env), process.env.PATH === undefined]"),
       ).to.deep.equal([{}, [], true]);
@@ -238,7 +237,7 @@ describe("sandbox confinement", () => {
       ]);
     });
 
-    it("tells nothing of the machine, and does not throw either", async () => {
+    it("shows nothing of the machine, and does not throw", async () => {
       expect(await resultOf("[hostname(), os.hostname(), os.cpus(), os.networkInterfaces()]")).to.deep.equal([
         "sandbox",
         "sandbox",
@@ -257,15 +256,15 @@ describe("sandbox confinement", () => {
       "import('https://deno.land/std/version.ts')",
       "import('npm:left-pad')",
     ]) {
-      it(`refuses ${expression}`, async () => {
-        expect(await refusalOf(expression)).to.match(
+      it(`denies ${expression}`, async () => {
+        expect(await errorOf(expression)).to.match(
           /NotCapable|Requires|not defined|npm|remote|EACCES|EPERM|ENOENT/i,
         );
       });
     }
   });
 
-  it("runs no program, whether or not the attempt throws", async () => {
+  it("starts no program, whether or not the attempt throws", async () => {
     const attempts = `
       for (const attempt of [
         () => execSync("/usr/bin/touch made"),
@@ -291,14 +290,14 @@ describe("sandbox confinement", () => {
       "a replaced JSON.stringify": `JSON.stringify = () => '"forged"'`,
       "a replaced TextEncoder": `TextEncoder.prototype.encode = () => new Uint8Array(3)`,
     })) {
-      it(`is not reached by ${way}`, async () => {
+      it(`is not affected by ${way}`, async () => {
         const result = await run(closed, `${body}; this.$emit("real")`);
         expect(result.error).to.equal(undefined);
         expect(result.emits).to.deep.equal([{ event: "real", metadata: {} }]);
       });
     }
 
-    it("has no stdin to read from and no streams of Deno's", async () => {
+    it("exposes none of Deno's standard streams", async () => {
       const value = await resultOf("[typeof Deno.stdin, typeof Deno.stdout, typeof Deno.stderr]");
       expect(value).to.deep.equal(["undefined", "undefined", "undefined"]);
     });

@@ -4,7 +4,7 @@ import type { Sandboxes } from "../../src/sandbox/host.ts";
 import { until } from "../support/until.ts";
 import { bundleOf, openTestSandboxes } from "./sandbox-fixture.ts";
 
-describe("sandbox describe", () => {
+describe("describing a component in a sandbox", () => {
   let sandboxes: Sandboxes;
 
   before(async () => {
@@ -16,7 +16,7 @@ describe("sandbox describe", () => {
   const propsOf = async (props: string, before = "") =>
     (await describeCode(`${before} export default { name: "T", version: "1", props: ${props} };`)).props;
 
-  async function refusal(code: string): Promise<AppError> {
+  async function rejectionOf(code: string): Promise<AppError> {
     const error = await describeCode(code).then(
       () => undefined,
       (thrown: unknown) => thrown,
@@ -25,7 +25,7 @@ describe("sandbox describe", () => {
     return error as AppError;
   }
 
-  it("gives what the component says of itself", async () => {
+  it("returns the component's static parts", async () => {
     const described = await describeCode(`export default {
       key: "gh-new-star", name: "New Star", description: "Stars", version: "0.1.2", type: "source", dedupe: "unique",
       props: { db: "$.service.db", b: { type: "boolean", optional: true } },
@@ -46,7 +46,7 @@ describe("sandbox describe", () => {
     });
   });
 
-  it("resolves propDefinitions, with local keys first, and app props", async () => {
+  it("resolves propDefinitions, in which local keys win, and app props", async () => {
     const app = `const app = { type: "app", app: "github", propDefinitions: {
       repo: { type: "string", label: "Repo", description: "d", async options() { return []; } },
       again: { propDefinition: [{ propDefinitions: { x: { type: "integer", min: 1, max: 9 } } }, "x"], label: "A" } } };`;
@@ -59,7 +59,7 @@ describe("sandbox describe", () => {
     ]);
   });
 
-  it("gives timers by default, static and in the old way, options, secrets and custom responses", async () => {
+  it("returns timers (default, static, old style), options, secrets and custom responses", async () => {
     const props = `{
       t1: { type: "$.interface.timer", default: { intervalSeconds: 900 } },
       t2: { type: "$.interface.timer", static: { cron: "0 0 * * *" } },
@@ -79,7 +79,7 @@ describe("sandbox describe", () => {
     ]);
   });
 
-  it("takes CommonJS exports, wrapped or not", async () => {
+  it("accepts CommonJS exports, wrapped or not", async () => {
     const component = `{ name: "C", version: "2" }`;
     for (const code of [
       `const module = { exports: ${component} }; export default module.exports;`,
@@ -107,8 +107,8 @@ describe("sandbox describe", () => {
       "props.p.label",
       "1000",
     ],
-    ["no component", `export default () => {}`, "code", "default export"],
-    ["no default export that is one", `export default 7`, "code", "default export"],
+    ["a function instead of a component", `export default () => {}`, "code", "default export"],
+    ["a default export that is not a component", `export default 7`, "code", "default export"],
     [
       "an unknown propDefinition",
       `export default { name: "A", version: "1", props: { p: { propDefinition: [{}, "nope"] } } }`,
@@ -120,17 +120,17 @@ describe("sandbox describe", () => {
     ["a syntax error", `export default {`, "code", ""],
     ["an exit at load", `process.exit(3)`, "code", "ended"],
   ] as const) {
-    it(`refuses ${what}, naming the field`, async () => {
-      const error = await refusal(code);
+    it(`rejects ${what} and names the field`, async () => {
+      const error = await rejectionOf(code);
       expect(error.fields[0]).to.include({ in: "component", path });
       expect(error.message).to.contain(message);
     });
   }
 
-  it("never hangs on a module that does not end loading", async () => {
+  it("gives up on a module that never finishes loading", async () => {
     const [loop, wait] = await Promise.all([
-      refusal("for (;;);"),
-      refusal("await new Promise(() => {}); export default {}"),
+      rejectionOf("for (;;);"),
+      rejectionOf("await new Promise(() => {}); export default {}"),
     ]);
     expect(loop.message).to.contain("10 s");
     expect(wait.message).to.contain("10 s");
@@ -138,7 +138,7 @@ describe("sandbox describe", () => {
 
   it("leaves no process behind", async () => {
     await describeCode(`setInterval(() => {}, 10); export default { name: "A", version: "1" }`);
-    await refusal("throw 1");
+    await rejectionOf("throw 1");
     await until(() => sandboxes.stats().warm === 0);
   });
 });

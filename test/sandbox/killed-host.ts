@@ -1,4 +1,7 @@
-/** A host that keeps a component in an endless loop, for a test that kills it. Prints when the loop runs. */
+/**
+ * A host with a component in an endless loop, for a test that kills the host. Prints the child's pid when the loop
+ * runs.
+ */
 import { openTestSandboxes, RUN, running } from "./sandbox-fixture.ts";
 
 const sandboxes = await openTestSandboxes();

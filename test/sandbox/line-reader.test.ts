@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { Misbehaviour, readMessage } from "../../src/sandbox/check-message.ts";
+import { ProtocolViolation, readMessage } from "../../src/sandbox/check-message.ts";
 import { jsonDepth } from "../../src/sandbox/child/json-depth.ts";
 import { createLineReader } from "../../src/sandbox/line-reader.ts";
 
@@ -26,8 +26,8 @@ function cut(bytes: Buffer, at: number[]): Buffer[] {
 
 const text = fc.string({ unit: "grapheme", maxLength: 60 }).map(value => value.replaceAll("\n", " "));
 
-describe("line reader", () => {
-  it("gives the same lines however the bytes are cut, and none of the noise", () => {
+describe("a line reader", () => {
+  it("returns the same lines however the bytes are split, and no noise", () => {
     const line = fc.record({ isMessage: fc.boolean(), text });
     fc.assert(
       fc.property(
@@ -46,7 +46,7 @@ describe("line reader", () => {
     );
   });
 
-  it("holds no more than a line's limit, ended or not, and then reads nothing more", () => {
+  it("buffers at most one line of the longest permitted length, and reads nothing after a longer one", () => {
     const long = Buffer.alloc(2000, "a");
     for (const chunks of [[long], [long, Buffer.from("\n")], [Buffer.concat([long, Buffer.from("\n")])]]) {
       const { lines, violations } = readAll([...chunks, Buffer.from(`\n${PREFIX}{}\n`)]);
@@ -55,7 +55,7 @@ describe("line reader", () => {
     }
   });
 
-  it("ends with too much noise", () => {
+  it("stops after too much noise", () => {
     const { violations } = readAll(Array.from({ length: 30 }, () => Buffer.from(`${"n".repeat(900)}\n`)));
     expect(violations).to.deep.equal(["too much output"]);
   });
@@ -69,11 +69,11 @@ describe("line reader", () => {
   });
 });
 
-describe("messages of the child", () => {
-  it("are taken when they have the shape, and refused otherwise, whatever comes", () => {
+describe("a message of the child", () => {
+  it("is accepted if it has the right shape, and rejected otherwise", () => {
     fc.assert(
       fc.property(fc.json(), json => {
-        expect(() => readMessage(json, 1000)).to.throw(Misbehaviour);
+        expect(() => readMessage(json, 1000)).to.throw(ProtocolViolation);
       }),
     );
     fc.assert(
@@ -95,16 +95,16 @@ describe("messages of the child", () => {
     `{"kind":"toString"}`,
     `null`,
   ]) {
-    it(`refuse ${line}`, () => expect(() => readMessage(line, 1000)).to.throw(Misbehaviour));
+    it(`is rejected: ${line}`, () => expect(() => readMessage(line, 1000)).to.throw(ProtocolViolation));
   }
 
-  it("refuse nesting that would break whoever walks through it", () => {
+  it("is rejected if its nesting could overflow the stack of recursive code", () => {
     const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
     const line = `{"kind":"emit","call":1,"event":${deep},"metadata":{}}`;
-    expect(() => readMessage(line, 500_000)).to.throw(Misbehaviour, "deep");
+    expect(() => readMessage(line, 500_000)).to.throw(ProtocolViolation, "deep");
   });
 
-  it("have their depth counted as a parser would", () => {
+  it("has the nesting depth that a parser would count", () => {
     const depthOf = (value: unknown): number =>
       typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
     fc.assert(

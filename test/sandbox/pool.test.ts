@@ -1,25 +1,25 @@
 import { expect } from "chai";
-import { createPool, type Pool, type Slot } from "../../src/sandbox/pool.ts";
+import { Pool, type Slot } from "../../src/sandbox/pool.ts";
 import type { CallError } from "../../src/sandbox/protocol.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { until } from "../support/until.ts";
 import { bundleOf } from "./sandbox-fixture.ts";
 
-/** The pool's own rules, over processes that only count. */
+/** A pool whose processes are only counted, to test the rules of the pool itself. */
 function countingPool(maxProcesses: number) {
   let alive = 0;
   let started = 0;
-  const pool = createPool({
+  const pool = new Pool({
     maxProcesses,
     idleMs: 60_000,
     open: async () => {
       alive += 1;
       started += 1;
-      let leave = (_error: CallError) => {};
+      let end = (_error: CallError) => {};
       const gone = new Promise<CallError>(done => {
-        leave = done;
+        end = done;
       });
-      const kill = (reason: CallError) => leave(reason);
+      const kill = (reason: CallError) => end(reason);
       void gone.then(() => {
         alive -= 1;
       });
@@ -31,13 +31,13 @@ function countingPool(maxProcesses: number) {
 
 const bundle = bundleOf("");
 
-describe("places for sandboxes", () => {
+describe("a pool of sandboxes", () => {
   let pool: Pool;
   afterEach(() => pool.close());
 
   const acquire = (key: string, owner?: string) => pool.acquire(key, bundle, { owner });
 
-  it("are never all held by one owner, even when nobody else is there yet", async () => {
+  it("never gives all processes to one owner, even if there is no other owner yet", async () => {
     for (const [max, share] of [
       [1, 1],
       [2, 1],
@@ -60,7 +60,7 @@ describe("places for sandboxes", () => {
     }
   });
 
-  it("go to the owner who holds the fewest, whoever came first", async () => {
+  it("gives a free process to the owner that uses the fewest, not to the first in the queue", async () => {
     ({ pool } = countingPool(4));
     const order: string[] = [];
     const held = await Promise.all([
@@ -85,7 +85,7 @@ describe("places for sandboxes", () => {
     expect(order).to.have.members(["d1", "b2"]);
   });
 
-  it("are given in order among the calls of one owner", async () => {
+  it("serves the calls of one owner in order", async () => {
     ({ pool } = countingPool(2));
     const order: number[] = [];
     const first = await acquire("k0", "a");
@@ -100,7 +100,7 @@ describe("places for sandboxes", () => {
     expect(order).to.deep.equal([1, 2, 3]);
   });
 
-  it("are taken from whoever keeps the most processes warm, not from the neighbour who was idle longest", async () => {
+  it("ends an idle process of the owner with the most processes, not the one that was idle longest", async () => {
     ({ pool } = countingPool(4));
     const neighbour = await acquire("n1", "neighbour");
     pool.release(neighbour, true);
@@ -110,7 +110,7 @@ describe("places for sandboxes", () => {
     expect(again).to.equal(neighbour);
   });
 
-  it("stay with a source that works off its backlog for a while, though others wait", async () => {
+  it("leaves a process with a source that handles a backlog for a while, although others wait", async () => {
     ({ pool } = countingPool(2));
     await acquire("other", "b");
     let busy: Slot | undefined = await acquire("busy", "a");
@@ -121,17 +121,17 @@ describe("places for sandboxes", () => {
     let calls = 0;
     while (busy && !isServed) {
       pool.release(busy, true);
-      // In the end the place is not given back but to the one who waits.
+      // In the end, the waiting call gets a process instead.
       busy = (await Promise.race([acquire("busy", "a"), served])) ?? undefined;
       calls += 1;
-      // Someone else's turn of the event loop, as a call would give.
+      // A turn of the event loop, which a real call would take too.
       await new Promise(setImmediate);
     }
-    expect(isServed, "nobody waits for ever").to.equal(true);
+    expect(isServed, "the waiting call is served").to.equal(true);
     expect(calls, "calls in one tenure").to.be.above(50);
   });
 
-  it("are not freed twice for one who waits", async () => {
+  it("does not end two processes for one waiting call", async () => {
     const counted = countingPool(4);
     ({ pool } = counted);
     for (let n = 0; n < 4; n++) pool.release(await acquire(`k${n}`), true);
@@ -140,7 +140,7 @@ describe("places for sandboxes", () => {
     expect(counted.started()).to.equal(5);
   });
 
-  it("are left in line when the caller gives up", async () => {
+  it("removes a caller that gives up from the queue", async () => {
     ({ pool } = countingPool(1));
     const held = await acquire("a");
     const stop = new AbortController();

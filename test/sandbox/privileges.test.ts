@@ -3,23 +3,23 @@ import { expect } from "chai";
 import { claimUserIds } from "../../src/sandbox/user-ids.ts";
 import { openTestSandboxes, RUN, running } from "./sandbox-fixture.ts";
 
-const OWN_ID = "a user id of its own";
+const USER_ID = "separate user id";
 const isRoot = process.getuid?.() === 0;
 
-describe("sandbox privileges", () => {
+describe("the privileges of sandboxes", () => {
   before(function () {
     if (process.platform !== "linux") this.skip();
   });
 
-  it("give no id twice, neither in one worker nor in two, until it is given back", async () => {
+  it("never include a user id twice, in one worker or in two, until it is released", async () => {
     const [one, two] = await Promise.all([claimUserIds(300_000), claimUserIds(300_000)]);
     if (!one || !two) throw new Error("no ids");
     try {
       expect(Math.abs(one.first - two.first)).to.equal(1000);
-      const ids = [one.take(), one.take(), two.take()];
+      const ids = [one.acquire(), one.acquire(), two.acquire()];
       expect(new Set(ids).size).to.equal(3);
-      one.giveBack(ids[0] ?? 0);
-      expect(one.take()).to.equal(ids[0]);
+      one.release(ids[0] ?? 0);
+      expect(one.acquire()).to.equal(ids[0]);
     } finally {
       await Promise.all([one.close(), two.close()]);
     }
@@ -28,11 +28,11 @@ describe("sandbox privileges", () => {
     await again?.close();
   });
 
-  it("separate two sandboxes by user when the worker is root", async function () {
+  it("separate two sandboxes by user id if the worker is root", async function () {
     if (!isRoot) this.skip();
     const sandboxes = await openTestSandboxes();
     try {
-      if (!sandboxes.privileges.holds.includes(OWN_ID)) this.skip();
+      if (!sandboxes.privileges.active.includes(USER_ID)) this.skip();
       const folders = await Promise.all(
         ["a", "b"].map(async key => {
           const { emits } = await sandboxes.call(key, running("this.$emit(process.pid)"), RUN);
@@ -49,13 +49,13 @@ describe("sandbox privileges", () => {
     }
   });
 
-  it("are told as missing where the system refuses them, and components run all the same", async function () {
+  it("are reported as missing if the system does not support them, and components still run", async function () {
     if (!isRoot) this.skip();
-    // The largest id but one: there is no room for it in any namespace.
+    // As a user id, this is -1, which no process can have.
     const sandboxes = await openTestSandboxes({ firstUserId: 4_294_967_295 });
     try {
-      expect(sandboxes.privileges.lacks).to.include(OWN_ID);
-      expect(sandboxes.privileges.holds).to.not.include(OWN_ID);
+      expect(sandboxes.privileges.missing).to.include(USER_ID);
+      expect(sandboxes.privileges.active).to.not.include(USER_ID);
       const result = await sandboxes.call("a", running("this.$emit(1)"), RUN);
       expect(result.error).to.equal(undefined);
       expect(result.emits.length).to.equal(1);

@@ -23,7 +23,7 @@ export function openTestSandboxes(overrides: Partial<SandboxesOptions> = {}): Pr
 
 export const bundleOf = (code: string): Bundle => ({ code, hash: "test" });
 
-/** A component whose `run` has this body. */
+/** Returns a component whose `run` has this body. */
 export const running = (body: string, rest = ""): Bundle =>
   bundleOf(`export default { name: "Test", version: "0.0.1", ${rest} async run(event) { ${body} } };`);
 

@@ -3,7 +3,7 @@ import type { Sandboxes } from "../../src/sandbox/host.ts";
 import { until } from "../support/until.ts";
 import { LIMITS, openTestSandboxes, RUN, running } from "./sandbox-fixture.ts";
 
-describe("what a call uses", () => {
+describe("the usage of a call", () => {
   let sandboxes: Sandboxes;
 
   before(async function () {
@@ -12,7 +12,7 @@ describe("what a call uses", () => {
   });
   after(() => sandboxes?.close());
 
-  it("is told in processor time, which waiting is not, and in memory", async () => {
+  it("includes processor time, which does not grow while waiting, and memory", async () => {
     const burn = running(
       `const until = process.cpuUsage().user + 150000; while (process.cpuUsage().user < until);`,
     );
@@ -25,33 +25,34 @@ describe("what a call uses", () => {
     expect(large.memoryBytes - idle.memoryBytes).to.be.above(4e7);
   });
 
-  it("is told for a call that was ended, too", async () => {
+  it("is also reported for a call that was ended", async () => {
     const ended = await sandboxes.call("d", running("for (;;);"), RUN, { wallMs: 500 });
     expect(ended.error?.code).to.equal("Timeout");
     expect(ended.cpuMs).to.be.above(0);
     expect(ended.memoryBytes).to.be.above(1e6);
   });
 
-  it("ends a call that computes longer than it may, long before its wall clock", async () => {
+  it("ends a call that exceeds its limit of processor time, long before its wall-clock limit", async () => {
     const limited = await openTestSandboxes({ limits: { ...LIMITS, cpuMs: 300, wallMs: 60_000 } });
     try {
       const result = await limited.call("a", running("for (;;);"), RUN);
-      expect(result.error?.message).to.contain("computed longer than 300 ms");
+      expect(result.error?.message).to.contain("more than 300 ms of processor time");
     } finally {
       await limited.close();
     }
   });
 
-  it("ends a process after its share of calls", async () => {
-    const worn = await openTestSandboxes({ maxCalls: 3 });
-    const pid = async () => (await worn.call("a", running("this.$emit(process.pid)"), RUN)).emits[0]?.event;
+  it("ends a process after the permitted number of calls", async () => {
+    const limited = await openTestSandboxes({ maxCalls: 3 });
+    const pid = async () =>
+      (await limited.call("a", running("this.$emit(process.pid)"), RUN)).emits[0]?.event;
     try {
       const pids = [await pid(), await pid(), await pid(), await pid()];
       expect(new Set(pids.slice(0, 3)).size).to.equal(1);
       expect(pids[3]).to.not.equal(pids[0]);
-      await until(() => worn.stats().warm === 1);
+      await until(() => limited.stats().warm === 1);
     } finally {
-      await worn.close();
+      await limited.close();
     }
   });
 });

@@ -8,7 +8,7 @@ export interface IngressResponse {
   text: string;
 }
 
-/** A request exactly as given: `fetch` would tidy up its path and its headers. `body` parts are sent in chunks. */
+/** Sends a request exactly as given: `fetch` would normalize its path and headers. Each part of `body` is a chunk. */
 export function send(
   url: string,
   options: { method?: string; path?: string; headers?: OutgoingHttpHeaders; body?: (string | Buffer)[] } = {},
@@ -18,39 +18,39 @@ export function send(
   return new Promise((resolve, reject) => {
     const sending = request(
       { hostname, port, method, path: pathname + path, headers, agent: false },
-      answer => {
+      response => {
         const chunks: Buffer[] = [];
-        answer.on("data", chunk => chunks.push(chunk));
-        answer.on("error", reject);
-        answer.on("end", () => {
+        response.on("data", chunk => chunks.push(chunk));
+        response.on("error", reject);
+        response.on("end", () => {
           const bytes = Buffer.concat(chunks);
           resolve({
-            status: answer.statusCode ?? 0,
-            headers: answer.headers,
+            status: response.statusCode ?? 0,
+            headers: response.headers,
             body: bytes,
             text: bytes.toString(),
           });
         });
       },
     );
-    // A server that has answered already may close while the rest of the body is still on its way.
+    // A server that has already responded may close the connection while the rest of the body is being sent.
     sending.on("error", error => setImmediate(reject, error));
     for (const part of body) sending.write(part);
     sending.end();
   });
 }
 
-/** Sends these bytes on a connection of its own and answers all that comes back until it is closed. */
+/** Sends bytes on a new connection and returns everything that is received until the server closes it. */
 export function sendRaw(url: string, text: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => socket.write(text));
-    let answer = "";
+    let received = "";
     socket.setEncoding("latin1");
     socket.on("data", chunk => {
-      answer += chunk;
+      received += chunk;
     });
     socket.on("error", reject);
-    socket.on("close", () => resolve(answer));
+    socket.on("close", () => resolve(received));
   });
 }

@@ -11,7 +11,7 @@ import { storeSource } from "./source-row.ts";
 const code = (name: string, props = "{}", key?: string) =>
   `export default { name: ${JSON.stringify(name)}, version: "0.0.1", ${key ? `key: "${key}",` : ""} props: ${props} };`;
 
-describe("a source as a request wants it", function () {
+describe("prepareSource", function () {
   this.timeout(30_000);
   let platform: TestPlatform;
   let mine: Deployer;
@@ -22,18 +22,18 @@ describe("a source as a request wants it", function () {
   after(() => platform.destroy());
 
   const deployer = (id: string): Deployer => ({ owner: id, owners: [id], userId: id });
-  const prepare = (input: SourceInput, before?: Source, who = mine) =>
-    prepareSource(platform, who, input, before);
+  const prepare = (input: SourceInput, before?: Source, caller = mine) =>
+    prepareSource(platform, caller, input, before);
   const valuesOf = (sealed: string) => JSON.parse(platform.secrets.open(sealed));
 
-  it("has the slug of its component's name as its name, unless it gives one", async () => {
+  it("names the source by the slug of its component's name, unless the request has a name", async () => {
     const plain = await prepare({ component_code: code("RSS: New Item!") });
     expect(plain.fields).to.include({ name: "rss-new-item", name_slug: "rss-new-item", active: true });
     const named = await prepare({ component_code: code("RSS: New Item!"), name: "Mine – Ö" });
     expect(named.fields).to.include({ name: "Mine – Ö", name_slug: "mine-o" });
   });
 
-  it("has another slug where its account has a source with it, in whatever state", async () => {
+  it("adds a suffix to a slug that another source of the account has, in any state", async () => {
     const owner = deployer(newId("u"));
     await storeSource(platform, { owner_id: owner.owner, name_slug: "taken", state: "deleting" });
     const { fields } = await prepare({ component_code: code("Taken") }, undefined, owner);
@@ -41,7 +41,7 @@ describe("a source as a request wants it", function () {
     expect((await prepare({ component_code: code("Taken") })).fields.name_slug).to.equal("taken");
   });
 
-  it("means its component by id, by key, by code, in this order; the address beside them is kept as it is", async () => {
+  it("finds the component by id, else by key, else by code; a URL beside them is stored and not fetched", async () => {
     const [first, second] = await Promise.all([
       prepare({ component_code: code("First", "{}", "first") }),
       prepare({ component_code: code("Second", "{}", "second") }),
@@ -63,7 +63,7 @@ describe("a source as a request wants it", function () {
     );
   });
 
-  it("may use a published component of others, by id or key, and no other of theirs", async () => {
+  it("finds another account's component, by id or key, only if it is published", async () => {
     const stranger = deployer(newId("u"));
     const open = await prepare({ component_code: code("Open", "{}", "open-key") }, undefined, stranger);
     const closed = await prepare({ component_code: code("Closed", "{}", "closed-key") }, undefined, stranger);
@@ -79,7 +79,7 @@ describe("a source as a request wants it", function () {
     }
   });
 
-  it("keeps its values sealed, each time otherwise, and its endpoint and timer beside them", async () => {
+  it("encrypts the values, differently each time, and stores the endpoint and timer beside them", async () => {
     const props = `{ http: "$.interface.http", timer: "$.interface.timer", a: "string", b: { type: "integer", optional: true } }`;
     const { fields, component } = await prepare({
       component_code: code("Both", props),
@@ -104,13 +104,13 @@ describe("a source as a request wants it", function () {
     expect(next.fields.configured_props).not.to.equal(fields.configured_props);
     expect(valuesOf(next.fields.configured_props)).to.deep.equal({ a: "value-in-clear", b: 7 });
     expect(next.fields.timer).to.include({ interval_seconds: 900 });
-    const refused = await rejection(prepare({ configured_props: { a: null, b: "x", c: 1 } }, before));
-    expect(refused.fields.map(({ path }) => path)).to.have.members(
+    const rejected = await rejection(prepare({ configured_props: { a: null, b: "x", c: 1 } }, before));
+    expect(rejected.fields.map(({ path }) => path)).to.have.members(
       ["a", "b", "c"].map(name => `configured_props.${name}`),
     );
   });
 
-  it("gives an app's credentials to the same app only", async () => {
+  it("keeps an app's credentials only for the same app", async () => {
     const app = (slug: string) => `{ acme: { type: "app", app: "${slug}" } }`;
     const first = await prepare({
       component_code: code("App", app("acme")),
@@ -128,7 +128,7 @@ describe("a source as a request wants it", function () {
     expect(valuesOf(other.fields.configured_props)).to.deep.equal({});
   });
 
-  it("is refused without a component, and saves none that it can't use", async () => {
+  it("rejects a request without a component, and saves no component that is invalid", async () => {
     const none = await rejection(prepare({ name: "x" }));
     expect(none.fields.map(({ path }) => path)).to.deep.equal([
       "component_id",

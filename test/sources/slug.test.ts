@@ -15,10 +15,10 @@ describe("the slug of a name", () => {
     ["dc_0CjB9uPc7RfT1xLs", "dc-0cjb9upc7rft1xls"],
   ];
   for (const [name, slug] of slugs) {
-    it(`${JSON.stringify(name)} is ${slug}`, () => expect(slugOf(name)).to.equal(slug));
+    it(`of ${JSON.stringify(name)} is ${slug}`, () => expect(slugOf(name)).to.equal(slug));
   }
 
-  it("is always a few plain words, its own slug, and never an id", () => {
+  it("consists of lower-case words joined by hyphens, and is its own slug", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), name => {
         const slug = slugOf(name);

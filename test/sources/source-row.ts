@@ -2,7 +2,7 @@ import { newId } from "../../src/lib/ids.ts";
 import { type Source, Sources } from "../../src/models/source.ts";
 import type { TestPlatform } from "../support/platform.ts";
 
-/** Stores a source as it is when nobody has done anything with it. */
+/** Stores a source as it is right after its creation. */
 export async function storeSource(platform: TestPlatform, overrides: Partial<Source> = {}): Promise<Source> {
   const _id = newId("dc");
   const source: Source = {

@@ -89,7 +89,7 @@ describe("pages of a collection", () => {
   it("count exactly up to a bound, and above it at most once a minute", async () => {
     const many = Array.from({ length: EXACT_COUNT + 5 }, (_, index) => rowOf("u_many", index));
     await model().insertMany(many, { lean: true });
-    const countCache = { redis: platform.redis, key: `${platform.keys.counters()}-test` };
+    const countCache = { redis: platform.redis, key: `${platform.keys.writeProbe()}-test` };
     const count = async () =>
       (await pageOf(model(), { owner_id: "u_many" }, { limit: 1 }, { countCache })).totalCount;
     expect(await count()).to.equal(EXACT_COUNT + 5);

@@ -12,12 +12,12 @@ describe("the subscriptions of a new emitter", () => {
   });
   after(() => platform.destroy());
 
-  const wish = async (owner_id: string, event_name: string) => {
+  const autoSubscribe = async (owner_id: string, event_name: string) => {
     const listener_id = newId("wh");
     await AutoSubscriptions(platform.mongo).insertOne({
       _id: newId("asub"),
       owner_id,
-      user_id: "u_asked",
+      user_id: "u_member",
       listener_id,
       event_name,
       created_at: 0,
@@ -26,11 +26,11 @@ describe("the subscriptions of a new emitter", () => {
   };
   const found = (emitter_id: string) => Subscriptions(platform.mongo).find({ emitter_id }).lean();
 
-  it("are all that its account asked for, and nobody else's", async () => {
+  it("are created from all auto subscriptions of its account, and of no other", async () => {
     const [owner, stranger] = [newId("u"), newId("u")];
-    const errors = await wish(owner, "$errors");
-    const logs = await wish(owner, "$logs");
-    await wish(stranger, "$errors");
+    const errors = await autoSubscribe(owner, "$errors");
+    const logs = await autoSubscribe(owner, "$logs");
+    await autoSubscribe(stranger, "$errors");
     const emitter = { id: newId("dc"), owner_id: owner };
     await transaction(platform.mongo, session => subscribeNewEmitter(platform, emitter, session));
     const rows = await found(emitter.id);
@@ -38,18 +38,18 @@ describe("the subscriptions of a new emitter", () => {
       [errors, "$errors"],
       [logs, "$logs"],
     ]);
-    for (const row of rows) expect(row).to.include({ owner_id: owner, user_id: "u_asked", filter: null });
+    for (const row of rows) expect(row).to.include({ owner_id: owner, user_id: "u_member", filter: null });
   });
 
-  it("are none where nobody asked", async () => {
+  it("are none without auto subscriptions", async () => {
     const emitter = { id: newId("p"), owner_id: newId("u") };
     await transaction(platform.mongo, session => subscribeNewEmitter(platform, emitter, session));
     expect(await found(emitter.id)).to.deep.equal([]);
   });
 
-  it("do not outlive a creation that fails", async () => {
+  it("are not stored if the creation of the emitter fails", async () => {
     const owner = newId("u");
-    await wish(owner, "$errors");
+    await autoSubscribe(owner, "$errors");
     const emitter = { id: newId("dc"), owner_id: owner };
     const failing = transaction(platform.mongo, async session => {
       await subscribeNewEmitter(platform, emitter, session);

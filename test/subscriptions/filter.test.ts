@@ -17,33 +17,33 @@ describe("subscription filters", () => {
     ["an empty filter", {}, true],
     ["equal values", { action: "opened", n: 5 }, true],
     ["one unequal value", { action: "opened", n: 6 }, false],
-    ["a path into objects and lists", { "labels.0.name": "bug", "nested.deep.yes": true }, true],
+    ["a path into objects and arrays", { "labels.0.name": "bug", "nested.deep.yes": true }, true],
     ["a deep value", { nested: { deep: { yes: true } } }, true],
     ["null as a value", { none: null }, true],
     ["an absent path", { "nested.other": null }, false],
     ["$eq and $ne", { n: { $eq: 5, $ne: 4 } }, true],
     ["$gt on numbers", { n: { $gt: 4, $lte: 5 } }, true],
-    ["$gt over kinds", { n: { $gt: "4" } }, false],
-    ["$gte on texts", { action: { $gte: "open" } }, true],
+    ["$gt on different types", { n: { $gt: "4" } }, false],
+    ["$gte on strings", { action: { $gte: "open" } }, true],
     ["$in", { action: { $in: ["closed", "opened"] } }, true],
     ["$nin", { action: { $nin: ["opened"] } }, false],
     ["$exists", { none: { $exists: true }, absent: { $exists: false } }, true],
-    ["$contains in a list", { tags: { $contains: "b" } }, true],
-    ["$contains in a text", { action: { $contains: "pen" } }, true],
+    ["$contains in an array", { tags: { $contains: "b" } }, true],
+    ["$contains in a string", { action: { $contains: "pen" } }, true],
     ["$startsWith", { action: { $startsWith: "op" } }, true],
     ["$or", { $or: [{ n: 1 }, { n: 5 }] }, true],
     ["$and", { $and: [{ n: 5 }, { action: "closed" }] }, false],
     ["$not", { $not: { n: 5 } }, false],
     ["a prototype's property", { "constructor.name": "Object" }, false],
   ];
-  for (const [what, filter, wanted] of rows) {
-    it(`${wanted ? "take" : "leave out"} by ${what}`, () => {
+  for (const [what, filter, expected] of rows) {
+    it(`${expected ? "match" : "do not match"} by ${what}`, () => {
       checkFilter(filter);
-      expect(matches(filter, event)).to.equal(wanted);
+      expect(matches(filter, event)).to.equal(expected);
     });
   }
 
-  const refused: [unknown, string][] = [
+  const invalid: [unknown, string][] = [
     [[], "filter"],
     ["x", "filter"],
     [{ $where: "1" }, "filter.$where"],
@@ -55,19 +55,19 @@ describe("subscription filters", () => {
     [{ $not: [] }, "filter.$not"],
     [{ a: "x".repeat(5000) }, "filter"],
   ];
-  for (const [filter, path] of refused) {
-    it(`are refused naming ${path}: ${JSON.stringify(filter).slice(0, 40)}`, () => {
+  for (const [filter, path] of invalid) {
+    it(`are rejected with the path ${path}: ${JSON.stringify(filter).slice(0, 40)}`, () => {
       try {
         checkFilter(filter);
       } catch (error) {
         expect((error as AppError).fields[0]?.path).to.equal(path);
         return;
       }
-      throw new Error("was taken");
+      throw new Error("was accepted");
     });
   }
 
-  it("never throw on any event, and $not always turns the answer round", () => {
+  it("never throw for any event, and $not always inverts the result", () => {
     const operand = fc.jsonValue({ maxDepth: 2 });
     const name = fc.constantFrom(
       "$eq",
@@ -95,8 +95,8 @@ describe("subscription filters", () => {
           expect(error).to.be.instanceOf(AppError);
           return;
         }
-        const wanted = matches(candidate as Filter, anything);
-        expect(matches({ $not: candidate }, anything)).to.equal(!wanted);
+        const isMatch = matches(candidate as Filter, anything);
+        expect(matches({ $not: candidate }, anything)).to.equal(!isMatch);
       }),
       { numRuns: 2000 },
     );

@@ -5,14 +5,14 @@ import { type Subscription, Subscriptions } from "../../src/models/subscription.
 import { findSubscriptions, globOf, selectMatching } from "../../src/subscriptions/match.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
-describe("which subscriptions want an event", () => {
+describe("the subscriptions that match an event", () => {
   let platform: TestPlatform;
   before(async () => {
     platform = await openTestPlatform();
   });
   after(() => platform.destroy());
 
-  const join = async (org: string, user: string) => {
+  const addMember = async (org: string, user: string) => {
     const membership = { _id: `${org}-${user}`, org_id: org, user_id: user, created_at: 0 };
     await Memberships(platform.mongo).insertOne(membership);
     await platform.routing.invalidate();
@@ -45,7 +45,7 @@ describe("which subscriptions want an event", () => {
     return { ids: selected.map(({ _id }) => _id), filtered: filtered.length };
   }
 
-  it("are those of its emitter, of the glob of its kind, and no others", async () => {
+  it("are those to its emitter and to the glob of its kind, and no others", async () => {
     const owner = newId("u");
     const [source, flow, other] = [newId("dc"), newId("p"), newId("dc")];
     const bySource = await subscribe(owner, source);
@@ -58,7 +58,7 @@ describe("which subscriptions want an event", () => {
     expect([globOf(source), globOf(flow)]).to.deep.equal(["dc_*", "p_*"]);
   });
 
-  it("are of its very channel: not of another, not of $errors, not of one that looks like it", async () => {
+  it("are those to exactly its channel", async () => {
     const owner = newId("u");
     const source = newId("dc");
     const named: Record<string, string> = {};
@@ -71,7 +71,7 @@ describe("which subscriptions want an event", () => {
     expect((await matched(source, owner, ".*")).ids).to.deep.equal([]);
   });
 
-  it("are no stranger's, by id, by glob, or by the organization", async () => {
+  it("do not include those of another account, by id, by glob or by organization", async () => {
     const [owner, stranger, org] = [newId("u"), newId("u"), newId("o")];
     const source = newId("dc");
     for (const emitter of [source, "dc_*", owner, org]) await subscribe(stranger, emitter);
@@ -79,7 +79,7 @@ describe("which subscriptions want an event", () => {
     expect((await matched(source, org)).ids).to.deep.equal([]);
   });
 
-  it("of an organization's emitter are the organization's, and a member's while it is one", async () => {
+  it("include those of the emitter's organization, and of a user as long as it is a member", async () => {
     const [org, member] = [newId("o"), newId("u")];
     const source = newId("dc");
     const ours = await subscribe(org, "dc_*");
@@ -87,14 +87,14 @@ describe("which subscriptions want an event", () => {
     const byOrg = await subscribe(member, org);
     await subscribe(member, "dc_*");
     expect((await matched(source, org)).ids).to.have.members([ours]);
-    await join(org, member);
+    await addMember(org, member);
     expect((await matched(source, org)).ids).to.have.members([ours, byId, byOrg]);
     await Memberships(platform.mongo).deleteOne({ _id: `${org}-${member}` });
     await platform.routing.invalidate();
     expect((await matched(source, org)).ids).to.have.members([ours]);
   });
 
-  it("are those whose filter the event matches; the others are counted", async () => {
+  it("are those with a filter that the event matches; the others are counted", async () => {
     const owner = newId("u");
     const source = newId("dc");
     const open = await subscribe(owner, source, { filter: '{"state":"open"}' });
@@ -106,7 +106,7 @@ describe("which subscriptions want an event", () => {
     expect(await matched(source, owner, "", null)).to.deep.equal({ ids: [all], filtered: 2 });
   });
 
-  it("are one for each listener: the narrowest that passes", async () => {
+  it("are at most one per listener: the narrowest that matches", async () => {
     const [org, listener_id] = [newId("o"), newId("wh")];
     const source = newId("dc");
     const wide = await subscribe(org, "dc_*", { listener_id });

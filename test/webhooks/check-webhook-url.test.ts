@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { AppError } from "../../src/lib/errors.ts";
 import { checkWebhookUrl } from "../../src/webhooks/check-webhook-url.ts";
 
-const refusal = (url: string, egressAllow: string[] = []) => {
+const errorOf = (url: string, egressAllow: string[] = []) => {
   try {
     checkWebhookUrl({ egressAllow }, "query", url);
   } catch (error) {
@@ -12,7 +12,7 @@ const refusal = (url: string, egressAllow: string[] = []) => {
   return null;
 };
 
-describe("url of a webhook", () => {
+describe("the url of a webhook", () => {
   for (const url of [
     "https://example.com",
     "http://example.com:8080/a/b?c=d",
@@ -21,7 +21,7 @@ describe("url of a webhook", () => {
     "http://[2606:2800:21f:cb07::1]/",
   ]) {
     it(`may be ${url}`, () => {
-      expect(refusal(url)).to.equal(null);
+      expect(errorOf(url)).to.equal(null);
     });
   }
 
@@ -36,7 +36,7 @@ describe("url of a webhook", () => {
     "",
   ]) {
     it(`may not be "${url}"`, () => {
-      expect(refusal(url)).to.include({ in: "query", path: "url" });
+      expect(errorOf(url)).to.include({ in: "query", path: "url" });
     });
   }
 
@@ -51,14 +51,14 @@ describe("url of a webhook", () => {
     "http://localhost:3000/",
     "http://api.localhost/",
   ]) {
-    it(`says at once that ${url} is not public`, () => {
-      expect(refusal(url)?.message).to.match(/is not a public address/);
+    it(`may not be ${url}, which is not public`, () => {
+      expect(errorOf(url)?.message).to.match(/is not a public address/);
     });
   }
 
-  it("may be a private address that the installation allows", () => {
-    expect(refusal("http://127.0.0.1:9/", ["127.0.0.0/8"])).to.equal(null);
-    expect(refusal("http://localhost:9/", ["127.0.0.0/8"])).to.equal(null);
-    expect(refusal("http://10.0.0.1/", ["127.0.0.0/8"])?.message).to.match(/not a public/);
+  it("may be a private address that EGRESS_ALLOW lists", () => {
+    expect(errorOf("http://127.0.0.1:9/", ["127.0.0.0/8"])).to.equal(null);
+    expect(errorOf("http://localhost:9/", ["127.0.0.0/8"])).to.equal(null);
+    expect(errorOf("http://10.0.0.1/", ["127.0.0.0/8"])?.message).to.match(/not a public/);
   });
 });

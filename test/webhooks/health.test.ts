@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { type Webhook, Webhooks } from "../../src/models/webhook.ts";
+import { createWebhook } from "../../src/webhooks/create.ts";
 import { disableGone, noteFailure, noteSuccess } from "../../src/webhooks/health.ts";
-import { createWebhook, updateWebhook } from "../../src/webhooks/service.ts";
+import { updateWebhook } from "../../src/webhooks/update.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Api, CALLERS, openWebhookApi } from "./webhook-api.ts";
 
@@ -9,7 +10,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const START = Date.UTC(2026, 10, 2, 3, 4, 5);
 
-describe("health of a webhook", () => {
+describe("the health of a webhook", () => {
   let now = START;
   let platform: TestPlatform;
   let api: Api;
@@ -43,7 +44,7 @@ describe("health of a webhook", () => {
     return one;
   };
 
-  it("has nothing to tell while it works", async () => {
+  it("has no warning while the webhook works", async () => {
     await works();
     expect(await shown()).to.include({
       active: true,
@@ -54,7 +55,7 @@ describe("health of a webhook", () => {
     });
   });
 
-  it("shows from the first failure since when it fails and when that will disable it", async () => {
+  it("shows since when the webhook has failed and when it will be disabled, from the first failure on", async () => {
     await fails();
     now += 10 * HOUR;
     await fails();
@@ -66,7 +67,7 @@ describe("health of a webhook", () => {
     });
   });
 
-  it("gives notice once half of the time is over, and disables it when all of it is", async () => {
+  it("shows a notice after half of the time, and disables the webhook after all of it", async () => {
     await fails();
     now = START + 2.5 * DAY - 1;
     await fails();
@@ -91,7 +92,7 @@ describe("health of a webhook", () => {
     });
   });
 
-  it("is disabled by time and not by the number of failures, nor by time without a failure", async () => {
+  it("disables the webhook neither for many failures in a short time, nor without a further failure", async () => {
     for (let i = 0; i < 50; i++) {
       now += 1000;
       await fails();
@@ -103,7 +104,7 @@ describe("health of a webhook", () => {
     expect(late.notice).to.match(/a failure after .* disables this webhook/);
   });
 
-  it("begins anew with one success, however late", async () => {
+  it("is reset by one success, however late", async () => {
     await fails();
     now += 5 * DAY - 1;
     await works();
@@ -115,16 +116,16 @@ describe("health of a webhook", () => {
     expect(await shown()).to.include({ active: true, failing_since: (START + 5 * DAY) / 1000, notice: null });
   });
 
-  it("stays on when a success came between the last failure's look and its mark", async () => {
+  it("does not disable the webhook if a success came after the failing attempt had read it", async () => {
     await fails();
     now += 6 * DAY;
-    const looked = await stored();
+    const readBefore = await stored();
     await works();
-    await noteFailure(platform, looked);
+    await noteFailure(platform, readBefore);
     expect(await shown()).to.include({ active: true, disabled_reason: null });
   });
 
-  it("does not blame a new url for the old one's failure", async () => {
+  it("does not count a failure of the old url for a new one", async () => {
     const old = await stored();
     await updateWebhook(platform, old, { url: "https://example.org/moved" });
     await noteFailure(platform, old);
@@ -132,13 +133,13 @@ describe("health of a webhook", () => {
     expect(await shown()).to.include({ active: true, failing_since: null, disabled_reason: null });
   });
 
-  it("is disabled at once by an endpoint that is gone, and enabling it ends notice and reason", async () => {
+  it("disables the webhook at once if its endpoint is gone; enabling it clears notice and reason", async () => {
     await fails();
     now += 3 * DAY;
     await disableGone(platform, await stored());
     expect(await shown()).to.include({
       active: false,
-      disabled_reason: "the endpoint answered 410 Gone",
+      disabled_reason: "the endpoint returned 410 Gone",
       will_be_disabled_at: null,
       notice: null,
     });
@@ -151,7 +152,7 @@ describe("health of a webhook", () => {
     });
   });
 
-  it("may be tried for as long as the installation says", async () => {
+  it("allows failures for as long as the configuration says", async () => {
     const deliveries = { ...platform.config.deliveries, disableAfterMs: 10 * DAY };
     const patient = { ...platform, config: { ...platform.config, deliveries } };
     await fails();

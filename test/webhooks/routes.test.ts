@@ -6,7 +6,7 @@ import { type Api, CALLERS, openWebhookApi } from "./webhook-api.ts";
 
 const URL = "https://example.com/hook";
 
-describe("webhooks API", () => {
+describe("the webhooks API", () => {
   let platform: TestPlatform;
   let api: Api;
 
@@ -21,14 +21,15 @@ describe("webhooks API", () => {
 
   const create = async (query = "", body?: unknown) => {
     const path = `/webhooks?url=${encodeURIComponent(URL)}${query}`;
-    const answer = await api.call("POST", path, body === undefined ? {} : { body });
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(201);
-    return answer.body.data;
+    const response = await api.call("POST", path, body === undefined ? {} : { body });
+    expect(response.status, JSON.stringify(response.body)).to.equal(201);
+    return response.body.data;
   };
   const get = async (id: string) => (await api.call("GET", `/webhooks/${id}`)).body.data;
-  const mark = (id: string, set: object) => Webhooks(platform.mongo).updateOne({ _id: id }, { $set: set });
+  const setFields = (id: string, set: object) =>
+    Webhooks(platform.mongo).updateOne({ _id: id }, { $set: set });
 
-  it("creates one from the query, and gives its signing key", async () => {
+  it("creates a webhook from query parameters, and returns its signing key", async () => {
     const created = await create("&name=orders&description=All%20of%20them");
     expect(created).to.include({
       user_id: CALLERS.ann?.userId,
@@ -43,13 +44,13 @@ describe("webhooks API", () => {
     expect(created.created_at).to.be.a("number");
   });
 
-  it("creates one from a JSON body, name and description being null without", async () => {
+  it("creates a webhook from a JSON body; name and description are null by default", async () => {
     const { status, body } = await api.call("POST", "/webhooks", { body: { url: URL } });
     expect(status).to.equal(201);
     expect(body.data).to.include({ name: null, description: null, url: URL });
   });
 
-  it("names what is wrong with a url, and refuses what is too long or unknown", async () => {
+  it("rejects an invalid url, values that are too long, and unknown fields by name", async () => {
     for (const [body, path] of [
       [{}, "url"],
       [{ url: "ftp://example.com" }, "url"],
@@ -60,13 +61,13 @@ describe("webhooks API", () => {
       [{ url: URL, nmae: "x" }, "nmae"],
       [{ url: URL, headers: { host: "x" } }, "headers.host"],
     ] as const) {
-      const answer = await api.call("POST", "/webhooks", { body });
-      expect(answer.status, path).to.equal(400);
-      expect(answer.body.errors.map((error: { path: string }) => error.path)).to.include(path);
+      const response = await api.call("POST", "/webhooks", { body });
+      expect(response.status, path).to.equal(400);
+      expect(response.body.errors.map((error: { path: string }) => error.path)).to.include(path);
     }
   });
 
-  it("shows the key once and of custom headers the names only, and stores both encrypted", async () => {
+  it("shows the key once, shows only the names of custom headers, and stores both encrypted", async () => {
     const created = await create("", { headers: { Authorization: "Bearer s3cret" } });
     expect(created.header_names).to.deep.equal(["authorization"]);
     const shown = await get(created.id);
@@ -76,7 +77,7 @@ describe("webhooks API", () => {
     expect(stored).not.to.match(/s3cret|whsec_/);
   });
 
-  it("lists a user's own newest first, in pages", async () => {
+  it("lists the webhooks of a user newest first, in pages", async () => {
     const ids = [];
     for (let i = 0; i < 3; i++) ids.unshift((await create()).id);
     const first = await api.call("GET", "/users/me/webhooks?limit=2");
@@ -86,9 +87,9 @@ describe("webhooks API", () => {
     expect(next.body.page_info.total_count).to.be.at.least(3);
   });
 
-  it("keeps an organization's apart from its members' own", async () => {
-    const made = await api.call("POST", `/webhooks?url=${URL}&org_id=o_red0000000000000`);
-    const { id } = made.body.data;
+  it("lists the webhooks of an organization separately from those of its members", async () => {
+    const created = await api.call("POST", `/webhooks?url=${URL}&org_id=o_red0000000000000`);
+    const { id } = created.body.data;
     const listed = async (path: string) =>
       (await api.call("GET", path)).body.data.map((one: { id: string }) => one.id);
     expect(await listed("/orgs/o_red0000000000000/webhooks")).to.deep.equal([id]);
@@ -96,7 +97,7 @@ describe("webhooks API", () => {
     expect((await api.call("GET", `/webhooks/${id}`)).status).to.equal(200);
   });
 
-  it("answers 404 to anyone it does not belong to", async () => {
+  it("responds 404 to every other account", async () => {
     const { id } = await create();
     for (const [method, path] of [
       ["GET", `/webhooks/${id}`],
@@ -114,7 +115,7 @@ describe("webhooks API", () => {
     expect((await get(id)).id).to.equal(id);
   });
 
-  it("changes what is given and leaves the rest", async () => {
+  it("changes the given fields and leaves the others unchanged", async () => {
     const { id } = await create("&name=old", { headers: { "x-a": "1" } });
     const put = (body: unknown) => api.call("PUT", `/webhooks/${id}`, { body });
     expect((await put({ description: "new" })).body.data).to.include({ name: "old", description: "new" });
@@ -122,21 +123,21 @@ describe("webhooks API", () => {
     expect((await put({ headers: { "x-b": "2" } })).body.data.header_names).to.deep.equal(["x-b"]);
     expect((await put({ headers: null })).body.data.header_names).to.deep.equal([]);
     expect((await put({ url: "https://example.org/" })).body.data.url).to.equal("https://example.org/");
-    const refused = await put({ url: "nonsense" });
-    expect(refused.status).to.equal(400);
-    expect(refused.body.errors[0]).to.include({ in: "body", path: "url" });
+    const rejected = await put({ url: "nonsense" });
+    expect(rejected.status).to.equal(400);
+    expect(rejected.body.errors[0]).to.include({ in: "body", path: "url" });
   });
 
-  it("forgets with enabling why it was disabled and since when it failed", async () => {
+  it("clears disabled_reason and failing_since when a webhook is enabled", async () => {
     const { id } = await create();
-    await mark(id, {
+    await setFields(id, {
       active: false,
-      disabled_reason: "the endpoint answered 410 Gone",
+      disabled_reason: "the endpoint returned 410 Gone",
       failing_since_ms: 5000,
     });
     expect(await get(id)).to.include({
       active: false,
-      disabled_reason: "the endpoint answered 410 Gone",
+      disabled_reason: "the endpoint returned 410 Gone",
       failing_since: 5,
     });
     const renamed = await api.call("PUT", `/webhooks/${id}`, { body: { name: "still off" } });
@@ -145,16 +146,16 @@ describe("webhooks API", () => {
     expect(enabled.body.data).to.include({ active: true, disabled_reason: null, failing_since: null });
   });
 
-  it("starts another url with a clean record", async () => {
+  it("clears failing_since for a different url only", async () => {
     const { id } = await create();
-    await mark(id, { failing_since_ms: 5000 });
+    await setFields(id, { failing_since_ms: 5000 });
     await api.call("PUT", `/webhooks/${id}`, { body: { url: URL } });
     expect((await get(id)).failing_since).to.equal(5);
     await api.call("PUT", `/webhooks/${id}`, { body: { url: "https://example.org/" } });
     expect((await get(id)).failing_since).to.equal(null);
   });
 
-  it("gives a new signing key by rotation, another each time", async () => {
+  it("replaces the signing key with a new one at each rotation", async () => {
     const created = await create();
     const rotate = () => api.call("POST", `/webhooks/${created.id}/rotate_signing_key`);
     const first = await rotate();
@@ -170,7 +171,7 @@ describe("webhooks API", () => {
     }
   });
 
-  it("is deleted with the subscriptions that name it", async () => {
+  it("deletes a webhook with the subscriptions that name it", async () => {
     const { id } = await create();
     const { id: other } = await create();
     const row = (listener_id: string) => ({

@@ -5,7 +5,7 @@ import { newSigningKey, OLD_KEYS_KEPT, OVERLAP_MS, rotated } from "../../src/web
 const current = (sealed: string): SigningKey => ({ sealed, expires_at_ms: null });
 
 describe("signing keys", () => {
-  it("are whsec_ and base64 of 32 bytes, each another", () => {
+  it("are whsec_ and the base64 of 32 bytes, and unique", () => {
     const keys = Array.from({ length: 10 }, newSigningKey);
     for (const key of keys) {
       expect(key).to.match(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -14,7 +14,7 @@ describe("signing keys", () => {
     expect(new Set(keys).size).to.equal(10);
   });
 
-  it("expire a day after they were replaced, and no later by further rotations", () => {
+  it("expire a day after they were replaced, even if they are rotated again", () => {
     const once = rotated([current("a")], "b", 1000);
     expect(once).to.deep.equal([current("b"), { sealed: "a", expires_at_ms: 1000 + OVERLAP_MS }]);
     const twice = rotated(once, "c", 2000);
@@ -25,12 +25,12 @@ describe("signing keys", () => {
     ]);
   });
 
-  it("are dropped once expired", () => {
+  it("are removed once expired", () => {
     const once = rotated([current("a")], "b", 0);
     expect(rotated(once, "c", OVERLAP_MS).map(key => key.sealed)).to.deep.equal(["c", "b"]);
   });
 
-  it("are kept five beside the current one, the newest", () => {
+  it("are limited to the current one and the five newest old ones", () => {
     let keys = [current("k0")];
     for (let index = 1; index <= 9; index++) keys = rotated(keys, `k${index}`, index);
     expect(keys).to.have.length(1 + OLD_KEYS_KEPT);

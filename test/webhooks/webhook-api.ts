@@ -9,17 +9,17 @@ import { createRouter } from "../../src/http/router.ts";
 import { webhookRoutes } from "../../src/webhooks/routes.ts";
 import type { TestPlatform } from "../support/platform.ts";
 
-/** Keys and whose they are. */
+/** The callers, by API key. */
 export const CALLERS: Record<string, Caller> = {
   ann: { userId: "u_ann0000000000000", keyId: "key_ann", orgIds: ["o_red0000000000000"] },
   eve: { userId: "u_eve0000000000000", keyId: "key_eve", orgIds: [] },
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: what a client sees is any JSON
+// biome-ignore lint/suspicious/noExplicitAny: each test expects a different body
 export type Json = any;
 
 export interface Api {
-  /** Calls as `as` (ann unless told); answers status and body. */
+  /** Sends a request as `as` (`ann` by default); returns status and body. */
   call(
     method: string,
     path: string,
@@ -28,7 +28,7 @@ export interface Api {
   close(): Promise<void>;
 }
 
-/** The routes of webhooks and deliveries on a real server; answers are checked against their declarations. */
+/** Serves the routes of webhooks and deliveries on a real server; responses are checked against their schemas. */
 export async function openWebhookApi(platform: TestPlatform): Promise<Api> {
   const app = new Koa();
   app.use(requestLog(platform.log));

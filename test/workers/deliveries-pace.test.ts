@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Platform } from "../../src/platform.ts";
 import type { RunningWorker } from "../../src/queues/run-worker.ts";
-import { updateWebhook } from "../../src/webhooks/service.ts";
+import { updateWebhook } from "../../src/webhooks/update.ts";
 import { start as startDeliveries } from "../../workers/deliveries.ts";
 import { deliveriesOf, type Subscribed, subscribe, webhookOf } from "../deliveries/fixtures.ts";
 import { emitFirst, eventsInOrder, openAnother, subscribePaced } from "../deliveries/paced-webhook.ts";

@@ -19,7 +19,7 @@ describe("workflows", () => {
   });
   after(() => platform.destroy());
 
-  it("are made for a user or an organization, and found by their owner alone", async () => {
+  it("are created for a user or an organization, and found for their owner only", async () => {
     const mine = await createWorkflow(platform, { ownerId: owner, name: "Mine" });
     const ours = await createWorkflow(platform, { ownerId: org, name: "Ours" });
     expect(isId("p", mine.id) && isId("p", ours.id)).to.equal(true);
@@ -29,7 +29,7 @@ describe("workflows", () => {
     expect(await findWorkflow(platform, mine.id, [])).to.equal(null);
   });
 
-  it("are made for nobody unknown, and under no empty name", async () => {
+  it("are not created for an unknown owner or with an invalid name", async () => {
     for (const ownerId of [newId("u"), newId("o"), "", "p_x"]) {
       expect((await rejection(createWorkflow(platform, { ownerId, name: "X" }))).code).to.equal("not-found");
     }
@@ -40,7 +40,7 @@ describe("workflows", () => {
     expect(await Workflows(platform.mongo).countDocuments({ name: { $nin: ["Mine", "Ours"] } })).to.equal(0);
   });
 
-  it("come with the subscriptions that their account asked for before, and with nobody else's", async () => {
+  it("are created with subscriptions from the auto subscriptions of their account only", async () => {
     const autos = [owner, org].map((owner_id, index) => ({
       _id: newId("asub"),
       owner_id,

@@ -1,6 +1,7 @@
+import { HTTP_TYPE, TIMER_TYPE } from "../../props/kinds.ts";
 import { slugOf } from "../../sources/slug.ts";
 import type { ApiClient } from "../api.ts";
-import type { Saved } from "./save.ts";
+import type { SavedComponent } from "./save.ts";
 
 interface Source {
   id: string;
@@ -14,7 +15,7 @@ interface SourcePage {
   data: Source[];
 }
 
-/** What came of it, as it is printed; the interfaces are there where the component has them. */
+/** The deployed source as it is printed; URL and timer only if the component has them. */
 export interface Deployed {
   id: string;
   name: string;
@@ -24,13 +25,13 @@ export interface Deployed {
   timer?: object;
 }
 
-const PAGE = 100;
+const PAGE_SIZE = 100;
 
-/** The caller's own source of this name; an organization's has the same slug at most by chance. */
-async function findOwn(api: ApiClient, slug: string): Promise<Source | undefined> {
+/** Finds the caller's own source with a slug. `GET /sources/{slug}` could return one of an organization. */
+async function findOwnSource(api: ApiClient, slug: string): Promise<Source | undefined> {
   let after = "";
   for (;;) {
-    const path = `/users/me/sources?limit=${PAGE}${after && `&after=${encodeURIComponent(after)}`}`;
+    const path = `/users/me/sources?limit=${PAGE_SIZE}${after && `&after=${encodeURIComponent(after)}`}`;
     const { data, page_info } = await api.request<SourcePage>("GET", path);
     const found = data.find(source => source.name_slug === slug);
     if (found || !page_info.end_cursor) return found;
@@ -39,34 +40,34 @@ async function findOwn(api: ApiClient, slug: string): Promise<Source | undefined
 }
 
 /**
- * Makes a source of a saved component, or gives the source of that name (the component's by default) the component and
- * the props; props that are left out stay as they are then. Throws AppError with the API's words.
+ * Creates a source with this component and these props, or updates the caller's source of that name (by default the
+ * component's name); an update keeps the values of props that are left out. Throws AppError with the API's message.
  */
 export async function deploySource(
   api: ApiClient,
-  component: Saved,
+  component: SavedComponent,
   props: Record<string, unknown>,
-  name: string | undefined,
+  name: string = slugOf(component.name),
 ): Promise<Deployed> {
-  const wanted = name ?? slugOf(component.name);
-  const earlier = await findOwn(api, slugOf(wanted));
+  const existing = await findOwnSource(api, slugOf(name));
   const body = { component_id: component.id, configured_props: props };
-  const { data: source } = earlier
-    ? await api.request<{ data: Source }>("PUT", `/sources/${earlier.id}`, body)
-    : await api.request<{ data: Source }>("POST", "/sources", { ...body, name: wanted });
+  const { data: source } = existing
+    ? await api.request<{ data: Source }>("PUT", `/sources/${existing.id}`, body)
+    : await api.request<{ data: Source }>("POST", "/sources", { ...body, name });
   return {
     id: source.id,
     name: source.name,
     component_id: component.id,
-    deployed: earlier ? "updated" : "created",
+    deployed: existing ? "updated" : "created",
     ...interfacesOf(component, source.configured_props),
   };
 }
 
-/** The values of the component's timer and HTTP props, as the API shows them (rest-api.md, section 2). */
-function interfacesOf({ configurable_props }: Saved, values: Record<string, unknown>) {
-  const shown = (type: string) => values[configurable_props.find(prop => prop.type === type)?.name ?? ""];
-  const http = shown("$.interface.http") as { endpoint_url: string } | undefined;
-  const timer = shown("$.interface.timer") as object | undefined;
+/** Returns the values of the component's HTTP and timer props as the API shows them (docs/rest-api.md#source). */
+function interfacesOf({ configurable_props }: SavedComponent, values: Record<string, unknown>) {
+  const valueOfType = (type: string) =>
+    values[configurable_props.find(prop => prop.type === type)?.name ?? ""];
+  const http = valueOfType(HTTP_TYPE) as { endpoint_url: string } | undefined;
+  const timer = valueOfType(TIMER_TYPE) as object | undefined;
   return { ...(http && { endpoint_url: http.endpoint_url }), ...(timer && { timer }) };
 }

@@ -1,15 +1,15 @@
+import type { DevOptions, DevSource } from "./dev-source.ts";
+import { createRequestHandler } from "./handle-request.ts";
 import { type HttpPort, openHttpPort } from "./http-port.ts";
-import type { DevOptions, Live } from "./live.ts";
-import { isUrl, type Looked, loadCode, lookedAtNothing } from "./load.ts";
-import { type Local, type LocalSettings, openLocal } from "./local.ts";
+import { isUrl, loadCode, newWatchedPaths } from "./load.ts";
+import { type LocalServices, type LocalSettings, openLocalServices } from "./local-services.ts";
 import { createPrinter } from "./print.ts";
 import { reloadOnSave } from "./reload.ts";
-import { openSession } from "./session.ts";
-import { requestTaker } from "./take-request.ts";
-import { timerText } from "./timer.ts";
+import { Session } from "./session.ts";
+import { timerText } from "./ticker.ts";
 import { runByHand, startTicker } from "./trigger.ts";
 
-/** The process around it, as far as `dev` touches it. */
+/** The parts of the process around it that `dev` uses. */
 export interface Terminal {
   output: Pick<NodeJS.WriteStream, "write" | "isTTY">;
   /** Calls back for each line typed. */
@@ -19,76 +19,81 @@ export interface Terminal {
 }
 
 /**
- * Runs a component here as a source would run: same bundle, sandbox, hooks, dedupe, timer and HTTP events, without
- * stores. Ends with `ending`, or after one run; deactivate is called then. Throws AppError when it can't start, or when
- * the one run failed.
+ * Runs a component on this machine as a source would run, without stores: the same bundle, sandbox, hooks, dedupe,
+ * timer and HTTP events. Ends when `ending` aborts, or after one run with `once`; deactivate is called at the end.
+ * Throws AppError if the source can't be started, or if the one run failed.
  */
 export async function dev(options: DevOptions, settings: LocalSettings, terminal: Terminal): Promise<void> {
-  const local = await openLocal(settings, options.allow);
-  const closers: (() => Promise<void>)[] = [() => local.close()];
-  const work = live(options, settings, terminal, local, closers);
-  const ended = new Promise<void>(done => {
-    if (terminal.ending.aborted) done();
-    terminal.ending.addEventListener("abort", () => done(), { once: true });
+  const services = await openLocalServices(settings, options.allow);
+  const closers: (() => Promise<void>)[] = [() => services.close()];
+  const work = runSource(options, settings, terminal, services, closers);
+  const ended = new Promise<void>(resolve => {
+    if (terminal.ending.aborted) resolve();
+    terminal.ending.addEventListener("abort", () => resolve(), { once: true });
   });
   try {
     await Promise.race([work, ended]);
   } finally {
-    // What was under way fails by the closing; nobody waits for it any more.
+    // Closing makes work in progress fail, which must not be an unhandled rejection.
     work.catch(() => undefined);
     for (const close of closers.reverse()) await close();
   }
 }
 
-async function live(
+/** Never resolves without `once`. Adds to `closers` what must be closed, last first, at the end. */
+async function runSource(
   options: DevOptions,
   settings: LocalSettings,
   terminal: Terminal,
-  local: Local,
+  services: LocalServices,
   closers: (() => Promise<void>)[],
 ): Promise<void> {
   const printer = createPrinter(terminal.output);
-  const looked: Looked = lookedAtNothing();
-  const code = await loadCode(options, looked, local);
+  const watched = newWatchedPaths();
+  const code = await loadCode(options, watched, services);
   if (terminal.ending.aborted) return;
   let port: HttpPort | undefined;
   const endpointUrl = () => port?.url ?? null;
-  const session = openSession({ sandboxes: local.sandboxes, printer, hookMs: settings.hookMs, endpointUrl });
+  const { sandboxes } = services;
+  const session = new Session({ sandboxes, printer, hookMs: settings.hookMs, endpointUrl });
   closers.push(() => session.stop());
-  const source: Live = {
+  const source: DevSource = {
     code,
     session,
     printer,
     options,
-    local,
+    services,
     async openPort() {
       if (port) return;
-      port = await openHttpPort(options.port, requestTaker(source, settings.httpResponseWaitMs));
+      port = await openHttpPort(options.port, createRequestHandler(source, settings.httpResponseWaitMs));
       closers.push(port.close);
     },
   };
   if (code.hasHttp) await source.openPort();
-  printer.say("loaded", headOf(source, endpointUrl()));
+  printer.say("loaded", describeSource(source, endpointUrl()));
   await session.start(code);
   if (options.once) return runByHand(source);
   const ticker = startTicker(source);
   closers.push(async () => ticker.stop());
-  if (!isUrl(options.what)) {
-    const watch = reloadOnSave(source, looked, () => {
+  if (!isUrl(options.location)) {
+    const watch = reloadOnSave(source, watched, () => {
       ticker.follow(source.code.timer);
-      printer.say("reloaded", headOf(source, endpointUrl()));
+      printer.say("reloaded", describeSource(source, endpointUrl()));
     });
     closers.push(async () => watch.close());
   }
   terminal.onEnter(() => {
-    runByHand(source).catch((error: Error) => printer.say("refused", error.message));
+    runByHand(source).catch((error: Error) => printer.say("rejected", error.message));
   });
-  printer.say("ready", "Enter runs it now, Ctrl-C ends it");
+  printer.say("ready", "press Enter to run it now, Ctrl-C to stop");
   return new Promise(() => {});
 }
 
-function headOf({ code }: Live, url: string | null): string {
+/** Returns `My source 1.0.0, every 15 s, http://127.0.0.1:4000`. */
+function describeSource({ code }: DevSource, url: string | null): string {
   const { name, version } = code.description;
-  const when = [...(code.timer ? [timerText(code.timer)] : []), ...(code.hasHttp && url ? [url] : [])];
-  return [`${name} ${version}`, ...when].join(", ");
+  const parts = [`${name} ${version}`];
+  if (code.timer) parts.push(timerText(code.timer));
+  if (code.hasHttp && url) parts.push(url);
+  return parts.join(", ");
 }

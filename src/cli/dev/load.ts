@@ -6,7 +6,7 @@ import { fromUrl } from "../../components/fetch-modules.ts";
 import { fromFile, type ModuleLoader } from "../../components/load-modules.ts";
 import type { Egress } from "../../egress/agent.ts";
 import { AppError } from "../../lib/errors.ts";
-import { configureProps, type StoredProps, timerOf } from "../../props/configure.ts";
+import { configureProps, hasHttpInterface, type StoredProps, timerOf } from "../../props/configure.ts";
 import type { Timer } from "../../props/timer.ts";
 import type { Bundle } from "../../sandbox/bundle.ts";
 import type { Sandboxes } from "../../sandbox/host.ts";
@@ -21,19 +21,20 @@ export interface LoadedCode {
   hasHttp: boolean;
 }
 
-/** The component's file or address, and the file with the values of its props. */
-export interface Given {
-  what: string;
+export interface ComponentInput {
+  /** The component's file or URL. */
+  location: string;
+  /** JSON file with the values of its props. */
   props?: string | undefined;
 }
 
-/** What a load has looked at, also one that failed: a change there is a reason to load again. */
-export interface Looked {
+/** The files that a load used, even if it failed, and the folders in which it looked for files. */
+export interface WatchedPaths {
   files: Set<string>;
   folders: Set<string>;
 }
 
-export const lookedAtNothing = (): Looked => ({ files: new Set(), folders: new Set() });
+export const newWatchedPaths = (): WatchedPaths => ({ files: new Set(), folders: new Set() });
 
 export interface LoadTools {
   sandboxes: Pick<Sandboxes, "describe">;
@@ -41,35 +42,38 @@ export interface LoadTools {
   bundling: BundleOptions;
 }
 
-export const isUrl = (what: string): boolean => /^https?:\/\//i.test(what);
+export const isUrl = (location: string): boolean => /^https?:\/\//i.test(location);
 
-/** Remembers every file the loader gives, and the folder of every one it is asked for, found or not. */
-function remembering(loader: ModuleLoader, entry: string, looked: Looked): ModuleLoader {
+function addFile(watched: WatchedPaths, path: string): void {
+  watched.files.add(path);
+  watched.folders.add(dirname(path));
+}
+
+/**
+ * Adds every file that the loader returns to `watched`, and the folder of every file it was asked for, found or not.
+ */
+function recordPaths(loader: ModuleLoader, entry: string, watched: WatchedPaths): ModuleLoader {
   const pathOf = (id: string) => resolve(dirname(entry), id);
-  const look = (path: string) => {
-    looked.files.add(path);
-    looked.folders.add(dirname(path));
-  };
-  look(entry);
+  addFile(watched, entry);
   return {
     field: { in: "component", path: basename(entry) },
     entry: () => loader.entry(),
     async resolve(specifier, importerId) {
-      looked.folders.add(dirname(resolve(dirname(pathOf(importerId)), specifier)));
+      watched.folders.add(dirname(resolve(dirname(pathOf(importerId)), specifier)));
       const module = await loader.resolve(specifier, importerId);
-      look(pathOf(module.id));
+      addFile(watched, pathOf(module.id));
       return module;
     },
   };
 }
 
-/** Refusals about a file name props as the file has them, not as a request would. */
-function asPropsFile(error: unknown, file: string | undefined): unknown {
+/** Rewrites an error about `configured_props` of a request as one about the props file. */
+function asPropsFileError(error: unknown, file: string | undefined): unknown {
   if (!(error instanceof AppError)) return error;
   const faults = error.fields.map(
     ({ path, message }) => `${path.replace("configured_props.", "")} ${message}`,
   );
-  const hint = file === undefined ? " (--props FILE gives the values)" : "";
+  const hint = file === undefined ? " (set values with --props FILE)" : "";
   return new AppError("invalid", `props${file ? ` in ${file}` : ""}: ${faults.join("; ")}${hint}`, {
     fields: error.fields,
     cause: error,
@@ -77,27 +81,29 @@ function asPropsFile(error: unknown, file: string | undefined): unknown {
 }
 
 /**
- * Bundles, describes and configures a component as saving and deploying it would, without stores. Throws AppError
- * naming the file with line and column, the fault in the component, or each missing or wrong prop.
+ * Bundles, describes and configures a component as a server does when it is saved and deployed, but without stores.
+ * Adds the paths on which the result depends to `watched`. Throws AppError naming the file with line and column, what
+ * is wrong in the component, or each missing or invalid prop.
  */
-export async function loadCode(given: Given, looked: Looked, tools: LoadTools): Promise<LoadedCode> {
-  const path = resolve(given.what);
-  if (given.props !== undefined) {
-    looked.files.add(resolve(given.props));
-    looked.folders.add(dirname(resolve(given.props)));
-  }
-  const loader = isUrl(given.what)
-    ? fromUrl(given.what, tools.egress)
-    : remembering(fromFile(path), path, looked);
+export async function loadCode(
+  input: ComponentInput,
+  watched: WatchedPaths,
+  tools: LoadTools,
+): Promise<LoadedCode> {
+  const path = resolve(input.location);
+  if (input.props !== undefined) addFile(watched, resolve(input.props));
+  const loader = isUrl(input.location)
+    ? fromUrl(input.location, tools.egress)
+    : recordPaths(fromFile(path), path, watched);
   const { code } = await bundleComponent(loader, tools.bundling);
   const bundle = { code, hash: createHash("sha256").update(code).digest("hex") };
   const description = await describeComponent(tools.sandboxes, bundle);
-  const configured = await readPropsFile(given.props);
+  const configured = await readPropsFile(input.props);
   try {
     const values = configureProps(description.props, configured);
-    const hasHttp = description.props.some(prop => prop.type === "$.interface.http");
-    return { bundle, description, values, timer: timerOf(description.props, values), hasHttp };
+    const timer = timerOf(description.props, values);
+    return { bundle, description, values, timer, hasHttp: hasHttpInterface(description.props) };
   } catch (error) {
-    throw asPropsFile(error, given.props);
+    throw asPropsFileError(error, input.props);
   }
 }

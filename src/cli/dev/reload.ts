@@ -1,40 +1,40 @@
-import type { Live } from "./live.ts";
-import { type LoadedCode, type Looked, loadCode, lookedAtNothing } from "./load.ts";
+import type { DevSource } from "./dev-source.ts";
+import { type LoadedCode, loadCode, newWatchedPaths, type WatchedPaths } from "./load.ts";
 import { type FileWatch, watchFiles } from "./watch-files.ts";
 
 const isSame = (a: LoadedCode, b: LoadedCode): boolean =>
   a.bundle.hash === b.bundle.hash && JSON.stringify(a.values) === JSON.stringify(b.values);
 
 /**
- * Takes a save of the component, of a file it imports or of its props over, as an update does: old code off, new code
- * on, between two runs. What is broken, or refuses, is told, and the code before goes on.
+ * Replaces the code between two runs, as an update does, whenever the component, a file that it imports or its props
+ * are saved. New code that can't be loaded or activated is reported, and the old code stays.
  */
-export function reloadOnSave(source: Live, looked: Looked, onReloaded: () => void): FileWatch {
-  const { session, printer, options, local } = source;
-  const refuse = (why: string) => printer.say("refused", `${why}; the code before goes on`);
+export function reloadOnSave(source: DevSource, watched: WatchedPaths, onReloaded: () => void): FileWatch {
+  const { session, printer, options, services } = source;
+  const reportRejected = (reason: string) => printer.say("rejected", `${reason}; the old code stays`);
 
   async function reload(): Promise<void> {
-    const seen = lookedAtNothing();
+    const nextWatched = newWatchedPaths();
     try {
-      const next = await loadCode(options, seen, local);
-      watch.set(seen, { anyFile: false });
+      const next = await loadCode(options, nextWatched, services);
+      watch.set(nextWatched, { anyFile: false });
       if (isSame(next, source.code)) return;
       if (next.hasHttp) await source.openPort();
       const error = await session.replace(next);
-      if (error) return refuse("its activate hook failed");
+      if (error) return reportRejected("its activate hook failed");
       source.code = next;
       onReloaded();
     } catch (error) {
-      watch.set(seen, { anyFile: true });
-      refuse((error as Error).message);
+      watch.set(nextWatched, { anyFile: true });
+      reportRejected((error as Error).message);
     }
   }
 
-  // One after the other: what is saved during a reload is loaded after it.
-  let last = Promise.resolve();
+  // One after the other: a save during a reload is loaded after it.
+  let lastReload = Promise.resolve();
   const watch = watchFiles(() => {
-    last = last.then(reload);
+    lastReload = lastReload.then(reload);
   });
-  watch.set(looked, { anyFile: false });
+  watch.set(watched, { anyFile: false });
   return watch;
 }

@@ -6,7 +6,7 @@ import { type EndpointResponse, type Message, send } from "./send.ts";
 
 export type AttemptDeps = Pick<
   Platform,
-  "mongo" | "routing" | "counters" | "egress" | "secrets" | "config" | "clock"
+  "mongo" | "routing" | "metrics" | "egress" | "secrets" | "config" | "clock"
 >;
 
 export interface RetryOptions {
@@ -47,7 +47,10 @@ export async function makeAttempt(
   });
   // Before the record: the webhook's health decides how many permits the waitlist is granted.
   await updateHealth(platform, webhook, response, decision);
-  platform.counters.add("deliveries_total", { outcome: decision.kind });
+  platform.metrics.count("deliveries_total", { outcome: decision.kind });
+  platform.metrics.observe("delivery_duration_seconds", response.latencyMs / 1000, {
+    outcome: decision.kind,
+  });
   return { number: message.attempt, startedAtMs, response, decision, nowMs };
 }
 

@@ -15,7 +15,7 @@ import { duplicateIndexes } from "../../store/mongo.ts";
 import type { Attempted } from "./attempt.ts";
 import type { UnsentReason } from "./prepare.ts";
 
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "config" | "clock" | "counters" | "log">;
+type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "config" | "clock" | "metrics" | "log">;
 
 /** An attempt to be recorded with its delivery. */
 export interface ToRecord extends Attempted {
@@ -142,12 +142,12 @@ export interface Unsent {
 
 /** Counts and logs deliveries that are not sent, where the emitter's owner sees them (docs/design.md#guarantee-8). */
 export async function countUnsent(
-  platform: Pick<Platform, "redis" | "keys" | "counters" | "log">,
+  platform: Pick<Platform, "redis" | "keys" | "metrics" | "log">,
   unsent: Unsent[],
 ): Promise<void> {
   for (const { delivery, reason } of unsent) {
     const { _id: delivery_id, webhook_id, event_id, emitter_id } = delivery;
-    platform.counters.add("deliveries_total", { outcome: endedFields(reason, 0).state });
+    platform.metrics.count("deliveries_total", { outcome: endedFields(reason, 0).state });
     platform.log.info({ delivery_id, webhook_id, event_id, emitter_id, result: reason }, "delivery not sent");
     await countDrop(platform, emitter_id, DROP_REASONS[reason]);
   }

@@ -1,5 +1,6 @@
 import { canAccess } from "../../accounts/access.ts";
 import { AppError } from "../../lib/errors.ts";
+import { eventMs } from "../../lib/event-id.ts";
 import type { Delivery } from "../../models/delivery.ts";
 import { StoredEvents } from "../../models/event.ts";
 import { Subscriptions } from "../../models/subscription.ts";
@@ -50,6 +51,7 @@ export async function attemptDelivery(
     body,
   };
   const { retry_index: retryIndex } = delivery;
+  observeLateness(platform, delivery);
   const attempted = await makeAttempt(platform, { webhook, message, retryIndex }, signal, options);
   const recorded = await recordAttempt(platform, { ...attempted, delivery, generation });
   const { status, latencyMs, error } = attempted.response;
@@ -62,6 +64,18 @@ export async function attemptDelivery(
     recorded,
   };
   return { fields, isFailing: attempted.decision.kind !== "delivered" };
+}
+
+/** A delivery whose first attempt was parked or ordered counts from its event, a later attempt from when it was due. */
+function observeLateness(platform: DeliveryDeps, delivery: Delivery): void {
+  const now = platform.clock();
+  if (delivery.attempts.length === 0) {
+    const sinceEventMs = now - eventMs(delivery.event_id);
+    platform.metrics.observe("event_first_attempt_seconds", sinceEventMs / 1000);
+  } else {
+    const lateMs = now - (delivery.next_attempt_at_ms ?? now);
+    platform.metrics.observe("delivery_lateness_seconds", lateMs / 1000);
+  }
 }
 
 async function loadFacts(platform: DeliveryDeps, { delivery, webhook }: DueDelivery): Promise<DeliveryFacts> {

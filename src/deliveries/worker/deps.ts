@@ -9,7 +9,7 @@ export type DeliveryDeps = Pick<
   | "queues"
   | "routing"
   | "permits"
-  | "counters"
+  | "metrics"
   | "egress"
   | "secrets"
   | "config"

@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { settlesWithin } from "../../lib/deadline.ts";
+import { eventMs } from "../../lib/event-id.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import type { Delivery } from "../../models/delivery.ts";
 import { enqueueAll } from "../../queues/define-queue.ts";
@@ -132,6 +133,8 @@ async function makeOne(
     attempt: 1,
     body,
   };
+  const sinceEventMs = platform.clock() - eventMs(event.event_id);
+  platform.metrics.observe("event_first_attempt_seconds", sinceEventMs / 1000);
   let attempted: Attempted | undefined;
   try {
     attempted = await makeAttempt(platform, { webhook, message, retryIndex: 0 }, signal, shared);

@@ -1,10 +1,10 @@
 import type { CallRequest } from "../protocol.ts";
-import { absentService, isAbsentService } from "./absent-service.ts";
 import type { Call } from "./call.ts";
 import { type Component, objectOf, type PropDefinition, propsOf } from "./component.ts";
 import { httpRequestProp } from "./http-request.ts";
 import { readResponse } from "./http-respond.ts";
 import type { ServiceDb } from "./service-db.ts";
+import { isUnsupportedService, unsupportedService } from "./unsupported-service.ts";
 
 export interface Binding {
   request: CallRequest;
@@ -13,16 +13,18 @@ export interface Binding {
   maxResponseBytes: number;
 }
 
-/** `this` of run, hooks and methods: one flat object, new for every call (runtime.md, "Shape"). */
+/** Returns `this` of run, hooks and methods: one flat object, new for each call (docs/component-api.md#shape). */
 export function bindThis(component: Component, binding: Binding): Record<string, unknown> {
   const self: Record<string, unknown> = { ...binding.request.props };
   for (const [name, prop] of propsOf(component)) {
     const given = binding.request.props[name];
-    const value = isAbsentService(prop, given) ? absentService(name, prop) : propValue(prop, given, binding);
+    const value = isUnsupportedService(prop, given)
+      ? unsupportedService(name, prop)
+      : propValue(prop, given, binding);
     if (value !== undefined) self[name] = value;
   }
   bindMethods(self, component.methods);
-  // Returns a promise because components await it; the event is buffered when the call returns.
+  // Returns a promise because components await it; the event is sent before it returns.
   self.$emit = (event: unknown, metadata?: unknown) => {
     binding.call.emit(event, metadata);
     return Promise.resolve();

@@ -4,24 +4,24 @@ import { jsonDepth } from "./json-depth.ts";
 import { send, sendJson } from "./port.ts";
 import { type ChildLimits, LOG_LINE_BYTES, MAX_DEPTH } from "./wire.ts";
 
-/** One call of the component while it lasts. What comes after its end, from a forgotten timer, is dropped. */
+/** One call of the component. After its end, for example from a timer that was not cleared, everything is dropped. */
 export interface Call {
   emit(event: unknown, metadata?: unknown): void;
   log(level: LogLine["level"], text: () => string): void;
   respond(response: HttpResponse): void;
-  /** Fails the call from outside of its own promise chain. */
+  /** Fails the call with an error that its own promise did not reject with. */
   fail(error: unknown): void;
-  /** Rejects when `fail` was called. */
+  /** Rejects when `fail` is called. */
   failed: Promise<never>;
-  /** From now on nothing of this call counts. */
+  /** Ends the call: from now on, everything it produces is dropped. */
   close(): void;
 }
 
 const { stringify } = JSON;
 let lateEmits = 0;
 
-/** The events that earlier calls emitted after their end; reading it starts the count anew. */
-export function takeLateEmits(): number {
+/** Returns how many events earlier calls emitted after their end, and resets the count. */
+export function resetLateEmits(): number {
   const count = lateEmits;
   lateEmits = 0;
   return count;
@@ -37,7 +37,7 @@ export function openCall(call: number, limits: ChildLimits): Call {
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
   });
-  // Nobody may be waiting for it when the call has ended well.
+  // Without a handler, a failure after the end of the call would be an unhandled rejection.
   failed.catch(() => {});
 
   function emit(event: unknown, metadata?: unknown): void {
@@ -49,25 +49,25 @@ export function openCall(call: number, limits: ChildLimits): Call {
     const bytes = byteLength(json);
     const meta: EmitMetadata = readMetadata(metadata);
     if (bytes > limits.maxEmitBytes) {
-      throw new RangeError(`An event may have ${limits.maxEmitBytes} bytes; this one has ${bytes}`);
+      throw new RangeError(`An event can have at most ${limits.maxEmitBytes} bytes; this one has ${bytes}`);
     }
-    if (emits >= limits.maxEmits) throw new RangeError(`A run may emit ${limits.maxEmits} events`);
+    if (emits >= limits.maxEmits) throw new RangeError(`A run can emit at most ${limits.maxEmits} events`);
     const message = `{"kind":"emit","call":${call},"event":${json},"metadata":${stringify(meta)}}`;
     emitBytes += byteLength(message);
     if (emitBytes > limits.maxRunBytes) {
-      throw new RangeError(`A run may emit ${limits.maxRunBytes} bytes in all`);
+      throw new RangeError(`A run can emit at most ${limits.maxRunBytes} bytes in total`);
     }
     emits++;
     sendJson(message);
   }
 
   function log(level: LogLine["level"], text: () => string): void {
-    const room = limits.maxLogBytes - logBytes;
-    if (!isOpen || room <= 0) return;
+    const remaining = limits.maxLogBytes - logBytes;
+    if (!isOpen || remaining <= 0) return;
     const message = text();
     const bytes = byteLength(message) + LOG_LINE_BYTES;
     logBytes += bytes;
-    const shown = bytes <= room ? message : cutToBytes(message, Math.max(0, room - LOG_LINE_BYTES));
+    const shown = bytes <= remaining ? message : truncate(message, Math.max(0, remaining - LOG_LINE_BYTES));
     send({ kind: "log", call, level, message: shown, ts: Date.now() });
     if (logBytes >= limits.maxLogBytes) send({ kind: "log-cut", call });
   }
@@ -88,11 +88,13 @@ export function openCall(call: number, limits: ChildLimits): Call {
   };
 }
 
-/** At once, so that what the component changes in the object afterwards is not in the event. */
+/** Converts an event right away, so that later changes of the object do not change the event. */
 function toJson(event: unknown): string {
   const json = stringify(event === undefined ? null : event) as string | undefined;
-  if (json === undefined) throw new TypeError(`A ${typeof event} can't be emitted: it has no JSON form`);
-  if (jsonDepth(json) > MAX_DEPTH) throw new RangeError(`An event may be nested ${MAX_DEPTH} levels deep`);
+  if (json === undefined)
+    throw new TypeError(`A ${typeof event} can't be emitted, because it has no JSON form`);
+  if (jsonDepth(json) > MAX_DEPTH)
+    throw new RangeError(`An event can be nested at most ${MAX_DEPTH} levels deep`);
   return json;
 }
 
@@ -100,6 +102,6 @@ export function byteLength(text: string): number {
   return Buffer.byteLength(text);
 }
 
-function cutToBytes(text: string, bytes: number): string {
+function truncate(text: string, bytes: number): string {
   return Buffer.from(text).subarray(0, bytes).toString("utf8");
 }

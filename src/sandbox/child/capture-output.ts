@@ -15,8 +15,8 @@ const LEVELS: Record<string, LogLine["level"]> = {
 };
 
 /**
- * Turns `console` and the process's streams into logs of the run. Formatting is left to `write`, which knows
- * whether there is still room: a flood costs nothing after the cut.
+ * Turns the output of `console` and the process's streams into logs of the run. `write` receives a function that
+ * formats the text, and calls it only while the log limit is not reached: after that, output costs nothing.
  */
 export function captureOutput(write: Write): void {
   const console = globalThis.console as unknown as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** A component as its code exports it; everything in it is the author's, so nothing of its shape is sure. */
+/** A component as its code exports it. Its shape is not checked yet, so no property has a known type. */
 export interface Component extends Record<string, unknown> {
   props?: Record<string, unknown>;
   methods?: Record<string, unknown>;
@@ -10,8 +10,8 @@ export interface PropDefinition extends Record<string, unknown> {
   type?: unknown;
 }
 
-/** A component that can't be used; `path` names the place in it. */
-export class ComponentFault extends Error {
+/** The component can't be used; `path` names its invalid part. */
+export class InvalidComponentError extends Error {
   readonly path: string;
 
   constructor(path: string, message: string) {
@@ -20,12 +20,15 @@ export class ComponentFault extends Error {
   }
 }
 
-/** ESM default export, `module.exports`, or either of them wrapped once more by a bundler. */
+/**
+ * Returns the component that a module exports: its default export, `module.exports`, or either of them wrapped once
+ * more by a bundler. Throws InvalidComponentError.
+ */
 export function componentOf(module: Record<string, unknown>): Component {
   let found: unknown = "default" in module ? module.default : module;
   for (let depth = 0; depth < 2 && isWrapper(found); depth++) found = (found as { default: unknown }).default;
   if (typeof found !== "object" || found === null || Array.isArray(found)) {
-    throw new ComponentFault("code", "the default export must be the component, an object");
+    throw new InvalidComponentError("code", "the default export must be a component object");
   }
   return found as Component;
 }
@@ -35,8 +38,9 @@ function isWrapper(value: unknown): boolean {
 }
 
 /**
- * The props with shorthands written out and `propDefinition`s resolved, in the order of the code. One that is undefined
- * or null is none: so code takes away a prop that it spreads from another object.
+ * Returns the props in the order of the code, with shorthands expanded and `propDefinition`s resolved. A prop that is
+ * undefined or null is left out: this is how code removes a prop that it spreads from another object. Throws
+ * InvalidComponentError.
  */
 export function propsOf(component: Component): [string, PropDefinition][] {
   return Object.entries(objectOf(component.props))
@@ -48,8 +52,10 @@ export function objectOf(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** CommonJS code that requires an ESM file, such as its app's, has the file's namespace in its hands. */
-function asRequired(value: unknown): unknown {
+/**
+ * CommonJS code that requires an ESM file, such as its app's file, receives a namespace instead of the default export.
+ */
+function unwrapNamespace(value: unknown): unknown {
   const { __esModule, default: exported } = objectOf(value);
   return __esModule === true && typeof exported === "object" && exported !== null ? exported : value;
 }
@@ -58,20 +64,20 @@ function resolveProp(name: string, given: unknown, depth: number): PropDefinitio
   const path = `props.${name}`;
   if (typeof given === "string") return { type: given };
   if (typeof given !== "object" || given === null) {
-    throw new ComponentFault(path, "must be a type or an object with one");
+    throw new InvalidComponentError(path, "must be the name of a type, or an object with a type");
   }
-  const { propDefinition, ...local } = asRequired(given) as PropDefinition;
+  const { propDefinition, ...local } = unwrapNamespace(given) as PropDefinition;
   if (propDefinition === undefined) {
-    if (typeof local.type !== "string") throw new ComponentFault(path, "has no type");
+    if (typeof local.type !== "string") throw new InvalidComponentError(path, "has no type");
     return local;
   }
   if (!Array.isArray(propDefinition) || depth > 5) {
-    throw new ComponentFault(path, "propDefinition must be [app, name]");
+    throw new InvalidComponentError(path, "propDefinition must be [app, name]");
   }
   const [app, inherited] = propDefinition as [unknown, unknown];
-  const found = objectOf(objectOf(asRequired(app)).propDefinitions)[String(inherited)];
+  const found = objectOf(objectOf(unwrapNamespace(app)).propDefinitions)[String(inherited)];
   if (found === undefined) {
-    throw new ComponentFault(path, `its app has no propDefinition "${String(inherited)}"`);
+    throw new InvalidComponentError(path, `the app has no propDefinition "${String(inherited)}"`);
   }
   return { ...resolveProp(name, found, depth + 1), ...local };
 }

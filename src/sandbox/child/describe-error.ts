@@ -1,27 +1,27 @@
 import type { CallError } from "../protocol.ts";
 import { MAX_ERROR_MESSAGE, MAX_STACK } from "./wire.ts";
 
-/** Frames that are ours or deno's say nothing to the component's author. */
+/** Stack frames of Headwater and of deno, which are of no use to the component's author. */
 const FOREIGN_FRAME = /^\s+at (?:.*[ (])?(?:ext:|node:|file:\S*\/prelude\.js)/;
 
-/** Where the bundle lies, and what a stack says instead: it names the component's own files. */
-let places: [string, string][] = [];
+/** Paths of the bundle and their replacements, so that a stack names the component's own files. */
+let replacements: [string, string][] = [];
 
 export function hideModulePath(moduleUrl: URL): void {
-  places = [
+  replacements = [
     [moduleUrl.href, "component.mjs"],
     [new URL(".", moduleUrl).href, ""],
     [new URL("..", moduleUrl).href, ""],
   ];
 }
 
-/** What was thrown, whatever it is, as the host reports it. */
+/** Converts a thrown value of any type to the error that is sent to the host. */
 export function describeError(thrown: unknown): CallError {
   const error = isErrorLike(thrown) ? thrown : new Error(textOf(thrown));
   const name = typeof error.name === "string" && error.name ? error.name : "Error";
   return {
     code: name.slice(0, 100),
-    message: shown(textOf(error.message)).slice(0, MAX_ERROR_MESSAGE),
+    message: hidePaths(textOf(error.message)).slice(0, MAX_ERROR_MESSAGE),
     stack: stackOf(error, 0).slice(0, MAX_STACK),
   };
 }
@@ -31,15 +31,15 @@ function stackOf(error: ErrorLike, depth: number): string {
     .split("\n")
     .filter(line => !FOREIGN_FRAME.test(line))
     .join("\n");
-  const stack = shown(own);
-  // undici says only "fetch failed"; the reason is the cause.
+  const stack = hidePaths(own);
+  // undici's message is only "fetch failed"; the reason is in `cause`.
   return depth < 3 && isErrorLike(error.cause)
     ? `${stack}\nCaused by: ${stackOf(error.cause, depth + 1)}`
     : stack;
 }
 
-function shown(text: string): string {
-  return places.reduce((rest, [place, instead]) => rest.replaceAll(place, instead), text);
+function hidePaths(text: string): string {
+  return replacements.reduce((rest, [path, replacement]) => rest.replaceAll(path, replacement), text);
 }
 
 interface ErrorLike {

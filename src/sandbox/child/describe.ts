@@ -3,7 +3,7 @@ import { type Component, objectOf, type PropDefinition, propsOf } from "./compon
 const HOOKS = ["deploy", "activate", "deactivate"] as const;
 const FLAGS = ["optional", "secret", "hidden", "customResponse", "withLabel"] as const;
 
-/** What the component says of itself, in the shape of `ComponentDescription`; the host checks it. */
+/** Returns the component's description in the shape of `ComponentDescription`, which the host checks. */
 export function describeComponent(component: Component): Record<string, unknown> {
   const hooks = objectOf(component.hooks);
   return {
@@ -27,7 +27,7 @@ function describeProp(name: string, prop: PropDefinition): Record<string, unknow
   if (Array.isArray(prop.options)) described.options = asJson(prop.options);
   if (typeof prop.options === "function") described.remoteOptions = true;
   if (prop.type === "app" && typeof prop.app === "string") described.app = prop.app;
-  // Old code puts the interval straight on the prop (runtime.md, "Props").
+  // Old code sets the interval directly on the prop (docs/component-api.md#props).
   const oldTimer = prop.intervalSeconds === undefined ? undefined : { intervalSeconds: prop.intervalSeconds };
   const initial = asJson(prop.default ?? oldTimer);
   if (initial !== undefined) described.default = initial;
@@ -42,7 +42,7 @@ function textFields(from: Record<string, unknown>, names: string[]): Record<stri
   );
 }
 
-/** Functions have no JSON form and are left out. */
+/** Leaves out functions, which have no JSON form. */
 function asJson(value: unknown): unknown {
   const json = JSON.stringify(value) as string | undefined;
   return json === undefined ? undefined : JSON.parse(json);

@@ -2,8 +2,8 @@ import type { EmitMetadata } from "../protocol.ts";
 import { MAX_EMIT_ID, MAX_EMIT_NAME, MAX_SUMMARY } from "./wire.ts";
 
 /**
- * The second argument of `$emit` (runtime.md, "$emit"). Strict where it decides about the event (`id`, `name`),
- * lenient where it only describes it.
+ * Reads the second argument of `$emit` (docs/component-api.md#emit). `id` and `name` affect what happens to the event,
+ * so invalid values throw TypeError. `summary` and `ts` only describe it, so invalid values are converted or left out.
  */
 export function readMetadata(given: unknown): EmitMetadata {
   if (given === undefined || given === null) return {};
@@ -35,6 +35,6 @@ function readName(name: unknown): string {
   if (typeof name !== "string" || name.length > MAX_EMIT_NAME) {
     throw new TypeError(`The name of a channel must be a string of at most ${MAX_EMIT_NAME} characters`);
   }
-  if (name.startsWith("$")) throw new TypeError("The name of a channel may not start with $");
+  if (name.startsWith("$")) throw new TypeError("The name of a channel must not start with $");
   return name;
 }

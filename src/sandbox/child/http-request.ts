@@ -6,7 +6,10 @@ interface Row {
   disabled?: boolean;
 }
 
-/** The `http_request` prop: what the user filled in, and `execute()`, which sends it and gives the parsed answer. */
+/**
+ * Returns an `http_request` prop: the configured request, and `execute()`, which sends it and returns the parsed
+ * response.
+ */
 export function httpRequestProp(value: unknown): Record<string, unknown> {
   const given = objectOf(value);
   return { ...given, execute: () => execute(given) };

@@ -1,16 +1,19 @@
 import type { HttpResponse } from "../protocol.ts";
 
-/** Reads what a component gives to `respond` (runtime.md, "Events given to run"); throws TypeError or RangeError. */
+/**
+ * Converts the argument of `respond` (docs/component-api.md#events-given-to-run). Throws TypeError or RangeError if it
+ * can't be sent; `maxBytes` limits the body.
+ */
 export function readResponse(given: unknown, maxBytes: number): HttpResponse {
   const { status = 200, headers, body } = (given ?? {}) as Record<string, unknown>;
   const code = Number(status);
   if (!Number.isInteger(code) || code < 200 || code > 599) {
-    throw new TypeError(`respond: ${String(status)} is no HTTP status`);
+    throw new TypeError(`respond: ${String(status)} is not a valid status; it must be between 200 and 599`);
   }
-  const read = readHeaders(headers);
-  const bytes = readBody(body, read);
-  if (bytes.length > maxBytes) throw new RangeError(`respond: a body may have ${maxBytes} bytes`);
-  return { status: code, headers: read, bodyBase64: bytes.toString("base64") };
+  const checkedHeaders = readHeaders(headers);
+  const bytes = readBody(body, checkedHeaders);
+  if (bytes.length > maxBytes) throw new RangeError(`respond: a body can have at most ${maxBytes} bytes`);
+  return { status: code, headers: checkedHeaders, bodyBase64: bytes.toString("base64") };
 }
 
 function readHeaders(given: unknown): Record<string, string> {
@@ -18,11 +21,14 @@ function readHeaders(given: unknown): Record<string, string> {
   for (const [name, value] of Object.entries((given ?? {}) as Record<string, unknown>)) {
     if (value === undefined || value === null) continue;
     const text = Array.isArray(value) ? value.join(", ") : String(value);
-    if (!/^[\w!#$%&'*+.^`|~-]{1,200}$/.test(name))
-      throw new TypeError(`respond: "${name}" is no header name`);
-    // The rule of HTTP for a header's value, which also keeps a line end from starting a header of its own.
+    if (!/^[\w!#$%&'*+.^`|~-]{1,200}$/.test(name)) {
+      throw new TypeError(`respond: "${name}" is not a valid header name`);
+    }
+    // The characters that HTTP permits in a value. A line break is not among them: it would start another header.
     if (!/^[\t\x20-\x7e\x80-\xff]{0,8192}$/.test(text)) {
-      throw new TypeError(`respond: the value of "${name}" can't be sent as a header`);
+      throw new TypeError(
+        `respond: the value of the header "${name}" contains characters that are not permitted, or is too long`,
+      );
     }
     headers[name] = text;
   }

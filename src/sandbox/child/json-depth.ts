@@ -1,6 +1,6 @@
-/** How deep arrays and objects are nested in a JSON text. */
+/** Returns how deeply arrays and objects are nested in a JSON text; 0 for a text too short to matter. */
 export function jsonDepth(json: string): number {
-  // The text is too short to be deep: the scan is for the rare large ones.
+  // A text this short can't be nested deeply enough to matter, and most are.
   if (json.length < 64) return 0;
   let depth = 0;
   let deepest = 0;

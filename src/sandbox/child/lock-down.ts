@@ -2,11 +2,11 @@ import process from "node:process";
 import { Readable } from "node:stream";
 
 /**
- * Takes away what a component has no use for and gives it a calm answer where deno would throw. Safety does not rest
- * on this: the process has no permissions (see `spawn`). It keeps honest code from stumbling over the protocol on
- * stdin and stdout, and libraries from failing because they look at the machine.
+ * Removes globals that a component has no use for, and returns fixed values where deno would throw. Security does not
+ * depend on this, because the process has no permissions (`spawn.ts`). It keeps a well-meaning component from
+ * disturbing the protocol on stdin and stdout, and libraries from failing when they ask about the machine.
  */
-export function lockDown(directory: string): void {
+export function lockDown(privateFolder: string): void {
   const deno = (globalThis as unknown as { Deno: Record<string, unknown> }).Deno;
   for (const name of ["stdin", "stdout", "stderr"]) {
     Object.defineProperty(deno, name, { value: undefined, configurable: true });
@@ -16,7 +16,7 @@ export function lockDown(directory: string): void {
   }
   const fixed = (target: object, name: string, value: unknown) =>
     Reflect.defineProperty(target, name, { value, configurable: true, enumerable: true, writable: true });
-  // Not imported: see `private-files`.
+  // Not imported; see `redirect-tmp.ts`.
   const os = process.getBuiltinModule("node:os");
   fixed(process, "env", {});
   fixed(process, "argv", ["node", "component.js"]);
@@ -27,18 +27,18 @@ export function lockDown(directory: string): void {
   fixed(process, "getgid", () => 1000);
   fixed(process, "umask", () => 0o22);
   for (const [name, value] of Object.entries(MACHINE)) fixed(os, name, () => value);
-  fixed(os, "tmpdir", () => directory);
-  fixed(os, "homedir", () => directory);
+  fixed(os, "tmpdir", () => privateFolder);
+  fixed(os, "homedir", () => privateFolder);
   fixed(os, "userInfo", () => ({
     uid: 1000,
     gid: 1000,
     username: "component",
-    homedir: directory,
+    homedir: privateFolder,
     shell: null,
   }));
 }
 
-/** One machine for all components, which tells nothing of the real one. */
+/** What components see of the machine: always the same, and nothing of the real one. */
 const MACHINE = {
   hostname: "sandbox",
   cpus: [],

@@ -1,17 +1,17 @@
-/** Runs inside deno, one component to a process. The host bundles it to `prelude.js` (see `prelude`). */
-import type { CallRequest, CallsRequest } from "../protocol.ts";
+/** The program that deno runs, with one component per process. The host bundles it (`prelude.ts`). */
+import type { BatchRequest, CallRequest } from "../protocol.ts";
 import { bindThis } from "./bind-this.ts";
-import { type Call, openCall, takeLateEmits } from "./call.ts";
+import { type Call, openCall, resetLateEmits } from "./call.ts";
 import { captureOutput } from "./capture-output.ts";
-import { type Component, ComponentFault, componentOf, objectOf } from "./component.ts";
+import { type Component, componentOf, InvalidComponentError, objectOf } from "./component.ts";
 import { describeComponent } from "./describe.ts";
 import { describeError, hideModulePath } from "./describe-error.ts";
 import { lockDown } from "./lock-down.ts";
-import { rerouteSockets } from "./network.ts";
-import { leave, receive, send, sendJson, useSecret } from "./port.ts";
-import { privateFiles } from "./private-files.ts";
+import { exitProcess, receive, send, sendJson, setSecret } from "./port.ts";
+import { redirectTmp } from "./redirect-tmp.ts";
+import { replaceFetch } from "./replace-fetch.ts";
+import { rerouteSockets } from "./reroute-sockets.ts";
 import { dbEntries, openDb, type ServiceDb } from "./service-db.ts";
-import { replaceFetch } from "./web-fetch.ts";
 import type { ChildLimits, ParentMessage } from "./wire.ts";
 
 let component: Component | undefined;
@@ -22,40 +22,42 @@ let isLoading = true;
 const { parse, stringify } = JSON;
 const { max } = Math;
 const now = performance.now.bind(performance);
-const { setImmediate: onNextTurn } = globalThis;
-const turn = () => new Promise<void>(done => onNextTurn(done));
+const { setImmediate: afterThisTurn } = globalThis;
+const nextTurn = () => new Promise<void>(resolve => afterThisTurn(resolve));
 
-function onStray(error: unknown): void {
+function onUncaught(error: unknown): void {
   if (current) current.fail(error);
   else if (isLoading) failLoading(error);
-  // Between two calls nobody could be told, and what state is left nobody knows: the next call gets a new process.
-  else leave(1);
+  // Between two calls, there is no call to fail, and the component's state is unknown: the next call gets a new
+  // process.
+  else exitProcess(1);
 }
 
 const events = globalThis as unknown as EventTarget;
 events.addEventListener("unhandledrejection", event => {
   event.preventDefault();
-  onStray((event as Event & { reason: unknown }).reason);
+  onUncaught((event as Event & { reason: unknown }).reason);
 });
 events.addEventListener("error", event => {
   event.preventDefault();
-  onStray((event as Event & { error: unknown }).error);
+  onUncaught((event as Event & { error: unknown }).error);
 });
 
 function failLoading(error: unknown): void {
-  if (error instanceof ComponentFault) send({ kind: "refused", path: error.path, message: error.message });
+  if (error instanceof InvalidComponentError)
+    send({ kind: "rejected", path: error.path, message: error.message });
   else send({ kind: "failed", error: describeError(error) });
 }
 
 async function start(message: ParentMessage & { kind: "start" }): Promise<void> {
   limits = message.limits;
-  useSecret(message.secret);
+  setSecret(message.secret);
   const moduleUrl = new URL(`file://${message.modulePath}`);
   hideModulePath(moduleUrl);
   rerouteSockets(message.gatewayPath);
   replaceFetch();
-  privateFiles(message.directory);
-  lockDown(message.directory);
+  redirectTmp(message.privateFolder);
+  lockDown(message.privateFolder);
   captureOutput((level, text) => current?.log(level, text));
   try {
     component = componentOf(await import(moduleUrl.href));
@@ -66,45 +68,51 @@ async function start(message: ParentMessage & { kind: "start" }): Promise<void> 
   }
 }
 
-/** The calls one after the other; what one tells is written before the next begins, whatever becomes of that one. */
-async function runCalls(first: number, { events, ...request }: CallsRequest, forMs: number): Promise<void> {
-  const until = now() + forMs;
+/** Runs the calls one after the other. All messages of a call are written before the next call starts. */
+async function runCalls(
+  firstCall: number,
+  { events, ...request }: BatchRequest,
+  startWithinMs: number,
+): Promise<void> {
+  const deadline = now() + startWithinMs;
   const props = stringify(request.props);
   let entries = dbEntries(request.db);
-  send({ kind: "started", call: first });
+  send({ kind: "started", call: firstCall });
   for (let i = 0, isLast = false; i < events.length && !isLast; i++) {
-    const began = now();
-    const number = first + i;
+    const startedAt = now();
+    const number = firstCall + i;
     const call = openCall(number, limits);
     current = call;
     const db = openDb(entries, limits.maxDbBytes, call.fail);
     warnOfLateEmits(call);
-    // Props anew for each: what a run changes in them is not for the next one.
+    // Each call gets a new copy of the props, so that it does not see the changes of the previous call.
     const error = await attempt({ ...request, event: events[i], props: parse(props) }, call, db.service);
     call.close();
-    const ended = db.close();
-    entries = ended.entries;
-    const ms = max(0, now() - began);
-    isLast = i + 1 < events.length && now() >= until;
+    const closed = db.close();
+    entries = closed.entries;
+    const ms = max(0, now() - startedAt);
+    isLast = i + 1 < events.length && now() >= deadline;
     current = undefined;
-    const changed = ended.changed === undefined ? "" : `,"db":${ended.changed}`;
-    sendJson(`{"kind":"ended","call":${number},"ms":${ms}${isLast ? ',"last":true' : ""}${error}${changed}}`);
+    const changedDb = closed.changed === undefined ? "" : `,"db":${closed.changed}`;
+    sendJson(
+      `{"kind":"ended","call":${number},"ms":${ms}${isLast ? ',"last":true' : ""}${error}${changedDb}}`,
+    );
   }
 }
 
 function warnOfLateEmits(call: Call): void {
-  const late = takeLateEmits();
+  const late = resetLateEmits();
   if (late === 0) return;
   const what = late === 1 ? "1 event was" : `${late} events were`;
   call.log("warn", () => `${what} dropped: emitted after an earlier run had ended`);
 }
 
-/** The end's part that tells the error, if there was one. */
+/** Returns the `error` property of the `ended` message as JSON; empty if the call succeeded. */
 async function attempt(request: CallRequest, call: Call, db: ServiceDb): Promise<string> {
   try {
     await Promise.race([invoke(request, call, db), call.failed]);
-    // One turn of the event loop, so that a rejection nobody handled is seen before the call counts as good.
-    await Promise.race([turn(), call.failed]);
+    // Waits for one turn of the event loop, so that an unhandled rejection still fails this call.
+    await Promise.race([nextTurn(), call.failed]);
     return "";
   } catch (thrown) {
     return `,"error":${stringify(describeError(thrown))}`;
@@ -130,5 +138,5 @@ function describeNow(): void {
 void receive(message => {
   if (message.kind === "start") void start(message);
   else if (message.kind === "describe") describeNow();
-  else void runCalls(message.call, message.request, message.forMs);
+  else void runCalls(message.call, message.request, message.startWithinMs);
 });

@@ -6,7 +6,7 @@ declare const Deno: {
   exit(code: number): never;
 };
 
-// Taken before any user code runs: what the component does to the globals afterwards does not reach the protocol.
+// Stored before the component's code runs, so that changes it makes to globals do not affect the protocol.
 const { stdin, stdout, exit } = Deno;
 const read = stdin.read.bind(stdin);
 const writeSync = stdout.writeSync.bind(stdout);
@@ -18,34 +18,34 @@ const decode = decoder.decode.bind(decoder);
 
 let secret = "";
 
-/** From here on every line starts with this word. */
-export function useSecret(word: string): void {
-  secret = word;
+/** Sets the prefix of every line from now on. */
+export function setSecret(prefix: string): void {
+  secret = prefix;
 }
 
 export function send(message: ChildMessage): void {
   sendJson(stringify(message));
 }
 
-/** For a message whose large part is JSON already. */
+/** Sends a message that is JSON already. */
 export function sendJson(json: string): void {
-  // The line end in front closes whatever the component wrote to the same file descriptor.
+  // The line break in front ends a line that the component may have started on the same file descriptor.
   const bytes = encode(`\n${secret}${json}\n`);
   for (let sent = 0; sent < bytes.length; ) sent += writeSync(bytes.subarray(sent));
 }
 
 /** Ends the process at once. */
-export function leave(code: number): never {
+export function exitProcess(code: number): never {
   return exit(code);
 }
 
-/** Gives each message of the host, and ends the process when the host is gone. */
+/** Passes each message of the host to `onMessage`. When the host has gone, it ends the process. */
 export async function receive(onMessage: (message: ParentMessage) => void): Promise<never> {
   const buffer = new Uint8Array(64 * 1024);
   let parts: Uint8Array[] = [];
   for (;;) {
     const size = await read(buffer);
-    if (size === null) return leave(0);
+    if (size === null) return exitProcess(0);
     let from = 0;
     for (let end = buffer.indexOf(10); end >= 0 && end < size; end = buffer.indexOf(10, from)) {
       parts.push(buffer.slice(from, end));

@@ -2,18 +2,21 @@ import { byteLength } from "./call.ts";
 import { jsonDepth } from "./json-depth.ts";
 import { MAX_DEPTH } from "./wire.ts";
 
-/** `this.db`: both functions are synchronous (runtime.md, "$emit"). */
+/** `this.db`; both functions are synchronous (docs/component-api.md#db). */
 export interface ServiceDb {
   get(key: string): unknown;
   set(key: string, value: unknown): void;
 }
 
-/** The JSON of each value by its key. */
+/** The JSON of each value, by key. */
 type DbEntries = Map<string, string>;
 
 export interface OpenDb {
   service: ServiceDb;
-  /** Its entries for the next call, and the whole db as JSON when something was set. What is set later has no effect. */
+  /**
+   * Ends the call's access: a later `set` has no effect. Returns the entries for the next call, and the whole db as
+   * JSON if anything was set.
+   */
   close(): { entries: DbEntries; changed: string | undefined };
 }
 
@@ -24,9 +27,9 @@ export function dbEntries(state: Record<string, unknown>): DbEntries {
 }
 
 /**
- * Values are kept as JSON, so that a component which changes what it got does not change what is stored. A `set` that
- * would go over the limit fails the whole run through `fail`, even if the component catches it: the state it counts
- * on would not be there the next time.
+ * Opens the db for one call. Values are kept as JSON, so that a component can't change a stored value by changing the
+ * object that `get` returned. A `set` that exceeds the limit throws, and also fails the run through `fail`, even if the
+ * component catches the error, because the component relies on state that would be missing in the next run.
  */
 export function openDb(entries: DbEntries, maxBytes: number, fail: (error: Error) => void): OpenDb {
   const sizeOf = (key: string, json: string | undefined) =>
@@ -35,7 +38,7 @@ export function openDb(entries: DbEntries, maxBytes: number, fail: (error: Error
   let isChanged = false;
   let isClosed = false;
 
-  function refuse(message: string): never {
+  function reject(message: string): never {
     const error = new RangeError(message);
     fail(error);
     throw error;
@@ -45,11 +48,11 @@ export function openDb(entries: DbEntries, maxBytes: number, fail: (error: Error
     const name = String(key);
     const json = stringify(value) as string | undefined;
     if (json !== undefined && jsonDepth(json) > MAX_DEPTH) {
-      refuse(`A value of the db may be nested ${MAX_DEPTH} levels deep ("${name.slice(0, 50)}")`);
+      reject(`A value of the db can be nested at most ${MAX_DEPTH} levels deep ("${name.slice(0, 50)}")`);
     }
     const after = bytes - sizeOf(name, entries.get(name)) + sizeOf(name, json);
     if (after > maxBytes) {
-      refuse(`The db may hold ${maxBytes} bytes; with "${name.slice(0, 50)}" it would have ${after}`);
+      reject(`The db can hold at most ${maxBytes} bytes; with "${name.slice(0, 50)}" it would hold ${after}`);
     }
     if (isClosed) return;
     bytes = after;

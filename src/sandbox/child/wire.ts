@@ -1,8 +1,9 @@
 /**
- * The lines between host and child. Child to host every line starts with a secret of that child, so that whatever
- * else ends up on its stdout is not taken for a message. The shapes are checked in `check-message`.
+ * The messages between host and child: one JSON object a line, to the child on its stdin, to the host on its stdout.
+ * Each line of the child starts with its secret, so that other output is not mistaken for a message. The host does not
+ * trust the child: `check-message.ts` checks each message against a schema, `call-sequence.ts` checks the order.
  */
-import type { CallError, CallsRequest, EmitMetadata, HttpResponse, LogLine } from "../protocol.ts";
+import type { BatchRequest, CallError, EmitMetadata, HttpResponse, LogLine } from "../protocol.ts";
 
 export interface ChildLimits {
   maxEmits: number;
@@ -20,56 +21,57 @@ export type ParentMessage =
       kind: "start";
       secret: string;
       gatewayPath: string;
-      /** The private temp folder. */
-      directory: string;
-      /** File of the bundle. */
+      privateFolder: string;
+      /** File that contains the bundle. */
       modulePath: string;
       limits: ChildLimits;
     }
   | {
       kind: "calls";
-      /** Number of the first call; that of each further event is one higher. */
+      /** Number of the first call. The call of each further event has the next number. */
       call: number;
-      request: CallsRequest;
-      /** No call is begun later than this many milliseconds after the first. */
-      forMs: number;
+      request: BatchRequest;
+      /** No call starts later than this many milliseconds after the first. */
+      startWithinMs: number;
     }
   | { kind: "describe" };
 
-/** The message `calls` with events that are JSON already. */
+/** Returns the JSON of a `calls` message whose events are JSON already. */
 export function callsMessage(message: {
   call: number;
-  request: CallsRequest;
+  request: BatchRequest;
   events: string[];
-  forMs: number;
+  startWithinMs: number;
 }): string {
-  const { call, request, events, forMs } = message;
+  const { call, request, events, startWithinMs } = message;
   const { props, db } = request;
-  // The events come last, and so do their brackets.
-  const without = { call: request.call, props, db, events: [] };
-  const head: ParentMessage = { kind: "calls", call, forMs, request: without };
-  return JSON.stringify(head).replace(/\]\}\}$/, () => `${events.join(",")}]}}`);
+  // `events` is the last property, so that its closing bracket is at the end of the JSON.
+  const withoutEvents = { call: request.call, props, db, events: [] };
+  const empty: ParentMessage = { kind: "calls", call, startWithinMs, request: withoutEvents };
+  return JSON.stringify(empty).replace(/\]\}\}$/, () => `${events.join(",")}]}}`);
 }
 
 export type ChildMessage =
   | { kind: "loaded" }
   | { kind: "failed"; error: CallError }
   | { kind: "described"; description: unknown }
-  | { kind: "refused"; path: string; message: string }
-  /** The first of some calls has begun. */
+  | { kind: "rejected"; path: string; message: string }
+  /** The first call of a `calls` message has started. */
   | { kind: "started"; call: number }
   | { kind: "emit"; call: number; event: unknown; metadata: EmitMetadata }
   | ({ kind: "log"; call: number } & LogLine)
   | { kind: "log-cut"; call: number }
   | ({ kind: "respond"; call: number } & HttpResponse)
-  /** One call has ended after `ms` milliseconds; the next one has begun, unless it was the `last` or no event is left. */
+  /**
+   * A call has ended after `ms` milliseconds. The next one has started, unless this was the `last` or no event is left.
+   */
   | { kind: "ended"; call: number; ms: number; last?: true; error?: CallError; db?: Record<string, unknown> };
 
-/** Bytes that the frame around an event may take: metadata and the message's own names. */
+/** Bytes that an `emit` message may have besides its event: the metadata and the names of the message itself. */
 export const FRAME_BYTES = 48 * 1024;
-/** What a log line costs besides its text, so that empty lines are not free. */
+/** Bytes that a log line counts besides its text, so that empty lines are limited too. */
 export const LOG_LINE_BYTES = 32;
-/** MongoDB takes 100 levels; deeper values break recursive code on their way there. */
+/** MongoDB's limit. Deeper values could also overflow the stack of recursive code before they are stored. */
 export const MAX_DEPTH = 100;
 export const MAX_ERROR_MESSAGE = 8 * 1024;
 export const MAX_STACK = 16 * 1024;

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { expect } from "chai";
 import { type Message, send } from "../../../src/deliveries/attempt/send.ts";
 import { AppError } from "../../../src/lib/errors.ts";
-import { rotateSigningKey } from "../../../src/webhooks/service.ts";
+import { rotateSigningKey } from "../../../src/webhooks/rotate-signing-key.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { until } from "../../support/until.ts";

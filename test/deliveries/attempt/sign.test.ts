@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { Webhook as Verifier, WebhookVerificationError } from "standardwebhooks";
 import { send } from "../../../src/deliveries/attempt/send.ts";
 import { signatureHeaders } from "../../../src/deliveries/attempt/sign.ts";
-import { rotateSigningKey } from "../../../src/webhooks/service.ts";
+import { rotateSigningKey } from "../../../src/webhooks/rotate-signing-key.ts";
 import { OVERLAP_MS } from "../../../src/webhooks/signing-keys.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import { type Received, type Receiver, startReceiver } from "../../support/receiver.ts";

@@ -1,0 +1,139 @@
+import { createHash } from "node:crypto";
+import { build, type Plugin } from "esbuild";
+import { AppError, invalidField } from "../lib/errors.ts";
+import { EsbuildCrashError, EsbuildTimeoutError, withEsbuild } from "./esbuild-process.ts";
+import { importLocation, withLocation } from "./import-location.ts";
+import { CODE_ID, MAX_FILES, type ModuleLoader, type SourceModule } from "./load-modules.ts";
+import { formatMessage, type NormalModule, normalizeOwn } from "./normalize-module.ts";
+import { readSpecifier, type Specifier } from "./specifier.ts";
+
+const READ_MS = 10_000;
+
+/** One file of the component, and the targets of its imports. */
+export interface GraphModule extends NormalModule {
+  id: string;
+  source: SourceModule;
+  /** The format that Node sees. It decides what the default import of a CommonJS package is. */
+  format: "esm" | "cjs" | "json";
+  /** By the text of the import. */
+  imports: Map<string, ImportTarget>;
+}
+
+export type ImportTarget =
+  | { kind: "own"; id: string }
+  | Exclude<Specifier, { kind: "relative" | "rejected" }>;
+
+/** The component's own files and their imports. */
+export interface ModuleGraph {
+  /** By id; the entry is the first. */
+  modules: Map<string, GraphModule>;
+  entry: GraphModule;
+  /** SHA-256 (hex) of the entry's text if it is the only file, otherwise of all files. */
+  hash: string;
+}
+
+/**
+ * Returns the imports of a module, and whether it is ESM or CommonJS. Every import is external, so nothing is bundled.
+ */
+async function scan(module: NormalModule): Promise<{ specifiers: string[]; format: "esm" | "cjs" }> {
+  const specifiers = new Set<string>();
+  const plugin: Plugin = {
+    name: "scan",
+    setup(setup) {
+      setup.onResolve({ filter: /.*/ }, ({ kind, path }) => {
+        if (kind === "entry-point") return { path: "entry", namespace: "scan" };
+        if (kind !== "require-resolve") specifiers.add(path);
+        return { path, external: true };
+      });
+      setup.onLoad({ filter: /.*/ }, () => ({ contents: module.code, loader: "js" }));
+    },
+  };
+  const { metafile } = await build({
+    entryPoints: ["entry"],
+    bundle: true,
+    write: false,
+    metafile: true,
+    platform: "node",
+    format: "esm",
+    target: "esnext",
+    logLevel: "silent",
+    tsconfigRaw: "{}",
+    absWorkingDir: "/",
+    plugins: [plugin],
+  });
+  return { specifiers: [...specifiers], format: Object.values(metafile.inputs)[0]?.format ?? "cjs" };
+}
+
+async function parse(loader: ModuleLoader, source: SourceModule) {
+  try {
+    return await withEsbuild(READ_MS, async () => {
+      const normal = await normalizeOwn(source);
+      const scanned =
+        source.language === "json" ? { specifiers: [], format: "json" as const } : await scan(normal);
+      return { ...normal, ...scanned };
+    });
+  } catch (error) {
+    throw toParseError(loader, source, error);
+  }
+}
+
+function toParseError(loader: ModuleLoader, source: SourceModule, error: unknown): unknown {
+  const invalid = (text: string) => {
+    const message = source.id === CODE_ID ? text : `${source.id}: ${text}`;
+    const fields = [{ ...loader.field, message }];
+    return new AppError("invalid", `${loader.field.path}: ${message}`, { fields, cause: error });
+  };
+  if (error instanceof EsbuildCrashError || error instanceof EsbuildTimeoutError) {
+    return invalid(error.message);
+  }
+  const [first] = (error as { errors?: Parameters<typeof formatMessage>[0][] }).errors ?? [];
+  return first === undefined ? error : invalid(formatMessage(first));
+}
+
+/**
+ * Reads the entry and follows its relative imports; each file is read once. Throws AppError `invalid` that names the
+ * loader's field, for a syntax error (with line and column) or an import that can't be resolved.
+ */
+export async function readModuleGraph(loader: ModuleLoader): Promise<ModuleGraph> {
+  const modules = new Map<string, GraphModule>();
+
+  async function resolveImport(importer: SourceModule, specifier: string): Promise<ImportTarget> {
+    const target = readSpecifier(specifier);
+    if (target.kind === "rejected") {
+      const location = importLocation(importer, specifier);
+      const message = `${importer.id} imports ${JSON.stringify(specifier)}: ${target.reason}${location}`;
+      throw invalidField(loader.field.in, loader.field.path, message);
+    }
+    if (target.kind !== "relative") return target;
+    const source = await loader.resolve(specifier, importer.id).catch((error: unknown) => {
+      throw withLocation(error, importLocation(importer, specifier));
+    });
+    await add(source);
+    return { kind: "own", id: source.id };
+  }
+
+  async function add(source: SourceModule): Promise<void> {
+    if (modules.has(source.id) || modules.size >= MAX_FILES) return;
+    const { id } = source;
+    const module: GraphModule = { id, source, code: "", text: "", format: "esm", imports: new Map() };
+    modules.set(id, module);
+    const { specifiers, ...parsed } = await parse(loader, source);
+    Object.assign(module, parsed);
+    for (const specifier of specifiers) {
+      module.imports.set(specifier, await resolveImport(source, specifier));
+    }
+  }
+
+  const source = await loader.entry();
+  await add(source);
+  return { modules, entry: modules.get(source.id) as GraphModule, hash: hashOf(source, modules) };
+}
+
+function hashOf(entry: SourceModule, modules: Map<string, GraphModule>): string {
+  const hash = createHash("sha256").update(entry.text);
+  const imported = [...modules.values()].filter(module => module.id !== entry.id);
+  for (const { id, source } of imported.sort((a, b) => (a.id < b.id ? -1 : 1))) {
+    hash.update(`\0${id}\0${Buffer.byteLength(source.text)}\0${source.text}`);
+  }
+  return hash.digest("hex");
+}

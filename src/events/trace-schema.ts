@@ -1,0 +1,85 @@
+import { type Static, Type } from "typebox";
+import { DeliveryWithAttempts } from "../deliveries/schema.ts";
+import { RunSummary } from "./run-summary.ts";
+import { EventSummarySchema } from "./schema.ts";
+
+const OrNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
+  schema: T,
+  description: string,
+) => Type.Union([schema, Type.Null()], { description });
+
+const TracedSubscription = Type.Object({
+  id: Type.String(),
+  emitter_id: Type.String(),
+  listener_id: Type.String(),
+  event_name: Type.String(),
+  outcome: Type.Union(
+    [
+      Type.Literal("matched"),
+      Type.Literal("filtered"),
+      Type.Literal("other-channel"),
+      Type.Literal("created-later"),
+    ],
+    { description: "As the subscription is now: it may have been changed since the event" },
+  ),
+  reason: OrNull(Type.String(), "Why it did not match, or why its listener received nothing"),
+});
+export type TracedSubscription = Static<typeof TracedSubscription>;
+
+const TracedDelivery = Type.Object({
+  ...DeliveryWithAttempts.properties,
+  waiting_for: OrNull(Type.String(), "What a pending delivery waits for"),
+});
+
+const TracedListener = Type.Object({
+  subscription_id: Type.String(),
+  listener_id: Type.String({ description: "The source or workflow" }),
+  state: Type.Union(
+    [
+      Type.Literal("queued"),
+      Type.Literal("finished"),
+      Type.Literal("taken"),
+      Type.Literal("failed"),
+      Type.Literal("unknown"),
+    ],
+    {
+      description:
+        "`queued`: waits in the run queue, or for a workflow engine; `finished`: the source ran; `taken`: an engine took it; " +
+        "`failed`: an engine gave it up; `unknown`: no record is left",
+    },
+  ),
+  run: Type.Union([RunSummary, Type.Null()], { description: "The run of a source that listens" }),
+});
+
+export const EventTrace = Type.Object(
+  {
+    state: Type.Union([Type.Literal("queued"), Type.Literal("emitted")], {
+      description: "`queued`: accepted, and not yet handled by the emissions worker",
+    }),
+    emitter_id: Type.String(),
+    emit_id: OrNull(Type.String(), "Null if it is no longer known"),
+    event_id: OrNull(Type.String(), "Null while the event is queued"),
+    name: OrNull(Type.String(), "Channel; empty for the default channel"),
+    emitted_at_ms: OrNull(Type.Integer(), "Unix milliseconds"),
+    summary: Type.Union([EventSummarySchema, Type.Null()], {
+      description: "Null if it is no longer among the last 100 of its stream, or was deleted",
+    }),
+    payload: Type.Union([Type.Literal("stored"), Type.Literal("in-summary"), Type.Literal("gone")], {
+      description: "Where the whole event is; once it is gone, it can't be retried",
+    }),
+    run: Type.Union([RunSummary, Type.Null()], { description: "The run that emitted it" }),
+    subscriptions: Type.Array(TracedSubscription, {
+      description: "Subscriptions to the emitter, evaluated now; at most 100",
+    }),
+    dispatch: Type.Union([Type.Object({ job_id: Type.String(), state: Type.String() }), Type.Null()], {
+      description: "First attempts that are not recorded yet, and the state of their job",
+    }),
+    deliveries: Type.Array(TracedDelivery, { description: "Deliveries to your webhooks; at most 100" }),
+    listeners: Type.Array(TracedListener, { description: "What became of it at sources and workflows" }),
+    emitter_dropped: Type.Record(Type.String(), Type.Integer(), {
+      description: "All events of this emitter that were dropped on purpose, reason to count",
+    }),
+  },
+  { title: "EventTrace" },
+);
+export type EventTrace = Static<typeof EventTrace>;

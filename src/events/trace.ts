@@ -1,0 +1,292 @@
+import { presentWithAttempts } from "../deliveries/present.ts";
+import { invalidField, notFound } from "../lib/errors.ts";
+import { eventMs, eventScore } from "../lib/event-id.ts";
+import { isId } from "../lib/ids.ts";
+import { unixSeconds } from "../lib/unix-seconds.ts";
+import { Deliveries, type Delivery } from "../models/delivery.ts";
+import { type StoredEvent, StoredEvents, storedEventId } from "../models/event.ts";
+import { type RunRecord, RunRecords } from "../models/run.ts";
+import type { Subscription } from "../models/subscription.ts";
+import type { Platform } from "../platform.ts";
+import { openedQueue } from "../queues/define-queue.ts";
+import { deliveries, nextAttemptJobId, nextAttemptOf } from "../queues/deliveries.ts";
+import { workflowEvents } from "../queues/workflow-events.ts";
+import { readDrops } from "../store/drops.ts";
+import { EMITS_REMEMBERED_MS, type EventSummary } from "../store/event-log.ts";
+import { explainMismatch } from "../subscriptions/explain-filter.ts";
+import { type Emitter, findSubscriptionsToEmitter } from "../subscriptions/match.ts";
+import { listenerRunId } from "./fan-out.ts";
+import { findEmitter } from "./find-emitter.ts";
+import { summarizeRun } from "./run-summary.ts";
+import type { EventTrace, TracedSubscription } from "./trace-schema.ts";
+
+export type TraceDeps = Pick<
+  Platform,
+  "mongo" | "redis" | "keys" | "queues" | "eventLog" | "routing" | "runQueue" | "clock"
+>;
+
+/** Subscriptions and deliveries shown: enough to find one's own, and no list without end. */
+const MAX_SHOWN = 100;
+
+/** What is known of an event before its story is put together. */
+interface FoundEvent {
+  emitter: Emitter;
+  emitId: string | null;
+  eventId: string | null;
+  stored: StoredEvent | null;
+  summary: EventSummary | null;
+}
+
+/**
+ * Tells the whole story of one event of an emitter that one of `owners` owns. `id` is an event id, an emit id, or a
+ * delivery id (the `webhook-id` that a receiver sees). `emitterId` is required with an event id, and with an emit id that a
+ * workflow engine chose. Throws `invalid` if it is missing, `not-found` if nothing is known of the event.
+ */
+export async function traceEvent(
+  platform: TraceDeps,
+  { id, emitterId }: { id: string; emitterId?: string | undefined },
+  owners: string[],
+): Promise<EventTrace> {
+  const found = await findEvent(platform, id, emitterId, owners);
+  const { emitter, emitId, eventId, stored, summary } = found;
+  const run = await findEmittingRun(platform, emitId);
+  if (!eventId && !(run && emitId && hasEmitted(run, emitId))) throw notFound("event");
+  const isQueued = !eventId && run !== null && mayBeQueued(platform, run);
+  const name = stored?.name ?? summary?.metadata.name ?? null;
+  const [subscriptions, ofWebhooks, emitterDropped] = await Promise.all([
+    eventId ? traceSubscriptions(platform, found, owners) : [],
+    stored ? findDeliveries(platform, stored._id, owners) : [],
+    readDrops(platform, emitter.id),
+  ]);
+  return {
+    state: isQueued ? "queued" : "emitted",
+    emitter_id: emitter.id,
+    emit_id: emitId,
+    event_id: eventId,
+    name,
+    emitted_at_ms: eventId ? eventMs(eventId) : null,
+    summary,
+    payload: stored ? "stored" : summary && !summary.metadata.truncated ? "in-summary" : "gone",
+    run: run ? summarizeRun(run) : null,
+    subscriptions,
+    dispatch: await traceDispatch(platform, stored),
+    deliveries: await Promise.all(
+      ofWebhooks.map(async delivery => ({
+        ...presentWithAttempts(delivery),
+        waiting_for: await waitingFor(platform, delivery),
+      })),
+    ),
+    listeners: await traceListeners(platform, found, subscriptions),
+    emitter_dropped: emitterDropped,
+  };
+}
+
+async function findEvent(
+  platform: TraceDeps,
+  id: string,
+  emitterId: string | undefined,
+  owners: string[],
+): Promise<FoundEvent> {
+  if (isId("dlv", id)) {
+    const delivery = await Deliveries(platform.mongo)
+      .findOne({ _id: id, owner_id: { $in: owners } }, { emitter_id: 1, event_id: 1 })
+      .lean();
+    if (!delivery) throw notFound("delivery");
+    return await findByEventId(
+      platform,
+      await ownEmitter(platform, delivery.emitter_id, owners),
+      delivery.event_id,
+    );
+  }
+  const isEventId = eventScore(id) !== null;
+  const named = emitterId ?? (isEventId ? undefined : await sourceOfEmitId(platform, id));
+  if (named === undefined) {
+    throw invalidField(
+      "query",
+      "emitter_id",
+      "is required, because ids of this kind are unique per emitter only",
+    );
+  }
+  const emitter = await ownEmitter(platform, named, owners);
+  return isEventId ? await findByEventId(platform, emitter, id) : await findByEmitId(platform, emitter, id);
+}
+
+async function ownEmitter(platform: TraceDeps, emitterId: string, owners: string[]): Promise<Emitter> {
+  const emitter = await findEmitter(platform, emitterId);
+  if (!emitter || !owners.includes(emitter.owner_id)) throw notFound("event");
+  return emitter;
+}
+
+/** The emit id of a source's event starts with the id of its run. */
+const runIdOf = (emitId: string): string | undefined => /^(run_[0-9A-Za-z]{16})-/.exec(emitId)?.[1];
+
+async function sourceOfEmitId(platform: TraceDeps, emitId: string): Promise<string | undefined> {
+  const runId = runIdOf(emitId);
+  if (!runId) return undefined;
+  return (await RunRecords(platform.mongo).findById(runId, { source_id: 1 }).lean())?.source_id;
+}
+
+async function findByEventId(platform: TraceDeps, emitter: Emitter, eventId: string): Promise<FoundEvent> {
+  const [stored, summary] = await Promise.all([
+    StoredEvents(platform.mongo)
+      .findOne({ emitter_id: emitter.id, score: eventScore(eventId) ?? -1 })
+      .lean<StoredEvent | null>(),
+    platform.eventLog.find(emitter.id, eventId),
+  ]);
+  const fromStored = stored?._id.slice(storedEventId(emitter.id, "").length);
+  const emitId = summary?.metadata.emit_id ?? fromStored ?? null;
+  return { emitter, emitId, eventId: stored || summary ? eventId : null, stored, summary };
+}
+
+async function findByEmitId(platform: TraceDeps, emitter: Emitter, emitId: string): Promise<FoundEvent> {
+  const [stored, remembered] = await Promise.all([
+    StoredEvents(platform.mongo).findById(storedEventId(emitter.id, emitId)).lean<StoredEvent | null>(),
+    platform.eventLog.eventIdOf(emitter.id, emitId),
+  ]);
+  const eventId = stored?.event_id ?? remembered;
+  const summary = eventId ? await platform.eventLog.find(emitter.id, eventId) : null;
+  return { emitter, emitId, eventId, stored, summary };
+}
+
+async function findEmittingRun(platform: TraceDeps, emitId: string | null) {
+  const runId = emitId === null ? undefined : runIdOf(emitId);
+  return runId ? await RunRecords(platform.mongo).findById(runId).lean() : null;
+}
+
+/** Whether a run emitted an event under this id: its suffix counts the events, `log…` and `error` name the others. */
+function hasEmitted(run: RunRecord, emitId: string): boolean {
+  const suffix = emitId.slice(run._id.length + 1);
+  return /^\d+$/.test(suffix) ? Number(suffix) < run.emitted : /^(log\d+|error)$/.test(suffix);
+}
+
+/** An event without an id waits for the emissions worker, unless it is so old that its id was forgotten since. */
+function mayBeQueued(platform: TraceDeps, run: RunRecord): boolean {
+  const ageMs = platform.clock() - run.finished_at.getTime();
+  return run.outbox !== undefined || ageMs < EMITS_REMEMBERED_MS;
+}
+
+async function traceSubscriptions(
+  platform: TraceDeps,
+  { emitter, eventId, stored, summary }: FoundEvent,
+  owners: string[],
+): Promise<TracedSubscription[]> {
+  const channel = stored?.name ?? summary?.metadata.name ?? "";
+  const found = await findSubscriptionsToEmitter(platform, emitter, owners, MAX_SHOWN);
+  const event = stored ? JSON.parse(stored.event) : eventOf(summary);
+  const emittedAt = unixSeconds(eventMs(eventId ?? "0-0"));
+  return found.map(subscription => ({
+    id: subscription._id,
+    emitter_id: subscription.emitter_id,
+    listener_id: subscription.listener_id,
+    event_name: subscription.event_name,
+    ...outcomeOf(subscription, {
+      channel,
+      event,
+      emittedAt,
+      isWhole: stored !== null || !summary?.metadata.truncated,
+    }),
+  }));
+}
+
+/** The event as it was emitted, if its summary holds it whole. */
+function eventOf(summary: EventSummary | null): unknown {
+  if (!summary) return undefined;
+  return "raw_event" in summary.event ? summary.event.raw_event : summary.event;
+}
+
+function outcomeOf(
+  subscription: Subscription,
+  of: { channel: string; event: unknown; emittedAt: number; isWhole: boolean },
+): Pick<TracedSubscription, "outcome" | "reason"> {
+  if (subscription.event_name !== of.channel) {
+    const named = (channel: string) => (channel === "" ? "the default channel" : `channel ${channel}`);
+    const reason = `it subscribes to ${named(subscription.event_name)}, and the event was emitted on ${named(of.channel)}`;
+    return { outcome: "other-channel", reason };
+  }
+  if (subscription.created_at > of.emittedAt) {
+    return { outcome: "created-later", reason: "it was created after the event was emitted" };
+  }
+  if (subscription.filter === null) return { outcome: "matched", reason: null };
+  if (!of.isWhole) {
+    return {
+      outcome: "matched",
+      reason: "the event is no longer stored whole, so its filter can't be evaluated",
+    };
+  }
+  const mismatch = explainMismatch(JSON.parse(subscription.filter), of.event);
+  return mismatch === null ? { outcome: "matched", reason: null } : { outcome: "filtered", reason: mismatch };
+}
+
+async function findDeliveries(platform: TraceDeps, storedId: string, owners: string[]): Promise<Delivery[]> {
+  return await Deliveries(platform.mongo)
+    .find({ emit_id: storedId, owner_id: { $in: owners } })
+    .sort({ _id: 1 })
+    .limit(MAX_SHOWN)
+    .lean<Delivery[]>();
+}
+
+async function traceDispatch(
+  platform: TraceDeps,
+  stored: StoredEvent | null,
+): Promise<EventTrace["dispatch"]> {
+  if (!stored?.pending_dispatch) return null;
+  const { job_id } = stored.pending_dispatch;
+  const state = await openedQueue(platform.queues, deliveries).getJobState(job_id);
+  return { job_id, state: state === "unknown" ? "lost: the sweep dispatches it again" : state };
+}
+
+/** What a pending delivery waits for, in words; null for one that has ended. */
+async function waitingFor(platform: TraceDeps, delivery: Delivery): Promise<string | null> {
+  if (delivery.state !== "pending") return null;
+  const jobId = nextAttemptJobId(nextAttemptOf(delivery));
+  const state = await openedQueue(platform.queues, deliveries).getJobState(jobId);
+  if (state === "active") return "its attempt is in flight";
+  if (state === "waiting" || state === "prioritized") return "a free delivery worker";
+  if (state === "delayed") return "its next scheduled attempt";
+  const waitlist = await platform.redis.zcard(platform.keys.webhookWaitlist(delivery.webhook_id));
+  if (waitlist > 0) return `a permit of its webhook, whose waitlist holds ${waitlist} deliveries`;
+  if (state === "failed") return "the sweep, because its job failed";
+  return "its turn at an ordered webhook, or the sweep";
+}
+
+/** What became of the event at the sources and workflows among its listeners. */
+async function traceListeners(
+  platform: TraceDeps,
+  { emitter, eventId, emitId }: FoundEvent,
+  subscriptions: TracedSubscription[],
+): Promise<EventTrace["listeners"]> {
+  if (!eventId || emitId === null) return [];
+  const event = { _id: storedEventId(emitter.id, emitId), event_id: eventId };
+  const matched = subscriptions.filter(
+    one => one.outcome === "matched" && !one.listener_id.startsWith("wh_"),
+  );
+  return await Promise.all(
+    matched.map(async ({ id: subscription_id, listener_id }) => {
+      const about = { subscription_id, listener_id };
+      if (listener_id.startsWith("p_")) {
+        return {
+          ...about,
+          run: null,
+          state: await workflowState(platform, emitter.id, eventId, subscription_id),
+        };
+      }
+      const run = await RunRecords(platform.mongo).findById(listenerRunId(event, subscription_id)).lean();
+      if (run) return { ...about, state: "finished" as const, run: summarizeRun(run) };
+      const isQueued = (await platform.runQueue.length(listener_id)) > 0;
+      return { ...about, state: isQueued ? ("queued" as const) : ("unknown" as const), run: null };
+    }),
+  );
+}
+
+async function workflowState(
+  platform: TraceDeps,
+  emitterId: string,
+  eventId: string,
+  subscriptionId: string,
+): Promise<EventTrace["listeners"][number]["state"]> {
+  const jobId = `${emitterId}-${eventId}-${subscriptionId}`;
+  const state = await openedQueue(platform.queues, workflowEvents).getJobState(jobId);
+  if (state === "completed") return "taken";
+  if (state === "failed") return "failed";
+  return state === "unknown" ? "unknown" : "queued";
+}

@@ -1,0 +1,162 @@
+/**
+ * Every metric that Headwater exposes, under `headwater_` and its name here. `docs/metrics.md` is generated from this list
+ * (`npm run docs:metrics`). A new metric is one entry here and one `count` or `observe` call where it happens.
+ *
+ * Counters and histograms belong to the process that exposes them, so `sum()` over all processes is right. Gauges with
+ * `scope: "installation"` describe what all processes share; every web process exposes the same value, so use `max()`.
+ */
+
+const QUICK = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60] as const;
+const SLOW = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 3600] as const;
+
+export interface CounterEntry {
+  kind: "counter";
+  help: string;
+  labels: readonly string[];
+}
+export interface HistogramEntry {
+  kind: "histogram";
+  help: string;
+  labels: readonly string[];
+  /** Seconds. */
+  buckets: readonly number[];
+}
+export interface GaugeEntry {
+  kind: "gauge";
+  help: string;
+  labels: readonly string[];
+  scope: "installation";
+}
+
+export const CATALOGUE = {
+  http_request_duration_seconds: {
+    kind: "histogram",
+    help: "Time from a request to the end of its response, by route pattern",
+    labels: ["method", "route", "status"],
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
+  },
+  jobs_total: {
+    kind: "counter",
+    help: "Jobs that ended in this process: done, snoozed, retried, failed, or the code of an expected error",
+    labels: ["queue", "job", "outcome"],
+  },
+  job_duration_seconds: {
+    kind: "histogram",
+    help: "Time a job took in its handler",
+    labels: ["queue", "job"],
+    buckets: QUICK,
+  },
+  emissions_total: {
+    kind: "counter",
+    help: "Emissions that received an event id, by stream: emits, errors, logs",
+    labels: ["stream"],
+  },
+  events_dropped_total: {
+    kind: "counter",
+    help: "Events dropped on purpose, by reason (docs/troubleshooting.md lists the reasons)",
+    labels: ["reason"],
+  },
+  runs_total: {
+    kind: "counter",
+    help: "Runs that ended: ok, error, Timeout, Out of Memory, over-quota, crashed",
+    labels: ["outcome"],
+  },
+  run_duration_seconds: {
+    kind: "histogram",
+    help: "Time a component's `run` took in its sandbox, by trigger: http, timer, event",
+    labels: ["trigger"],
+    buckets: QUICK,
+  },
+  run_delay_seconds: {
+    kind: "histogram",
+    help: "Time from a trigger (request, due timer, event) to the start of its run",
+    labels: ["trigger"],
+    buckets: SLOW,
+  },
+  sandbox_wait_seconds: {
+    kind: "histogram",
+    help: "Time a call waited for a sandbox process, a cold start included",
+    labels: [],
+    buckets: QUICK,
+  },
+  sandbox_start_seconds: {
+    kind: "histogram",
+    help: "Time a cold start of a sandbox process took, until it accepted its first call",
+    labels: [],
+    buckets: QUICK,
+  },
+  deliveries_total: {
+    kind: "counter",
+    help: "Attempts by what they meant for their delivery (delivered, retry, failed), and deliveries ended without one (failed, cancelled)",
+    labels: ["outcome"],
+  },
+  delivery_duration_seconds: {
+    kind: "histogram",
+    help: "Time an endpoint took to respond to an attempt, by what the attempt meant",
+    labels: ["outcome"],
+    buckets: QUICK,
+  },
+  delivery_lateness_seconds: {
+    kind: "histogram",
+    help: "Time between the moment a later attempt was due and its start",
+    labels: [],
+    buckets: SLOW,
+  },
+  event_first_attempt_seconds: {
+    kind: "histogram",
+    help: "Time from an event's id to its first attempt at a webhook",
+    labels: [],
+    buckets: SLOW,
+  },
+  timers_late_total: {
+    kind: "counter",
+    help: "Timers that the reconciler found more than a minute late",
+    labels: [],
+  },
+  reconciled_total: {
+    kind: "counter",
+    help: "What the reconciler repaired, by step; more than a little, steadily, means that something is wrong",
+    labels: ["step"],
+  },
+  queue_jobs: {
+    kind: "gauge",
+    help: "Jobs on a queue, by state",
+    labels: ["queue", "state"],
+    scope: "installation",
+  },
+  queue_oldest_waiting_seconds: {
+    kind: "gauge",
+    help: "Age of the job that has waited longest",
+    labels: ["queue"],
+    scope: "installation",
+  },
+  webhooks: {
+    kind: "gauge",
+    help: "Webhooks that are failing (every attempt since some moment failed) or that the platform disabled",
+    labels: ["state"],
+    scope: "installation",
+  },
+  deliveries_oldest_due_seconds: {
+    kind: "gauge",
+    help: "How long the most overdue pending delivery has been due; 0 if none is due",
+    labels: [],
+    scope: "installation",
+  },
+  redis_memory_used_ratio: {
+    kind: "gauge",
+    help: "Redis' memory in use, as a share of maxmemory, or of the machine's memory if that is not set",
+    labels: [],
+    scope: "installation",
+  },
+} as const satisfies Record<string, CounterEntry | HistogramEntry | GaugeEntry>;
+
+type Catalogue = typeof CATALOGUE;
+type NameOfKind<Kind> = {
+  [Name in keyof Catalogue]: Catalogue[Name]["kind"] extends Kind ? Name : never;
+}[keyof Catalogue];
+
+export type CounterName = NameOfKind<"counter">;
+export type HistogramName = NameOfKind<"histogram">;
+export type GaugeName = NameOfKind<"gauge">;
+/** The labels of a metric: each of them, and no others. */
+export type LabelsOf<Name extends keyof Catalogue> = Record<Catalogue[Name]["labels"][number], string>;

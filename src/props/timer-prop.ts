@@ -1,0 +1,46 @@
+import type { DescribedProp } from "../sandbox/protocol.ts";
+import type { CheckedValue, PropFault } from "./check-value.ts";
+import { isTimerFault, parseTimer, type Timer, type TimerFault } from "./timer.ts";
+
+/** The interval of a timer prop if neither its code nor its source sets one (docs/component-api.md#props). */
+const DEFAULT_INTERVAL_SECONDS = 900;
+
+const isAbsent = (value: unknown): boolean => value === undefined || value === null;
+
+/** Returns the timer of a source: the one its code fixes, else the configured one, else the code's default. */
+export function effectiveTimer(prop: DescribedProp, configured: unknown): Timer {
+  for (const candidate of [prop.static, configured, prop.default]) {
+    const timer = isAbsent(candidate) ? null : parseTimer(candidate);
+    if (timer !== null && !isTimerFault(timer)) return timer;
+  }
+  return { intervalSeconds: DEFAULT_INTERVAL_SECONDS };
+}
+
+/** Checks the timers that the code itself contains, at `.static` and `.default`. */
+export function checkDeclaredTimer(prop: DescribedProp): PropFault[] {
+  return (["static", "default"] as const).flatMap(key => {
+    const timer = isAbsent(prop[key]) ? null : parseTimer(prop[key]);
+    return timer !== null && isTimerFault(timer) ? [{ path: `.${key}`, message: textOf(timer) }] : [];
+  });
+}
+
+const textOf = ({ key, message }: TimerFault): string => `${key} ${message}`.trim();
+
+/** Checks a configured timer. Only the fixed timer itself may be configured for a prop whose code fixes one. */
+export function checkTimer(prop: DescribedProp, given: unknown): CheckedValue {
+  const timer = parseTimer(given);
+  if (isTimerFault(timer)) {
+    return { faults: [{ path: timer.key && `.${timer.key}`, message: timer.message }] };
+  }
+  const fixed = isAbsent(prop.static) ? null : effectiveTimer(prop, undefined);
+  if (fixed !== null && JSON.stringify(fixed) !== JSON.stringify(timer)) {
+    return { faults: [{ path: "", message: "is fixed by the component" }] };
+  }
+  return { value: timer };
+}
+
+/** Returns a timer as API responses show it (docs/rest-api.md#source). */
+export function presentTimer(timer: Timer): Record<string, unknown> {
+  if ("intervalSeconds" in timer) return { cron: null, interval_seconds: timer.intervalSeconds };
+  return { cron: timer.cron, interval_seconds: null, timezone: timer.timezone };
+}

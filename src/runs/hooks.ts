@@ -1,0 +1,87 @@
+/**
+ * The order in which hooks are called (docs/component-api.md#hooks), the same for a deployed source and for
+ * `headwater dev`. Both commit the effects only after all hooks of a change have succeeded.
+ *
+ *   create: deploy → activate
+ *   update: deactivate (old version) → activate (new version); if that fails: activate (old version) again
+ *   delete: deactivate
+ */
+import type { CallError, CallResult, ComponentDescription, LogLine } from "../sandbox/protocol.ts";
+import { type CallEffects, effectsOf, type Memory } from "./memory.ts";
+
+export type Hook = ComponentDescription["hooks"][number];
+
+/** One version of a source, that is, its code and the values of its props, as far as its hooks are concerned. */
+export interface SourceVersion {
+  description: Pick<ComponentDescription, "hooks" | "dedupe">;
+  /** Executes a hook in the sandbox, with `db` as the state of `this.db`. */
+  execute(hook: Hook, db: Memory["db"]): Promise<CallResult>;
+}
+
+/** The effects of the hooks called so far, in the order in which they were called. */
+export interface HookEffects extends CallEffects {
+  isMemoryChanged: boolean;
+  logs: LogLine[];
+  durationMs: number;
+}
+
+export const newHookEffects = (memory: Memory): HookEffects => ({
+  emits: [],
+  deduped: 0,
+  memory,
+  isMemoryChanged: false,
+  logs: [],
+  durationMs: 0,
+});
+
+/** Calls a hook, if the component has it, and adds its effects to `effects`. Returns its error, or null. */
+export async function callHook(
+  version: SourceVersion,
+  hook: Hook,
+  effects: HookEffects,
+): Promise<CallError | null> {
+  const { hooks, dedupe: strategy } = version.description;
+  if (!hooks.includes(hook)) return null;
+  const result = await version.execute(hook, effects.memory.db);
+  const { emits, deduped, memory } = effectsOf(strategy, effects.memory, result);
+  effects.emits.push(...emits);
+  effects.deduped += deduped;
+  effects.isMemoryChanged ||= memory !== effects.memory;
+  effects.memory = memory;
+  effects.logs.push(...result.logs);
+  effects.durationMs += result.durationMs;
+  return result.error ?? null;
+}
+
+/** Calls the hooks of a new source. Returns the one that failed, after which no other is called, or null. */
+export async function callCreateHooks(
+  version: SourceVersion,
+  effects: HookEffects,
+): Promise<{ hook: Hook; error: CallError } | null> {
+  for (const hook of ["deploy", "activate"] as const) {
+    const error = await callHook(version, hook, effects);
+    if (error) return { hook, error };
+  }
+  return null;
+}
+
+export type UpdateHooksResult =
+  /** An error of deactivate does not prevent the update. */
+  | { error: null; effects: HookEffects; deactivateError: CallError | null }
+  /** The new version could not be activated: its effects are discarded, and the old version is active again. */
+  | { error: CallError; discarded: HookEffects; restored: HookEffects };
+
+/** Calls the hooks of an update. `old` or `next` is null if the source is not active before or after it. */
+export async function callUpdateHooks(
+  old: SourceVersion | null,
+  next: SourceVersion | null,
+  memory: Memory,
+): Promise<UpdateHooksResult> {
+  const effects = newHookEffects(memory);
+  const deactivateError = old && (await callHook(old, "deactivate", effects));
+  const error = next && (await callHook(next, "activate", effects));
+  if (!error) return { error: null, effects, deactivateError };
+  const restored = newHookEffects(memory);
+  if (old) await callHook(old, "activate", restored);
+  return { error, discarded: effects, restored };
+}

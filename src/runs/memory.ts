@@ -1,0 +1,44 @@
+import type { CallResult, ComponentDescription, Emit } from "../sandbox/protocol.ts";
+import { type DedupeMemory, dedupe, inOrder } from "./dedupe.ts";
+
+/** What a source remembers between its runs. */
+export interface Memory {
+  /** State of `this.db`, key to JSON value. */
+  db: Record<string, unknown>;
+  dedupe: DedupeMemory;
+  /** Grows with each write to MongoDB; 0 if nothing has been stored yet. */
+  version: number;
+}
+
+export const emptyMemory = (): Memory => ({ db: {}, dedupe: {}, version: 0 });
+
+/** What a run or a hook leads to if it is committed. */
+export interface CallEffects {
+  /** Events to emit, in this order. */
+  emits: Emit[];
+  /** Number of events that dedupe dropped. */
+  deduped: number;
+  /** What the source remembers afterwards; the same object as before if the call changed nothing of it. */
+  memory: Memory;
+}
+
+/** Returns the effects of one call in the sandbox on a source with this memory. Pure. */
+export function effectsOf(
+  strategy: ComponentDescription["dedupe"],
+  memory: Memory,
+  result: Pick<CallResult, "emits" | "db">,
+): CallEffects {
+  const { kept, dropped, memory: dedupeAfter } = dedupe(strategy, memory.dedupe, inOrder(result.emits));
+  const isDbChanged = result.db !== undefined && !isSameJson(result.db, memory.db);
+  const isDedupeChanged = strategy !== undefined && !isSameJson(dedupeAfter, memory.dedupe);
+  return {
+    emits: kept,
+    deduped: dropped,
+    memory:
+      isDbChanged || isDedupeChanged
+        ? { ...memory, db: result.db ?? memory.db, dedupe: isDedupeChanged ? dedupeAfter : memory.dedupe }
+        : memory,
+  };
+}
+
+const isSameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -1,0 +1,27 @@
+import type { Source } from "../models/source.ts";
+import type { RunDeps } from "./deps.ts";
+import type { SourceVersion } from "./hooks.ts";
+import { boundProps, loadCode, processKey } from "./load-code.ts";
+
+/**
+ * Opens a version of a source, so that its hooks can be called in the sandbox. `signal` cancels them; `execute` then
+ * throws its reason. Throws `not-found` if the component no longer exists.
+ */
+export async function openVersion(
+  platform: RunDeps,
+  source: Pick<Source, "_id" | "owner_id" | "component_id" | "configured_props" | "endpoint">,
+  signal: AbortSignal,
+): Promise<SourceVersion> {
+  const { component, bundle } = await loadCode(platform, source.component_id);
+  return {
+    description: component.description,
+    async execute(hook, db) {
+      const sandboxes = await platform.sandboxes();
+      const request = { call: hook, event: null, props: boundProps(platform, source, component), db };
+      const options = { signal, wallMs: platform.config.sandbox.hookMs, owner: source.owner_id };
+      const result = await sandboxes.call(processKey(source, bundle), bundle, request, options);
+      signal.throwIfAborted();
+      return result;
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { settlesWithin } from "../lib/deadline.ts";
+import type { Bundle } from "./bundle.ts";
+import type { BatchOptions } from "./call-options.ts";
+import { hostError } from "./host-error.ts";
+import type { Pool, Slot } from "./pool.ts";
+import type { BatchRequest, CallError, CallResult } from "./protocol.ts";
+
+export interface CallRunnerOptions {
+  pool: Pick<Pool, "acquire" | "release">;
+  /** Wall-clock limit of a call that does not set its own. */
+  wallMs: number;
+  /** A process is ended after this many calls. */
+  maxCalls: number;
+}
+
+/** For starting deno and evaluating the module, before the call's own time starts. */
+const LOAD_MS = 10_000;
+/**
+ * Processor time of one process for all of its calls, after which it is ended. The kernel's limit can only count the
+ * whole process, so it is derived from this.
+ */
+export const MAX_PROCESS_CPU_MS = 10 * 60_000;
+
+const CANCELLED = hostError("Cancelled", "The run was cancelled");
+
+/** Runs batches of calls in processes of the pool. */
+export class CallRunner {
+  readonly #options: CallRunnerOptions;
+
+  constructor(options: CallRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** See `Sandboxes.callBatch`. */
+  async run(key: string, bundle: Bundle, request: BatchRequest, options: BatchOptions): Promise<number> {
+    for (;;) {
+      const slot = await this.#acquire(key, bundle, options);
+      if (!slot) {
+        options.onResult(0, failedResult(CANCELLED));
+        return 1;
+      }
+      // 0 means that a warm process ended before it started the first call. The process after it is never warm, so
+      // this loop ends.
+      const completed = await this.#runIn(slot, request, options);
+      if (completed > 0) return completed;
+    }
+  }
+
+  /** Returns undefined if the call was cancelled while it waited. */
+  #acquire(key: string, bundle: Bundle, options: BatchOptions): Promise<Slot | undefined> {
+    return this.#options.pool.acquire(key, bundle, options).catch((error: unknown) => {
+      if (options.signal?.aborted) return undefined;
+      throw error;
+    });
+  }
+
+  /** Runs calls in an acquired process and releases it. Returns how many ended; see `run` for 0. */
+  async #runIn(slot: Slot, request: BatchRequest, options: BatchOptions): Promise<number> {
+    const { sandbox, isWarm: wasWarm } = slot;
+    const { signal, onResult, onRespond, startWithinMs } = options;
+    const { maxCalls } = this.#options;
+    let keep = false;
+    const onAbort = () => sandbox.kill(CANCELLED);
+    const failFirst = (error: CallError) => {
+      onResult(0, failedResult(error));
+      return 1;
+    };
+    signal?.addEventListener("abort", onAbort);
+    try {
+      const loadError = await waitUntilLoaded(slot);
+      if (loadError) return wasWarm ? 0 : failFirst(loadError);
+      if (signal?.aborted) return failFirst(CANCELLED);
+      const completed = await sandbox.callBatch(request, {
+        wallMs: options.wallMs ?? this.#options.wallMs,
+        startWithinMs,
+        maxCalls: maxCalls - sandbox.served().calls,
+        onRespond,
+        onResult,
+      });
+      const served = sandbox.served();
+      keep = completed > 0 && served.calls < maxCalls && served.cpuMs < MAX_PROCESS_CPU_MS;
+      return completed > 0 || wasWarm ? completed : failFirst(await sandbox.gone);
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+      this.#options.pool.release(slot, keep);
+    }
+  }
+}
+
+/** Waits until the module is evaluated. Returns the error if it can't be, or is not in time. */
+async function waitUntilLoaded({ sandbox }: Slot): Promise<CallError | undefined> {
+  if (!(await settlesWithin(sandbox.loaded, LOAD_MS))) {
+    sandbox.kill(hostError("Timeout", `The component's code did not load within ${LOAD_MS / 1000} s`));
+  }
+  const loaded = await sandbox.loaded;
+  return loaded.state === "failed" ? loaded.error : undefined;
+}
+
+function failedResult(error: CallError): CallResult {
+  return { error, emits: [], logs: [], durationMs: 0, cpuMs: 0, memoryBytes: 0 };
+}

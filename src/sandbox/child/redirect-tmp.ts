@@ -1,0 +1,31 @@
+import type { promises } from "node:fs";
+import process from "node:process";
+
+type Call = (...args: unknown[]) => unknown;
+
+/** The functions whose second argument is also a path. */
+const TWO_PATHS = /^(rename|copyFile|cp|link|symlink)(Sync)?$/;
+
+/** Redirects paths in `/tmp`, which components expect to be writable, to the private folder, the only writable one. */
+export function redirectTmp(privateFolder: string): void {
+  const redirect = (path: unknown) => {
+    if (typeof path !== "string" || path.startsWith(privateFolder)) return path;
+    if (path === "/tmp") return privateFolder;
+    return path.startsWith("/tmp/") ? `${privateFolder}/${path.slice(5)}` : path;
+  };
+  // Not imported: the import map redirects imports to a module that would read the functions before they are replaced.
+  const fs = process.getBuiltinModule("node:fs") as unknown as Record<string, unknown> & {
+    promises: typeof promises;
+  };
+  for (const target of [fs, fs.promises as unknown as Record<string, unknown>]) {
+    for (const [name, original] of Object.entries(target)) {
+      if (typeof original !== "function" || /^[A-Z_]/.test(name)) continue;
+      const replaced: Call = (path, ...rest) => {
+        if (TWO_PATHS.test(name) && rest.length > 0) rest[0] = redirect(rest[0]);
+        return (original as Call).call(target, redirect(path), ...rest);
+      };
+      Object.defineProperty(replaced, "name", { value: name });
+      target[name] = Object.assign(replaced, original);
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import { closeSync, openSync, readSync } from "node:fs";
+
+export interface UsageSample {
+  cpuMs: number;
+  memoryBytes: number;
+}
+
+const PAGE_BYTES = 4096;
+/** The unit of `/proc/<pid>/stat`: 100 ticks a second on every Linux. */
+const TICK_MS = 10;
+
+/**
+ * What a process uses, as far as the system reports it; all values are 0 on systems other than Linux. It keeps three
+ * files of `/proc` open, because samples are taken before and after calls: reading the main thread, which runs the
+ * component, takes 3 µs and is exact to the nanosecond; reading the memory takes as much.
+ */
+export class ProcessUsage {
+  readonly #mainFile: number | undefined;
+  readonly #allFile: number | undefined;
+  readonly #memoryFile: number | undefined;
+  #mainMs = 0;
+  #othersMs = 0;
+  #memoryBytes = 0;
+  #isClosed = false;
+
+  constructor(pid: number) {
+    this.#mainFile = open(pid, "schedstat");
+    this.#allFile = open(pid, "stat");
+    this.#memoryFile = open(pid, "statm");
+  }
+
+  /**
+   * Returns the processor time since the process started, and its resident memory now. If the process has ended, it
+   * returns the last values. `isExact` adds the other threads (garbage collection, compilation), which takes another
+   * 10 µs and is exact only to 10 ms.
+   */
+  sample(isExact: boolean): UsageSample {
+    if (this.#isClosed) return this.last();
+    this.#mainMs = Number(read(this.#mainFile)?.split(" ")[0] ?? this.#mainMs * 1e6) / 1e6;
+    const pages = Number(read(this.#memoryFile)?.split(" ")[1] ?? this.#memoryBytes / PAGE_BYTES);
+    this.#memoryBytes = pages * PAGE_BYTES;
+    if (isExact) {
+      const allMs = parseCpuMs(read(this.#allFile));
+      if (allMs !== undefined) this.#othersMs = Math.max(this.#othersMs, allMs - this.#mainMs);
+    }
+    return this.last();
+  }
+
+  /** Returns the last sample. */
+  last(): UsageSample {
+    return { cpuMs: this.#mainMs + this.#othersMs, memoryBytes: this.#memoryBytes };
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const file of [this.#mainFile, this.#allFile, this.#memoryFile]) {
+      if (file !== undefined) closeSync(file);
+    }
+  }
+}
+
+function open(pid: number, name: string): number | undefined {
+  try {
+    return openSync(`/proc/${pid}/${name}`, "r");
+  } catch {
+    return undefined;
+  }
+}
+
+const buffer = Buffer.allocUnsafe(1024);
+
+function read(file: number | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    return buffer.toString("latin1", 0, readSync(file, buffer, 0, buffer.length, 0)) || undefined;
+  } catch {
+    // The process has ended.
+    return undefined;
+  }
+}
+
+function parseCpuMs(stat: string | undefined): number | undefined {
+  if (stat === undefined) return undefined;
+  // The second field is the command in parentheses and may contain spaces; the times are fields 14 and 15.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}

@@ -1,0 +1,55 @@
+import { chmod, chown, link, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { removeFolder } from "./host-folder.ts";
+
+/** The files of one sandbox. A sandbox that has its own user id can't see the workspaces of other sandboxes. */
+export interface Workspace {
+  /** The folder that the component can read and write. */
+  privateFolder: string;
+  /** The component's code. */
+  modulePath: string;
+  /** Path of the gateway's socket. */
+  gatewayPath: string;
+  /** Lets the sandbox connect to the gateway, which must be listening by then. */
+  grantGateway(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+export interface WorkspaceOptions {
+  hostFolder: string;
+  name: string;
+  /** The file that contains the bundle. */
+  modulePath: string;
+  /** User and group id of the sandbox, if it has its own. */
+  id: number | undefined;
+}
+
+/**
+ * Creates a workspace. Its folder belongs to the worker and can be entered by the sandbox's group; only the private
+ * folder inside belongs to the sandbox.
+ */
+export async function createWorkspace(options: WorkspaceOptions): Promise<Workspace> {
+  const { hostFolder, name, id } = options;
+  const path = join(hostFolder, name);
+  const privateFolder = join(path, "files");
+  const modulePath = join(path, "component.mjs");
+  const gatewayPath = join(path, "out.sock");
+  await mkdir(path, { mode: 0o700 });
+  await Promise.all([mkdir(privateFolder, { mode: 0o700 }), link(options.modulePath, modulePath)]);
+  if (id !== undefined) {
+    await chown(privateFolder, id, id);
+    await chown(path, process.getuid?.() ?? 0, id);
+    await chmod(path, 0o710);
+  }
+  return {
+    privateFolder,
+    modulePath,
+    gatewayPath,
+    async grantGateway() {
+      if (id === undefined) return;
+      await chown(gatewayPath, id, id);
+      await chmod(gatewayPath, 0o600);
+    },
+    remove: () => removeFolder(path),
+  };
+}

@@ -1,0 +1,73 @@
+import { newId } from "../lib/ids.ts";
+import { unixSeconds } from "../lib/unix-seconds.ts";
+import { type Source, Sources } from "../models/source.ts";
+import type { Platform } from "../platform.ts";
+import { isDuplicateKey, transaction } from "../store/mongo.ts";
+import { subscribeNewEmitter } from "../subscriptions/auto.ts";
+import { markComponentUsed } from "./commit.ts";
+import { type Deployer, type PrepareDeps, prepareSource, type SourceInput } from "./prepare.ts";
+import { type ChangeDeps, hasHooks, requestChange } from "./request-change.ts";
+import { slugOf, withRandomSuffix } from "./slug.ts";
+import { syncSchedulerOrWarn } from "./timer-scheduler.ts";
+
+type Deps = PrepareDeps & ChangeDeps & Pick<Platform, "log">;
+
+/**
+ * Deploys a source: checks and saves it, calls its deploy and activate hooks, and makes it visible only after they
+ * succeeded (docs/component-api.md#hooks). Throws `invalid` if the input is wrong or a hook fails, and `unavailable` if
+ * no worker called the hooks in time; nothing is left of the source in either case.
+ */
+export async function createSource(
+  platform: Deps,
+  deployer: Deployer,
+  input: SourceInput & { emit_on_deploy?: boolean },
+): Promise<Source> {
+  const { fields, component } = await prepareSource(platform, deployer, input);
+  const isHooked = hasHooks(component, "deploy", "activate");
+  const now = unixSeconds(platform.clock());
+  const source: Source = {
+    _id: newId("dc", platform.clock()),
+    owner_id: deployer.owner,
+    user_id: deployer.userId,
+    ...fields,
+    timer: fields.timer as Source["timer"],
+    state: isHooked ? "deploying" : "ready",
+    change_id: null,
+    created_at: now,
+    updated_at: now,
+  };
+  await insertSource(platform, source);
+  if (isHooked) await callDeployHooks(platform, source, input.emit_on_deploy ?? true);
+  const ready: Source = { ...source, state: "ready" };
+  await syncSchedulerOrWarn(platform, ready);
+  return ready;
+}
+
+async function insertSource(platform: Deps, source: Source): Promise<void> {
+  try {
+    await transaction(platform.mongo, async session => {
+      await markComponentUsed(platform, source.component_id, session);
+      await Sources(platform.mongo).insertMany([source], { session });
+      if (source.state === "ready") {
+        await subscribeNewEmitter(platform, { id: source._id, owner_id: source.owner_id }, session);
+      }
+    });
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    // Another source took the slug since it was found to be free.
+    source.name_slug = withRandomSuffix(slugOf(source.name));
+    await insertSource(platform, source);
+  }
+}
+
+/** Has a worker call the hooks, and deletes the source if they fail. Throws as `requestChange` does. */
+async function callDeployHooks(platform: Deps, source: Source, emitOnDeploy: boolean): Promise<void> {
+  try {
+    await requestChange(platform, source._id, { op: "create", emit_on_deploy: emitOnDeploy });
+  } catch (error) {
+    const { deletedCount } = await Sources(platform.mongo).deleteOne({ _id: source._id, state: "deploying" });
+    // Nothing to delete: either a hook failed and the worker deleted the source, or the source became ready after all.
+    if (deletedCount === 0 && (await Sources(platform.mongo).exists({ _id: source._id }))) return;
+    throw error;
+  }
+}

@@ -1,0 +1,87 @@
+import type { JobSchedulerJson } from "bullmq";
+import type { Source, StoredTimer } from "../models/source.ts";
+import type { Platform } from "../platform.ts";
+import { openedQueue } from "../queues/define-queue.ts";
+import { runs } from "../queues/runs.ts";
+
+type Deps = Pick<Platform, "queues">;
+type TimedSource = Pick<Source, "_id" | "active" | "state" | "timer">;
+
+/** Returns the timer that a source must tick by now; null if it must not tick. */
+export function activeTimer(source: Pick<Source, "active" | "state" | "timer">): StoredTimer | null {
+  return source.active && source.state === "ready" ? source.timer : null;
+}
+
+/** True if a job scheduler ticks as the timer says. */
+export function schedulerMatches(
+  scheduler: Pick<JobSchedulerJson, "pattern" | "tz" | "every">,
+  timer: StoredTimer,
+): boolean {
+  if (timer.cron !== null)
+    return scheduler.pattern === timer.cron && (scheduler.tz ?? "UTC") === (timer.timezone ?? "UTC");
+  return Number(scheduler.every) === (timer.interval_seconds ?? 0) * 1000;
+}
+
+/**
+ * Makes BullMQ's job scheduler of a source agree with the source in MongoDB, which decides. A scheduler that agrees
+ * is left alone, because setting it again would make it tick once more. The reconciler repairs schedulers in the same
+ * way (docs/design.md#guarantee-7).
+ */
+export async function syncScheduler(
+  platform: Deps,
+  source: TimedSource,
+): Promise<"unchanged" | "set" | "removed"> {
+  const timer = activeTimer(source);
+  const queue = openedQueue(platform.queues, runs);
+  const scheduler = await queue.getJobScheduler(source._id);
+  if (!timer) {
+    if (scheduler) await queue.removeJobScheduler(source._id);
+    return scheduler ? "removed" : "unchanged";
+  }
+  if (scheduler && schedulerMatches(scheduler, timer)) return "unchanged";
+  await setScheduler(platform, source._id, timer);
+  return "set";
+}
+
+/** As `syncScheduler`, but a failure is only logged: the reconciler sets the scheduler once Redis responds again. */
+export async function syncSchedulerOrWarn(
+  platform: Deps & Pick<Platform, "log">,
+  source: TimedSource,
+): Promise<void> {
+  try {
+    await syncScheduler(platform, source);
+  } catch (error) {
+    platform.log.warn({ source_id: source._id, err: error }, "timer waits for the reconciler");
+  }
+}
+
+/** Creates or replaces a source's scheduler. An interval ticks at once and after each interval, a cron at its times. */
+export async function setScheduler(platform: Deps, sourceId: string, timer: StoredTimer): Promise<void> {
+  const queue = openedQueue(platform.queues, runs);
+  const repeat =
+    timer.cron === null
+      ? { every: (timer.interval_seconds ?? 0) * 1000 }
+      : { pattern: timer.cron, tz: timer.timezone ?? "UTC" };
+  await queue.upsertJobScheduler(sourceId, repeat, {
+    name: runs.jobs.tick.name,
+    data: { source_id: sourceId },
+    opts: runs.jobs.tick.options,
+  });
+}
+
+/**
+ * True if the job of the scheduler's next tick still waits, however late it is. False means that the scheduler has
+ * stopped: the next job is created when this one starts.
+ */
+export async function hasPendingTick(
+  platform: Deps,
+  scheduler: { key: string; next?: number },
+): Promise<boolean> {
+  const job = await openedQueue(platform.queues, runs).getJob(`repeat:${scheduler.key}:${scheduler.next}`);
+  return job !== undefined && job.finishedOn === undefined;
+}
+
+/** Removes a source's scheduler, if it has one, and its next tick. */
+export async function removeScheduler(platform: Deps, sourceId: string): Promise<void> {
+  await openedQueue(platform.queues, runs).removeJobScheduler(sourceId);
+}

@@ -1,0 +1,44 @@
+import { invalidField, notFound } from "../lib/errors.ts";
+import { isId } from "../lib/ids.ts";
+import { Sources } from "../models/source.ts";
+import { Webhooks } from "../models/webhook.ts";
+import { Workflows } from "../models/workflow.ts";
+import type { Platform } from "../platform.ts";
+
+type Deps = Pick<Platform, "mongo">;
+
+/** Returns true if one of these owners owns the source, workflow or webhook. */
+async function isOwned(platform: Deps, id: string, owners: string[]): Promise<boolean> {
+  const filter = { _id: id, owner_id: { $in: owners } };
+  if (isId("dc", id)) return (await Sources(platform.mongo).exists({ ...filter, state: "ready" })) !== null;
+  if (isId("p", id)) return (await Workflows(platform.mongo).exists(filter)) !== null;
+  return isId("wh", id) && (await Webhooks(platform.mongo).exists(filter)) !== null;
+}
+
+/**
+ * Checks the `emitter_id` of a subscription: a source, workflow or organization of these owners, or a glob. Throws
+ * `invalid` for any other kind of id, `not-found` if none of `owners` owns the emitter.
+ */
+export async function checkEmitter(platform: Deps, id: string, owners: string[]): Promise<void> {
+  if (id === "p_*" || id === "dc_*") return;
+  if (isId("o", id)) {
+    if (!owners.includes(id)) throw notFound("emitter");
+    return;
+  }
+  if (!isId("dc", id) && !isId("p", id)) {
+    const message = "must be the id of a source, workflow or organization, or p_* or dc_*";
+    throw invalidField("query", "emitter_id", message);
+  }
+  if (!(await isOwned(platform, id, owners))) throw notFound("emitter");
+}
+
+/**
+ * Checks the `listener_id` of a subscription: a webhook, source or workflow of these owners. Throws `invalid` for any
+ * other kind of id, `not-found` if none of `owners` owns the listener.
+ */
+export async function checkListener(platform: Deps, id: string, owners: string[]): Promise<void> {
+  if (!["dc", "p", "wh"].some(prefix => isId(prefix as "dc", id))) {
+    throw invalidField("query", "listener_id", "must be the id of a webhook, source or workflow");
+  }
+  if (!(await isOwned(platform, id, owners))) throw notFound("listener");
+}

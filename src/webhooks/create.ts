@@ -1,0 +1,53 @@
+import { newId } from "../lib/ids.ts";
+import { unixSeconds } from "../lib/unix-seconds.ts";
+import { type Webhook, Webhooks } from "../models/webhook.ts";
+import type { Platform } from "../platform.ts";
+import { checkWebhookUrl } from "./check-webhook-url.ts";
+import { encryptHeaders } from "./custom-headers.ts";
+import { presentWebhook } from "./present.ts";
+import type { WebhookWithKey } from "./schema.ts";
+import { newSigningKey } from "./signing-keys.ts";
+
+export interface NewWebhook {
+  ownerId: string;
+  userId: string;
+  url: string;
+  name?: string | undefined;
+  description?: string | undefined;
+  headers?: Record<string, string> | undefined;
+  max_in_flight?: number | null | undefined;
+  rate_limit_per_second?: number | null | undefined;
+  ordered?: boolean | undefined;
+}
+
+/**
+ * Creates a webhook and returns it with its signing key, which can never be shown again. Throws `invalid` for the url
+ * or a header (docs/rest-api.md#webhooks).
+ */
+export async function createWebhook(
+  platform: Pick<Platform, "mongo" | "clock" | "secrets" | "config">,
+  input: NewWebhook,
+): Promise<WebhookWithKey> {
+  const signingKey = newSigningKey();
+  const now = platform.clock();
+  const webhook: Webhook = {
+    _id: newId("wh", now),
+    owner_id: input.ownerId,
+    user_id: input.userId,
+    name: input.name || null,
+    description: input.description || null,
+    url: checkWebhookUrl(platform.config, "query", input.url),
+    active: true,
+    disabled_reason: null,
+    signing_keys: [{ sealed: platform.secrets.seal(signingKey), expires_at_ms: null }],
+    ...encryptHeaders(platform.secrets, input.headers ?? {}),
+    failing_since_ms: null,
+    max_in_flight: input.max_in_flight ?? null,
+    rate_limit_per_second: input.rate_limit_per_second ?? null,
+    ordered: input.ordered ?? false,
+    created_at: unixSeconds(now),
+    updated_at: unixSeconds(now),
+  };
+  await Webhooks(platform.mongo).insertOne(webhook);
+  return { ...presentWebhook(platform, webhook), signing_key: signingKey };
+}

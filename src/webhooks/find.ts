@@ -1,0 +1,16 @@
+import { type Webhook, Webhooks } from "../models/webhook.ts";
+import type { Platform } from "../platform.ts";
+
+/** Returns a webhook of one of these owners, otherwise null (docs/design.md#guarantee-6). */
+export async function findWebhook(
+  platform: Pick<Platform, "mongo">,
+  id: string,
+  owners: string[],
+): Promise<Webhook | null> {
+  return await Webhooks(platform.mongo)
+    .findOne({ _id: id, owner_id: { $in: owners } })
+    .lean();
+}
+
+/** The access rule of routes whose path names a webhook. */
+export const ownWebhook = { kind: "resource", what: "webhook", load: findWebhook } as const;

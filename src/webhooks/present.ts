@@ -1,0 +1,30 @@
+import { unixSeconds } from "../lib/unix-seconds.ts";
+import type { Webhook } from "../models/webhook.ts";
+import type { Platform } from "../platform.ts";
+import { disableWarning } from "./health.ts";
+import type { WebhookView } from "./schema.ts";
+
+/** Returns a webhook as its owner sees it: without signing keys and without the values of custom headers. */
+export function presentWebhook(platform: Pick<Platform, "clock" | "config">, webhook: Webhook): WebhookView {
+  const { willBeDisabledAtMs, notice } = disableWarning(platform, webhook);
+  const { _id, user_id, name, description, url, active, disabled_reason, header_names } = webhook;
+  return {
+    id: _id,
+    user_id,
+    name,
+    description,
+    url,
+    active,
+    disabled_reason,
+    failing_since: webhook.failing_since_ms === null ? null : unixSeconds(webhook.failing_since_ms),
+    will_be_disabled_at: willBeDisabledAtMs === null ? null : unixSeconds(willBeDisabledAtMs),
+    notice,
+    // A webhook that was stored before these settings existed does not have them.
+    max_in_flight: webhook.max_in_flight ?? null,
+    rate_limit_per_second: webhook.rate_limit_per_second ?? null,
+    ordered: webhook.ordered ?? false,
+    header_names,
+    created_at: webhook.created_at,
+    updated_at: webhook.updated_at,
+  };
+}

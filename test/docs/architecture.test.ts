@@ -1,0 +1,113 @@
+import { dirname, join, normalize } from "node:path";
+import { expect } from "chai";
+import { filesOf, read, rootFolders } from "./repository.ts";
+
+/** The list in `.dependency-cruiser.cjs`, whose rules see the built JavaScript: there a root file ends in `.js`. */
+const ORDER: string[] = readOrder();
+
+function readOrder(): string[] {
+  const text = /const ORDER = \[([^\]]*)\]/.exec(read(".dependency-cruiser.cjs"))?.[1] ?? "";
+  return [...text.matchAll(/"([^"]+)"/g)].map(([, name = ""]) => name.replace(/\.js$/, ".ts"));
+}
+
+/** Reads the names in the first column of the table below `## Import order`. */
+function readTable(): string[] {
+  const section =
+    read("docs/architecture.md")
+      .split(/^## /m)
+      .find(part => part.startsWith("Import order")) ?? "";
+  const rows = section.split("\n").filter(line => line.startsWith("| `"));
+  return rows.flatMap(row =>
+    [...(row.split("|")[1] ?? "").matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name),
+  );
+}
+
+/** Part of `config.ts`, which alone imports it. */
+const SETTING_FORMATS = "setting-formats.ts";
+
+/** Returns the entry of the order that a file of src/ belongs to: the longest that fits; null if none does. */
+function entryOf(file: string): string | null {
+  const inside = file.slice("src/".length);
+  if (inside === SETTING_FORMATS) return "config.ts";
+  const fitting = ORDER.filter(name => inside === name || inside.startsWith(`${name}/`));
+  return fitting.sort((a, b) => b.length - a.length)[0] ?? null;
+}
+
+const IMPORT = /^\s*(?:import|export)\b[^"';]*?["'](\.[^"']+)["']|\bimport\(\s*["'](\.[^"']+)["']/gm;
+
+interface Import {
+  from: string;
+  to: string;
+}
+
+/** Imports between files of src/, type-only ones included. */
+const imports: Import[] = filesOf("src")
+  .filter(file => /\.[cm]?[jt]s$/.test(file))
+  .flatMap(from =>
+    [...read(from).matchAll(IMPORT)]
+      .map(([, static_, dynamic]) => normalize(join(dirname(from), static_ ?? dynamic ?? "")))
+      .map(to => ({ from, to })),
+  )
+  .filter(({ to }) => to.startsWith("src/"));
+
+describe("the import order", () => {
+  it("is the same in docs/architecture.md and in .dependency-cruiser.cjs", () => {
+    expect(readTable()).to.deep.equal(ORDER);
+  });
+
+  it("has an entry for each folder and root file of src", () => {
+    const missing = filesOf("src").filter(file => entryOf(file) === null);
+    expect(missing).to.deep.equal([]);
+  });
+
+  it("names only folders and root files that exist", () => {
+    const entries = new Set(filesOf("src").map(entryOf));
+    expect(ORDER.filter(name => !entries.has(name))).to.deep.equal([]);
+  });
+
+  it("has no import that goes upward, not even of a type", () => {
+    expect(imports.length).to.be.greaterThan(500);
+    const rank = (file: string) => ORDER.indexOf(entryOf(file) ?? "");
+    const upward = imports
+      .filter(({ from, to }) => rank(to) > rank(from))
+      .map(({ from, to }) => `${from} -> ${to}`);
+    expect(upward).to.deep.equal([]);
+  });
+
+  it("has no circle of folders", () => {
+    expect(circles(imports)).to.deep.equal([]);
+  });
+});
+
+describe("README.md", () => {
+  it("has a row for each folder of the repository", () => {
+    const section = read("README.md")
+      .split(/^## /m)
+      .find(part => part.startsWith("Where things are"));
+    const rows = [...(section ?? "").matchAll(/^\| `([\w-]+)\/` \|/gm)].map(([, name = ""]) => name);
+    expect(rows.sort()).to.deep.equal(rootFolders());
+  });
+});
+
+/** Returns the circles of entries, each as the names of its members: those that reach each other by imports. */
+function circles(all: Import[]): string[] {
+  const next = new Map<string, Set<string>>();
+  for (const { from, to } of all) {
+    const [a, b] = [entryOf(from) ?? from, entryOf(to) ?? to];
+    if (a !== b) next.set(a, (next.get(a) ?? new Set()).add(b));
+  }
+  const reached = new Map([...next.keys()].map(start => [start, reachedFrom(start, next)]));
+  const members = [...reached].map(([a, found]) => [...found].filter(b => reached.get(b)?.has(a)).sort());
+  return [...new Set(members.filter(names => names.length > 0).map(names => names.join(", ")))];
+}
+
+function reachedFrom(start: string, next: Map<string, Set<string>>): Set<string> {
+  const found = new Set<string>();
+  const waiting = [...(next.get(start) ?? [])];
+  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
+    if (found.has(one)) continue;
+    found.add(one);
+    waiting.push(...(next.get(one) ?? []));
+  }
+  return found;
+}
