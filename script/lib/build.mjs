@@ -21,9 +21,7 @@ const VERBATIM = join("src", "sandbox") + sep;
 
 /** Builds into dist/ unless dist/ was built from the same sources. Throws UserError if the compiler reports errors. */
 export async function buildIfStale({ root, say, signal }) {
-  const stamp = join(root, "dist/.sources");
-  const fingerprint = fingerprintOf(root);
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === fingerprint) return;
+  if (isBuilt(root)) return;
   say("Building ...");
   // Compiled into another folder and swapped in at the end: an interrupted build leaves the old dist/, and running
   // processes find their files at every moment.
@@ -31,11 +29,17 @@ export async function buildIfStale({ root, say, signal }) {
   try {
     await compile(root, fresh, signal);
     copyAssets(root, fresh);
-    writeFileSync(join(fresh, ".sources"), fingerprint);
+    writeFileSync(join(fresh, ".sources"), fingerprintOf(root));
     replaceFolder(join(root, "dist"), fresh);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
+}
+
+/** Whether dist/ was built from the sources as they are now. */
+export function isBuilt(root) {
+  const stamp = join(root, "dist/.sources");
+  return existsSync(stamp) && readFileSync(stamp, "utf8") === fingerprintOf(root);
 }
 
 async function compile(root, outDir, signal) {

@@ -30,7 +30,7 @@ export function mongoKind({ program, firstPort, root }) {
       // See docs/decisions/0008-stores-that-go-away.md.
       ...["--setParameter", "transactionLifetimeLimitSeconds=5"],
     ],
-    answers: port => withAdmin(urlOf(port), root, admin => admin.command({ ping: 1 })).then(...yesOrNo),
+    isUp: port => withAdmin(urlOf(port), root, admin => admin.command({ ping: 1 })).then(...yesOrNo),
   };
 }
 

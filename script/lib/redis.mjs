@@ -24,7 +24,7 @@ export function redisKind({ program, firstPort }) {
       // Keeps the command line unchanged: a later start recognizes its own server by it.
       ...["--set-proc-title", "no"],
     ],
-    answers: ping,
+    isUp: ping,
   };
 }
 

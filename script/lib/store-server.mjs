@@ -16,7 +16,7 @@ const PORT_TRIES = 5;
  * own process group, so that Ctrl-C reaches only the script, which stops the server last.
  *
  * `kind` describes the server: `{name, title, program, dataFlag, firstPort, args({port, data, pidFile, logFile}),
- * answers(port)}`. `hold(handle)` is called as soon as there is a process to stop, even if the start fails later.
+ * isUp(port)}`. `hold(handle)` is called as soon as there is a process to stop, even if the start fails later.
  * The handle is `{kind, pid, port, adopted, isAlive(), stop(graceMs)}`. Throws UserError if the server can't start.
  */
 export async function startOrAdopt(kind, { folder, hold, signal }) {
@@ -94,7 +94,7 @@ function handleOf(kind, files, pid, port, child) {
 async function isUp(kind, handle, signal) {
   let up = false;
   const settled = async () => {
-    up = await kind.answers(handle.port);
+    up = await kind.isUp(handle.port);
     return up || !handle.isAlive();
   };
   await within(START_MS, settled, { signal });

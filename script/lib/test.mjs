@@ -76,7 +76,7 @@ async function runTests(given, args, forward) {
   });
 }
 
-/** What the arguments mean to mocha, with what .mocharc.json says; `_` are the words that are no options. */
+/** What the arguments mean to mocha, with what .mocharc.json says; `_` are the words that are not options. */
 async function mochaOptions(args) {
   const { loadOptions } = (await import("mocha/lib/cli/options.cjs")).default;
   return { ...loadOptions(args), ...(process.env.CI && { forbidOnly: true }) };

@@ -4,7 +4,11 @@ type Settings = Record<string, string | undefined>;
 interface StoreKind {
   name: string;
   args(given: { port: number; data: string; pidFile: string; logFile: string }): string[];
-  answers(port: number): Promise<boolean>;
+  isUp(port: number): Promise<boolean>;
+}
+
+declare module "*/script/lib/build.mjs" {
+  export function isBuilt(root: string): boolean;
 }
 
 declare module "*/script/lib/env-file.mjs" {

@@ -33,10 +33,10 @@ describe("a store server of a start", () => {
   it("starts, accepts connections, and is gone after its stop", async () => {
     const handle = await open();
     expect(handle.adopted).to.equal(false);
-    expect(await kind.answers(handle.port)).to.equal(true);
+    expect(await kind.isUp(handle.port)).to.equal(true);
     await handle.stop(5000);
     expect(handle.isAlive()).to.equal(false);
-    expect(await kind.answers(handle.port)).to.equal(false);
+    expect(await kind.isUp(handle.port)).to.equal(false);
     expect(existsSync(join(folder, "redis.pid"))).to.equal(false);
   });
 

@@ -7,7 +7,7 @@ declare module "*/script/lib/mongo.mjs" {
   export function mongoKind(given: { program: string; firstPort: number; root: string }): {
     name: string;
     args(given: { port: number; data: string; pidFile: string; logFile: string }): string[];
-    answers(port: number): Promise<boolean>;
+    isUp(port: number): Promise<boolean>;
   };
   export function ensurePrimary(port: number, root: string): Promise<void>;
 }
