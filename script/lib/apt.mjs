@@ -1,17 +1,17 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { findProgram, lastLine, run } from "./commands.mjs";
-import { Complaint } from "./complaint.mjs";
+import { UserError } from "./user-error.mjs";
 
 const POLICY = "/usr/sbin/policy-rc.d";
 
-/** Whether we may install packages of the system: root on Debian or a relative of it. */
+/** Whether this process may install system packages: it is root, on Debian or a distribution derived from it. */
 export function canInstall() {
   return process.getuid?.() === 0 && findProgram("apt-get") !== undefined;
 }
 
 /**
- * Installs one Debian package without letting its service listen: we run the program ourselves, on a port and a
- * folder of our own. `instead` ends the complaint that is thrown when apt-get fails: what to do without it.
+ * Installs one Debian package and keeps its service from starting: the scripts run the program themselves, on their
+ * own port and folder. Throws a UserError that ends with `instead` (what to do without the package) if apt-get fails.
  */
 export async function aptInstall(name, { instead, logFile, signal }) {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
@@ -23,9 +23,9 @@ export async function aptInstall(name, { instead, logFile, signal }) {
     });
     if (code === 0) return;
     const reason = output.split("\n").findLast(line => line.startsWith("E: ")) ?? lastLine(output);
-    throw new Complaint(`apt-get could not install ${name} (${reason.replace(/^E: /, "")}): ${instead}`);
+    throw new UserError(`apt-get could not install ${name} (${reason.replace(/^E: /, "")}): ${instead}`);
   };
-  // "101" forbids starting services. A policy that is there belongs to the machine's owner, and stays.
+  // Exit code 101 forbids starting services. An existing policy belongs to the machine's owner and stays.
   const ownPolicy = !existsSync(POLICY);
   if (ownPolicy) writeFileSync(POLICY, "#!/bin/sh\nexit 101\n", { mode: 0o755 });
   try {
@@ -36,7 +36,7 @@ export async function aptInstall(name, { instead, logFile, signal }) {
   }
 }
 
-/** Stops a service that came with a package we just installed, and keeps it from starting with the machine. */
+/** Stops the service of a package that was just installed, and keeps it from starting with the machine. */
 export async function disableService(name, { signal } = {}) {
   if (existsSync("/run/systemd/system")) await run("systemctl", ["disable", "--now", name], { signal });
 }

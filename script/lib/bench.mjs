@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildIfStale } from "./build.mjs";
-import { Complaint, runScript } from "./complaint.mjs";
 import { installDependencies } from "./dependencies.mjs";
 import { withOwnStores } from "./own-stores.mjs";
 import { readPid } from "./processes.mjs";
+import { runScript, UserError } from "./user-error.mjs";
 
-/** What each first word runs; anything else is for `bench/main.ts`. */
+/** The file that each first word runs; all other arguments are for `bench/main.ts`. */
 const PARTS = { lists: "bench/lists.ts", runs: "bench/runs.ts" };
 
 async function main() {
@@ -17,7 +17,7 @@ async function main() {
   const args = part ? rest : process.argv.slice(2);
   const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
   if (process.platform !== "linux")
-    throw new Complaint("the benchmarks read /proc, which only Linux has: run them there");
+    throw new UserError("the benchmarks read /proc, which only Linux has: run them there");
   const ending = new AbortController();
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => ending.abort());
   const given = { root, say: console.log, signal: ending.signal };
@@ -30,7 +30,7 @@ async function main() {
       ...{ BENCH_MONGODB_URL: mongodbUrl, BENCH_REDIS_URL: redisUrl },
       BENCH_MONGODB_PID: String(readPid(join(folder, "mongo.pid"))),
       BENCH_REDIS_PID: String(readPid(join(folder, "redis.pid"))),
-      // By these names test/support finds them.
+      // test/support reads these names.
       ...{ TEST_MONGODB_URL: mongodbUrl, TEST_REDIS_URL: redisUrl },
     };
     code = await runPart(root, file, args, env, ending.signal);
@@ -38,7 +38,7 @@ async function main() {
   return code;
 }
 
-/** Runs one of the benchmarks to its end and gives its exit code; a signal ends it first, and the stores after it. */
+/** Runs one benchmark and returns its exit code. A signal ends the benchmark first, and then the stores. */
 async function runPart(root, file, args, env, signal) {
   const child = spawn(process.execPath, ["--import", "tsx", join(root, file), ...args], {
     cwd: root,

@@ -1,12 +1,12 @@
 import { fileURLToPath } from "node:url";
 import { buildIfStale } from "./build.mjs";
-import { runScript } from "./complaint.mjs";
 import { installDependencies } from "./dependencies.mjs";
+import { runScript } from "./user-error.mjs";
 
 const HELP = `Usage: script/bootstrap
 
 Makes a clone ready to run: installs the locked dependencies (npm ci) and builds dist/.
-Each step is left out when what it makes is up to date.`;
+A step is skipped if its result is up to date.`;
 
 await runScript(async () => {
   if (process.argv.includes("--help")) return console.log(HELP);

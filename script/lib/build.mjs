@@ -12,30 +12,34 @@ import {
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { run } from "./commands.mjs";
-import { Complaint, runScript } from "./complaint.mjs";
+import { runScript, UserError } from "./user-error.mjs";
 
 const SOURCES = ["src", "workers"];
 const SETTINGS = ["tsconfig.json", "tsconfig.build.json", "package-lock.json", "script/lib/build.mjs"];
-/** The sandbox's prelude is bundled from its sources when a host starts, with what they share with the host. */
+/** Copied as sources: the sandbox's prelude is bundled from them, and from what they import, when a host starts. */
 const VERBATIM = join("src", "sandbox") + sep;
 
-/** Builds into dist/ unless dist/ was built from these very sources. Throws Complaint when the compiler refuses. */
+/** Builds into dist/ unless dist/ was built from the same sources. Throws UserError if the compiler reports errors. */
 export async function buildIfStale({ root, say, signal }) {
-  const stamp = join(root, "dist/.sources");
-  const fingerprint = fingerprintOf(root);
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === fingerprint) return;
+  if (isBuilt(root)) return;
   say("Building ...");
-  // Compiled aside and swapped in at the end: an interrupted build leaves no half dist/, and processes of a
-  // running start find their files at every moment.
+  // Compiled into another folder and swapped in at the end: an interrupted build leaves the old dist/, and running
+  // processes find their files at every moment.
   const fresh = join(root, `.cache/build-${process.pid}`);
   try {
     await compile(root, fresh, signal);
     copyAssets(root, fresh);
-    writeFileSync(join(fresh, ".sources"), fingerprint);
+    writeFileSync(join(fresh, ".sources"), fingerprintOf(root));
     replaceFolder(join(root, "dist"), fresh);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
+}
+
+/** Whether dist/ was built from the sources as they are now. */
+export function isBuilt(root) {
+  const stamp = join(root, "dist/.sources");
+  return existsSync(stamp) && readFileSync(stamp, "utf8") === fingerprintOf(root);
 }
 
 async function compile(root, outDir, signal) {
@@ -44,7 +48,7 @@ async function compile(root, outDir, signal) {
   const { code, output } = await run(process.execPath, args, { cwd: root, signal });
   if (code === 0) return;
   process.stdout.write(output);
-  throw new Complaint("the build failed: tsc refuses the sources for the reasons above");
+  throw new UserError("the build failed: tsc reports the errors above");
 }
 
 function copyAssets(root, outDir) {

@@ -21,9 +21,9 @@ function isExecutable(file) {
 }
 
 /**
- * Runs a program to its end and gives `{code, output}`; output holds stdout and stderr in the order they came.
- * A program that can't be started gives code 127. `logFile` keeps the output for a person to read later;
- * `signal` (an AbortSignal) ends the program early, and then the promise rejects with the signal's reason.
+ * Runs a program to its end and returns `{code, output}`: the exit code, and stdout and stderr in the order in which
+ * they were written. The code is 127 if the program can't be started. The output is also written to `logFile`, if one
+ * is given. `signal` (an AbortSignal) ends the program early; the promise then rejects with the signal's reason.
  */
 export function run(program, args, { cwd, env = process.env, logFile, signal } = {}) {
   signal?.throwIfAborted();
@@ -48,7 +48,7 @@ export function run(program, args, { cwd, env = process.env, logFile, signal } =
   });
 }
 
-/** The last line that says something, for a complaint that has room for one. */
+/** The last line that is not empty, for an error message of one line. */
 export function lastLine(output) {
   return output.trim().split("\n").at(-1)?.trim() ?? "";
 }

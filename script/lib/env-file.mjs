@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 
 const LINE = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/;
 
-/** The settings in the text of an env file: `NAME=value` lines, `#` comments, values quoted or not. */
+/** Parses the text of an env file: `NAME=value` lines, `#` comments, values with or without quotes. */
 export function parseEnv(text) {
   const pairs = text
     .split(/\r?\n/)
@@ -18,7 +18,7 @@ function unquote(value) {
   return quoted ? quoted[2] : value.replace(/\s+#.*$/, "");
 }
 
-/** The text of an env file; values that a shell's `.` would split or glob are put in double quotes. */
+/** The text of an env file. Values that a shell's `.` would split or expand are put in double quotes. */
 export function formatEnv(settings, heading) {
   const lines = Object.entries(settings)
     .filter(([, value]) => value !== undefined)
@@ -26,7 +26,7 @@ export function formatEnv(settings, heading) {
   return `${heading.map(line => `# ${line}\n`).join("")}${lines.join("\n")}\n`;
 }
 
-/** Settings of an env file; none when it does not exist. */
+/** The settings in an env file; an empty object if the file does not exist. */
 export function readEnvFile(file) {
   try {
     return parseEnv(readFileSync(file, "utf8"));
@@ -36,7 +36,7 @@ export function readEnvFile(file) {
   }
 }
 
-/** Replaces an env file in one step, readable by its owner only: it holds keys. */
+/** Replaces an env file atomically. Only its owner may read it, because it contains keys. */
 export function writeEnvFile(file, settings, heading = []) {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(`${file}.new`, formatEnv(settings, heading), { mode: 0o600 });

@@ -3,17 +3,14 @@ import { lastLine, run } from "./commands.mjs";
 const EMAIL = "dev@localhost";
 
 /**
- * Makes the development user once and gives `{key, created}`, or `{problem}` when the command line refused.
- * A remembered key is tried first: it is worth nothing when the database is another one by now.
+ * Creates the development user unless `key`, from an earlier start, still works; it does not if the database was
+ * replaced since. `cli` is the command line as `{args}` of node. Returns `{key, created}`, or `{problem}` if the
+ * command line failed.
  */
-export async function ensureFirstUser({ root, env, url, key, signal }) {
+export async function ensureFirstUser({ root, env, url, cli, key, signal }) {
   if (key && (await isAccepted(url, key, signal))) return { key, created: false };
-  const main = `${root}/dist/src/cli/main.js`;
-  const { code, output } = await run(process.execPath, [main, "user", "create", "--email", EMAIL], {
-    cwd: root,
-    env,
-    signal,
-  });
+  const args = [...cli.args, "user", "create", "--email", EMAIL];
+  const { code, output } = await run(process.execPath, args, { cwd: root, env, signal });
   const found = code === 0 ? findKey(output) : undefined;
   return found ? { key: found, created: true } : { problem: lastLine(output) || `code ${code}` };
 }
@@ -24,7 +21,7 @@ async function isAccepted(url, key, signal) {
   return response.status !== 401;
 }
 
-/** The API key in what the command line printed: in JSON or text, after the words "api key" in any spelling. */
+/** Finds the API key in the command line's output: in JSON or text, after the words "api key" in any spelling. */
 export function findKey(output) {
   return /\bapi[_ -]?key\b["']?\s*(?:is)?\s*[:=]?\s*["']?([\w.~+/=-]{16,})/i.exec(output)?.[1];
 }

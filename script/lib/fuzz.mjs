@@ -2,26 +2,27 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { run } from "./commands.mjs";
-import { Complaint, runScript } from "./complaint.mjs";
 import { installDependencies } from "./dependencies.mjs";
 import { withOwnStores } from "./own-stores.mjs";
 import { installSchemathesis } from "./schemathesis.mjs";
+import { runScript, UserError } from "./user-error.mjs";
 
 const HELP = `Usage: script/fuzz [--cases N] [--seconds N] [--seed N] [schemathesis options]
 
-Starts a web process and workers on stores of their own, and sends every endpoint what the OpenAPI document allows and
-what it forbids (schemathesis, from PyPI, pinned, kept in .cache/fuzz). Fails when an answer is a 5xx, or has a status,
-a content type, a header or a body that the document does not know. Without schemathesis it says so and ends with 0.
+Starts a web process and workers with temporary stores, and sends every endpoint valid and invalid requests, which
+schemathesis (from PyPI, pinned, installed into .cache/fuzz) generates from the OpenAPI document. Fails if a response is
+a 5xx, or has a status, content type, header or body that the document does not describe. If schemathesis can't be
+installed, this prints the reason and exits with 0.
 
-  --cases N    at most N generated cases an endpoint and phase (20)
-  --seconds N  generate for at most this long (150)
-  --seed N     the same cases again (a new seed each run, printed)
+  --cases N    at most N generated cases for each endpoint and phase (20)
+  --seconds N  generate for at most N seconds (150)
+  --seed N     generate the same cases again (by default a new seed each run, which is printed)
 
 TEST_MONGODB_URL and TEST_REDIS_URL name stores to use instead.`;
 
 const LOG = ".cache/fuzz/last.log";
 
-/** What an answer is held against: each is a promise of the document. */
+/** The checks of a response; each is a promise of the OpenAPI document. */
 const CHECKS = [
   "not_a_server_error",
   "status_code_conformance",
@@ -43,7 +44,7 @@ async function main() {
   const given = { root, say: console.log, signal };
   await installDependencies(given);
   const { program, missing } = await installSchemathesis(given);
-  if (missing) return console.log(`fuzz: skipped, schemathesis can't be installed: ${missing}`);
+  if (missing) return console.log(`fuzz: skipped, because schemathesis can't be installed: ${missing}`);
   let code = 1;
   const stores = { mongodbUrl: process.env.TEST_MONGODB_URL, redisUrl: process.env.TEST_REDIS_URL };
   await withOwnStores({ root, given: stores, say: console.log, signal }, async (urls, folder) => {
@@ -54,12 +55,13 @@ async function main() {
   return code;
 }
 
-/** Takes `--name value` out of the arguments. */
+/** Removes `--name value` from the arguments and returns the number, or `otherwise` if the option is absent. */
 function option(args, name, otherwise) {
   const at = args.indexOf(`--${name}`);
   if (at < 0) return otherwise;
   const [, value] = args.splice(at, 2);
-  if (!/^[0-9]+$/.test(value ?? "")) throw new Complaint(`--${name} takes a number: see script/fuzz --help`);
+  if (!/^[0-9]+$/.test(value ?? ""))
+    throw new UserError(`--${name} must be a number: see script/fuzz --help`);
   return Number(value);
 }
 
@@ -97,16 +99,16 @@ async function fuzz({ root, program, folder, args, signal }) {
   }
 }
 
-/** What a person can read: a generated request may be tens of kilobytes. */
+/** Cuts long lines and long output: a generated request may have tens of kilobytes. */
 function shorten(output) {
   const lines = output.split("\n").map(line => (line.length > 300 ? `${line.slice(0, 300)} ...` : line));
   return lines.length > 400
-    ? [...lines.slice(0, 400), `... (all of it in ${LOG})`].join("\n")
+    ? [...lines.slice(0, 400), `... (see ${LOG} for the rest)`].join("\n")
     : lines.join("\n");
 }
 
 function summary(report, { code, seed }) {
-  const again = `(seed ${seed}; all of it in ${LOG})`;
+  const again = `(seed ${seed}; full output in ${LOG})`;
   if (!existsSync(report)) return `fuzz: schemathesis did not run ${again}`;
   const { test_cases, operations, running_time } = JSON.parse(readFileSync(report, "utf8"));
   const done = `${test_cases.generated} requests to ${operations.tested} endpoints in ${Math.round(running_time)} s`;

@@ -1,17 +1,17 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { Complaint } from "./complaint.mjs";
 import { within } from "./processes.mjs";
 import { isAtLeast, withoutPassword } from "./store-versions.mjs";
+import { UserError } from "./user-error.mjs";
 
 const LEAST = "6.0";
 const SET = "rs0";
 const NOT_YET_INITIALIZED = 94;
 const PRIMARY_MS = 30_000;
-// A node alone waits this long before it votes for itself under a new address; 10 s is the default.
+// How long a single node waits before it votes for itself under a new address; the default is 10 s.
 const SETTINGS = { electionTimeoutMillis: 1000 };
 
-/** How to run MongoDB: one node of a replica set, so that transactions are real, on loopback only. */
+/** How to run MongoDB: as a replica set of one node, which transactions need, on loopback only. */
 export function mongoKind({ program, firstPort, root }) {
   return {
     name: "mongo",
@@ -21,15 +21,16 @@ export function mongoKind({ program, firstPort, root }) {
     dataFlag: "--dbpath",
     args: ({ port, data, pidFile, logFile }) => [
       ...["--dbpath", data, "--port", String(port), "--bind_ip", "127.0.0.1", "--nounixsocket"],
-      // Small, as on a laptop: 256 MB is the least cache there is, and the oplog only serves transactions here.
+      // Small enough for a laptop: 256 MB is the smallest possible cache, and only transactions need the oplog here.
       ...["--replSet", SET, "--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "256"],
       ...["--pidfilepath", pidFile, "--logpath", logFile, "--logappend"],
-      // A single node has nobody to hand over to; the default waits up to 15 s on SIGTERM.
+      // A single node has no other node to hand over to; by default it waits for one up to 15 s after SIGTERM.
       ...["--setParameter", "shutdownTimeoutMillisForSignaledShutdown=100"],
-      // A killed worker's open transaction holds its source's rows until then (docs/decisions/0008); by default a minute.
+      // Until then the open transaction of a killed worker locks the rows of its source; the default is a minute.
+      // See docs/decisions/0008-stores-that-go-away.md.
       ...["--setParameter", "transactionLifetimeLimitSeconds=5"],
     ],
-    answers: port => withAdmin(urlOf(port), root, admin => admin.command({ ping: 1 })).then(...yesOrNo),
+    isUp: port => withAdmin(urlOf(port), root, admin => admin.command({ ping: 1 })).then(...yesOrNo),
   };
 }
 
@@ -39,7 +40,7 @@ function urlOf(port) {
   return `mongodb://127.0.0.1:${port}/?directConnection=true`;
 }
 
-/** The driver mongoose brings: none of our own, so that there is one version. */
+/** Uses the driver that mongoose depends on, so that there is one version of it. */
 async function withAdmin(url, root, work, timeoutMs = 1000) {
   const ofProject = createRequire(join(root, "package.json"));
   const { MongoClient } = createRequire(ofProject.resolve("mongoose"))("mongodb");
@@ -53,8 +54,9 @@ async function withAdmin(url, root, work, timeoutMs = 1000) {
 }
 
 /**
- * Makes the server on this port the primary of its one-node set: initiated the first time, and told its new address
- * when it runs on another port than before. Resolves when it takes writes. Throws Complaint after 30 s.
+ * Makes the server on this port the primary of its replica set of one node: initiates the set the first time, and
+ * changes the node's address if the port is a new one. Resolves when the server accepts writes. Throws UserError after
+ * 30 s.
  */
 export async function ensurePrimary(port, root, signal) {
   await withAdmin(
@@ -64,7 +66,7 @@ export async function ensurePrimary(port, root, signal) {
       await configureSet(admin, `127.0.0.1:${port}`);
       const isPrimary = async () => (await admin.command({ hello: 1 })).isWritablePrimary === true;
       if (await within(PRIMARY_MS, isPrimary, { signal })) return;
-      throw new Complaint(
+      throw new UserError(
         "MongoDB did not become primary within 30 s: see its log, or move .data/mongo away",
       );
     },
@@ -85,11 +87,11 @@ async function configureSet(admin, host) {
   const members = [{ ...config.members[0], host }];
   const settings = { ...config.settings, ...SETTINGS };
   const next = { ...config, members, settings, version: config.version + 1 };
-  // By force: under its old address the node is no member of its own set, so there is no primary to ask.
+  // Forced, because under its old address the node is not a member of its own set and there is no primary.
   await admin.command({ replSetReconfig: next, force: true });
 }
 
-/** Checks the MongoDB a person configured, before anything is built on it. Throws Complaint. */
+/** Checks a configured MongoDB before anything uses it: reachable, new enough, a replica set. Throws UserError. */
 export async function checkMongo(url, root) {
   const shown = withoutPassword(url);
   const look = async admin => ({
@@ -100,18 +102,18 @@ export async function checkMongo(url, root) {
   try {
     found = await withAdmin(url, root, look, 5000);
   } catch (error) {
-    throw new Complaint(
+    throw new UserError(
       `MONGODB_URL (${shown}) can't be used (${error.message}): start that MongoDB, or unset MONGODB_URL to get one`,
     );
   }
   if (!isAtLeast(found.build.version, LEAST)) {
-    throw new Complaint(
+    throw new UserError(
       `MONGODB_URL (${shown}) is MongoDB ${found.build.version}: Headwater needs ${LEAST} or newer`,
     );
   }
   if (!found.hello.setName && found.hello.msg !== "isdbgrid") {
-    throw new Complaint(
-      `MONGODB_URL (${shown}) is no replica set: Headwater needs one, since it uses transactions`,
+    throw new UserError(
+      `MONGODB_URL (${shown}) is not a replica set: Headwater needs one, because it uses transactions`,
     );
   }
 }

@@ -1,8 +1,8 @@
 const COLOURS = [36, 33, 32, 35, 34, 31];
 
 /**
- * Prints lines of several processes as `name | line`, the names in columns; in colours only on a terminal
- * (and not with NO_COLOR). Gives `(name, line) => void`.
+ * Returns a function `(name, line) => void` that prints a line of a process as `name | line`, with the names in one
+ * column. Names are coloured on a terminal, unless NO_COLOR is set.
  */
 export function linePrinter(names, stream = process.stdout) {
   const width = Math.max(...names.map(name => name.length));

@@ -8,8 +8,9 @@ const PREFIX = "headwater-own-";
 const STOP_MS = 5000;
 
 /**
- * Gives `work` the addresses of stores that are there for this run only, in a temporary folder and on any free
- * ports, and removes both afterwards. Stores named by `given` (`{mongodbUrl?, redisUrl?}`) are used instead.
+ * Calls `work` with the addresses of stores that exist for this run only, in a temporary folder and on free ports, and
+ * with that folder; stops the servers and removes the folder afterwards. Stores in `given` (`{mongodbUrl?, redisUrl?}`)
+ * are used instead.
  */
 export async function withOwnStores({ root, given, say, signal }, work) {
   await removeLeftovers();
@@ -28,7 +29,7 @@ export async function withOwnStores({ root, given, say, signal }, work) {
   }
 }
 
-/** What a killed run left behind: its folder, and the servers that work on it. */
+/** Removes the folders of killed runs, and ends the servers that use them. */
 async function removeLeftovers() {
   const folders = readdirSync(tmpdir())
     .filter(name => name.startsWith(PREFIX))
@@ -39,7 +40,7 @@ async function removeLeftovers() {
     if (isOurs(owner, ["script/lib/"])) continue;
     for (const name of ["mongo", "redis"]) {
       const pid = readPid(join(folder, `${name}.pid`));
-      // Nobody wants its data any more, so it need not end well.
+      // Its data is removed anyway.
       if (isOurs(pid, [`${join(folder, name)} `])) sendSignal(pid, "SIGKILL");
     }
     rmSync(folder, { recursive: true, force: true });

@@ -1,31 +1,36 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
-import { Complaint } from "./complaint.mjs";
+import { UserError } from "./user-error.mjs";
 
 const TRIES = 100;
 
-/** Whether a server could listen there now. */
+/** Whether a server could listen on this port now. Throws UserError if the host can't be used at all. */
 export function isFree(port, host = "127.0.0.1") {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once("error", error => {
-      // Not allowed (a low port) is as good as taken; anything else, such as an unknown host, is not about ports.
+      // A forbidden (low) port counts as taken. Other errors, such as an unknown host, don't depend on the port.
       if (error.code === "EADDRINUSE" || error.code === "EACCES") resolve(false);
-      else reject(new Complaint(`can't listen on ${host}:${port} (${error.code}): check HOST and PORT`));
+      else reject(new UserError(`can't listen on ${host}:${port} (${error.code}): check HOST and PORT`));
     });
     probe.listen({ port, host, exclusive: true }, () => probe.close(() => resolve(true)));
   });
 }
 
-/** A free loopback port: the remembered one, else the first from `first` on; `first` 0 means any. */
+/**
+ * Returns a free loopback port: `remembered` if it is free, else the first free one from `first` on. A `first` of 0
+ * means any port. Throws UserError if there is none.
+ */
 export async function choosePort(first, remembered) {
   if (first === 0) return anyPort();
   if (remembered && (await isFree(remembered))) return remembered;
   for (let port = first; port < first + TRIES; port++) {
     if (await isFree(port)) return port;
   }
-  throw new Complaint(`no free port from ${first} to ${first + TRIES - 1}: end some of what listens there`);
+  throw new UserError(
+    `no free port from ${first} to ${first + TRIES - 1}: stop one of the programs that listen there`,
+  );
 }
 
 function anyPort() {
@@ -39,7 +44,7 @@ function anyPort() {
   });
 }
 
-/** The ports an earlier start chose, by name; a missing or broken file means none. */
+/** The ports that an earlier start chose, by name; none if the file is missing or damaged. */
 export function readPorts(file) {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
@@ -48,7 +53,7 @@ export function readPorts(file) {
   }
 }
 
-/** Remembers a port, so that the next start gives the same address. */
+/** Remembers a port, so that the next start uses the same address. */
 export function rememberPort(file, name, port) {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, `${JSON.stringify({ ...readPorts(file), [name]: port })}\n`);

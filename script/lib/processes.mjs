@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** The command line of a live process, its words joined by blanks; undefined when there is none (or a zombie). */
+/** The command line of a running process, joined by blanks; undefined if the process is gone or a zombie. */
 export function commandLine(pid) {
   try {
     const text =
@@ -16,15 +16,15 @@ export function commandLine(pid) {
 }
 
 /**
- * Whether the process is alive and the one we started. A number in a pid file proves nothing, since numbers are
- * used again; the command line must hold every mark, such as the data folder it works on.
+ * Whether the process is running and is the one that these scripts started. Because the system reuses process ids, the
+ * process's command line must contain every mark, such as its data folder.
  */
 export function isOurs(pid, marks) {
   const line = Number.isInteger(pid) && pid > 1 ? commandLine(pid) : undefined;
   return line !== undefined && marks.every(mark => line.includes(mark));
 }
 
-/** The process number in a pid file; NaN when there is none. */
+/** The process id in a pid file; NaN if there is no such file. */
 export function readPid(file) {
   try {
     return Number(readFileSync(file, "utf8"));
@@ -33,7 +33,7 @@ export function readPid(file) {
   }
 }
 
-/** Waits until the test is true (or resolves to true) and says whether it was within the time. */
+/** Waits until the test returns true (or resolves to true). Returns false if it did not within the time. */
 export async function within(timeoutMs, test, { everyMs = 50, signal } = {}) {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
@@ -44,7 +44,7 @@ export async function within(timeoutMs, test, { everyMs = 50, signal } = {}) {
   }
 }
 
-/** Ends a process of ours: asks with SIGTERM, and after `graceMs` makes it end. Resolves when it is gone. */
+/** Ends a process with SIGTERM, and with SIGKILL after `graceMs`. `marks` as in isOurs. Resolves when it is gone. */
 export async function stopProcess(pid, marks, graceMs) {
   const gone = () => !isOurs(pid, marks);
   if (gone()) return;
@@ -54,7 +54,7 @@ export async function stopProcess(pid, marks, graceMs) {
   await within(2000, gone);
 }
 
-/** Sends a signal; a process (or, with a negative number, a group) that is gone already is fine. */
+/** Sends a signal to a process, or to a process group if `pid` is negative. Does nothing if it is already gone. */
 export function sendSignal(pid, signal) {
   try {
     process.kill(pid, signal);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { Complaint } from "./complaint.mjs";
+import { UserError } from "./user-error.mjs";
 
-/** The processes of a Procfile's text, in its order: `[{name, program, args}]`. Comments and empty lines are skipped. */
+/** Parses a Procfile into `[{name, program, args}]`, in its order. Throws UserError for a line of another form. */
 export function parseProcfile(text) {
   return text
     .split("\n")
@@ -9,15 +9,15 @@ export function parseProcfile(text) {
     .filter(({ line }) => line !== "" && !line.startsWith("#"))
     .map(({ line, number }) => {
       const [, name, command] = /^([a-z0-9-]+):\s*(\S.*)$/.exec(line) ?? [];
-      if (!name) throw new Complaint(`Procfile line ${number} is not "name: command": ${line}`);
+      if (!name) throw new UserError(`Procfile line ${number} is not "name: command": ${line}`);
       const [program, ...args] = command.split(/\s+/);
       return { name, program, args };
     });
 }
 
-/** Reads a Procfile; it must have a `web` process, since that one tells when everything is ready. */
+/** Reads a Procfile. Throws UserError if it has no `web` process, whose health shows that everything is ready. */
 export function readProcfile(file) {
   const processes = parseProcfile(readFileSync(file, "utf8"));
-  if (!processes.some(({ name }) => name === "web")) throw new Complaint("Procfile has no line for web");
+  if (!processes.some(({ name }) => name === "web")) throw new UserError("Procfile has no line for web");
   return processes;
 }

@@ -3,12 +3,12 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { findProgram, lastLine, run } from "./commands.mjs";
 
-/** Every package with its version, so that a run today and one in a year do the same. */
+/** Lists every package with its version, so that later runs use the same ones. */
 const REQUIREMENTS = "script/lib/fuzz-requirements.txt";
 
 /**
- * Schemathesis in a virtual environment of its own below `.cache/`, installed once. Gives `{program}`, or `{missing}`
- * with the reason in one line where it can't be had: no python3, no venv module, no package index.
+ * Installs schemathesis into a virtual environment below `.cache/`, once. Returns `{program}`, or `{missing}` with the
+ * reason in one line if it can't be installed: no python3, no venv module, no package index.
  */
 export async function installSchemathesis({ root, say, signal }) {
   const python = findProgram("python3");

@@ -1,43 +1,48 @@
 import { fileURLToPath } from "node:url";
-import { Complaint, runScript } from "./complaint.mjs";
 import { startEverything } from "./start.mjs";
-import { createTeardown } from "./teardown.mjs";
+import { Teardown } from "./teardown.mjs";
+import { runScript, UserError } from "./user-error.mjs";
 
-const HELP = `Usage: script/server [--keep-stores]        (npm start)
+const HELP = `Usage: script/server [--watch] [--keep-stores]        (npm start; npm run dev is npm start -- --watch)
 
-Starts all of Headwater for development, on a fresh clone too:
-dependencies and build where out of date, MongoDB and Redis, the web process and every worker of the Procfile.
-The last line says that everything is ready, and where. Ctrl-C stops it all; a second Ctrl-C kills it.
+Starts all of Headwater for development. Works on a fresh clone: it installs the dependencies and builds if either is
+out of date, and starts MongoDB, Redis, the web process and every worker of the Procfile. The last line says that
+everything is ready, and where. Ctrl-C stops everything; a second Ctrl-C kills it.
 
-Settings come from the environment, then from .env. With none at all:
-  PORT          3000; 0 takes any free port
-  REDIS_URL     unset: redis-server from the PATH, else (root on Debian) apt-get installs it
-  MONGODB_URL   unset: mongod from the PATH, else (Linux x64) a pinned one, fetched once into .cache/
-What a start uses and makes (keys, password, ports, data) is kept in .data/; remove it to begin anew.
+  --watch        runs the processes from their sources and restarts those that a saved file in src/ or workers/ affects
+                 (types are not checked: npm run typecheck)
+  --keep-stores  leaves MongoDB and Redis running at the end; the next start uses them
 
-  --keep-stores  leaves MongoDB and Redis running at the end; the next start uses them`;
+Settings come from the environment, then from .env. None is required:
+  PORT          3000 by default; 0 takes any free port
+  REDIS_URL     if unset: redis-server from the PATH; as root on Debian, apt-get installs it if there is none
+  MONGODB_URL   if unset: mongod from the PATH, else (Linux x64) a pinned one, downloaded once into .cache/
+A start keeps its data, ports, keys and password in .data/; remove that folder to begin with nothing.`;
 
 // npm passes the terminal's Ctrl-C on, so that one key press arrives twice.
 const SAME_PRESS_MS = 500;
+const OPTIONS = ["--watch", "--keep-stores"];
 
 async function main() {
   const args = process.argv.slice(2);
   if (args.includes("--help")) return console.log(HELP);
-  const unknown = args.find(arg => arg !== "--keep-stores");
-  if (unknown) throw new Complaint(`script/server knows no ${unknown}: see script/server --help`);
+  const unknown = args.find(arg => !OPTIONS.includes(arg));
+  if (unknown) throw new UserError(`unknown argument ${unknown}: see script/server --help`);
   const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
-  const teardown = createTeardown({ keepStores: args.includes("--keep-stores"), say: console.log });
+  const teardown = new Teardown({ keepStores: args.includes("--keep-stores"), say: console.log });
   const ending = new AbortController();
+  const { signal } = ending;
   const fatal = new Promise((_, reject) => {
     teardown.onFatal = reject;
   });
-  const stopped = new Promise(resolve => ending.signal.addEventListener("abort", resolve, { once: true }));
+  const stopped = new Promise(resolve => signal.addEventListener("abort", resolve, { once: true }));
   listenToSignals(ending, teardown);
   try {
-    await Promise.race([startEverything({ root, teardown, signal: ending.signal }), fatal, stopped]);
+    const started = startEverything({ root, teardown, signal, isWatching: args.includes("--watch") });
+    await Promise.race([started, fatal, stopped]);
     await Promise.race([fatal, stopped]);
   } catch (error) {
-    if (!ending.signal.aborted) throw error;
+    if (!signal.aborted) throw error;
   } finally {
     ending.abort();
     await teardown.stopEverything();
@@ -50,7 +55,7 @@ function listenToSignals(ending, teardown) {
     process.on(name, () => {
       firstAt ||= Date.now();
       if (!ending.signal.aborted) {
-        console.log("\nStopping ... (once more kills at once)");
+        console.log("\nStopping ... (press again to kill)");
         ending.abort();
       } else if (Date.now() - firstAt > SAME_PRESS_MS) {
         teardown.killEverything();

@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { Complaint } from "./complaint.mjs";
+import { UserError } from "./user-error.mjs";
 
 const LOOPBACK = "127.0.0.0/8,::1/128";
-// Kept over starts: what was encrypted stays readable, and a password or key in use stays valid.
+// Kept between starts, so that encrypted data stays readable, and passwords and keys stay valid.
 const KEPT = ["SECRETS_KEY", "ADMIN_PASSWORD", "HEADWATER_API_KEY"];
-// Also written for the command line beside a running start, where a person gave them.
+// Also written, if they are set, for the command line that is used beside a running start.
 const PASSED_ON = ["HOST", "REDIS_PREFIX", "SANDBOX_EGRESS_ALLOW"];
 
 /**
- * The settings of a development start: the given ones (environment and .env) go first, then what an earlier start
- * kept, then new ones. `port` is the one chosen for the web process.
+ * The settings of a development start: each is the given one (environment and .env), else the one that an earlier
+ * start saved, else a new one. `port` is the port of the web process.
  */
 export function developmentSettings({ given, saved, port }) {
   const kept = Object.fromEntries(KEPT.map(name => [name, given[name] || saved[name]]));
@@ -24,7 +24,7 @@ export function developmentSettings({ given, saved, port }) {
   };
 }
 
-/** Whether deliveries may reach this machine only because this is a development start. */
+/** Whether the development default lets deliveries reach this machine: the settings say nothing about it. */
 export function allowsLoopback(given) {
   return given.EGRESS_ALLOW === undefined;
 }
@@ -33,15 +33,15 @@ function pick(settings, names) {
   return Object.fromEntries(names.filter(name => settings[name]).map(name => [name, settings[name]]));
 }
 
-/** The number in PORT; 3000 when there is none. Throws Complaint. */
+/** The number in PORT; 3000 if it is not set. Throws UserError for anything but a port number or 0. */
 export function portSetting(text) {
   if (!text) return 3000;
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new Complaint(`PORT is "${text}": it must be a number from 0 (any free port) to 65535`);
+  throw new UserError(`PORT is "${text}": it must be a number from 0 (any free port) to 65535`);
 }
 
-/** Where the web process is reached from this machine. */
+/** The URL of the web process on this machine. */
 export function localUrl(host, port) {
   const name = !host || host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;

@@ -2,22 +2,22 @@ import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { lastLine } from "./commands.mjs";
-import { Complaint } from "./complaint.mjs";
 import { choosePort, isFree, readPorts, rememberPort } from "./ports.mjs";
 import { commandLine, isOurs, readPid, stopProcess, within } from "./processes.mjs";
+import { UserError } from "./user-error.mjs";
 
-// MongoDB may replay its journal after a kill -9; a fresh one answers within a second.
+// MongoDB may have to replay its journal after a kill -9; otherwise it is up within a second.
 const START_MS = 60_000;
-// Another program may take a port between our look and the server's bind.
+// Another program may take a port after it was found free and before the server listens.
 const PORT_TRIES = 5;
 
 /**
- * A store server of this folder, running: the one an earlier start left behind (its starter was killed), else a new
- * one. It runs in a process group of its own, so that Ctrl-C reaches only the script, which stops it last.
+ * Returns a running store server of this folder: the one that a killed start left behind, else a new one. It has its
+ * own process group, so that Ctrl-C reaches only the script, which stops the server last.
  *
  * `kind` describes the server: `{name, title, program, dataFlag, firstPort, args({port, data, pidFile, logFile}),
- * answers(port)}`. `hold(handle)` is called as soon as there is something to stop, also when the start fails later.
- * Gives the handle `{kind, pid, port, adopted, isAlive(), stop(graceMs)}`. Throws Complaint.
+ * isUp(port)}`. `hold(handle)` is called as soon as there is a process to stop, even if the start fails later.
+ * The handle is `{kind, pid, port, adopted, isAlive(), stop(graceMs)}`. Throws UserError if the server can't start.
  */
 export async function startOrAdopt(kind, { folder, hold, signal }) {
   const files = storeFiles(kind, folder);
@@ -37,7 +37,7 @@ export async function startOrAdopt(kind, { folder, hold, signal }) {
     }
     if (handle.isAlive()) await handle.stop(1000);
     else if (attempt < PORT_TRIES && !(await isFree(port))) continue;
-    throw new Complaint(
+    throw new UserError(
       `${kind.title} did not start: ${reasonIn(files.logFile, logged)} (see ${pathFromHere(files.logFile)})`,
     );
   }
@@ -49,7 +49,7 @@ function storeFiles({ name, dataFlag }, folder) {
     data,
     pidFile: join(folder, `${name}.pid`),
     logFile: join(folder, `${name}.log`),
-    // What only our own server of this folder has on its command line.
+    // Only the server of this folder has these on its command line.
     marks: [name === "mongo" ? "mongod" : "redis-server", `${dataFlag} ${data} `],
   };
 }
@@ -70,13 +70,13 @@ function launch(kind, files, port) {
   const child = spawn(kind.program, args, { cwd: files.data, detached: true, stdio: "ignore" });
   child.on("error", () => {});
   child.unref();
-  // The server writes the same file, only later: a kill -9 of this script in between must not orphan it.
+  // The server writes the same file later: a kill -9 of this script before that must not orphan the server.
   if (child.pid) writeFileSync(files.pidFile, `${child.pid}\n`);
   return handleOf(kind, files, child.pid, port, child);
 }
 
 function handleOf(kind, files, pid, port, child) {
-  // A child that ended stays a zombie until Node collects it; its exit code is known at the same moment.
+  // An ended child stays a zombie until Node collects it, and at the same moment sets its exit code.
   const ended = () => child !== undefined && (child.exitCode !== null || child.signalCode !== null);
   return {
     kind,
@@ -94,22 +94,22 @@ function handleOf(kind, files, pid, port, child) {
 async function isUp(kind, handle, signal) {
   let up = false;
   const settled = async () => {
-    up = await kind.answers(handle.port);
+    up = await kind.isUp(handle.port);
     return up || !handle.isAlive();
   };
   await within(START_MS, settled, { signal });
   return up && handle.isAlive();
 }
 
-/** Why a server ended, from what it logged after the given place: one line. */
+/** The reason why a server ended, in one line, from what it has logged since the offset `from`. */
 function reasonIn(logFile, from) {
   let text = "";
   try {
     text = readFileSync(logFile, "utf8").slice(from);
   } catch {}
-  // mongod logs JSON, and its first error or fatal line names the cause; the lines after it only how it ended.
+  // mongod logs JSON. Its first error or fatal line has the cause; the later ones only say how it ended.
   const line = /^\{.*"s":"[EF]".*$/m.exec(text)?.[0];
-  if (!line) return lastLine(text).replace(/^\d+:\w .*? [#*-] /, "") || "it ended without a word";
+  if (!line) return lastLine(text).replace(/^\d+:\w .*? [#*-] /, "") || "it ended without a log line";
   const { msg, attr } = JSON.parse(line);
   const detail = attr?.message?.msg ?? attr?.error?.errmsg ?? attr?.error ?? attr?.msg ?? "";
   return `${msg} ${typeof detail === "string" ? detail : JSON.stringify(detail)}`.replace(/\s+/g, " ").trim();

@@ -1,4 +1,4 @@
-/** Whether a version such as `6.0.5` is the given one or newer; an unknown version is not. */
+/** Whether a version such as `6.0.5` is `least` or newer; false if it is undefined. */
 export function isAtLeast(version, least) {
   const have = (version ?? "0").split(".").map(Number);
   const want = least.split(".").map(Number);
@@ -9,7 +9,7 @@ export function isAtLeast(version, least) {
   return true;
 }
 
-/** An URL as it may be shown: without user and password, and without options that may hold some. */
+/** A URL that may be shown: without user and password, and without options, which may contain some. */
 export function withoutPassword(url) {
   return url.replace(/\/\/.*@/, "//").replace(/\?.*$/, "");
 }

@@ -4,20 +4,20 @@ import { checkRedis, redisKind, redisProgram } from "./redis.mjs";
 import { startOrAdopt } from "./store-server.mjs";
 
 /**
- * Both stores, ready for writes: the configured ones (checked), else servers of our own in `folder` (absolute).
+ * Returns both stores, ready for writes, as `{mongodbUrl, redisUrl}`: the configured ones after a check, else servers
+ * that it starts with their data in `folder` (an absolute path).
  *
- * Takes `{root, folder, mongodbUrl?, redisUrl?, firstPorts: {mongo, redis}, database, hold, say, signal}`; `hold`
- * receives the handle of every server that must be stopped again, see store-server.mjs. Gives `{mongodbUrl,
- * redisUrl}`. Throws Complaint.
+ * Takes `{root, folder, mongodbUrl?, redisUrl?, firstPorts: {mongo, redis}, database, hold, say, signal}`. `hold` is
+ * called with the handle of every server that must be stopped again, see store-server.mjs. Throws UserError.
  */
 export async function openStores(given) {
-  // Programs and addresses first: nothing is started when one of the two can't be had.
+  // Programs and addresses first: nothing is started if one of the two stores is not available.
   const [mongo, redis] = await both(prepareMongo(given), prepareRedis(given));
   const [mongodbUrl, redisUrl] = await both(startMongo(mongo, given), startRedis(redis, given));
   return { mongodbUrl, redisUrl };
 }
 
-/** Like Promise.all, but leaves nothing half done in the background when one fails. */
+/** Like Promise.all, but waits for all promises before it throws, so that nothing goes on in the background. */
 async function both(...promises) {
   const outcomes = await Promise.allSettled(promises);
   const failed = outcomes.find(outcome => outcome.status === "rejected");
@@ -52,7 +52,7 @@ async function startRedis(kind, { folder, redisUrl, hold, signal }) {
   return `redis://127.0.0.1:${port}`;
 }
 
-/** Stops store servers at the same time, within the time. */
+/** Stops store servers in parallel; kills those that have not ended after `graceMs`. */
 export async function closeStores(handles, graceMs) {
   await Promise.all(handles.map(handle => handle.stop(graceMs)));
 }

@@ -1,31 +1,83 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { UserError } from "./user-error.mjs";
 
 const IMPORT = /(?:from|import\()\s*["'](\.[^"']+)["']/g;
-const STORE_SETTING = /TEST_(?:MONGODB|REDIS)_URL/;
+
+/** What a unit test does without, itself and in what it imports from test/: stores, sandboxes, other processes. */
+const STARTS_SOMETHING = [
+  /TEST_(?:MONGODB|REDIS)_URL/,
+  /["']node:child_process["']/,
+  /["'][./]+\/src\/sandbox\/host\.ts["']/,
+  /["'][./]+\/script\/lib\/store-server\.mjs["']/,
+];
+
+/** A test file with a line `// runs-alone: <reason>` has the machine for itself, after all the others. */
+const RUNS_ALONE = /^\/\/ runs-alone: \S/m;
+
+/** The slowest files, for a machine that remembers no durations yet. */
+export const SLOWEST = [
+  "test/faults/faults.test.ts",
+  "test/cli/main.test.ts",
+  "test/flows/store-outage.test.ts",
+];
 
 /** Every test file below test/, as paths from the root. */
 export function testFiles(root) {
-  return readdirSync(join(root, "test"), { recursive: true })
+  return filesBelow(root, "test");
+}
+
+function filesBelow(root, folder) {
+  return readdirSync(join(root, folder), { recursive: true })
     .filter(name => name.endsWith(".test.ts"))
-    .map(name => join("test", name))
+    .map(name => join(folder, name))
     .sort();
 }
 
-/** Whether a test reads the address of a store, itself or through what it imports from test/. */
-export function needsStores(root, file, seen = new Set()) {
-  const path = resolve(root, file);
-  if (seen.has(path) || !path.startsWith(join(root, "test")) || !existsSync(path)) return false;
-  seen.add(path);
-  const text = readFileSync(path, "utf8");
-  if (STORE_SETTING.test(text)) return true;
-  return [...text.matchAll(IMPORT)].some(([, name]) => needsStores(root, join(dirname(path), name), seen));
+/**
+ * The test files that the words of a command line name: a file, a folder, or any part of a path.
+ * No words name every file. Throws UserError for a word that matches nothing.
+ */
+export function selectFiles(root, words) {
+  if (words.length === 0) return testFiles(root);
+  return [...new Set(words.flatMap(word => matching(root, word)))];
 }
 
-/** Whether mocha's arguments name files themselves (a file, a folder or a pattern), apart from options' values. */
-export function namesFiles(args) {
-  return args.some((arg, index) => {
-    if (arg.startsWith("-") || /^(-g|--grep|-f|--fgrep)$/.test(args[index - 1] ?? "")) return false;
-    return /\.test\.ts$|[*{]/.test(arg) || existsSync(arg);
-  });
+function matching(root, word) {
+  const path = relative(root, resolve(word));
+  const stats = statSync(join(root, path), { throwIfNoEntry: false });
+  if (stats?.isFile()) return [path];
+  if (stats?.isDirectory() && !path.startsWith("..")) return filesBelow(root, path);
+  const found = testFiles(root).filter(file => file.includes(word));
+  if (found.length === 0) throw new UserError(`no test file matches "${word}"`);
+  return found;
+}
+
+/** Whether a test file needs neither stores nor sandboxes nor other processes. */
+export function isUnitTest(root, file) {
+  return !someModule(root, file, text => STARTS_SOMETHING.some(pattern => pattern.test(text)));
+}
+
+/** Whether a test file must not run beside another one. */
+export function runsAlone(root, file) {
+  return RUNS_ALONE.test(readFileSync(join(root, file), "utf8"));
+}
+
+/** Whether the predicate holds for the text of a file or of any file in test/ that it imports. */
+function someModule(root, file, predicate, seen = new Set()) {
+  const path = resolve(root, file);
+  const isOurs = path.startsWith(join(root, "test/")) && path.endsWith(".ts");
+  if (!isOurs || seen.has(path) || !statSync(path, { throwIfNoEntry: false })?.isFile()) return false;
+  seen.add(path);
+  const text = readFileSync(path, "utf8");
+  if (predicate(text)) return true;
+  return [...text.matchAll(IMPORT)].some(([, name]) =>
+    someModule(root, join(dirname(path), name), predicate, seen),
+  );
+}
+
+/** The files with the longest first, so that no worker is left with a long one at the end. */
+export function longestFirst(files, durations) {
+  const expected = file => durations[file] ?? (SLOWEST.includes(file) ? Number.MAX_VALUE : 0);
+  return [...files].sort((a, b) => expected(b) - expected(a));
 }

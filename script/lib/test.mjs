@@ -1,25 +1,37 @@
 import { spawn } from "node:child_process";
-import { readFileSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildIfStale } from "./build.mjs";
-import { runScript } from "./complaint.mjs";
 import { installDependencies } from "./dependencies.mjs";
 import { withOwnStores } from "./own-stores.mjs";
-import { namesFiles, needsStores, testFiles } from "./test-files.mjs";
+import { isUnitTest, runsAlone, selectFiles } from "./test-files.mjs";
+import { runTestFiles } from "./test-runner.mjs";
+import { runScript, UserError } from "./user-error.mjs";
 
-const HELP = `Usage: script/test [files] [mocha options]        (npm test)
+const HELP = `Usage: script/test [files] [options] [mocha options]        (npm test)
 
-Runs the tests, all of them when no files are named, on a fresh clone too: with dependencies and build where out of
-date, and with a MongoDB and a Redis of their own that are gone afterwards. The last line counts the tests.
+Runs the tests, all of them if no files are named. Works on a fresh clone: it installs the dependencies and builds if
+either is out of date, and starts a MongoDB and a Redis that are removed afterwards. The last line counts the tests.
 
   script/test                                  everything
-  script/test test/store/ids.test.ts           one file
-  script/test -g "same id"                     every test whose name holds these words
-  script/test --unit                           only the files that need no store, and no store is started
+  script/test test/store/ids.test.ts           one file; a folder, or any part of a path, works too
+  script/test -g "same id"                     every test whose name contains these words
+  script/test test/http --watch                runs again whenever a file is saved        (npm run test:watch)
+  script/test test/lib/ids.test.ts --inspect-brk   waits for a debugger
 
-TEST_MONGODB_URL (else MONGODB_URL) and TEST_REDIS_URL (else REDIS_URL) name stores to use instead; every test works
-in a database and under a key prefix of its own.`;
+  --unit      only the files that need no store, sandbox or other process; no store is started
+  --jobs N    test files that run at the same time (default: the number of CPUs, at most 4)
+  --times     lists the slowest files, with their CPU time
+  --watch     keeps the stores running and runs the named files again when a file in src/, workers/ or test/ changes
+
+TEST_MONGODB_URL (or MONGODB_URL) and TEST_REDIS_URL (or REDIS_URL) name stores to use instead; every test has its own
+database and key prefix. A file with a line "// runs-alone: <reason>" runs after the others, one at a time.`;
+
+const MAX_JOBS = 4;
+const SLOWEST_SHOWN = 60;
+/** These need mocha's own command line, with all files in one process. */
+const ONLY_IN_MOCHA = /^--(?:inspect|watch|reporter|debug)/;
 
 async function main() {
   const args = process.argv.slice(2);
@@ -30,82 +42,129 @@ async function main() {
   try {
     await installDependencies(given);
     await buildIfStale(given);
-    return await (args.includes("--unit") ? runUnit(given, args, forward) : runAll(given, args, forward));
+    return await runTests(given, args, forward);
   } catch (error) {
     if (signal.aborted) return 130;
     throw error;
   }
 }
 
-async function runAll({ root, say, signal }, args, forward) {
+async function runTests(given, args, forward) {
+  const { root, say } = given;
+  const isUnit = takeFlag(args, "--unit");
+  const jobs = takeNumber(args, "--jobs") ?? Math.min(availableParallelism(), MAX_JOBS);
+  const showTimes = takeFlag(args, "--times");
+  const { _: words, ...options } = await mochaOptions(args);
+  const selected = selectFiles(root, words).filter(file => !isUnit || isUnitTest(root, file));
+  if (isUnit) say(`${selected.length} test files need no store, sandbox or other process.`);
+  const startedAt = Date.now();
+  return withStores(given, isUnit, async env => {
+    const ownMocha = args.filter(arg => arg.startsWith("-"));
+    if (ownMocha.some(arg => ONLY_IN_MOCHA.test(arg))) {
+      return runMocha({
+        root,
+        args: [...args.filter(arg => !words.includes(arg)), ...selected],
+        env,
+        forward,
+      });
+    }
+    const alone = isUnit || selected.length === 1 ? [] : selected.filter(file => runsAlone(root, file));
+    const files = selected.filter(file => !alone.includes(file));
+    const result = await runTestFiles({ ...given, files, alone, jobs, options, env });
+    if (showTimes) say(slowest(result.files));
+    return lastLine(result, { say, seconds: (Date.now() - startedAt) / 1000, signal: given.signal });
+  });
+}
+
+/** What the arguments mean to mocha, with what .mocharc.json says; `_` are the words that are not options. */
+async function mochaOptions(args) {
+  const { loadOptions } = (await import("mocha/lib/cli/options.cjs")).default;
+  return { ...loadOptions(args), ...(process.env.CI && { forbidOnly: true }) };
+}
+
+function takeFlag(args, name) {
+  const at = args.indexOf(name);
+  if (at < 0) return false;
+  args.splice(at, 1);
+  return true;
+}
+
+function takeNumber(args, name) {
+  const at = args.findIndex(arg => arg === name || arg.startsWith(`${name}=`));
+  if (at < 0) return undefined;
+  const [first, second] = args[at].includes("=") ? args.splice(at, 1) : args.splice(at, 2);
+  const value = first.split("=")[1] ?? second;
+  if (!/^[1-9]\d*$/.test(value ?? "")) throw new UserError(`${name} must be a positive number`);
+  return Number(value);
+}
+
+const NOWHERE = "127.0.0.1:1";
+
+/** Calls `work` with the environment of tests: the addresses of stores, or for unit tests ones that nothing has. */
+async function withStores({ root, say, signal }, isUnit, work) {
   const { env } = process;
+  const npm = {
+    // Tests bring their own registry; one that forgets to must fail everywhere, not only without a network.
+    npm_config_registry: `http://${NOWHERE}/`,
+    ...(env.npm_config_registry && { HEADWATER_PUBLIC_REGISTRY: env.npm_config_registry }),
+  };
+  if (isUnit) return work({ MONGODB_URL: `mongodb://${NOWHERE}/`, REDIS_URL: `redis://${NOWHERE}`, ...npm });
   const given = {
     mongodbUrl: env.TEST_MONGODB_URL || env.MONGODB_URL,
     redisUrl: env.TEST_REDIS_URL || env.REDIS_URL,
   };
-  const files = namesFiles(args) ? [] : testFiles(root);
-  let result;
-  await withOwnStores({ root, given, say, signal }, async ({ mongodbUrl, redisUrl }, folder) => {
+  let code;
+  await withOwnStores({ root, given, say, signal }, async ({ mongodbUrl, redisUrl }) => {
     // The plain names too: processes that tests start must never fall back on .data/dev.env.
-    const stores = {
+    code = await work({
       ...{ TEST_MONGODB_URL: mongodbUrl, MONGODB_URL: mongodbUrl },
       ...{ TEST_REDIS_URL: redisUrl, REDIS_URL: redisUrl },
-    };
-    result = await runMocha({ root, args: [...args, ...files], env: stores, folder, forward });
+      ...npm,
+    });
   });
-  return lastLine(result);
+  return code;
 }
 
-async function runUnit({ root, say, signal }, args, forward) {
-  const files = testFiles(root).filter(file => !needsStores(root, file));
-  const rest = args.filter(arg => arg !== "--unit");
-  const unused = { mongodbUrl: "mongodb://127.0.0.1:1/", redisUrl: "redis://127.0.0.1:1" };
-  say(`${files.length} test files need no store.`);
-  signal.throwIfAborted();
-  const env = { MONGODB_URL: unused.mongodbUrl, REDIS_URL: unused.redisUrl };
-  return lastLine(
-    await runMocha({ root, args: [...rest, ...files], env, folder: join(root, ".cache"), forward }),
-  );
-}
-
-/** Runs mocha in one process and gives its exit code and counts; no counts mean that it never came to the tests. */
-async function runMocha({ root, args, env, folder, forward }) {
-  const counts = join(folder, `counts-${process.pid}.json`);
+/** Runs mocha's own command line on all files in one process and returns its exit code. */
+async function runMocha({ root, args, env, forward }) {
   const mocha = join(root, "node_modules/mocha/lib/cli/cli.js");
-  const ours = [
-    "--reporter",
-    join(root, "script/lib/reporter.cjs"),
-    ...(process.env.CI ? ["--forbid-only"] : []),
-  ];
-  const child = spawn(process.execPath, ["--import", "tsx", mocha, ...ours, ...args], {
+  const watched = args.includes("--watch") ? ["--watch-files", "src/**,workers/**,test/**"] : [];
+  const child = spawn(process.execPath, ["--import", "tsx", mocha, ...watched, ...args], {
     cwd: root,
-    env: { ...process.env, ...env, HEADWATER_TEST_COUNTS: counts },
-    stdio: ["ignore", "inherit", "inherit"],
+    env: { ...process.env, ...env },
+    stdio: "inherit",
   });
   forward(child);
-  const code = await new Promise(resolve => child.once("exit", exit => resolve(exit ?? 1)));
-  return { code, ...readCounts(counts) };
+  return new Promise(resolve => child.once("exit", exit => resolve(exit ?? 1)));
 }
 
-function readCounts(file) {
-  try {
-    const counts = JSON.parse(readFileSync(file, "utf8"));
-    rmSync(file);
-    return counts;
-  } catch {
-    return { passed: 0, failed: 0, skipped: 0 };
-  }
+/** The slowest files, one a line. */
+function slowest(files) {
+  const seconds = ms => (ms / 1000).toFixed(1).padStart(6);
+  const total = key => files.reduce((sum, { cpuMs }) => sum + cpuMs[key], 0);
+  const lines = [...files]
+    .sort((a, b) => b.wallMs - a.wallMs)
+    .slice(0, SLOWEST_SHOWN)
+    .map(
+      ({ file, wallMs, cpuMs }) =>
+        `${seconds(wallMs)} ${seconds(cpuMs.self)} ${seconds(cpuMs.children)}  ${file}`,
+    );
+  return [
+    "\n  wall    cpu  cpu of processes it started (seconds)",
+    ...lines,
+    `       ${seconds(total("self"))} ${seconds(total("children"))}  all ${files.length} files`,
+  ].join("\n");
 }
 
-/** Prints the line that ends every run and gives the exit code. */
-function lastLine({ code, passed, failed, skipped }) {
-  // Mocha fails without a failed test too: a file that can't be loaded, `.only` in CI, something left open.
-  const failures = code !== 0 && failed === 0 ? 1 : failed;
-  console.log(`${passed} passed, ${failures} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
-  return failures > 0 ? 1 : 0;
+/** Prints the line that ends every run, alone, and returns the exit code. */
+function lastLine({ passed, failed, skipped }, { say, seconds, signal }) {
+  say(`\n${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`);
+  say(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
+  if (signal.aborted) return 130;
+  return failed > 0 || passed + skipped === 0 ? 1 : 0;
 }
 
-/** Ctrl-C ends mocha, and then, as after every run, the stores; pressed again it kills mocha. */
+/** Ctrl-C ends the tests, and then, as after every run, the stores; pressed again it kills the test process. */
 function catchSignals() {
   const ending = new AbortController();
   let child;

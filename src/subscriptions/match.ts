@@ -60,7 +60,7 @@ export async function findSubscriptionsToEmitter(
 ): Promise<Subscription[]> {
   // One query per owner: each reads the owner's index in order, and nothing is sorted in memory.
   const found = await Promise.all(
-    owners.map((owner_id) =>
+    owners.map(owner_id =>
       Subscriptions(platform.mongo)
         .find({ owner_id, emitter_id: { $in: [emitter.id, globOf(emitter.id), emitter.owner_id] } })
         .sort({ _id: -1 })

@@ -208,7 +208,9 @@ export default { name: "From a file", version: "1.2.3", key: "from-a-file", run(
   it("names the missing settings if there is no development start", async () => {
     // In a copy of the project, because a development start may be running in this one.
     const project = join(folder, "project");
-    await cp(join(root, "src"), join(project, "src"), { recursive: true });
+    for (const name of ["src", "dist", "bin"]) {
+      await cp(join(root, name), join(project, name), { recursive: true });
+    }
     await cp(join(root, "package.json"), join(project, "package.json"));
     await symlink(join(root, "node_modules"), join(project, "node_modules"));
     const result = await headwater(["key", "list", newId("u")], {}, project);

@@ -1,10 +1,9 @@
 import { createHash, createHmac } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect } from "chai";
 import { Components } from "../../src/models/component.ts";
 import type { Api, SourceView } from "../support/api.ts";
+import { fixturePackages } from "../support/fixture-packages.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 import { bundleFixture, fixturePath } from "./fixture.ts";
@@ -23,9 +22,11 @@ describe("compatibility: events given to run, on the whole system", function () 
 
   before(async () => {
     [site, tide] = [await startFixtureSite(), await startTideApi()];
+    const { npmEnvironment, cacheDir } = await fixturePackages();
     system = await startSystem({
       SANDBOX_EGRESS_ALLOW: "127.0.0.1/32",
-      CACHE_DIR: join(tmpdir(), "headwater-compatibility"),
+      CACHE_DIR: cacheDir,
+      npm_config_registry: npmEnvironment.npm_config_registry ?? "",
     });
     api = await system.user();
   });

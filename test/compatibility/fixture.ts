@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
@@ -10,6 +9,7 @@ import { configureProps, propValuesForRun } from "../../src/props/configure.ts";
 import { type DedupeMemory, dedupe, inOrder } from "../../src/runs/dedupe.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult, ComponentCall, HttpResponse } from "../../src/sandbox/protocol.ts";
+import { fixturePackages } from "../support/fixture-packages.ts";
 
 const FOLDER = fileURLToPath(new URL("../fixtures/components/", import.meta.url));
 const ENDPOINT = "http://127.0.0.1/in/endpoint";
@@ -54,12 +54,8 @@ export interface Fixture {
 export const fixturePath = (file: string): string => join(FOLDER, file);
 
 /** Bundles a fixture with everything it imports. */
-export function bundleFixture(file: string): Promise<ComponentBundle> {
-  return bundleComponent(fromFile(fixturePath(file)), {
-    // Kept between test runs, so that npm is needed once a day.
-    cacheDir: join(tmpdir(), "headwater-compatibility"),
-    npmEnvironment: process.env,
-  });
+export async function bundleFixture(file: string): Promise<ComponentBundle> {
+  return bundleComponent(fromFile(fixturePath(file)), await fixturePackages());
 }
 
 /** Opens a fixture as a source: bundled, described and configured. Each call gets the state that the last one left. */

@@ -1,19 +1,32 @@
+import { execFile } from "node:child_process";
 import { access, readdir } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import { bundleComponent } from "../../src/components/bundle.ts";
 import { fromCode } from "../../src/components/load-modules.ts";
 import { npmEnvironment } from "../../src/components/run-npm.ts";
+import { type NpmRegistry, type Published, startNpmRegistry } from "../support/npm-registry.ts";
 import { importBundle, mapOf } from "./import-bundle.ts";
-import { type NpmRegistry, type Published, startNpmRegistry } from "./npm-registry.ts";
 import { rejection } from "./rejection.ts";
 
 const simple = (name: string, version: string, code: string, more: object = {}): Published => ({
   manifest: { name, version, main: "index.js", ...more },
   files: { "index.js": code },
 });
+
+/** The environment in which npm uses the registry of this machine's settings; undefined if it can't be reached. */
+async function publicRegistry(): Promise<NodeJS.ProcessEnv | undefined> {
+  const { npm_config_registry: _, HEADWATER_PUBLIC_REGISTRY: given, ...environment } = process.env;
+  const env = { ...environment, ...(given && { npm_config_registry: given }) };
+  const args = ["view", "ms@2.1.3", "version", "--fetch-retries=0", "--fetch-timeout=5000"];
+  return promisify(execFile)("npm", args, { env, timeout: 20_000 }).then(
+    () => env,
+    () => undefined,
+  );
+}
 
 const outside = (name: string, spec: string) =>
   simple(name, "1.0.0", "module.exports = 1;", { dependencies: { strange: spec } });
@@ -227,6 +240,21 @@ describe("npm packages of a component", function () {
       npmEnvironment: environment,
     });
     expect((await rejection(work)).code).to.equal("unavailable");
+  });
+
+  it("come from the public registry, too", async function () {
+    const environment = await publicRegistry();
+    // The only test that needs a network outside this machine.
+    if (!environment) {
+      console.log("The public npm registry can't be reached: skipped.");
+      return this.skip();
+    }
+    const options = { cacheDir: join(registry.cacheDir, "public"), npmEnvironment: environment };
+    const { packages } = await bundleComponent(
+      fromCode(`import ms from "ms@2.1.3"; export default { ms };`),
+      options,
+    );
+    expect(packages).to.deep.equal({ "ms@2.1.3": "2.1.3" });
   });
 
   it("are fetched by an npm process that does not receive the server's settings", () => {

@@ -4,7 +4,7 @@ import { routes } from "../../src/app.ts";
 import { PROBLEMS } from "../../src/http/problem.ts";
 import type { AnyRoute } from "../../src/http/route.ts";
 import { newId } from "../../src/lib/ids.ts";
-import { Api, type ApiAnswer, type Problem } from "../support/api.ts";
+import { Api, type ApiResponse, type Problem } from "../support/api.ts";
 import { faultsOf } from "./document.ts";
 import { openWorld } from "./open-world.ts";
 import { type ExampleRequest, exampleRequest, send, thingOf } from "./requests.ts";
@@ -64,14 +64,14 @@ describe("authorization of every route", () => {
   });
   after(() => world.close());
 
-  const isSuccess = (route: AnyRoute, response: ApiAnswer<unknown>, who: string) => {
+  const isSuccess = (route: AnyRoute, response: ApiResponse<unknown>, who: string) => {
     expect(response.status, `${who}: ${response.text}`).to.equal(route.response.status);
     expect(faultsOf(route, response), who).to.deep.equal([]);
   };
 
   const isProblem = (
     route: AnyRoute,
-    response: ApiAnswer<Problem>,
+    response: ApiResponse<Problem>,
     code: keyof typeof PROBLEMS,
     who: string,
   ) => {

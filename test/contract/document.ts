@@ -4,7 +4,7 @@ import { routes } from "../../src/app.ts";
 import { version } from "../../src/config.ts";
 import { openapiDocument } from "../../src/http/openapi.ts";
 import type { AnyRoute } from "../../src/http/route.ts";
-import type { ApiAnswer } from "../support/api.ts";
+import type { ApiResponse } from "../support/api.ts";
 
 interface DocumentedResponse {
   $ref?: string;
@@ -50,7 +50,7 @@ const pointer = (...steps: string[]) =>
   steps.map(step => encodeURIComponent(step.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/");
 
 /** Returns how a response differs from the documented one with its status; empty if it matches. */
-export function faultsOf(route: AnyRoute, response: ApiAnswer<unknown>): string[] {
+export function faultsOf(route: AnyRoute, response: ApiResponse<unknown>): string[] {
   const documented = responseOf(route, response.status);
   if (!documented) return [`status ${response.status} is not documented`];
   const faults = Object.keys(documented.headers ?? {})

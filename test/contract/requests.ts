@@ -1,5 +1,5 @@
 import type { AnyRoute } from "../../src/http/route.ts";
-import type { Api, ApiAnswer } from "../support/api.ts";
+import type { Api, ApiResponse } from "../support/api.ts";
 import { type Owner, orgQuery, storeEvent, THINGS, thing, type World } from "./things.ts";
 
 /** The example request of a route with ids of resources that exist. */
@@ -90,7 +90,7 @@ export async function send(
   { method, path, query, body }: ExampleRequest,
   headers: Record<string, string> = {},
   // biome-ignore lint/suspicious/noExplicitAny: each test expects a different body
-): Promise<ApiAnswer<any>> {
+): Promise<ApiResponse<any>> {
   const isEndless = route.response.kind === "stream" && route.response.contentType === "text/event-stream";
   const abort = new AbortController();
   const options = { query, headers, ...(body && { body }) };

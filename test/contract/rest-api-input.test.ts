@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { routes } from "../../src/app.ts";
 import { responseFields } from "../../src/http/fields.ts";
 import type { AnyRoute } from "../../src/http/route.ts";
-import type { ApiAnswer, Problem } from "../support/api.ts";
+import type { ApiResponse, Problem } from "../support/api.ts";
 import { openWorld } from "./open-world.ts";
 import { type ExampleRequest, exampleRequest, send } from "./requests.ts";
 import type { Owner } from "./things.ts";
@@ -22,10 +22,10 @@ describe("requests to every route", () => {
 
   const example = (route: AnyRoute) =>
     exampleRequest(world, route, route.access.kind === "member" ? owner : { api: owner.api });
-  const isDone = (route: AnyRoute, response: ApiAnswer<unknown>) =>
+  const isDone = (route: AnyRoute, response: ApiResponse<unknown>) =>
     expect(response.status, response.text).to.equal(route.response.status);
   /** Expects a 400 with an error for this parameter or field, in this part of the request. */
-  const names = (response: ApiAnswer<Problem>, location: string, path: string) => {
+  const names = (response: ApiResponse<Problem>, location: string, path: string) => {
     expect(response.status, response.text).to.equal(400);
     const { errors = [], detail } = response.body;
     expect(errors.map(error => `${error.in} ${error.path}`)).to.include(`${location} ${path}`);

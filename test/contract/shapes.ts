@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { ApiAnswer, Problem } from "../support/api.ts";
+import type { ApiResponse, Problem } from "../support/api.ts";
 
 /** Expects an id: a prefix and 16 URL-safe characters (docs/rest-api.md#resources). */
 export function isIdOf(prefix: string, id: unknown): void {
@@ -13,7 +13,7 @@ export function isRecent(at: unknown): void {
 }
 
 /** Expects a problem with this status, and with the `error` that existing clients read. */
-export function rejected(response: ApiAnswer<Problem>, status: number): Problem {
+export function rejected(response: ApiResponse<Problem>, status: number): Problem {
   expect(response.status, response.text).to.equal(status);
   expect(response.headers.get("content-type")).to.match(/^application\/problem\+json/);
   expect(response.body.error).to.be.a("string").and.equal(response.body.detail);
@@ -21,7 +21,7 @@ export function rejected(response: ApiAnswer<Problem>, status: number): Problem 
 }
 
 /** Expects a 400 with errors for these fields, such as `body configured_props.timer`, in this order. */
-export function names(response: ApiAnswer<Problem>, ...fields: string[]): void {
+export function names(response: ApiResponse<Problem>, ...fields: string[]): void {
   const { errors = [] } = rejected(response, 400);
   expect(errors.map(error => `${error.in} ${error.path}`)).to.deep.equal(fields);
 }

@@ -1,6 +1,4 @@
 import { createHash } from "node:crypto";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundleComponent } from "../../src/components/bundle.ts";
 import { type DescribedComponent, describeComponent } from "../../src/components/describe.ts";
@@ -8,6 +6,7 @@ import { fromFile } from "../../src/components/load-modules.ts";
 import { configureProps, propValuesForRun } from "../../src/props/configure.ts";
 import { openSandboxes, type Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult, ComponentCall, HttpResponse } from "../../src/sandbox/protocol.ts";
+import { fixturePackages } from "../support/fixture-packages.ts";
 
 /** Opens real sandboxes. Components can reach loopback, where the tests' servers listen. */
 export function openTestSandboxes(): Promise<Sandboxes> {
@@ -39,10 +38,7 @@ export async function openExample(
   configured: Record<string, unknown>,
 ): Promise<Example> {
   const path = fileURLToPath(new URL(`../../examples/components/${file}`, import.meta.url));
-  const { code } = await bundleComponent(fromFile(path), {
-    cacheDir: join(tmpdir(), "headwater-examples"),
-    npmEnvironment: process.env,
-  });
+  const { code } = await bundleComponent(fromFile(path), await fixturePackages());
   const bundle = { code, hash: createHash("sha256").update(code).digest("hex") };
   const description = await describeComponent(sandboxes, bundle);
   const endpointUrl = "http://127.0.0.1/in/x";

@@ -9,7 +9,7 @@ const listen = (port: number): Promise<Server> =>
     server.listen(port, "127.0.0.1", () => resolve(server));
   });
 
-describe("ports of the stores", () => {
+describe("the ports of the stores", () => {
   let taken: Server;
   let port: number;
 
@@ -22,12 +22,12 @@ describe("ports of the stores", () => {
     taken.close(() => done());
   });
 
-  it("are the first free ones from the given one on", async () => {
+  it("are the first free ports from the given one on", async () => {
     expect(await isFree(port)).to.equal(false);
     expect(await choosePort(port)).to.be.greaterThan(port);
   });
 
-  it("stay the remembered ones while those are free", async () => {
+  it("are the remembered ones if those are free", async () => {
     const remembered = await choosePort(0);
     expect(await choosePort(port, remembered)).to.equal(remembered);
     expect(await choosePort(port, port)).to.not.equal(port);

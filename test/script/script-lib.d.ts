@@ -1,10 +1,14 @@
-// What the tests use of script/lib, which is plain JavaScript: it runs before there is a compiler.
+// Types for script/lib, which is plain JavaScript because it runs before the compiler is installed.
 type Settings = Record<string, string | undefined>;
 
 interface StoreKind {
   name: string;
   args(given: { port: number; data: string; pidFile: string; logFile: string }): string[];
-  answers(port: number): Promise<boolean>;
+  isUp(port: number): Promise<boolean>;
+}
+
+declare module "*/script/lib/build.mjs" {
+  export function isBuilt(root: string): boolean;
 }
 
 declare module "*/script/lib/env-file.mjs" {
@@ -20,6 +24,45 @@ declare module "*/script/lib/procfile.mjs" {
   }
   export function parseProcfile(text: string): Started[];
   export function readProcfile(file: string): Started[];
+}
+
+declare module "*/script/lib/lockfile.mjs" {
+  interface LockEntry {
+    integrity?: string;
+    resolved?: string;
+    dependencies?: Record<string, string>;
+    devDependencies?: Record<string, string>;
+    optionalDependencies?: Record<string, string>;
+  }
+  export function lockfileProblems(lockfile: { packages: Record<string, LockEntry> }): string[];
+}
+
+declare module "*/script/lib/programs.mjs" {
+  interface Program {
+    name: string;
+    program: string;
+    args: string[];
+  }
+  export function sourceProgram(process: Program): Program;
+  export function sourceOf(process: Program): string | undefined;
+}
+
+declare module "*/script/lib/source-watch.mjs" {
+  export function watchSources(given: {
+    root: string;
+    signal: AbortSignal;
+    onChange(files: string[]): Promise<void>;
+    everyMs?: number;
+  }): Promise<void>;
+  export function isAffected(root: string, entry: string, files: string[]): boolean;
+}
+
+declare module "*/script/lib/test-files.mjs" {
+  export const SLOWEST: readonly string[];
+  export function testFiles(root: string): string[];
+  export function selectFiles(root: string, words: string[]): string[];
+  export function isUnitTest(root: string, file: string): boolean;
+  export function longestFirst(files: string[], durations: Record<string, number>): string[];
 }
 
 declare module "*/script/lib/settings.mjs" {
@@ -42,20 +85,22 @@ declare module "*/script/lib/first-user.mjs" {
 }
 
 declare module "*/script/lib/supervisor.mjs" {
-  export function createSupervisor(given: {
-    root: string;
-    env: Settings;
-    backOffMs?: number[];
-    print(name: string, line: string): void;
-    say(text: string): void;
-    onSpawn(name: string, pid: number): void;
-    onGiveUp(complaint: Error): void;
-  }): {
+  export class Supervisor {
+    constructor(given: {
+      root: string;
+      env: Settings;
+      backOffMs?: number[];
+      print(name: string, line: string): void;
+      say(text: string): void;
+      onSpawn(name: string, pid: number): void;
+      onGiveUp(error: Error): void;
+    });
     start(process: { name: string; program: string; args: string[] }): void;
     stop(name: string, graceMs: number): Promise<void>;
+    restart(name: string, graceMs: number): Promise<void>;
     waiting(): string[];
     killAll(): void;
-  };
+  }
 }
 
 declare module "*/script/lib/store-server.mjs" {

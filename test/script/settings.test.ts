@@ -4,13 +4,13 @@ import { formatEnv, parseEnv } from "../../script/lib/env-file.mjs";
 import { parseProcfile } from "../../script/lib/procfile.mjs";
 import { developmentSettings, localUrl, portSetting } from "../../script/lib/settings.mjs";
 
-describe("env files", () => {
-  it("read names and values, without comments, quotes and export", () => {
+describe("an env file", () => {
+  it("is parsed into names and values, without comments, quotes and export", () => {
     const text = "# a comment\nA=1\nexport B = two words # and why\nC=\"x # y\"\n\nD='$z'\nE=\nnonsense\n";
     expect(parseEnv(text)).to.deep.equal({ A: "1", B: "two words", C: "x # y", D: "$z", E: "" });
   });
 
-  it("give back what was written", () => {
+  it("is parsed into the settings that were written", () => {
     const value = fc.stringMatching(/^[\w@%+=:,./?&# -]*$/);
     fc.assert(
       fc.property(fc.dictionary(fc.stringMatching(/^[A-Z][A-Z_]{0,9}$/), value), settings => {
@@ -20,26 +20,26 @@ describe("env files", () => {
   });
 });
 
-describe("a development start's settings", () => {
-  it("are made once and kept", () => {
+describe("the settings of a development start", () => {
+  it("are generated once and kept", () => {
     const first = developmentSettings({ given: {}, saved: {}, port: 3000 });
     expect(Buffer.from(first.SECRETS_KEY ?? "", "base64")).to.have.length(32);
     expect(first.ADMIN_PASSWORD).to.have.length.of.at.least(8);
     expect(developmentSettings({ given: {}, saved: first, port: 3000 })).to.deep.equal(first);
   });
 
-  it("give way to what a person sets, an empty EGRESS_ALLOW included", () => {
+  it("are overridden by given settings, an empty EGRESS_ALLOW included", () => {
     const given = { SECRETS_KEY: "mine", PUBLIC_URL: "https://example.org", EGRESS_ALLOW: "" };
     const settings = developmentSettings({ given, saved: { SECRETS_KEY: "old" }, port: 4000 });
     expect(settings).to.include({ ...given, PORT: "4000" });
   });
 
-  it("allow deliveries to loopback when nothing is set", () => {
+  it("allow deliveries to loopback if EGRESS_ALLOW is not set", () => {
     const { EGRESS_ALLOW } = developmentSettings({ given: {}, saved: {}, port: 1 });
     expect(EGRESS_ALLOW).to.equal("127.0.0.0/8,::1/128");
   });
 
-  it("refuse a PORT that is no port, by name", () => {
+  it("reject a PORT that is not a port, naming it", () => {
     expect(portSetting(undefined)).to.equal(3000);
     expect(portSetting("0")).to.equal(0);
     for (const wrong of ["abc", "-1", "65536", "3000x", "1e3"]) {
@@ -47,7 +47,7 @@ describe("a development start's settings", () => {
     }
   });
 
-  it("name this machine in the local URL when the web process listens everywhere", () => {
+  it("have a local URL with this machine's address if the web process listens on every address", () => {
     expect(localUrl(undefined, 3000)).to.equal("http://127.0.0.1:3000");
     expect(localUrl("0.0.0.0", 3000)).to.equal("http://127.0.0.1:3000");
     expect(localUrl("::1", 3000)).to.equal("http://[::1]:3000");
@@ -55,7 +55,7 @@ describe("a development start's settings", () => {
 });
 
 describe("a Procfile", () => {
-  it("gives its processes in order", () => {
+  it("lists its processes in order", () => {
     expect(
       parseProcfile("# processes\nweb: node dist/src/server.js\n\nruns:  node a.js  --x\n"),
     ).to.deep.equal([
@@ -64,7 +64,7 @@ describe("a Procfile", () => {
     ]);
   });
 
-  it("is refused with the number of a line that names no process", () => {
+  it("is rejected with the number of a line that names no process", () => {
     expect(() => parseProcfile("web: node a.js\nnode b.js\n")).to.throw("line 2");
   });
 });

@@ -21,7 +21,7 @@ describe("a store server of a start", () => {
   });
 
   beforeEach(() => {
-    // A blank in the path, since command lines are read back.
+    // With a blank in the path, because the scripts read command lines back.
     folder = mkdtempSync(join(tmpdir(), "headwater store-"));
   });
 
@@ -30,17 +30,17 @@ describe("a store server of a start", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("starts, answers, and is gone after its stop", async () => {
+  it("starts, accepts connections, and is gone after its stop", async () => {
     const handle = await open();
     expect(handle.adopted).to.equal(false);
-    expect(await kind.answers(handle.port)).to.equal(true);
+    expect(await kind.isUp(handle.port)).to.equal(true);
     await handle.stop(5000);
     expect(handle.isAlive()).to.equal(false);
-    expect(await kind.answers(handle.port)).to.equal(false);
+    expect(await kind.isUp(handle.port)).to.equal(false);
     expect(existsSync(join(folder, "redis.pid"))).to.equal(false);
   });
 
-  it("is taken over by the next start when its starter was killed", async () => {
+  it("is adopted by the next start if the script that started it was killed", async () => {
     const first = await startInKilledProcess(folder);
     const handle = await open();
     expect(handle).to.include({ adopted: true, pid: first.pid, port: first.port });
@@ -48,7 +48,7 @@ describe("a store server of a start", () => {
     expect(handle.isAlive()).to.equal(false);
   });
 
-  it("is never mistaken for another process that has its number now", async () => {
+  it("is not confused with another process that now has its process id", async () => {
     const other = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
     try {
       writeFileSync(join(folder, "redis.pid"), `${other.pid}\n`);
@@ -61,18 +61,18 @@ describe("a store server of a start", () => {
     }
   });
 
-  it("says in one line why it does not start", async () => {
-    const refused = {
+  it("reports in one line why it did not start", async () => {
+    const broken = {
       ...kind,
       args: (given: Parameters<typeof kind.args>[0]) => [...kind.args(given), "--nonsense", "1"],
     };
-    const error = await startOrAdopt(refused, { folder, hold: () => {} }).catch((reason: Error) => reason);
+    const error = await startOrAdopt(broken, { folder, hold: () => {} }).catch((reason: Error) => reason);
     expect(error).to.be.instanceOf(Error);
     expect((error as Error).message).to.match(/^Redis did not start: .+ \(see .+redis\.log\)$/);
   });
 });
 
-/** Starts the server from a process of its own, which is killed with SIGKILL as soon as it did. */
+/** Starts the server from another process, which kills itself with SIGKILL right after that. */
 function startInKilledProcess(folder: string): Promise<{ pid: number; port: number }> {
   const lib = (name: string) => JSON.stringify(pathToFileURL(join(root, "script/lib", name)).href);
   const code = `
@@ -91,7 +91,7 @@ function startInKilledProcess(folder: string): Promise<{ pid: number; port: numb
   });
   return new Promise((resolve, reject) => {
     child.once("close", () =>
-      output ? resolve(JSON.parse(output)) : reject(new Error("it started nothing")),
+      output ? resolve(JSON.parse(output)) : reject(new Error("the process started no server")),
     );
   });
 }

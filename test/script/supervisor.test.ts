@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { isOurs } from "../../script/lib/processes.mjs";
-import { createSupervisor } from "../../script/lib/supervisor.mjs";
+import { Supervisor } from "../../script/lib/supervisor.mjs";
 import { until } from "../support/until.ts";
 
 describe("the supervisor of a start", () => {
   let root: string;
   let lines: string[];
   let gaveUp: Error | undefined;
-  let supervisor: ReturnType<typeof createSupervisor>;
+  let supervisor: Supervisor;
 
   const run = (code: string, name = "web", options: string[] = []) => {
     writeFileSync(join(root, `${name}.mjs`), code);
@@ -23,15 +23,15 @@ describe("the supervisor of a start", () => {
     root = mkdtempSync(join(tmpdir(), "headwater-supervisor-"));
     lines = [];
     gaveUp = undefined;
-    supervisor = createSupervisor({
+    supervisor = new Supervisor({
       root,
       env: { PATH: process.env.PATH },
       backOffMs: [10],
       print: (name, line) => lines.push(`${name}: ${line}`),
       say: text => lines.push(text),
       onSpawn: () => {},
-      onGiveUp: complaint => {
-        gaveUp = complaint;
+      onGiveUp: error => {
+        gaveUp = error;
       },
     });
   });
@@ -43,7 +43,7 @@ describe("the supervisor of a start", () => {
 
   const READY = `console.log(JSON.stringify({ msg: "ready" })); setInterval(() => {}, 1000);`;
 
-  it("knows by its line that a process is ready, and starts again one that dies", async () => {
+  it("knows from its log line that a process is ready, and starts a process that dies again", async () => {
     run(`${READY} if (process.env.ONCE === undefined) setTimeout(() => process.exit(3), 50);`);
     await until(isReady, { what: "the ready line" });
     await until(() => lines.some(line => line.includes("code 3")), { what: "the notice" });
@@ -52,9 +52,9 @@ describe("the supervisor of a start", () => {
     });
   });
 
-  it("gives node the options that stand before the script, and the script those behind it", async () => {
-    const told = `console.log([...process.execArgv, ...process.argv.slice(2)].join(" ")); ${READY}`;
-    run(told, "web", ["--heap-growing-percent=100"]);
+  it("passes the options before the script to node, and those after it to the script", async () => {
+    const printed = `console.log([...process.execArgv, ...process.argv.slice(2)].join(" ")); ${READY}`;
+    run(printed, "web", ["--heap-growing-percent=100"]);
     await until(isReady, { what: "the ready line" });
     expect(lines).to.include("web: --heap-growing-percent=100 --own");
   });
@@ -69,10 +69,10 @@ describe("the supervisor of a start", () => {
     expect(lines.filter(line => line.includes("unexpectedly"))).to.deep.equal([]);
   });
 
-  it("gives up at once on settings that a process refuses", async () => {
+  it("gives up at once if a process rejects its settings", async () => {
     run("process.exit(78)");
     await until(() => gaveUp !== undefined, { what: "giving up" });
-    expect(gaveUp?.message).to.include("web refuses its settings");
+    expect(gaveUp?.message).to.include("web rejects its settings");
   });
 
   it("gives up on a process that dies 5 times at start", async () => {
@@ -81,15 +81,15 @@ describe("the supervisor of a start", () => {
     expect(gaveUp?.message).to.include("web died 5 times");
   });
 
-  it("takes its processes along when it is killed", async () => {
+  it("leaves no process behind when it is killed", async () => {
     writeFileSync(join(root, "web.mjs"), `process.on("disconnect", () => process.exit(0)); ${READY}`);
     const lib = new URL("../../script/lib/supervisor.mjs", import.meta.url).href;
     const code = `
-      const { createSupervisor } = await import(${JSON.stringify(lib)});
+      const { Supervisor } = await import(${JSON.stringify(lib)});
       const onSpawn = (name, pid) => process.stdout.write(String(pid));
       const print = () => process.kill(process.pid, "SIGKILL");
       const given = { root: ${JSON.stringify(root)}, env: {}, print, say() {}, onSpawn, onGiveUp() {} };
-      createSupervisor(given).start({ name: "web", program: "node", args: ["web.mjs"] });`;
+      new Supervisor(given).start({ name: "web", program: "node", args: ["web.mjs"] });`;
     const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });
     const pid = Number(stdout);
     expect(pid).to.be.greaterThan(1);

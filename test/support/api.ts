@@ -1,5 +1,5 @@
-/** An answer of the API, its body parsed where it is JSON. */
-export interface ApiAnswer<Body = never> {
+/** A response of the API; its body is parsed if it is JSON. */
+export interface ApiResponse<Body = never> {
   status: number;
   headers: Headers;
   body: Body;
@@ -34,7 +34,7 @@ export interface SourceView {
 export interface Summary {
   id: string;
   indexed_at_ms: number;
-  // biome-ignore lint/suspicious/noExplicitAny: a test knows what it emitted
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows the event that it emitted
   event: any;
   metadata: { emit_id: string; name: string; emitter_id: string; truncated?: true };
 }
@@ -44,7 +44,7 @@ export interface Page<Row> {
   data: Row[];
 }
 
-/** A client of one account; each method answers whatever the server said, a refusal too. */
+/** A client of one user. `request` returns every response, errors too; the other methods throw for an error. */
 export class Api {
   readonly baseUrl: string;
   readonly apiKey: string;
@@ -54,16 +54,16 @@ export class Api {
     this.apiKey = apiKey;
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: tests name the shape where it matters to them
+  // biome-ignore lint/suspicious/noExplicitAny: tests name the shape if it matters to them
   async request<Body = any>(
     method: string,
     path: string,
     options: RequestOptions = {},
-  ): Promise<ApiAnswer<Body>> {
+  ): Promise<ApiResponse<Body>> {
     const url = new URL(`${this.baseUrl}${path}`);
     for (const [name, value] of Object.entries(options.query ?? {}))
       url.searchParams.set(name, String(value));
-    const answer = await fetch(url, {
+    const response = await fetch(url, {
       method,
       headers: {
         ...(this.apiKey && { authorization: `Bearer ${this.apiKey}` }),
@@ -72,29 +72,29 @@ export class Api {
       },
       ...(options.body !== undefined && { body: JSON.stringify(options.body) }),
     });
-    const text = await answer.text();
-    const isJson = /json/.test(answer.headers.get("content-type") ?? "");
+    const text = await response.text();
+    const isJson = /json/.test(response.headers.get("content-type") ?? "");
     return {
-      status: answer.status,
-      headers: answer.headers,
+      status: response.status,
+      headers: response.headers,
       body: isJson && text ? JSON.parse(text) : text,
       text,
     };
   }
 
-  /** The `data` of an answer that must have this status. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests name the shape where it matters to them
+  /** The `data` of the response. Throws unless it has this status. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests name the shape if it matters to them
   async expect<Body = any>(
     status: number,
     method: string,
     path: string,
     options: RequestOptions = {},
   ): Promise<Body> {
-    const answer = await this.request(method, path, options);
-    if (answer.status !== status) {
-      throw new Error(`${method} ${path} answered ${answer.status}, not ${status}: ${answer.text}`);
+    const response = await this.request(method, path, options);
+    if (response.status !== status) {
+      throw new Error(`${method} ${path} returned ${response.status}, not ${status}: ${response.text}`);
     }
-    return answer.body?.data ?? answer.body;
+    return response.body?.data ?? response.body;
   }
 
   createSource(body: Record<string, unknown>, query: Record<string, string> = {}): Promise<SourceView> {

@@ -2,14 +2,14 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import { createServer as createTlsServer } from "node:tls";
 import { TEST_TLS } from "../egress/test-tls.ts";
 
-/** A real receiver that does not do what a receiver should. */
+/** A receiver that violates the rules of HTTP. */
 export interface BadReceiver {
   url: string;
-  /** Connections it has accepted so far. */
+  /** The number of connections accepted so far. */
   accepted(): number;
-  /** Connections that are open now. */
+  /** The number of open connections. */
   open(): number;
-  /** Bytes of answers that it got rid of. */
+  /** The number of bytes sent as responses. */
   sentBytes(): number;
   close(): Promise<void>;
 }
@@ -22,7 +22,7 @@ const DRIP_MS = 20;
 
 const head = (...lines: string[]) => `${["HTTP/1.1 200 OK", ...lines].join("\r\n")}\r\n\r\n`;
 
-/** Does it once the request has begun to come. */
+/** Starts the behaviour when the first bytes of the request arrive. */
 const onRequest =
   (answer: Behaviour): Behaviour =>
   socket =>
@@ -31,7 +31,7 @@ const onRequest =
 const says = (text: string, then?: Behaviour) =>
   onRequest(socket => void socket.write(text, () => then?.(socket)));
 
-/** Goes on for as long as the other side lets it. */
+/** Continues for as long as the other side allows. */
 const drips = (bytes: (index: number) => string, everyMs = DRIP_MS) =>
   onRequest(socket => {
     let index = 0;
@@ -43,7 +43,7 @@ const drips = (bytes: (index: number) => string, everyMs = DRIP_MS) =>
     socket.once("close", () => clearInterval(timer));
   });
 
-/** Writes as fast as it is read, `total` bytes of `piece`. */
+/** Writes `total` bytes of `piece`, as fast as they are read. */
 const pours = (first: string, piece: Buffer, total: number) =>
   onRequest(socket => {
     let left = total;
@@ -103,7 +103,7 @@ export const BEHAVIOURS = {
   "answers twice": says(`${WHOLE}ok${WHOLE}no`),
 } satisfies Record<string, Behaviour>;
 
-/** For `https`: what becomes of the handshake. */
+/** Behaviours in the TLS handshake, for `https`. */
 export const TLS_BEHAVIOURS = {
   "never begins TLS": () => undefined,
   "answers plain HTTP where TLS is asked for": says(`${WHOLE}ok`),
@@ -111,17 +111,17 @@ export const TLS_BEHAVIOURS = {
   "resets in the middle of the handshake": onRequest(reset),
 } satisfies Record<string, Behaviour>;
 
-/** Starts one on a free loopback port. */
+/** Starts a receiver with this behaviour on a free loopback port. */
 export async function startBadReceiver(behaviour: Behaviour, scheme = "http"): Promise<BadReceiver> {
   return await listen(createServer({ allowHalfOpen: true }, behaviour), scheme);
 }
 
-/** A receiver that would answer 200, with a certificate that nobody vouches for. */
+/** Starts a receiver that responds with 200, with a certificate that no authority has signed. */
 export async function startSelfSigned(): Promise<BadReceiver> {
   return await listen(createTlsServer(TEST_TLS, says(`${WHOLE}ok`)), "https");
 }
 
-/** An address that nobody listens on. */
+/** A URL with a port where nothing listens. */
 export async function refusedUrl(): Promise<string> {
   const gone = await startBadReceiver(end);
   await gone.close();
@@ -136,7 +136,7 @@ async function listen(server: Server, scheme: string): Promise<BadReceiver> {
     accepted += 1;
     open.add(socket);
     socket.on("error", () => undefined);
-    // A receiver that hangs still notices that the other side has gone.
+    // A receiver that hangs must still notice that the other side closes the connection.
     socket.on("end", () => socket.end()).resume();
     socket.once("close", () => {
       open.delete(socket);

@@ -1,26 +1,21 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isBuilt } from "../../script/lib/build.mjs";
 
-export const root = fileURLToPath(new URL("../..", import.meta.url));
+export const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 
-/** True where dist/ is up to date, as `npm test` sees to. */
-function isBuilt(folder: string): boolean {
-  const stamp = join(folder, "dist/.sources");
-  if (!existsSync(stamp)) return false;
-  const builtAt = statSync(stamp).mtimeMs;
-  return ["src", "workers"].every(sources =>
-    readdirSync(join(folder, sources), { recursive: true, encoding: "utf8" }).every(
-      file => statSync(join(folder, sources, file)).mtimeMs <= builtAt,
-    ),
-  );
-}
+let isUpToDate: boolean | undefined;
 
-/** Node's arguments for a program of the project: the built one if there is one, which starts in a third of the time. */
+/**
+ * Node's arguments for a program of the project in `folder`: the built one, which starts in a third of the time, if
+ * dist/ is up to date (`npm test` builds it), else the source.
+ */
 export function programOf(
   source: string,
   { folder = root, built = `dist/${source.replace(/\.ts$/, ".js")}` } = {},
 ): string[] {
-  if (isBuilt(folder)) return [join(folder, built)];
+  isUpToDate ??= isBuilt(root);
+  if (isUpToDate && existsSync(join(folder, built))) return [join(folder, built)];
   return ["--import", "tsx", join(folder, source)];
 }

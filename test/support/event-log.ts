@@ -1,7 +1,7 @@
 import type { EventLog, StoredSummary } from "../../src/store/event-log.ts";
 import type { EventStream } from "../../src/store/keys.ts";
 
-/** Stores one summary; answers its event id, whether it was new, and what it pushed out. */
+/** Stores one summary. Returns its event id, whether it was new, and the summaries that it displaced. */
 export async function append(log: EventLog, emitterId: string, stream: EventStream, summary: StoredSummary) {
   const { events, trimmed } = await log.append(emitterId, stream, [{ summary }]);
   return { eventId: events[0]?.eventId ?? "", isNew: events[0]?.isNew ?? false, trimmed };

@@ -11,16 +11,16 @@ import { until } from "./until.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 
-/** A store server that a test may take away and give back; its address and its data stay. */
+/** A store server that a test may stop and start again; its address and its data stay the same. */
 export interface OwnStore {
   url: string;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
-  /** SIGTERM: it ends in order; resolves when it is gone. */
+  /** SIGTERM: it ends in an orderly way; resolves when it is gone. */
   stop(): Promise<void>;
-  /** Starts it again on its port and its data; resolves when it takes writes. */
+  /** Starts it again with the same port and data; resolves when it accepts writes. */
   start(): Promise<void>;
-  /** Holds it still (SIGSTOP): its connections stay open and nothing answers from now on. */
+  /** Suspends it (SIGSTOP): its connections stay open, and it no longer responds. */
   freeze(): void;
   thaw(): void;
 }
@@ -33,7 +33,7 @@ export interface OwnStores {
 
 type Kind = Parameters<typeof startOrAdopt>[0];
 
-/** On a busy machine a thread may still answer after the signal was sent; /proc tells when all have stopped. */
+/** Waits until all threads have stopped, because on a busy machine a thread may still respond after the signal. */
 function waitStopped(pid: number): void {
   const tasks = `/proc/${pid}/task`;
   const isStopped = () =>
@@ -48,7 +48,7 @@ type Open = (
   options: { url: (port: number) => string; settle?: (port: number) => Promise<void> },
 ) => Promise<OwnStore>;
 
-/** Servers of this test alone, in a folder of their own. */
+/** Starts servers for one test, with their data in a temporary folder. */
 function ownServers(): { open: Open; close(): Promise<void> } {
   const folder = mkdtempSync(join(tmpdir(), `headwater-outage-${process.pid}-`));
   const handles: StoreHandle[] = [];
@@ -56,7 +56,7 @@ function ownServers(): { open: Open; close(): Promise<void> } {
     for (const { pid, isAlive } of handles) if (isAlive()) process.kill(pid, "SIGKILL");
     rmSync(folder, { recursive: true, force: true });
   };
-  // Also when the run ends halfway: nobody else knows of these servers.
+  // Also if the run ends early: no other process knows these servers.
   process.once("exit", killAll);
   const hold = (started: StoreHandle) => handles.push(started);
 
@@ -71,12 +71,12 @@ function ownServers(): { open: Open; close(): Promise<void> } {
         const kind = kindAt(handle?.port ?? 0);
         const port = handle?.port;
         handle = await startOrAdopt(kind, { folder, hold });
-        if (port !== undefined && handle.port !== port) throw new Error(`port ${port} was taken meanwhile`);
+        if (port !== undefined && handle.port !== port) throw new Error(`port ${port} was taken in between`);
         await options.settle?.(handle.port);
       };
       const end = async (signal: NodeJS.Signals) => {
         process.kill(current(), signal);
-        // A process that ends has no command line any more while it still holds its port.
+        // A process that is ending has no command line any more, but may still listen on its port.
         await until(async () => !handle?.isAlive() && (await isFree(handle?.port ?? 0)), {
           timeoutMs: 20_000,
           what: "the server to be gone",
@@ -119,14 +119,14 @@ async function mongoOf(open: Open): Promise<OwnStore> {
   });
 }
 
-/** A Redis (AOF, everysec, noeviction) and a MongoDB (one-node replica set) of this test alone. */
+/** Starts a Redis (AOF, everysec, noeviction) and a MongoDB (a replica set of one node) for one test. */
 export async function openOwnStores(): Promise<OwnStores> {
   const { open, close } = ownServers();
   const [redis, mongo] = await Promise.all([redisOf(open), mongoOf(open)]);
   return { redis, mongo, close };
 }
 
-/** Such a Redis alone. */
+/** Starts only the Redis. */
 export async function openOwnRedis(): Promise<OwnStore & { close(): Promise<void> }> {
   const { open, close } = ownServers();
   return { ...(await redisOf(open)), close };

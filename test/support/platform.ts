@@ -8,7 +8,7 @@ const required = (name: string): string => {
   return value;
 };
 
-/** Settings of a test: a database and a key prefix of its own, loopback allowed, short waits; `env` overrides. */
+/** Settings of a test: its own database and key prefix, loopback allowed, short waits; `env` overrides them. */
 export function testConfig(env: Record<string, string> = {}): Config {
   const name = `t${randomBytes(6).toString("hex")}`;
   const mongodb = new URL(required("TEST_MONGODB_URL"));
@@ -29,11 +29,11 @@ export function testConfig(env: Record<string, string> = {}): Config {
 }
 
 export interface TestPlatform extends Platform {
-  /** Drops the database and the keys, and closes. */
+  /** Drops the database and deletes the keys, and closes the platform. */
   destroy(): Promise<void>;
 }
 
-/** Opens a platform on the real stores, as `process` would. */
+/** Opens a platform with the real stores, as the process of this name would. */
 export async function openTestPlatform(
   env: Record<string, string> = {},
   options: { process?: string; clock?: () => number } = {},
@@ -53,7 +53,7 @@ async function destroy(platform: Platform): Promise<void> {
   await platform.close();
 }
 
-/** Removes every Redis key of the platform's prefix, BullMQ's too. */
+/** Deletes every Redis key with the platform's prefix, BullMQ's too. */
 export async function dropKeys(platform: Pick<Platform, "redis" | "config">): Promise<void> {
   const { redis, config } = platform;
   if (!("scan" in redis)) return;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** One request as it came. */
+/** One request as it was received. */
 export interface Received {
   method: string;
   path: string;
@@ -10,7 +10,7 @@ export interface Received {
   raw: string;
 }
 
-/** What is answered: a status, a whole answer, nothing at all until `release`, or what a function says. */
+/** How to respond: with a status, a whole response, nothing until `release`, a reset, or what a function returns. */
 export type Reply =
   | number
   | { status: number; headers?: Record<string, string>; body?: string }
@@ -21,24 +21,27 @@ export type Reply =
 export interface Receiver {
   url: string;
   requests: Received[];
-  /** Replies to the next requests, one each; the last one also to all that follow. */
+  /** The replies to the next requests, one each; the last one is also for all requests after them. */
   script(...replies: Reply[]): void;
-  /** Requests that are being left without an answer. */
+  /** The number of requests that have no response yet. */
   hanging(): number;
-  /** Answers 200 to all that hang. */
+  /** Responds with 200 to all requests that have no response yet. */
   release(): void;
   close(): Promise<void>;
 }
 
-/** A real HTTP server on a free loopback port; it answers 200 unless told. */
+/** Starts an HTTP server on a free loopback port. Without replies it responds with 200. */
 export async function startReceiver(...replies: Reply[]): Promise<Receiver> {
   const requests: Received[] = [];
   const hanging = new Set<ServerResponse>();
   let script: Reply[] = replies;
 
-  const answer = async (request: Received, response: ServerResponse, reply: Reply): Promise<void> => {
-    if (typeof reply === "function") return answer(request, response, await reply(request));
-    if (reply === "reset") return void response.destroy();
+  const respond = async (request: Received, response: ServerResponse, reply: Reply): Promise<void> => {
+    if (typeof reply === "function") return respond(request, response, await reply(request));
+    if (reply === "reset") {
+      response.destroy();
+      return;
+    }
     if (reply === "hang") {
       hanging.add(response);
       response.once("close", () => hanging.delete(response));
@@ -60,7 +63,7 @@ export async function startReceiver(...replies: Reply[]): Promise<Receiver> {
       };
       requests.push(request);
       const reply = script.length > 1 ? script.shift() : script[0];
-      void answer(request, response, reply ?? 200);
+      void respond(request, response, reply ?? 200);
     });
   });
   await new Promise<void>(resolve => server.listen(0, "127.0.0.1", resolve));

@@ -7,12 +7,12 @@ import { start as startAll } from "../../workers/all.ts";
 import { Api } from "./api.ts";
 import { dropKeys, testConfig } from "./platform.ts";
 
-/** Web and all workers in this process, on stores of their own; each side has its own platform, as in production. */
+/** The web process and all workers, in this process, with their own database; both sides have their own platform. */
 export interface System {
   web: Platform;
   worker: Platform;
   baseUrl: string;
-  /** A client of a new user. */
+  /** Creates a user and returns a client of it. */
   user(options?: { plan?: "free" | "paid" }): Promise<Api & { userId: string }>;
   organization(ownerId: string): Promise<string>;
   stop(): Promise<void>;
@@ -20,7 +20,7 @@ export interface System {
 
 let users = 0;
 
-/** Starts the whole system; `env` overrides settings. `workers: false` leaves the workers out. */
+/** Starts the whole system; `env` overrides settings. With `workers: false` it starts no workers. */
 export async function startSystem(
   env: Record<string, string> = {},
   options: { workers?: boolean } = {},
@@ -29,7 +29,7 @@ export async function startSystem(
   const web = await openPlatform(config, "web");
   const server: WebServer = await startWeb(web, { checkResponses: true });
   const publicUrl = `http://127.0.0.1:${server.port}`;
-  // The port is known only now; endpoint addresses begin with it.
+  // The port is known only now, and endpoint URLs contain it.
   Object.defineProperty(web, "config", { value: { ...config, publicUrl } });
   const worker = await openPlatform({ ...config, publicUrl }, "runs");
   let running: RunningWorker | undefined;

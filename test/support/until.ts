@@ -1,6 +1,6 @@
 /**
- * Waits until `probe` gives something truthy and answers it; asks again every 15 ms.
- * Throws with `what` when `timeoutMs` (default 10 000) have passed.
+ * Calls `probe` every 15 ms until it returns something truthy, and returns that. Errors of `probe` count as not yet.
+ * Throws after `timeoutMs` (default 10 000), naming `what`.
  */
 export async function until<T>(
   probe: () => T | Promise<T>,

@@ -1,0 +1,71 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { lastLine, run } from "./commands.mjs";
+import { runScript, UserError } from "./user-error.mjs";
+
+const HELP = `Usage: script/with-node MAJOR COMMAND [ARGUMENTS]
+
+Runs a command with Node.js MAJOR (20, 22 or 24) first on the PATH. The version is pinned; it is installed once into
+.cache/, from the npm registry (Linux and macOS).
+
+  script/with-node 24 npm run test:unit`;
+
+const VERSIONS = { 20: "20.19.5", 22: "22.20.0", 24: "24.9.0" };
+
+async function main() {
+  const [major, program, ...args] = process.argv.slice(2);
+  if (!major || major === "--help") return console.log(HELP);
+  const version = VERSIONS[major];
+  if (!version || !program) throw new UserError("see script/with-node --help");
+  const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
+  const bin = await installNode({ root, version, say: console.error });
+  const child = spawn(program, args, {
+    cwd: root,
+    env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` },
+    stdio: "inherit",
+  });
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => child.kill(name));
+  return new Promise((resolve, reject) => {
+    child.once("error", error => reject(new UserError(`${program} can't be started: ${error.message}`)));
+    child.once("exit", code => resolve(code ?? 1));
+  });
+}
+
+/** Installs a version of Node.js into .cache/ unless it is there. Returns the folder of the program. */
+async function installNode({ root, version, say }) {
+  const folder = join(root, `.cache/node-${version}`);
+  const name = `node-${process.platform}-${process.arch}`;
+  const bin = join(folder, "node_modules", name, "bin");
+  if (existsSync(bin)) return bin;
+  say(`Installing Node.js ${version} into .cache (once) ...`);
+  const fresh = `${folder}-${process.pid}`;
+  mkdirSync(fresh, { recursive: true });
+  try {
+    // Its own package.json, so that npm installs here and not in the project above.
+    writeFileSync(join(fresh, "package.json"), '{ "private": true }\n');
+    const args = [
+      "install",
+      `${name}@${version}`,
+      "--prefix",
+      fresh,
+      "--no-save",
+      "--ignore-scripts",
+      "--no-audit",
+      "--no-fund",
+    ];
+    const { code, output } = await run("npm", args, {
+      cwd: fresh,
+      logFile: join(root, ".cache/npm-node.log"),
+    });
+    if (code !== 0) throw new UserError(`Node.js ${version} could not be installed: ${lastLine(output)}`);
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(fresh, folder);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+  return bin;
+}
+
+await runScript(main);
