@@ -27,7 +27,7 @@ export interface EmitResult {
 }
 
 export interface EmitOptions extends FanOutOptions {
-  /** Leaves an emission to whoever gave it its event id and has not stored it yet. */
+  /** Leaves an emission to the process that gave it its event id and has not stored it yet. */
   mayDefer?: boolean;
   /** Deletes the payloads of trimmed events; at once by default. */
   deleteTrimmed?: (trimmed: TrimmedEvents[]) => Promise<void> | void;

@@ -38,7 +38,7 @@ interface FoundEvent {
 }
 
 /**
- * Tells the whole story of one event of an emitter that one of `owners` owns. `id` is an event id, an emit id, or a
+ * Returns the whole story of one event of an emitter that one of `owners` owns. `id` is an event id, an emit id, or a
  * delivery id (the `webhook-id` that a receiver sees). `emitterId` is required with an event id, and with an emit id that a
  * workflow engine chose. Throws `invalid` if it is missing, `not-found` if nothing is known of the event.
  */

@@ -51,7 +51,7 @@ export interface RunQueue {
   nack(sourceId: string, token: string): Promise<void>;
   renew(sourceId: string, token: string, leaseMs: number): Promise<boolean>;
   release(sourceId: string, token: string): Promise<void>;
-  /** Sources whose newest run arrived before `beforeMs`, to the second, and whose runs wait while nobody holds the lease. */
+  /** Sources whose newest run arrived before `beforeMs`, to the second, and whose runs wait while no worker holds the lease. */
   findStalled(beforeMs: number): Promise<string[]>;
   /** Changes and runs that wait or are claimed. */
   length(sourceId: string): Promise<number>;

@@ -50,7 +50,7 @@ export async function findSubscriptions(
 
 /**
  * Returns the subscriptions to an emitter on any channel whose owner is one of `owners`, newest first and at most `most`,
- * for whoever asks why an event did or did not arrive.
+ * to explain why an event did or did not arrive.
  */
 export async function findSubscriptionsToEmitter(
   platform: Pick<Platform, "mongo">,

@@ -9,7 +9,7 @@
  *    (`record.ts`), and then a delayed job `next-attempt` is enqueued for that generation. A crash between the two leaves
  *    a pending delivery without a job, which the sweep finds (`deliveries/sweep.ts`).
  * 4. When the job is due, the worker loads delivery, webhook, subscription and payload again: a job of an earlier
- *    generation is superseded; a webhook that was disabled or deleted meanwhile ends the delivery (`prepare.ts`).
+ *    generation is superseded; a webhook that was disabled or deleted since then ends the delivery (`prepare.ts`).
  * 5. A webhook whose every attempt failed for `DELIVERY_DISABLE_AFTER` (5 days) is disabled (`webhooks/health.ts`).
  * 6. A manual retry sets `retry_index` to 0, which restarts the schedule, and starts a new generation, which supersedes
  *    the scheduled attempt (`deliveries/manual-retry.ts`).

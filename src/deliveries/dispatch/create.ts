@@ -70,7 +70,7 @@ async function createSome(platform: Deps, event: StoredEvent, listeners: Dispatc
   await enqueueAll(platform.queues, deliveries.jobs["next-attempt"], pending.map(nextAttemptOf));
 }
 
-/** The delivery's id: the same for the same event and subscription, whoever derives it. */
+/** The delivery's id: the same for the same event and subscription, in every process. */
 export const deliveryId = (event: { id: string; event_id: string }, subscriptionId: string): string =>
   derivedId("dlv", eventMs(event.event_id), event.id, subscriptionId);
 

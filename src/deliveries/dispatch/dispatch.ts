@@ -25,7 +25,7 @@ const INLINE_BYTES = 8 * 1024;
 
 /**
  * Stores events with `storeAll` and enqueues their first attempts, many events in one job. A delivery becomes a document
- * when its first attempt was made or has to wait; until then the event's `pending_dispatch` tells the sweep what is left
+ * when its first attempt was made or has to wait; until then the event's `pending_dispatch` shows the sweep what is left
  * to do (docs/design.md#guarantee-2). Safe to repeat: what was recorded is not attempted again.
  */
 export async function dispatchEvents(
