@@ -12,6 +12,8 @@ const LINK = /\[[^\]]*\]\(([^()\s]+)\)/g;
 const CODE_PATH =
   /(?<![\w/.-])((?:src|workers|test|script|bench|bin|examples)\/[\w./-]*\w)(?![\w*<{]|\/[*<{])/g;
 
+const SETTING = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g;
+
 interface Cited {
   file: string;
   line: number;
@@ -169,6 +171,17 @@ describe("documents", () => {
       .filter(({ name, path }) => !new RegExp(`\\b${name}\\b`).test(read(path)))
       .map(({ file, name, path }) => `${file} ${name} (${path})`);
     expectNone(lost, "functions are not where a document says");
+  });
+
+  it("name settings that some file of ours reads", () => {
+    const readers = [".env.example", ...filesOf("src", "script", "bench", "test/faults")];
+    const known = new Set(readers.flatMap(file => read(file).match(SETTING) ?? []));
+    const lost = documents.flatMap(file =>
+      [...read(file).matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`/g)]
+        .filter(([, name = ""]) => !known.has(name))
+        .map(([, name]) => `${file} ${name}`),
+    );
+    expectNone(lost, "settings do not exist");
   });
 });
 

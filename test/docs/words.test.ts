@@ -26,7 +26,6 @@ const ALLOWED: Allowance[] = [
   { term: "are no", text: /\bthere are no\b/i, reason: "plain English: something does not exist" },
   { term: "is no", text: /\bis no (longer|more|less)\b/i, reason: "plain English" },
   { term: "are no", text: /\bare no (longer|more|less)\b/i, reason: "plain English" },
-  { term: "answer*", text: /HTTP_ANSWER_TIMEOUT/, reason: "the name of a setting, which installations have" },
   {
     term: "directory",
     file: /^src\/sandbox\//,
