@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { fromFile } from "../components/load-modules.ts";
-import { publishComponent, saveModules } from "../components/service.ts";
+import { publishComponent } from "../components/publish.ts";
+import { saveModules } from "../components/save.ts";
 import type { Run } from "./run.ts";
 
 /** Owner of components that an operator publishes from files. It is not an account, so no user can delete them. */

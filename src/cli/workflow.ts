@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { createWorkflow } from "../workflows/service.ts";
+import { createWorkflow } from "../workflows/create.ts";
 import type { Run } from "./run.ts";
 
 export function workflowCommands(program: Command, run: Run): void {

@@ -2,16 +2,12 @@ import { Type } from "typebox";
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
+import { deleteComponent } from "./delete.ts";
+import { findComponent, findOwnComponent, findPublished } from "./find.ts";
+import { listComponents } from "./list.ts";
 import { presentComponent } from "./present.ts";
+import { saveComponent } from "./save.ts";
 import { ComponentCode, ComponentSchema, ComponentUrl } from "./schema.ts";
-import {
-  deleteComponent,
-  findComponent,
-  findOwnComponent,
-  findPublished,
-  listComponents,
-  saveComponent,
-} from "./service.ts";
 
 type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "clock" | "config" | "egress" | "sandboxes">;
 const route = routeFor<Deps>();

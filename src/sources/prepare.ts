@@ -1,4 +1,5 @@
-import { findComponent, saveComponent } from "../components/service.ts";
+import { findComponent } from "../components/find.ts";
+import { saveComponent } from "../components/save.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { newToken } from "../lib/ids.ts";
 import { type Component, Components } from "../models/component.ts";

@@ -4,7 +4,7 @@ import { data } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
 import { readDrops } from "../store/drops.ts";
-import { findWorkflow } from "./service.ts";
+import { findWorkflow } from "./find.ts";
 
 const route = routeFor<Pick<Platform, "mongo" | "redis" | "keys">>();
 

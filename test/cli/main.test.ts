@@ -5,11 +5,13 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { findCaller } from "../../src/accounts/api-keys.ts";
 import { createUser } from "../../src/accounts/users.ts";
-import { findPublished, saveComponent } from "../../src/components/service.ts";
+import { findPublished } from "../../src/components/find.ts";
+import { saveComponent } from "../../src/components/save.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Components } from "../../src/models/component.ts";
 import { Memberships } from "../../src/models/organization.ts";
-import { createWorkflow, findWorkflow } from "../../src/workflows/service.ts";
+import { createWorkflow } from "../../src/workflows/create.ts";
+import { findWorkflow } from "../../src/workflows/find.ts";
 import { start as startEmissions } from "../../workers/emissions.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
@@ -224,7 +226,7 @@ export default { name: "From a file", version: "1.2.3", key: "from-a-file", run(
 
   it("says in one line which store does not respond", async () => {
     const [redis, mongo] = await withoutStores;
-    expectError(redis, 1, /Redis did not answer/);
+    expectError(redis, 1, /Redis did not respond/);
     expectError(mongo, 1, /MongoDB/);
   });
 });

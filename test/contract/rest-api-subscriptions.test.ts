@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createWorkflow } from "../../src/workflows/service.ts";
+import { createWorkflow } from "../../src/workflows/create.ts";
 import { openWorld } from "./open-world.ts";
 import { isIdOf, isRecent, names, rejected } from "./shapes.ts";
 import { type Owner, thing } from "./things.ts";

@@ -1,9 +1,9 @@
-import { publishComponent } from "../../src/components/service.ts";
+import { publishComponent } from "../../src/components/publish.ts";
 import { createDeliveries } from "../../src/deliveries/dispatch/create.ts";
 import { eventScore } from "../../src/lib/event-id.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../../src/models/event.ts";
-import { createWorkflow } from "../../src/workflows/service.ts";
+import { createWorkflow } from "../../src/workflows/create.ts";
 import type { Api } from "../support/api.ts";
 import type { Receiver } from "../support/receiver.ts";
 import type { System } from "../support/system.ts";

@@ -17,7 +17,7 @@ describe("npm test", () => {
   it("counts as unit tests the files that start no store, sandbox or other process", () => {
     const isUnit = (file: string) => isUnitTest(root, file);
     expect(isUnit("test/script/test-files.test.ts")).to.equal(true);
-    expect(isUnit("test/flows/main-job.test.ts"), "stores").to.equal(false);
+    expect(isUnit("test/flows/end-to-end.test.ts"), "stores").to.equal(false);
     expect(isUnit("test/sandbox/call.test.ts"), "sandboxes").to.equal(false);
     expect(isUnit("test/script/supervisor.test.ts"), "processes").to.equal(false);
   });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { publishComponent } from "../../src/components/service.ts";
+import { publishComponent } from "../../src/components/publish.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Components } from "../../src/models/component.ts";
 import type { Source } from "../../src/models/source.ts";

@@ -3,7 +3,7 @@ import { findCaller } from "../../accounts/api-keys.ts";
 import { fromFile } from "../../components/load-modules.ts";
 import { readModuleGraph } from "../../components/module-graph.ts";
 import { presentComponent } from "../../components/present.ts";
-import { saveModules } from "../../components/service.ts";
+import { saveModules } from "../../components/save.ts";
 import { AppError } from "../../lib/errors.ts";
 import type { ApiClient } from "../api.ts";
 import { isUrl } from "../dev/load.ts";

@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
+import { unixSeconds } from "../lib/unix-seconds.ts";
 import { Bundles, type Component, Components } from "../models/component.ts";
-import { Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
-import { pageOf } from "../store/page.ts";
 import { bundleComponent } from "./bundle.ts";
 import { describeComponent } from "./describe.ts";
 import { fromUrl } from "./fetch-modules.ts";
@@ -56,7 +55,7 @@ export async function saveModules(
   const bundle = { code: bundled.code, hash: createHash("sha256").update(bundled.code).digest("hex") };
   const sandboxes = await platform.sandboxes();
   const { usesRespond, ...description } = await describeComponent(sandboxes, bundle, ownerId);
-  const now = Math.floor(platform.clock() / 1000);
+  const now = unixSeconds(platform.clock());
   const component: Component = {
     _id: newId("sc", platform.clock()),
     owner_id: ownerId,
@@ -103,92 +102,4 @@ async function store(platform: SaveDeps, component: Component, code: string): Pr
 
 function sameCode(platform: SaveDeps, ownerId: string, codeHash: string): Promise<Component | null> {
   return Components(platform.mongo).findOne({ owner_id: ownerId, code_hash: codeHash }).lean();
-}
-
-/** Returns the published component with a key, or null; if there are several, the one that was published last. */
-export function findPublished(platform: Pick<Platform, "mongo">, key: string): Promise<Component | null> {
-  return Components(platform.mongo).findOne({ key, published: true }).sort({ updated_at: -1 }).lean();
-}
-
-/**
- * Returns a component by its id, or the owners' latest component with the key, or the published one; otherwise null.
- */
-export async function findComponent(
-  platform: Pick<Platform, "mongo">,
-  idOrKey: string,
-  owners: string[],
-): Promise<Component | null> {
-  const components = Components(platform.mongo);
-  if (idOrKey.startsWith("sc_")) {
-    return components
-      .findOne({ _id: idOrKey, $or: [{ owner_id: { $in: owners } }, { published: true }] })
-      .lean();
-  }
-  const own = await components
-    .findOne({ owner_id: { $in: owners }, key: idOrKey })
-    .sort({ _id: -1 })
-    .lean();
-  return own ?? findPublished(platform, idOrKey);
-}
-
-/**
- * Returns a component of these owners by its id, or null. A key would not do, because several components may have it.
- */
-export function findOwnComponent(
-  platform: Pick<Platform, "mongo">,
-  id: string,
-  owners: string[],
-): Promise<Component | null> {
-  return Components(platform.mongo)
-    .findOne({ _id: id, owner_id: { $in: owners } })
-    .lean();
-}
-
-/**
- * Lets every account use a component; only operators can do this. Throws `not-found`, or `invalid` if it has no key.
- */
-export async function publishComponent(
-  platform: Pick<Platform, "mongo" | "clock">,
-  id: string,
-): Promise<Component> {
-  const component = await Components(platform.mongo).findById(id).lean();
-  if (!component) throw new AppError("not-found", "component not found");
-  if (component.key === null) {
-    throw new AppError("invalid", "a component needs a key to be published", {
-      fields: [{ in: "component", path: "key", message: "is required" }],
-    });
-  }
-  const changes = { published: true, updated_at: Math.floor(platform.clock() / 1000) };
-  await Components(platform.mongo).updateOne({ _id: id }, { $set: changes });
-  return { ...component, ...changes };
-}
-
-/** Returns a page of an account's components, newest first. */
-export function listComponents(
-  platform: Pick<Platform, "mongo" | "redis" | "keys">,
-  owner: string,
-  page: Parameters<typeof pageOf>[2],
-) {
-  return pageOf(Components(platform.mongo), { owner_id: owner }, page, {
-    countCache: { redis: platform.redis, key: platform.keys.listCount(owner, "components") },
-  });
-}
-
-/**
- * Deletes a component, and its bundle if no other component uses it. Throws `conflict` while a source uses the
- * component, even a source of another account that uses it because it is published.
- */
-export async function deleteComponent(
-  platform: Pick<Platform, "mongo">,
-  component: Component,
-): Promise<void> {
-  await transaction(platform.mongo, async session => {
-    const used = await Sources(platform.mongo).exists({ component_id: component._id }).session(session);
-    if (used) throw new AppError("conflict", "a source uses this component");
-    await Components(platform.mongo).deleteOne({ _id: component._id }, { session });
-    const shared = await Components(platform.mongo)
-      .exists({ bundle_hash: component.bundle_hash })
-      .session(session);
-    if (!shared) await Bundles(platform.mongo).deleteOne({ _id: component.bundle_hash }, { session });
-  });
 }

@@ -3,7 +3,7 @@ import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { Organizations } from "../models/organization.ts";
 import { Users } from "../models/user.ts";
-import { type Workflow, Workflows } from "../models/workflow.ts";
+import { Workflows } from "../models/workflow.ts";
 import type { Platform } from "../platform.ts";
 import { transaction } from "../store/mongo.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
@@ -32,15 +32,4 @@ export async function createWorkflow(
     await subscribeNewEmitter(platform, { id, owner_id: ownerId }, session);
   });
   return { id };
-}
-
-/** Returns a workflow of one of these owners, otherwise null (docs/design.md#guarantee-6). */
-export function findWorkflow(
-  platform: Pick<Platform, "mongo">,
-  id: string,
-  owners: string[],
-): Promise<Workflow | null> {
-  return Workflows(platform.mongo)
-    .findOne({ _id: id, owner_id: { $in: owners } })
-    .lean();
 }

@@ -1,13 +1,9 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
-import {
-  deleteComponent,
-  findComponent,
-  findOwnComponent,
-  findPublished,
-  publishComponent,
-  saveComponent,
-} from "../../src/components/service.ts";
+import { deleteComponent } from "../../src/components/delete.ts";
+import { findComponent, findOwnComponent, findPublished } from "../../src/components/find.ts";
+import { publishComponent } from "../../src/components/publish.ts";
+import { saveComponent } from "../../src/components/save.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Bundles, Components } from "../../src/models/component.ts";
 import { storeSource } from "../sources/source-row.ts";

@@ -1,0 +1,24 @@
+import { AppError } from "../lib/errors.ts";
+import { Bundles, type Component, Components } from "../models/component.ts";
+import { Sources } from "../models/source.ts";
+import type { Platform } from "../platform.ts";
+import { transaction } from "../store/mongo.ts";
+
+/**
+ * Deletes a component, and its bundle if no other component uses it. Throws `conflict` while a source uses the
+ * component, even a source of another account that uses it because it is published.
+ */
+export async function deleteComponent(
+  platform: Pick<Platform, "mongo">,
+  component: Component,
+): Promise<void> {
+  await transaction(platform.mongo, async session => {
+    const used = await Sources(platform.mongo).exists({ component_id: component._id }).session(session);
+    if (used) throw new AppError("conflict", "a source uses this component");
+    await Components(platform.mongo).deleteOne({ _id: component._id }, { session });
+    const shared = await Components(platform.mongo)
+      .exists({ bundle_hash: component.bundle_hash })
+      .session(session);
+    if (!shared) await Bundles(platform.mongo).deleteOne({ _id: component.bundle_hash }, { session });
+  });
+}

@@ -1,0 +1,41 @@
+import { type Component, Components } from "../models/component.ts";
+import type { Platform } from "../platform.ts";
+
+/** Returns the published component with a key, or null; if there are several, the one that was published last. */
+export function findPublished(platform: Pick<Platform, "mongo">, key: string): Promise<Component | null> {
+  return Components(platform.mongo).findOne({ key, published: true }).sort({ updated_at: -1 }).lean();
+}
+
+/**
+ * Returns a component by its id, or the owners' latest component with the key, or the published one; otherwise null.
+ */
+export async function findComponent(
+  platform: Pick<Platform, "mongo">,
+  idOrKey: string,
+  owners: string[],
+): Promise<Component | null> {
+  const components = Components(platform.mongo);
+  if (idOrKey.startsWith("sc_")) {
+    return components
+      .findOne({ _id: idOrKey, $or: [{ owner_id: { $in: owners } }, { published: true }] })
+      .lean();
+  }
+  const own = await components
+    .findOne({ owner_id: { $in: owners }, key: idOrKey })
+    .sort({ _id: -1 })
+    .lean();
+  return own ?? findPublished(platform, idOrKey);
+}
+
+/**
+ * Returns a component of these owners by its id, or null. A key would not do, because several components may have it.
+ */
+export function findOwnComponent(
+  platform: Pick<Platform, "mongo">,
+  id: string,
+  owners: string[],
+): Promise<Component | null> {
+  return Components(platform.mongo)
+    .findOne({ _id: id, owner_id: { $in: owners } })
+    .lean();
+}
