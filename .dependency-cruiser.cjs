@@ -9,6 +9,7 @@
  */
 const ORDER = [
   "lib",
+  "limits",
   "metrics",
   "egress",
   "store",

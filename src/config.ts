@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Ajv, type ErrorObject } from "ajv";
 import { type Static, type TInteger, Type } from "typebox";
+import { LIMITS } from "./limits/catalogue.ts";
 import { consumedQueues } from "./queues/index.ts";
 import { checkFormats, DURATION, durationMs, words } from "./setting-formats.ts";
 
@@ -60,7 +61,7 @@ const Environment = Type.Object({
   RATE_LIMIT_BURST: { ...INTEGER(0, 1e6), default: 200 },
   /** Requests a second that one endpoint accepts; 0 is unlimited. */
   INGRESS_PER_SECOND: { ...INTEGER(0, 1e6), default: 0 },
-  API_BODY_KB: { ...INTEGER(1, 65_536), default: 1024 },
+  API_BODY_KB: { ...INTEGER(1, 65_536), default: LIMITS.apiBodyBytes.value / 1024 },
   ...concurrencySettings(),
   /** How long until a killed worker's job is noticed and another worker starts it. */
   STALLED_AFTER: Type.String({ pattern: `^${DURATION}$`, default: "10s" }),

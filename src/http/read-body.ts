@@ -1,9 +1,10 @@
 import { bodyParser } from "@koa/bodyparser";
 import type { Context } from "koa";
 import { AppError, type FieldError } from "../lib/errors.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 
-/** More than any configuration needs; code that walks a much deeper value recursively would overflow its stack. */
-const MAX_DEPTH = 50;
+/** Code that walks a much deeper value recursively would overflow its stack. */
+const MAX_DEPTH = LIMITS.jsonDepth.value;
 
 const METHODS = ["POST", "PUT", "PATCH", "DELETE"];
 

@@ -1,8 +1,9 @@
 import { isUtf8 } from "node:buffer";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { HttpResponse } from "../sandbox/protocol.ts";
 
 /** A larger request body is rejected with 413 (docs/component-api.md#events-given-to-run). */
-export const MAX_BODY_BYTES = 512 * 1024;
+export const MAX_BODY_BYTES = LIMITS.ingressBodyBytes.value;
 
 export interface IngressResponse {
   status: number;

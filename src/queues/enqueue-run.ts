@@ -1,5 +1,6 @@
 import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { Pushed, RunQueue } from "../store/run-queue.ts";
 import { enqueue, type Queues } from "./define-queue.ts";
 import type { RunItem } from "./run-item.ts";
@@ -11,7 +12,7 @@ export interface RunQueueDeps {
 }
 
 /** Runs that may wait for one source before its endpoint rejects more, so that a flood can't fill Redis. */
-const MAX_QUEUED_RUNS = 10_000;
+const MAX_QUEUED_RUNS = LIMITS.queuedRuns.value;
 
 /**
  * Appends a run to its source's run queue (a change goes ahead of all runs) and notifies a worker. Once this resolves, the

@@ -15,10 +15,12 @@
  * 6. At each `ended`, `onResult` receives the call's result. After the last one, the process returns to the pool. A
  *    child that violates the protocol, a limit or the rules of the `watchdog` is killed, and the call under way fails.
  */
+
 import { nanoid } from "nanoid";
 import type { Logger } from "pino";
 import { createDial, type Dial, type DialOptions } from "../egress/dial.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Bundle } from "./bundle.ts";
 import { BundleFiles } from "./bundle-files.ts";
@@ -105,7 +107,7 @@ export interface SandboxesOptions {
 const DESCRIBE_MS = 10_000;
 const CONNECT_MS = 10_000;
 /** JSON bytes of all events of one call, which the worker holds in memory until the call ends. */
-const MAX_RUN_BYTES = 64 * 1024 * 1024;
+const MAX_RUN_BYTES = LIMITS.runBytes.value;
 const MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
 /** Above the ids that distributions and directory services assign to people. */
 const FIRST_USER_ID = 200_000;
