@@ -214,6 +214,39 @@ describe("sources", () => {
     );
   });
 
+  it("of an organization can use every component that the member can read, and nobody else's", async () => {
+    const [org_id, other_org] = [
+      await world.system.organization(api.userId),
+      await world.system.organization(api.userId),
+    ];
+    const personal = await component(newCode("shared-key"));
+    const ofOther = await component(newCode(), { org_id: other_org });
+    const foreign = await (await world.system.user()).expect(201, "POST", "/components", {
+      body: { component_code: newCode("foreign-key") },
+    });
+    const deploy = (body: Record<string, unknown>) =>
+      api.request("POST", "/sources", { body, query: { org_id } });
+    for (const component_id of [personal, ofOther]) {
+      expect((await deploy({ component_id })).body.data).to.include({ component_id });
+    }
+    const { data } = (await deploy({ key: "shared-key" })).body;
+    expect(data.component_id).to.equal(personal);
+    const query = { org_id };
+    expect(
+      await api.expect(200, "PUT", `/sources/${data.id}`, { query, body: { component_id: ofOther } }),
+    ).to.include({ component_id: ofOther });
+    // The organization's own component with the key comes first, although the member's is newer.
+    const ofOrg = await component(newCode("two-keys"), { org_id });
+    await component(`${newCode("two-keys")} // newer`);
+    expect((await deploy({ key: "two-keys" })).body.data.component_id).to.equal(ofOrg);
+    rejected(await deploy({ component_id: foreign.id }), 404);
+    rejected(await deploy({ key: "foreign-key" }), 404);
+    rejected(
+      await api.request("PUT", `/sources/${data.id}`, { query, body: { component_id: foreign.id } }),
+      404,
+    );
+  });
+
   it("of an organization can be updated if their component belongs to a member, and the reverse", async () => {
     const org_id = await world.system.organization(api.userId);
     const personal = await component(newCode());
