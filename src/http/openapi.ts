@@ -35,7 +35,8 @@ function errorCodes(route: AnyRoute): (keyof typeof PROBLEMS)[] {
   const withBody: ErrorCode[] = hasBody(route) ? ["too-large", "unsupported-media-type"] : [];
   // The same `Idempotency-Key` with a different request.
   const withIdempotencyKey: ErrorCode[] = route.method === "POST" ? ["conflict"] : [];
-  const specific = [...withKey, ...withBody, ...withIdempotencyKey, ...(route.errors ?? [])];
+  const ofResource = route.access.kind === "resource" ? (route.access.errors ?? []) : [];
+  const specific = [...withKey, ...withBody, ...withIdempotencyKey, ...ofResource, ...(route.errors ?? [])];
   return [...new Set(["invalid", ...specific, "headers-too-large", "internal"] as const)];
 }
 

@@ -11,7 +11,7 @@ import { eventScore } from "../lib/event-id.ts";
 import type { Platform } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
 import { deletions } from "../queues/deletions.ts";
-import { ownSource } from "./routes.ts";
+import { ownSource, ownSourceToChange } from "./routes.ts";
 
 type Deps = Pick<Platform, "mongo" | "eventLog" | "clock" | "queues" | "feed" | "keys">;
 const route = routeFor<Deps>();
@@ -129,7 +129,7 @@ export const sourceEventRoutes = [
       "Both ends of the range are inclusive. Without `start_id`, it begins with the oldest event; without " +
       "`end_id`, it ends with the newest event at the time of the request. A worker deletes the events " +
       "after the response.",
-    access: ownSource,
+    access: ownSourceToChange,
     query: Type.Object({ start_id: Type.Optional(EventIdSchema), end_id: Type.Optional(EventIdSchema) }),
     response: accepted(202),
     errors: ["unavailable"],

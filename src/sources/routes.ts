@@ -5,7 +5,7 @@ import type { Platform } from "../platform.ts";
 import { readDrops } from "../store/drops.ts";
 import { createSource } from "./create-source.ts";
 import { deleteSource } from "./delete-source.ts";
-import { findSource, listSources } from "./find-source.ts";
+import { findSource, findSourceToChange, listSources } from "./find-source.ts";
 import type { Deployer } from "./prepare.ts";
 import { presentSource, presentSources } from "./present.ts";
 import { NewSource, SourceDetailSchema, SourceSchema, SourceUpdate } from "./schema.ts";
@@ -36,8 +36,15 @@ const deployerOf = (request: { owner: string; owners: string[]; caller: Caller }
   userId: request.caller.userId,
 });
 
-/** The access rule of routes whose path names a source. */
-export const ownSource = { kind: "resource", what: "source", load: findSource } as const;
+/** The access rule of routes that read the source that their path names. */
+export const ownSource = {
+  kind: "resource",
+  what: "source",
+  load: findSource,
+  errors: ["conflict"],
+} as const;
+/** The access rule of routes that change the source that their path names. */
+export const ownSourceToChange = { ...ownSource, load: findSourceToChange } as const;
 
 const example = {
   component_code:
@@ -129,7 +136,7 @@ export const sourceRoutes = [
     tag,
     summary: "Update, enable or disable a source",
     description: "Fields that are left out stay unchanged, except `active`: its default is true.",
-    access: ownSource,
+    access: ownSourceToChange,
     body: SourceUpdate,
     response: data(200, SourceSchema),
     errors: ["unavailable"],
@@ -145,7 +152,7 @@ export const sourceRoutes = [
     id: "deleteSource",
     tag,
     summary: "Delete a source",
-    access: ownSource,
+    access: ownSourceToChange,
     response: empty(204),
     example: { params },
     handler: ({ deps, resource }) => deleteSource(deps, resource),

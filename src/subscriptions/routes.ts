@@ -86,7 +86,7 @@ export const subscriptionRoutes = [
     access: { kind: "owner" },
     query: keyParams,
     response: empty(204),
-    errors: ["not-found"],
+    errors: ["not-found", "conflict"],
     example: { query: exampleQuery },
     handler: ({ deps, query, owner, owners, caller }) =>
       unsubscribe(deps, { owner, owners, userId: caller.userId }, keyOf(query)),

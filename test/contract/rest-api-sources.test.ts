@@ -214,6 +214,38 @@ describe("sources", () => {
     );
   });
 
+  it("with one slug in several accounts are read from the caller's own first, and never changed by it", async () => {
+    const [red, blue] = [
+      await world.system.organization(api.userId),
+      await world.system.organization(api.userId),
+    ];
+    const create = (org_id?: string) =>
+      api.createSource({ component_code: newCode(), name: "Twin" }, org_id ? { org_id } : {});
+    const [ofRed, ofBlue] = [await create(red), await create(blue)];
+    const CHANGES: [string, string, object][] = [
+      ["PUT", "/sources/twin", { body: {} }],
+      ["DELETE", "/sources/twin/events", {}],
+      ["DELETE", "/sources/twin", {}],
+    ];
+    const READS = ["", "/runs", "/events", "/event_summaries", "/$errors/event_summaries", "/sse"];
+    const isAmbiguous = async (method: string, path: string, options = {}, ...ids: string[]) => {
+      const { detail } = rejected(await api.request(method, path, options), 409);
+      for (const id of ids) expect(detail, `${method} ${path}`).to.include(id);
+    };
+    for (const path of READS) await isAmbiguous("GET", `/sources/twin${path}`, {}, ofRed.id, ofBlue.id);
+    for (const change of CHANGES) await isAmbiguous(...change, ofRed.id, ofBlue.id);
+    const inRed = await api.expect(200, "GET", "/sources/twin", { query: { org_id: red } });
+    expect(inRed.id).to.equal(ofRed.id);
+
+    const own = await create();
+    expect((await api.expect(200, "GET", "/sources/twin")).id).to.equal(own.id);
+    for (const change of CHANGES) await isAmbiguous(...change, own.id, ofRed.id, ofBlue.id);
+
+    for (const id of [ofRed.id, own.id]) await api.expect(204, "DELETE", `/sources/${id}`);
+    await api.expect(204, "DELETE", "/sources/twin");
+    rejected(await api.request("GET", `/sources/${ofBlue.id}`), 404);
+  });
+
   it("of an organization can use every component that the member can read, and nobody else's", async () => {
     const [org_id, other_org] = [
       await world.system.organization(api.userId),
