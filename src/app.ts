@@ -26,6 +26,9 @@ import { subscriptionRoutes } from "./subscriptions/routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
 import { workflowRoutes } from "./workflows/routes.ts";
 
+/** The longest that a request takes besides hooks: to fetch, install, bundle and describe a component, each limited. */
+const SAVE_MS = 10 * 60_000;
+
 const featureRoutes: AnyRoute<Platform>[] = [
   ...componentRoutes,
   ...sourceRoutes,
@@ -79,6 +82,7 @@ export function createApp(platform: Platform, options: { checkResponses?: boolea
         keyOf: identity => `${keys.idempotency()}:${identity}`,
         seal: secrets.seal,
         open: secrets.open,
+        longestRequestMs: SAVE_MS + 2 * config.sandbox.hookMs,
       }),
     }),
   );
