@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { watchEvents } from "../events/live.ts";
 import { eventRow } from "../events/present.ts";
-import { readSummaries } from "../events/read.ts";
+import { readSummaries, type SummaryPage } from "../events/read.ts";
 import { EventIdSchema, EventRowSchema } from "../events/schema.ts";
 import { eventPage, summaryQuery, summaryRoute } from "../events/summary-route.ts";
 import { accepted, page, stream } from "../http/response.ts";
@@ -40,6 +40,13 @@ const logged = {
   metadata: { ...metadata, name: "$logs" },
 };
 
+/** Returns true if no older event follows the page. */
+async function isLast(deps: Deps, sourceId: string, page: SummaryPage): Promise<boolean> {
+  if (page.endCursor === null) return true;
+  const { rows } = await deps.eventLog.page(sourceId, "emits", { limit: 1, after: page.endCursor });
+  return rows.length === 0;
+}
+
 export const sourceEventRoutes = [
   summaryRoute({
     path: "/sources/{id}/event_summaries",
@@ -76,7 +83,8 @@ export const sourceEventRoutes = [
     tag,
     summary: "List the last events of a source with short field names",
     description:
-      "The format that existing clients of this kind of API read: `e` event, `k` channel, `ts` time.",
+      "The format that existing clients of this kind of API read: `e` event, `k` channel, `ts` time. " +
+      "`end_cursor` is null on the last page, where those clients stop.",
     access: ownSource,
     query: summaryQuery,
     response: page(200, EventRowSchema, eventPage),
@@ -90,7 +98,8 @@ export const sourceEventRoutes = [
         ...page,
         expand: query.expand === "event",
       });
-      return { ...found, rows: found.rows.map(eventRow) };
+      const endCursor = (await isLast(deps, resource._id, found)) ? null : found.endCursor;
+      return { ...found, endCursor, rows: found.rows.map(eventRow) };
     },
   }),
   route({

@@ -9,6 +9,9 @@ import type { Owner } from "./things.ts";
 
 const ROWS = 12;
 
+/** Lists whose last page has no `end_cursor`, because existing clients follow every cursor that they find. */
+const ENDS_WITH_NULL = new Set(["listSourceEventRows"]);
+
 /** Compares two ids: event ids by their numbers, all other ids as strings. */
 function compareIds(a: string, b: string): number {
   const [x, y] = [eventScore(a), eventScore(b)];
@@ -31,7 +34,7 @@ describe("pages of", () => {
       let owner: Owner;
       let list: List;
       /** Row ids, newest first. */
-      let ids: string[];
+      let ids: string[] = [];
 
       const get = (query: Record<string, string | number> = {}) =>
         owner.api.request<Page<{ id: string }> & Problem>("GET", list.path, { query });
@@ -41,11 +44,12 @@ describe("pages of", () => {
         expect(status, text).to.equal(200);
         const { page_info, data } = body;
         const [start_cursor, end_cursor] = [data.at(0), data.at(-1)].map(row => row && codec.encode(row.id));
+        const isEnd = ENDS_WITH_NULL.has(route.id) && data.at(-1)?.id === ids.at(-1);
         expect(page_info).to.deep.equal({
           total_count: page_info.total_count,
           count: data.length,
           start_cursor: start_cursor ?? null,
-          end_cursor: end_cursor ?? null,
+          end_cursor: isEnd ? null : (end_cursor ?? null),
         });
         return { total: page_info.total_count, ids: data.map(row => row.id), end: end_cursor ?? "" };
       };
