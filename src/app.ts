@@ -22,6 +22,7 @@ import type { Platform } from "./platform.ts";
 import { runRoutes } from "./runs/routes.ts";
 import { sourceEventRoutes } from "./sources/event-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
+import { autoSubscriptionRoutes } from "./subscriptions/auto-routes.ts";
 import { subscriptionRoutes } from "./subscriptions/routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
 import { workflowRoutes } from "./workflows/routes.ts";
@@ -36,6 +37,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...sourceEventRoutes,
   ...eventRoutes,
   ...subscriptionRoutes,
+  ...autoSubscriptionRoutes,
   ...webhookRoutes,
   ...deliveryRoutes,
   ...workflowRoutes,

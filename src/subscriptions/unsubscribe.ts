@@ -18,11 +18,19 @@ export async function unsubscribe(
     .find({ ...key, owner_id: { $in: owners } }, { owner_id: 1 })
     .lean();
   const subscription = found.find(({ owner_id }) => owner_id === owner) ?? onlyOne(found);
-  await Subscriptions(platform.mongo).deleteOne({ _id: subscription._id });
-  await platform.routing.invalidate();
+  await deleteSubscription(platform, subscription);
 }
 
 type Owned = Pick<Subscription, "_id" | "owner_id">;
+
+/** Deletes a subscription; no effect if it is deleted already. */
+export async function deleteSubscription(
+  platform: Pick<Platform, "mongo" | "routing">,
+  { _id }: Owned,
+): Promise<void> {
+  await Subscriptions(platform.mongo).deleteOne({ _id });
+  await platform.routing.invalidate();
+}
 
 function onlyOne([subscription, ...others]: Owned[]): Owned {
   if (!subscription) throw notFound("subscription");
