@@ -22,9 +22,13 @@ import type { Platform } from "./platform.ts";
 import { runRoutes } from "./runs/routes.ts";
 import { sourceEventRoutes } from "./sources/event-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
+import { autoSubscriptionRoutes } from "./subscriptions/auto-routes.ts";
 import { subscriptionRoutes } from "./subscriptions/routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
 import { workflowRoutes } from "./workflows/routes.ts";
+
+/** The longest that a request takes besides hooks: to fetch, install, bundle and describe a component, each limited. */
+const SAVE_MS = 10 * 60_000;
 
 const featureRoutes: AnyRoute<Platform>[] = [
   ...componentRoutes,
@@ -33,6 +37,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...sourceEventRoutes,
   ...eventRoutes,
   ...subscriptionRoutes,
+  ...autoSubscriptionRoutes,
   ...webhookRoutes,
   ...deliveryRoutes,
   ...workflowRoutes,
@@ -79,6 +84,7 @@ export function createApp(platform: Platform, options: { checkResponses?: boolea
         keyOf: identity => `${keys.idempotency()}:${identity}`,
         seal: secrets.seal,
         open: secrets.open,
+        longestRequestMs: SAVE_MS + 2 * config.sandbox.hookMs,
       }),
     }),
   );

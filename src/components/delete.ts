@@ -6,7 +6,7 @@ import { transaction } from "../store/mongo.ts";
 
 /**
  * Deletes a component, and its bundle if no other component uses it. Throws `conflict` while a source uses the
- * component, even a source of another account that uses it because it is published.
+ * component, even a source of another account: it may use a published component, or that of a member.
  */
 export async function deleteComponent(
   platform: Pick<Platform, "mongo">,

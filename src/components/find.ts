@@ -7,24 +7,36 @@ export function findPublished(platform: Pick<Platform, "mongo">, key: string): P
 }
 
 /**
- * Returns a component by its id, or the owners' latest component with the key, or the published one; otherwise null.
+ * Returns a component by its id, or the owners' latest component with the key, or the latest of `otherOwners`, or the
+ * published one; otherwise null.
  */
 export async function findComponent(
   platform: Pick<Platform, "mongo">,
   idOrKey: string,
   owners: string[],
+  otherOwners: string[] = [],
 ): Promise<Component | null> {
-  const components = Components(platform.mongo);
   if (idOrKey.startsWith("sc_")) {
-    return components
-      .findOne({ _id: idOrKey, $or: [{ owner_id: { $in: owners } }, { published: true }] })
+    const readable = { owner_id: { $in: [...owners, ...otherOwners] } };
+    return Components(platform.mongo)
+      .findOne({ _id: idOrKey, $or: [readable, { published: true }] })
       .lean();
   }
-  const own = await components
-    .findOne({ owner_id: { $in: owners }, key: idOrKey })
+  const own =
+    (await findLatest(platform, idOrKey, owners)) ??
+    (otherOwners.length > 0 ? await findLatest(platform, idOrKey, otherOwners) : null);
+  return own ?? findPublished(platform, idOrKey);
+}
+
+function findLatest(
+  platform: Pick<Platform, "mongo">,
+  key: string,
+  owners: string[],
+): Promise<Component | null> {
+  return Components(platform.mongo)
+    .findOne({ owner_id: { $in: owners }, key })
     .sort({ _id: -1 })
     .lean();
-  return own ?? findPublished(platform, idOrKey);
 }
 
 /**

@@ -26,6 +26,9 @@ export async function authenticateCaller(ctx: Context, authenticate: Authenticat
   return caller;
 }
 
+/** Returns every account that the caller can read: the user's own first, then the user's organizations. */
+export const accountsOf = (caller: Caller): string[] => [caller.userId, ...caller.orgIds];
+
 /** The accounts of a request. */
 export interface Scope {
   /** The account that owns what the request creates or lists. */
@@ -48,9 +51,7 @@ export function scopeOf(route: AnyRoute, caller: Caller, input: Pick<Input, "par
     throw invalidField("query", "org_id", "must be the organization of the path");
   }
   const [orgId] = requested;
-  return orgId
-    ? { owner: orgId, owners: [orgId] }
-    : { owner: caller.userId, owners: [caller.userId, ...caller.orgIds] };
+  return orgId ? { owner: orgId, owners: [orgId] } : { owner: caller.userId, owners: accountsOf(caller) };
 }
 
 /**

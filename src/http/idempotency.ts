@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import type { Cluster, Redis } from "ioredis";
 import type { Context } from "koa";
 import { AppError, invalidField } from "../lib/errors.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import { requestState } from "./request-log.ts";
 import { respondProblem } from "./respond-error.ts";
 
@@ -24,6 +25,10 @@ export interface IdempotencyOptions {
   /** Encrypts stored responses, because they may contain secrets that are shown only once. */
   seal: (text: string) => string;
   open: (sealed: string) => string;
+  /** How long the longest request may take; a record is not renewed after that. */
+  longestRequestMs: number;
+  /** How long a request that died with its process blocks its key; the bound of the catalogue by default. */
+  inFlightMs?: number;
 }
 
 interface StoredRequest {
@@ -33,10 +38,8 @@ interface StoredRequest {
   response?: { status: number; type: string; body: string };
 }
 
-const STORED_MS = 12 * 3_600_000;
-/** How long a request that died with its process blocks its key. Must be longer than any handler runs. */
-const IN_FLIGHT_MS = 60_000;
-const MAX_KEY_CHARS = 255;
+/** Renewals of a record until it expires: two may fail. */
+const RENEWALS = 3;
 
 /**
  * Replaces a record unless it has changed since. KEYS[1]: the record. ARGV[1]: its expected value. ARGV[2]: its new
@@ -46,6 +49,16 @@ const REPLACE = `
 if redis.call("GET", KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[2] == "" then return redis.call("DEL", KEYS[1]) end
 redis.call("SET", KEYS[1], ARGV[2], "PX", ARGV[3])
+return 1`;
+
+/**
+ * Extends a record in progress, or stores it again if it is lost; no effect on the record of another request. KEYS[1]:
+ * the record. ARGV[1]: its value. ARGV[2]: its time to live in milliseconds.
+ */
+const RENEW = `
+local stored = redis.call("GET", KEYS[1])
+if stored and stored ~= ARGV[1] then return 0 end
+redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2])
 return 1`;
 
 /** Returns JSON that is equal for objects that differ only in the order of their keys. */
@@ -61,8 +74,12 @@ const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 function readKey(ctx: Context): string | undefined {
   const key = ctx.get("idempotency-key");
   if (key === "") return undefined;
-  if (key.length > MAX_KEY_CHARS) {
-    throw invalidField("header", "Idempotency-Key", `must have at most ${MAX_KEY_CHARS} characters`);
+  if (key.length > LIMITS.idempotencyKeyCharacters.value) {
+    throw invalidField(
+      "header",
+      "Idempotency-Key",
+      `must have at most ${LIMITS.idempotencyKeyCharacters.value} characters`,
+    );
   }
   return key;
 }
@@ -99,26 +116,59 @@ function responseToStore(ctx: Context): StoredRequest["response"] {
   return { status, type: contentType, body: isText ? (body ?? "") : JSON.stringify(body) };
 }
 
-/** Returns the function that serves `Idempotency-Key`; records are kept in Redis for 12 hours. */
-export function createIdempotency({ redis, keyOf, seal, open }: IdempotencyOptions): Idempotency {
+/** Renews the record of a request while its handler runs, so that a repeated request never runs beside it. */
+class Renewal {
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(renew: () => Promise<unknown>, { everyMs, longestMs }: { everyMs: number; longestMs: number }) {
+    const endMs = performance.now() + longestMs;
+    this.#timer = setInterval(() => {
+      if (performance.now() > endMs) this.stop();
+      else void renew();
+    }, everyMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+}
+
+/** Returns the function that serves `Idempotency-Key`; responses are kept in Redis for 12 hours. */
+export function createIdempotency({
+  redis,
+  keyOf,
+  seal,
+  open,
+  longestRequestMs,
+  inFlightMs = LIMITS.idempotencyInFlightMs.value,
+}: IdempotencyOptions): Idempotency {
   const read = (sealed: string | null) => (sealed ? (JSON.parse(open(sealed)) as StoredRequest) : undefined);
 
   return async (ctx, { keyId, routeId, request }, handle) => {
     const key = readKey(ctx);
     if (!key) return handle();
+    const { log } = requestState(ctx);
     const record = keyOf(sha256([keyId, routeId, key].join("\n")));
     const fingerprint = sha256(canonical(request));
     const attempt = { attempt: randomUUID(), fingerprint };
     const inProgress = seal(JSON.stringify(attempt));
-    const isFirst = await redis.set(record, inProgress, "PX", IN_FLIGHT_MS, "NX").catch(unavailable);
+    const isFirst = await redis.set(record, inProgress, "PX", inFlightMs, "NX").catch(unavailable);
     if (!isFirst) return replay(ctx, read(await redis.get(record).catch(unavailable)), fingerprint);
 
-    await handle().catch((error: unknown) => respondProblem(ctx, error));
+    const renew = () =>
+      redis.eval(RENEW, 1, record, inProgress, inFlightMs).catch((error: unknown) => {
+        log.warn({ err: error }, "the record of an Idempotency-Key could not be renewed");
+      });
+    const renewal = new Renewal(renew, { everyMs: inFlightMs / RENEWALS, longestMs: longestRequestMs });
+    await handle()
+      .catch((error: unknown) => respondProblem(ctx, error))
+      .finally(() => renewal.stop());
     const response = responseToStore(ctx);
     const done = response ? seal(JSON.stringify({ ...attempt, response })) : "";
-    await redis.eval(REPLACE, 1, record, inProgress, done, STORED_MS).catch((error: unknown) => {
+    const storedMs = LIMITS.idempotencyStoredMs.value;
+    await redis.eval(REPLACE, 1, record, inProgress, done, storedMs).catch((error: unknown) => {
       // The work is done, so the caller receives the response although it could not be stored.
-      requestState(ctx).log.warn({ err: error }, "response could not be stored for its Idempotency-Key");
+      log.warn({ err: error }, "response could not be stored for its Idempotency-Key");
     });
   };
 }

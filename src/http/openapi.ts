@@ -10,6 +10,7 @@ import {
   RESPONSE_HEADERS,
   type SchemaCollection,
 } from "./openapi-components.ts";
+import { isPaged } from "./pagination.ts";
 import { PROBLEMS } from "./problem.ts";
 import { queryParametersOf } from "./request-parameters.ts";
 import type { ResponseSpec } from "./response.ts";
@@ -35,7 +36,8 @@ function errorCodes(route: AnyRoute): (keyof typeof PROBLEMS)[] {
   const withBody: ErrorCode[] = hasBody(route) ? ["too-large", "unsupported-media-type"] : [];
   // The same `Idempotency-Key` with a different request.
   const withIdempotencyKey: ErrorCode[] = route.method === "POST" ? ["conflict"] : [];
-  const specific = [...withKey, ...withBody, ...withIdempotencyKey, ...(route.errors ?? [])];
+  const ofResource = route.access.kind === "resource" ? (route.access.errors ?? []) : [];
+  const specific = [...withKey, ...withBody, ...withIdempotencyKey, ...ofResource, ...(route.errors ?? [])];
   return [...new Set(["invalid", ...specific, "headers-too-large", "internal"] as const)];
 }
 
@@ -47,7 +49,7 @@ function envelope(
   info: unknown,
 ): Json {
   if (response.kind === "data" || response.kind === "accepted") return { data: object };
-  return response.kind === "page" ? { page_info: info, data: list(object) } : { data: list(object) };
+  return isPaged(response) ? { page_info: info, data: list(object) } : { data: list(object) };
 }
 
 function responseContent(route: AnyRoute, collection: SchemaCollection): Json {
@@ -60,11 +62,12 @@ function responseContent(route: AnyRoute, collection: SchemaCollection): Json {
   if (!schema) return {};
   const info = { $ref: "#/components/schemas/PageInfo" };
   const properties = envelope(response, collection.use(schema), items => ({ type: "array", items }), info);
+  const required = Object.keys(properties).filter(name => response.kind !== "list" || name !== "page_info");
   const page = { total_count: 1, count: 1, start_cursor: "ZGNfMQ", end_cursor: "ZGNfMQ" };
   return {
     content: {
       "application/json": {
-        schema: { type: "object", required: Object.keys(properties), properties },
+        schema: { type: "object", required, properties },
         ...(example?.response !== undefined && {
           example: envelope(response, example.response, item => [item], page),
         }),

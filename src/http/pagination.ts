@@ -1,5 +1,6 @@
 import { invalidField } from "../lib/errors.ts";
-import type { Page, PageRequest } from "../store/page.ts";
+import { type Page, type PageRequest, WHOLE_LIST } from "../store/page.ts";
+import type { PageOptions, ResponseSpec } from "./response.ts";
 
 /** Page sizes (docs/rest-api.md#pagination). */
 export const DEFAULT_LIMIT = 10;
@@ -35,18 +36,29 @@ function decode(codec: CursorCodec, name: "after" | "before", cursor: string): s
   return rowId;
 }
 
-/** Reads `limit`, `after` and `before`, and decodes the cursor. Throws `invalid` for a malformed cursor, or if both cursors are given. */
-export function readPage(
-  query: { limit?: number; after?: string; before?: string },
-  options: { cursor?: CursorCodec; defaultLimit?: number },
-): PageRequest {
-  const { after, before } = query;
-  const codec = options.cursor ?? rowIdCursor;
+/** True if routes with this response accept `limit`, `after` and `before`. */
+export const isPaged = ({ kind }: ResponseSpec): boolean => kind === "page" || kind === "list";
+
+interface PageParameters {
+  limit?: number;
+  after?: string;
+  before?: string;
+}
+
+/**
+ * Reads `limit`, `after` and `before`, and decodes the cursor. Without any of them, the page of a list response is the
+ * whole list. Throws `invalid` for a malformed cursor, or if both cursors are given.
+ */
+export function readPage({ limit, after, before }: PageParameters, response: ResponseSpec): PageRequest {
+  const isWhole = [limit, after, before].every(given => given === undefined);
+  if (response.kind === "list" && isWhole) return WHOLE_LIST;
+  const options: PageOptions = response.kind === "page" ? response : {};
+  const { cursor: codec = rowIdCursor, defaultLimit = DEFAULT_LIMIT } = options;
   if (after !== undefined && before !== undefined) {
     throw invalidField("query", "before", "can't be combined with after");
   }
   return {
-    limit: query.limit ?? options.defaultLimit ?? DEFAULT_LIMIT,
+    limit: limit ?? defaultLimit,
     ...(after !== undefined && { after: decode(codec, "after", after) }),
     ...(before !== undefined && { before: decode(codec, "before", before) }),
   };

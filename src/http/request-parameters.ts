@@ -1,5 +1,6 @@
-import { type TObject, type TProperties, Type } from "typebox";
-import { DEFAULT_LIMIT, MAX_LIMIT } from "./pagination.ts";
+import { type TInteger, type TObject, type TProperties, Type } from "typebox";
+import { DEFAULT_LIMIT, isPaged, MAX_LIMIT } from "./pagination.ts";
+import type { ResponseSpec } from "./response.ts";
 import type { AnyRoute } from "./route.ts";
 
 /** Accepted on every route except public ones (docs/rest-api.md#common-parameters). */
@@ -27,13 +28,25 @@ const COMMON = {
   ),
 } satisfies TProperties;
 
-const pagination = (defaultLimit: number) => ({
-  limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: defaultLimit, description: "Page size." }),
-  ),
+const LIMIT = { minimum: 1, maximum: MAX_LIMIT };
+
+const paging = (limit: TInteger) => ({
+  limit: Type.Optional(limit),
   after: Type.Optional(Type.String({ description: "A cursor; the page starts with the item after it." })),
   before: Type.Optional(Type.String({ description: "A cursor; the page ends with the item before it." })),
 });
+
+/** Returns the paging parameters that routes with this response accept (docs/rest-api.md#pagination). */
+function pagingOf(response: ResponseSpec): TProperties {
+  if (!isPaged(response)) return {};
+  if (response.kind !== "page") {
+    const description =
+      "Page size. Without `limit`, `after` and `before`, the response is the whole list, without `page_info`.";
+    return paging(Type.Integer({ ...LIMIT, description }));
+  }
+  const { defaultLimit = DEFAULT_LIMIT } = response;
+  return paging(Type.Integer({ ...LIMIT, default: defaultLimit, description: "Page size." }));
+}
 
 /**
  * Returns the schema of all query parameters of a route, its own and the common ones. Throws for a mistake in the
@@ -42,8 +55,7 @@ const pagination = (defaultLimit: number) => ({
 export function queryParametersOf(route: AnyRoute): TObject {
   const own = route.query?.properties ?? {};
   const common: TProperties = route.access.kind === "public" ? {} : COMMON;
-  const paging: TProperties =
-    route.response.kind === "page" ? pagination(route.response.defaultLimit ?? DEFAULT_LIMIT) : {};
+  const paging = pagingOf(route.response);
   for (const name of Object.keys(own)) {
     if (name in common || name in paging) {
       throw new Error(`${route.id}: query parameter ${name} is already a common parameter`);

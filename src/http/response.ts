@@ -10,7 +10,10 @@ export interface DataResponse<Schema extends TSchema = TSchema> {
   schema: Schema;
 }
 
-/** `{data: [<object>, …]}`. */
+/**
+ * `{data: [<object>, …]}`: the whole list. A request with `limit`, `after` or `before` receives a page of it instead, with
+ * `page_info`.
+ */
 export interface ListResponse<Schema extends TSchema = TSchema> {
   kind: "list";
   status: number;
@@ -67,7 +70,7 @@ export type ResponseResult<Spec> =
   Spec extends DataResponse<infer S>
     ? Static<S>
     : Spec extends ListResponse<infer S>
-      ? Static<S>[]
+      ? Page<Static<S>>
       : Spec extends PageResponse<infer S>
         ? Page<Static<S>>
         : Spec extends AcceptedResponse<infer S>

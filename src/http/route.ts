@@ -25,12 +25,13 @@ export type Access<Deps, Resource> =
   | { kind: "member" }
   /**
    * Acts on the resource that the path names, by `{id}` unless `param` names another parameter. `load` returns null if
-   * none of `owners` owns it. `what` is the kind of resource for messages.
+   * none of `owners` owns it, and throws none but `errors`. `what` is the kind of resource for messages.
    */
   | {
       kind: "resource";
       what: string;
       param?: string;
+      errors?: readonly ErrorCode[];
       load: (deps: Deps, id: string, owners: string[]) => Promise<Resource | null>;
     };
 

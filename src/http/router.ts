@@ -61,7 +61,7 @@ function serve<Deps>(route: AnyRoute<Deps>, options: RouterOptions<Deps>, readBo
         },
       });
       check?.(result);
-      sendResponse(ctx, route.response, result, input.filter);
+      sendResponse(ctx, route.response, result, input);
     };
     if (!options.idempotency || !caller || route.method !== "POST") return handle();
     await options.idempotency(

@@ -1,8 +1,8 @@
 import type { Context } from "koa";
 import type { TSchema } from "typebox";
-import type { Page } from "../store/page.ts";
+import { mapPage, type Page, type PageRequest, WHOLE_LIST } from "../store/page.ts";
 import { type FieldFilter, filterFields, responseFields } from "./fields.ts";
-import { pageEnvelope } from "./pagination.ts";
+import { isPaged, pageEnvelope } from "./pagination.ts";
 import type { ResponseSpec } from "./response.ts";
 import { compileCheck } from "./validate.ts";
 
@@ -11,8 +11,7 @@ export type CheckResponse = (result: unknown) => void;
 
 /** Returns the objects of a response that its schema describes. */
 function objectsOf(response: ResponseSpec, result: unknown): unknown[] {
-  if (response.kind === "list") return result as unknown[];
-  if (response.kind === "page") return (result as Page<unknown>).rows;
+  if (isPaged(response)) return (result as Page<unknown>).rows;
   return [result];
 }
 
@@ -44,7 +43,7 @@ export function sendResponse(
   ctx: Context,
   response: ResponseSpec,
   result: unknown,
-  filter: FieldFilter,
+  { filter, page: requested }: { filter: FieldFilter; page: PageRequest },
 ): void {
   const filtered = (value: unknown) => filterFields(value, filter);
   switch (response.kind) {
@@ -52,11 +51,10 @@ export function sendResponse(
       ctx.body = { data: filtered(result) };
       return;
     case "list":
-      ctx.body = { data: (result as unknown[]).map(filtered) };
-      return;
     case "page": {
-      const page = result as Page<unknown>;
-      ctx.body = pageEnvelope({ ...page, rows: page.rows.map(filtered) }, response.cursor);
+      const page = mapPage(result as Page<unknown>, filtered);
+      const cursor = response.kind === "page" ? response.cursor : undefined;
+      ctx.body = requested === WHOLE_LIST ? { data: page.rows } : pageEnvelope(page, cursor);
       return;
     }
     case "stream":

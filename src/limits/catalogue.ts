@@ -77,4 +77,25 @@ export const LIMITS = define({
     what: "runs that wait",
     beyond: "429 `rate-limited` for HTTP requests; events and ticks are dropped, and counted",
   },
+  idempotencyKeyCharacters: {
+    value: 255,
+    unit: "characters",
+    per: "request",
+    what: "`Idempotency-Key`",
+    beyond: "400 `invalid`",
+  },
+  idempotencyStoredMs: {
+    value: 12 * 3600 * 1000,
+    unit: "ms",
+    per: "key",
+    what: "time for which the response to an `Idempotency-Key` is kept",
+    beyond: "the same request is handled again",
+  },
+  idempotencyInFlightMs: {
+    value: 60_000,
+    unit: "ms",
+    per: "key",
+    what: "time for which a request whose process was killed blocks its `Idempotency-Key`",
+    beyond: "the same request is handled again; until then 409 `conflict` with `Retry-After`",
+  },
 });

@@ -55,5 +55,7 @@ export const AutoSubscriptions = collection<AutoSubscription>(
       created_at: { type: Number, required: true },
     },
     schemaOptions,
-  ).index({ owner_id: 1, listener_id: 1, event_name: 1 }, { unique: true }),
+  )
+    .index({ owner_id: 1, listener_id: 1, event_name: 1 }, { unique: true })
+    .index({ owner_id: 1, _id: -1 }),
 );

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { watchEvents } from "../events/live.ts";
 import { eventRow } from "../events/present.ts";
-import { readSummaries } from "../events/read.ts";
+import { readSummaries, type SummaryPage } from "../events/read.ts";
 import { EventIdSchema, EventRowSchema } from "../events/schema.ts";
 import { eventPage, summaryQuery, summaryRoute } from "../events/summary-route.ts";
 import { accepted, page, stream } from "../http/response.ts";
@@ -11,7 +11,7 @@ import { eventScore } from "../lib/event-id.ts";
 import type { Platform } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
 import { deletions } from "../queues/deletions.ts";
-import { ownSource } from "./routes.ts";
+import { ownSource, ownSourceToChange } from "./routes.ts";
 
 type Deps = Pick<Platform, "mongo" | "eventLog" | "clock" | "queues" | "feed" | "keys">;
 const route = routeFor<Deps>();
@@ -39,6 +39,13 @@ const logged = {
   event: { level: "log", message: "hello", ts: "2023-11-14T22:13:20.000Z" },
   metadata: { ...metadata, name: "$logs" },
 };
+
+/** Returns true if no older event follows the page. */
+async function isLast(deps: Deps, sourceId: string, page: SummaryPage): Promise<boolean> {
+  if (page.endCursor === null) return true;
+  const { rows } = await deps.eventLog.page(sourceId, "emits", { limit: 1, after: page.endCursor });
+  return rows.length === 0;
+}
 
 export const sourceEventRoutes = [
   summaryRoute({
@@ -76,7 +83,8 @@ export const sourceEventRoutes = [
     tag,
     summary: "List the last events of a source with short field names",
     description:
-      "The format that existing clients of this kind of API read: `e` event, `k` channel, `ts` time.",
+      "The format that existing clients of this kind of API read: `e` event, `k` channel, `ts` time. " +
+      "`end_cursor` is null on the last page, where those clients stop.",
     access: ownSource,
     query: summaryQuery,
     response: page(200, EventRowSchema, eventPage),
@@ -90,7 +98,8 @@ export const sourceEventRoutes = [
         ...page,
         expand: query.expand === "event",
       });
-      return { ...found, rows: found.rows.map(eventRow) };
+      const endCursor = (await isLast(deps, resource._id, found)) ? null : found.endCursor;
+      return { ...found, endCursor, rows: found.rows.map(eventRow) };
     },
   }),
   route({
@@ -129,7 +138,7 @@ export const sourceEventRoutes = [
       "Both ends of the range are inclusive. Without `start_id`, it begins with the oldest event; without " +
       "`end_id`, it ends with the newest event at the time of the request. A worker deletes the events " +
       "after the response.",
-    access: ownSource,
+    access: ownSourceToChange,
     query: Type.Object({ start_id: Type.Optional(EventIdSchema), end_id: Type.Optional(EventIdSchema) }),
     response: accepted(202),
     errors: ["unavailable"],

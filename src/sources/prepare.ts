@@ -17,8 +17,10 @@ export type PrepareDeps = Pick<Platform, "mongo" | "clock" | "config" | "egress"
 export interface Deployer {
   /** Account that owns the source. */
   owner: string;
-  /** Accounts whose components the source may use. */
+  /** Accounts of the request; a `key` names their components first. */
   owners: string[];
+  /** Every account that the user can read; the source may use a component of any of them. */
+  readable: string[];
   userId: string;
 }
 
@@ -41,7 +43,8 @@ function namesComponent(input: SourceInput): boolean {
 }
 
 /**
- * Finds or saves the component that a request names: by id, else by key, else by code, else by URL. Throws `invalid`,
+ * Finds or saves the component that a request names: by id, else by key, else by code, else by URL. An organization's
+ * source may use every component that the deploying member can read (docs/rest-api.md#sources). Throws `invalid`,
  * `not-found`.
  */
 async function resolveComponent(
@@ -51,7 +54,7 @@ async function resolveComponent(
 ): Promise<Component> {
   const named = input.component_id ?? input.key;
   if (named !== undefined) {
-    const component = await findComponent(platform, named, deployer.owners);
+    const component = await findComponent(platform, named, deployer.owners, deployer.readable);
     if (!component) throw notFound("component");
     return component;
   }

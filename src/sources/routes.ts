@@ -1,10 +1,12 @@
+import { accountsOf } from "../http/authorize.ts";
 import { data, empty, page } from "../http/response.ts";
-import { routeFor } from "../http/route.ts";
+import { type Caller, routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
 import { readDrops } from "../store/drops.ts";
 import { createSource } from "./create-source.ts";
 import { deleteSource } from "./delete-source.ts";
-import { findSource, listSources } from "./find-source.ts";
+import { findSource, findSourceToChange, listSources } from "./find-source.ts";
+import type { Deployer } from "./prepare.ts";
 import { presentSource, presentSources } from "./present.ts";
 import { NewSource, SourceDetailSchema, SourceSchema, SourceUpdate } from "./schema.ts";
 import { updateSource } from "./update-source.ts";
@@ -27,8 +29,22 @@ type Deps = Pick<
 const route = routeFor<Deps>();
 const tag = "Sources";
 
-/** The access rule of routes whose path names a source. */
-export const ownSource = { kind: "resource", what: "source", load: findSource } as const;
+const deployerOf = (request: { owner: string; owners: string[]; caller: Caller }): Deployer => ({
+  owner: request.owner,
+  owners: request.owners,
+  readable: accountsOf(request.caller),
+  userId: request.caller.userId,
+});
+
+/** The access rule of routes that read the source that their path names. */
+export const ownSource = {
+  kind: "resource",
+  what: "source",
+  load: findSource,
+  errors: ["conflict"],
+} as const;
+/** The access rule of routes that change the source that their path names. */
+export const ownSourceToChange = { ...ownSource, load: findSourceToChange } as const;
 
 const example = {
   component_code:
@@ -94,8 +110,10 @@ export const sourceRoutes = [
     response: data(201, SourceSchema),
     errors: ["not-found", "unavailable"],
     example: { body: example, response: shown },
-    handler: async ({ deps, body, owner, owners, caller }) =>
-      presentSource(deps, await createSource(deps, { owner, owners, userId: caller.userId }, body)),
+    handler: async request => {
+      const { deps, body } = request;
+      return presentSource(deps, await createSource(deps, deployerOf(request), body));
+    },
   }),
   route({
     method: "GET",
@@ -118,13 +136,15 @@ export const sourceRoutes = [
     tag,
     summary: "Update, enable or disable a source",
     description: "Fields that are left out stay unchanged, except `active`: its default is true.",
-    access: ownSource,
+    access: ownSourceToChange,
     body: SourceUpdate,
     response: data(200, SourceSchema),
     errors: ["unavailable"],
     example: { params, body: { name: "hello", active: false }, response: { ...shown, active: false } },
-    handler: async ({ deps, body, owner, owners, caller, resource }) =>
-      presentSource(deps, await updateSource(deps, { owner, owners, userId: caller.userId }, resource, body)),
+    handler: async request => {
+      const { deps, body, resource } = request;
+      return presentSource(deps, await updateSource(deps, deployerOf(request), resource, body));
+    },
   }),
   route({
     method: "DELETE",
@@ -132,7 +152,7 @@ export const sourceRoutes = [
     id: "deleteSource",
     tag,
     summary: "Delete a source",
-    access: ownSource,
+    access: ownSourceToChange,
     response: empty(204),
     example: { params },
     handler: ({ deps, resource }) => deleteSource(deps, resource),

@@ -8,6 +8,9 @@ export interface PageRequest {
   before?: string | undefined;
 }
 
+/** MongoDB takes a limit of 0 as none. */
+export const WHOLE_LIST: PageRequest = Object.freeze({ limit: 0 });
+
 export interface Page<Row> {
   /** Newest first. */
   rows: Row[];

@@ -36,6 +36,14 @@ export async function autoSubscribe(
   }
 }
 
+/** Deletes an auto subscription; the subscriptions that it has created stay. */
+export async function deleteAutoSubscription(
+  platform: Pick<Platform, "mongo">,
+  { _id }: AutoSubscription,
+): Promise<void> {
+  await AutoSubscriptions(platform.mongo).deleteOne({ _id });
+}
+
 /**
  * Creates the subscriptions of a new workflow or source from the auto subscriptions of its account
  * (docs/rest-api.md#subscriptions). Runs in the transaction that creates the emitter, so that it never emits without

@@ -3,11 +3,12 @@ import { data, empty, list } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { Subscription } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
-import { autoSubscribe } from "./auto.ts";
+import { mapPage } from "../store/page.ts";
+import { ownSubscription } from "./find.ts";
 import { listSubscriptions } from "./list.ts";
-import { AutoSubscriptionSchema, EventName, FilterSchema, SubscriptionSchema } from "./schema.ts";
+import { EventName, FilterSchema, ListenerId, SubscriptionSchema } from "./schema.ts";
 import { subscribe } from "./subscribe.ts";
-import { unsubscribe } from "./unsubscribe.ts";
+import { deleteSubscription, unsubscribe } from "./unsubscribe.ts";
 
 const route = routeFor<Pick<Platform, "mongo" | "routing" | "clock">>();
 const tag = "Subscriptions";
@@ -19,12 +20,6 @@ const EmitterId = Type.String({
     "Id of a workflow or source; `p_*` for all workflows, `dc_*` for all sources, or the id of an " +
     "organization for all of its workflows and sources.",
 });
-const ListenerId = Type.String({
-  minLength: 1,
-  maxLength: 64,
-  description: "Id of the receiving webhook, source or workflow.",
-});
-
 const present = ({ _id, emitter_id, listener_id, event_name, filter }: Subscription) => ({
   id: _id,
   emitter_id,
@@ -51,6 +46,7 @@ const exampleQuery = {
   event_name: "",
 };
 const shown = { id: "sub_0CjBBk2Zt5HnQ8wE", ...exampleQuery, filter: { "issue.state": "open" } };
+const params = { id: shown.id };
 
 export const subscriptionRoutes = [
   route({
@@ -86,42 +82,32 @@ export const subscriptionRoutes = [
     access: { kind: "owner" },
     query: keyParams,
     response: empty(204),
-    errors: ["not-found"],
+    errors: ["not-found", "conflict"],
     example: { query: exampleQuery },
     handler: ({ deps, query, owner, owners, caller }) =>
       unsubscribe(deps, { owner, owners, userId: caller.userId }, keyOf(query)),
   }),
   route({
-    method: "POST",
-    path: "/auto_subscriptions",
-    id: "createAutoSubscription",
+    method: "GET",
+    path: "/subscriptions/{id}",
+    id: "getSubscription",
     tag,
-    summary: "Subscribe a listener to future workflows and sources",
-    description:
-      "Applies to workflows and sources created from now on; those that exist need `POST /subscriptions`.",
-    access: { kind: "owner" },
-    query: Type.Object({
-      event_name: Type.Union([Type.Literal("$errors"), Type.Literal("$logs")]),
-      listener_id: ListenerId,
-    }),
-    response: data(200, AutoSubscriptionSchema),
-    errors: ["not-found"],
-    example: {
-      query: { event_name: "$errors", listener_id: exampleQuery.listener_id },
-      response: {
-        id: "asub_0CjBBn4Yt7KqS0xG",
-        event_name: "$errors",
-        listener_id: exampleQuery.listener_id,
-      },
-    },
-    handler: async ({ deps, query, owner, owners, caller }) => {
-      const subscriber = { owner, owners, userId: caller.userId };
-      const { _id, listener_id, event_name } = await autoSubscribe(deps, subscriber, {
-        listenerId: query.listener_id,
-        eventName: query.event_name,
-      });
-      return { id: _id, listener_id, event_name };
-    },
+    summary: "Get a subscription",
+    access: ownSubscription,
+    response: data(200, SubscriptionSchema),
+    example: { params, response: shown },
+    handler: async ({ resource }) => present(resource),
+  }),
+  route({
+    method: "DELETE",
+    path: "/subscriptions/{id}",
+    id: "deleteSubscriptionById",
+    tag,
+    summary: "Delete a subscription by its id",
+    access: ownSubscription,
+    response: empty(204),
+    example: { params },
+    handler: ({ deps, resource }) => deleteSubscription(deps, resource),
   }),
   route({
     method: "GET",
@@ -132,7 +118,7 @@ export const subscriptionRoutes = [
     access: { kind: "owner" },
     response: list(200, SubscriptionSchema),
     example: { response: shown },
-    handler: async ({ deps, owner }) => (await listSubscriptions(deps, owner)).map(present),
+    handler: async ({ deps, owner, page }) => mapPage(await listSubscriptions(deps, owner, page), present),
   }),
   route({
     method: "GET",
@@ -143,6 +129,6 @@ export const subscriptionRoutes = [
     access: { kind: "member" },
     response: list(200, SubscriptionSchema),
     example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, response: shown },
-    handler: async ({ deps, owner }) => (await listSubscriptions(deps, owner)).map(present),
+    handler: async ({ deps, owner, page }) => mapPage(await listSubscriptions(deps, owner, page), present),
   }),
 ];

@@ -6,6 +6,12 @@ export const FilterSchema = Type.Record(Type.String(), Type.Unknown(), {
     "(docs/filters.md).",
 });
 
+export const ListenerId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: "Id of the receiving webhook, source or workflow.",
+});
+
 /** A subscription as the API shows it (docs/rest-api.md#subscription). */
 export const SubscriptionSchema = Type.Object(
   {

@@ -129,6 +129,22 @@ const LISTS: Record<string, Open> = {
   listOrganizationSources: made("source", "sources", ({ orgId }) => `/orgs/${orgId}/sources`),
   listMyWebhooks: made("webhook", "webhooks", () => "/users/me/webhooks"),
   listOrganizationWebhooks: made("webhook", "webhooks", ({ orgId }) => `/orgs/${orgId}/webhooks`),
+  listMySubscriptions: made("subscription", "subscriptions", () => "/users/me/subscriptions"),
+  listOrganizationSubscriptions: made(
+    "subscription",
+    "subscriptions",
+    ({ orgId }) => `/orgs/${orgId}/subscriptions`,
+  ),
+  listMyAutoSubscriptions: made(
+    "auto subscription",
+    "auto_subscriptions",
+    () => "/users/me/auto_subscriptions",
+  ),
+  listOrganizationAutoSubscriptions: made(
+    "auto subscription",
+    "auto_subscriptions",
+    ({ orgId }) => `/orgs/${orgId}/auto_subscriptions`,
+  ),
   listDeliveries: deliveries,
   listRuns: runs,
   listSourceEvents: events("source", "emits", "event_summaries"),

@@ -214,6 +214,71 @@ describe("sources", () => {
     );
   });
 
+  it("with one slug in several accounts are read from the caller's own first, and never changed by it", async () => {
+    const [red, blue] = [
+      await world.system.organization(api.userId),
+      await world.system.organization(api.userId),
+    ];
+    const create = (org_id?: string) =>
+      api.createSource({ component_code: newCode(), name: "Twin" }, org_id ? { org_id } : {});
+    const [ofRed, ofBlue] = [await create(red), await create(blue)];
+    const CHANGES: [string, string, object][] = [
+      ["PUT", "/sources/twin", { body: {} }],
+      ["DELETE", "/sources/twin/events", {}],
+      ["DELETE", "/sources/twin", {}],
+    ];
+    const READS = ["", "/runs", "/events", "/event_summaries", "/$errors/event_summaries", "/sse"];
+    const isAmbiguous = async (method: string, path: string, options = {}, ...ids: string[]) => {
+      const { detail } = rejected(await api.request(method, path, options), 409);
+      for (const id of ids) expect(detail, `${method} ${path}`).to.include(id);
+    };
+    for (const path of READS) await isAmbiguous("GET", `/sources/twin${path}`, {}, ofRed.id, ofBlue.id);
+    for (const change of CHANGES) await isAmbiguous(...change, ofRed.id, ofBlue.id);
+    const inRed = await api.expect(200, "GET", "/sources/twin", { query: { org_id: red } });
+    expect(inRed.id).to.equal(ofRed.id);
+
+    const own = await create();
+    expect((await api.expect(200, "GET", "/sources/twin")).id).to.equal(own.id);
+    for (const change of CHANGES) await isAmbiguous(...change, own.id, ofRed.id, ofBlue.id);
+
+    for (const id of [ofRed.id, own.id]) await api.expect(204, "DELETE", `/sources/${id}`);
+    await api.expect(204, "DELETE", "/sources/twin");
+    rejected(await api.request("GET", `/sources/${ofBlue.id}`), 404);
+  });
+
+  it("of an organization can use every component that the member can read, and nobody else's", async () => {
+    const [org_id, other_org] = [
+      await world.system.organization(api.userId),
+      await world.system.organization(api.userId),
+    ];
+    const personal = await component(newCode("shared-key"));
+    const ofOther = await component(newCode(), { org_id: other_org });
+    const foreign = await (await world.system.user()).expect(201, "POST", "/components", {
+      body: { component_code: newCode("foreign-key") },
+    });
+    const deploy = (body: Record<string, unknown>) =>
+      api.request("POST", "/sources", { body, query: { org_id } });
+    for (const component_id of [personal, ofOther]) {
+      expect((await deploy({ component_id })).body.data).to.include({ component_id });
+    }
+    const { data } = (await deploy({ key: "shared-key" })).body;
+    expect(data.component_id).to.equal(personal);
+    const query = { org_id };
+    expect(
+      await api.expect(200, "PUT", `/sources/${data.id}`, { query, body: { component_id: ofOther } }),
+    ).to.include({ component_id: ofOther });
+    // The organization's own component with the key comes first, although the member's is newer.
+    const ofOrg = await component(newCode("two-keys"), { org_id });
+    await component(`${newCode("two-keys")} // newer`);
+    expect((await deploy({ key: "two-keys" })).body.data.component_id).to.equal(ofOrg);
+    rejected(await deploy({ component_id: foreign.id }), 404);
+    rejected(await deploy({ key: "foreign-key" }), 404);
+    rejected(
+      await api.request("PUT", `/sources/${data.id}`, { query, body: { component_id: foreign.id } }),
+      404,
+    );
+  });
+
   it("of an organization can be updated if their component belongs to a member, and the reverse", async () => {
     const org_id = await world.system.organization(api.userId);
     const personal = await component(newCode());

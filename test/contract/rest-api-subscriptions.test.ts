@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { newId } from "../../src/lib/ids.ts";
+import { Subscriptions } from "../../src/models/subscription.ts";
 import { createWorkflow } from "../../src/workflows/create.ts";
 import { openWorld } from "./open-world.ts";
 import { isIdOf, isRecent, names, rejected } from "./shapes.ts";
@@ -125,6 +127,23 @@ describe("subscriptions", () => {
     expect((await end(of)).status).to.equal(204);
     expect(await list()).to.deep.equal([]);
     expect(await list(`/orgs/${org_id}/subscriptions`)).to.have.length(1);
+  });
+
+  it("of several organizations are deleted only with org_id", async () => {
+    const [red, blue] = [
+      await world.system.organization(api.userId),
+      await world.system.organization(api.userId),
+    ];
+    const of = { emitter_id: "dc_*", listener_id: webhook };
+    for (const owner_id of [red, blue]) {
+      const row = { ...of, owner_id, user_id: api.userId, event_name: "", filter: null, created_at: 0 };
+      await Subscriptions(world.system.web.mongo).insertOne({ ...row, _id: newId("sub") });
+    }
+    const { detail } = rejected(await end(of), 409);
+    expect(detail).to.include(red).and.include(blue);
+    expect((await end({ ...of, org_id: red })).status).to.equal(204);
+    expect((await end(of)).status).to.equal(204);
+    rejected(await end(of), 404);
   });
 
   it("have a filter, which is checked, and replaced by a new one", async () => {

@@ -86,6 +86,21 @@ const delivery: Make = async (world, owner) => {
   return found[0].id;
 };
 
+const subscription: Make = async (world, owner) => {
+  const [emitter_id, listener_id] = [await source(world, owner), await webhook(world, owner)];
+  const query = { emitter_id, listener_id, ...orgQuery(owner) };
+  return (await owner.api.expect(200, "POST", "/subscriptions", { query })).id;
+};
+
+const autoSubscription: Make = async (world, owner) => {
+  const query = {
+    event_name: "$errors",
+    listener_id: await webhook(world, owner),
+    ...orgQuery(owner),
+  };
+  return (await owner.api.expect(200, "POST", "/auto_subscriptions", { query })).id;
+};
+
 const publishedKey: Make = async ({ system }, owner) => {
   const key = `published-${++made}`;
   const options = { query: orgQuery(owner), body: { component_code: newCode(key) } };
@@ -112,6 +127,8 @@ export const THINGS: Record<string, Thing> = {
   source: { make: source, prefix: "dc" },
   webhook: { make: webhook, prefix: "wh" },
   workflow: { make: workflow, prefix: "p" },
+  subscription: { make: subscription, prefix: "sub" },
+  "auto subscription": { make: autoSubscription, prefix: "asub" },
   delivery: { make: delivery, prefix: "dlv" },
 };
 

@@ -98,7 +98,11 @@ export const demoRoutes: AnyRoute<Deps>[] = [
     summary: "List an organization's things",
     access: { kind: "member" },
     response: list(200, ThingSchema),
-    handler: async ({ deps, owner }) => deps.things.filter(thing => thing.owner === owner),
+    handler: async ({ deps, owner, page: { limit } }) => {
+      const all = deps.things.filter(thing => thing.owner === owner);
+      const rows = limit === 0 ? all : all.slice(0, limit);
+      return { rows, totalCount: all.length, startCursor: null, endCursor: null };
+    },
   }),
   route({
     method: "GET",

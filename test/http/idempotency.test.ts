@@ -68,7 +68,7 @@ describe("http/idempotency", () => {
     store = await openTestRedis();
     demo = await startDemo({
       routes,
-      idempotency: createIdempotency({ redis: store.redis, keyOf, ...secrets }),
+      idempotency: createIdempotency({ redis: store.redis, keyOf, ...secrets, longestRequestMs: 60_000 }),
     });
   });
   after(async () => {
@@ -123,6 +123,63 @@ describe("http/idempotency", () => {
     expect(demo.deps.calls.filter(call => call === "slow")).to.have.length(1);
   });
 
+  describe("with records that expire soon", () => {
+    const inFlightMs = 600;
+    let short: DemoServer;
+    const start = async (longestRequestMs: number) => {
+      const options = { redis: store.redis, keyOf, ...secrets, inFlightMs, longestRequestMs };
+      short = await startDemo({ routes, idempotency: createIdempotency(options) });
+    };
+    const slow = (key: string) =>
+      short.send({ method: "POST", path: "/v1/slow", headers: { "idempotency-key": key } });
+    const calls = () => short.deps.calls.filter(call => call === "slow").length;
+    /** Starts a request that does not end, and returns the key of its record. */
+    const begin = async (key: string) => {
+      const before = new Set(await store.redis.keys(`${store.prefix}*`));
+      const response = slow(key);
+      await until(() => calls() === 1);
+      const [record = ""] = (await store.redis.keys(`${store.prefix}*`)).filter(name => !before.has(name));
+      return { response, record };
+    };
+    afterEach(async () => {
+      release();
+      await short.close();
+    });
+
+    it("keeps the record of a request however long its handler runs, even if Redis loses it", async () => {
+      await start(60_000);
+      const { response, record } = await begin("k10");
+      for (let round = 0; round < 2; round++) {
+        await store.redis.pexpire(record, inFlightMs / 3);
+        await until(async () => (await store.redis.pttl(record)) > inFlightMs / 2);
+      }
+      await store.redis.del(record);
+      await until(async () => (await store.redis.exists(record)) === 1);
+      expect(await store.redis.pttl(record)).to.be.at.most(inFlightMs);
+      expect((await slow("k10")).status).to.equal(409);
+      expect(calls()).to.equal(1);
+      release();
+      expect((await response).status).to.equal(204);
+      expect((await slow("k10")).headers["idempotency-replayed"]).to.equal("true");
+      expect(calls()).to.equal(1);
+    });
+
+    it("frees the key of a request that is not renewed, as when its process was killed", async () => {
+      await start(0);
+      const { response, record } = await begin("k11");
+      const releaseFirst = release;
+      await until(async () => (await store.redis.exists(record)) === 0);
+      const again = slow("k11");
+      await until(() => calls() === 2);
+      // The first attempt must not replace the record of the second.
+      releaseFirst();
+      await response;
+      expect((await slow("k11")).status).to.equal(409);
+      release();
+      expect((await again).status).to.equal(204);
+    });
+  });
+
   it("handles one of many equal requests that arrive at once", async () => {
     const before = demo.deps.calls.length;
     const responses = await Promise.all(Array.from({ length: 8 }, () => post("/v1/orders?item=c", "k6")));
@@ -159,7 +216,10 @@ describe("http/idempotency", () => {
 
   it("responds 503 without Redis before doing any work; requests without a key pass", async () => {
     const redis = absentRedis();
-    const cut = await startDemo({ routes, idempotency: createIdempotency({ redis, keyOf, ...secrets }) });
+    const cut = await startDemo({
+      routes,
+      idempotency: createIdempotency({ redis, keyOf, ...secrets, longestRequestMs: 60_000 }),
+    });
     const headers = { "idempotency-key": "k1" };
     const response = await cut.send({ method: "POST", path: "/v1/orders?item=a", headers });
     expect([response.status, response.headers["retry-after"], cut.deps.calls]).to.deep.equal([503, "1", []]);
