@@ -1,6 +1,7 @@
 import Koa from "koa";
 import helmet from "koa-helmet";
 import { findCaller } from "./accounts/api-keys.ts";
+import { limitsOf } from "./accounts/limits.ts";
 import { userRoutes } from "./accounts/routes.ts";
 import { componentRoutes } from "./components/routes.ts";
 import { version } from "./config.ts";
@@ -79,6 +80,7 @@ export function createApp(platform: Platform, options: { checkResponses?: boolea
         keyOf: identity => `${keys.idempotency()}:${identity}`,
         seal: secrets.seal,
         open: secrets.open,
+        bytesPerHour: async ownerId => (await limitsOf(platform, ownerId)).idempotencyBytesPerHour,
       }),
     }),
   );
