@@ -1,6 +1,7 @@
 import Koa from "koa";
 import helmet from "koa-helmet";
 import { findCaller } from "./accounts/api-keys.ts";
+import { limitsOf } from "./accounts/limits.ts";
 import { userRoutes } from "./accounts/routes.ts";
 import { componentRoutes } from "./components/routes.ts";
 import { deliveryRoutes } from "./deliveries/routes.ts";
@@ -85,6 +86,7 @@ export function createApp(platform: Platform, options: { checkResponses?: boolea
         seal: secrets.seal,
         open: secrets.open,
         longestRequestMs: SAVE_MS + 2 * config.sandbox.hookMs,
+        bytesPerHour: async ownerId => (await limitsOf(platform, ownerId)).idempotencyBytesPerHour,
       }),
     }),
   );

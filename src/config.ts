@@ -4,6 +4,7 @@ import { Ajv, type ErrorObject } from "ajv";
 import { type Static, type TInteger, Type } from "typebox";
 import { version } from "./lib/version.ts";
 import { LIMITS } from "./limits/catalogue.ts";
+import { limitsOfPlan, parsePlanLimits } from "./limits/plan-limits.ts";
 import { consumedQueues } from "./queues/index.ts";
 import { checkFormats, DURATION, durationMs, words } from "./setting-formats.ts";
 
@@ -58,6 +59,11 @@ const Environment = Type.Object({
   SANDBOX_FIRST_UID: { ...INTEGER(1000, 2_000_000_000), default: 200_000 },
   FREE_DAILY_INVOCATIONS: { ...INTEGER(0, 1e9), default: 10_000 },
   FREE_DAILY_COMPUTE_MS: { ...INTEGER(0, 1e12), default: 30 * 60_000 },
+  /** Bounds of each plan that differ from the catalogue's, such as `sources=10,webhooks=5` (docs/limits.md). */
+  FREE_LIMITS: Type.String({ default: "" }),
+  PAID_LIMITS: Type.String({ default: "" }),
+  /** Share of Redis' memory above which new work is rejected by account; 100 for never. */
+  REDIS_HIGH_WATER_PERCENT: { ...INTEGER(1, 100), default: LIMITS.redisHighWaterPercent.value },
   RATE_LIMIT_PER_SECOND: { ...INTEGER(0, 1e6), default: 100 },
   RATE_LIMIT_BURST: { ...INTEGER(0, 1e6), default: 200 },
   /** Requests a second that one endpoint accepts; 0 is unlimited. */
@@ -194,6 +200,11 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
       dailyInvocations: env.FREE_DAILY_INVOCATIONS,
       dailyComputeMs: env.FREE_DAILY_COMPUTE_MS,
     }),
+    limits: Object.freeze({
+      free: limitsOfPlan("free", parsePlanLimits(env.FREE_LIMITS)),
+      paid: limitsOfPlan("paid", parsePlanLimits(env.PAID_LIMITS)),
+    }),
+    redisHighWater: env.REDIS_HIGH_WATER_PERCENT / 100,
     rateLimit: Object.freeze({ perSecond: env.RATE_LIMIT_PER_SECOND, burst: env.RATE_LIMIT_BURST }),
     ingressPerSecond: env.INGRESS_PER_SECOND,
     httpResponseWaitMs: durationMs(env.HTTP_RESPONSE_TIMEOUT),

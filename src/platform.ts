@@ -14,8 +14,10 @@ import { openSandboxes, type Sandboxes } from "./sandbox/host.ts";
 import { type EventLog, openEventLog } from "./store/event-log.ts";
 import { type Feed, openFeed } from "./store/feed.ts";
 import { type RedisKeys, redisKeys } from "./store/keys.ts";
+import { openMemoryShare } from "./store/memory-share.ts";
 import { openMongo } from "./store/mongo.ts";
 import { openPermits, type Permits } from "./store/permits.ts";
+import { openQueuedBytes, type QueuedBytes } from "./store/queued-bytes.ts";
 import {
   inProducerTime,
   openProducerRedis,
@@ -42,6 +44,7 @@ export interface Platform {
   queues: Queues;
   eventLog: EventLog;
   routing: RoutingCache;
+  queued: QueuedBytes;
   runQueue: RunQueue;
   permits: Permits;
   secrets: Secrets;
@@ -108,6 +111,7 @@ export async function openPlatform(
     closers.push(() => egress.close());
     const processId = newToken();
     const metrics = new Metrics();
+    const queued = openQueuedBytes(redis, keys);
     let feed: Feed | undefined;
     closers.push(async () => feed?.close());
     let replies: Promise<Replies> | undefined;
@@ -126,7 +130,11 @@ export async function openPlatform(
       queues,
       eventLog: openEventLog(redis, keys),
       routing: openRoutingCache(redis, keys),
-      runQueue: openRunQueue(redis, keys),
+      queued,
+      runQueue: openRunQueue(redis, keys, {
+        queued,
+        memory: openMemoryShare(redis, config.redisHighWater),
+      }),
       permits: openPermits(redis, keys),
       secrets: createSecrets(config.secretsKeys),
       metrics,

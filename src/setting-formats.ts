@@ -1,4 +1,5 @@
 import { parseCidrs } from "./egress/address-rules.ts";
+import { parsePlanLimits } from "./limits/plan-limits.ts";
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -37,6 +38,15 @@ const cidrs: Check = value => {
   }
 };
 
+const planLimits: Check = value => {
+  try {
+    parsePlanLimits(value);
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
 const isAddress = (text: string, protocol: RegExp): boolean =>
   URL.canParse(text) && protocol.test(new URL(text).protocol) && new URL(text).hostname !== "";
 
@@ -57,6 +67,8 @@ const CHECKS: Record<string, Check> = {
   },
   EGRESS_ALLOW: cidrs,
   SANDBOX_EGRESS_ALLOW: cidrs,
+  FREE_LIMITS: planLimits,
+  PAID_LIMITS: planLimits,
   DELIVERY_RETRY_SCHEDULE: durations,
   DELIVERY_TIMEOUT: durations,
   DELIVERY_DISABLE_AFTER: durations,

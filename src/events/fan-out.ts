@@ -1,4 +1,5 @@
 import { canAccess } from "../accounts/access.ts";
+import { queueBounds } from "../accounts/limits.ts";
 import { createDeliveries } from "../deliveries/dispatch/create.ts";
 import { dispatchEvents } from "../deliveries/dispatch/dispatch.ts";
 import { eventMs } from "../lib/event-id.ts";
@@ -10,9 +11,9 @@ import { Workflows } from "../models/workflow.ts";
 import type { Platform } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
 import type { Emission } from "../queues/emissions.ts";
-import { enqueueRun } from "../queues/enqueue-run.ts";
+import { enqueueRuns } from "../queues/enqueue-run.ts";
 import { workflowEvents } from "../queues/workflow-events.ts";
-import { countDrop } from "../store/drops.ts";
+import { countDrop, type DropReason } from "../store/drops.ts";
 import type { Emitter } from "../subscriptions/match.ts";
 import { storeEvents } from "./store.ts";
 
@@ -120,33 +121,38 @@ async function handToSourcesAndWorkflows(
       continue;
     }
     const hand = subscription.listener_id.startsWith("dc_") ? handToSource : handToWorkflow;
-    if (await hand(platform, stored, subscription, emission, hops)) received += 1;
-    else await countDrop(platform, stored.emitter_id, "listener-absent");
+    const dropped = await hand(platform, stored, subscription, emission, hops);
+    if (dropped === null) received += 1;
+    else await countDrop(platform, stored.emitter_id, dropped);
   }
   return received;
 }
 
+/** Hands an event to one listener; returns null, or why the event was dropped. */
 type HandTo = (
   platform: EmitDeps,
   event: StoredEvent,
   subscription: Subscription,
   emission: Emission,
   hops: number,
-) => Promise<boolean>;
+) => Promise<DropReason | null>;
 
 const handToSource: HandTo = async (platform, event, subscription, emission, hops) => {
   const source = await Sources(platform.mongo)
     .findOne({ _id: subscription.listener_id, state: "ready", active: true }, { owner_id: 1 })
     .lean();
-  if (!source || !(await canAccess(platform, subscription.owner_id, source.owner_id))) return false;
-  await enqueueRun(platform, subscription.listener_id, {
-    kind: "event",
+  if (!source || !(await canAccess(platform, subscription.owner_id, source.owner_id)))
+    return "listener-absent";
+  const run = {
+    kind: "event" as const,
     run_id: listenerRunId(event, subscription._id),
     at_ms: eventMs(event.event_id),
     event: emission.event,
     hops,
-  });
-  return true;
+  };
+  const bounds = await queueBounds(platform, source.owner_id);
+  const [isAccepted] = await enqueueRuns(platform, subscription.listener_id, [run], bounds);
+  return isAccepted ? null : "queue-full";
 };
 
 /** The run of a source that listens: derived, so that a repeated fan-out runs it once, since its run record exists. */
@@ -155,7 +161,8 @@ export const listenerRunId = (event: Pick<StoredEvent, "_id" | "event_id">, subs
 
 const handToWorkflow: HandTo = async (platform, event, subscription, emission, hops) => {
   const workflow = await Workflows(platform.mongo).findById(subscription.listener_id, { owner_id: 1 }).lean();
-  if (!workflow || !(await canAccess(platform, subscription.owner_id, workflow.owner_id))) return false;
+  if (!workflow || !(await canAccess(platform, subscription.owner_id, workflow.owner_id)))
+    return "listener-absent";
   await enqueue(platform.queues, workflowEvents.jobs["workflow-events"], {
     workflow_id: subscription.listener_id,
     subscription_id: subscription._id,
@@ -166,5 +173,5 @@ const handToWorkflow: HandTo = async (platform, event, subscription, emission, h
     event: emission.event,
     hops,
   });
-  return true;
+  return null;
 };

@@ -10,9 +10,13 @@ import { respondProblem } from "./respond-error.ts";
 export interface KeyedRequest {
   /** Id of the caller's API key. */
   keyId: string;
+  /** The account that the request acts for, whose kept responses are bounded. */
+  ownerId: string;
   routeId: string;
   /** The checked parameters and body. */
   request: unknown;
+  /** Responds with the resource of this id as it is now; absent if the route creates nothing that can be read. */
+  reread?: ((id: string) => Promise<void>) | undefined;
 }
 
 /** Runs `handle` once per `Idempotency-Key`; a repeated request receives the response of the first one. */
@@ -29,17 +33,23 @@ export interface IdempotencyOptions {
   longestRequestMs: number;
   /** How long a request that died with its process blocks its key; the bound of the catalogue by default. */
   inFlightMs?: number;
+  /** Bytes of responses that are kept for an account in one hour; absent for no bound (docs/limits.md). */
+  bytesPerHour?: (ownerId: string) => Promise<number>;
 }
 
 interface StoredRequest {
   /** Makes the record of every attempt unique, so that only the attempt that wrote it replaces it. */
   attempt: string;
   fingerprint: string;
-  response?: { status: number; type: string; body: string };
+  /** With `id` instead of its body if it was large: then the resource is read again. */
+  response?: { status: number; type: string; body: string; id?: string };
 }
 
 /** Renewals of a record until it expires: two may fail. */
 const RENEWALS = 3;
+/** A larger body is not kept if its resource can be read again: Redis must not hold what MongoDB has. */
+const MAX_KEPT_BODY_CHARS = 4 * 1024;
+const HOUR_MS = 3_600_000;
 
 /**
  * Replaces a record unless it has changed since. KEYS[1]: the record. ARGV[1]: its expected value. ARGV[2]: its new
@@ -90,7 +100,12 @@ function unavailable(error: unknown): never {
 }
 
 /** Sends the stored response of the first request; throws `conflict` if that one was different or is not done yet. */
-function replay(ctx: Context, stored: StoredRequest | undefined, fingerprint: string): void {
+async function replay(
+  ctx: Context,
+  stored: StoredRequest | undefined,
+  fingerprint: string,
+  reread: KeyedRequest["reread"],
+): Promise<void> {
   if (stored && stored.fingerprint !== fingerprint) {
     throw new AppError("conflict", "the Idempotency-Key was already used for a different request");
   }
@@ -99,21 +114,63 @@ function replay(ctx: Context, stored: StoredRequest | undefined, fingerprint: st
       retryAfterMs: 1000,
     });
   }
-  ctx.status = stored.response.status;
-  ctx.body = stored.response.body;
-  ctx.type = stored.response.type;
+  const { status, type, body, id } = stored.response;
   ctx.set("Idempotency-Replayed", "true");
+  if (id !== undefined && reread) {
+    await reread(id);
+    ctx.status = status;
+    return;
+  }
+  ctx.status = status;
+  ctx.body = body;
+  ctx.type = type;
+}
+
+/** Returns the id in the body of a response, `{"data": {"id": …}}`. */
+function idIn(body: string): string | undefined {
+  const { data } = JSON.parse(body) as { data?: { id?: unknown } };
+  return typeof data?.id === "string" ? data.id : undefined;
+}
+
+/** What the responses kept for one account use up in an hour, counted beside their records. */
+class KeptBytes {
+  readonly #options: IdempotencyOptions;
+  constructor(options: IdempotencyOptions) {
+    this.#options = options;
+  }
+
+  #key(ownerId: string): string {
+    return this.#options.keyOf(`bytes:${ownerId}:${Math.floor(Date.now() / HOUR_MS)}`);
+  }
+
+  /** Throws `rate-limited` if the account has used up its hour. */
+  async check(ownerId: string): Promise<void> {
+    const most = await this.#options.bytesPerHour?.(ownerId);
+    if (most === undefined) return;
+    if (Number(await this.#options.redis.get(this.#key(ownerId)).catch(unavailable)) < most) return;
+    throw new AppError("rate-limited", "too many responses are kept for this account's Idempotency-Keys", {
+      retryAfterMs: HOUR_MS - (Date.now() % HOUR_MS),
+    });
+  }
+
+  async add(ownerId: string, bytes: number): Promise<void> {
+    if (!this.#options.bytesPerHour) return;
+    const key = this.#key(ownerId);
+    await this.#options.redis.multi().incrby(key, bytes).pexpire(key, HOUR_MS).exec();
+  }
 }
 
 /** Returns the response as it is stored; undefined for server errors and rate limiting, which a retry may get past. */
-function responseToStore(ctx: Context): StoredRequest["response"] {
+function responseToStore(ctx: Context, canReread: boolean): StoredRequest["response"] {
   const { status, body, type } = ctx;
   if (status >= 500 || status === 429) return undefined;
   const isBinary = typeof body === "object" && body !== null && (Buffer.isBuffer(body) || "pipe" in body);
   if (isBinary) return undefined;
   const isText = typeof body === "string" || body === null || body === undefined;
   const contentType = type ? ctx.response.get("content-type") : "";
-  return { status, type: contentType, body: isText ? (body ?? "") : JSON.stringify(body) };
+  const text = isText ? (body ?? "") : JSON.stringify(body);
+  const id = canReread && status < 300 && text.length > MAX_KEPT_BODY_CHARS ? idIn(text) : undefined;
+  return { status, type: contentType, body: id === undefined ? text : "", ...(id !== undefined && { id }) };
 }
 
 /** Renews the record of a request while its handler runs, so that a repeated request never runs beside it. */
@@ -133,18 +190,14 @@ class Renewal {
   }
 }
 
-/** Returns the function that serves `Idempotency-Key`; responses are kept in Redis for 12 hours. */
-export function createIdempotency({
-  redis,
-  keyOf,
-  seal,
-  open,
-  longestRequestMs,
-  inFlightMs = LIMITS.idempotencyInFlightMs.value,
-}: IdempotencyOptions): Idempotency {
+/** Returns the function that serves `Idempotency-Key`; records are kept in Redis for 12 hours. */
+export function createIdempotency(options: IdempotencyOptions): Idempotency {
+  const { redis, keyOf, seal, open, longestRequestMs } = options;
+  const { inFlightMs = LIMITS.idempotencyInFlightMs.value } = options;
   const read = (sealed: string | null) => (sealed ? (JSON.parse(open(sealed)) as StoredRequest) : undefined);
+  const kept = new KeptBytes(options);
 
-  return async (ctx, { keyId, routeId, request }, handle) => {
+  return async (ctx, { keyId, ownerId, routeId, request, reread }, handle) => {
     const key = readKey(ctx);
     if (!key) return handle();
     const { log } = requestState(ctx);
@@ -153,20 +206,25 @@ export function createIdempotency({
     const attempt = { attempt: randomUUID(), fingerprint };
     const inProgress = seal(JSON.stringify(attempt));
     const isFirst = await redis.set(record, inProgress, "PX", inFlightMs, "NX").catch(unavailable);
-    if (!isFirst) return replay(ctx, read(await redis.get(record).catch(unavailable)), fingerprint);
+    if (!isFirst) return replay(ctx, read(await redis.get(record).catch(unavailable)), fingerprint, reread);
 
     const renew = () =>
       redis.eval(RENEW, 1, record, inProgress, inFlightMs).catch((error: unknown) => {
         log.warn({ err: error }, "the record of an Idempotency-Key could not be renewed");
       });
     const renewal = new Renewal(renew, { everyMs: inFlightMs / RENEWALS, longestMs: longestRequestMs });
-    await handle()
+    // A rejection too, since it is not stored: the key stays free.
+    const work = async () => {
+      await kept.check(ownerId);
+      await handle();
+    };
+    await work()
       .catch((error: unknown) => respondProblem(ctx, error))
       .finally(() => renewal.stop());
-    const response = responseToStore(ctx);
+    const response = responseToStore(ctx, reread !== undefined);
     const done = response ? seal(JSON.stringify({ ...attempt, response })) : "";
-    const storedMs = LIMITS.idempotencyStoredMs.value;
-    await redis.eval(REPLACE, 1, record, inProgress, done, storedMs).catch((error: unknown) => {
+    const stored = redis.eval(REPLACE, 1, record, inProgress, done, LIMITS.idempotencyStoredMs.value);
+    await Promise.all([stored, kept.add(ownerId, record.length + done.length)]).catch((error: unknown) => {
       // The work is done, so the caller receives the response although it could not be stored.
       log.warn({ err: error }, "response could not be stored for its Idempotency-Key");
     });

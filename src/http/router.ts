@@ -34,7 +34,11 @@ function callerOf(caller: Caller | undefined, route: AnyRoute): Caller {
 }
 
 /** Returns the handler of one route. Its order: API key, rate limit, input, organization, resource, route handler. */
-function serve<Deps>(route: AnyRoute<Deps>, options: RouterOptions<Deps>, readBody: ReadBody) {
+function serve<Deps>(
+  route: AnyRoute<Deps>,
+  options: RouterOptions<Deps>,
+  { readBody, read }: { readBody: ReadBody; read: AnyRoute<Deps> | undefined },
+) {
   const readInput = compileInput(route, readBody);
   const check = options.checkResponses ? compileResponseCheck(route.id, route.response) : undefined;
 
@@ -43,30 +47,43 @@ function serve<Deps>(route: AnyRoute<Deps>, options: RouterOptions<Deps>, readBo
     const scope = caller ? scopeOf(route, caller, input) : NO_ACCOUNTS;
     const resource = await loadResource(route, options.deps, input.params, scope.owners);
     const { params, query, body, page } = input;
-    const handle = async () => {
-      ctx.status = route.response.status;
-      const result = await route.handler({
+    const call = (called: AnyRoute<Deps>, named: { params: Input["params"]; resource: unknown }) =>
+      called.handler({
         deps: options.deps,
-        params,
         query,
         body,
         ...scope,
-        resource,
+        ...named,
         page,
         ctx,
         requestId,
         log,
         get caller() {
-          return callerOf(caller, route);
+          return callerOf(caller, called);
         },
       });
+    const handle = async () => {
+      ctx.status = route.response.status;
+      const result = await call(route, { params, resource });
       check?.(result);
       sendResponse(ctx, route.response, result, input);
     };
+    const reread =
+      read &&
+      (async (id: string) => {
+        const found = await loadResource(read, options.deps, { id }, scope.owners);
+        sendResponse(ctx, read.response, await call(read, { params: { id }, resource: found }), input.filter);
+      });
     if (!options.idempotency || !caller || route.method !== "POST") return handle();
     await options.idempotency(
       ctx,
-      { keyId: caller.keyId, routeId: route.id, request: { params, query, body } },
+      {
+        keyId: caller.keyId,
+        ownerId: scope.owner,
+        routeId: route.id,
+        request: { params, query, body },
+        reread,
+      },
       handle,
     );
   };
@@ -120,7 +137,10 @@ export function createRouter<Deps>(
       if (declared.has(name)) throw new Error(`${name} is declared twice`);
       declared.add(name);
     }
-    router.register(patterns(options.prefix, route.path), [route.method], serve(route, options, readBody));
+    // What reads one resource that this route creates.
+    const read = routes.find(({ method, path }) => method === "GET" && path === `${route.path}/{id}`);
+    const handler = serve(route, options, { readBody, read });
+    router.register(patterns(options.prefix, route.path), [route.method], handler);
   }
   const dispatch = router.routes();
   return (ctx, next) =>

@@ -1,46 +1,14 @@
+import { defineLimits, KB, MB } from "./limit.ts";
+import { PLAN_LIMITS } from "./plan-limits.ts";
+
 /**
  * Every bound on what an account or a stranger can send, store, start, keep open or make Headwater send. Code reads its
  * bounds from here, and `npm run docs:limits` writes docs/limits.md from it. A bound with a `setting` is the default of
  * that setting in `config.ts`.
  */
 
-type Unit = "bytes" | "characters" | "levels" | "count" | "ms" | "per second" | "per minute" | "per day";
-
-/** What a bound holds for: one item, all of an account, or all that one process does. */
-type Scope =
-  | "value"
-  | "request"
-  | "run"
-  | "component"
-  | "source"
-  | "webhook"
-  | "subscription"
-  | "key"
-  | "address"
-  | "account"
-  | "process";
-
-export interface Limit {
-  readonly value: number;
-  readonly unit: Unit;
-  readonly per: Scope;
-  /** What is bounded, as the subject of a row in docs/limits.md. */
-  readonly what: string;
-  /** What happens beyond the bound: status and problem type, or what is done instead. */
-  readonly beyond: string;
-  /** The setting that changes the bound. */
-  readonly setting?: string;
-  /** The bound of an account on the paid plan, if it differs. */
-  readonly paid?: number;
-}
-
-const KB = 1024;
-const MB = 1024 * KB;
-
-const define = <T extends Record<string, Limit>>(limits: T): { readonly [K in keyof T]: Limit } =>
-  Object.freeze(limits);
-
-export const LIMITS = define({
+export const LIMITS = defineLimits({
+  ...PLAN_LIMITS,
   apiBodyBytes: {
     value: 1024 * KB,
     unit: "bytes",
@@ -75,7 +43,23 @@ export const LIMITS = define({
     unit: "count",
     per: "source",
     what: "runs that wait",
-    beyond: "429 `rate-limited` for HTTP requests; events and ticks are dropped, and counted",
+    beyond: "429 `rate-limited` for HTTP requests; events are dropped and counted (`queue-full`)",
+  },
+  redisHighWaterPercent: {
+    value: 80,
+    unit: "percent",
+    per: "installation",
+    what: "Redis' memory in use, above which the bytes that accounts may have waiting shrink",
+    beyond:
+      "429 `rate-limited` for the accounts with the most; from 95 percent 503 `unavailable` for all new runs",
+    setting: "REDIS_HIGH_WATER_PERCENT",
+  },
+  queuedChanges: {
+    value: 20,
+    unit: "count",
+    per: "source",
+    what: "updates that wait for hooks",
+    beyond: "429 `rate-limited`",
   },
   idempotencyKeyCharacters: {
     value: 255,

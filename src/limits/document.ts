@@ -1,4 +1,5 @@
-import { LIMITS, type Limit } from "./catalogue.ts";
+import { LIMITS } from "./catalogue.ts";
+import type { Limit } from "./limit.ts";
 
 const HEAD = `# Limits
 
@@ -15,7 +16,9 @@ so. A rejection is a problem document (docs/rest-api.md#errors), with \`Retry-Af
 export function limitsDocument(): string {
   const rows = Object.values(LIMITS).map(limit => {
     const paid = limit.paid === undefined ? "" : ` (paid: ${shown({ ...limit, value: limit.paid })})`;
-    const setting = limit.setting === undefined ? "" : `\`${limit.setting}\``;
+    const name = limit.setting ?? (limit.paid === undefined ? undefined : "FREE_LIMITS");
+    const setting =
+      name === undefined ? "" : `\`${name}\`${limit.paid === undefined ? "" : ", `PAID_LIMITS`"}`;
     return `| ${limit.what} | ${shown(limit)}${paid} | ${limit.per} | ${limit.beyond} | ${setting} |`;
   });
   return `${HEAD}${rows.join("\n")}\n`;
@@ -33,6 +36,7 @@ function shown({ value, unit }: Limit): string {
     return `${grouped(value / size)} ${name}`;
   }
   if (unit === "ms") return value % 1000 === 0 ? `${grouped(value / 1000)} s` : `${value} ms`;
+  if (unit === "percent") return `${value} %`;
   return unit === "count" ? grouped(value) : `${grouped(value)} ${unit}`;
 }
 

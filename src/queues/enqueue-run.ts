@@ -1,7 +1,7 @@
 import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import type { Pushed, RunQueue } from "../store/run-queue.ts";
+import { type Pushed, type QueueBounds, type RunQueue, UNBOUNDED } from "../store/run-queue.ts";
 import { enqueue, type Queues } from "./define-queue.ts";
 import type { RunItem } from "./run-item.ts";
 import { runs } from "./runs.ts";
@@ -11,15 +11,18 @@ export interface RunQueueDeps {
   queues: Queues;
 }
 
-/** Runs that may wait for one source before its endpoint rejects more, so that a flood can't fill Redis. */
-const MAX_QUEUED_RUNS = LIMITS.queuedRuns.value;
-
 /**
  * Appends a run to its source's run queue (a change goes ahead of all runs) and notifies a worker. Once this resolves, the
- * run is accepted. Throws `unavailable` if Redis is away, `rate-limited` if the run queue of an HTTP source is full.
+ * run is accepted. Throws `unavailable` if Redis is away, `rate-limited` if the run does not fit into `bounds`, or too many
+ * changes wait.
  */
-export async function enqueueRun(platform: RunQueueDeps, sourceId: string, item: RunItem): Promise<void> {
-  const [accepted] = await enqueueRuns(platform, sourceId, [item]);
+export async function enqueueRun(
+  platform: RunQueueDeps,
+  sourceId: string,
+  item: RunItem,
+  bounds?: QueueBounds,
+): Promise<void> {
+  const [accepted] = await enqueueRuns(platform, sourceId, [item], bounds);
   if (!accepted) throw runQueueIsFull();
 }
 
@@ -28,8 +31,9 @@ export async function enqueueRuns(
   platform: RunQueueDeps,
   sourceId: string,
   items: RunItem[],
+  bounds: QueueBounds = UNBOUNDED,
 ): Promise<boolean[]> {
-  const pushed = await push(platform, sourceId, items);
+  const pushed = await push(platform, sourceId, items, bounds);
   failpoint("runs-pushed");
   if (pushed.includes("notify")) await notifyRuns(platform, sourceId);
   return pushed.map(result => result !== "full");
@@ -39,13 +43,21 @@ export async function enqueueRuns(
 export const runQueueIsFull = () =>
   new AppError("rate-limited", "too many requests wait for this source", { retryAfterMs: 5000 });
 
-async function push(platform: RunQueueDeps, sourceId: string, items: RunItem[]): Promise<Pushed[]> {
+async function push(
+  platform: RunQueueDeps,
+  sourceId: string,
+  items: RunItem[],
+  bounds: QueueBounds,
+): Promise<Pushed[]> {
   const [first] = items;
   const texts = items.map(item => JSON.stringify(item));
-  const most = first?.kind === "http" ? MAX_QUEUED_RUNS : 0;
   try {
-    if (first?.kind === "change") return [await platform.runQueue.pushChange(sourceId, texts[0] ?? "")];
-    return await platform.runQueue.push(sourceId, texts, most);
+    if (first?.kind === "change") {
+      // A deletion frees what waits, so it always fits.
+      const most = first.op === "delete" ? 0 : LIMITS.queuedChanges.value;
+      return [await platform.runQueue.pushChange(sourceId, texts[0] ?? "", most)];
+    }
+    return await platform.runQueue.push(sourceId, texts, bounds);
   } catch (error) {
     throw new AppError("unavailable", "the queue can't be reached", { cause: error, retryAfterMs: 1000 });
   }

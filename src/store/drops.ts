@@ -18,7 +18,9 @@ export type DropReason =
   | "unsubscribed"
   | "emitter-deleted"
   | "timer-overlap"
-  | "log-limit";
+  | "log-limit"
+  | "queue-full"
+  | "saturated";
 
 /** Counts events of an emitter that were dropped on purpose, where its owner and the metrics see them. */
 export async function countDrop(

@@ -12,8 +12,10 @@ const MIN_EMITS_REMEMBERED = 1000;
  * what an emission had begun is known however much came after it. Milliseconds.
  */
 export const EMITS_REMEMBERED_MS = 120_000;
-/** About 10 MB, which an emitter that falls silent after a burst would keep. */
+/** About 10 MB of further ones, for as long as EMITS_REMEMBERED_MS. */
 const MAX_EMITS_REMEMBERED = 100_000;
+/** After this much silence of an emitter, its emit ids are forgotten. */
+const SILENT_EMITTER_MS = 24 * 3_600_000;
 
 const append = script<(string | number)[]>("append-events");
 const reserve = script<string>("reserve-scores");
@@ -122,12 +124,14 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
           keys.eventSummaries(emitterId, stream),
           keys.seenEmits(emitterId),
           keys.drops(emitterId),
+          keys.recentEmits(emitterId),
         ],
         [
           EVENTS_KEPT,
           MIN_EMITS_REMEMBERED,
           EMITS_REMEMBERED_MS,
           MAX_EMITS_REMEMBERED,
+          SILENT_EMITTER_MS,
           keys.eventFeed(emitterId),
           SLOTS_PER_MS,
           ...entries.flatMap(({ summary, reserved }) => [
@@ -181,7 +185,9 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
     },
 
     async eventIdOf(emitterId, emitId) {
-      const score = await redis.zscore(keys.seenEmits(emitterId), emitId);
+      const score =
+        (await redis.zscore(keys.seenEmits(emitterId), emitId)) ??
+        (await redis.zscore(keys.recentEmits(emitterId), emitId));
       return score === null ? null : eventIdOf(Number(score));
     },
 
@@ -204,6 +210,7 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
       await redis.del(
         keys.lastEventScore(emitterId),
         keys.seenEmits(emitterId),
+        keys.recentEmits(emitterId),
         keys.drops(emitterId),
         ...STREAMS.flatMap(stream => [
           keys.eventIds(emitterId, stream),

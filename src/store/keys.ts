@@ -15,6 +15,8 @@ export function redisKeys(prefix: string) {
     eventSummaries: (emitterId: string, stream: EventStream) => tagged(emitterId, `summaries:${stream}`),
     /** Sorted set: emit ids of the newest emissions, by the score of their event. */
     seenEmits: (emitterId: string) => tagged(emitterId, "seen-emits"),
+    /** Sorted set: further emit ids of the last minutes, by the score of their event. */
+    recentEmits: (emitterId: string) => tagged(emitterId, "recent-emits"),
     /** Pub/sub channel: an emitter's events, for live views. */
     eventFeed: (emitterId: string) => tagged(emitterId, "feed"),
     /** List: runs that wait for this source, oldest first. */
@@ -23,6 +25,10 @@ export function redisKeys(prefix: string) {
     changeQueue: (sourceId: string) => tagged(sourceId, "change-queue"),
     /** List: claimed runs, kept until they are acknowledged. */
     claimedRuns: (sourceId: string) => tagged(sourceId, "claimed-runs"),
+    /** Hash: the bytes in a source's three queues, how many of them its account knows of, and that account. */
+    queueSize: (sourceId: string) => tagged(sourceId, "queue-size"),
+    /** Hash: source → bytes that wait for it, and their total, of one account. */
+    queuedBytes: (ownerId: string) => tagged(ownerId, "queued-bytes"),
     /** Counter: workers that crashed under the first claimed run. */
     runCrashes: (sourceId: string) => tagged(sourceId, "crashes"),
     /** String: the token of the process that executes the source's runs. */

@@ -1,11 +1,14 @@
+import { AppError } from "../lib/errors.ts";
 import { newToken } from "../lib/ids.ts";
 import type { RedisKeys } from "./keys.ts";
 import { script } from "./lua.ts";
+import type { MemoryShare } from "./memory-share.ts";
+import { type QueuedBytes, REPORT_STEP_BYTES } from "./queued-bytes.ts";
 import type { RedisClient } from "./redis.ts";
 
-const push = script<[accepted: number, notify: number]>("push-runs");
+const push = script<[accepted: number, notify: number, report: number]>("push-runs");
 const claim = script<["busy"] | ["empty"] | ["runs", number, ...string[]]>("claim-runs");
-const ack = script<number>("ack-runs");
+const ack = script<[result: number, report: number, ownerId: string]>("ack-runs");
 const nack = script<number>("nack-runs");
 const release = script<number>("release-lease");
 const renew = script<number>("renew-lease");
@@ -31,15 +34,30 @@ export type Claimed =
   | { state: "runs"; runs: string[]; crashes: number };
 export type Acked = "lost" | "ok" | "change-waits";
 
+/** How much may wait in a source's run queue, and for its account; 0 for any number. */
+export interface QueueBounds {
+  /** The account, whose bytes are counted; empty if it is not known. */
+  ownerId: string;
+  runs: number;
+  bytes: number;
+  accountBytes: number;
+}
+
+export const UNBOUNDED: QueueBounds = { ownerId: "", runs: 0, bytes: 0, accountBytes: 0 };
+
 /**
  * The runs that wait for each source, in order of arrival, and the lease of the one process that executes them
  * (docs/design.md#guarantees, 4). Changes of the source wait in a queue of their own, ahead of its runs. Claimed runs are
  * kept until they are acknowledged, so a killed holder loses none.
  */
 export interface RunQueue {
-  /** Appends runs; those beyond `most` waiting (0: any number) are `full`. At most one result is `notify`. */
-  push(sourceId: string, runs: string[], most: number): Promise<Pushed[]>;
-  pushChange(sourceId: string, change: string): Promise<Pushed>;
+  /**
+   * Appends runs, in order; from the first that does not fit into `bounds` on they are `full`. At most one result is
+   * `notify`. Throws `unavailable` if Redis has hardly any memory left.
+   */
+  push(sourceId: string, runs: string[], bounds: QueueBounds): Promise<Pushed[]>;
+  /** Appends a change; it is `full` if `most` changes wait (0: any number). */
+  pushChange(sourceId: string, change: string, most: number): Promise<Pushed>;
   /**
    * Claims up to `most` runs, fewer when they are large. `token` is a `leaseToken`: the same job, started again after a
    * stall, takes over its own lease.
@@ -58,10 +76,17 @@ export interface RunQueue {
   delete(sourceId: string): Promise<void>;
 }
 
+const redisIsFull = () =>
+  new AppError("unavailable", "the server has too much waiting work", { retryAfterMs: 5000 });
+
 /** A token for one execution of a job. Another execution of the same job takes over its lease and fences this one out. */
 export const leaseToken = (jobId: string): string => `${newToken()} ${jobId}`;
 
-export function openRunQueue(redis: RedisClient, keys: RedisKeys): RunQueue {
+export function openRunQueue(
+  redis: RedisClient,
+  keys: RedisKeys,
+  { queued, memory }: { queued: QueuedBytes; memory: MemoryShare },
+): RunQueue {
   const length = async (sourceId: string) => {
     const queues = [keys.changeQueue(sourceId), keys.runQueue(sourceId), keys.claimedRuns(sourceId)];
     const lengths = await Promise.all(queues.map(queue => redis.llen(queue)));
@@ -82,12 +107,18 @@ export function openRunQueue(redis: RedisClient, keys: RedisKeys): RunQueue {
     listedAt.set(sourceId, nowMs);
   };
 
-  const pushTo = async (queue: string, sourceId: string, runs: string[], most: number) => {
-    const [, [accepted, mustNotify]] = await Promise.all([
+  const pushTo = async (queue: string, sourceId: string, runs: string[], bounds: QueueBounds) => {
+    const { ownerId, runs: most, bytes } = bounds;
+    const [, [accepted, mustNotify, report]] = await Promise.all([
       // Sent before the push, so that `findStalled` knows of every run that waits.
       list(sourceId),
-      push(redis, [queue, keys.runsNotified(sourceId)], [most, NOTIFIED_FLAG_MS, ...runs]),
+      push(
+        redis,
+        [queue, keys.runsNotified(sourceId), keys.queueSize(sourceId)],
+        [most, NOTIFIED_FLAG_MS, bytes, ownerId, REPORT_STEP_BYTES, ...runs],
+      ),
     ]);
+    if (report >= 0) await queued.report(ownerId, sourceId, report);
     return runs.map((_, i): Pushed => {
       if (i >= accepted) return "full";
       return mustNotify === 1 && i === 0 ? "notify" : "queued";
@@ -95,10 +126,19 @@ export function openRunQueue(redis: RedisClient, keys: RedisKeys): RunQueue {
   };
 
   return {
-    push: (sourceId, runs, most) => pushTo(keys.runQueue(sourceId), sourceId, runs, most),
+    async push(sourceId, runs, bounds) {
+      const { ownerId, accountBytes } = bounds;
+      if (accountBytes > 0) {
+        const allowed = memory.allowed();
+        if (allowed === 0) throw redisIsFull();
+        if (await queued.isOver(ownerId, accountBytes * allowed)) return runs.map(() => "full");
+      }
+      return await pushTo(keys.runQueue(sourceId), sourceId, runs, bounds);
+    },
 
-    async pushChange(sourceId, change) {
-      const [pushed = "full"] = await pushTo(keys.changeQueue(sourceId), sourceId, [change], 0);
+    async pushChange(sourceId, change, most) {
+      const bounds = { ...UNBOUNDED, runs: most };
+      const [pushed = "full"] = await pushTo(keys.changeQueue(sourceId), sourceId, [change], bounds);
       return pushed;
     },
 
@@ -119,16 +159,19 @@ export function openRunQueue(redis: RedisClient, keys: RedisKeys): RunQueue {
     },
 
     async ack(sourceId, token, count) {
-      const result = await ack(
+      const [result, report, ownerId] = await ack(
         redis,
         [
           keys.changeQueue(sourceId),
           keys.claimedRuns(sourceId),
           keys.runLease(sourceId),
           keys.runCrashes(sourceId),
+          keys.queueSize(sourceId),
+          keys.runQueue(sourceId),
         ],
-        [token, count],
+        [token, count, REPORT_STEP_BYTES],
       );
+      if (report >= 0) await queued.report(ownerId, sourceId, report);
       if (result === 0) return "lost";
       return result === 2 ? "change-waits" : "ok";
     },
@@ -162,7 +205,10 @@ export function openRunQueue(redis: RedisClient, keys: RedisKeys): RunQueue {
     length,
 
     async delete(sourceId) {
+      const [ownerId, reported] = await redis.hmget(keys.queueSize(sourceId), "owner", "reported");
+      if (ownerId && Number(reported) > 0) await queued.report(ownerId, sourceId, 0);
       await redis.del(
+        keys.queueSize(sourceId),
         keys.changeQueue(sourceId),
         keys.runQueue(sourceId),
         keys.claimedRuns(sourceId),

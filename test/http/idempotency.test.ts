@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { Type } from "typebox";
 import { createIdempotency } from "../../src/http/idempotency.ts";
 import { data, empty } from "../../src/http/response.ts";
-import { routeFor } from "../../src/http/route.ts";
+import { type AnyRoute, routeFor } from "../../src/http/route.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import { createSecrets } from "../../src/store/secrets.ts";
 import { until } from "../support/until.ts";
@@ -15,7 +15,7 @@ const common = { method: "POST", tag: "T", summary: "T", access: { kind: "owner"
 let release: () => void = () => {};
 let failures = 0;
 
-const routes = [
+const routes: AnyRoute<Deps>[] = [
   route({
     ...common,
     path: "/orders",
@@ -57,6 +57,32 @@ const routes = [
     },
   }),
 ];
+
+const NOTE = "x".repeat(200_000);
+const notes = new Map<string, { id: string; text: string }>();
+const Note = Type.Object({ id: Type.String(), text: Type.String() });
+routes.push(
+  route({
+    ...common,
+    path: "/notes",
+    id: "note",
+    response: data(201, Note),
+    handler: async ({ deps }) => {
+      const note = { id: `note${deps.calls.push("note")}`, text: NOTE };
+      notes.set(note.id, note);
+      return note;
+    },
+  }),
+  route({
+    ...common,
+    method: "GET",
+    path: "/notes/{id}",
+    id: "readNote",
+    access: { kind: "resource", what: "note", load: async (_deps, id) => notes.get(id) ?? null },
+    response: data(200, Note),
+    handler: async ({ resource }) => resource,
+  }),
+);
 
 describe("http/idempotency", () => {
   let store: TestRedis;
@@ -205,6 +231,47 @@ describe("http/idempotency", () => {
       expect(await store.redis.get(key)).not.to.match(/whsec_|signing_key/);
       expect(await store.redis.pttl(key)).to.be.within(1, 12 * 3_600_000);
     }
+  });
+
+  it("keeps only the id of a large response, and reads the resource again for a repeated request", async () => {
+    const first = await post("/v1/notes", "big");
+    const again = await post("/v1/notes", "big");
+    expect([again.status, again.text, again.headers["idempotency-replayed"]]).to.deep.equal([
+      ...[201, first.text],
+      "true",
+    ]);
+    const sizes = await Promise.all(
+      (await store.redis.keys(`${store.prefix}*`)).map(key => store.redis.strlen(key)),
+    );
+    expect(Math.max(...sizes)).to.be.below(8192);
+    notes.clear();
+    expect((await post("/v1/notes", "big")).status, "deleted since").to.equal(404);
+  });
+
+  it("keeps a bounded number of bytes for an account in an hour: 429 for a new key, not for a repeated one", async () => {
+    const bounded = await startDemo({
+      routes,
+      idempotency: createIdempotency({
+        redis: store.redis,
+        keyOf: identity => keyOf(`bounded:${identity}`),
+        ...secrets,
+        bytesPerHour: async () => 1000,
+      }),
+    });
+    const send = (key?: string) =>
+      bounded.send({
+        method: "POST",
+        path: "/v1/orders?item=a",
+        headers: key === undefined ? {} : { "idempotency-key": key },
+      });
+    const statuses: number[] = [];
+    for (let i = 0; statuses.at(-1) !== 429; i++) statuses.push((await send(`n${i}`)).status);
+    expect(statuses.length).to.be.within(2, 6);
+    const rejected = await send("another");
+    expect([rejected.status, Number(rejected.headers["retry-after"]) > 0]).to.deep.equal([429, true]);
+    expect((await send("n0")).headers["idempotency-replayed"]).to.equal("true");
+    expect((await send()).status).to.equal(201);
+    await bounded.close();
   });
 
   it("rejects a key that is too long", async () => {

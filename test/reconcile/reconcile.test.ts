@@ -8,6 +8,7 @@ import { parseRunItem } from "../../src/queues/run-item.ts";
 import { runs } from "../../src/queues/runs.ts";
 import { reconcile, startReconciling } from "../../src/reconcile/reconcile.ts";
 import { acquireLock } from "../../src/store/lock.ts";
+import { UNBOUNDED } from "../../src/store/run-queue.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
@@ -38,7 +39,7 @@ describe("reconciling", () => {
   /** Pushes a run that has waited in the source's run queue for a minute. */
   async function pushOldRun(sourceId = newId("dc")): Promise<string> {
     const item = { kind: "http", run_id: newId("run"), at_ms: 1, event: {} };
-    await platform.runQueue.push(sourceId, [JSON.stringify(item)], 0);
+    await platform.runQueue.push(sourceId, [JSON.stringify(item)], UNBOUNDED);
     await platform.redis.zadd(platform.keys.sourcesWithRuns(), Date.now() - 60_000, sourceId);
     return sourceId;
   }
@@ -103,7 +104,7 @@ describe("reconciling", () => {
     const old = { state: "deleting", active: false, updated_at: seconds(60_000) } as const;
     const unfinished = await storeSource(platform, old);
     const queued = await storeSource(platform, old);
-    await platform.runQueue.push(queued._id, ["{}"], 0);
+    await platform.runQueue.push(queued._id, ["{}"], UNBOUNDED);
     // Five seconds ahead: work is lost after a second here, and this source must stay recent on a busy machine.
     await storeSource(platform, { ...old, updated_at: seconds(-5000) });
     expect(await reconcile(platform)).to.include({ deleting: 1 });

@@ -63,6 +63,18 @@ describe("event log", () => {
     expect(await platform.redis.zscore(seen, "e501")).to.equal(String(anHourAgo + 501));
   });
 
+  it("forgets the emit ids of a burst after minutes and the last ones after a day, also if no event follows", async () => {
+    const emitter = newId("dc");
+    const entries = Array.from({ length: 3000 }, (_, n) => ({ summary: summary(`e${n}`) }));
+    await platform.eventLog.append(emitter, "emits", entries);
+    const { redis, keys } = platform;
+    expect(await redis.zcard(keys.seenEmits(emitter))).to.equal(1000);
+    expect(await redis.pttl(keys.seenEmits(emitter))).to.be.within(1, 86_400_000);
+    expect(await redis.zcard(keys.recentEmits(emitter))).to.equal(2000);
+    expect(await redis.pttl(keys.recentEmits(emitter))).to.be.within(1, 120_000);
+    expect(await platform.eventLog.eventIdOf(emitter, "e0"), "of the burst").not.to.equal(null);
+  });
+
   it("assigns ids to emissions stored together in order, and returns the old id of a repeated one", async () => {
     const emitter = newId("dc");
     const { eventId } = await append(platform.eventLog, emitter, "emits", summary("b"));

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
-import { leaseToken } from "../../src/store/run-queue.ts";
+import { leaseToken, UNBOUNDED } from "../../src/store/run-queue.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 describe("run queue", () => {
@@ -11,7 +11,8 @@ describe("run queue", () => {
   after(() => platform.destroy());
 
   const LEASE_MS = 10_000;
-  const push = async (source: string, ...runs: string[]) => await platform.runQueue.push(source, runs, 0);
+  const push = async (source: string, ...runs: string[]) =>
+    await platform.runQueue.push(source, runs, UNBOUNDED);
   const claim = (source: string, token: string, most = 1) =>
     platform.runQueue.claim(source, token, LEASE_MS, most);
   const ack = (source: string, token: string, count = 1) => platform.runQueue.ack(source, token, count);
@@ -36,7 +37,7 @@ describe("run queue", () => {
   it("returns fewer runs in one claim if they are large, and at least one", async () => {
     const source = newId("dc");
     const large = "x".repeat(1024 * 1024);
-    await platform.runQueue.push(source, [`${large}${large}`, large, large, "small"], 0);
+    await platform.runQueue.push(source, [`${large}${large}`, large, large, "small"], UNBOUNDED);
     const lengths: number[] = [];
     for (;;) {
       const claimed = await claim(source, "a", 9);
@@ -52,7 +53,7 @@ describe("run queue", () => {
     await push(source, "1", "2", "3");
     await claim(source, "a", 2);
     for (const change of ["first change", "second change"]) {
-      await platform.runQueue.pushChange(source, change);
+      await platform.runQueue.pushChange(source, change, 0);
     }
     expect(await ack(source, "a")).to.equal("change-waits");
     await platform.runQueue.nack(source, "a");
@@ -112,12 +113,12 @@ describe("run queue", () => {
 
   it("accepts runs up to its limit, and rejects the rest as full", async () => {
     const source = newId("dc");
-    expect(await platform.runQueue.push(source, ["1", "2", "3"], 2)).to.deep.equal([
+    expect(await platform.runQueue.push(source, ["1", "2", "3"], { ...UNBOUNDED, runs: 2 })).to.deep.equal([
       "notify",
       "queued",
       "full",
     ]);
-    expect(await platform.runQueue.push(source, ["4"], 2)).to.deep.equal(["full"]);
+    expect(await platform.runQueue.push(source, ["4"], { ...UNBOUNDED, runs: 2 })).to.deep.equal(["full"]);
     expect(await platform.runQueue.length(source)).to.equal(2);
   });
 

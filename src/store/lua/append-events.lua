@@ -1,14 +1,16 @@
 -- Gives the emissions of one stream their event ids, in order, stores their summaries and trims the stream, all or
 -- nothing.
--- KEYS: 1 last score, 2 event ids (zset), 3 summaries (hash), 4 seen emit ids (zset by score), 5 drops (hash)
--- ARGV: 1 events kept, 2 emit ids remembered at least, 3 milliseconds for which each is remembered, 4 emit ids
---       remembered at most, 5 feed channel, 6 slots per millisecond, then for each emission: emit id, summary JSON, the
---       score reserved for it or '', 1 if the summary is truncated, else 0
+-- KEYS: 1 last score, 2 event ids (zset), 3 summaries (hash), 4 the newest emit ids seen (zset by score), 5 drops
+--       (hash), 6 further emit ids seen a moment ago (zset by score)
+-- ARGV: 1 events kept, 2 newest emit ids remembered, 3 milliseconds for which each further one is remembered, 4 most
+--       further ones, 5 milliseconds for which the newest are remembered after the last emission, 6 feed channel, 7 slots
+--       per millisecond, then for each emission: emit id, summary JSON, the score reserved for it or '', 1 if the summary
+--       is truncated, else 0
 -- Returns: for each emission its score, and 1 if it is new or 0 if this emit id was stored before; then the ids of
 --          trimmed events whose payload is stored in MongoDB
 local kept = tonumber(ARGV[1])
 local remembered = tonumber(ARGV[2])
-local slots = tonumber(ARGV[6])
+local slots = tonumber(ARGV[7])
 local time = redis.call('TIME')
 local now = (tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)) * slots
 local before = tonumber(redis.call('GET', KEYS[1]) or '0')
@@ -20,8 +22,10 @@ end
 local result = {}
 local added = 0
 local truncated = 0
-for i = 7, #ARGV, 4 do
+local hasFurther = redis.call('EXISTS', KEYS[6]) == 1
+for i = 8, #ARGV, 4 do
   local seen = redis.call('ZSCORE', KEYS[4], ARGV[i])
+  if not seen and hasFurther then seen = redis.call('ZSCORE', KEYS[6], ARGV[i]) end
   if seen then
     result[#result + 1] = string.format('%.0f', seen)
     result[#result + 1] = 0
@@ -40,7 +44,7 @@ for i = 7, #ARGV, 4 do
     redis.call('ZADD', KEYS[2], text, id)
     redis.call('HSET', KEYS[3], id, ARGV[i + 1])
     redis.call('ZADD', KEYS[4], text, ARGV[i])
-    redis.call('PUBLISH', ARGV[5], id .. ' ' .. ARGV[i + 1])
+    redis.call('PUBLISH', ARGV[6], id .. ' ' .. ARGV[i + 1])
     result[#result + 1] = text
     result[#result + 1] = 1
     added = added + 1
@@ -57,10 +61,15 @@ for _, old in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1 - kept)) do
   if summary and string.find(summary, '"truncated":true', 1, true) then result[#result + 1] = old end
 end
 redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - kept)
-local oldest = redis.call('ZRANGE', KEYS[4], -remembered, -remembered, 'WITHSCORES')[2]
-if oldest then
-  local bound = math.min(tonumber(oldest), now - tonumber(ARGV[3]) * slots)
-  redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', string.format('(%.0f', bound))
-  redis.call('ZREMRANGEBYRANK', KEYS[4], 0, -1 - tonumber(ARGV[4]))
+
+-- A burst's emit ids move to a key of their own, which expires although the emitter may fall silent after it.
+redis.call('PEXPIRE', KEYS[4], ARGV[5])
+local excess = redis.call('ZCARD', KEYS[4]) - remembered
+if excess > 0 then
+  local moved = redis.call('ZPOPMIN', KEYS[4], excess)
+  for i = 1, #moved, 2 do redis.call('ZADD', KEYS[6], moved[i + 1], moved[i]) end
+  redis.call('ZREMRANGEBYSCORE', KEYS[6], '-inf', string.format('(%.0f', now - tonumber(ARGV[3]) * slots))
+  redis.call('ZREMRANGEBYRANK', KEYS[6], 0, -1 - tonumber(ARGV[4]))
+  redis.call('PEXPIRE', KEYS[6], ARGV[3])
 end
 return result

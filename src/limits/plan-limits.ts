@@ -1,0 +1,125 @@
+import { defineLimits, MB } from "./limit.ts";
+
+const REACHED = "403 `limit-reached`";
+
+/**
+ * The bounds that differ by plan. The settings `FREE_LIMITS` and `PAID_LIMITS` change any of them, and `GET /v1/users/me`
+ * shows them (docs/rest-api.md#current-user), each by its name in snake case.
+ */
+export const PLAN_LIMITS = defineLimits({
+  components: {
+    value: 500,
+    paid: 10_000,
+    unit: "count",
+    per: "account",
+    what: "components",
+    beyond: REACHED,
+  },
+  sources: { value: 100, paid: 10_000, unit: "count", per: "account", what: "sources", beyond: REACHED },
+  subMinuteTimers: {
+    value: 10,
+    paid: 1000,
+    unit: "count",
+    per: "account",
+    what: "active sources whose timer is due more often than once a minute",
+    beyond: REACHED,
+  },
+  webhooks: { value: 100, paid: 10_000, unit: "count", per: "account", what: "webhooks", beyond: REACHED },
+  subscriptions: {
+    value: 1000,
+    paid: 100_000,
+    unit: "count",
+    per: "account",
+    what: "subscriptions; those that auto subscriptions made count, and are made beyond it",
+    beyond: REACHED,
+  },
+  subscriptionsPerEmitter: {
+    value: 100,
+    paid: 1000,
+    unit: "count",
+    per: "emitter",
+    what: "subscriptions that name the same `emitter_id`; of a glob, those of the account",
+    beyond: REACHED,
+  },
+  autoSubscriptions: {
+    value: 20,
+    paid: 100,
+    unit: "count",
+    per: "account",
+    what: "auto subscriptions",
+    beyond: REACHED,
+  },
+  streams: {
+    value: 20,
+    paid: 200,
+    unit: "count",
+    per: "account and process",
+    what: "open event streams",
+    beyond: "429 `rate-limited`",
+  },
+  queuedBytesPerSource: {
+    value: 32 * MB,
+    paid: 256 * MB,
+    unit: "bytes",
+    per: "source",
+    what: "JSON of the runs that wait",
+    beyond: "429 `rate-limited` for HTTP requests; events are dropped and counted (`queue-full`)",
+  },
+  queuedBytes: {
+    value: 64 * MB,
+    paid: 1024 * MB,
+    unit: "bytes",
+    per: "account",
+    what: "what waits in Redis for all sources; the first 32 KB of each source are not counted",
+    beyond: "429 `rate-limited` for HTTP requests; events are dropped and counted (`queue-full`)",
+  },
+  idempotencyBytesPerHour: {
+    value: 8 * MB,
+    paid: 64 * MB,
+    unit: "bytes",
+    per: "account",
+    what: "responses kept for an `Idempotency-Key`, in one hour",
+    beyond: "429 `rate-limited` until the hour ends; requests without the header pass",
+  },
+});
+
+export type PlanLimitName = keyof typeof PLAN_LIMITS;
+/** The bounds of one account. */
+export type PlanLimits = Readonly<Record<PlanLimitName, number>>;
+
+export const PLAN_LIMIT_NAMES = Object.keys(PLAN_LIMITS) as PlanLimitName[];
+
+/** Returns a name as settings and the API spell it. */
+export const snakeCase = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
+
+/** Returns the bounds of a plan; `changes` are those of its setting, in snake case. */
+export function limitsOfPlan(plan: "free" | "paid", changes: Record<string, number>): PlanLimits {
+  const bounds = PLAN_LIMIT_NAMES.map(name => {
+    const { value, paid = value } = PLAN_LIMITS[name];
+    return [name, changes[snakeCase(name)] ?? (plan === "paid" ? paid : value)];
+  });
+  return Object.freeze(Object.fromEntries(bounds)) as PlanLimits;
+}
+
+const BY_SNAKE_CASE = new Set(PLAN_LIMIT_NAMES.map(snakeCase));
+
+/**
+ * Parses `sources=10,webhooks=5`, the value of `FREE_LIMITS` and `PAID_LIMITS`. Throws an Error of one line for an unknown
+ * name or a value that is not a whole number.
+ */
+export function parsePlanLimits(text: string): Record<string, number> {
+  const pairs = text
+    .split(",")
+    .map(pair => pair.trim())
+    .filter(Boolean);
+  return Object.fromEntries(
+    pairs.map(pair => {
+      const [, name = "", value = ""] = /^(\w+)=(\d{1,15})$/.exec(pair) ?? [];
+      if (!BY_SNAKE_CASE.has(name)) {
+        throw new Error(`must be a list such as sources=10,webhooks=5 of ${[...BY_SNAKE_CASE].join(", ")}`);
+      }
+      return [name, Number(value)];
+    }),
+  );
+}
