@@ -77,4 +77,11 @@ export const LIMITS = define({
     what: "runs that wait",
     beyond: "429 `rate-limited` for HTTP requests; events and ticks are dropped, and counted",
   },
+  setAsideItems: {
+    value: 10_000,
+    unit: "count",
+    per: "process",
+    what: "items that the reconciler failed to repair and tries again ever less often, over all processes",
+    beyond: "an item is tried in each sweep, and logged each time",
+  },
 });
