@@ -82,4 +82,11 @@ export const LIMITS = defineLimits({
     what: "time for which a request whose process was killed blocks its `Idempotency-Key`",
     beyond: "the same request is handled again; until then 409 `conflict` with `Retry-After`",
   },
+  setAsideItems: {
+    value: 10_000,
+    unit: "count",
+    per: "process",
+    what: "items that the reconciler failed to repair and tries again ever less often, over all processes",
+    beyond: "an item is tried in each sweep, and logged each time",
+  },
 });

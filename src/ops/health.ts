@@ -1,6 +1,7 @@
 import type { Middleware } from "koa";
 import { withDeadline } from "../lib/deadline.ts";
 import type { Platform } from "../platform.ts";
+import { probeMongo } from "../store/probe-mongo.ts";
 import { probeRedis } from "../store/redis.ts";
 
 type HealthDeps = Pick<Platform, "redis" | "mongo" | "keys">;
@@ -9,8 +10,8 @@ type HealthDeps = Pick<Platform, "redis" | "mongo" | "keys">;
 const DEADLINE_MS = 2000;
 
 /**
- * Returns what is not ready, with the reason, by store; empty if everything is. Tests a write, because PING succeeds even
- * when Redis is full (docs/design.md#stores).
+ * Returns what is not ready, with the reason, by store; empty if everything is. Tests a write to each,
+ * because PING and `hello` succeed even when a store is full (docs/design.md#stores).
  */
 export async function unready({ redis, mongo, keys }: HealthDeps): Promise<Record<string, string>> {
   const probes: Record<string, Promise<unknown>> = {
@@ -28,12 +29,6 @@ export async function unready({ redis, mongo, keys }: HealthDeps): Promise<Recor
     }),
   );
   return Object.fromEntries(failed.flat());
-}
-
-async function probeMongo(mongo: HealthDeps["mongo"]): Promise<void> {
-  if (!mongo.db) throw new Error("not connected");
-  const hello = await mongo.db.admin().command({ hello: 1 });
-  if (!hello.isWritablePrimary) throw new Error("no primary");
 }
 
 /** A health response: `/healthz` says that the process is alive, `/readyz` that its stores take writes. */

@@ -59,6 +59,12 @@ export function redisKeys(prefix: string) {
     routingVersion: () => `${prefix}:routing-version`,
     /** Lock: the process that reconciles. */
     reconcilerLock: () => `${prefix}:reconciler`,
+    /** Hash: sweep step → where its last turn stopped, and when. */
+    sweepTurns: () => `${prefix}:sweep-turns`,
+    /** Hash: sweep step and item → why the item was set aside, and when it is tried again. */
+    setAsideItems: () => `${prefix}:{set-aside}:items`,
+    /** Sorted set: the fields of that hash, by the time at which each is removed. */
+    setAsideExpiries: () => `${prefix}:{set-aside}:expiries`,
     rateLimit: () => `${prefix}:rate`,
     idempotency: () => `${prefix}:idempotency`,
     writeProbe: () => `${prefix}:probe`,

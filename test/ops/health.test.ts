@@ -71,6 +71,31 @@ describe("health of the web process", function () {
     });
   }
 
+  it("is not ready while MongoDB takes no writes, although it responds and has a primary", async () => {
+    await becomesReady();
+    // As with a full disk, reads go on.
+    await web.mongo.db?.admin().command({ fsync: 1, lock: true });
+    try {
+      await until(async () => (await ask("/readyz")).status === 503, { what: "not ready" });
+      expect((await ask("/readyz")).body.missing).to.deep.equal(["mongodb"]);
+      expect((await ask("/healthz")).status).to.equal(200);
+    } finally {
+      await web.mongo.db?.admin().command({ fsyncUnlock: 1 });
+    }
+    await becomesReady();
+  });
+
+  it("tests a write at most every few seconds, however often it is asked", async () => {
+    const writes = async () => {
+      const status = await web.mongo.db?.admin().command({ serverStatus: 1 });
+      return Number(status?.opcounters.update);
+    };
+    await becomesReady();
+    const before = await writes();
+    await Promise.all(Array.from({ length: 200 }, () => ask("/readyz")));
+    expect((await writes()) - before).to.be.below(20);
+  });
+
   it("is not ready while Redis may evict keys", async () => {
     await web.redis.call("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
     try {
