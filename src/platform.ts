@@ -28,13 +28,14 @@ import {
 import { openRoutingCache, type RoutingCache } from "./store/routing-cache.ts";
 import { openRunQueue, type RunQueue } from "./store/run-queue.ts";
 import { createSecrets, type Secrets } from "./store/secrets.ts";
+import { StoreClock } from "./store/store-clock.ts";
 import { storeHosts } from "./store/store-hosts.ts";
 
 /** Everything a process works with; an operation takes the few parts that it needs. */
 export interface Platform {
   config: Config;
   log: Logger;
-  /** Unix milliseconds. */
+  /** The time of the installation, which is that of Redis, in Unix milliseconds (docs/decisions/0015-one-clock.md). */
   clock: () => number;
   /** A random name of this process, for locks and replies. */
   processId: string;
@@ -74,7 +75,6 @@ export async function openPlatform(
 ): Promise<Platform> {
   armFailpoint(config.failpoint);
   const log = overrides.log ?? createLogger(process, config.logLevel);
-  const clock = overrides.clock ?? Date.now;
   const keys = redisKeys(config.redisPrefix);
   const isProducer = process === "web" || process === "cli";
   const closers: (() => Promise<unknown>)[] = [];
@@ -88,6 +88,9 @@ export async function openPlatform(
     watchConnection(redis, log, "redis connection");
     closers.push(async () => redis.disconnect());
     await whenReady(redis, STORES_DEADLINE_MS);
+    const storeClock = await StoreClock.open(redis);
+    closers.push(async () => storeClock.close());
+    const clock = overrides.clock ?? storeClock.now;
     const mongo = await openMongo(config.mongodbUrl, {
       producer: isProducer,
       deadlineMs: STORES_DEADLINE_MS,
@@ -132,6 +135,7 @@ export async function openPlatform(
       routing: openRoutingCache(redis, keys),
       queued,
       runQueue: openRunQueue(redis, keys, {
+        clock,
         queued,
         memory: openMemoryShare(redis, config.redisHighWater),
       }),

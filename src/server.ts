@@ -6,6 +6,7 @@ import { type Config, ConfigError, EXIT_CONFIG, readConfig } from "./config.ts";
 import { rejectMalformed } from "./http/reject-malformed.ts";
 import { onShutdown } from "./lib/shutdown.ts";
 import { openPlatform, type Platform } from "./platform.ts";
+import { adoptClock } from "./store/store-clock.ts";
 
 export interface WebServer {
   port: number;
@@ -49,6 +50,7 @@ async function main(): Promise<void> {
   try {
     config = readConfig();
     platform = await openPlatform(config, "web");
+    adoptClock(platform.clock);
   } catch (error) {
     process.stderr.write(`headwater web: ${(error as Error).message}\n`);
     process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);

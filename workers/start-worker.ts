@@ -5,6 +5,7 @@ import { onShutdown } from "../src/lib/shutdown.ts";
 import { serveWorker } from "../src/ops/serve-worker.ts";
 import { openPlatform, type Platform } from "../src/platform.ts";
 import type { RunningWorker } from "../src/queues/run-worker.ts";
+import { adoptClock } from "../src/store/store-clock.ts";
 
 /** Part of the 9 s that `onShutdown` allows; the stores close in the rest. */
 const WORKER_STOP_MS = 7000;
@@ -24,6 +25,7 @@ export async function startWorker(name: string, start: (platform: Platform) => R
   try {
     const config = readConfig();
     platform = await openPlatform(config, name);
+    adoptClock(platform.clock);
     const worker = start(platform);
     await worker.ready();
     const health = config.workerPort > 0 ? await serveWorker(platform) : undefined;

@@ -72,7 +72,7 @@ function serve<Deps>(
       read &&
       (async (id: string) => {
         const found = await loadResource(read, options.deps, { id }, scope.owners);
-        sendResponse(ctx, read.response, await call(read, { params: { id }, resource: found }), input.filter);
+        sendResponse(ctx, read.response, await call(read, { params: { id }, resource: found }), input);
       });
     if (!options.idempotency || !caller || route.method !== "POST") return handle();
     await options.idempotency(

@@ -51,7 +51,7 @@ export async function reconcile(
 }
 
 async function notifyStalled(platform: Platform, graceMs: number): Promise<number> {
-  const stalled = await platform.runQueue.findStalled(Date.now() - graceMs);
+  const stalled = await platform.runQueue.findStalled(platform.clock() - graceMs);
   for (const sourceId of stalled) await notifyRuns(platform, sourceId);
   return stalled.length;
 }

@@ -7,11 +7,18 @@ import { openedQueue } from "../queues/define-queue.ts";
 import { runs } from "../queues/runs.ts";
 import { type TickPlatform, tick, tickRunId } from "../runs/tick.ts";
 import { lastDueMs } from "../sources/last-due.ts";
-import { activeTimer, hasPendingTick, schedulerMatches, setScheduler } from "../sources/timer-scheduler.ts";
+import { isTooLate } from "../sources/next-due.ts";
+import {
+  activeTimer,
+  hasPendingTick,
+  resetScheduler,
+  schedulerMatches,
+  setScheduler,
+} from "../sources/timer-scheduler.ts";
 
 type TimerPlatform = TickPlatform & Pick<Platform, "log">;
 
-/** A timer whose next tick is overdue by this much may have stopped. */
+/** A timer whose next tick is overdue by this much may have stopped; so has one that is set this much too late. */
 const LATE_MS = 60_000;
 
 /**
@@ -58,23 +65,33 @@ async function repair(
   scheduler: JobSchedulerJson | undefined,
 ): Promise<boolean> {
   const agrees = scheduler !== undefined && schedulerMatches(scheduler, timer);
-  if (agrees && !(await hasStopped(platform, scheduler))) return false;
+  if (agrees && !(await hasStopped(platform, scheduler, timer))) return false;
   if (!scheduler || agrees) await tickForMissed(platform, source, timer);
-  await setScheduler(platform, source._id, timer);
+  if (agrees) await resetScheduler(platform, source._id, timer, platform.clock());
+  else await setScheduler(platform, source._id, timer);
   return true;
 }
 
 /**
- * Returns true if the timer has stopped. A late tick whose job exists runs as soon as a worker is free, and setting its
- * timer again would delete it. Both cases are counted and logged.
+ * Returns true if the timer has stopped, or waits for a moment that is none of its own. A late tick whose job exists
+ * runs as soon as a worker is free, and setting its timer again would delete it. All cases are logged, late ones are
+ * counted.
  */
 async function hasStopped(
   platform: TimerPlatform,
   scheduler: { key: string; next?: number },
+  timer: StoredTimer,
 ): Promise<boolean> {
-  if (scheduler.next === undefined || scheduler.next >= platform.clock() - LATE_MS) return false;
+  const { key, next } = scheduler;
+  if (next === undefined) return false;
+  const now = platform.clock();
+  if (isTooLate(timer, next, now, LATE_MS)) {
+    platform.log.warn({ source_id: key, due_at: next }, "timer was set too far ahead");
+    return true;
+  }
+  if (next >= now - LATE_MS) return false;
   platform.metrics.count("timers_late_total", {});
-  platform.log.warn({ source_id: scheduler.key, due_at: scheduler.next }, "timer missed its time");
+  platform.log.warn({ source_id: key, due_at: next }, "timer missed its time");
   return !(await hasPendingTick(platform, scheduler));
 }
 

@@ -24,7 +24,9 @@ const MAX_CRASHES = 3;
 
 /** Handles a `tick` job: queues the run of a timer that is due, then executes the source's run queue. */
 export async function handleTick(platform: RunDeps, context: JobContext<SourceJob>): Promise<LogFields> {
-  await tick(platform, context.job.source_id, context.dueAtMs);
+  const { job, dueAtMs, log } = context;
+  const result = await tick(platform, job.source_id, dueAtMs);
+  if (result === "early") log.warn({ source_id: job.source_id, due_at: dueAtMs }, "tick is not due yet");
   return await executeQueuedRuns(platform, context);
 }
 
@@ -38,12 +40,12 @@ export async function executeQueuedRuns(
 ): Promise<LogFields> {
   const { source_id: sourceId } = job;
   const leaseMs = platform.config.stalledAfterMs;
-  const startedAt = Date.now();
+  const startedAt = performance.now();
   const token = leaseToken(jobId);
   const lease = new Lease(platform, sourceId, token, leaseMs, signal);
   let done = 0;
   const isSliceOver = async () =>
-    isStopping() || (Date.now() - startedAt > SLICE_MS && (await hasWaitingJobs(platform)));
+    isStopping() || (performance.now() - startedAt > SLICE_MS && (await hasWaitingJobs(platform)));
   try {
     for (;;) {
       const claimed = await platform.runQueue.claim(sourceId, token, leaseMs, RUNS_PER_CLAIM);

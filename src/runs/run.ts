@@ -1,6 +1,7 @@
 import { Sources } from "../models/source.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import type { CallError } from "../sandbox/protocol.ts";
+import { clearTick } from "../store/admit-tick.ts";
 import { countDrop } from "../store/drops.ts";
 import { outcomeOf, RunBatch } from "./batch.ts";
 import type { LogFields, RunDeps } from "./deps.ts";
@@ -40,12 +41,12 @@ export async function runBatch(
     if (done.length > 0 && performance.now() - startedAt > BATCH_MS) break;
     const [item, ...others] = items.slice(done.length) as [TriggerItem, ...TriggerItem[]];
     try {
+      if (item.kind === "timer") await clearTick(platform, sourceId, item.run_id);
       if (known.has(item.run_id)) {
         await reply(platform, item, { type: "ended" });
         done.push({ run_id: item.run_id, trigger: item.kind, outcome: "repeated" });
         continue;
       }
-      if (item.kind === "timer") await clearTimerWaiting(platform, sourceId);
       const ended = await batch.run(runnableTogether(item, others, known));
       for (const { run } of ended) known.add(run._id);
       done.push(...ended.map(logFieldsOf));
@@ -60,8 +61,8 @@ export async function runBatch(
 }
 
 /**
- * Returns the items that may start together: those before the next timer run, because `clearTimerWaiting` must be
- * called when that starts, and before a repeated item.
+ * Returns the items that may start together: those before the next timer run, because `clearTick` must be called
+ * when that starts, and before a repeated item.
  */
 function runnableTogether(first: TriggerItem, others: TriggerItem[], known: Set<string>): TriggerItem[] {
   const ids = new Set([...known, first.run_id]);
@@ -82,13 +83,8 @@ const logFieldsOf = ({ run }: EndedRun): LogFields => ({
   run_ms: Math.round(run.duration_ms),
 });
 
-/** Lets the next tick be admitted, because the timer's run starts now. */
-async function clearTimerWaiting(platform: RunDeps, sourceId: string): Promise<void> {
-  await platform.redis.del(platform.keys.timerWaiting(sourceId));
-}
-
 async function dropAll(platform: RunDeps, sourceId: string, items: TriggerItem[]): Promise<LogFields[]> {
-  if (items.some(({ kind }) => kind === "timer")) await clearTimerWaiting(platform, sourceId);
+  for (const { kind, run_id } of items) if (kind === "timer") await clearTick(platform, sourceId, run_id);
   await countDrop(platform, sourceId, "source-inactive", items.length);
   for (const item of items) await reply(platform, item, { type: "ended", error: INACTIVE });
   return items.map(({ run_id, kind }) => ({ run_id, trigger: kind, outcome: "inactive" }));
@@ -111,6 +107,7 @@ export async function failCrashedRun(
     findRuns(platform, [item.run_id]),
   ]);
   for (const record of earlier) await sendOutbox(platform, record);
+  if (item.kind === "timer") await clearTick(platform, sourceId, item.run_id);
   if (source && earlier.length === 0) {
     const [record] = await recordRuns(platform, [
       {

@@ -1,8 +1,10 @@
 import { derivedId } from "../lib/ids.ts";
+import { RunRecords } from "../models/run.ts";
 import { type Source, Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { fromStoredTimer, timerEvent } from "../props/timer.ts";
 import { enqueueRun } from "../queues/enqueue-run.ts";
+import type { RunItem } from "../queues/run-item.ts";
 import { activeTimer } from "../sources/timer-scheduler.ts";
 import { admitTick } from "../store/admit-tick.ts";
 import { countDrop } from "../store/drops.ts";
@@ -16,29 +18,34 @@ export type TickPlatform = Pick<
 export const tickRunId = (sourceId: string, dueAtMs: number): string =>
   derivedId("run", dueAtMs, sourceId, "tick", String(dueAtMs));
 
+/** What became of a tick; `repeated` if its run was queued or recorded by an earlier start of the same tick. */
+export type TickResult = "enqueued" | "repeated" | "overlap" | "early" | "inactive";
+
 /**
  * Queues the run of a timer that is due (`dueAtMs`, Unix milliseconds). The tick is dropped and counted if an earlier
  * one still waits or a later one has run already, so that neither a source slower than its timer nor an outage piles
- * up runs. Throws `unavailable`.
+ * up runs. A tick that comes before its time, from a machine whose clock is wrong, does nothing: the reconciler sets
+ * its timer again (docs/design.md#guarantee-7). Throws `unavailable`.
  */
-export async function tick(
-  platform: TickPlatform,
-  sourceId: string,
-  dueAtMs: number,
-): Promise<"enqueued" | "overlap" | "inactive"> {
+export async function tick(platform: TickPlatform, sourceId: string, dueAtMs: number): Promise<TickResult> {
   const source: Source | null = await Sources(platform.mongo).findById(sourceId).lean();
   const timer = source && activeTimer(source);
   if (!timer) return "inactive";
   const runId = tickRunId(sourceId, dueAtMs);
-  if (!(await admitTick(platform, sourceId, { runId, dueAtMs, nowMs: platform.clock() }))) {
-    await countDrop(platform, sourceId, "timer-overlap");
-    return "overlap";
-  }
-  await enqueueRun(platform, sourceId, {
+  const item: RunItem = {
     kind: "timer",
     run_id: runId,
     at_ms: dueAtMs,
     event: timerEvent(fromStoredTimer(timer), dueAtMs),
-  });
+  };
+  const admission = await admitTick(platform, sourceId, { runId, dueAtMs, run: JSON.stringify(item) });
+  if (admission === "early") return "early";
+  if (admission !== "admitted" && (await RunRecords(platform.mongo).exists({ _id: runId })))
+    return "repeated";
+  if (admission === "overlap") {
+    await countDrop(platform, sourceId, "timer-overlap");
+    return "overlap";
+  }
+  await enqueueRun(platform, sourceId, item);
   return "enqueued";
 }

@@ -1,8 +1,6 @@
-import { CronExpressionParser } from "cron-parser";
 import type { StoredTimer } from "../models/source.ts";
+import { MAX_CLOCK_CHANGE_MS, nextMatchMs } from "./next-due.ts";
 
-/** Clocks change by one hour nearly everywhere, and by at most two. */
-const MAX_CLOCK_CHANGE_MS = 3 * 3_600_000;
 /** The longest time between two matches: 29 February can be eight years away. */
 const MAX_GAP_MS = 9 * 366 * 86_400_000;
 /** The search ends at this accuracy; two matches are at least a minute apart. */
@@ -15,15 +13,7 @@ const ACCURACY_MS = 30_000;
 export function lastDueMs(timer: StoredTimer, nowMs: number): number | null {
   const { cron, timezone } = timer;
   if (cron === null) return null;
-  const nextDueMs = (afterMs: number): number => {
-    try {
-      const options = { currentDate: new Date(afterMs), tz: timezone ?? "UTC" };
-      return CronExpressionParser.parse(cron, options).next().getTime();
-    } catch {
-      // cron-parser fails at some clock changes of half an hour.
-      return Number.POSITIVE_INFINITY;
-    }
-  };
+  const nextDueMs = (afterMs: number) => nextMatchMs(cron, timezone, afterMs);
   let last = searchBackwards(nowMs, nextDueMs);
   if (last === null) return null;
   // If the search started between the two occurrences of a repeated hour, it may have found a time in the second one,

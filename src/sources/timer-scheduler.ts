@@ -3,6 +3,7 @@ import type { Source, StoredTimer } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { runs } from "../queues/runs.ts";
+import { nextMatchMs } from "./next-due.ts";
 
 type Deps = Pick<Platform, "queues">;
 type TimedSource = Pick<Source, "_id" | "active" | "state" | "timer">;
@@ -67,6 +68,25 @@ export async function setScheduler(platform: Deps, sourceId: string, timer: Stor
     data: { source_id: sourceId },
     opts: runs.jobs.tick.options,
   });
+}
+
+/**
+ * Sets a scheduler that stands at a wrong moment. It is removed first, because BullMQ keeps the moment of one that it
+ * replaces, and so is the finished tick of its next moment, which would stand in the way of the right one. `nowMs` is in
+ * Unix milliseconds.
+ */
+export async function resetScheduler(
+  platform: Deps,
+  sourceId: string,
+  timer: StoredTimer,
+  nowMs: number,
+): Promise<void> {
+  await removeScheduler(platform, sourceId);
+  if (timer.cron !== null) {
+    const nextMs = nextMatchMs(timer.cron, timer.timezone, nowMs);
+    await openedQueue(platform.queues, runs).remove(`repeat:${sourceId}:${nextMs}`);
+  }
+  await setScheduler(platform, sourceId, timer);
 }
 
 /**

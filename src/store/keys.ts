@@ -35,7 +35,7 @@ export function redisKeys(prefix: string) {
     runLease: (sourceId: string) => tagged(sourceId, "lease"),
     /** Flag: set while a notify job is on its way. */
     runsNotified: (sourceId: string) => tagged(sourceId, "notified"),
-    /** String: run id of the timer run that waits in the run queue. */
+    /** String: run id and JSON of the timer run that waits in the run queue. */
     timerWaiting: (sourceId: string) => tagged(sourceId, "timer-waiting"),
     /** String: when the last tick was admitted, and its run id. */
     timerAdmitted: (sourceId: string) => tagged(sourceId, "timer-admitted"),

@@ -82,10 +82,11 @@ const redisIsFull = () =>
 /** A token for one execution of a job. Another execution of the same job takes over its lease and fences this one out. */
 export const leaseToken = (jobId: string): string => `${newToken()} ${jobId}`;
 
+/** `clock` is the installation's: several machines write and compare the times at which sources were listed. */
 export function openRunQueue(
   redis: RedisClient,
   keys: RedisKeys,
-  { queued, memory }: { queued: QueuedBytes; memory: MemoryShare },
+  { clock, queued, memory }: { clock: () => number; queued: QueuedBytes; memory: MemoryShare },
 ): RunQueue {
   const length = async (sourceId: string) => {
     const queues = [keys.changeQueue(sourceId), keys.runQueue(sourceId), keys.claimedRuns(sourceId)];
@@ -100,8 +101,8 @@ export function openRunQueue(
   /** When this process last listed each source. */
   const listedAt = new Map<string, number>();
   const list = async (sourceId: string) => {
-    const nowMs = Date.now();
-    if (nowMs - (listedAt.get(sourceId) ?? 0) < LIST_EVERY_MS) return;
+    const nowMs = clock();
+    if (Math.abs(nowMs - (listedAt.get(sourceId) ?? 0)) < LIST_EVERY_MS) return;
     await redis.zadd(keys.sourcesWithRuns(), nowMs, sourceId);
     if (listedAt.size >= MAX_REMEMBERED_LISTINGS) listedAt.clear();
     listedAt.set(sourceId, nowMs);
@@ -193,7 +194,7 @@ export function openRunQueue(
       const sources = await redis.zrangebyscore(keys.sourcesWithRuns(), "-inf", beforeMs);
       const stalled: string[] = [];
       // A source listed a moment ago may have received runs since that did not list it again.
-      const unlistMs = Math.min(beforeMs, Date.now() - 2 * LIST_EVERY_MS);
+      const unlistMs = Math.min(beforeMs, clock() - 2 * LIST_EVERY_MS);
       for (const sourceId of sources) {
         const { isEmpty, isHeld } = await stateOf(sourceId);
         if (isEmpty) await unlist(redis, [keys.sourcesWithRuns()], [sourceId, unlistMs]);

@@ -255,6 +255,7 @@ describe("http/idempotency", () => {
         redis: store.redis,
         keyOf: identity => keyOf(`bounded:${identity}`),
         ...secrets,
+        longestRequestMs: 60_000,
         bytesPerHour: async () => 1000,
       }),
     });

@@ -1,3 +1,4 @@
+import { Worker } from "bullmq";
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import { type Source, Sources } from "../../src/models/source.ts";
@@ -5,6 +6,7 @@ import { openedQueue } from "../../src/queues/define-queue.ts";
 import { runs } from "../../src/queues/runs.ts";
 import { reconcileTimers } from "../../src/reconcile/timers.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { until } from "../support/until.ts";
 
 describe("reconciling timers", () => {
   let platform: TestPlatform;
@@ -98,6 +100,55 @@ describe("reconciling timers", () => {
     expect(await reconcileTimers(later())).to.deep.equal({ timers: 0 });
     expect(await platform.metrics.valueOf("timers_late_total")).to.equal(1);
   });
+
+  /** As if the process that calls this ran on a machine whose clock is ahead: BullMQ reads the time from `Date.now`. */
+  async function onMachineAhead(aheadMs: number, work: () => Promise<unknown>): Promise<void> {
+    const { now } = Date;
+    Date.now = () => now() + aheadMs;
+    try {
+      await work();
+    } finally {
+      Date.now = now;
+    }
+  }
+
+  for (const [ahead, aheadMs] of Object.entries({ "an hour": 3_600_000, "a day": 86_400_000 })) {
+    it(`sets timers again that a machine ${ahead} ahead has set, whether it made or only moved them`, async () => {
+      const timers = [
+        { cron: null, timezone: null, interval_seconds: 60 },
+        { cron: "*/5 * * * *", timezone: "Europe/Berlin", interval_seconds: null },
+      ];
+      const ids = await Promise.all(timers.map(timer => timerSource({ timer })));
+      await onMachineAhead(aheadMs, () => reconcileTimers(platform));
+      expect(await reconcileTimers(platform)).to.deep.equal({ timers: 2 });
+      const nexts = async () =>
+        (await queue().getJobSchedulers(0, -1)).map(({ key, next = 0 }) => [
+          ids.includes(key),
+          next > Date.now() + 300_000,
+        ]);
+      expect(await nexts()).to.deep.equal([
+        [true, false],
+        [true, false],
+      ]);
+      expect(await reconcileTimers(platform)).to.deep.equal({ timers: 0 });
+
+      // A worker on that machine starts each tick early, which makes BullMQ set the next one.
+      await onMachineAhead(aheadMs, async () => {
+        const worker = new Worker(queue().name, async () => undefined, {
+          connection: platform.redis,
+          prefix: queue().opts.prefix as string,
+        });
+        await until(async () => (await queue().getCompletedCount()) >= ids.length, { what: "both ticks" });
+        await worker.close();
+      });
+      expect((await nexts()).map(([, isAhead]) => isAhead)).to.deep.equal([true, true]);
+      expect(await reconcileTimers(platform)).to.deep.equal({ timers: 2 });
+      expect(await nexts()).to.deep.equal([
+        [true, false],
+        [true, false],
+      ]);
+    });
+  }
 
   it("ticks once for the moments that a cron timer missed, but not for those before its last change", async () => {
     const daily = { cron: "0 3 * * *", timezone: "UTC", interval_seconds: null };

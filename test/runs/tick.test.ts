@@ -2,10 +2,12 @@ import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import { Sources } from "../../src/models/source.ts";
 import { parseRunItem } from "../../src/queues/run-item.ts";
-import { tick } from "../../src/runs/tick.ts";
+import { tick, tickRunId } from "../../src/runs/tick.ts";
+import { clearTick } from "../../src/store/admit-tick.ts";
 import { readDrops } from "../../src/store/drops.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { until } from "../support/until.ts";
 
 describe("the tick of a timer", () => {
   let platform: TestPlatform;
@@ -59,9 +61,33 @@ describe("the tick of a timer", () => {
     const { _id } = await storeSource(platform, { timer });
     const due = Date.now();
     expect(await tick(platform, _id, due)).to.equal("enqueued");
-    expect(await tick(platform, _id, due + 60_000)).to.equal("overlap");
+    expect(await tick(platform, _id, due + 1000)).to.equal("overlap");
     expect(await queued(_id)).to.have.length(1);
     expect(await readDrops(platform, _id)).to.deep.equal({ "timer-overlap": 1 });
+  });
+
+  it("is admitted by Redis' clock, whatever the clocks of the machines say that handle it", async () => {
+    const { _id } = await storeSource(platform, { timer });
+    const machine = (aheadMs: number) => ({ ...platform, clock: () => Date.now() + aheadMs });
+    for (const aheadMs of [86_400_000, -86_400_000, 10_000, 0]) {
+      const due = Date.now();
+      expect(await tick(machine(aheadMs), _id, due), `${aheadMs} ms ahead`).to.equal("enqueued");
+      // Its run starts.
+      await clearTick(platform, _id, tickRunId(_id, due));
+      await platform.redis.del(platform.keys.runQueue(_id));
+      await until(() => Date.now() > due + 5);
+    }
+    expect(await readDrops(platform, _id)).to.deep.equal({});
+  });
+
+  it("does nothing before its time, so that it can come again when it is due", async () => {
+    const { _id } = await storeSource(platform, { timer });
+    for (const earlyMs of [10_000, 3_600_000, 86_400_000]) {
+      expect(await tick(platform, _id, Date.now() + earlyMs)).to.equal("early");
+    }
+    expect(await queued(_id)).to.deep.equal([]);
+    expect(await tick(platform, _id, Date.now())).to.equal("enqueued");
+    expect(await readDrops(platform, _id)).to.deep.equal({});
   });
 
   it("does nothing for a source that is disabled, being deployed or deleted, without a timer, or unknown", async () => {

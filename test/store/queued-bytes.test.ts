@@ -19,7 +19,7 @@ describe("bytes that wait in run queues", () => {
   function open(memory: MemoryShare = { allowed: () => 1 }) {
     const { redis, keys } = platform;
     const queued = openQueuedBytes(redis, keys);
-    return { queued, runQueue: openRunQueue(redis, keys, { queued, memory }) };
+    return { queued, runQueue: openRunQueue(redis, keys, { clock: Date.now, queued, memory }) };
   }
   const bounds = (ownerId: string, changes: Partial<QueueBounds> = {}): QueueBounds => ({
     ...UNBOUNDED,
