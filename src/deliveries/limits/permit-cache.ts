@@ -47,8 +47,29 @@ export class PermitCache {
     );
   }
 
+  /**
+   * Does `work` with a permit and returns its result; null, without calling it, if no permit will be free soon. The permit is
+   * released however `work` ends: one that is held and not used would be renewed for as long as the process lives. `work`
+   * may say through its argument whether the endpoint fails now, which decides how many permits there are.
+   */
+  async use<Result>(
+    webhook: Webhook,
+    work: (noteHealth: (isFailing: boolean) => void) => Promise<Result>,
+  ): Promise<Result | null> {
+    const permit = await this.#acquire(webhook);
+    if (permit === null) return null;
+    let after = webhook;
+    try {
+      return await work(isFailing => {
+        after = { ...webhook, failing_since_ms: isFailing ? this.#platform.clock() : null };
+      });
+    } finally {
+      this.#release(after, permit);
+    }
+  }
+
   /** Returns the name of a permit for one attempt, or null if none will be free soon. */
-  acquire(webhook: Webhook): Promise<string | null> {
+  #acquire(webhook: Webhook): Promise<string | null> {
     const permits = this.#of(webhook._id);
     if (permits.waiting.length === 0 && permits.free.length > 0) {
       return Promise.resolve(startAttempt(permits));
@@ -63,7 +84,7 @@ export class PermitCache {
   }
 
   /** Takes back the permit of an attempt that has ended. */
-  release(webhook: Webhook, permit: string): void {
+  #release(webhook: Webhook, permit: string): void {
     const permits = this.#of(webhook._id);
     const now = performance.now();
     const { since = 0, attemptSince = now } = permits.held.get(permit) ?? {};

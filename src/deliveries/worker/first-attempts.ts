@@ -126,17 +126,39 @@ async function makeOne(
   signal: AbortSignal,
   shared: SharedByAttempts,
 ): Promise<string> {
+  const { webhook } = attempt;
+  if (shared.rateLimits.isExhausted(webhook)) return await withoutPermit(attempt, shared);
+  const result = await shared.permitCache.use(webhook, async noteHealth => {
+    // Only now: a token acquired early and kept while its owner waits for a permit would be one too many later.
+    if (!(await shared.rateLimits.tryAcquire(webhook))) return null;
+    attempt.state = "in-flight";
+    const attempted = await send(platform, attempt, signal, shared);
+    if (attempted !== "repeated") noteHealth(attempted.decision.kind !== "delivered");
+    return attempted;
+  });
+  if (result === null) return await withoutPermit(attempt, shared);
+  if (result === "repeated") return result;
+  // The permit is released before the record is written: the endpoint is free for the next attempt.
+  return await record(platform, attempt, result, shared);
+}
+
+async function withoutPermit(attempt: FirstAttempt, shared: SharedByAttempts): Promise<string> {
+  const { webhook } = attempt;
+  if (webhook.failing_since_ms === null && !isRateLimited(webhook)) return "saturated";
+  await shared.park(attempt);
+  return "parked";
+}
+
+/** Makes the attempt. Returns `repeated` if it was stopped after its job was over: a job of its own repeats it. */
+async function send(
+  platform: DeliveryDeps,
+  attempt: FirstAttempt,
+  signal: AbortSignal,
+  shared: SharedByAttempts,
+): Promise<Attempted | "repeated"> {
   const { webhook, event, listener, body } = attempt;
-  const permit = await acquire(attempt, shared);
-  if (permit === null) {
-    if (webhook.failing_since_ms === null && !isRateLimited(webhook)) return "saturated";
-    await shared.park(attempt);
-    return "parked";
-  }
-  attempt.state = "in-flight";
-  const delivery = newDelivery(platform, event, listener, webhook);
   const message = {
-    id: delivery._id,
+    id: deliveryId(event, listener.subscriptionId),
     eventId: event.event_id,
     emitterId: event.emitter_id,
     eventName: event.name,
@@ -145,23 +167,26 @@ async function makeOne(
   };
   const sinceEventMs = platform.clock() - eventMs(event.event_id);
   platform.metrics.observe("event_first_attempt_seconds", sinceEventMs / 1000);
-  let attempted: Attempted | undefined;
   try {
-    attempted = await makeAttempt(platform, { webhook, message, retryIndex: 0 }, signal, shared);
+    return await makeAttempt(platform, { webhook, message, retryIndex: 0 }, signal, shared);
   } catch (error) {
     const pending = await attempt.pending;
     if (!pending) throw error;
-    // Its job is over: the attempt is repeated by a job of its own.
     await enqueueAll(platform.queues, deliveries.jobs["next-attempt"], [nextAttemptOf(pending)]);
     return "repeated";
-  } finally {
-    // Before the record is written: the endpoint is free for the next attempt.
-    const isFailing = attempted?.decision.kind !== "delivered";
-    shared.permitCache.release({ ...webhook, failing_since_ms: isFailing ? platform.clock() : null }, permit);
   }
+}
+
+async function record(
+  platform: DeliveryDeps,
+  attempt: FirstAttempt,
+  attempted: Attempted,
+  shared: SharedByAttempts,
+): Promise<string> {
   // From here on its record is on the way: it must not become a pending document as well.
   attempt.state = "responded";
   failpoint("attempt-made");
+  const delivery = newDelivery(platform, attempt.event, attempt.listener, attempt.webhook);
   logAttempt(platform, delivery, attempted);
   const pending = await attempt.pending;
   if (pending) {
@@ -196,20 +221,6 @@ async function recordPending(platform: DeliveryDeps, slow: FirstAttempt[]): Prom
     attempt.pending.catch(() => undefined);
   }
   await inserted;
-}
-
-/** Acquires a permit, and a token if the rate is limited; returns null if one of them is not available soon. */
-async function acquire(
-  { webhook }: ToSend,
-  { permitCache, rateLimits }: SharedByAttempts,
-): Promise<string | null> {
-  if (rateLimits.isExhausted(webhook)) return null;
-  const permit = await permitCache.acquire(webhook);
-  if (permit === null || !isRateLimited(webhook)) return permit;
-  // Only now: a token acquired early and kept while its owner waits for a permit would be one too many later.
-  if (await rateLimits.tryAcquire(webhook)) return permit;
-  permitCache.release(webhook, permit);
-  return null;
 }
 
 /** The error of the first attempt that failed and is not pending; undefined if none did. */

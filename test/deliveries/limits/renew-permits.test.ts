@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { PermitCache } from "../../../src/deliveries/limits/permit-cache.ts";
 import { heldPermitTtlMs } from "../../../src/deliveries/limits/renew-permits.ts";
+import type { Webhook } from "../../../src/models/webhook.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import { until } from "../../support/until.ts";
 import { subscribe, webhookOf } from "../fixtures.ts";
@@ -23,19 +24,28 @@ describe("permits of a process", () => {
   const held = (webhookId: string) =>
     platform.redis.zcount(platform.keys.webhookPermits(webhookId), Date.now(), "+inf");
 
+  /** Resolves once an attempt has started that does not end. */
+  const startAttempt = (permitCache: PermitCache, one: Webhook) =>
+    new Promise<void>(started => {
+      void permitCache.use(one, () => {
+        started();
+        return new Promise(() => undefined);
+      });
+    });
+
   it("expire soon after the process was killed, long before its attempt would have timed out", async () => {
     const one = await webhook();
     const ttlMs = heldPermitTtlMs(platform);
     expect(await platform.permits.acquire(one._id, ["of-a-killed-process"], 1, ttlMs)).to.equal(1);
     const permitCache = new PermitCache(platform, "next");
-    expect(await until(() => permitCache.acquire(one), { what: "a permit" })).to.be.a("string");
+    await until(() => permitCache.use(one, async () => true), { what: "a permit" });
     await permitCache.close();
   });
 
   it("are renewed while the process lives", async () => {
     const one = await webhook();
     const permitCache = new PermitCache(platform, "living");
-    await permitCache.acquire(one);
+    await startAttempt(permitCache, one);
     const after = Date.now() + 3 * heldPermitTtlMs(platform);
     await until(() => Date.now() > after);
     expect(await held(one._id)).to.equal(1);
@@ -45,7 +55,7 @@ describe("permits of a process", () => {
   it("are released when the process stops", async () => {
     const one = await webhook();
     const permitCache = new PermitCache(platform, "stopping");
-    await permitCache.acquire(one);
+    await startAttempt(permitCache, one);
     expect(await held(one._id)).to.equal(1);
     await permitCache.close();
     expect(await held(one._id)).to.equal(0);

@@ -1,0 +1,65 @@
+import { expect } from "chai";
+import { AppError } from "../../../src/lib/errors.ts";
+import type { RunningWorker } from "../../../src/queues/run-worker.ts";
+import type { Permits } from "../../../src/store/permits.ts";
+import { start as startDeliveries } from "../../../workers/deliveries.ts";
+import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
+import { type Receiver, startReceiver } from "../../support/receiver.ts";
+import { until } from "../../support/until.ts";
+import { deliveriesOf } from "../fixtures.ts";
+import { emitTo, eventsInOrder, subscribeLimited } from "../rate-limited-webhook.ts";
+
+describe("permits of first attempts", () => {
+  let platform: TestPlatform;
+  let receiver: Receiver;
+  let worker: RunningWorker | undefined;
+
+  beforeEach(async () => {
+    platform = await openTestPlatform({}, { process: "deliveries" });
+    receiver = await startReceiver(200);
+  });
+  afterEach(async () => {
+    await worker?.close(3000);
+    worker = undefined;
+    await receiver.close();
+    await platform.destroy();
+  });
+
+  /** Makes the next `times` calls of a script fail, as they do while Redis is full or loading. */
+  function refuse(name: keyof Permits, times: number): () => number {
+    let left = times;
+    platform.permits = new Proxy(platform.permits, {
+      get(permits, method: keyof Permits) {
+        if (method !== name || left === 0) return permits[method];
+        left -= 1;
+        return () => Promise.reject(new AppError("unavailable", "Redis refuses scripts"));
+      },
+    });
+    return () => left;
+  }
+
+  for (const name of ["acquire", "acquireTokens", "release", "renew"] as const) {
+    it(`are all free again after Redis refused "${name}" for a moment`, async () => {
+      const left = refuse(name, 4);
+      const to = await subscribeLimited(platform, receiver.url, {
+        max_in_flight: 2,
+        rate_limit_per_second: 100,
+      });
+      worker = startDeliveries(platform);
+      for (const event of eventsInOrder(12)) await emitTo(platform, [event], [to]);
+      await until(async () => {
+        const rows = await deliveriesOf(platform, to.webhookId);
+        return rows.length === 12 && rows.every(({ state }) => state === "delivered");
+      });
+      if (name.startsWith("acquire")) expect(left()).to.equal(0);
+      const permits = platform.keys.webhookPermits(to.webhookId);
+      await until(
+        async () => {
+          await platform.redis.zremrangebyscore(permits, "-inf", Date.now());
+          return (await platform.redis.zcard(permits)) === 0;
+        },
+        { what: "no permit held by an attempt that is over" },
+      );
+    });
+  }
+});
