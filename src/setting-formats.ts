@@ -1,3 +1,4 @@
+import { accessSync, constants } from "node:fs";
 import { parseCidrs } from "./egress/address-rules.ts";
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -40,6 +41,15 @@ const cidrs: Check = value => {
 const isAddress = (text: string, protocol: RegExp): boolean =>
   URL.canParse(text) && protocol.test(new URL(text).protocol) && new URL(text).hostname !== "";
 
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const CHECKS: Record<string, Check> = {
   REDIS_URL: value =>
     words(value).every(word => isAddress(word, /^rediss?:$/))
@@ -57,6 +67,11 @@ const CHECKS: Record<string, Check> = {
   },
   EGRESS_ALLOW: cidrs,
   SANDBOX_EGRESS_ALLOW: cidrs,
+  PACKAGES_NPMRC: value => (isReadable(value) ? null : "must be the path of a file that can be read"),
+  PACKAGES_HOSTS: value =>
+    words(value).every(word => /^[\w.-]+(:\d{1,5})?$/.test(word))
+      ? null
+      : "must be host names, each with or without a port, separated by commas",
   DELIVERY_RETRY_SCHEDULE: durations,
   DELIVERY_TIMEOUT: durations,
   DELIVERY_DISABLE_AFTER: durations,

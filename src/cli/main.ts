@@ -33,11 +33,22 @@ const run: Run = async work => {
 /** Throws ConfigError. */
 function localSettings(): LocalSettings {
   const config = readLocalConfig();
-  const { cacheDir, npmEnvironment, sandbox, httpResponseWaitMs, egressAllow, sandboxEgressAllow } = config;
+  const {
+    cacheDir,
+    npmEnvironment,
+    npmrc,
+    npmHosts,
+    sandbox,
+    httpResponseWaitMs,
+    egressAllow,
+    sandboxEgressAllow,
+  } = config;
   return {
     version,
     cacheDir,
     npmEnvironment,
+    npmrc,
+    npmHosts,
     limits: sandboxLimits(config),
     hookMs: sandbox.hookMs,
     httpResponseWaitMs,

@@ -29,13 +29,7 @@ export interface ComponentBundle {
   packages: Record<string, string>;
 }
 
-export interface BundleOptions {
-  /** Installed npm packages are cached below this folder. */
-  cacheDir: string;
-  /** The operator's npm settings. npm receives only the variables that `npmEnvironment` keeps. */
-  npmEnvironment?: NodeJS.ProcessEnv;
-  packagesLimit?: PackageOptions["packagesLimit"];
-}
+export type BundleOptions = Omit<PackageOptions, "field">;
 
 const MAX_BUNDLE_BYTES = 10 * 1024 * 1024;
 const BUNDLE_MS = 30_000;

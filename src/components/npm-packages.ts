@@ -19,6 +19,10 @@ export interface PackageOptions {
   cacheDir: string;
   /** npm receives the variables of it that `npmEnvironment` keeps. */
   npmEnvironment?: NodeJS.ProcessEnv;
+  /** An `.npmrc` of the operator; none by default. */
+  npmrc?: string | undefined;
+  /** Hosts that npm may reach besides its registries. */
+  npmHosts?: readonly string[];
   /** Limit for all packages of one component; `PACKAGES_LIMIT` by default. */
   packagesLimit?: FolderLimit;
   /** The field that errors name. */
@@ -124,7 +128,13 @@ async function install(
     });
     const manifest = { private: true, dependencies: Object.fromEntries(dependencies) };
     await writeFile(join(building, "package.json"), JSON.stringify(manifest));
-    const failure = await runNpm(building, options.npmEnvironment, options.packagesLimit);
+    const failure = await runNpm(building, {
+      environment: options.npmEnvironment,
+      npmrc: options.npmrc,
+      hosts: options.npmHosts,
+      cacheFolder: join(options.cacheDir, "npm"),
+      limit: options.packagesLimit,
+    });
     if (failure !== null) throw toAppError(failure, requests, options);
     await rejectForeignPackages(building, options);
     await rename(building, folder).catch(async (error: NodeJS.ErrnoException) => {
@@ -165,6 +175,7 @@ const CAUSES: Record<string, string> = {
   ENOVERSIONS: "the version does not exist",
   ERESOLVE: "its dependencies conflict",
   EALLOWGIT: "it depends on code outside the registry",
+  ENOGIT: "it depends on code outside the registry",
   EALLOWREMOTE: "it depends on code outside the registry",
   EALLOWFILE: "it depends on code outside the registry",
   EALLOWDIRECTORY: "it depends on code outside the registry",

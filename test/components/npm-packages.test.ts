@@ -258,16 +258,20 @@ describe("npm packages of a component", function () {
   });
 
   it("are fetched by an npm process that does not receive the server's settings", () => {
-    const seen = npmEnvironment({
-      PATH: "/bin",
-      HOME: "/home/x",
-      SECRETS_KEY: "s",
-      MONGODB_URL: "m",
-      npm_config_registry: "http://r/",
-      npm_config_ignore_scripts: "false",
-      HTTPS_PROXY: "http://p/",
-      NODE_OPTIONS: "--inspect",
-    });
-    expect(Object.keys(seen).sort()).to.deep.equal(["HOME", "HTTPS_PROXY", "PATH", "npm_config_registry"]);
+    const seen = npmEnvironment(
+      {
+        PATH: "/bin",
+        HOME: "/home/x",
+        SECRETS_KEY: "s",
+        MONGODB_URL: "m",
+        npm_config_registry: "http://r/",
+        npm_config_userconfig: "/home/x/.npmrc",
+        npm_config_ignore_scripts: "false",
+        HTTPS_PROXY: "http://p/",
+        NODE_OPTIONS: "--inspect",
+      },
+      "/empty",
+    );
+    expect(seen).to.deep.equal({ PATH: "/bin", HOME: "/empty", npm_config_registry: "http://r/" });
   });
 });
