@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { delimiter, dirname, join, resolve } from "node:path";
+import { LIMITS } from "../limits/catalogue.ts";
 import { exceedsLimit, type FolderLimit } from "../sandbox/measure-folder.ts";
 import { hostAndPort, openRegistryProxy, type RegistryProxy } from "./registry-proxy.ts";
 
@@ -49,7 +50,7 @@ const KEPT =
 const PUBLIC_REGISTRY = "https://registry.npmjs.org/";
 
 /** The largest common package, with all services of a cloud provider, has about 200 MB. */
-export const PACKAGES_LIMIT: FolderLimit = { maxBytes: 512 * 1024 * 1024, maxEntries: 100_000 };
+export const PACKAGES_LIMIT: FolderLimit = { maxBytes: LIMITS.packageSetBytes.value, maxEntries: 100_000 };
 
 export interface NpmOptions {
   /** The operator's environment; npm receives only the variables that `npmEnvironment` keeps. */

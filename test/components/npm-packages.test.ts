@@ -154,6 +154,18 @@ describe("npm packages of a component", function () {
     expect(registry.requests).to.have.length(after);
   });
 
+  it("are reported to each account by its own imports, also if two install the same at the same time", async () => {
+    const message = async (code: string) => (await rejection(bundle(code))).message;
+    const [mine, theirs] = await Promise.all([
+      message(`/* mine */ import a from "absent@1.0.0"; export default { a };`),
+      message(`import a from "absent@1.0.0"; export default { a };`),
+    ]);
+    expect([mine, theirs].map(text => /line 1, column \d+/.exec(text)?.[0])).to.deep.equal([
+      "line 1, column 26",
+      "line 1, column 15",
+    ]);
+  });
+
   it("run no scripts when they are installed", async () => {
     await bundle(`import s from "scripted@1.0.0"; export default { s };`);
     const ran = await access(join(registry.cacheDir, "packages", "ran")).then(
