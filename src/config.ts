@@ -75,6 +75,11 @@ const Environment = Type.Object({
   /** How often the reconciler compares stored state with the queues, and how old pending work must be to count as lost. */
   SWEEP_EVERY: Type.String({ pattern: `^${DURATION}$`, default: "30s" }),
   CACHE_DIR: Type.String({ default: "" }),
+  /** Megabytes of installed packages; fewer than four large sets (512 MB each) can make saves fail. */
+  PACKAGES_MB: { ...INTEGER(2048, 1_048_576), default: LIMITS.packageCacheBytes.value / 1024 / 1024 },
+  /** A file of npm settings for component packages, such as the token of a private registry. */
+  PACKAGES_NPMRC: Type.String({ default: "" }),
+  PACKAGES_HOSTS: Type.String({ default: "" }),
   LOG_LEVEL: Type.String({ pattern: "^(fatal|error|warn|info|debug|trace|silent)$", default: "info" }),
   /** Port on which a worker serves `/healthz`, `/readyz` and `/metrics`; 0 for none. */
   WORKER_PORT: { ...INTEGER(0, 65_535), default: 0 },
@@ -172,6 +177,9 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
       Object.fromEntries(Object.entries(environment).filter(([name]) => NPM_VARIABLE.test(name))),
     ),
     mongodbUrl: env.MONGODB_URL,
+    packageCacheBytes: env.PACKAGES_MB * 1024 * 1024,
+    npmrc: env.PACKAGES_NPMRC || undefined,
+    npmHosts: frozen(words(env.PACKAGES_HOSTS)),
     redisUrls: frozen(words(env.REDIS_URL)),
     redisPrefix: env.REDIS_PREFIX,
     host: env.HOST,

@@ -1,3 +1,4 @@
+import { accessSync, constants } from "node:fs";
 import { parseCidrs } from "./egress/address-rules.ts";
 import { parsePlanLimits } from "./limits/plan-limits.ts";
 
@@ -50,6 +51,15 @@ const planLimits: Check = value => {
 const isAddress = (text: string, protocol: RegExp): boolean =>
   URL.canParse(text) && protocol.test(new URL(text).protocol) && new URL(text).hostname !== "";
 
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const CHECKS: Record<string, Check> = {
   REDIS_URL: value =>
     words(value).every(word => isAddress(word, /^rediss?:$/))
@@ -69,6 +79,11 @@ const CHECKS: Record<string, Check> = {
   SANDBOX_EGRESS_ALLOW: cidrs,
   FREE_LIMITS: planLimits,
   PAID_LIMITS: planLimits,
+  PACKAGES_NPMRC: value => (isReadable(value) ? null : "must be the path of a file that can be read"),
+  PACKAGES_HOSTS: value =>
+    words(value).every(word => /^[\w.-]+(:\d{1,5})?$/.test(word))
+      ? null
+      : "must be host names, each with or without a port, separated by commas",
   DELIVERY_RETRY_SCHEDULE: durations,
   DELIVERY_TIMEOUT: durations,
   DELIVERY_DISABLE_AFTER: durations,

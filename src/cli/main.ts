@@ -44,11 +44,22 @@ async function localSettings(): Promise<LocalSettings> {
     import("../store/store-hosts.ts"),
   ]);
   const config = readLocalConfig();
-  const { cacheDir, npmEnvironment, sandbox, httpResponseWaitMs, egressAllow, sandboxEgressAllow } = config;
+  const {
+    cacheDir,
+    npmEnvironment,
+    npmrc,
+    npmHosts,
+    sandbox,
+    httpResponseWaitMs,
+    egressAllow,
+    sandboxEgressAllow,
+  } = config;
   return {
     version,
     cacheDir,
     npmEnvironment,
+    npmrc,
+    npmHosts,
     limits: sandboxLimits(config),
     hookMs: sandbox.hookMs,
     httpResponseWaitMs,

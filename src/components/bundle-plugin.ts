@@ -1,5 +1,6 @@
 import type { OnResolveArgs, OnResolveResult, Plugin } from "esbuild";
 import type { AppError } from "../lib/errors.ts";
+import type { Esbuild } from "./esbuild-process.ts";
 import { importLocation } from "./import-location.ts";
 import type { ImportTarget, ModuleGraph } from "./module-graph.ts";
 import { missingModule, normalizePackaged, withoutMap } from "./normalize-module.ts";
@@ -12,6 +13,7 @@ const MAX_PACKAGE_FILES = 5000;
 const MISSING = "missing";
 
 export interface BundleSources {
+  esbuild: Esbuild;
   graph: ModuleGraph;
   installed: InstalledPackages | null;
   folder: PackageFolder | null;
@@ -29,7 +31,7 @@ export const nodeName = (id: string, format: string): string =>
  * Returns the plugin that resolves every import and reads every file. esbuild's own resolver and file system access are
  * never used.
  */
-export function bundlePlugin({ graph, installed, folder, reject }: BundleSources): Plugin {
+export function bundlePlugin({ esbuild, graph, installed, folder, reject }: BundleSources): Plugin {
   const packaged = new Map<string, { path: string; format: "esm" | "cjs" | "json" }>();
 
   const external = (name: string): OnResolveResult => ({
@@ -110,7 +112,7 @@ export function bundlePlugin({ graph, installed, folder, reject }: BundleSources
         if (file === undefined) throw reject(`${args.path} was never resolved`);
         const text = await (folder as PackageFolder).read(file.path);
         const language = file.format === "json" ? "json" : /\.[mc]?ts$/.test(file.path) ? "ts" : "js";
-        return { contents: await normalizePackaged(text, language), loader: "js" };
+        return { contents: await normalizePackaged(esbuild, text, language), loader: "js" };
       });
       setup.onLoad({ filter: /.*/, namespace: MISSING }, args => ({
         contents: missingModule(args.path),

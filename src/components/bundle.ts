@@ -1,17 +1,18 @@
 import { SourceMap } from "node:module";
-import { type BuildOptions, build, type Message, type Plugin } from "esbuild";
+import type { BuildOptions, Message, Plugin } from "esbuild";
 import { AppError } from "../lib/errors.ts";
 import { bundlePlugin, ENTRY, nodeName } from "./bundle-plugin.ts";
-import { EsbuildCrashError, EsbuildTimeoutError, withEsbuild } from "./esbuild-process.ts";
+import { type Esbuild, EsbuildCrashError, EsbuildTimeoutError, withEsbuild } from "./esbuild-process.ts";
+import { LOCAL_ACCOUNT } from "./fair-slots.ts";
 import { importLocation } from "./import-location.ts";
 import type { ModuleLoader } from "./load-modules.ts";
 import { type GraphModule, type ModuleGraph, readModuleGraph } from "./module-graph.ts";
 import { formatMessage } from "./normalize-module.ts";
 import {
   type InstalledPackages,
-  installPackages,
   type PackageOptions,
   type PackageRequest,
+  withPackages,
 } from "./npm-packages.ts";
 import { PackageFolder } from "./resolve-package.ts";
 
@@ -29,13 +30,7 @@ export interface ComponentBundle {
   packages: Record<string, string>;
 }
 
-export interface BundleOptions {
-  /** Installed npm packages are cached below this folder. */
-  cacheDir: string;
-  /** The operator's npm settings. npm receives only the variables that `npmEnvironment` keeps. */
-  npmEnvironment?: NodeJS.ProcessEnv;
-  packagesLimit?: PackageOptions["packagesLimit"];
-}
+export type BundleOptions = Omit<PackageOptions, "field">;
 
 const MAX_BUNDLE_BYTES = 10 * 1024 * 1024;
 const BUNDLE_MS = 30_000;
@@ -66,25 +61,38 @@ const SETTINGS = {
 /**
  * Turns a component's code into a self-contained module (docs/component-api.md#imports). It runs no code, and reads
  * only the loader's files and the installed packages. Throws AppError `invalid` that names the loader's field, for a
- * syntax error (with line and column), an import that can't be resolved or an exceeded limit, and `unavailable` if the
- * npm registry can't be reached.
+ * syntax error (with line and column), an import that can't be resolved or an exceeded limit; `unavailable` if the
+ * npm registry can't be reached or there is no room for packages; and `rate-limited` if the account installs too many.
  */
 export async function bundleComponent(
   loader: ModuleLoader,
   options: BundleOptions,
 ): Promise<ComponentBundle> {
-  const graph = await readModuleGraph(loader);
+  const graph = await readModuleGraph(loader, options.account);
+  return bundleGraph(graph, loader, options);
+}
+
+/** Does the second part of `bundleComponent`, which installs packages: a caller may know the code by its hash before. */
+export async function bundleGraph(
+  graph: ModuleGraph,
+  loader: ModuleLoader,
+  options: BundleOptions,
+): Promise<ComponentBundle> {
+  const account = options.account ?? LOCAL_ACCOUNT;
   const requests = packageRequests(graph);
-  const installed =
-    requests.length > 0 ? await installPackages(requests, { ...options, field: loader.field }) : null;
-  const code = await link(graph, installed, loader);
-  return {
-    code,
+  const bundled = {
     source: graph.entry.source.text,
     hash: graph.hash,
     modules: [...graph.modules.values()].map(module => module.id),
-    packages: installed?.versions ?? {},
   };
+  if (requests.length === 0) {
+    return { ...bundled, code: await link(graph, null, loader, account), packages: {} };
+  }
+  return withPackages(requests, { ...options, field: loader.field }, async installed => ({
+    ...bundled,
+    code: await link(graph, installed, loader, account),
+    packages: installed.versions,
+  }));
 }
 
 function packageRequests(graph: ModuleGraph): PackageRequest[] {
@@ -101,6 +109,7 @@ async function link(
   graph: ModuleGraph,
   installed: InstalledPackages | null,
   loader: ModuleLoader,
+  account: string,
 ): Promise<string> {
   const invalid = (message: string, cause?: unknown) =>
     new AppError("invalid", `${loader.field.path}: ${message}`, {
@@ -108,17 +117,21 @@ async function link(
       cause,
     });
   let rejection: AppError | undefined;
-  const plugin: Plugin = bundlePlugin({
-    graph,
-    installed,
-    folder: installed && new PackageFolder(installed.folder),
-    reject: message => {
-      rejection ??= invalid(message);
-      return rejection;
-    },
-  });
+  const pluginOf = (esbuild: Esbuild): Plugin =>
+    bundlePlugin({
+      esbuild,
+      graph,
+      installed,
+      folder: installed && new PackageFolder(installed.folder),
+      reject: message => {
+        rejection ??= invalid(message);
+        return rejection;
+      },
+    });
   try {
-    const { outputFiles } = await withEsbuild(BUNDLE_MS, () => build({ ...SETTINGS, plugins: [plugin] }));
+    const { outputFiles } = await withEsbuild(account, BUNDLE_MS, esbuild =>
+      esbuild.build({ ...SETTINGS, plugins: [pluginOf(esbuild)] }),
+    );
     return withSourceMap(outputFiles, invalid);
   } catch (error) {
     if (error instanceof AppError) throw error;

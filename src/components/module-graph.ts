@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { build, type Plugin } from "esbuild";
+import type { Plugin } from "esbuild";
 import { AppError, invalidField } from "../lib/errors.ts";
-import { EsbuildCrashError, EsbuildTimeoutError, withEsbuild } from "./esbuild-process.ts";
+import { type Esbuild, EsbuildCrashError, EsbuildTimeoutError, withEsbuild } from "./esbuild-process.ts";
+import { LOCAL_ACCOUNT } from "./fair-slots.ts";
 import { importLocation, withLocation } from "./import-location.ts";
 import { CODE_ID, MAX_FILES, type ModuleLoader, type SourceModule } from "./load-modules.ts";
 import { formatMessage, type NormalModule, normalizeOwn } from "./normalize-module.ts";
@@ -35,7 +36,10 @@ export interface ModuleGraph {
 /**
  * Returns the imports of a module, and whether it is ESM or CommonJS. Every import is external, so nothing is bundled.
  */
-async function scan(module: NormalModule): Promise<{ specifiers: string[]; format: "esm" | "cjs" }> {
+async function scan(
+  esbuild: Esbuild,
+  module: NormalModule,
+): Promise<{ specifiers: string[]; format: "esm" | "cjs" }> {
   const specifiers = new Set<string>();
   const plugin: Plugin = {
     name: "scan",
@@ -48,7 +52,7 @@ async function scan(module: NormalModule): Promise<{ specifiers: string[]; forma
       setup.onLoad({ filter: /.*/ }, () => ({ contents: module.code, loader: "js" }));
     },
   };
-  const { metafile } = await build({
+  const { metafile } = await esbuild.build({
     entryPoints: ["entry"],
     bundle: true,
     write: false,
@@ -64,12 +68,14 @@ async function scan(module: NormalModule): Promise<{ specifiers: string[]; forma
   return { specifiers: [...specifiers], format: Object.values(metafile.inputs)[0]?.format ?? "cjs" };
 }
 
-async function parse(loader: ModuleLoader, source: SourceModule) {
+async function parse(loader: ModuleLoader, source: SourceModule, account: string) {
   try {
-    return await withEsbuild(READ_MS, async () => {
-      const normal = await normalizeOwn(source);
+    return await withEsbuild(account, READ_MS, async esbuild => {
+      const normal = await normalizeOwn(esbuild, source);
       const scanned =
-        source.language === "json" ? { specifiers: [], format: "json" as const } : await scan(normal);
+        source.language === "json"
+          ? { specifiers: [], format: "json" as const }
+          : await scan(esbuild, normal);
       return { ...normal, ...scanned };
     });
   } catch (error) {
@@ -91,10 +97,10 @@ function toParseError(loader: ModuleLoader, source: SourceModule, error: unknown
 }
 
 /**
- * Reads the entry and follows its relative imports; each file is read once. Throws AppError `invalid` that names the
- * loader's field, for a syntax error (with line and column) or an import that can't be resolved.
+ * Reads the entry and follows its relative imports, on behalf of an account; each file is read once. Throws AppError
+ * `invalid` that names the loader's field, for a syntax error (with line and column) or an import that can't be resolved.
  */
-export async function readModuleGraph(loader: ModuleLoader): Promise<ModuleGraph> {
+export async function readModuleGraph(loader: ModuleLoader, account = LOCAL_ACCOUNT): Promise<ModuleGraph> {
   const modules = new Map<string, GraphModule>();
 
   async function resolveImport(importer: SourceModule, specifier: string): Promise<ImportTarget> {
@@ -117,7 +123,7 @@ export async function readModuleGraph(loader: ModuleLoader): Promise<ModuleGraph
     const { id } = source;
     const module: GraphModule = { id, source, code: "", text: "", format: "esm", imports: new Map() };
     modules.set(id, module);
-    const { specifiers, ...parsed } = await parse(loader, source);
+    const { specifiers, ...parsed } = await parse(loader, source, account);
     Object.assign(module, parsed);
     for (const specifier of specifiers) {
       module.imports.set(specifier, await resolveImport(source, specifier));
@@ -128,6 +134,9 @@ export async function readModuleGraph(loader: ModuleLoader): Promise<ModuleGraph
   await add(source);
   return { modules, entry: modules.get(source.id) as GraphModule, hash: hashOf(source, modules) };
 }
+
+/** Returns the hash of a component that consists of one file. */
+export const hashOfFile = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 function hashOf(entry: SourceModule, modules: Map<string, GraphModule>): string {
   const hash = createHash("sha256").update(entry.text);

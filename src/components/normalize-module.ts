@@ -1,4 +1,5 @@
-import { type Message, transform } from "esbuild";
+import type { Message } from "esbuild";
+import type { Esbuild } from "./esbuild-process.ts";
 import type { SourceModule } from "./load-modules.ts";
 
 /**
@@ -58,8 +59,12 @@ const SETTINGS = {
   tsconfigRaw: "{}",
 } as const;
 
-async function ownTransform(module: SourceModule, loader: "js" | "ts"): Promise<NormalModule> {
-  const { code, map } = await transform(module.text + NO_SOURCE_MAP, {
+async function ownTransform(
+  esbuild: Esbuild,
+  module: SourceModule,
+  loader: "js" | "ts",
+): Promise<NormalModule> {
+  const { code, map } = await esbuild.transform(module.text + NO_SOURCE_MAP, {
     ...SETTINGS,
     loader,
     sourcemap: "external",
@@ -75,23 +80,27 @@ async function ownTransform(module: SourceModule, loader: "js" | "ts"): Promise<
 /**
  * Normalises a file of the component. Throws esbuild's error, whose `errors` refer to lines and columns of the file.
  */
-export async function normalizeOwn(module: SourceModule): Promise<NormalModule> {
+export async function normalizeOwn(esbuild: Esbuild, module: SourceModule): Promise<NormalModule> {
   if (module.language === "json") return { code: module.text, text: module.text };
-  if (module.language !== "script") return ownTransform(module, module.language);
+  if (module.language !== "script") return ownTransform(esbuild, module, module.language);
   try {
-    return await ownTransform(module, "js");
+    return await ownTransform(esbuild, module, "js");
   } catch (error) {
     if (!("errors" in (error as object))) throw error;
     // TypeScript is nearly a superset of JavaScript: if parsing fails again, the location of this error is the right
     // one.
-    return ownTransform(module, "ts");
+    return ownTransform(esbuild, module, "ts");
   }
 }
 
 /** Normalises a file of an npm package. It has no source map, because it does not appear in stacks. */
-export async function normalizePackaged(text: string, language: "js" | "ts" | "json"): Promise<string> {
+export async function normalizePackaged(
+  esbuild: Esbuild,
+  text: string,
+  language: "js" | "ts" | "json",
+): Promise<string> {
   if (language === "json") return withoutMap(`module.exports=JSON.parse(${JSON.stringify(text)});`);
-  const { code } = await transform(text + NO_SOURCE_MAP, { ...SETTINGS, loader: language });
+  const { code } = await esbuild.transform(text + NO_SOURCE_MAP, { ...SETTINGS, loader: language });
   return withoutMap(withoutFilePatterns(code));
 }
 

@@ -1,9 +1,13 @@
-import { createHash, randomBytes } from "node:crypto";
-import { mkdir, readdir, readFile, realpath, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
 import { AppError, type FieldError, invalidField } from "../lib/errors.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { FolderLimit } from "../sandbox/measure-folder.ts";
-import { type NpmFailure, runNpm } from "./run-npm.ts";
+import { FairSlots, LOCAL_ACCOUNT } from "./fair-slots.ts";
+import { PackageCache } from "./package-cache.ts";
+import { type NpmFailure, PACKAGES_LIMIT, runNpm } from "./run-npm.ts";
 import { isVersionRange } from "./specifier.ts";
 
 /** An imported package; `range` is empty if the import has no version. */
@@ -19,8 +23,16 @@ export interface PackageOptions {
   cacheDir: string;
   /** npm receives the variables of it that `npmEnvironment` keeps. */
   npmEnvironment?: NodeJS.ProcessEnv;
+  /** An `.npmrc` of the operator; none by default. */
+  npmrc?: string | undefined;
+  /** Hosts that npm may reach besides its registries. */
+  npmHosts?: readonly string[];
   /** Limit for all packages of one component; `PACKAGES_LIMIT` by default. */
   packagesLimit?: FolderLimit;
+  /** Limit in bytes for everything below `packages/` and `npm/`; `LIMITS.packageCacheBytes` by default. */
+  packageCacheBytes?: number;
+  /** The account on whose behalf npm runs; accounts are served in turn. */
+  account?: string;
   /** The field that errors name. */
   field: Pick<FieldError, "in" | "path">;
 }
@@ -35,7 +47,6 @@ export interface InstalledPackages {
 }
 
 const DAY_MS = 24 * 3_600_000;
-const KEEP_UNUSED_MS = 7 * DAY_MS;
 const EXACT = /^v?\d+\.\d+\.\d+([-+].*)?$/;
 
 const textOf = ({ name, range }: PackageRequest): string => (range === "" ? name : `${name}@${range}`);
@@ -69,36 +80,96 @@ function folderName(texts: string[], requests: PackageRequest[]): string {
     .digest("hex");
 }
 
-const installing = new Map<string, Promise<void>>();
+/** Sets in use at once, installed before or not: they are what the cache can't remove. */
+const slots = new FairSlots({
+  total: LIMITS.packageSets.value,
+  perAccount: LIMITS.packageSetsPerAccount.value,
+  what: "npm packages are being installed",
+});
+const installations = new RateLimiterMemory({ points: LIMITS.installationsPerHour.value, duration: 3600 });
+
+/** Why a set can't be installed: npm's failure, or the name of a package that does not come from the registry. */
+type Rejection = NpmFailure | { foreign: string };
+
+const caches = new Map<string, PackageCache>();
+
+function cacheOf({
+  cacheDir,
+  packageCacheBytes = LIMITS.packageCacheBytes.value,
+}: PackageOptions): PackageCache {
+  const cache = caches.get(cacheDir) ?? new PackageCache(cacheDir, packageCacheBytes);
+  caches.set(cacheDir, cache);
+  return cache;
+}
+
+/** The result of each installation under way, by folder; each build that waits for it tells its own imports. */
+const installing = new Map<string, Promise<Rejection | null>>();
 
 /**
- * Installs exactly these packages with npm in a folder that is named after them, unless it exists already
- * (docs/component-api.md#imports). npm receives names and versions only as checked `npm:name@range` entries of a
+ * Runs `use` with exactly these packages, which npm installs in a folder that is named after them, unless it exists
+ * already (docs/component-api.md#imports). npm receives names and versions only as checked `npm:name@range` entries of a
  * package.json, never as arguments, and runs no script of a package. Throws AppError `invalid` for an unknown package
- * or version or one from outside the registry, and `unavailable` if the registry can't be reached.
+ * or version or one from outside the registry, `rate-limited` if the account had too many sets installed in the last
+ * hour, and `unavailable` if the registry can't be reached or there is no room.
  */
-export async function installPackages(
+export function withPackages<T>(
   imported: PackageRequest[],
   options: PackageOptions,
-): Promise<InstalledPackages> {
+  use: (installed: InstalledPackages) => Promise<T>,
+): Promise<T> {
   const requests = [...new Map(imported.map(request => [textOf(request), request])).values()];
   requests.sort((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
   const folders = foldersOf(requests);
-  const packages = join(options.cacheDir, "packages");
-  const folder = join(packages, folderName([...folders.keys()], requests));
-  if (!(await exists(folder))) {
-    const installation = installing.get(folder) ?? install(folder, requests, folders, options);
+  const cache = cacheOf(options);
+  const folder = join(cache.folder, folderName([...folders.keys()], requests));
+  let wasInstalled = false;
+  const attempt = () =>
+    cache.using(folder, async () => {
+      await ensureInstalled(cache, folder, requests, folders, options);
+      wasInstalled = true;
+      return use({
+        folder: await realpath(folder),
+        folderOf: request => folders.get(textOf(request)) ?? "",
+        versions: await versionsOf(folder, folders),
+      });
+    });
+  return slots.run(options.account ?? LOCAL_ACCOUNT, async () => {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!wasInstalled || (await exists(folder))) throw error;
+    }
+    // Another process has removed the set to make room.
+    return attempt();
+  });
+}
+
+async function ensureInstalled(
+  cache: PackageCache,
+  folder: string,
+  requests: PackageRequest[],
+  folders: Map<string, string>,
+  options: PackageOptions,
+): Promise<void> {
+  if (await exists(folder)) return cache.touch(folder);
+  let installation = installing.get(folder);
+  if (installation === undefined) {
+    installation = countInstallation(options).then(() => install(cache, folder, requests, folders, options));
     installing.set(folder, installation);
-    await installation.finally(() => installing.delete(folder));
+    const done = () => installing.delete(folder);
+    installation.then(done, done);
   }
-  const now = new Date();
-  await utimes(folder, now, now);
-  const versions = await versionsOf(folder, folders);
-  return {
-    folder: await realpath(folder),
-    folderOf: request => folders.get(textOf(request)) ?? "",
-    versions,
-  };
+  const rejection = await installation;
+  if (rejection !== null) throw toAppError(rejection, requests, options);
+}
+
+async function countInstallation({ account = LOCAL_ACCOUNT }: PackageOptions): Promise<void> {
+  if (account === LOCAL_ACCOUNT) return;
+  await installations.consume(account).catch(({ msBeforeNext }: RateLimiterRes) => {
+    throw new AppError("rate-limited", "too many sets of npm packages were installed for this account", {
+      retryAfterMs: msBeforeNext,
+    });
+  });
 }
 
 const exists = (path: string): Promise<boolean> =>
@@ -108,13 +179,15 @@ const exists = (path: string): Promise<boolean> =>
   );
 
 async function install(
+  cache: PackageCache,
   folder: string,
   requests: PackageRequest[],
   folders: Map<string, string>,
   options: PackageOptions,
-): Promise<void> {
-  const packages = join(options.cacheDir, "packages");
-  const building = join(packages, `.building-${randomBytes(8).toString("hex")}`);
+): Promise<Rejection | null> {
+  const building = cache.newBuilding();
+  const limit = options.packagesLimit ?? PACKAGES_LIMIT;
+  await cache.makeRoom(limit.maxBytes * installing.size);
   await mkdir(building, { recursive: true });
   try {
     const dependencies = requests.map(request => {
@@ -124,27 +197,33 @@ async function install(
     });
     const manifest = { private: true, dependencies: Object.fromEntries(dependencies) };
     await writeFile(join(building, "package.json"), JSON.stringify(manifest));
-    const failure = await runNpm(building, options.npmEnvironment, options.packagesLimit);
-    if (failure !== null) throw toAppError(failure, requests, options);
-    await rejectForeignPackages(building, options);
+    const failure = await runNpm(building, {
+      environment: options.npmEnvironment,
+      npmrc: options.npmrc,
+      hosts: options.npmHosts,
+      cacheFolder: cache.npmFolder,
+      limit,
+    });
+    if (failure !== null) return failure;
+    const foreign = await foreignPackage(building);
+    if (foreign !== undefined) return { foreign };
+    await cache.noteSize(building);
     await rename(building, folder).catch(async (error: NodeJS.ErrnoException) => {
       // Another process has installed the same packages in between.
       if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
     });
+    return null;
   } finally {
     await rm(building, { recursive: true, force: true });
   }
-  await removeUnused(packages);
 }
 
 /** npm writes no address for a package from the registry. A link or an address means that it came from elsewhere. */
-async function rejectForeignPackages(folder: string, options: PackageOptions): Promise<void> {
+async function foreignPackage(folder: string): Promise<string | undefined> {
   const lock = JSON.parse(await readFile(join(folder, "node_modules", ".package-lock.json"), "utf8"));
   const installed = Object.entries<{ link?: boolean; resolved?: string }>(lock.packages ?? {});
   const foreign = installed.find(([, { link, resolved }]) => link === true || resolved !== undefined);
-  if (foreign === undefined) return;
-  const name = foreign[0].replace(/^.*node_modules\//, "");
-  throw invalid(options, `the package ${name} does not come from the registry`);
+  return foreign?.[0].replace(/^.*node_modules\//, "");
 }
 
 async function versionsOf(folder: string, folders: Map<string, string>): Promise<Record<string, string>> {
@@ -165,6 +244,7 @@ const CAUSES: Record<string, string> = {
   ENOVERSIONS: "the version does not exist",
   ERESOLVE: "its dependencies conflict",
   EALLOWGIT: "it depends on code outside the registry",
+  ENOGIT: "it depends on code outside the registry",
   EALLOWREMOTE: "it depends on code outside the registry",
   EALLOWFILE: "it depends on code outside the registry",
   EALLOWDIRECTORY: "it depends on code outside the registry",
@@ -177,7 +257,10 @@ const CAUSES: Record<string, string> = {
 const MAX_NAMED_IMPORTS = 10;
 
 /** Translates npm's error code. npm's text is only used to find out which imports it is about. */
-function toAppError(failure: NpmFailure, requests: PackageRequest[], options: PackageOptions): AppError {
+function toAppError(failure: Rejection, requests: PackageRequest[], options: PackageOptions): AppError {
+  if ("foreign" in failure) {
+    return invalid(options, `the package ${failure.foreign} does not come from the registry`);
+  }
   const cause = CAUSES[failure.code];
   if (cause === undefined) {
     return new AppError("unavailable", "the npm registry could not be reached", {
@@ -195,15 +278,4 @@ function toAppError(failure: NpmFailure, requests: PackageRequest[], options: Pa
 function namesPackage(text: string, name: string): boolean {
   const literal = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   return new RegExp(`(^|[^\\w@./-])(npm:)?${literal}(@|[^\\w./-]|$)`).test(text);
-}
-
-/** Removes folders that were not used for a week, and after a day what a killed process left behind. */
-async function removeUnused(packages: string): Promise<void> {
-  for (const name of await readdir(packages)) {
-    const path = join(packages, name);
-    const used = await stat(path).catch(() => null);
-    const maxAgeMs = name.startsWith(".building-") ? DAY_MS : KEEP_UNUSED_MS;
-    if (used !== null && Date.now() - used.mtimeMs > maxAgeMs)
-      await rm(path, { recursive: true, force: true });
-  }
 }

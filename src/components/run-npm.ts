@@ -1,7 +1,9 @@
 import { spawn } from "node:child_process";
-import { homedir } from "node:os";
-import { delimiter, dirname } from "node:path";
+import { readFile } from "node:fs/promises";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { LIMITS } from "../limits/catalogue.ts";
 import { exceedsLimit, type FolderLimit } from "../sandbox/measure-folder.ts";
+import { hostAndPort, openRegistryProxy, type RegistryProxy } from "./registry-proxy.ts";
 
 /** npm's error code (`E404`, `ETARGET`, `ENOTFOUND`, …) and its message, for the log. */
 export interface NpmFailure {
@@ -41,31 +43,91 @@ const ARGUMENTS = [
   "--fetch-timeout=20000",
 ];
 
+/** Settings for certificates and the registry. npm's other settings could let it reach or run something else. */
 const KEPT =
-  /^(PATH|HOME|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|npm_config_(registry|https?[-_]proxy|proxy|no_?proxy|cafile|ca|strict[-_]ssl|userconfig|globalconfig|cache))$/i;
+  /^(PATH|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|npm_config_(registry|cafile|ca|strict[-_]ssl))$/i;
+
+const PUBLIC_REGISTRY = "https://registry.npmjs.org/";
 
 /** The largest common package, with all services of a cloud provider, has about 200 MB. */
-export const PACKAGES_LIMIT: FolderLimit = { maxBytes: 512 * 1024 * 1024, maxEntries: 100_000 };
+export const PACKAGES_LIMIT: FolderLimit = { maxBytes: LIMITS.packageSetBytes.value, maxEntries: 100_000 };
 
-/** Returns the variables that npm needs: PATH, HOME, and its registry, proxy and certificate settings. */
-export function npmEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const kept = Object.entries(environment).filter(([name]) => KEPT.test(name));
-  const path = [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(delimiter);
-  return { PATH: path, HOME: homedir(), ...Object.fromEntries(kept) };
+export interface NpmOptions {
+  /** The operator's environment; npm receives only the variables that `npmEnvironment` keeps. */
+  environment?: NodeJS.ProcessEnv | undefined;
+  /** An `.npmrc` of the operator, for a registry that needs a token; without it npm reads none. */
+  npmrc?: string | undefined;
+  /** Hosts that npm may reach besides its registries, each as `host` or `host:port`: where these keep their archives. */
+  hosts?: readonly string[] | undefined;
+  /** npm's own cache. */
+  cacheFolder: string;
+  limit?: FolderLimit | undefined;
 }
 
 /**
- * Runs `npm install` for the package.json in `folder`, for at most 60 s and up to the size `limit`. Returns null if it
- * succeeds. npm receives only `npmEnvironment(environment)`, not the environment of this process.
+ * Returns npm's variables: PATH, its registry and certificates. Its home is the folder it installs into, so that it
+ * finds no settings and tokens of the operator there.
  */
-export async function runNpm(
+export function npmEnvironment(environment: NodeJS.ProcessEnv, home: string): NodeJS.ProcessEnv {
+  const kept = Object.entries(environment).filter(([name]) => KEPT.test(name));
+  const path = [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(delimiter);
+  return { PATH: path, ...Object.fromEntries(kept), HOME: home };
+}
+
+/** Returns `host:port` of every host that npm may reach: its registries, and those that the operator names. */
+async function registryHosts({ environment = {}, npmrc, hosts = [] }: NpmOptions): Promise<Set<string>> {
+  const named = Object.entries(environment).find(([name]) => /^npm_config_registry$/i.test(name))?.[1];
+  const settings = npmrc === undefined ? "" : await readFile(npmrc, "utf8");
+  const inFile = [...settings.matchAll(/^\s*(?:@[^:=\s]+:)?registry\s*=\s*["']?([^\s"']+)/gm)].map(
+    ([, url = ""]) => url,
+  );
+  const registries = [PUBLIC_REGISTRY, named ?? "", ...inFile].filter(url => URL.canParse(url));
+  return new Set([
+    ...registries.map(hostAndPort),
+    ...hosts.map(host => (/:\d+$/.test(host) ? host : `${host}:443`)),
+  ]);
+}
+
+/**
+ * Runs `npm install` for the package.json in `folder`, for at most 60 s and up to a limit of its size. npm reaches only
+ * the registry, whatever its version is and whatever the packages name. Returns null if it succeeds.
+ */
+export async function runNpm(folder: string, options: NpmOptions): Promise<NpmFailure | null> {
+  const { environment = {}, limit = PACKAGES_LIMIT } = options;
+  const proxy = await openRegistryProxy({ hosts: await registryHosts(options), environment });
+  try {
+    const failure = await install(folder, proxy, options, limit);
+    if (failure === null || proxy.rejected.size === 0) return failure;
+    return { code: "EALLOWREMOTE", text: `${failure.text} (${[...proxy.rejected].join(", ")})` };
+  } finally {
+    await proxy.close();
+  }
+}
+
+function settingsOf(folder: string, proxy: RegistryProxy, { npmrc, cacheFolder }: NpmOptions): string[] {
+  // Files that don't exist; npm stops if both are the same.
+  const [none, neither] = [join(folder, ".no-npmrc"), join(folder, ".no-global-npmrc")];
+  return [
+    `--prefix=${folder}`,
+    `--cache=${cacheFolder}`,
+    "--logs-max=0",
+    `--userconfig=${npmrc === undefined ? none : resolve(npmrc)}`,
+    `--globalconfig=${neither}`,
+    `--proxy=${proxy.url}`,
+    `--https-proxy=${proxy.url}`,
+    "--noproxy=",
+  ];
+}
+
+async function install(
   folder: string,
-  environment: NodeJS.ProcessEnv = {},
-  limit: FolderLimit = PACKAGES_LIMIT,
+  proxy: RegistryProxy,
+  options: NpmOptions,
+  limit: FolderLimit,
 ): Promise<NpmFailure | null> {
-  const child = spawn("npm", [...ARGUMENTS, `--prefix=${folder}`], {
+  const child = spawn("npm", [...ARGUMENTS, ...settingsOf(folder, proxy, options)], {
     cwd: folder,
-    env: npmEnvironment(environment),
+    env: npmEnvironment(options.environment ?? {}, folder),
     stdio: ["ignore", "pipe", "pipe"],
     // Its own process group, so that its children are killed too.
     detached: true,
@@ -105,7 +167,9 @@ export async function runNpm(
 function readFailure(output: string, errors: string): NpmFailure | null {
   try {
     const { error } = JSON.parse(output.slice(output.indexOf("{")));
-    return { code: String(error.code), text: `${error.summary} ${error.detail}` };
+    const text = `${error.summary} ${error.detail}`;
+    // npm gives the exit code of the program that `--no-git` has it run in place of git.
+    return { code: /^An unknown git error/.test(text) ? "ENOGIT" : String(error.code), text };
   } catch {
     const code = /npm (?:error|ERR!) code (\w+)/.exec(errors)?.[1];
     return code === undefined ? null : { code, text: errors.slice(-2000) };

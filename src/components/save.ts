@@ -2,13 +2,16 @@ import { createHash } from "node:crypto";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import { Bundles, type Component, Components } from "../models/component.ts";
 import type { Platform } from "../platform.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
-import { bundleComponent } from "./bundle.ts";
+import { bundleGraph } from "./bundle.ts";
 import { describeComponent } from "./describe.ts";
+import { FairSlots } from "./fair-slots.ts";
 import { fromUrl } from "./fetch-modules.ts";
 import { fromCode, type ModuleLoader } from "./load-modules.ts";
+import { hashOfFile, readModuleGraph } from "./module-graph.ts";
 
 type SaveDeps = Pick<Platform, "mongo" | "clock" | "config" | "egress" | "sandboxes">;
 
@@ -18,10 +21,20 @@ export interface Saver {
   userId: string;
 }
 
+/** Saves under way. None waits here: what is heavy about them waits for its own slots, so this bounds their memory. */
+const saves = new FairSlots({
+  total: LIMITS.saves.value,
+  perAccount: LIMITS.savesPerAccount.value,
+  waitingPerAccount: 0,
+  waiting: 0,
+  what: "components are being saved",
+});
+
 /**
  * Saves a component from its code or, without code, from its address: bundles it, describes it, stores it. If the
  * account has a component with the same code, it returns that component (docs/rest-api.md#components). Throws AppError
- * `invalid` that names the field, and `unavailable` if the npm registry or a sandbox is not available.
+ * `invalid` that names the field, `unavailable` if the npm registry or a sandbox is not available, and `rate-limited` or
+ * `unavailable` while too many components are being saved (docs/limits.md).
  */
 export async function saveComponent(
   platform: SaveDeps,
@@ -48,10 +61,22 @@ export async function saveModules(
   loader: ModuleLoader,
   url: string | null,
 ): Promise<Component> {
+  return saves.run(ownerId, () => save(platform, { ownerId, userId }, loader, url));
+}
+
+async function save(
+  platform: SaveDeps,
+  { ownerId, userId }: Saver,
+  loader: ModuleLoader,
+  url: string | null,
+): Promise<Component> {
   const entry = await loader.entry();
-  const bundled = await bundleComponent(loader, platform.config);
-  const earlier = await sameCode(platform, ownerId, bundled.hash);
+  const sameFile = await sameCode(platform, ownerId, hashOfFile(entry.text));
+  if (sameFile) return sameFile;
+  const graph = await readModuleGraph(loader, ownerId);
+  const earlier = await sameCode(platform, ownerId, graph.hash);
   if (earlier) return earlier;
+  const bundled = await bundleGraph(graph, loader, { ...platform.config, account: ownerId });
   const bundle = { code: bundled.code, hash: createHash("sha256").update(bundled.code).digest("hex") };
   const sandboxes = await platform.sandboxes();
   const { usesRespond, ...description } = await describeComponent(sandboxes, bundle, ownerId);

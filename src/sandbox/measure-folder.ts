@@ -26,6 +26,20 @@ export async function exceedsLimit(path: string, limit: FolderLimit): Promise<bo
   return false;
 }
 
+/** Returns the bytes that the files below `path` use on disk; 0 if there is no such folder. */
+export async function folderBytes(path: string): Promise<number> {
+  let bytes = 0;
+  const folders = [path];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+      const inside = join(folder, entry.name);
+      if (entry.isDirectory()) folders.push(inside);
+      else bytes += await usedBytes(inside);
+    }
+  }
+  return bytes;
+}
+
 /** Counts blocks instead of the length, because a sparse file uses no disk space. */
 function usedBytes(path: string): Promise<number> {
   return lstat(path).then(

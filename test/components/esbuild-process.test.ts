@@ -1,30 +1,50 @@
 import { expect } from "chai";
-import { transform } from "esbuild";
-import { EsbuildTimeoutError, withEsbuild } from "../../src/components/esbuild-process.ts";
+import {
+  type Esbuild,
+  EsbuildCrashError,
+  EsbuildTimeoutError,
+  withEsbuild,
+} from "../../src/components/esbuild-process.ts";
 
-const parse = () => withEsbuild(5000, async () => (await transform("let a = 1")).code);
+const parseWith = async (esbuild: Esbuild) => (await esbuild.transform("let a = 1")).code;
+const parse = () => withEsbuild("account", 5000, parseWith);
 
 describe("calls of esbuild", () => {
   it("end at their time limit, and later calls still work", async () => {
-    const error = await withEsbuild(20, () => new Promise(() => {})).catch((error: unknown) => error);
+    const error = await withEsbuild("account", 20, () => new Promise(() => {})).catch(
+      (error: unknown) => error,
+    );
     expect(error).to.be.instanceOf(EsbuildTimeoutError);
     expect(await parse()).to.equal("let a = 1;\n");
   });
 
-  it("are repeated if they were running when another call reached its limit", async () => {
-    const calls = await Promise.allSettled([
-      withEsbuild(1, () => new Promise(() => {})),
-      ...Array.from({ length: 5 }, async () => {
-        for (let n = 0; n < 20; n += 1) await parse();
-      }),
-    ]);
-    expect(calls.map(({ status }) => status)).to.deep.equal(["rejected", ...Array(5).fill("fulfilled")]);
+  it("are never repeated or failed because of another account's call", async () => {
+    let attempts = 0;
+    let isDone = false;
+    const bad = (async () => {
+      while (!isDone) {
+        await withEsbuild("bad", 1, () => new Promise(() => {})).catch(() => {});
+        // As if its process had crashed.
+        const crashed = await withEsbuild("bad", 5000, () => Promise.reject(new Error("gone"))).catch(e => e);
+        expect(crashed).to.be.instanceOf(EsbuildCrashError);
+      }
+    })();
+    for (let n = 0; n < 20; n += 1) {
+      const code = await withEsbuild("good", 5000, esbuild => {
+        attempts += 1;
+        return parseWith(esbuild);
+      });
+      expect(code).to.equal("let a = 1;\n");
+    }
+    isDone = true;
+    await bad;
+    expect(attempts).to.equal(20);
   });
 
   it("throw esbuild's own diagnosis unchanged", async () => {
-    const diagnosis = await withEsbuild(5000, () => transform("let =", { logLevel: "silent" })).catch(
-      (error: unknown) => error,
-    );
+    const diagnosis = await withEsbuild("account", 5000, esbuild =>
+      esbuild.transform("let =", { logLevel: "silent" }),
+    ).catch((error: unknown) => error);
     expect(diagnosis).to.have.property("errors").with.length(1);
   });
 });

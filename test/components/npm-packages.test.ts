@@ -154,6 +154,18 @@ describe("npm packages of a component", function () {
     expect(registry.requests).to.have.length(after);
   });
 
+  it("are reported to each account by its own imports, also if two install the same at the same time", async () => {
+    const message = async (code: string) => (await rejection(bundle(code))).message;
+    const [mine, theirs] = await Promise.all([
+      message(`/* mine */ import a from "absent@1.0.0"; export default { a };`),
+      message(`import a from "absent@1.0.0"; export default { a };`),
+    ]);
+    expect([mine, theirs].map(text => /line 1, column \d+/.exec(text)?.[0])).to.deep.equal([
+      "line 1, column 26",
+      "line 1, column 15",
+    ]);
+  });
+
   it("run no scripts when they are installed", async () => {
     await bundle(`import s from "scripted@1.0.0"; export default { s };`);
     const ran = await access(join(registry.cacheDir, "packages", "ran")).then(
@@ -258,16 +270,20 @@ describe("npm packages of a component", function () {
   });
 
   it("are fetched by an npm process that does not receive the server's settings", () => {
-    const seen = npmEnvironment({
-      PATH: "/bin",
-      HOME: "/home/x",
-      SECRETS_KEY: "s",
-      MONGODB_URL: "m",
-      npm_config_registry: "http://r/",
-      npm_config_ignore_scripts: "false",
-      HTTPS_PROXY: "http://p/",
-      NODE_OPTIONS: "--inspect",
-    });
-    expect(Object.keys(seen).sort()).to.deep.equal(["HOME", "HTTPS_PROXY", "PATH", "npm_config_registry"]);
+    const seen = npmEnvironment(
+      {
+        PATH: "/bin",
+        HOME: "/home/x",
+        SECRETS_KEY: "s",
+        MONGODB_URL: "m",
+        npm_config_registry: "http://r/",
+        npm_config_userconfig: "/home/x/.npmrc",
+        npm_config_ignore_scripts: "false",
+        HTTPS_PROXY: "http://p/",
+        NODE_OPTIONS: "--inspect",
+      },
+      "/empty",
+    );
+    expect(seen).to.deep.equal({ PATH: "/bin", HOME: "/empty", npm_config_registry: "http://r/" });
   });
 });

@@ -5,8 +5,10 @@ import { findComponent, findOwnComponent, findPublished } from "../../src/compon
 import { publishComponent } from "../../src/components/publish.ts";
 import { saveComponent } from "../../src/components/save.ts";
 import { newId } from "../../src/lib/ids.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Bundles, Components } from "../../src/models/component.ts";
 import { storeSource } from "../sources/source-row.ts";
+import { fixturePackages } from "../support/fixture-packages.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { rejection } from "./rejection.ts";
 
@@ -61,6 +63,32 @@ describe("saving components", function () {
       "_id",
       made[0]?._id,
     );
+  });
+
+  it("does not build or install anything for code that the account has saved before", async () => {
+    const owner = newId("u");
+    const { npmEnvironment, cacheDir } = await fixturePackages();
+    const text = `import ms from "ms"; ${code("With packages")} export { ms };`;
+    const withPackages = { ...platform, config: { ...platform.config, npmEnvironment, cacheDir } };
+    const first = await saveComponent(withPackages, saver(owner), { code: text });
+    const useless = {
+      ...platform,
+      config: { ...platform.config, cacheDir: "/dev/null/none" },
+      sandboxes: () => Promise.reject(new Error("not needed")),
+    };
+    expect((await saveComponent(useless, saver(owner), { code: text }))._id).to.equal(first._id);
+  });
+
+  it("is rejected for an account with too many saves under way, and for no other account", async () => {
+    const owner = newId("u");
+    const flood = Array.from({ length: 50 }, (_, n) => rejection(save(owner, `export default { name: ${n}`)));
+    const other = await save(newId("u"), code("Other"));
+    expect(other.name).to.equal("Other");
+    const errors = await Promise.all(flood);
+    const rejected = errors.filter(error => error.code === "rate-limited");
+    expect(rejected).to.have.length(50 - LIMITS.savesPerAccount.value);
+    for (const error of rejected) expect(error.retryAfterMs).to.be.above(0);
+    expect((await save(owner, code("Later"))).name).to.equal("Later");
   });
 
   it("can create several components with a key, which refers to the owner's latest or the last published one", async () => {

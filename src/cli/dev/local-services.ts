@@ -8,6 +8,8 @@ export interface LocalSettings {
   version: string;
   cacheDir: string;
   npmEnvironment: NodeJS.ProcessEnv;
+  npmrc: string | undefined;
+  npmHosts: readonly string[];
   limits: SandboxLimits;
   hookMs: number;
   httpResponseWaitMs: number;
@@ -35,7 +37,7 @@ export async function openLocalServices(
   allow: readonly string[],
 ): Promise<LocalServices> {
   parseCidrs(allow);
-  const { cacheDir, npmEnvironment, blockedHosts, limits, version } = settings;
+  const { cacheDir, npmEnvironment, npmrc, npmHosts, blockedHosts, limits, version } = settings;
   const egress = createEgress({
     allow: [...settings.egressAllow, ...allow],
     blockedHosts,
@@ -51,7 +53,7 @@ export async function openLocalServices(
   return {
     egress,
     sandboxes,
-    bundling: { cacheDir, npmEnvironment },
+    bundling: { cacheDir, npmEnvironment, npmrc, npmHosts },
     async close() {
       await sandboxes.close();
       await egress.close();

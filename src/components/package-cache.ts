@@ -1,0 +1,122 @@
+import { randomBytes } from "node:crypto";
+import { readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { AppError } from "../lib/errors.ts";
+import { folderBytes } from "../sandbox/measure-folder.ts";
+
+/** A set of installed packages. */
+interface PackageSet {
+  path: string;
+  usedAtMs: number;
+  bytes: number;
+}
+
+const DAY_MS = 24 * 3_600_000;
+const KEEP_UNUSED_MS = 7 * DAY_MS;
+/** Of the whole size, this part may be npm's own cache. */
+const NPM_SHARE = 0.25;
+const RETRY_MS = 30_000;
+/** Contains a set's size in bytes. Not a file of a package, which are all in `node_modules`. */
+const SIZE_FILE = ".bytes";
+const BUILDING = ".building-";
+const REMOVED = ".removed-";
+
+/**
+ * The folders below `CACHE_DIR` into which npm installs packages. All of them together are bounded in bytes
+ * (docs/limits.md); the set that was not used for the longest time is removed first, and any after a week.
+ */
+export class PackageCache {
+  /** Where the sets are. */
+  readonly folder: string;
+  readonly npmFolder: string;
+  readonly #maxBytes: number;
+  /** How many builds of this process use a set, by its path. */
+  readonly #users = new Map<string, number>();
+
+  constructor(cacheDir: string, maxBytes: number) {
+    this.folder = join(cacheDir, "packages");
+    this.npmFolder = join(cacheDir, "npm");
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Returns the path of a folder that does not exist yet, for an installation under way. */
+  newBuilding(): string {
+    return join(this.folder, BUILDING + randomBytes(8).toString("hex"));
+  }
+
+  /** Runs `use` while no other build of this process removes the set; another process may. */
+  async using<T>(path: string, use: () => Promise<T>): Promise<T> {
+    this.#users.set(path, (this.#users.get(path) ?? 0) + 1);
+    try {
+      return await use();
+    } finally {
+      const users = (this.#users.get(path) ?? 1) - 1;
+      if (users > 0) this.#users.set(path, users);
+      else this.#users.delete(path);
+    }
+  }
+
+  /** Notes that a set is used now. */
+  async touch(path: string): Promise<void> {
+    const now = new Date();
+    await utimes(path, now, now);
+  }
+
+  /** Writes down the size of a new set, so that it is measured only once. */
+  async noteSize(path: string): Promise<void> {
+    await writeFile(join(path, SIZE_FILE), String(await folderBytes(path)));
+  }
+
+  /**
+   * Removes sets until `bytes` more fit. Throws AppError `unavailable` if those in use don't leave that much. Also
+   * removes what killed processes left behind.
+   */
+  async makeRoom(bytes: number): Promise<void> {
+    const npmBytes = await this.#trimNpmCache();
+    const sets = await this.#sets();
+    let total = sets.reduce((sum, set) => sum + set.bytes, npmBytes);
+    const now = Date.now();
+    for (const set of sets.sort((a, b) => a.usedAtMs - b.usedAtMs)) {
+      const isOld = now - set.usedAtMs > KEEP_UNUSED_MS;
+      if (!isOld && total + bytes <= this.#maxBytes) break;
+      if (this.#users.has(set.path)) continue;
+      await this.#remove(set.path);
+      total -= set.bytes;
+    }
+    if (total + bytes <= this.#maxBytes) return;
+    throw new AppError("unavailable", "there is no room for more npm packages at the moment", {
+      retryAfterMs: RETRY_MS,
+    });
+  }
+
+  async #trimNpmCache(): Promise<number> {
+    const bytes = await folderBytes(this.npmFolder);
+    if (bytes <= this.#maxBytes * NPM_SHARE) return bytes;
+    await this.#remove(this.npmFolder);
+    return 0;
+  }
+
+  async #sets(): Promise<PackageSet[]> {
+    const sets: PackageSet[] = [];
+    for (const name of await readdir(this.folder).catch(() => [])) {
+      const path = join(this.folder, name);
+      const found = await stat(path).catch(() => null);
+      if (found === null) continue;
+      if (!name.startsWith(".")) sets.push({ path, usedAtMs: found.mtimeMs, bytes: await sizeOf(path) });
+      else if (Date.now() - found.mtimeMs > DAY_MS) await rm(path, { recursive: true, force: true });
+    }
+    return sets;
+  }
+
+  /** Renames the folder first, so that a set is either whole or absent. */
+  async #remove(path: string): Promise<void> {
+    const removed = join(this.folder, REMOVED + randomBytes(8).toString("hex"));
+    await rename(path, removed).catch(() => undefined);
+    await rm(removed, { recursive: true, force: true });
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  const noted = Number(await readFile(join(path, SIZE_FILE), "utf8").catch(() => "NaN"));
+  return Number.isFinite(noted) ? noted : folderBytes(path);
+}
