@@ -6,6 +6,7 @@ import { until } from "../support/until.ts";
 const sourceOf = (name: string) => (name === "web" ? "src/server.ts" : `workers/${name}.ts`);
 
 export interface WorkerProcess {
+  pid: number | undefined;
   output(): string;
   /** Resolves with the exit code, or the signal that ended it. */
   ended: Promise<number | string | null>;
@@ -38,6 +39,7 @@ export function spawnWorker(name: string, env: Record<string, string>): WorkerPr
     });
   }
   return {
+    pid: child.pid,
     output: () => output,
     ended: new Promise(resolve => child.once("close", (code, signal) => resolve(code ?? signal))),
     kill: signal => void child.kill(signal),
