@@ -1,10 +1,9 @@
-import { Ajv } from "ajv";
 import { type Command, InvalidArgumentError } from "commander";
 import { findEmitter } from "../events/find-emitter.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { enqueue } from "../queues/define-queue.ts";
-import { Emission, emissions } from "../queues/emissions.ts";
+import { type Emission, emissionProblem, emissions } from "../queues/emissions.ts";
 import type { Run } from "./run.ts";
 
 /** Returns an object because commander would replace a parsed `null` by `""`, as if the option had no value. */
@@ -15,8 +14,6 @@ function parseJson(text: string): { value: unknown } {
     throw new InvalidArgumentError("must be JSON");
   }
 }
-
-const isEmission = new Ajv({ strict: false }).compile<Emission>(Emission);
 
 export function emitCommand(program: Command, run: Run): void {
   program
@@ -34,10 +31,8 @@ export function emitCommand(program: Command, run: Run): void {
           event: options.event.value,
           ...(options.name !== undefined && { name: options.name }),
         };
-        if (!isEmission(emission)) {
-          const [error] = isEmission.errors ?? [];
-          throw new AppError("invalid", `${error?.instancePath.slice(1) || "emission"} ${error?.message}`);
-        }
+        const problem = emissionProblem(emission);
+        if (problem !== undefined) throw new AppError("invalid", problem);
         if (!(await findEmitter(platform, emitterId)))
           throw new AppError("not-found", `emitter ${emitterId} not found`);
         await enqueue(platform.queues, emissions.jobs.emissions, emission);
