@@ -1,6 +1,7 @@
 import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { LIMITS } from "../limits/catalogue.ts";
+import { asUnavailable } from "../store/redis.ts";
 import { type Pushed, type QueueBounds, type RunQueue, UNBOUNDED } from "../store/run-queue.ts";
 import { enqueue, type Queues } from "./define-queue.ts";
 import type { RunItem } from "./run-item.ts";
@@ -14,7 +15,7 @@ export interface RunQueueDeps {
 /**
  * Appends a run to its source's run queue (a change goes ahead of all runs) and notifies a worker. Once this resolves, the
  * run is accepted. Throws `unavailable` if Redis is away, `rate-limited` if the run does not fit into `bounds`, or too many
- * changes wait.
+ * changes wait; any other error is about the item.
  */
 export async function enqueueRun(
   platform: RunQueueDeps,
@@ -59,7 +60,7 @@ async function push(
     }
     return await platform.runQueue.push(sourceId, texts, bounds);
   } catch (error) {
-    throw new AppError("unavailable", "the queue can't be reached", { cause: error, retryAfterMs: 1000 });
+    throw asUnavailable(error);
   }
 }
 

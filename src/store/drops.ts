@@ -20,7 +20,8 @@ export type DropReason =
   | "timer-overlap"
   | "log-limit"
   | "queue-full"
-  | "saturated";
+  | "saturated"
+  | "invalid";
 
 /** Counts events of an emitter that were dropped on purpose, where its owner and the metrics see them. */
 export async function countDrop(

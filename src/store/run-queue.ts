@@ -68,7 +68,8 @@ export interface RunQueue {
   /** Returns what is claimed to the front of the queue. */
   nack(sourceId: string, token: string): Promise<void>;
   renew(sourceId: string, token: string, leaseMs: number): Promise<boolean>;
-  release(sourceId: string, token: string): Promise<void>;
+  /** Gives up the lease. What is left claimed did not crash the caller, unless `isBlamed`: then its crashes still count. */
+  release(sourceId: string, token: string, options?: { isBlamed: boolean }): Promise<void>;
   /** Sources whose newest run arrived before `beforeMs`, to the second, and whose runs wait while no worker holds the lease. */
   findStalled(beforeMs: number): Promise<string[]>;
   /** Changes and runs that wait or are claimed. */
@@ -186,8 +187,9 @@ export function openRunQueue(
       return (await renew(redis, [keys.runLease(sourceId)], [token, leaseMs])) === 1;
     },
 
-    async release(sourceId, token) {
-      await release(redis, [keys.runLease(sourceId), keys.runCrashes(sourceId)], [token]);
+    async release(sourceId, token, { isBlamed } = { isBlamed: false }) {
+      const ofSource = [keys.runLease(sourceId), keys.runCrashes(sourceId)];
+      await release(redis, ofSource, [token, isBlamed ? 1 : 0]);
     },
 
     async findStalled(beforeMs) {
