@@ -12,9 +12,10 @@ import { enqueueRuns, runQueueIsFull } from "../queues/enqueue-run.ts";
 import type { Reply } from "../queues/replies.ts";
 import type { RunItem } from "../queues/run-item.ts";
 import { loadCode } from "../runs/load-code.ts";
-import { INGRESS_PREFIX } from "../sources/endpoint.ts";
+import { endpointUrl, INGRESS_PREFIX, ingressBase } from "../sources/endpoint.ts";
 import { httpEvent } from "./http-event.ts";
 import { accepted, CORS, fromComponent, type IngressResponse, MAX_BODY_BYTES } from "./response.ts";
+import { isIngressPath } from "./separate-hosts.ts";
 
 type Deps = Pick<
   Platform,
@@ -31,7 +32,7 @@ export function ingress(platform: Deps): Middleware {
   const findSource = createFindSource(platform);
   const enqueue = createEnqueue(platform);
   return async (ctx, next) => {
-    if (ctx.path !== INGRESS_PREFIX && !ctx.path.startsWith(`${INGRESS_PREFIX}/`)) return next();
+    if (!isIngressPath(ctx.path)) return next();
     const [, endpoint = "", rest = ""] = /^\/[^/]+\/([^/]*)(.*)$/s.exec(ctx.path) ?? [];
     ctx.state.route = `${INGRESS_PREFIX}/{endpoint}`;
     const source = await findSource(endpoint);
@@ -121,7 +122,7 @@ async function handle(platform: Deps, { ctx, source, path, enqueue }: SourceRequ
     search: new URLSearchParams(ctx.search),
     headers: ctx.headers,
     body: await readBody(ctx),
-    url: `${platform.config.publicUrl}${ctx.path}${ctx.search}`,
+    url: `${ingressBase(platform)}${ctx.path}${ctx.search}`,
     // The address that the proxy in front of this server saw. The sender may have written the ones before it.
     clientIp: ctx.ips.at(-1) ?? ctx.ip,
   });
@@ -138,7 +139,13 @@ async function handle(platform: Deps, { ctx, source, path, enqueue }: SourceRequ
   const replies = await platform.replies();
   const reply = replies.first(runId, platform.config.httpResponseWaitMs);
   await enqueue({ sourceId: source._id, item: { ...item, reply_to: replies.address } });
-  respond(ctx, await reply, { isCustom, runId });
+  respond(ctx, await reply, { isCustom, runId, cookiePath: cookiePathOf(platform, source) });
+}
+
+/** Returns the path that a source's cookies are confined to; undefined if its component can't set any. */
+function cookiePathOf(platform: Deps, { endpoint }: Source): string | undefined {
+  if (platform.config.ingressUrl === undefined) return undefined;
+  return new URL(endpointUrl(platform, endpoint) ?? "").pathname;
 }
 
 async function readBody(ctx: Context): Promise<Buffer> {
@@ -157,11 +164,11 @@ async function readBody(ctx: Context): Promise<Buffer> {
 function respond(
   ctx: Context,
   reply: Reply | null,
-  { isCustom, runId }: { isCustom: boolean; runId: string },
+  { isCustom, runId, cookiePath }: { isCustom: boolean; runId: string; cookiePath: string | undefined },
 ): void {
   if (!reply) throw new AppError("timeout", "the component did not respond in time");
   if (reply.type === "response") {
-    send(ctx, fromComponent(reply.response));
+    send(ctx, fromComponent(reply.response, { cookiePath }));
     return;
   }
   if (isCustom) {

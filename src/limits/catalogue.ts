@@ -18,6 +18,7 @@ type Scope =
   | "key"
   | "address"
   | "account"
+  | "session"
   | "process";
 
 export interface Limit {
@@ -76,5 +77,19 @@ export const LIMITS = define({
     per: "source",
     what: "runs that wait",
     beyond: "429 `rate-limited` for HTTP requests; events and ticks are dropped, and counted",
+  },
+  boardGuesses: {
+    value: 20,
+    unit: "count",
+    per: "address",
+    what: "wrong passwords at the board's sign-in page in 15 minutes",
+    beyond: "429 `rate-limited`, also for the right password",
+  },
+  boardSessionMs: {
+    value: 12 * 60 * 60 * 1000,
+    unit: "ms",
+    per: "session",
+    what: "life of a session of the board",
+    beyond: "the sign-in page again",
   },
 });

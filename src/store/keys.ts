@@ -53,6 +53,8 @@ export function redisKeys(prefix: string) {
     routingVersion: () => `${prefix}:routing-version`,
     /** Lock: the process that reconciles. */
     reconcilerLock: () => `${prefix}:reconciler`,
+    /** Flag: a session of the board that was signed out, until it would have expired. */
+    endedSession: (sessionId: string) => `${prefix}:ended-session:${sessionId}`,
     rateLimit: () => `${prefix}:rate`,
     idempotency: () => `${prefix}:idempotency`,
     writeProbe: () => `${prefix}:probe`,
