@@ -15,6 +15,7 @@ import { respondError } from "./http/respond-error.ts";
 import type { AnyRoute } from "./http/route.ts";
 import { createRouter } from "./http/router.ts";
 import { ingress } from "./ingress/ingress.ts";
+import { separateHosts } from "./ingress/separate-hosts.ts";
 import { version } from "./lib/version.ts";
 import { board } from "./ops/board.ts";
 import { health } from "./ops/health.ts";
@@ -57,6 +58,7 @@ export function createApp(platform: Platform, options: { checkResponses?: boolea
   app.use(requestLog(log));
   app.use(timeRequests(platform));
   app.use(respondError());
+  app.use(separateHosts(platform));
   app.use(exposeMetrics(platform));
   app.use(ingress(platform));
   app.use(health(platform));

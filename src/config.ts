@@ -32,11 +32,13 @@ const Environment = Type.Object({
   PORT: INTEGER(0, 65_535),
   /** How the outside reaches the web process; endpoint URLs of sources start with it. */
   PUBLIC_URL: Type.String({ pattern: "^https?://[^/]+(/.*)?$" }),
+  /** A host of its own for the endpoints of sources: then `/in` is served there only, and nothing else is. */
+  INGRESS_URL: Type.Optional(Type.String({ pattern: "^https?://[^/]+(/.*)?$" })),
   /** True behind a load balancer of your own: then the client's address is the last one in `X-Forwarded-For`. */
   TRUST_PROXY: Type.Boolean({ default: false }),
   /** Base64 keys of 32 bytes, comma-separated: the first encrypts, all decrypt. */
   SECRETS_KEY: Type.String({ pattern: "^[A-Za-z0-9+/=_,\\s-]+$" }),
-  /** Password of `/admin/queues` (user `admin`); unset means no board. */
+  /** Password of `/admin/queues`; unset means no board. */
   ADMIN_PASSWORD: Type.Optional(Type.String({ minLength: 8 })),
   EGRESS_ALLOW: Type.String({ default: "" }),
   SANDBOX_EGRESS_ALLOW: Type.String({ default: "" }),
@@ -185,6 +187,7 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     host: env.HOST,
     port: env.PORT,
     publicUrl: env.PUBLIC_URL.replace(/\/+$/, ""),
+    ingressUrl: env.INGRESS_URL?.replace(/\/+$/, ""),
     trustProxy: env.TRUST_PROXY,
     secretsKeys: frozen(words(env.SECRETS_KEY).map(word => Buffer.from(word, "base64"))),
     adminPassword: env.ADMIN_PASSWORD,

@@ -22,7 +22,7 @@ export function durationMs(text: string): number {
   return Number(amount) * (UNIT_MS[unit ?? ""] ?? Number.NaN);
 }
 
-type Check = (value: string) => string | null;
+type Check = (value: string, env: Record<string, unknown>) => string | null;
 
 // A pause of 0 would turn a periodic task into a busy loop.
 const durations: Check = value =>
@@ -60,15 +60,29 @@ function isReadable(path: string): boolean {
   }
 }
 
+const httpUrl: Check = value =>
+  isAddress(value, /^https?:$/) && !/[?#\s]/.test(value)
+    ? null
+    : "must be an http or https URL without a query";
+
+/** Ports don't separate: a browser sends the cookies of a host to all of its ports. */
+const hasHostOf = (url: string, other: unknown): boolean =>
+  typeof other === "string" && URL.canParse(other) && new URL(other).hostname === new URL(url).hostname;
+
+/** The host of `PUBLIC_URL` if it is not set. */
+const DEFAULT_PUBLIC_URL = "http://127.0.0.1";
+
 const CHECKS: Record<string, Check> = {
   REDIS_URL: value =>
     words(value).every(word => isAddress(word, /^rediss?:$/))
       ? null
       : "must be one or more redis:// or rediss:// URLs, separated by commas",
-  PUBLIC_URL: value =>
-    isAddress(value, /^https?:$/) && !/[?#\s]/.test(value)
-      ? null
-      : "must be an http or https URL without a query",
+  PUBLIC_URL: httpUrl,
+  INGRESS_URL: (value, env) =>
+    httpUrl(value, env) ??
+    (hasHostOf(value, env.PUBLIC_URL ?? DEFAULT_PUBLIC_URL)
+      ? "must have another host than the API and the board"
+      : null),
   SECRETS_KEY: value => {
     const keys = words(value).map(word => Buffer.from(word, "base64"));
     return keys.length > 0 && keys.every(key => key.length === KEY_BYTES)
@@ -99,7 +113,7 @@ const CHECKS: Record<string, Check> = {
 export function checkFormats(env: Record<string, unknown>): string[] {
   return Object.entries(CHECKS).flatMap(([name, check]) => {
     const value = env[name];
-    const message = typeof value === "string" ? check(value) : null;
+    const message = typeof value === "string" ? check(value, env) : null;
     return message === null ? [] : [`${name} ${message}`];
   });
 }

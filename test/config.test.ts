@@ -28,6 +28,7 @@ describe("settings", () => {
       host: "127.0.0.1",
       port: 3000,
       publicUrl: "http://127.0.0.1:3000",
+      ingressUrl: undefined,
       trustProxy: false,
       adminPassword: undefined,
       egressAllow: [],
@@ -45,6 +46,7 @@ describe("settings", () => {
   const accepted: [string, string, (config: ReturnType<typeof readConfig>) => unknown, unknown][] = [
     ["PORT", "0", config => config.port, 0],
     ["PUBLIC_URL", "https://example.org/base/", config => config.publicUrl, "https://example.org/base"],
+    ["INGRESS_URL", "https://in.example.org/", config => config.ingressUrl, "https://in.example.org"],
     ["TRUST_PROXY", "true", config => config.trustProxy, true],
     ["EGRESS_ALLOW", " 127.0.0.0/8 , ::1/128,", config => config.egressAllow, ["127.0.0.0/8", "::1/128"]],
     ["DELIVERY_RETRY_SCHEDULE", "500ms, 5s", config => config.deliveries.retryScheduleMs, [500, 5000]],
@@ -80,6 +82,10 @@ describe("settings", () => {
     ["PUBLIC_URL", "example.org"],
     ["PUBLIC_URL", "https://exa mple.org"],
     ["PUBLIC_URL", "https://example.org/?a=1"],
+    ["INGRESS_URL", "in.example.org"],
+    ["INGRESS_URL", "https://in.example.org/?a=1"],
+    // The default of PUBLIC_URL; another port is not another host.
+    ["INGRESS_URL", "http://127.0.0.1:4000"],
     ["TRUST_PROXY", "maybe"],
     ["ADMIN_PASSWORD", "short"],
     ["EGRESS_ALLOW", "10.0.0.0/33"],

@@ -182,6 +182,6 @@ function announce({ user, url, say }) {
     );
   }
   say(
-    `Headwater is ready: ${url}/v1  (docs ${url}/docs, board ${url}/admin/queues user admin, password in .data/dev.env)`,
+    `Headwater is ready: ${url}/v1  (docs ${url}/docs, board ${url}/admin/queues, password in .data/dev.env)`,
   );
 }

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { gzipSync } from "node:zlib";
 import type { Context, Middleware } from "koa";
+import { pageHead, textPage } from "./html-page.ts";
 import { PROBLEMS } from "./problem.ts";
 import { requestState } from "./request-log.ts";
 
@@ -29,13 +30,9 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-const head = (title: string) =>
-  `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title>` +
-  '<meta name="viewport" content="width=device-width, initial-scale=1">';
-
 // Paths are relative to /docs, so that the page also works behind a proxy that adds a path prefix.
 const page = (openapiUrl: string) =>
-  `${head("Headwater API")}<script type="module" src="docs/viewer.js"></script>` +
+  `${pageHead("Headwater API")}<script type="module" src="docs/viewer.js"></script>` +
   "<style>body{margin:0}openapi-explorer{height:100vh}</style></head>" +
   `<body><openapi-explorer spec-url="${openapiUrl.slice(1)}" collapse="true"></openapi-explorer></body></html>`;
 
@@ -44,10 +41,8 @@ function errorsPage(): string {
     ([code, { status, title, meaning }]) =>
       `<h2 id="${code}">${status} ${title}</h2><p>${meaning.replaceAll(/`([^`]+)`/g, "<code>$1</code>")}</p>`,
   );
-  return (
-    `${head("Headwater API: errors")}<style>body{font:16px/1.5 sans-serif;max-width:44em;margin:2em auto}</style>` +
-    `</head><body><h1>Errors</h1><p>The meaning of each problem <code>type</code>.</p>${items.join("")}</body></html>`
-  );
+  const intro = "<h1>Errors</h1><p>The meaning of each problem <code>type</code>.</p>";
+  return textPage("Headwater API: errors", intro + items.join(""));
 }
 
 function asset(type: string, content: string | Buffer): Asset {

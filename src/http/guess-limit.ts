@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from "ioredis";
-import ipaddr from "ipaddr.js";
 import { type RateLimiterAbstract, RateLimiterRedis, RateLimiterRes } from "rate-limiter-flexible";
 import { AppError } from "../lib/errors.ts";
+import { clientKey } from "./client-address.ts";
 
 export interface GuessLimitOptions {
   /** Prefix of the Redis keys. */
@@ -55,12 +55,4 @@ async function countGuess(
     const message = "the password can't be checked right now";
     throw new AppError("unavailable", message, { cause: thrown, retryAfterMs: 1000 });
   }
-}
-
-/** An IPv6 client usually controls its whole /64 network, so the /64 counts as one client. */
-function clientKey(address: string): string {
-  if (!ipaddr.isValid(address)) return "unknown";
-  const client = ipaddr.process(address);
-  if (client.kind() === "ipv4") return client.toString();
-  return client.toByteArray().slice(0, 8).join("-");
 }

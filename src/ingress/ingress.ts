@@ -12,10 +12,11 @@ import { enqueueRuns, runQueueIsFull } from "../queues/enqueue-run.ts";
 import type { Reply } from "../queues/replies.ts";
 import type { RunItem } from "../queues/run-item.ts";
 import { loadCode } from "../runs/load-code.ts";
-import { INGRESS_PREFIX } from "../sources/endpoint.ts";
+import { endpointUrl, INGRESS_PREFIX, ingressBase } from "../sources/endpoint.ts";
 import { httpEvent } from "./http-event.ts";
 import { readBody } from "./read-body.ts";
 import { accepted, CORS, fromComponent, type IngressResponse } from "./response.ts";
+import { isIngressPath } from "./separate-hosts.ts";
 
 type Deps = Pick<
   Platform,
@@ -32,7 +33,7 @@ export function ingress(platform: Deps): Middleware {
   const findSource = createFindSource(platform);
   const enqueue = createEnqueue(platform);
   return async (ctx, next) => {
-    if (ctx.path !== INGRESS_PREFIX && !ctx.path.startsWith(`${INGRESS_PREFIX}/`)) return next();
+    if (!isIngressPath(ctx.path)) return next();
     const [, endpoint = "", rest = ""] = /^\/[^/]+\/([^/]*)(.*)$/s.exec(ctx.path) ?? [];
     ctx.state.route = `${INGRESS_PREFIX}/{endpoint}`;
     // A name of another shape belongs to no source: MongoDB isn't asked, and `""` would make it read every source.
@@ -128,7 +129,7 @@ async function handle(platform: Deps, { ctx, source, path, enqueue }: SourceRequ
     search: new URLSearchParams(ctx.search),
     headers: ctx.headers,
     body: await readBody(ctx.req),
-    url: `${platform.config.publicUrl}${ctx.path}${ctx.search}`,
+    url: `${ingressBase(platform)}${ctx.path}${ctx.search}`,
     // The address that the proxy in front of this server saw. The sender may have written the ones before it.
     clientIp: ctx.ips.at(-1) ?? ctx.ip,
   });
@@ -145,17 +146,23 @@ async function handle(platform: Deps, { ctx, source, path, enqueue }: SourceRequ
   const replies = await platform.replies();
   const reply = replies.first(runId, platform.config.httpResponseWaitMs);
   await enqueue({ source, item: { ...item, reply_to: replies.address } });
-  respond(ctx, await reply, { isCustom, runId });
+  respond(ctx, await reply, { isCustom, runId, cookiePath: cookiePathOf(platform, source) });
+}
+
+/** Returns the path that a source's cookies are confined to; undefined if its component can't set any. */
+function cookiePathOf(platform: Deps, { endpoint }: Source): string | undefined {
+  if (platform.config.ingressUrl === undefined) return undefined;
+  return new URL(endpointUrl(platform, endpoint) ?? "").pathname;
 }
 
 function respond(
   ctx: Context,
   reply: Reply | null,
-  { isCustom, runId }: { isCustom: boolean; runId: string },
+  { isCustom, runId, cookiePath }: { isCustom: boolean; runId: string; cookiePath: string | undefined },
 ): void {
   if (!reply) throw new AppError("timeout", "the component did not respond in time");
   if (reply.type === "response") {
-    send(ctx, fromComponent(reply.response));
+    send(ctx, fromComponent(reply.response, { cookiePath }));
     return;
   }
   if (isCustom) {

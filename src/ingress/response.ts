@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { LIMITS } from "../limits/catalogue.ts";
+import { confineCookie, splitHeaders } from "../runs/response-headers.ts";
 import type { HttpResponse } from "../sandbox/protocol.ts";
 
 /** A larger request body is rejected with 413 (docs/component-api.md#events-given-to-run). */
@@ -7,20 +8,9 @@ export const MAX_BODY_BYTES = LIMITS.ingressBodyBytes.value;
 
 export interface IngressResponse {
   status: number;
-  headers: Record<string, string>;
+  headers: Record<string, string | string[]>;
   body: Buffer;
 }
-
-/** Headers that a component may not set, because they describe our connection or protect our origin. */
-const RESERVED_HEADERS = new Set([
-  "content-security-policy",
-  "connection",
-  "content-length",
-  "transfer-encoding",
-  "keep-alive",
-  "upgrade",
-  "trailer",
-]);
 
 export const CORS = {
   "access-control-allow-origin": "*",
@@ -42,18 +32,31 @@ export const accepted = (runId: string): IngressResponse =>
 export const rejected = (status: number, detail: string): IngressResponse =>
   json(status, "application/problem+json", { type: "about:blank", status, detail, error: detail });
 
-/** Returns the response that a component sent with `respond`, without reserved headers. */
-export function fromComponent({ status, headers, bodyBase64 }: HttpResponse): IngressResponse {
+/**
+ * Returns the response that a component sent with `respond`, with the headers that it may set
+ * (docs/component-api.md#response-headers). `cookiePath` is the endpoint's path if endpoints have a host of their own;
+ * without it the component can't set cookies.
+ */
+export function fromComponent(
+  { status, headers, bodyBase64 }: HttpResponse,
+  { cookiePath }: { cookiePath?: string | undefined } = {},
+): IngressResponse {
   const body = Buffer.from(bodyBase64, "base64");
-  const allowed = Object.entries(headers).filter(([name]) => !RESERVED_HEADERS.has(name.toLowerCase()));
-  const hasType = allowed.some(([name]) => name.toLowerCase() === "content-type");
+  const sent: Record<string, string | string[]> = {};
+  for (const [name, value] of splitHeaders(headers, { cookies: cookiePath !== undefined }).allowed) {
+    const values = [value].flat() as string[];
+    const isCookie = name.toLowerCase() === "set-cookie";
+    const confined = isCookie ? values.map(one => confineCookie(one, cookiePath ?? "")) : values;
+    sent[name] = confined.length === 1 ? (confined[0] as string) : confined;
+  }
+  const hasType = Object.keys(sent).some(name => name.toLowerCase() === "content-type");
   const type = isUtf8(body) ? "text/plain; charset=utf-8" : "application/octet-stream";
   return {
     status,
     headers: {
-      ...Object.fromEntries(allowed),
+      ...sent,
       ...(body.length > 0 && !hasType && { "content-type": type }),
-      // A page from a component must not run with the rights of this origin, which also serves the board.
+      // A page from a component must not run with the rights of this origin, which may also serve the board.
       "content-security-policy": "sandbox",
     },
     body,

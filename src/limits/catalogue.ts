@@ -217,4 +217,18 @@ export const LIMITS = defineLimits({
     what: "headers of one part of a multipart body",
     beyond: "413 `too-large`",
   },
+  boardGuesses: {
+    value: 20,
+    unit: "count",
+    per: "address",
+    what: "wrong passwords at the board's sign-in page in 15 minutes",
+    beyond: "429 `rate-limited`, also for the right password",
+  },
+  boardSessionMs: {
+    value: 12 * 60 * 60 * 1000,
+    unit: "ms",
+    per: "session",
+    what: "life of a session of the board",
+    beyond: "the sign-in page again",
+  },
 });

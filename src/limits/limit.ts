@@ -21,6 +21,7 @@ type Scope =
   | "emitter"
   | "key"
   | "address"
+  | "session"
   | "account"
   | "account and process"
   | "process"

@@ -1,6 +1,6 @@
 import type { Source } from "../models/source.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
-import type { CallError, CallResult } from "../sandbox/protocol.ts";
+import type { CallError, CallResult, HttpResponse, LogLine } from "../sandbox/protocol.ts";
 import type { RunDeps } from "./deps.ts";
 import { emissionsOf, MAX_LOG_EVENTS } from "./emissions.ts";
 import { type Executor, openExecutor } from "./executor.ts";
@@ -9,6 +9,7 @@ import { openQuota, type Quota } from "./quota.ts";
 import type { FinishedRun } from "./record.ts";
 import { BATCH_MS, BatchRecorder, type EndedRun, QUOTA_EXCEEDED } from "./record-batch.ts";
 import { reply } from "./reply.ts";
+import { splitHeaders } from "./response-headers.ts";
 
 /** Returns the fields `outcome` and `error` of a run record. */
 export const outcomeOf = (error: CallError | undefined) =>
@@ -27,6 +28,8 @@ export class RunBatch {
   readonly #recorder: BatchRecorder;
   /** Ids of the runs whose component has sent a response. */
   readonly #responded = new Set<string>();
+  /** Log lines of ours, by run: which headers of its response are not sent. */
+  readonly #headerNotices = new Map<string, LogLine>();
   #executor: Executor | undefined;
   #memory: Memory;
 
@@ -72,6 +75,7 @@ export class RunBatch {
         forMs,
         onRespond: (item, response) => {
           this.#responded.add(item.run_id);
+          this.#noteDroppedHeaders(item, response);
           // A response that can't be sent is a timeout for the process that waits for it, but not a failure of the run.
           reply(this.#platform, item, { type: "response", response }).catch(() => undefined);
         },
@@ -107,7 +111,9 @@ export class RunBatch {
     strategy: Executor["strategy"],
   ): EndedRun {
     const { emits, deduped, memory } = effectsOf(strategy, this.#memory, result);
-    const { logs, error } = result;
+    const { error } = result;
+    const notice = this.#headerNotices.get(item.run_id);
+    const logs = notice ? [...result.logs, notice] : result.logs;
     const emissions = emissionsOf(this.#source, item, { emits, logs, error }, this.#platform);
     this.#memory = memory;
     this.#quota.spend(result.durationMs);
@@ -144,6 +150,15 @@ export class RunBatch {
       emissions,
     };
     return { run, item, error, hasResponded: false };
+  }
+
+  #noteDroppedHeaders({ run_id }: TriggerItem, { headers }: HttpResponse): void {
+    const { ingressUrl } = this.#platform.config;
+    const { dropped } = splitHeaders(headers, { cookies: ingressUrl !== undefined });
+    if (dropped.length === 0) return;
+    const names = dropped.join(", ").slice(0, 1024);
+    const message = `respond: headers that a component may not set were left out: ${names}`;
+    this.#headerNotices.set(run_id, { level: "warn", message, ts: this.#platform.clock() });
   }
 
   #factsOf({ run_id, kind }: TriggerItem) {

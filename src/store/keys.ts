@@ -65,6 +65,8 @@ export function redisKeys(prefix: string) {
     setAsideItems: () => `${prefix}:{set-aside}:items`,
     /** Sorted set: the fields of that hash, by the time at which each is removed. */
     setAsideExpiries: () => `${prefix}:{set-aside}:expiries`,
+    /** Flag: a session of the board that was signed out, until it would have expired. */
+    endedSession: (sessionId: string) => `${prefix}:ended-session:${sessionId}`,
     rateLimit: () => `${prefix}:rate`,
     idempotency: () => `${prefix}:idempotency`,
     writeProbe: () => `${prefix}:probe`,

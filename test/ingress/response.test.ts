@@ -22,6 +22,18 @@ describe("a component's response", () => {
     });
   });
 
+  it("sets cookies for its own endpoint only, and none if endpoints have no host of their own", () => {
+    const given = {
+      status: 200,
+      headers: { "set-cookie": "a=1; Path=/; Domain=example.org; HttpOnly" },
+      bodyBase64: "",
+    };
+    expect(fromComponent(given).headers).not.to.have.property("set-cookie");
+    expect(fromComponent(given, { cookiePath: "/in/x" }).headers).to.include({
+      "set-cookie": "a=1; HttpOnly; Path=/in/x",
+    });
+  });
+
   it("without a content type is text if it is valid UTF-8, and has no type if it is empty", () => {
     expect(responseOf("grün").headers["content-type"]).to.equal("text/plain; charset=utf-8");
     expect(responseOf(Buffer.from([0xff])).headers["content-type"]).to.equal("application/octet-stream");

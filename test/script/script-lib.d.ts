@@ -121,3 +121,7 @@ declare module "*/script/lib/redis.mjs" {
   export function redisKind(given: { program: string; firstPort: number }): StoreKind;
   export function redisProgram(given: { root: string; say(text: string): void }): Promise<string>;
 }
+
+declare module "*/script/lib/chromium.mjs" {
+  export function chromiumProgram(given: { root: string; signal?: AbortSignal }): Promise<string | undefined>;
+}
