@@ -154,7 +154,7 @@ async function howToDispatch(
 ): Promise<EmittedEvent["dispatch"]> {
   if (earlier) {
     if (earlier.jobId === undefined) return "skip";
-    const state = await jobState(platform.queues, deliveries, earlier.jobId);
+    const state = await jobState(platform, deliveries, earlier.jobId);
     return state === "live" ? "skip" : "redispatch";
   }
   if (isNew) return "new";

@@ -57,8 +57,9 @@ export const RunRecords = collection<RunRecord>(
       { source_id: 1, _id: -1 },
       { partialFilterExpression: { error: { $exists: true } }, name: "failed" },
     )
+    // By time: an index of the outbox itself would hold whole events.
     .index(
-      { "outbox.0": 1, finished_at: 1 },
-      { partialFilterExpression: { "outbox.0": { $exists: true } }, name: "outbox" },
+      { finished_at: 1, _id: 1 },
+      { partialFilterExpression: { "outbox.0": { $exists: true } }, name: "unsent" },
     ),
 );

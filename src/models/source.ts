@@ -35,6 +35,9 @@ export interface Source {
   updated_at: number;
 }
 
+/** Name of the index of sources with a timer. */
+export const TICKING = "ticking";
+
 export const Sources = collection<Source>(
   "sources",
   new Schema<Source>(
@@ -66,7 +69,10 @@ export const Sources = collection<Source>(
     )
     // The reconciler reads exactly the timers that must tick, and the sources between two states.
     .index({ state: 1, _id: 1 })
-    .index({ active: 1, state: 1 }, { partialFilterExpression: { timer: { $type: "object" } } }),
+    .index(
+      { active: 1, state: 1, _id: 1 },
+      { name: TICKING, partialFilterExpression: { timer: { $type: "object" } } },
+    ),
 );
 
 /** What a source's runs remember; read before a run and written after it (docs/design.md#guarantee-4). */

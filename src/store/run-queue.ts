@@ -21,6 +21,8 @@ const MAX_CLAIM_BYTES = 2 * 1024 * 1024;
 /** A source is listed at most this often: a second command for each run of a busy one would double the run's own cost. */
 const LIST_EVERY_MS = 1000;
 const MAX_REMEMBERED_LISTINGS = 10_000;
+/** Listed sources that one call of `findListed` looks at, more or less. */
+const SCAN_COUNT = 200;
 
 /** `notify`: accepted, and the caller must enqueue a notify job; `queued`: accepted; `full`: rejected. */
 export type Pushed = "notify" | "queued" | "full";
@@ -51,8 +53,13 @@ export interface RunQueue {
   nack(sourceId: string, token: string): Promise<void>;
   renew(sourceId: string, token: string, leaseMs: number): Promise<boolean>;
   release(sourceId: string, token: string): Promise<void>;
-  /** Sources whose newest run arrived before `beforeMs`, to the second, and whose runs wait while no worker holds the lease. */
-  findStalled(beforeMs: number): Promise<string[]>;
+  /**
+   * Returns some hundred sources, behind `cursor`, whose newest run arrived before `beforeMs`, to the second; runs of them
+   * may wait. `next` is null at the end.
+   */
+  findListed(beforeMs: number, cursor: string | null): Promise<{ listed: string[]; next: string | null }>;
+  /** True if runs of a listed source wait while no worker holds its lease. A source without runs is unlisted. */
+  isStalled(sourceId: string): Promise<boolean>;
   /** Changes and runs that wait or are claimed. */
   length(sourceId: string): Promise<number>;
   delete(sourceId: string): Promise<void>;
@@ -84,7 +91,7 @@ export function openRunQueue(redis: RedisClient, keys: RedisKeys): RunQueue {
 
   const pushTo = async (queue: string, sourceId: string, runs: string[], most: number) => {
     const [, [accepted, mustNotify]] = await Promise.all([
-      // Sent before the push, so that `findStalled` knows of every run that waits.
+      // Sent before the push, so that `findListed` knows of every run that waits.
       list(sourceId),
       push(redis, [queue, keys.runsNotified(sourceId)], [most, NOTIFIED_FLAG_MS, ...runs]),
     ]);
@@ -146,17 +153,17 @@ export function openRunQueue(redis: RedisClient, keys: RedisKeys): RunQueue {
       await release(redis, [keys.runLease(sourceId), keys.runCrashes(sourceId)], [token]);
     },
 
-    async findStalled(beforeMs) {
-      const sources = await redis.zrangebyscore(keys.sourcesWithRuns(), "-inf", beforeMs);
-      const stalled: string[] = [];
+    async findListed(beforeMs, cursor) {
+      const [next, found] = await redis.zscan(keys.sourcesWithRuns(), cursor ?? "0", "COUNT", SCAN_COUNT);
+      const listed = found.filter((_, i) => i % 2 === 0 && Number(found[i + 1]) <= beforeMs);
+      return { listed, next: next === "0" ? null : next };
+    },
+
+    async isStalled(sourceId) {
+      const { isEmpty, isHeld } = await stateOf(sourceId);
       // A source listed a moment ago may have received runs since that did not list it again.
-      const unlistMs = Math.min(beforeMs, Date.now() - 2 * LIST_EVERY_MS);
-      for (const sourceId of sources) {
-        const { isEmpty, isHeld } = await stateOf(sourceId);
-        if (isEmpty) await unlist(redis, [keys.sourcesWithRuns()], [sourceId, unlistMs]);
-        else if (!isHeld) stalled.push(sourceId);
-      }
-      return stalled;
+      if (isEmpty) await unlist(redis, [keys.sourcesWithRuns()], [sourceId, Date.now() - 2 * LIST_EVERY_MS]);
+      return !isEmpty && !isHeld;
     },
 
     length,

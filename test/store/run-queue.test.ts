@@ -135,7 +135,10 @@ describe("run queue", () => {
     await claim(busyOnce, "holder");
     await platform.redis.zadd(platform.keys.sourcesWithRuns(), Date.now() - 60_000, empty);
 
-    const stalled = await platform.runQueue.findStalled(Date.now() + 1);
+    const { listed } = await platform.runQueue.findListed(Date.now() + 1, null);
+    expect(listed).to.include.members([waiting, held, empty, busyOnce]);
+    const stalled: string[] = [];
+    for (const source of listed) if (await platform.runQueue.isStalled(source)) stalled.push(source);
     expect(stalled).to.include(waiting).and.not.include(held).and.not.include(empty);
     expect(await platform.redis.zscore(platform.keys.sourcesWithRuns(), empty)).to.equal(null);
     // Listed a moment ago: it may receive runs that do not list it again.

@@ -88,7 +88,7 @@ function packJobs(toDispatch: EventToDispatch[]): EventToDispatch[][] {
 }
 
 /** An event as its job of first attempts carries it. */
-export function eventInJob({ _id, event_id, emitter_id, name, event, pending_dispatch }: StoredEvent) {
+function eventInJob({ _id, event_id, emitter_id, name, event, pending_dispatch }: StoredEvent) {
   return {
     id: _id,
     event_id,
@@ -102,11 +102,18 @@ export function eventInJob({ _id, event_id, emitter_id, name, event, pending_dis
 /** Returns true if each of an event's first attempts is recorded as a delivery of its own. */
 export async function hasRecordedFirstAttempts(
   platform: Pick<Platform, "mongo">,
-  { _id, event_id, pending_dispatch }: Pick<StoredEvent, "_id" | "event_id" | "pending_dispatch">,
+  event: Pick<StoredEvent, "_id" | "event_id" | "pending_dispatch">,
 ): Promise<boolean> {
-  if (!pending_dispatch) return true;
-  const ids = pending_dispatch.listeners.map(([subscriptionId]) =>
-    deliveryId({ id: _id, event_id }, subscriptionId),
-  );
+  const ids = firstDeliveryIds(event);
   return (await Deliveries(platform.mongo).countDocuments({ _id: { $in: ids } })) === ids.length;
+}
+
+/** Returns the ids of the deliveries that an event's pending dispatch becomes. */
+export function firstDeliveryIds({
+  _id,
+  event_id,
+  pending_dispatch,
+}: Pick<StoredEvent, "_id" | "event_id" | "pending_dispatch">): string[] {
+  const listeners = pending_dispatch?.listeners ?? [];
+  return listeners.map(([subscriptionId]) => deliveryId({ id: _id, event_id }, subscriptionId));
 }

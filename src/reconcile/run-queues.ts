@@ -1,0 +1,26 @@
+import type { Platform } from "../platform.ts";
+import { notifyRuns } from "../queues/enqueue-run.ts";
+import { repairEach } from "../store/repair-each.ts";
+import type { SweepBatch } from "../store/sweep-turns.ts";
+
+type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "runQueue" | "clock" | "log">;
+
+/** Notifies the workers of runs that have waited for `graceMs` while no worker holds their source's lease. */
+export function beginRunQueueSweep(platform: Deps, graceMs: number): SweepBatch {
+  const beforeMs = Date.now() - graceMs;
+  return async cursor => {
+    const { listed, next } = await platform.runQueue.findListed(beforeMs, cursor);
+    const repaired = await repairEach(platform, listed, {
+      step: "run_queues",
+      idOf: sourceId => sourceId,
+      repair: sourceId => notifyStalled(platform, sourceId),
+    });
+    return { repaired, next };
+  };
+}
+
+async function notifyStalled(platform: Deps, sourceId: string): Promise<boolean> {
+  if (!(await platform.runQueue.isStalled(sourceId))) return false;
+  await notifyRuns(platform, sourceId);
+  return true;
+}
