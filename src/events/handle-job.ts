@@ -1,12 +1,15 @@
 import { createBatcher, LINGER } from "../lib/batcher.ts";
-import { notFound } from "../lib/errors.ts";
+import { AppError, notFound } from "../lib/errors.ts";
+import { groupBy } from "../lib/group-by.ts";
 import type { StoredEvent } from "../models/event.ts";
-import { type Emission, type EmissionsJob, emissionsIn } from "../queues/emissions.ts";
+import { type Emission, type EmissionsJob, emissionProblem, emissionsIn } from "../queues/emissions.ts";
 import type { JobContext } from "../queues/run-worker.ts";
 import { Snooze } from "../queues/snooze.ts";
+import { countDrop } from "../store/drops.ts";
 import { openDeleteTrimmed } from "./delete-trimmed.ts";
 import { emitAll } from "./emit.ts";
 import type { EmitDeps } from "./fan-out.ts";
+import { findEmitter } from "./find-emitter.ts";
 import { storeEvents } from "./store.ts";
 
 /** Emissions that go through the stores together: the round trips are most of what one costs. */
@@ -47,9 +50,14 @@ export function openEmissionsHandler(platform: EmitDeps) {
 
   return async ({ job, attemptsStarted, updateJob }: EmissionsContext): Promise<Record<string, unknown>> => {
     const emit = attemptsStarted > MAX_DEFERRALS ? emitNow : emitOrDefer;
-    const results = await emit(emissionsIn(job)).catch(async (error: unknown) => {
+    const valid = await withoutInvalid(platform, emissionsIn(job));
+    const results = await emit(valid).catch(async (error: unknown) => {
+      const isAway = error instanceof AppError && error.code === "unavailable";
+      const failed = isAway || valid.length === 1 ? valid : await emitOneByOne(valid, emit);
       // Keeps the event ids that were given. If Redis is away too, it remembers them for a while.
-      await updateJob(job).catch(() => undefined);
+      await updateJob(failed.length === 1 ? (failed[0] as Emission) : { emissions: failed }).catch(
+        () => undefined,
+      );
       throw error;
     });
     const emitted = results.filter(result => result !== null);
@@ -67,3 +75,45 @@ export function openEmissionsHandler(platform: EmitDeps) {
     };
   };
 }
+
+/** Returns the valid emissions of a job; the others are counted and logged. Throws `invalid` if none is valid. */
+async function withoutInvalid(platform: EmitDeps, emissions: Emission[]): Promise<Emission[]> {
+  const problems = emissions.map(emissionProblem);
+  const [problem] = problems.filter(one => one !== undefined);
+  if (problem === undefined) return emissions;
+  const valid = emissions.filter((_, i) => problems[i] === undefined);
+  // The job then fails, which counts them.
+  if (valid.length === 0) throw new AppError("invalid", `job payload: ${problem}`);
+  const invalid = emissions.filter((_, i) => problems[i] !== undefined);
+  platform.log.warn(
+    { problem, count: invalid.length, emit_ids: idsOf(invalid) },
+    "invalid emissions dropped",
+  );
+  await countLostEmissions(platform, { emissions: invalid });
+  return valid;
+}
+
+/** Emits each by itself; returns those that failed, to be tried again without the others. */
+async function emitOneByOne(
+  emissions: Emission[],
+  emit: (one: Emission[]) => Promise<unknown>,
+): Promise<Emission[]> {
+  const failed: Emission[] = [];
+  for (const emission of emissions) await emit([emission]).catch(() => failed.push(emission));
+  // All of them may have passed now; then the next attempt finds each of them done.
+  return failed.length > 0 ? failed : emissions;
+}
+
+/** Counts the emissions of a job that was given up, as `invalid`, for those emitters that exist. */
+export async function countLostEmissions(platform: EmitDeps, payload: unknown): Promise<void> {
+  const { emissions = [payload] } = (payload ?? {}) as { emissions?: unknown[] };
+  if (!Array.isArray(emissions)) return;
+  const byEmitter = groupBy(emissions as (Partial<Emission> | null)[], one => String(one?.emitter_id));
+  for (const [emitterId, lost] of byEmitter) {
+    if (await findEmitter(platform, emitterId)) await countDrop(platform, emitterId, "invalid", lost.length);
+    else platform.metrics.count("events_dropped_total", { reason: "invalid" }, lost.length);
+  }
+}
+
+const idsOf = (emissions: Partial<Emission>[]) =>
+  emissions.slice(0, 10).map(one => String(one?.emit_id).slice(0, 256));

@@ -48,7 +48,11 @@ export const PROBLEMS: Record<ErrorCode | "headers-too-large" | "internal", Prob
     title: "Conflict",
     meaning: "The request conflicts with stored data or with another request in progress.",
   },
-  "too-large": { status: 413, title: "Too large", meaning: "The request body is larger than the limit." },
+  "too-large": {
+    status: 413,
+    title: "Too large",
+    meaning: "The request body is larger, or has more parts, than the limit.",
+  },
   "unsupported-media-type": {
     status: 415,
     title: "Unsupported media type",

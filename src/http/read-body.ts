@@ -1,9 +1,9 @@
 import { bodyParser } from "@koa/bodyparser";
 import type { Context } from "koa";
 import { AppError, type FieldError } from "../lib/errors.ts";
+import { hasNulKey, isDeeperThan } from "../lib/json-shape.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
-/** Code that walks a much deeper value recursively would overflow its stack. */
 const MAX_DEPTH = LIMITS.jsonDepth.value;
 
 const METHODS = ["POST", "PUT", "PATCH", "DELETE"];
@@ -32,20 +32,10 @@ function translate(error: unknown, maxBytes: number): unknown {
   return error;
 }
 
-/** Throws `invalid` for a body that no store can hold: nested too deeply, or a key with NUL. Does not recurse. */
+/** Throws `invalid` for a body that no store can hold: nested too deeply, or a key with NUL. */
 function checkShape(body: object): void {
-  let level: object[] = [body];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) throw invalidBody(`is nested deeper than ${MAX_DEPTH} levels`);
-    const next: object[] = [];
-    for (const value of level) {
-      for (const [key, inner] of Object.entries(value)) {
-        if (key.includes("\0")) throw invalidBody("contains a key with a NUL character");
-        if (typeof inner === "object" && inner !== null) next.push(inner);
-      }
-    }
-    level = next;
-  }
+  if (isDeeperThan(body, MAX_DEPTH)) throw invalidBody(`is nested deeper than ${MAX_DEPTH} levels`);
+  if (hasNulKey(body)) throw invalidBody("contains a key with a NUL character");
 }
 
 /** Returns a reader for bodies of at most `maxBytes` bytes. */

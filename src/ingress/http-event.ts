@@ -1,3 +1,9 @@
+import { isUtf8 } from "node:buffer";
+import { MIMEType } from "node:util";
+import { AppError, type FieldError } from "../lib/errors.ts";
+import { isDeeperThan } from "../lib/json-shape.ts";
+import { LIMITS } from "../limits/catalogue.ts";
+
 /** The event that `run` receives for an HTTP request (docs/component-api.md#events-given-to-run). */
 export interface HttpEvent {
   method: string;
@@ -5,6 +11,8 @@ export interface HttpEvent {
   query: Record<string, string | string[]>;
   headers: Record<string, string>;
   bodyRaw: string;
+  /** The body's exact bytes; only if they are not UTF-8, because otherwise `bodyRaw` has them. */
+  bodyBase64?: string;
   body: unknown;
   url: string;
   client_ip: string;
@@ -27,7 +35,8 @@ const PROXY_HEADER =
 
 /**
  * Returns the event of a request: headers in lower case, the exact text of the body, and the body parsed according to
- * its content type.
+ * its content type. Throws `invalid` for JSON that is nested too deeply, and `too-large` for a form with too many parts
+ * (docs/limits.md): nothing may be accepted here that could not be stored and passed on later.
  */
 export async function httpEvent(request: RawRequest): Promise<HttpEvent> {
   const type = String(request.headers["content-type"] ?? "");
@@ -43,6 +52,7 @@ export async function httpEvent(request: RawRequest): Promise<HttpEvent> {
         .map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : String(value)]),
     ),
     bodyRaw,
+    ...(!isUtf8(request.body) && { bodyBase64: request.body.toString("base64") }),
     body: await parseBody(type, request.body, bodyRaw),
     url: request.url,
     client_ip: request.clientIp,
@@ -55,13 +65,64 @@ async function parseBody(type: string, body: Buffer, text: string): Promise<unkn
   if (body.length === 0) return name.includes("json") ? null : "";
   // A body that does not match its content type stays a string, for the component to decide about.
   try {
-    if (/\bjson\b|\+json/.test(name)) return JSON.parse(text);
-    if (name.startsWith("application/x-www-form-urlencoded")) return collect([...new URLSearchParams(text)]);
-    if (name.startsWith("multipart/form-data")) return collect(await readMultipart(type, body));
-  } catch {
+    if (/\bjson\b|\+json/.test(name)) return parseJson(text);
+    if (name.startsWith("application/x-www-form-urlencoded")) return parseForm(text);
+    if (name.startsWith("multipart/form-data")) return await parseMultipart(type, body);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
     return text;
   }
   return text;
+}
+
+const MAX_DEPTH = LIMITS.jsonDepth.value;
+const MAX_FIELDS = LIMITS.formFields.value;
+const MAX_PARTS = LIMITS.formParts.value;
+const MAX_HEADER_BYTES = LIMITS.formPartHeaderBytes.value;
+
+function rejection(code: "invalid" | "too-large", message: string): AppError {
+  const field: FieldError = { in: "body", path: "", message };
+  return new AppError(code, `the body ${message}`, { fields: [field] });
+}
+
+function parseJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  if (isDeeperThan(value, MAX_DEPTH)) {
+    throw rejection("invalid", `is nested deeper than ${MAX_DEPTH} levels`);
+  }
+  return value;
+}
+
+function parseForm(text: string): unknown {
+  let fields = 1;
+  for (let at = text.indexOf("&"); at >= 0; at = text.indexOf("&", at + 1)) fields += 1;
+  if (fields > MAX_FIELDS) throw rejection("too-large", `has more than ${MAX_FIELDS} fields`);
+  return collect([...new URLSearchParams(text)]);
+}
+
+async function parseMultipart(type: string, body: Buffer): Promise<unknown> {
+  const boundary = new MIMEType(type).params.get("boundary") ?? "";
+  checkParts(body, `--${boundary}`);
+  // A type of our own, so that the parser can't read another boundary than the one whose parts were counted.
+  const clean = new MIMEType("multipart/form-data");
+  clean.params.set("boundary", boundary);
+  return collect(await readMultipart(String(clean), body));
+}
+
+/** The parser takes all parts in one go, a fraction of a millisecond each and more for long headers. */
+function checkParts(body: Buffer, boundary: string): void {
+  let parts = 0;
+  for (let at = body.indexOf(boundary); at >= 0; at = body.indexOf(boundary, at)) {
+    at += boundary.length;
+    // The last boundary begins no part.
+    if (body.toString("latin1", at, at + 2) === "--") continue;
+    parts += 1;
+    if (parts > MAX_PARTS) throw rejection("too-large", `has more than ${MAX_PARTS} parts`);
+    const head = body.subarray(at, at + MAX_HEADER_BYTES);
+    if (head.length === MAX_HEADER_BYTES && head.indexOf("\r\n\r\n") < 0) {
+      throw rejection("too-large", `has a part with more than ${MAX_HEADER_BYTES} bytes of headers`);
+    }
+  }
 }
 
 /** Returns the fields of a form; a file is an object of its name, type and text. */

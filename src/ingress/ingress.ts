@@ -1,11 +1,10 @@
 import type { Context, Middleware } from "koa";
-import getRawBody from "raw-body";
 import { createKeyRateLimiter, type RateLimit, rateLimit } from "../http/rate-limit.ts";
 import { requestState } from "../http/request-log.ts";
 import { createBatcher } from "../lib/batcher.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { groupBy } from "../lib/group-by.ts";
-import { newId } from "../lib/ids.ts";
+import { isToken, newId } from "../lib/ids.ts";
 import { type Source, Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueRuns, runQueueIsFull } from "../queues/enqueue-run.ts";
@@ -14,7 +13,8 @@ import type { RunItem } from "../queues/run-item.ts";
 import { loadCode } from "../runs/load-code.ts";
 import { INGRESS_PREFIX } from "../sources/endpoint.ts";
 import { httpEvent } from "./http-event.ts";
-import { accepted, CORS, fromComponent, type IngressResponse, MAX_BODY_BYTES } from "./response.ts";
+import { readBody } from "./read-body.ts";
+import { accepted, CORS, fromComponent, type IngressResponse } from "./response.ts";
 
 type Deps = Pick<
   Platform,
@@ -34,7 +34,8 @@ export function ingress(platform: Deps): Middleware {
     if (ctx.path !== INGRESS_PREFIX && !ctx.path.startsWith(`${INGRESS_PREFIX}/`)) return next();
     const [, endpoint = "", rest = ""] = /^\/[^/]+\/([^/]*)(.*)$/s.exec(ctx.path) ?? [];
     ctx.state.route = `${INGRESS_PREFIX}/{endpoint}`;
-    const source = await findSource(endpoint);
+    // A name of another shape belongs to no source: MongoDB isn't asked, and `""` would make it read every source.
+    const source = isToken(endpoint) ? await findSource(endpoint) : null;
     if (!source) throw notFound("endpoint");
     await limit?.(ctx, source._id);
     ctx.set(CORS);
@@ -120,7 +121,7 @@ async function handle(platform: Deps, { ctx, source, path, enqueue }: SourceRequ
     // Not `ctx.URL`, which is empty if the Host header is invalid.
     search: new URLSearchParams(ctx.search),
     headers: ctx.headers,
-    body: await readBody(ctx),
+    body: await readBody(ctx.req),
     url: `${platform.config.publicUrl}${ctx.path}${ctx.search}`,
     // The address that the proxy in front of this server saw. The sender may have written the ones before it.
     clientIp: ctx.ips.at(-1) ?? ctx.ip,
@@ -139,19 +140,6 @@ async function handle(platform: Deps, { ctx, source, path, enqueue }: SourceRequ
   const reply = replies.first(runId, platform.config.httpResponseWaitMs);
   await enqueue({ sourceId: source._id, item: { ...item, reply_to: replies.address } });
   respond(ctx, await reply, { isCustom, runId });
-}
-
-async function readBody(ctx: Context): Promise<Buffer> {
-  try {
-    return await getRawBody(ctx.req, { length: ctx.request.length, limit: MAX_BODY_BYTES });
-  } catch (error) {
-    if ((error as { type?: string }).type === "entity.too.large") {
-      throw new AppError("too-large", `the body is larger than ${MAX_BODY_BYTES / 1024} KB`, {
-        cause: error,
-      });
-    }
-    throw new AppError("invalid", "the body could not be read", { cause: error });
-  }
 }
 
 function respond(

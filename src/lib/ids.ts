@@ -7,7 +7,8 @@ const TIME_CHARS = 7;
 const RANDOM_CHARS = 9;
 
 const randomPart = customAlphabet(ALPHABET, RANDOM_CHARS);
-const token = customAlphabet(ALPHABET, 32);
+const TOKEN_CHARS = 32;
+const token = customAlphabet(ALPHABET, TOKEN_CHARS);
 
 /** Prefixes of the resources (docs/rest-api.md#resources) and of the records that the platform adds. */
 export type IdPrefix =
@@ -69,6 +70,11 @@ export function timeOfId(id: string): number | null {
 /** Returns 32 random characters (190 bits), for API keys and endpoint names. */
 export function newToken(): string {
   return token();
+}
+
+/** Returns true if the text has the form of a `newToken`. */
+export function isToken(text: string): boolean {
+  return text.length === TOKEN_CHARS && /^[0-9A-Za-z]+$/.test(text);
 }
 
 /** Returns true if the text has the form of an id with this prefix. */

@@ -40,6 +40,11 @@ export const CATALOGUE = {
     help: "Jobs that ended in this process: done, snoozed, retried, failed, or the code of an expected error",
     labels: ["queue", "job", "outcome"],
   },
+  jobs_given_up_total: {
+    kind: "counter",
+    help: "Jobs that failed for good: invalid, out of attempts, or crashing their workers",
+    labels: ["queue"],
+  },
   job_duration_seconds: {
     kind: "histogram",
     help: "Time a job took in its handler",
@@ -58,7 +63,7 @@ export const CATALOGUE = {
   },
   runs_total: {
     kind: "counter",
-    help: "Runs that ended: ok, error, Timeout, Out of Memory, over-quota, crashed",
+    help: "Runs that ended: ok, error, Timeout, Out of Memory, over-quota, crashed, unreadable",
     labels: ["outcome"],
   },
   run_duration_seconds: {

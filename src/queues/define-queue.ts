@@ -1,7 +1,10 @@
 import type { JobsOptions, Queue } from "bullmq";
 import type { Static, TSchema } from "typebox";
-import { AppError } from "../lib/errors.ts";
-import type { RedisClient } from "../store/redis.ts";
+import { LIMITS } from "../limits/catalogue.ts";
+import { asUnavailable, type RedisClient } from "../store/redis.ts";
+
+/** BullMQ's `removeOnFail` of a queue whose jobs hold events. */
+export const FAILED_JOBS_KEPT = { age: 7 * 86_400, count: LIMITS.failedJobs.value };
 
 /** One kind of job: its name, payload and identity. Producers and the worker import this, never each other. */
 export interface JobDeclaration<Schema extends TSchema = TSchema> {
@@ -12,6 +15,8 @@ export interface JobDeclaration<Schema extends TSchema = TSchema> {
   options: JobsOptions;
   /** The job's identity: while a job is stored under it, adding another does nothing. */
   jobId?: ((payload: Static<Schema>) => string) | undefined;
+  /** What a job that was given up keeps of a large payload, without the events in it. */
+  keptPayload?: ((payload: Static<Schema>) => unknown) | undefined;
 }
 
 type JobSchemas = Record<string, TSchema>;
@@ -41,7 +46,7 @@ interface QueueSpec<Schemas extends JobSchemas> {
   /** BullMQ's options for every job of the queue. */
   options: JobsOptions;
   jobs: {
-    [Name in keyof Schemas]: { schema: Schemas[Name]; jobId?: (payload: Static<Schemas[Name]>) => string };
+    [Name in keyof Schemas]: Pick<JobDeclaration<Schemas[Name]>, "schema" | "jobId" | "keptPayload">;
   };
 }
 
@@ -51,9 +56,9 @@ export function defineQueue<Schemas extends JobSchemas>({
   options,
   jobs,
 }: QueueSpec<Schemas>): QueueDeclaration<Schemas> {
-  const declared = Object.entries(jobs).map(([job, { schema, jobId }]) => [
+  const declared = Object.entries(jobs).map(([job, { schema, jobId, keptPayload }]) => [
     job,
-    { queue: name, name: job, schema, options, jobId },
+    { queue: name, name: job, schema, options, jobId, keptPayload },
   ]);
   return { name, concurrency, jobs: Object.fromEntries(declared) };
 }
@@ -65,7 +70,10 @@ export function openedQueue(queues: Queues, { name }: { name: string }): Queue {
   return queue;
 }
 
-/** Adds one job to its queue. Throws `unavailable` if Redis can't store it; then nothing was enqueued. */
+/**
+ * Adds one job to its queue. Throws `unavailable` if Redis can't be reached; then nothing was enqueued. Any other error is
+ * about the payload, such as one that is nested too deeply to be written as JSON, and a later try would fail with it again.
+ */
 export async function enqueue<Schema extends TSchema>(
   queues: Queues,
   job: JobDeclaration<Schema>,
@@ -75,7 +83,9 @@ export async function enqueue<Schema extends TSchema>(
   await enqueueAll(queues, job, [payload], options);
 }
 
-/** Adds many jobs of one kind in one round trip, all or none. Throws as `enqueue` does. */
+/**
+ * Adds many jobs of one kind in one round trip. Throws as `enqueue` does; if one can't be written as JSON, none was added.
+ */
 export async function enqueueAll<Schema extends TSchema>(
   queues: Queues,
   job: JobDeclaration<Schema>,
@@ -99,7 +109,7 @@ export async function enqueueAll<Schema extends TSchema>(
     if (jobs.length === 1 && first) await queue.add(first.name, first.data, first.opts);
     else await queue.addBulk(jobs);
   } catch (error) {
-    throw new AppError("unavailable", "the queue can't be reached", { cause: error, retryAfterMs: 1000 });
+    throw asUnavailable(error);
   }
 }
 

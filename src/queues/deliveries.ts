@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { defineQueue } from "./define-queue.ts";
+import { defineQueue, FAILED_JOBS_KEPT } from "./define-queue.ts";
 
 /** One delivery that MongoDB holds: ids only, so that a job that outlived a change does nothing. */
 const NextAttempt = Type.Object({
@@ -45,6 +45,12 @@ const Drain = Type.Object({
 });
 export type Drain = Static<typeof Drain>;
 
+/** The job without its events' bodies, which are then read from MongoDB. */
+const withoutBodies = (job: FirstAttempts): FirstAttempts => ({
+  ...job,
+  events: job.events.map(({ body: _, ...event }) => event),
+});
+
 export const deliveries = defineQueue({
   name: "deliveries",
   concurrency: 24,
@@ -54,11 +60,11 @@ export const deliveries = defineQueue({
     backoff: { type: "exponential", delay: 500, jitter: 0.5 },
     // A kept job would swallow the next `add` of the same id.
     removeOnComplete: true,
-    removeOnFail: { age: 7 * 86_400, count: 1000 },
+    removeOnFail: FAILED_JOBS_KEPT,
   },
   jobs: {
     /** The first attempts of some events at all their webhooks: one job, since a job costs more than a delivery. */
-    "first-attempts": { schema: FirstAttempts, jobId: ({ job_id }) => job_id },
+    "first-attempts": { schema: FirstAttempts, jobId: ({ job_id }) => job_id, keptPayload: withoutBodies },
     /** A later attempt of one delivery, which is due at a moment of its own. */
     "next-attempt": { schema: NextAttempt, jobId: nextAttemptJobId },
     /** Takes up deliveries that wait at their webhook. */

@@ -1,8 +1,12 @@
+import { Ajv } from "ajv";
 import { type Static, type TObject, Type } from "typebox";
-import { defineQueue } from "./define-queue.ts";
+import { isDeeperThan } from "../lib/json-shape.ts";
+import { LIMITS } from "../limits/catalogue.ts";
+import { ANY_CHANNEL, MAX_CHANNEL_CHARS } from "../sandbox/child/channel-name.ts";
+import { defineQueue, FAILED_JOBS_KEPT } from "./define-queue.ts";
 
 /** A custom channel, or one of the two that the platform itself emits on; no other name begins with `$`. */
-export const ChannelName = Type.String({ maxLength: 128, pattern: "^(|\\$errors|\\$logs|[^$\\u0000].*)$" });
+const ChannelName = Type.String({ maxLength: MAX_CHANNEL_CHARS, pattern: ANY_CHANNEL });
 
 /** Public: a workflow engine that holds the Redis credentials may enqueue these (docs/jobs.md). */
 export const Emission = Type.Object({
@@ -24,8 +28,9 @@ export type Emission = Static<typeof Emission>;
 /** Most emissions in one job. */
 export const EMISSIONS_PER_JOB = 200;
 
+/** The emissions are checked one by one: an invalid one must not keep the others from being handled. */
 const Emissions = Type.Object({
-  emissions: Type.Array(Emission, { minItems: 1, maxItems: EMISSIONS_PER_JOB }),
+  emissions: Type.Array(Type.Unsafe<Emission>({}), { minItems: 1, maxItems: EMISSIONS_PER_JOB }),
 });
 
 /** One emission, or many in one job: a job costs several times what storing an event does. */
@@ -39,8 +44,28 @@ export const EmissionsJob = Type.Unsafe<EmissionsJob>({
   else: Emission as TObject,
 });
 
+const isEmission = new Ajv({ strict: false }).compile<Emission>(Emission);
+const MAX_DEPTH = LIMITS.eventDepth.value;
+
+/** Returns what is wrong with an emission (docs/jobs.md); undefined if it is valid. */
+export function emissionProblem(emission: unknown): string | undefined {
+  if (!isEmission(emission)) {
+    const [error] = isEmission.errors ?? [];
+    return `${error?.instancePath.slice(1) || "emission"} ${error?.message}`;
+  }
+  return isDeeperThan(emission.event, MAX_DEPTH)
+    ? `event is nested deeper than ${MAX_DEPTH} levels`
+    : undefined;
+}
+
 /** The emissions that a job holds, in order. */
 export const emissionsIn = (job: EmissionsJob): Emission[] => ("emissions" in job ? job.emissions : [job]);
+
+/** The job without its events: whose they were, and their ids. */
+function withoutEvents(job: EmissionsJob): unknown {
+  const idsOf = ({ emitter_id, emit_id, name }: Emission) => ({ emitter_id, emit_id, name });
+  return { emissions: emissionsIn(job).map(idsOf) };
+}
 
 export const emissions = defineQueue({
   name: "emissions",
@@ -50,8 +75,8 @@ export const emissions = defineQueue({
     backoff: { type: "exponential", delay: 500, jitter: 0.5 },
     // Completed jobs are not kept, because they hold the events themselves.
     removeOnComplete: true,
-    // A failed job is kept with its events, so that an operator can retry it from the board.
-    removeOnFail: { age: 30 * 86_400, count: 10_000 },
+    // A failed job keeps small events, so that an operator can retry it from the board.
+    removeOnFail: FAILED_JOBS_KEPT,
   },
-  jobs: { emissions: { schema: EmissionsJob } },
+  jobs: { emissions: { schema: EmissionsJob, keptPayload: withoutEvents } },
 });

@@ -1,6 +1,7 @@
 import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { LIMITS } from "../limits/catalogue.ts";
+import { asUnavailable } from "../store/redis.ts";
 import type { Pushed, RunQueue } from "../store/run-queue.ts";
 import { enqueue, type Queues } from "./define-queue.ts";
 import type { RunItem } from "./run-item.ts";
@@ -16,7 +17,8 @@ const MAX_QUEUED_RUNS = LIMITS.queuedRuns.value;
 
 /**
  * Appends a run to its source's run queue (a change goes ahead of all runs) and notifies a worker. Once this resolves, the
- * run is accepted. Throws `unavailable` if Redis is away, `rate-limited` if the run queue of an HTTP source is full.
+ * run is accepted. Throws `unavailable` if Redis is away, `rate-limited` if the run queue of an HTTP source is full; any
+ * other error is about the item.
  */
 export async function enqueueRun(platform: RunQueueDeps, sourceId: string, item: RunItem): Promise<void> {
   const [accepted] = await enqueueRuns(platform, sourceId, [item]);
@@ -47,7 +49,7 @@ async function push(platform: RunQueueDeps, sourceId: string, items: RunItem[]):
     if (first?.kind === "change") return [await platform.runQueue.pushChange(sourceId, texts[0] ?? "")];
     return await platform.runQueue.push(sourceId, texts, most);
   } catch (error) {
-    throw new AppError("unavailable", "the queue can't be reached", { cause: error, retryAfterMs: 1000 });
+    throw asUnavailable(error);
   }
 }
 

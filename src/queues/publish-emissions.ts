@@ -9,19 +9,28 @@ const EMISSIONS_PER_ROUND_TRIP = 1000;
 
 /** Packs emissions into few jobs, in order. */
 export function packEmissions(all: Emission[]): EmissionsJob[] {
-  const jobs: Emission[][] = [];
+  return packBySize(all, sizeOf).map(jobOf);
+}
+
+/** Divides a list into parts that fit into one job each, in order; `sizeOf` returns the bytes of an entry. */
+export function packBySize<T>(all: T[], sizeOf: (entry: T) => number): T[][] {
+  const parts: T[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
-  for (const emission of all) {
-    const size = sizeOf(emission);
+  for (const entry of all) {
+    const size = sizeOf(entry);
     bytes += size;
-    if (bytes > BYTES_PER_JOB || jobs.at(-1)?.length === EMISSIONS_PER_JOB) {
-      jobs.push([]);
+    if (bytes > BYTES_PER_JOB || parts.at(-1)?.length === EMISSIONS_PER_JOB) {
+      parts.push([]);
       bytes = size;
     }
-    jobs.at(-1)?.push(emission);
+    parts.at(-1)?.push(entry);
   }
-  return jobs.map(packed => (packed.length === 1 ? (packed[0] as Emission) : { emissions: packed }));
+  return parts;
 }
+
+/** Returns the job of emissions that were packed together. */
+export const jobOf = (packed: Emission[]): EmissionsJob =>
+  packed.length === 1 ? (packed[0] as Emission) : { emissions: packed };
 
 const sizeOf = ({ event }: Emission): number => (JSON.stringify(event) ?? "").length;
 

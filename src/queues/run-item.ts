@@ -1,6 +1,8 @@
 import { Ajv } from "ajv";
 import { type Static, Type } from "typebox";
 import { AppError } from "../lib/errors.ts";
+import { LIMITS } from "../limits/catalogue.ts";
+import { jsonShape } from "../sandbox/child/json-shape.ts";
 
 /** Fields of everything that waits in a run queue. */
 const common = {
@@ -52,10 +54,14 @@ export type ChangeItem = Static<typeof Change>;
 export type RunItem = Static<typeof RunItem>;
 export type Candidate = Static<typeof Candidate>;
 
+/** The item itself is a level around its event. */
+const MAX_DEPTH = LIMITS.eventDepth.value + 1;
+
 const validate = new Ajv({ strict: false }).compile<RunItem>(RunItem);
 
 /** Parses an item of a run queue, which an older version may have written. Throws `invalid` or SyntaxError. */
 export function parseRunItem(text: string): RunItem {
+  if (jsonShape(text).depth > MAX_DEPTH) throw new AppError("invalid", "queued run: nested too deeply");
   const item: unknown = JSON.parse(text);
   if (!validate(item))
     throw new AppError("invalid", `queued run: ${validate.errors?.[0]?.message ?? "unreadable"}`);

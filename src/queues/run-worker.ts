@@ -5,6 +5,7 @@ import type { Static, TSchema } from "typebox";
 import { settlesWithin } from "../lib/deadline.ts";
 import { AppError, type ErrorCode } from "../lib/errors.ts";
 import { warnThrottled } from "../lib/warn-throttled.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { RedisClient } from "../store/redis.ts";
 import type { QueueDeclaration } from "./define-queue.ts";
@@ -44,6 +45,8 @@ export interface WorkerOptions {
   stalledAfterMs: number;
   log: Logger;
   metrics: Metrics;
+  /** Called with the payload of each job that failed for good; it may have any shape. */
+  onGivenUp?: (payload: unknown) => Promise<void>;
 }
 
 export interface RunningWorker {
@@ -77,8 +80,12 @@ const PAUSE_MS = 1000;
 
 const ajv = new Ajv({ strict: false });
 
+/** A larger payload of a failed job is replaced by its `keptPayload`. */
+const MAX_KEPT_BYTES = LIMITS.failedJobBytes.value;
+
 interface Handled {
   validate: ValidateFunction;
+  keptPayload: ((payload: never) => unknown) | undefined;
   handle: (context: JobContext<never>) => Promise<JobFields>;
 }
 
@@ -89,9 +96,10 @@ export function runWorker<Schemas extends Record<string, TSchema>>(
   options: WorkerOptions,
 ): RunningWorker {
   const handled = new Map<string, Handled>();
-  for (const { name, schema } of Object.values(queue.jobs)) {
+  for (const { name, schema, keptPayload } of Object.values(queue.jobs)) {
     handled.set(name, {
       validate: ajv.compile(schema),
+      keptPayload: keptPayload as Handled["keptPayload"],
       handle: handlers[name] as unknown as Handled["handle"],
     });
   }
@@ -119,12 +127,16 @@ class QueueWorker implements RunningWorker {
       concurrency: options.concurrency,
       lockDuration: options.stalledAfterMs,
       stalledInterval: Math.max(1000, Math.floor(options.stalledAfterMs / 2)),
-      // Handlers can be repeated without harm, so a job may be restarted as often as workers are killed under it.
-      maxStalledCount: 1000,
+      // A job that crashes its worker must not go on to crash all of them: its first start and this many more.
+      maxStalledCount: LIMITS.jobStarts.value - 1,
     });
     this.#worker.on("error", error => {
       this.#warn(error);
       if (error instanceof AppError) this.#pause().catch(this.#warn);
+    });
+    this.#worker.on("failed", job => {
+      // Also emitted for an attempt that another one will follow.
+      if (job?.finishedOn) this.#giveUp(job).catch(this.#warn);
     });
     this.#worker.on("stalled", jobId =>
       options.log.warn({ queue, job_id: jobId }, "job stalled, started again"),
@@ -213,6 +225,18 @@ class QueueWorker implements RunningWorker {
       if (verdict === "failed") throw new UnrecoverableError((error as Error).message);
       throw error;
     }
+  }
+
+  /** Reports a job that failed for good, and removes the events from a large payload: Redis keeps the job for days. */
+  async #giveUp(job: Job): Promise<void> {
+    const { log, metrics, onGivenUp } = this.#options;
+    const { queue, reason } = { queue: this.#queue, reason: job.failedReason };
+    log.error({ queue, job: job.name, job_id: job.id, starts: job.attemptsStarted, reason }, "job given up");
+    metrics.count("jobs_given_up_total", { queue });
+    await onGivenUp?.(job.data);
+    const { keptPayload } = this.#handlerOf(job);
+    if (!keptPayload || JSON.stringify(job.data).length <= MAX_KEPT_BYTES) return;
+    await job.updateData(keptPayload(job.data as never));
   }
 
   /** The only handler of a queue with one kind of job takes jobs of any name: producers of others name them freely. */

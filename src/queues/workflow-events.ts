@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { defineQueue } from "./define-queue.ts";
+import { defineQueue, FAILED_JOBS_KEPT } from "./define-queue.ts";
 
 /** Public: what a workflow engine takes from this queue (docs/jobs.md; examples/workflow-engine holds a small engine). */
 export const WorkflowEventsJob = Type.Object({
@@ -20,7 +20,7 @@ export const workflowEvents = defineQueue({
     attempts: 12,
     backoff: { type: "exponential", delay: 500, jitter: 0.5 },
     removeOnComplete: { age: 3600, count: 1000 },
-    removeOnFail: { age: 7 * 86_400, count: 10_000 },
+    removeOnFail: FAILED_JOBS_KEPT,
   },
   jobs: {
     "workflow-events": {

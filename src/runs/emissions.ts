@@ -1,3 +1,5 @@
+import { isDeeperThan } from "../lib/json-shape.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import type { Emission } from "../queues/emissions.ts";
@@ -43,6 +45,10 @@ export function emissionsOf(
   return [...events, ...logs, emission("error", "$errors", error)];
 }
 
+/** An error event is a level around the event that caused it, and must stay within the limit of every event. */
+const withinDepth = (event: unknown): unknown =>
+  isDeeperThan(event, LIMITS.eventDepth.value - 1) ? JSON.stringify(event) : event;
+
 /** An error event with what caused it (docs/rest-api.md#event-summary). */
 export function errorEvent(
   source: Emitter,
@@ -52,7 +58,7 @@ export function errorEvent(
 ) {
   const ts = new Date(cause.at_ms).toISOString();
   return {
-    original_event: cause.event,
+    original_event: withinDepth(cause.event),
     original_context: {
       id: cause.run_id,
       ts,

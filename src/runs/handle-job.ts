@@ -6,6 +6,7 @@ import { notifyRuns } from "../queues/enqueue-run.ts";
 import { type ChangeItem, parseRunItem, type RunItem, type TriggerItem } from "../queues/run-item.ts";
 import type { JobContext } from "../queues/run-worker.ts";
 import { runs, type SourceJob } from "../queues/runs.ts";
+import { countDrop } from "../store/drops.ts";
 import { leaseToken } from "../store/run-queue.ts";
 import { applyChange } from "./apply-change.ts";
 import type { LogFields, RunDeps } from "./deps.ts";
@@ -75,8 +76,10 @@ export async function executeQueuedRuns(
       await notifyRuns(platform, sourceId);
       return { source_id: sourceId, runs: done, ended: "lease-lost" };
     }
-    // Claimed runs stay claimed: the next holder of the lease starts with them.
-    await platform.runQueue.release(sourceId, token).catch(() => undefined);
+    // Claimed runs stay claimed: the next holder of the lease starts with them. An error that is not a store's may be
+    // the run's own, which must not come back for ever: it counts as a crash.
+    const isBlamed = !(error instanceof AppError);
+    await platform.runQueue.release(sourceId, token, { isBlamed }).catch(() => undefined);
     throw error;
   } finally {
     lease.stop();
@@ -106,19 +109,43 @@ async function executeNext(
 ): Promise<LogFields[]> {
   const [first = null] = items;
   const hasCrashed = crashes > MAX_CRASHES;
-  if (!first) return [{ outcome: "unreadable" }];
+  if (!first) return [await dropUnreadable(platform, sourceId)];
   if (first.kind === "change") {
     // A deletion goes on without its hook. Any other change fails, and its request has long since timed out.
     if (hasCrashed && first.op !== "delete") return [await failCrashedChange(platform, sourceId, first)];
     return [await changeOrReject(platform, sourceId, first, { signal, hasCrashed })];
   }
-  if (hasCrashed) return [await failCrashedRun(platform, sourceId, first, crashes)];
+  if (hasCrashed) return [await giveUpRun(platform, sourceId, first, crashes)];
   const end = items.findIndex(item => !item || item.kind === "change");
   const triggers = (end < 0 ? items : items.slice(0, end)) as TriggerItem[];
   try {
     return await runBatch(platform, sourceId, triggers, signal);
   } catch (error) {
     return [await rejectOrRethrow(platform, sourceId, first, error)];
+  }
+}
+
+async function dropUnreadable(platform: RunDeps, sourceId: string): Promise<LogFields> {
+  platform.metrics.count("runs_total", { outcome: "unreadable" });
+  await countDrop(platform, sourceId, "invalid");
+  return { outcome: "unreadable" };
+}
+
+/** Records a run as crashed; if not even that is possible, it is dropped, so that its source goes on. */
+async function giveUpRun(
+  platform: RunDeps,
+  sourceId: string,
+  item: TriggerItem,
+  crashes: number,
+): Promise<LogFields> {
+  try {
+    return await failCrashedRun(platform, sourceId, item, crashes);
+  } catch (error) {
+    if (error instanceof LeaseLost || (error instanceof AppError && error.code === "unavailable"))
+      throw error;
+    const ids = { source_id: sourceId, run_id: item.run_id };
+    platform.log.error({ ...ids, err: error }, "run dropped: it can't be recorded");
+    return { run_id: item.run_id, ...(await dropUnreadable(platform, sourceId)) };
   }
 }
 

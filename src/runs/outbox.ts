@@ -1,31 +1,40 @@
+import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueAll } from "../queues/define-queue.ts";
 import { type Emission, emissions } from "../queues/emissions.ts";
-import { packEmissions } from "../queues/publish-emissions.ts";
+import { jobOf, packBySize } from "../queues/publish-emissions.ts";
+import { countDrop } from "../store/drops.ts";
 import { repairEach } from "../store/repair-each.ts";
 import type { SweepBatch } from "../store/sweep-turns.ts";
 
 /** Jobs enqueued in one round trip, and runs looked up at a time. */
 const BATCH = 50;
 
-type Deps = Pick<Platform, "mongo" | "queues" | "eventLog" | "clock">;
-type SweepDeps = Deps & Pick<Platform, "redis" | "keys" | "log">;
+type Deps = Pick<Platform, "mongo" | "queues" | "eventLog" | "clock" | "redis" | "keys" | "metrics" | "log">;
+type Outbox = Pick<RunRecord, "_id" | "source_id" | "outbox">;
 
-/** Enqueues the emissions of a finished run, then marks them as sent. Safe to repeat. Returns how many there were. */
-export async function sendOutbox(
-  platform: Deps,
-  record: Pick<RunRecord, "_id" | "source_id" | "outbox">,
-): Promise<number> {
+/** An emission as the record holds it, and its position in the emitter's order. */
+interface Waiting {
+  text: string;
+  score: number;
+}
+
+/**
+ * Enqueues the emissions of a finished run, then marks them as sent. Safe to repeat. An emission that can't be enqueued is
+ * given up, logged and counted as `invalid`: its source goes on (docs/design.md#guarantee-8). Returns how many there were.
+ * Throws `unavailable`.
+ */
+export async function sendOutbox(platform: Deps, record: Outbox): Promise<number> {
   const outbox = record.outbox ?? [];
   if (outbox.length === 0) return 0;
   // Reserved, so that events keep the order of their emissions although many workers handle them at once.
   const first = await platform.eventLog.reserve(record.source_id, outbox.length);
-  const all = outbox.map((text, i) => ({ ...(JSON.parse(text) as Emission), score: first + i }));
-  const jobs = packEmissions(all);
+  const waiting = outbox.map((text, i): Waiting => ({ text, score: first + i }));
+  const jobs = packBySize(waiting, ({ text }) => text.length);
   for (let at = 0; at < jobs.length; at += BATCH) {
-    await enqueueAll(platform.queues, emissions.jobs.emissions, jobs.slice(at, at + BATCH));
+    await enqueueOrGiveUp(platform, record, jobs.slice(at, at + BATCH));
   }
   failpoint("outbox-enqueued");
   // Not by a majority: if a failover loses it, the same emissions are only enqueued once more.
@@ -34,14 +43,44 @@ export async function sendOutbox(
     { $unset: { outbox: 1 } },
     { writeConcern: { w: 1 } },
   );
-  return all.length;
+  return outbox.length;
 }
+
+/** Parsed only now, because a parsed value can take twenty times the memory of its text. */
+const emissionOf = ({ text, score }: Waiting): Emission => ({ ...(JSON.parse(text) as Emission), score });
+
+/** Enqueues jobs; if they can't be, each emission by itself, so that a bad one is given up without the others. */
+async function enqueueOrGiveUp(platform: Deps, record: Outbox, jobs: Waiting[][]): Promise<void> {
+  const enqueueJobs = async (of: Waiting[][]) =>
+    enqueueAll(
+      platform.queues,
+      emissions.jobs.emissions,
+      of.map(job => jobOf(job.map(emissionOf))),
+    );
+  try {
+    await enqueueJobs(jobs);
+  } catch (error) {
+    if (isUnavailable(error)) throw error;
+    for (const one of jobs.flat()) {
+      await enqueueJobs([[one]]).catch(failure => giveUp(platform, record, one, failure));
+    }
+  }
+}
+
+async function giveUp(platform: Deps, record: Outbox, { text }: Waiting, error: unknown): Promise<void> {
+  if (isUnavailable(error)) throw error;
+  const ids = { source_id: record.source_id, run_id: record._id, bytes: text.length };
+  platform.log.error({ ...ids, err: error }, "emission can't be enqueued and is given up");
+  await countDrop(platform, record.source_id, "invalid");
+}
+
+const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "unavailable";
 
 /**
  * Sends the outboxes that a crash between record and enqueue left behind for `graceMs`, by the time of their record. Its
  * cursor is that time and the record's id.
  */
-export function beginOutboxSweep(platform: SweepDeps, graceMs: number): SweepBatch {
+export function beginOutboxSweep(platform: Deps, graceMs: number): SweepBatch {
   const before = new Date(platform.clock() - graceMs);
   return async cursor => {
     const [atMs = "0", afterId = ""] = cursor?.split(" ") ?? [];
@@ -71,7 +110,7 @@ export function beginOutboxSweep(platform: SweepDeps, graceMs: number): SweepBat
 }
 
 /** Read one at a time: an outbox may be 8 MB. */
-async function sendLost(platform: SweepDeps, runId: string): Promise<boolean> {
+async function sendLost(platform: Deps, runId: string): Promise<boolean> {
   const record = await RunRecords(platform.mongo).findById(runId).lean();
   return record !== null && (await sendOutbox(platform, record)) > 0;
 }

@@ -103,7 +103,7 @@ export async function failCrashedRun(
 ): Promise<LogFields> {
   const error: CallError = {
     code: "Crashed",
-    message: `${crashes} workers crashed during this run; it is not repeated`,
+    message: `${crashes} workers crashed or failed during this run; it is not repeated`,
     stack: "",
   };
   const [source, earlier] = await Promise.all([

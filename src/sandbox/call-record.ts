@@ -1,3 +1,4 @@
+import type { MessageSize } from "./check-message.ts";
 import { type ChildLimits, type ChildMessage, LOG_LINE_BYTES } from "./child/wire.ts";
 import type { CallResult, HttpResponse } from "./protocol.ts";
 
@@ -15,6 +16,7 @@ export class CallRecord {
   readonly #emits: CallResult["emits"] = [];
   readonly #logs: CallResult["logs"] = [];
   #emitBytes = 0;
+  #emitParsedBytes = 0;
   #logBytes = 0;
   #areLogsTruncated = false;
   #hasResponded = false;
@@ -23,11 +25,11 @@ export class CallRecord {
     this.#options = options;
   }
 
-  /** Adds a message of the call; `bytes` is the length of its line. */
-  add(message: ChildMessage, bytes: number): void {
+  /** Adds a message of the call. */
+  add(message: ChildMessage, size: MessageSize): void {
     switch (message.kind) {
       case "emit":
-        this.#addEmit(message, bytes);
+        this.#addEmit(message, size);
         break;
       case "log":
         this.#addLog(message);
@@ -45,12 +47,14 @@ export class CallRecord {
     return { emits: this.#emits, logs: this.#logs };
   }
 
-  #addEmit({ event, metadata }: ChildMessage & { kind: "emit" }, bytes: number): void {
+  #addEmit({ event, metadata }: ChildMessage & { kind: "emit" }, { bytes, parsedBytes }: MessageSize): void {
     const { limits, onViolation } = this.#options;
     this.#emitBytes += bytes;
-    if (this.#emits.length >= limits.maxEmits || this.#emitBytes > limits.maxRunBytes) {
-      onViolation("too many events");
-    } else this.#emits.push({ event, metadata });
+    this.#emitParsedBytes += parsedBytes;
+    const isTooLarge =
+      this.#emitBytes > limits.maxRunBytes || this.#emitParsedBytes > limits.maxRunParsedBytes;
+    if (this.#emits.length >= limits.maxEmits || isTooLarge) onViolation("too many events");
+    else this.#emits.push({ event, metadata });
   }
 
   #addLog({ level, message, ts }: ChildMessage & { kind: "log" }): void {

@@ -1,4 +1,5 @@
 import { CallRecord } from "./call-record.ts";
+import type { MessageSize } from "./check-message.ts";
 import type { ChildLimits, ChildMessage } from "./child/wire.ts";
 import type { CallError, CallResult, HttpResponse } from "./protocol.ts";
 import type { UsageTracker } from "./usage-tracker.ts";
@@ -48,8 +49,8 @@ export class CallSequence {
     return this.#completed;
   }
 
-  /** Handles a message; `bytes` is the length of its line. Returns true if no further call will start. */
-  handle(message: ChildMessage, bytes: number): boolean {
+  /** Handles a message. Returns true if no further call will start. */
+  handle(message: ChildMessage, size: MessageSize): boolean {
     const { firstCall, count, limits, onCallStart, onViolation } = this.#options;
     const isStart = message.kind === "started";
     const isCurrent = "call" in message && message.call === firstCall + this.#completed;
@@ -60,8 +61,8 @@ export class CallSequence {
     if (isStart) {
       this.#hasStarted = true;
       onCallStart();
-    } else if (message.kind !== "ended") this.#record.add(message, bytes);
-    else if (bytes * DB_GROWTH > limits.maxDbBytes && isDbTooLarge(message.db, limits.maxDbBytes)) {
+    } else if (message.kind !== "ended") this.#record.add(message, size);
+    else if (size.bytes * DB_GROWTH > limits.maxDbBytes && isDbTooLarge(message.db, limits.maxDbBytes)) {
       onViolation("the db is too large");
     } else {
       const isLast = message.last === true || this.#completed === count - 1;

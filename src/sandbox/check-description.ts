@@ -1,5 +1,7 @@
 import { Ajv } from "ajv";
 import { type AppError, invalidField } from "../lib/errors.ts";
+import { hasNulKey, isDeeperThan } from "../lib/json-shape.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { ComponentDescription } from "./protocol.ts";
 
 const text = (maxLength: number) => ({ type: "string", maxLength });
@@ -51,7 +53,10 @@ const validate = new Ajv({ strict: true }).compile({
  * that names the first invalid field.
  */
 export function checkDescription(given: unknown): ComponentDescription {
-  if (validate(given)) return given as ComponentDescription;
+  if (validate(given)) {
+    checkValues(given as ComponentDescription);
+    return given as ComponentDescription;
+  }
   const error = validate.errors?.[0];
   // Names the prop as its author did: `props.repo` instead of `props.3`.
   const names = (given as { props?: { name?: unknown }[] } | null)?.props ?? [];
@@ -60,6 +65,27 @@ export function checkDescription(given: unknown): ComponentDescription {
     (_, index) => `/props/${String(names[Number(index)]?.name ?? index)}`,
   );
   throw rejection(pointer, error?.keyword, error?.params as Record<string, unknown>, error?.message);
+}
+
+const MAX_DEPTH = LIMITS.jsonDepth.value;
+const MAX_BYTES = LIMITS.descriptionBytes.value;
+
+/** Throws `invalid` for values of props that MongoDB can't store (docs/limits.md). */
+function checkValues(description: ComponentDescription): void {
+  for (const prop of description.props) {
+    const path = `props.${prop.name}`;
+    if (isDeeperThan(prop, MAX_DEPTH)) {
+      throw invalidField("component", path, `is nested deeper than ${MAX_DEPTH} levels`);
+    }
+    if (hasNulKey(prop)) throw invalidField("component", path, "contains a key with a NUL character");
+  }
+  if (Buffer.byteLength(JSON.stringify(description)) > MAX_BYTES) {
+    throw invalidField(
+      "component",
+      "props",
+      `have more than ${MAX_BYTES / 1024} KB of descriptions and options`,
+    );
+  }
 }
 
 function rejection(

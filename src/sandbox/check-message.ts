@@ -1,11 +1,11 @@
 import { Ajv } from "ajv";
-import { jsonDepth } from "./child/json-depth.ts";
+import { CUSTOM_CHANNEL, MAX_CHANNEL_CHARS } from "./child/channel-name.ts";
+import { jsonShape } from "./child/json-shape.ts";
 import {
+  type ChildLimits,
   type ChildMessage,
   FRAME_BYTES,
-  MAX_DEPTH,
   MAX_EMIT_ID,
-  MAX_EMIT_NAME,
   MAX_ERROR_MESSAGE,
   MAX_STACK,
   MAX_SUMMARY,
@@ -18,13 +18,12 @@ const error = shape({ code: text(100), message: text(MAX_ERROR_MESSAGE), stack: 
 const metadata = shape(
   {
     id: { type: ["string", "number"], maxLength: MAX_EMIT_ID },
-    name: { ...text(MAX_EMIT_NAME), pattern: "^[^$]" },
+    name: { ...text(MAX_CHANNEL_CHARS), pattern: CUSTOM_CHANNEL },
     summary: text(MAX_SUMMARY),
     ts: { type: "number" },
   },
   ["id", "name", "summary", "ts"],
 );
-metadata.properties.name = { anyOf: [metadata.properties.name, { const: "" }] };
 
 const SHAPES: Record<ChildMessage["kind"], object> = {
   loaded: shape({}),
@@ -67,12 +66,24 @@ const validators = new Map(Object.entries(SHAPES).map(([kind, schema]) => [kind,
 /** A line of the child that is not a message of the protocol. */
 export class ProtocolViolation extends Error {}
 
+/** The length of a message's line, and about how much memory the parsed message takes. */
+export interface MessageSize {
+  bytes: number;
+  parsedBytes: number;
+}
+
+/** Levels of a message around an event (`emit`) or a value of the db (`ended`). */
+const FRAME_LEVELS = 2;
+
 /**
- * Parses one line of the untrusted child. `maxEmitBytes` limits the event of an `emit` message. Throws
- * ProtocolViolation.
+ * Parses one line of the untrusted child. Throws ProtocolViolation.
  */
-export function readMessage(line: string, maxEmitBytes: number): ChildMessage {
-  if (jsonDepth(line) > MAX_DEPTH + 4) throw new ProtocolViolation("a message is nested too deeply");
+export function readMessage(
+  line: string,
+  { maxEmitBytes, maxDepth }: Pick<ChildLimits, "maxEmitBytes" | "maxDepth">,
+): { message: ChildMessage; size: MessageSize } {
+  const { depth, parsedBytes } = jsonShape(line);
+  if (depth > maxDepth + FRAME_LEVELS) throw new ProtocolViolation("a message is nested too deeply");
   let message: ChildMessage;
   try {
     message = JSON.parse(line) as ChildMessage;
@@ -81,8 +92,9 @@ export function readMessage(line: string, maxEmitBytes: number): ChildMessage {
   }
   const validate = validators.get(message?.kind);
   if (!validate?.(message)) throw new ProtocolViolation("a message has the wrong shape");
-  if (message.kind === "emit" && Buffer.byteLength(line) > maxEmitBytes + FRAME_BYTES) {
+  const bytes = Buffer.byteLength(line);
+  if (message.kind === "emit" && bytes > maxEmitBytes + FRAME_BYTES) {
     throw new ProtocolViolation("an event is too large");
   }
-  return message;
+  return { message, size: { bytes, parsedBytes } };
 }

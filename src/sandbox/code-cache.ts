@@ -27,9 +27,11 @@ const NO_LIMITS = {
   maxEmits: 0,
   maxEmitBytes: 0,
   maxRunBytes: 0,
+  maxRunParsedBytes: 0,
   maxLogBytes: 0,
   maxDbBytes: 0,
   maxResponseBytes: 0,
+  maxDepth: 0,
 };
 
 /**

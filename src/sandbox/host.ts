@@ -106,8 +106,6 @@ export interface SandboxesOptions {
 
 const DESCRIBE_MS = 10_000;
 const CONNECT_MS = 10_000;
-/** JSON bytes of all events of one call, which the worker holds in memory until the call ends. */
-const MAX_RUN_BYTES = LIMITS.runBytes.value;
 const MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
 /** Above the ids that distributions and directory services assign to people. */
 const FIRST_USER_ID = 200_000;
@@ -172,7 +170,13 @@ class SandboxHost implements Sandboxes {
     this.privileges = resources.privileges;
     this.#resources = resources;
     this.#heapMb = heapMb;
-    this.#childLimits = { ...counted, maxRunBytes: MAX_RUN_BYTES, maxResponseBytes: MAX_RESPONSE_BYTES };
+    this.#childLimits = {
+      ...counted,
+      maxRunBytes: LIMITS.runBytes.value,
+      maxRunParsedBytes: LIMITS.runParsedBytes.value,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
+      maxDepth: LIMITS.eventDepth.value,
+    };
     this.#logger = options.logger;
     this.#metrics = options.metrics;
     this.#bundleFiles = new BundleFiles(`${resources.folder.path}/bundles`);

@@ -151,8 +151,8 @@ export class Sandbox {
   async #exchange(sequence: CallSequence, toJson: () => string): Promise<CallError | undefined> {
     const error = await new Promise<CallError | undefined>(resolve => {
       this.#onGone = resolve;
-      this.#child.onMessage = (message, bytes) => {
-        if (!sequence.handle(message, bytes)) return;
+      this.#child.onMessage = (message, size) => {
+        if (!sequence.handle(message, size)) return;
         // Set at once, because the same chunk of output may contain further messages.
         this.#child.onMessage = () => this.#child.reportViolation("it sent a message outside of a call");
         resolve(undefined);

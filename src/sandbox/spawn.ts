@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { nanoid } from "nanoid";
 import type { Dial } from "../egress/dial.ts";
 import { Gateway } from "../egress/gateway.ts";
-import { ProtocolViolation, readMessage } from "./check-message.ts";
+import { type MessageSize, ProtocolViolation, readMessage } from "./check-message.ts";
 import type { ChildLimits, ChildMessage, ParentMessage } from "./child/wire.ts";
 import { denoArguments, denoEnvironment } from "./deno-command.ts";
 import { hostError } from "./host-error.ts";
@@ -78,7 +78,7 @@ export class Child {
   /** Resolves when the process has ended, with the reason. */
   readonly gone: Promise<CallError>;
   /** Receives each checked message and the length of its line. The current user of the child sets it. */
-  onMessage: (message: ChildMessage, bytes: number) => void = () => {};
+  onMessage: (message: ChildMessage, size: MessageSize) => void = () => {};
   readonly #process: ChildProcess;
   /** Precedes each message of this child, so that other output of the component is not mistaken for messages. */
   readonly #secret = `${nanoid()} `;
@@ -152,7 +152,8 @@ export class Child {
   #handleLine(line: string): void {
     if (this.#killReason) return;
     try {
-      this.onMessage(readMessage(line, this.#limits.maxEmitBytes), Buffer.byteLength(line));
+      const { message, size } = readMessage(line, this.#limits);
+      this.onMessage(message, size);
     } catch (error) {
       if (!(error instanceof ProtocolViolation)) throw error;
       this.reportViolation(error.message);

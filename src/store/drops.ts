@@ -18,7 +18,8 @@ export type DropReason =
   | "unsubscribed"
   | "emitter-deleted"
   | "timer-overlap"
-  | "log-limit";
+  | "log-limit"
+  | "invalid";
 
 /** Counts events of an emitter that were dropped on purpose, where its owner and the metrics see them. */
 export async function countDrop(

@@ -37,7 +37,7 @@ export function openProducerRedis(urls: string[]): RedisClient {
     retryStrategy,
     lazyConnect: false,
   });
-  return failingAs(client, error => (isReply(error) && !isNotNow(error) ? error : unavailable(error)));
+  return failingAs(client, asUnavailable);
 }
 
 /** Opens a client for a worker or subscriber: while Redis is away a command waits until it is back. */
@@ -47,7 +47,35 @@ export function openWorkerRedis(urls: string[]): RedisClient {
   return failingAs(client, error => (isNotNow(error) ? unavailable(error) : error));
 }
 
-const isReply = (error: Error): boolean => error instanceof ReplyError;
+/** What ioredis says of a connection that is away; it has no class for most of these. */
+const AWAY_MESSAGES = new Set([
+  "Connection is closed.",
+  "Connection is aborted",
+  "Command aborted due to connection close",
+  "Command timed out",
+  "connect ETIMEDOUT",
+  "Stream isn't writeable and enableOfflineQueue options is false",
+  "Cluster isn't ready and enableOfflineQueue options is false",
+  "Cluster is disconnected.",
+  "Cluster is disconnecting.",
+  "Cluster is ended.",
+  "Node is disconnected",
+  "None of startup nodes is available",
+  "No master node is available for the pipeline",
+]);
+const AWAY_NAMES = new Set(["MaxRetriesPerRequestError", "ClusterAllFailedError"]);
+/** Codes of a socket that could not be opened, or broke. */
+const AWAY_CODES = new Set<unknown>([
+  ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT"],
+  ...["ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "EHOSTDOWN", "ENETUNREACH", "ENETDOWN"],
+]);
+
+/** Returns true for the errors of a connection that is away, and for no others. */
+function isAway(error: Error): boolean {
+  if (error instanceof ReplyError) return false;
+  if (AWAY_NAMES.has(error.name) || AWAY_CODES.has((error as NodeJS.ErrnoException).code)) return true;
+  return AWAY_MESSAGES.has(error.message) || error.message.startsWith("Too many Cluster redirections.");
+}
 
 /** Error codes (the first word of a reply) of a server that can't serve now: full, loading, not a primary. */
 const NOT_NOW = new Set([
@@ -63,7 +91,15 @@ const NOT_NOW = new Set([
 
 function isNotNow(error: Error): boolean {
   const [code = ""] = error.message.split(" ", 1);
-  return isReply(error) && NOT_NOW.has(code);
+  return error instanceof ReplyError && NOT_NOW.has(code);
+}
+
+/**
+ * Returns `unavailable` for an error of a Redis that is away or can't serve now. Any other error is returned as it is: it
+ * is about the command and its arguments, so that a later try would fail with it again.
+ */
+export function asUnavailable<E>(error: E): E | AppError {
+  return error instanceof Error && (isAway(error) || isNotNow(error)) ? unavailable(error) : error;
 }
 
 function unavailable(error: Error): AppError {

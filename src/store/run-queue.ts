@@ -52,7 +52,8 @@ export interface RunQueue {
   /** Returns what is claimed to the front of the queue. */
   nack(sourceId: string, token: string): Promise<void>;
   renew(sourceId: string, token: string, leaseMs: number): Promise<boolean>;
-  release(sourceId: string, token: string): Promise<void>;
+  /** Gives up the lease. What is left claimed did not crash the caller, unless `isBlamed`: then its crashes still count. */
+  release(sourceId: string, token: string, options?: { isBlamed: boolean }): Promise<void>;
   /**
    * Returns some hundred sources, behind `cursor`, whose newest run arrived before `beforeMs`, to the second; runs of them
    * may wait. `next` is null at the end.
@@ -149,8 +150,9 @@ export function openRunQueue(redis: RedisClient, keys: RedisKeys): RunQueue {
       return (await renew(redis, [keys.runLease(sourceId)], [token, leaseMs])) === 1;
     },
 
-    async release(sourceId, token) {
-      await release(redis, [keys.runLease(sourceId), keys.runCrashes(sourceId)], [token]);
+    async release(sourceId, token, { isBlamed } = { isBlamed: false }) {
+      const ofSource = [keys.runLease(sourceId), keys.runCrashes(sourceId)];
+      await release(redis, ofSource, [token, isBlamed ? 1 : 0]);
     },
 
     async findListed(beforeMs, cursor) {

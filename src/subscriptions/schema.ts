@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { ANY_CHANNEL, MAX_CHANNEL_CHARS } from "../sandbox/child/channel-name.ts";
 
 export const FilterSchema = Type.Record(Type.String(), Type.Unknown(), {
   description:
@@ -27,7 +28,7 @@ export const AutoSubscriptionSchema = Type.Object(
 
 /** A custom channel, `$errors` or `$logs`; empty for the default channel. */
 export const EventName = Type.String({
-  maxLength: 128,
-  pattern: "^(|\\$errors|\\$logs|[^$].*)$",
+  maxLength: MAX_CHANNEL_CHARS,
+  pattern: ANY_CHANNEL,
   description: "Channel: a custom channel, `$errors` or `$logs`; empty or left out for the default channel.",
 });

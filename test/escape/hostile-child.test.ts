@@ -12,7 +12,14 @@ import { spawnChild } from "../../src/sandbox/spawn.ts";
 import { LIMITS } from "../sandbox/sandbox-fixture.ts";
 
 const WALL_MS = 600;
-const limits = { ...LIMITS, maxRunBytes: 1024 * 1024, maxResponseBytes: 1024 * 1024, maxEmits: 5 };
+const limits = {
+  ...LIMITS,
+  maxRunParsedBytes: 64 * 1024 * 1024,
+  maxDepth: 100,
+  maxRunBytes: 1024 * 1024,
+  maxResponseBytes: 1024 * 1024,
+  maxEmits: 5,
+};
 
 /** Replaces the prelude, as if a component had taken control of the whole process, including the secret. */
 const prelude = (handler: string) => `

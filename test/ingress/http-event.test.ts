@@ -2,6 +2,8 @@ import { createHmac } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
 import { httpEvent, type RawRequest } from "../../src/ingress/http-event.ts";
+import { AppError } from "../../src/lib/errors.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 
 const eventOf = (request: Partial<Omit<RawRequest, "body">> & { body?: Buffer | string }) =>
   httpEvent({
@@ -53,6 +55,13 @@ describe("the event of an HTTP request", () => {
     expect(headers).to.deep.equal({ "x-hub-signature": "sha1=…", host: "example.org", accept: "a, b" });
   });
 
+  it("has the exact bytes of a body that is not UTF-8, and only of that", async () => {
+    const bytes = Buffer.from([0xff, 0, 0xc3, 0x28, 13, 10]);
+    const event = await eventOf({ headers: { "content-type": "application/octet-stream" }, body: bytes });
+    expect(Buffer.from(event.bodyBase64 ?? "", "base64")).to.deep.equal(bytes);
+    expect(await eventOf({ body: "\ufeffü\0" })).not.to.have.property("bodyBase64");
+  });
+
   const bodies: [string, string | Buffer, unknown][] = [
     ["application/json", '{"a":[1,null]}', { a: [1, null] }],
     ["application/json; charset=utf-8", "7", 7],
@@ -93,14 +102,47 @@ describe("the event of an HTTP request", () => {
     });
   });
 
-  it("is parsed in linear time, however many names a form has", async () => {
-    const type = "application/x-www-form-urlencoded";
-    const names = Array.from({ length: 80_000 }, (_, i) => i.toString(36));
-    expect(Object.keys((await parsed(type, names.join("&"))) as object)).to.have.length(80_000);
-    expect(await parsed(type, "a&".repeat(200_000)))
-      .to.have.property("a")
-      .with.length(200_000);
+  const FORM = "application/x-www-form-urlencoded";
+  const MULTIPART = "multipart/form-data; boundary=b";
+  const codeOf = (type: string, body: string | Buffer) =>
+    parsed(type, body).then(
+      () => "accepted",
+      (error: unknown) => (error instanceof AppError ? error.code : String(error)),
+    );
+  const part = (name: string, headers = "") =>
+    `--b\r\ncontent-disposition: form-data; name="${name}"\r\n${headers}\r\n1\r\n`;
+  const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+
+  it("has all fields and parts of a form at its limits", async () => {
+    const names = Array.from({ length: LIMITS.formFields.value }, (_, i) => i.toString(36));
+    expect(Object.keys((await parsed(FORM, names.join("&"))) as object)).to.have.length(names.length);
+    const parts = Array.from({ length: LIMITS.formParts.value }, (_, i) => part(`${i}`)).join("");
+    expect(Object.keys((await parsed(MULTIPART, `${parts}--b--\r\n`)) as object)).to.have.length(
+      LIMITS.formParts.value,
+    );
+    expect(await parsed("application/json", nested(LIMITS.jsonDepth.value))).to.be.an("array");
   });
+
+  const longHeader = `x: ${"x".repeat(LIMITS.formPartHeaderBytes.value)}\r\n`;
+  const beyond: [string, string, string, string][] = [
+    ["one field too many", FORM, "&".repeat(LIMITS.formFields.value), "too-large"],
+    ["200,000 fields", FORM, "a&".repeat(200_000), "too-large"],
+    ["one part too many", MULTIPART, part("a").repeat(LIMITS.formParts.value + 1), "too-large"],
+    ["10,000 parts", MULTIPART, `${part("a").repeat(10_000)}--b--\r\n`, "too-large"],
+    [
+      "10,000 parts behind another boundary",
+      `multipart/form-data; x="boundary=c"; boundary="b"; boundary=c, multipart/form-data; boundary=c`,
+      part("a").repeat(10_000),
+      "too-large",
+    ],
+    ["long headers of a part", MULTIPART, `${part("a", longHeader)}--b--\r\n`, "too-large"],
+    ["JSON one level too deep", "application/json", nested(LIMITS.jsonDepth.value + 1), "invalid"],
+    ["JSON 4,180 levels deep", "application/json", `{"a":${nested(4180)}}`, "invalid"],
+    ["JSON 250,000 levels deep", "text/x+json", nested(250_000), "invalid"],
+  ];
+  for (const [what, type, body, code] of beyond) {
+    it(`is rejected for ${what}`, async () => expect(await codeOf(type, body)).to.equal(code));
+  }
 
   it("has names such as __proto__ as plain names", async () => {
     const query = new URLSearchParams("__proto__=1&constructor=2&hasOwnProperty=3");

@@ -1,5 +1,7 @@
 import { createHmac } from "node:crypto";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { RunRecords } from "../../src/models/run.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
 import { startWeb, type WebServer } from "../../src/server.ts";
@@ -169,6 +171,84 @@ describe("requests to a source", function () {
     }
     expect(unsent).to.match(/^HTTP\/1\.1 413 /);
     expect(await system.web.runQueue.length(echo.id)).to.equal(0);
+  });
+
+  it("may be compressed; the limit holds for the decompressed body", async () => {
+    const text = JSON.stringify({ a: "ü".repeat(1000) });
+    const encodings: [string, Buffer][] = [
+      ["gzip", gzipSync(text)],
+      ["Deflate", deflateSync(text)],
+      ["br", brotliCompressSync(text)],
+      ["identity", Buffer.from(text)],
+      ["gzip, br", brotliCompressSync(gzipSync(text))],
+    ];
+    const encoded = (encoding: string, body: Buffer) =>
+      send(echoUrl, {
+        headers: { "content-type": "application/json", "content-encoding": encoding },
+        body: [body],
+      });
+    for (const [encoding, body] of encodings) {
+      const event = await eventOf((await encoded(encoding, body)).text);
+      expect(event.bodyRaw, encoding).to.equal(text);
+      expect(event.body, encoding).to.deep.equal(JSON.parse(text));
+    }
+    const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024));
+    const statuses = [
+      await encoded("gzip", bomb),
+      await encoded("gzip", Buffer.from("not gzip")),
+      await encoded("gzip, gzip, gzip", gzipSync(gzipSync(gzipSync(text)))),
+    ].map(({ status }) => status);
+    expect(statuses).to.deep.equal([413, 400, 400]);
+  });
+
+  it("are rejected if their JSON is nested too deeply, and the source goes on", async () => {
+    const failing = await api.createSource({
+      component_code: `export default { name: "Failing", version: "0.0.1", props: { http: "$.interface.http" },
+        run() { throw new Error("always"); } };`,
+    });
+    const request = (levels: number) =>
+      send(endpointOf(failing), {
+        headers: { "content-type": "application/json" },
+        body: [`{"a":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`],
+      });
+    const { jsonDepth } = LIMITS;
+    for (const levels of [jsonDepth.value + 1, 4000, 4180, 5000, 100_000]) {
+      const { status, text } = await request(levels);
+      expect([levels, status]).to.deep.equal([levels, 400]);
+      expect(JSON.parse(text).errors[0]).to.include({ in: "body" });
+    }
+    expect((await request(jsonDepth.value)).status).to.equal(200);
+    await until(async () => (await api.summaries(failing.id, { stream: "$errors" })).length === 1, {
+      what: "the error event",
+    });
+    await api.expect(200, "PUT", `/sources/${failing.id}`, { body: { name: "still there" } });
+    expect((await api.request("DELETE", `/sources/${failing.id}`)).status).to.equal(204);
+  });
+
+  it("cost no query for a name that can't be an endpoint's", async () => {
+    const { origin } = new URL(echoUrl);
+    const { db } = system.web.mongo;
+    if (!db) throw new Error("not connected");
+    await db.command({ profile: 2 });
+    const names = [
+      "",
+      "/",
+      "//x",
+      "/short",
+      `/${"a".repeat(33)}`,
+      `/${"%".repeat(32)}`,
+      `/${"a".repeat(31)}-/b`,
+    ];
+    for (const name of names) {
+      expect((await send(`${origin}/`, { method: "GET", path: `in${name}` })).status, name).to.equal(404);
+    }
+    expect((await send(`${origin}/`, { method: "GET", path: `in/${"a".repeat(32)}` })).status).to.equal(404);
+    await db.command({ profile: 0 });
+    const queries = await db.collection("system.profile").countDocuments({
+      "command.find": "sources",
+      "command.filter.endpoint": { $exists: true },
+    });
+    expect(queries).to.equal(1);
   });
 
   const paths: [string, string, string][] = [

@@ -10,7 +10,8 @@ import { until } from "../support/until.ts";
 /** Any queue will do; this queue keeps completed jobs. */
 const QUEUE = deletions;
 
-describe("a worker", () => {
+describe("a worker", function () {
+  this.timeout(20_000);
   let platform: TestPlatform;
   let worker: RunningWorker | undefined;
   beforeEach(async () => {
@@ -22,8 +23,11 @@ describe("a worker", () => {
   });
 
   const queue = () => openedQueue(platform.queues, QUEUE);
-  const startWorker = (handle: (context: JobContext<{ emitter_id: string }>) => Promise<undefined>) => {
-    worker = runWorker(QUEUE, { deletions: handle }, workerOptions(platform, QUEUE));
+  const startWorker = (
+    handle: (context: JobContext<{ emitter_id: string }>) => Promise<undefined>,
+    options = workerOptions(platform, QUEUE),
+  ) => {
+    worker = runWorker(QUEUE, { deletions: handle }, options);
   };
 
   it("delays a job while a store is away, without using up its attempts", async () => {
@@ -73,6 +77,28 @@ describe("a worker", () => {
     end();
     await until(async () => (await queue().getJobCountByTypes("completed")) === 1);
     expect(calls).to.equal(1);
+  });
+
+  it("gives up a job after its fifth start without an end, and reports it", async () => {
+    await enqueue(platform.queues, QUEUE.jobs.deletions, { emitter_id: "dc_1" });
+    const id = (await queue().getWaiting())[0]?.id ?? "";
+    // As after four starts whose workers were killed.
+    await platform.redis.hset(queue().toKey(id), "stc", 4);
+    const givenUp: unknown[] = [];
+    let end = () => {};
+    const released = new Promise<undefined>(resolve => {
+      end = () => resolve(undefined);
+    });
+    startWorker(() => released, {
+      ...workerOptions(platform, QUEUE),
+      onGivenUp: async payload => void givenUp.push(payload),
+    });
+    await until(async () => (await queue().getActive()).length > 0);
+    await platform.redis.del(`${queue().toKey(id)}:lock`);
+    await until(() => givenUp.length > 0, { timeoutMs: 10_000, what: "the job to be given up" });
+    end();
+    expect(givenUp).to.deep.equal([{ emitter_id: "dc_1" }]);
+    expect(await queue().getJobCountByTypes("failed")).to.equal(1);
   });
 
   it("signals to handlers that it is stopping, and returns a job that does not end in time", async () => {

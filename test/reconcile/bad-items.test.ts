@@ -26,21 +26,28 @@ describe("an item that can't be repaired", () => {
   });
   afterEach(() => platform.destroy());
 
-  async function storeOutbox(outbox: string[]): Promise<string> {
+  async function storeOutbox(source_id = newId("dc")): Promise<string> {
     const _id = newId("run");
     await RunRecords(platform.mongo).insertOne({
       _id,
-      source_id: newId("dc"),
+      source_id,
       owner_id: "u_1",
       kind: "http",
       outcome: "ok",
       duration_ms: 1,
-      emitted: outbox.length,
+      emitted: 1,
       dropped: {},
-      outbox,
+      outbox: [JSON.stringify({ emitter_id: source_id, emit_id: _id, event: 1 })],
       finished_at: new Date(0),
     });
     return _id;
+  }
+
+  /** A source whose newest score can't be read, so that none can be reserved. */
+  async function badSource(): Promise<string> {
+    const id = newId("dc");
+    await platform.redis.hset(platform.keys.lastEventScore(id), "not", "a number");
+    return id;
   }
 
   async function storeDelivery(_id: string): Promise<void> {
@@ -66,8 +73,8 @@ describe("an item that can't be repaired", () => {
   async function storeEverything() {
     const timer = { timezone: null, cron: null, interval_seconds: 3600 };
     const old = { state: "deleting", active: false, updated_at: 1 } as const;
-    await storeOutbox(["not JSON"]);
-    await storeOutbox([JSON.stringify({ emitter_id: newId("dc"), emit_id: "1", event: 1 })]);
+    await storeOutbox(await badSource());
+    await storeOutbox();
     await storeDelivery(BAD);
     await storeDelivery(newId("dlv"));
     await storeDispatch("not a list");
@@ -105,15 +112,15 @@ describe("an item that can't be repaired", () => {
   });
 
   it("is tried again once it is due, and no longer set aside once it is repaired", async () => {
-    const run = await storeOutbox(["not JSON"]);
+    const source = await badSource();
+    const run = await storeOutbox(source);
     await sweepAll(platform);
     await sweepAll(platform);
     expect((await listSetAside(platform)).map(({ item, count }) => [item, count])).to.deep.equal([[run, 1]]);
     aheadMs += 61_000;
     await sweepAll(platform);
     expect((await listSetAside(platform)).map(({ item, count }) => [item, count])).to.deep.equal([[run, 2]]);
-    const good = JSON.stringify({ emitter_id: newId("dc"), emit_id: "1", event: 1 });
-    await RunRecords(platform.mongo).updateOne({ _id: run }, { $set: { outbox: [good] } });
+    await platform.redis.del(platform.keys.lastEventScore(source));
     aheadMs += 121_000;
     expect(await sweepAll(platform)).to.include({ outboxes: 1 });
     expect(await listSetAside(platform)).to.deep.equal([]);

@@ -129,7 +129,8 @@ describe("reconciling", () => {
     await storeSource(platform, { timer: { ...timer, cron: "of an older version" } });
     const ticking = await storeSource(platform, { timer: { ...timer, cron: null, interval_seconds: 3600 } });
     const broken = await record(60_000);
-    await RunRecords(platform.mongo).updateOne({ _id: broken._id }, { $set: { outbox: ["not JSON"] } });
+    await RunRecords(platform.mongo).updateOne({ _id: broken._id }, { $set: { outbox: ["{}"] } });
+    await platform.redis.hset(platform.keys.lastEventScore(broken.source_id), "not", "a number");
     const unfinished = await storeSource(platform, {
       state: "deleting",
       active: false,

@@ -3,8 +3,10 @@ import { usageToday } from "../../src/accounts/usage.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { RunRecords } from "../../src/models/run.ts";
 import { SourceMemories, Sources } from "../../src/models/source.ts";
-import { enqueueRuns } from "../../src/queues/enqueue-run.ts";
-import type { RunningWorker } from "../../src/queues/run-worker.ts";
+import { enqueueRuns, notifyRuns } from "../../src/queues/enqueue-run.ts";
+import type { JobContext, RunningWorker } from "../../src/queues/run-worker.ts";
+import type { SourceJob } from "../../src/queues/runs.ts";
+import { executeQueuedRuns } from "../../src/runs/handle-job.ts";
 import { tick } from "../../src/runs/tick.ts";
 import { readDrops } from "../../src/store/drops.ts";
 import { leaseToken } from "../../src/store/run-queue.ts";
@@ -213,6 +215,46 @@ describe("the run queue of a source", function () {
         { what: "the timer's run" },
       );
       expect(await tick(system.web, source.id, now + 120_000)).to.equal("enqueued");
+    });
+
+    it("drops a queued run that can't be read, counts it, and continues with the next", async () => {
+      const source = await newSource(COUNTING);
+      const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+      const item = (event: string) =>
+        `{"kind":"http","run_id":"${newId("run")}","at_ms":${Date.now()},"event":${event}}`;
+      // As an older version accepted them.
+      const items = [item('{"n":1}'), item(deep), "{", item('{"n":2}')];
+      await system.web.runQueue.push(source.id, items, 0);
+      await notifyRuns(system.web, source.id);
+      expect(raw(await eventsOf(source, 2))).to.deep.equal([
+        { n: 1, count: 1 },
+        { n: 2, count: 2 },
+      ]);
+      await until(async () => (await readDrops(system.web, source.id)).invalid === 2, { what: "the drops" });
+    });
+
+    it("gives up a run that can't be recorded, continues with the next, and takes changes", async () => {
+      const source = await newSource(COUNTING);
+      // It fails, and the error event of a run at such a time can't be made.
+      const poison = { kind: "http", run_id: newId("run"), at_ms: 1e300, event: { n: 0, url: "no URL" } };
+      const next = { kind: "http", run_id: newId("run"), at_ms: Date.now(), event: { n: 1 } };
+      await system.web.runQueue.push(
+        source.id,
+        [poison, next].map(item => JSON.stringify(item)),
+        0,
+      );
+      for (let start = 0; start < 5; start++) {
+        const context = { job: { source_id: source.id }, jobId: "poison", log: system.worker.log };
+        await executeQueuedRuns(system.worker, {
+          ...context,
+          signal: new AbortController().signal,
+          isStopping: () => false,
+        } as JobContext<SourceJob>).catch(() => undefined);
+      }
+      expect(raw(await eventsOf(source, 1))).to.deep.equal([{ n: 1, count: 1 }]);
+      expect(await readDrops(system.web, source.id)).to.include({ invalid: 1 });
+      await source.api.expect(200, "PUT", `/sources/${source.id}`, { body: { name: "goes on" } });
+      expect((await source.api.request("DELETE", `/sources/${source.id}`)).status).to.equal(204);
     });
 
     it("applies a change before all waiting runs", async () => {

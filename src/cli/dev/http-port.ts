@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import getRawBody from "raw-body";
 import { type HttpEvent, httpEvent } from "../../ingress/http-event.ts";
-import { CORS, type IngressResponse, MAX_BODY_BYTES, rejected } from "../../ingress/response.ts";
+import { readBody } from "../../ingress/read-body.ts";
+import { CORS, type IngressResponse, rejected } from "../../ingress/response.ts";
 import { AppError } from "../../lib/errors.ts";
 
 export interface HttpPort {
@@ -13,13 +13,12 @@ export interface HttpPort {
 async function readEvent(message: IncomingMessage, portUrl: string): Promise<HttpEvent> {
   const { method = "GET", url: target = "/", headers, socket } = message;
   const [path = "", ...query] = target.split("?");
-  const length = headers["content-length"] ?? null;
   return httpEvent({
     method,
     path: path || "/",
     search: new URLSearchParams(query.join("?")),
     headers,
-    body: await getRawBody(message, { length, limit: MAX_BODY_BYTES }),
+    body: await readBody(message),
     url: `${portUrl}${target}`,
     clientIp: socket.remoteAddress ?? "",
   });
@@ -47,12 +46,9 @@ export async function openHttpPort(
     try {
       send(await handle(await readEvent(message, url)));
     } catch (error) {
-      const isTooLarge = (error as { type?: string }).type === "entity.too.large";
-      send(
-        isTooLarge
-          ? rejected(413, "the body is larger than 512 KB")
-          : rejected(400, "the body could not be read"),
-      );
+      const isTooLarge = error instanceof AppError && error.code === "too-large";
+      const detail = error instanceof AppError ? error.message : "the body could not be read";
+      send(rejected(isTooLarge ? 413 : 400, detail));
       // The rest of the body is not read.
       message.socket.destroySoon();
     }

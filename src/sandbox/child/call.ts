@@ -1,8 +1,8 @@
 import type { EmitMetadata, HttpResponse, LogLine } from "../protocol.ts";
 import { readMetadata } from "./emit-metadata.ts";
-import { jsonDepth } from "./json-depth.ts";
+import { jsonShape } from "./json-shape.ts";
 import { send, sendJson } from "./port.ts";
-import { type ChildLimits, LOG_LINE_BYTES, MAX_DEPTH } from "./wire.ts";
+import { type ChildLimits, LOG_LINE_BYTES } from "./wire.ts";
 
 /** One call of the component. After its end, for example from a timer that was not cleared, everything is dropped. */
 export interface Call {
@@ -16,6 +16,9 @@ export interface Call {
   /** Ends the call: from now on, everything it produces is dropped. */
   close(): void;
 }
+
+/** More than the objects and keys of an `emit` message take around its event, which the host counts too. */
+const FRAME_PARSED_BYTES = 640;
 
 const { stringify } = JSON;
 let lateEmits = 0;
@@ -31,6 +34,7 @@ export function openCall(call: number, limits: ChildLimits): Call {
   let isOpen = true;
   let emits = 0;
   let emitBytes = 0;
+  let emitParsedBytes = 0;
   let logBytes = 0;
   let hasResponded = false;
   let fail: (error: unknown) => void = () => {};
@@ -46,6 +50,10 @@ export function openCall(call: number, limits: ChildLimits): Call {
       return;
     }
     const json = toJson(event);
+    const { depth, parsedBytes } = jsonShape(json);
+    if (depth > limits.maxDepth) {
+      throw new RangeError(`An event can be nested at most ${limits.maxDepth} levels deep`);
+    }
     const bytes = byteLength(json);
     const meta: EmitMetadata = readMetadata(metadata);
     if (bytes > limits.maxEmitBytes) {
@@ -56,6 +64,10 @@ export function openCall(call: number, limits: ChildLimits): Call {
     emitBytes += byteLength(message);
     if (emitBytes > limits.maxRunBytes) {
       throw new RangeError(`A run can emit at most ${limits.maxRunBytes} bytes in total`);
+    }
+    emitParsedBytes += parsedBytes + message.length - json.length + FRAME_PARSED_BYTES;
+    if (emitParsedBytes > limits.maxRunParsedBytes) {
+      throw new RangeError("A run can't emit so many arrays, objects and values in total");
     }
     emits++;
     sendJson(message);
@@ -93,8 +105,6 @@ function toJson(event: unknown): string {
   const json = stringify(event === undefined ? null : event) as string | undefined;
   if (json === undefined)
     throw new TypeError(`A ${typeof event} can't be emitted, because it has no JSON form`);
-  if (jsonDepth(json) > MAX_DEPTH)
-    throw new RangeError(`An event can be nested at most ${MAX_DEPTH} levels deep`);
   return json;
 }
 

@@ -1,5 +1,6 @@
 import type { EmitMetadata } from "../protocol.ts";
-import { MAX_EMIT_ID, MAX_EMIT_NAME, MAX_SUMMARY } from "./wire.ts";
+import { channelProblem } from "./channel-name.ts";
+import { MAX_EMIT_ID, MAX_SUMMARY } from "./wire.ts";
 
 /**
  * Reads the second argument of `$emit` (docs/component-api.md#emit). `id` and `name` affect what happens to the event,
@@ -32,9 +33,7 @@ function readId(id: unknown): string | number {
 }
 
 function readName(name: unknown): string {
-  if (typeof name !== "string" || name.length > MAX_EMIT_NAME) {
-    throw new TypeError(`The name of a channel must be a string of at most ${MAX_EMIT_NAME} characters`);
-  }
-  if (name.startsWith("$")) throw new TypeError("The name of a channel must not start with $");
-  return name;
+  const problem = channelProblem(name);
+  if (problem !== undefined) throw new TypeError(`The name of a channel ${problem}`);
+  return name as string;
 }

@@ -83,7 +83,7 @@ async function runCalls(
     const number = firstCall + i;
     const call = openCall(number, limits);
     current = call;
-    const db = openDb(entries, limits.maxDbBytes, call.fail);
+    const db = openDb(entries, limits, call.fail);
     warnOfLateEmits(call);
     // Each call gets a new copy of the props, so that it does not see the changes of the previous call.
     const error = await attempt({ ...request, event: events[i], props: parse(props) }, call, db.service);

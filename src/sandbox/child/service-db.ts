@@ -1,6 +1,6 @@
 import { byteLength } from "./call.ts";
-import { jsonDepth } from "./json-depth.ts";
-import { MAX_DEPTH } from "./wire.ts";
+import { jsonShape } from "./json-shape.ts";
+import type { ChildLimits } from "./wire.ts";
 
 /** `this.db`; both functions are synchronous (docs/component-api.md#db). */
 export interface ServiceDb {
@@ -31,7 +31,11 @@ export function dbEntries(state: Record<string, unknown>): DbEntries {
  * object that `get` returned. A `set` that exceeds the limit throws, and also fails the run through `fail`, even if the
  * component catches the error, because the component relies on state that would be missing in the next run.
  */
-export function openDb(entries: DbEntries, maxBytes: number, fail: (error: Error) => void): OpenDb {
+export function openDb(
+  entries: DbEntries,
+  { maxDbBytes, maxDepth }: Pick<ChildLimits, "maxDbBytes" | "maxDepth">,
+  fail: (error: Error) => void,
+): OpenDb {
   const sizeOf = (key: string, json: string | undefined) =>
     json === undefined ? 0 : byteLength(stringify(key)) + byteLength(json) + 2;
   let bytes = [...entries].reduce((sum, [key, json]) => sum + sizeOf(key, json), 1);
@@ -47,12 +51,14 @@ export function openDb(entries: DbEntries, maxBytes: number, fail: (error: Error
   function set(key: string, value: unknown): void {
     const name = String(key);
     const json = stringify(value) as string | undefined;
-    if (json !== undefined && jsonDepth(json) > MAX_DEPTH) {
-      reject(`A value of the db can be nested at most ${MAX_DEPTH} levels deep ("${name.slice(0, 50)}")`);
+    if (json !== undefined && jsonShape(json).depth > maxDepth) {
+      reject(`A value of the db can be nested at most ${maxDepth} levels deep ("${name.slice(0, 50)}")`);
     }
     const after = bytes - sizeOf(name, entries.get(name)) + sizeOf(name, json);
-    if (after > maxBytes) {
-      reject(`The db can hold at most ${maxBytes} bytes; with "${name.slice(0, 50)}" it would hold ${after}`);
+    if (after > maxDbBytes) {
+      reject(
+        `The db can hold at most ${maxDbBytes} bytes; with "${name.slice(0, 50)}" it would hold ${after}`,
+      );
     }
     if (isClosed) return;
     bytes = after;

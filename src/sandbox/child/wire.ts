@@ -11,9 +11,13 @@ export interface ChildLimits {
   maxEmitBytes: number;
   /** JSON bytes of all events of a call. */
   maxRunBytes: number;
+  /** Bytes that all events of a call take in the host's memory, as `parsedBytes` estimates them. */
+  maxRunParsedBytes: number;
   maxLogBytes: number;
   maxDbBytes: number;
   maxResponseBytes: number;
+  /** Levels to which an event, or a value of the db, may be nested. */
+  maxDepth: number;
 }
 
 export type ParentMessage =
@@ -71,10 +75,7 @@ export type ChildMessage =
 export const FRAME_BYTES = 48 * 1024;
 /** Bytes that a log line counts besides its text, so that empty lines are limited too. */
 export const LOG_LINE_BYTES = 32;
-/** MongoDB's limit. Deeper values could also overflow the stack of recursive code before they are stored. */
-export const MAX_DEPTH = 100;
 export const MAX_ERROR_MESSAGE = 8 * 1024;
 export const MAX_STACK = 16 * 1024;
-export const MAX_EMIT_NAME = 256;
 export const MAX_EMIT_ID = 16 * 1024;
 export const MAX_SUMMARY = 4 * 1024;

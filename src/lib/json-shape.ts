@@ -1,0 +1,34 @@
+/** Calls `visit` for each key in a JSON value and returns how deeply arrays and objects are nested in it; does not recurse. */
+function walk(value: unknown, mostLevels: number, visit: (key: string) => void): number {
+  let level = isContainer(value) ? [value] : [];
+  let depth = 0;
+  for (; level.length > 0 && depth <= mostLevels; depth++) {
+    const next: object[] = [];
+    for (const container of level) {
+      if (!Array.isArray(container)) for (const key in container) visit(key);
+      for (const inner of Object.values(container)) if (isContainer(inner)) next.push(inner);
+    }
+    level = next;
+  }
+  return depth;
+}
+
+const isContainer = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+/**
+ * Returns true if arrays and objects are nested in a JSON value more than `levels` deep. Every door of the platform calls
+ * it (docs/limits.md): `JSON.parse` reads any depth, but `JSON.stringify` overflows the stack, and MongoDB stores
+ * 100 levels.
+ */
+export function isDeeperThan(value: unknown, levels: number): boolean {
+  return walk(value, levels, () => undefined) > levels;
+}
+
+/** Returns true if a key in a JSON value contains a NUL character, which MongoDB can't store. */
+export function hasNulKey(value: unknown): boolean {
+  let found = false;
+  walk(value, Number.POSITIVE_INFINITY, key => {
+    found ||= key.includes("\0");
+  });
+  return found;
+}

@@ -1,0 +1,65 @@
+import { expect } from "chai";
+import { newId } from "../../src/lib/ids.ts";
+import { RunRecords } from "../../src/models/run.ts";
+import { openedQueue } from "../../src/queues/define-queue.ts";
+import { emissions, emissionsIn } from "../../src/queues/emissions.ts";
+import { sendOutbox } from "../../src/runs/outbox.ts";
+import { readDrops } from "../../src/store/drops.ts";
+import { storeSource } from "../sources/source-row.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { sweep } from "../support/sweep.ts";
+import { until } from "../support/until.ts";
+
+describe("the outbox of a run", () => {
+  let platform: TestPlatform;
+  beforeEach(async () => {
+    platform = await openTestPlatform();
+  });
+  afterEach(() => platform.destroy());
+
+  const DEEP = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
+
+  /** Stores a run that has not sent what it emitted; `events` are JSON texts. */
+  async function storeRun(sourceId: string, events: string[]) {
+    const _id = newId("run");
+    const texts = events.map(
+      (event, n) => `{"emitter_id":"${sourceId}","emit_id":"${_id}-${n}","name":"","event":${event}}`,
+    );
+    const record = {
+      _id,
+      source_id: sourceId,
+      owner_id: "u_1",
+      kind: "http",
+      outcome: "ok",
+      duration_ms: 1,
+      emitted: events.length,
+      dropped: {},
+      outbox: texts,
+      finished_at: new Date(0),
+    };
+    await RunRecords(platform.mongo).create(record);
+    return record;
+  }
+  const queued = async () => {
+    const jobs = await openedQueue(platform.queues, emissions).getJobs(["waiting"], 0, -1, true);
+    return jobs.flatMap(job => emissionsIn(job.data)).map(({ event }) => event);
+  };
+
+  it("is sent in order without the emissions that can't be enqueued, which are counted", async () => {
+    const { _id } = await storeSource(platform);
+    const many = Array.from({ length: 300 }, (_, n) => `${n}`);
+    const events = [...many, DEEP, "300", "not JSON", "301", DEEP];
+    const record = await storeRun(_id, events);
+    expect(await sendOutbox(platform, record)).to.equal(305);
+    expect(await queued()).to.deep.equal([...many.map(Number), 300, 301]);
+    expect(await readDrops(platform, _id)).to.deep.equal({ invalid: 3 });
+  });
+
+  it("is sent again after a crash, whatever the other lost outboxes hold", async () => {
+    const { _id } = await storeSource(platform);
+    for (const event of [DEEP, "1", DEEP, "2"]) await storeRun(_id, [event]);
+    expect(await sweep(platform, "outboxes")).to.equal(4);
+    expect(await queued()).to.have.members([1, 2]);
+    await until(async () => (await sweep(platform, "outboxes")) === 0);
+  });
+});
