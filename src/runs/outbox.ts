@@ -13,7 +13,7 @@ import type { SweepBatch } from "../store/sweep-turns.ts";
 const BATCH = 50;
 
 type Deps = Pick<Platform, "mongo" | "queues" | "eventLog" | "clock" | "redis" | "keys" | "metrics" | "log">;
-type Outbox = Pick<RunRecord, "_id" | "source_id" | "outbox">;
+type Outbox = Pick<RunRecord, "_id" | "source_id" | "outbox" | "outbox_score">;
 
 /** An emission as the record holds it, and its position in the emitter's order. */
 interface Waiting {
@@ -29,8 +29,9 @@ interface Waiting {
 export async function sendOutbox(platform: Deps, record: Outbox): Promise<number> {
   const outbox = record.outbox ?? [];
   if (outbox.length === 0) return 0;
-  // Reserved, so that events keep the order of their emissions although many workers handle them at once.
-  const first = await platform.eventLog.reserve(record.source_id, outbox.length);
+  // Reserved, so that events keep the order of their emissions although many workers handle them at once. The record has
+  // its scores, unless an older version stored it: another sender of the same outbox, at the same time, uses the same.
+  const first = record.outbox_score ?? (await platform.eventLog.reserve(record.source_id, outbox.length));
   const waiting = outbox.map((text, i): Waiting => ({ text, score: first + i }));
   const jobs = packBySize(waiting, ({ text }) => text.length);
   for (let at = 0; at < jobs.length; at += BATCH) {
@@ -40,7 +41,7 @@ export async function sendOutbox(platform: Deps, record: Outbox): Promise<number
   // Not by a majority: if a failover loses it, the same emissions are only enqueued once more.
   await RunRecords(platform.mongo).updateOne(
     { _id: record._id },
-    { $unset: { outbox: 1 } },
+    { $unset: { outbox: 1, outbox_score: 1 } },
     { writeConcern: { w: 1 } },
   );
   return outbox.length;
