@@ -38,6 +38,7 @@ export async function dispatchEvents(
     for (const { event, listeners } of events) {
       event.pending_dispatch = {
         listeners: listeners.map(({ _id, listener_id, owner_id }) => [_id, listener_id, owner_id]),
+        webhook_ids: [...new Set(listeners.map(({ listener_id }) => listener_id))],
         job_id,
         sweep_at_ms: platform.clock() + platform.config.sweepEveryMs,
       };
