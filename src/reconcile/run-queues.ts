@@ -1,5 +1,5 @@
 import type { Platform } from "../platform.ts";
-import { notifyRuns } from "../queues/enqueue-run.ts";
+import { notifyAgain } from "../queues/enqueue-run.ts";
 import { repairEach } from "../store/repair-each.ts";
 import type { SweepBatch } from "../store/sweep-turns.ts";
 
@@ -13,14 +13,9 @@ export function beginRunQueueSweep(platform: Deps, graceMs: number): SweepBatch 
     const repaired = await repairEach(platform, listed, {
       step: "run_queues",
       idOf: sourceId => sourceId,
-      repair: sourceId => notifyStalled(platform, sourceId),
+      repair: async sourceId =>
+        (await platform.runQueue.isStalled(sourceId)) && (await notifyAgain(platform, sourceId)),
     });
     return { repaired, next };
   };
-}
-
-async function notifyStalled(platform: Deps, sourceId: string): Promise<boolean> {
-  if (!(await platform.runQueue.isStalled(sourceId))) return false;
-  await notifyRuns(platform, sourceId);
-  return true;
 }

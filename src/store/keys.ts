@@ -27,7 +27,7 @@ export function redisKeys(prefix: string) {
     runCrashes: (sourceId: string) => tagged(sourceId, "crashes"),
     /** String: the token of the process that executes the source's runs. */
     runLease: (sourceId: string) => tagged(sourceId, "lease"),
-    /** Flag: set while a notify job is on its way. */
+    /** String: the notification that is on its way to a worker, and when its job was last promised. */
     runsNotified: (sourceId: string) => tagged(sourceId, "notified"),
     /** String: run id of the timer run that waits in the run queue. */
     timerWaiting: (sourceId: string) => tagged(sourceId, "timer-waiting"),

@@ -3,7 +3,8 @@ import type { RedisKeys } from "./keys.ts";
 import { script } from "./lua.ts";
 import type { RedisClient } from "./redis.ts";
 
-const push = script<[accepted: number, notify: number]>("push-runs");
+const push = script<[accepted: number, notification: string]>("push-runs");
+const notify = script<string>("notify-runs");
 const claim = script<["busy"] | ["empty"] | ["runs", number, ...string[]]>("claim-runs");
 const ack = script<number>("ack-runs");
 const nack = script<number>("nack-runs");
@@ -11,8 +12,10 @@ const release = script<number>("release-lease");
 const renew = script<number>("renew-lease");
 const unlist = script<number>("unlist-source");
 
-/** After this, a notify job that was promised and never enqueued is promised again by the next run. */
-const NOTIFIED_FLAG_MS = 5_000;
+/** After this, the next run promises the same notify job again, in case it was promised and never enqueued. */
+const PROMISED_MS = 5_000;
+/** Longer than a notify job waits under any backlog but an extreme one, which may then hold two for a source. */
+const NOTIFICATION_MS = 3_600_000;
 /** A run that crashes its holders comes again sooner than this, so its crashes are counted together. */
 const CRASHES_KEPT_MS = 3_600_000;
 
@@ -24,8 +27,12 @@ const MAX_REMEMBERED_LISTINGS = 10_000;
 /** Listed sources that one call of `findListed` looks at, more or less. */
 const SCAN_COUNT = 200;
 
-/** `notify`: accepted, and the caller must enqueue a notify job; `queued`: accepted; `full`: rejected. */
-export type Pushed = "notify" | "queued" | "full";
+export interface Pushed {
+  /** How many runs were accepted; for the rest the queue was full. */
+  accepted: number;
+  /** The notification for which the caller must enqueue a notify job of that name; null if one is on its way. */
+  notification: string | null;
+}
 export type Claimed =
   | { state: "busy" }
   | { state: "empty" }
@@ -39,9 +46,14 @@ export type Acked = "lost" | "ok" | "change-waits";
  * kept until they are acknowledged, so a killed holder loses none.
  */
 export interface RunQueue {
-  /** Appends runs; those beyond `most` waiting (0: any number) are `full`. At most one result is `notify`. */
-  push(sourceId: string, runs: string[], most: number): Promise<Pushed[]>;
+  /** Appends runs, as long as fewer than `most` wait (0: any number). */
+  push(sourceId: string, runs: string[], most: number): Promise<Pushed>;
   pushChange(sourceId: string, change: string): Promise<Pushed>;
+  /**
+   * Returns the name of the notification that is on its way to a worker, a new one if there is none. `not` is one whose job
+   * is gone. Claiming runs ends a notification, so a job that runs never swallows the notify job of later runs.
+   */
+  notification(sourceId: string, not?: string): Promise<string>;
   /**
    * Claims up to `most` runs, fewer when they are large. `token` is a `leaseToken`: the same job, started again after a
    * stall, takes over its own lease.
@@ -90,25 +102,26 @@ export function openRunQueue(redis: RedisClient, keys: RedisKeys): RunQueue {
     listedAt.set(sourceId, nowMs);
   };
 
-  const pushTo = async (queue: string, sourceId: string, runs: string[], most: number) => {
-    const [, [accepted, mustNotify]] = await Promise.all([
+  const pushTo = async (queue: string, sourceId: string, runs: string[], most: number): Promise<Pushed> => {
+    const [, [accepted, notification]] = await Promise.all([
       // Sent before the push, so that `findListed` knows of every run that waits.
       list(sourceId),
-      push(redis, [queue, keys.runsNotified(sourceId)], [most, NOTIFIED_FLAG_MS, ...runs]),
+      push(
+        redis,
+        [queue, keys.runsNotified(sourceId)],
+        [most, PROMISED_MS, NOTIFICATION_MS, newToken(), ...runs],
+      ),
     ]);
-    return runs.map((_, i): Pushed => {
-      if (i >= accepted) return "full";
-      return mustNotify === 1 && i === 0 ? "notify" : "queued";
-    });
+    return { accepted, notification: notification || null };
   };
 
   return {
     push: (sourceId, runs, most) => pushTo(keys.runQueue(sourceId), sourceId, runs, most),
 
-    async pushChange(sourceId, change) {
-      const [pushed = "full"] = await pushTo(keys.changeQueue(sourceId), sourceId, [change], 0);
-      return pushed;
-    },
+    pushChange: (sourceId, change) => pushTo(keys.changeQueue(sourceId), sourceId, [change], 0),
+
+    notification: (sourceId, not = "") =>
+      notify(redis, [keys.runsNotified(sourceId)], [NOTIFICATION_MS, newToken(), not]),
 
     async claim(sourceId, token, leaseMs, most) {
       const [state, crashes, ...runs] = await claim(

@@ -4,6 +4,7 @@ import { type RunRecord, RunRecords } from "../../src/models/run.ts";
 import { Sources } from "../../src/models/source.ts";
 import { openedQueue, type QueueDeclaration } from "../../src/queues/define-queue.ts";
 import { emissions, emissionsIn } from "../../src/queues/emissions.ts";
+import { enqueueRun, notifyRuns } from "../../src/queues/enqueue-run.ts";
 import { parseRunItem } from "../../src/queues/run-item.ts";
 import { runs } from "../../src/queues/runs.ts";
 import { startReconciling } from "../../src/reconcile/reconcile.ts";
@@ -34,6 +35,7 @@ describe("reconciling", () => {
   const seconds = (agoMs: number) => Math.floor((Date.now() - agoMs) / 1000);
   const jobs = async (queue: QueueDeclaration) =>
     (await openedQueue(platform.queues, queue).getJobs(["waiting", "prioritized"])).map(job => job.data);
+  const notified = async () => (await jobs(runs)).map(({ source_id }) => source_id);
   const changes = async (id: string) =>
     (await platform.redis.lrange(platform.keys.changeQueue(id), 0, -1)).map(parseRunItem);
 
@@ -76,7 +78,35 @@ describe("reconciling", () => {
     const fresh = await pushOldRun();
     await platform.redis.zadd(platform.keys.sourcesWithRuns(), Date.now(), fresh);
     expect(await sweepAll(platform)).to.deep.equal({ ...NOTHING, run_queues: 1 });
-    expect(await jobs(runs)).to.deep.equal([{ source_id: stalled }]);
+    expect(await notified()).to.deep.equal([stalled]);
+  });
+
+  it("keeps one notify job for a source, however long its runs wait and however often they are swept", async () => {
+    const stalled = await pushOldRun();
+    for (let n = 0; n < 20; n++) {
+      await enqueueRun(platform, stalled, { kind: "http", run_id: newId("run"), at_ms: 1, event: n });
+      // As if five seconds had passed, after which the job is promised again.
+      const notification = await platform.runQueue.notification(stalled);
+      await platform.redis.set(platform.keys.runsNotified(stalled), `${notification} 1`);
+      await platform.redis.zadd(platform.keys.sourcesWithRuns(), Date.now() - 60_000, stalled);
+      await notifyRuns(platform, stalled);
+      await sweepAll(platform);
+    }
+    expect(await notified()).to.deep.equal([stalled]);
+  });
+
+  it("notifies the workers again if the notify job was lost, or failed and is kept", async () => {
+    const stalled = await pushOldRun();
+    expect(await sweepAll(platform)).to.include({ run_queues: 1 });
+    const queue = openedQueue(platform.queues, runs);
+    await (await queue.getJobs(["waiting"]))[0]?.remove();
+    expect(await sweepAll(platform), "lost").to.include({ run_queues: 1 });
+    const [job] = await queue.getJobs(["waiting"]);
+    await platform.redis.hset(queue.toKey(job?.id ?? ""), "finishedOn", "1");
+    await platform.redis.lrem(queue.toKey("wait"), 0, job?.id ?? "");
+    expect(await sweepAll(platform), "failed").to.include({ run_queues: 1 });
+    expect(await sweepAll(platform), "waiting").to.include({ run_queues: 0 });
+    expect(await notified()).to.deep.equal([stalled]);
   });
 
   it("notifies the workers of a run whose worker was killed, once its lease has expired", async () => {
@@ -156,7 +186,7 @@ describe("reconciling", () => {
     } finally {
       await stop();
     }
-    expect((await jobs(runs))[0]).to.deep.equal({ source_id: stalled });
+    expect(await notified()).to.deep.equal([stalled]);
     expect(await platform.metrics.valueOf("reconciled_total", { step: "run_queues" })).to.be.at.least(1);
   });
 });
