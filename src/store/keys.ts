@@ -45,6 +45,10 @@ export function redisKeys(prefix: string) {
     listCount: (ownerId: string, list: string) => tagged(ownerId, `count:${list}`),
     /** Hash: what an account used on one day. */
     usage: (ownerId: string, day: string) => tagged(ownerId, `usage:${day}`),
+    /** Counter: emissions of a source that have their scores and are no events yet. */
+    unhandledEmissions: (emitterId: string) => tagged(emitterId, "unhandled-emissions"),
+    /** Flag: this document was deleted a moment ago. */
+    deleted: (id: string) => `${prefix}:deleted:${id}`,
     /** Hash: drop reason → events of an emitter dropped for it. */
     drops: (emitterId: string) => tagged(emitterId, "drops"),
     /** Pub/sub channel: replies to the runs one web process waits for. */
