@@ -29,6 +29,8 @@ export interface Source {
   timer: StoredTimer | null;
   active: boolean;
   state: SourceState;
+  /** Unix seconds at which a source in the state `deleting` was deactivated; absent before. */
+  deactivated_at?: number;
   /** The last change that was committed; a change that was prepared for an earlier one is superseded. */
   change_id: string | null;
   created_at: number;
@@ -54,6 +56,7 @@ export const Sources = collection<Source>(
       timer: { type: Schema.Types.Mixed, default: null },
       active: { type: Boolean, required: true },
       state: { type: String, required: true, enum: ["deploying", "ready", "deleting"] },
+      deactivated_at: { type: Number, default: undefined },
       change_id: { type: String, default: null },
       created_at: { type: Number, required: true },
       updated_at: { type: Number, required: true },

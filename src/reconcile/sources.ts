@@ -1,22 +1,30 @@
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { type Source, type SourceState, Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
-import { enqueueSourceDeletion } from "../sources/delete-source.ts";
+import { enqueueSourceDeletion, finishDeletion } from "../sources/delete-source.ts";
 import { repairEach } from "../store/repair-each.ts";
 import type { SweepBatch } from "../store/sweep-turns.ts";
 
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "runQueue" | "clock" | "log">;
+type Deps = Pick<
+  Platform,
+  "mongo" | "redis" | "keys" | "queues" | "runQueue" | "eventLog" | "routing" | "clock" | "log"
+>;
 
 const BATCH = 200;
 /** The request that deploys a source gives up long before. */
 const DEPLOYING_MS = 15 * 60_000;
 
-/** Enqueues the deletion of sources that have been in the state `deleting` for `graceMs` and whose run queue is empty. */
+/**
+ * Enqueues the deletion of sources that have been in the state `deleting` for `graceMs` and whose run queue is empty, and
+ * ends the deletion of those that were deactivated.
+ */
 export function beginDeletionSweep(platform: Deps, graceMs: number): SweepBatch {
   return sweepState(platform, "deleting", {
     step: "deleting",
     olderThanMs: graceMs,
     repair: async sourceId => {
+      const source = await Sources(platform.mongo).findOne({ _id: sourceId, state: "deleting" }).lean();
+      if (source?.deactivated_at !== undefined) return await finishDeletion(platform, source);
       // If the run queue is not empty, the deletion is already in it.
       if ((await platform.runQueue.length(sourceId)) > 0) return false;
       await enqueueSourceDeletion(platform, sourceId);

@@ -15,6 +15,9 @@ export const EMITS_REMEMBERED_MS = 120_000;
 /** About 10 MB, which an emitter that falls silent after a burst would keep. */
 const MAX_EMITS_REMEMBERED = 100_000;
 
+/** The count of an emitter that falls silent is forgotten after this. Milliseconds. */
+const UNHANDLED_KEPT_MS = 3_600_000;
+
 const append = script<(string | number)[]>("append-events");
 const reserve = script<string>("reserve-scores");
 const deleteEvents = script<number>("delete-events");
@@ -70,6 +73,11 @@ export interface EventLog {
   find(emitterId: string, eventId: string): Promise<EventSummary | null>;
   /** The event id that an emission received, if its emit id is still remembered; else null. */
   eventIdOf(emitterId: string, emitId: string): Promise<string | null>;
+  /**
+   * How many emissions have a reserved score and are no events yet: they wait in an outbox or on their queue. Too high for
+   * up to an hour if some were given up.
+   */
+  unhandled(emitterId: string): Promise<number>;
   /** The newest event id given to this emitter; null before the first. */
   newestId(emitterId: string): Promise<string | null>;
   /** Returns how many summaries were deleted. */
@@ -122,6 +130,7 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
           keys.eventSummaries(emitterId, stream),
           keys.seenEmits(emitterId),
           keys.drops(emitterId),
+          keys.unhandledEmissions(emitterId),
         ],
         [
           EVENTS_KEPT,
@@ -148,7 +157,8 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
     },
 
     async reserve(emitterId, count) {
-      return Number(await reserve(redis, [keys.lastEventScore(emitterId)], [count, SLOTS_PER_MS]));
+      const ofEmitter = [keys.lastEventScore(emitterId), keys.unhandledEmissions(emitterId)];
+      return Number(await reserve(redis, ofEmitter, [count, SLOTS_PER_MS, UNHANDLED_KEPT_MS]));
     },
 
     async page(emitterId, stream, { limit, after, before }) {
@@ -185,6 +195,10 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
       return score === null ? null : eventIdOf(Number(score));
     },
 
+    async unhandled(emitterId) {
+      return Number((await redis.get(keys.unhandledEmissions(emitterId))) ?? 0);
+    },
+
     async newestId(emitterId) {
       const score = await redis.get(keys.lastEventScore(emitterId));
       return score === null ? null : eventIdOf(Number(score));
@@ -205,6 +219,7 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
         keys.lastEventScore(emitterId),
         keys.seenEmits(emitterId),
         keys.drops(emitterId),
+        keys.unhandledEmissions(emitterId),
         ...STREAMS.flatMap(stream => [
           keys.eventIds(emitterId, stream),
           keys.eventSummaries(emitterId, stream),

@@ -1,6 +1,7 @@
 -- Gives the emissions of one stream their event ids, in order, stores their summaries and trims the stream, all or
 -- nothing.
--- KEYS: 1 last score, 2 event ids (zset), 3 summaries (hash), 4 seen emit ids (zset by score), 5 drops (hash)
+-- KEYS: 1 last score, 2 event ids (zset), 3 summaries (hash), 4 seen emit ids (zset by score), 5 drops (hash),
+--       6 unhandled emissions (counter)
 -- ARGV: 1 events kept, 2 emit ids remembered at least, 3 milliseconds for which each is remembered, 4 emit ids
 --       remembered at most, 5 feed channel, 6 slots per millisecond, then for each emission: emit id, summary JSON, the
 --       score reserved for it or '', 1 if the summary is truncated, else 0
@@ -20,6 +21,7 @@ end
 local result = {}
 local added = 0
 local truncated = 0
+local awaited = 0
 for i = 7, #ARGV, 4 do
   local seen = redis.call('ZSCORE', KEYS[4], ARGV[i])
   if seen then
@@ -44,10 +46,14 @@ for i = 7, #ARGV, 4 do
     result[#result + 1] = text
     result[#result + 1] = 1
     added = added + 1
+    if reserved then awaited = awaited + 1 end
     truncated = truncated + tonumber(ARGV[i + 3])
   end
 end
 if added == 0 then return result end
+if awaited > 0 and redis.call('EXISTS', KEYS[6]) == 1 and redis.call('DECRBY', KEYS[6], awaited) <= 0 then
+  redis.call('DEL', KEYS[6])
+end
 if truncated > 0 then redis.call('HINCRBY', KEYS[5], 'truncated', truncated) end
 if last > before then redis.call('SET', KEYS[1], string.format('%.0f', last)) end
 
