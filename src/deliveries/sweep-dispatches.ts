@@ -20,7 +20,7 @@ const IDS_PER_QUERY = 2000;
 
 /**
  * Dispatches events again whose job was lost before each first attempt was recorded, as after a loss of Redis, and clears
- * the pending dispatch of events whose attempts are all recorded, which counts as no repair. Each batch is postponed, ever
+ * the pending dispatch of events whose attempts are all recorded, which counts as no repair. Each batch is put off, ever
  * longer with the event's age, so the index itself says where the next one begins.
  */
 export function beginDispatchSweep(platform: Deps): SweepBatch {
@@ -54,9 +54,9 @@ async function sweepBatch(platform: Deps, nowMs: number): Promise<Swept> {
       return unrecorded.length;
     },
   });
-  const postponed = await postpone(platform, overdue, nowMs);
+  const moved = await postpone(platform, overdue, nowMs);
   // Without progress the next batch would be this one again.
-  return { repaired, next: overdue.length < BATCH || cleared + postponed === 0 ? null : "more" };
+  return { repaired, next: overdue.length < BATCH || cleared + moved === 0 ? null : "more" };
 }
 
 /** Leaves out events whose job still waits or runs. */
@@ -111,7 +111,7 @@ async function redispatch(platform: Deps, events: Overdue[]): Promise<void> {
   await enqueueAll(platform.queues, deliveries.jobs["first-attempts"], jobs);
 }
 
-/** Returns how many were postponed; those without a pending dispatch are left out. */
+/** Returns how many were put off; those without a pending dispatch are left out. */
 async function postpone({ mongo, config }: Deps, events: Overdue[], nowMs: number): Promise<number> {
   const age = { $subtract: [nowMs, { $toLong: "$created_at" }] };
   const waitMs = { $max: [config.sweepEveryMs, { $min: [age, MAX_RECHECK_MS] }] };

@@ -17,7 +17,7 @@ const BATCH = 500;
 /**
  * Enqueues every pending delivery that is overdue and has no job: it was stored and never enqueued, or its job was lost
  * with Redis (docs/design.md#guarantee-2). A delivery that waits at its webhook, on the waitlist or for its turn in an
- * order, has no job: its webhook is drained instead, once a turn, which counts as no repair. Each batch is postponed, ever
+ * order, has no job: its webhook is drained instead, once a turn, which counts as no repair. Each batch is put off, ever
  * longer with the delivery's age, so the index itself says where the next one begins.
  */
 export function beginDeliverySweep(platform: Deps): SweepBatch {
@@ -52,9 +52,9 @@ class DeliverySweep {
       idOf: ({ _id }) => _id,
       repair: some => this.#enqueueLost(some),
     });
-    const postponed = await this.#postpone(overdue);
+    const moved = await this.#postpone(overdue);
     // Without progress the next batch would be this one again.
-    return { repaired, next: overdue.length < BATCH || postponed === 0 ? null : "more" };
+    return { repaired, next: overdue.length < BATCH || moved === 0 ? null : "more" };
   }
 
   async #enqueueLost(overdue: Overdue[]): Promise<number> {
@@ -135,7 +135,7 @@ class DeliverySweep {
     return moved.filter(({ _id, generation }) => generation === next.get(_id));
   }
 
-  /** Returns how many were postponed; a delivery that was recorded in between has a new time of its own. */
+  /** Returns how many were put off; a delivery that was recorded in between has a new time of its own. */
   async #postpone(overdue: Overdue[]): Promise<number> {
     const { mongo, config } = this.#platform;
     const age = { $subtract: [this.#nowMs, { $ifNull: ["$next_attempt_at_ms", this.#nowMs] }] };

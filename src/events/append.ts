@@ -25,7 +25,7 @@ export interface AppendResult {
   events: AppendedEmission[];
   trimmed: TrimmedEvents[];
   /** Indexes of the emissions whose emitter was not found and may exist nevertheless (src/store/gone.ts). */
-  unsure: Set<number>;
+  uncertain: Set<number>;
 }
 
 /** Emitted data is under `raw_event`; errors and logs are the platform's own objects (docs/rest-api.md#event-summary). */
@@ -66,29 +66,29 @@ export async function appendEmissions(platform: EmitDeps, emissions: Emission[])
     platform.routing.refresh(),
   ]);
   const existing = isOutdated ? await findEmitters(platform, ids) : emitters;
-  const unsure = await findUnsure(
+  const uncertain = await findUncertain(
     platform,
     ids.filter(id => !existing.has(id)),
   );
   for (const id of emitters.keys()) {
-    if (!existing.has(id) && !unsure.has(id)) await platform.eventLog.delete(id);
+    if (!existing.has(id) && !uncertain.has(id)) await platform.eventLog.delete(id);
   }
   return {
     ...appended,
     events: appended.events.filter(({ emitter }) => existing.has(emitter.id)),
-    unsure: new Set(ids.flatMap((id, index) => (unsure.has(id) ? [index] : []))),
+    uncertain: new Set(ids.flatMap((id, index) => (uncertain.has(id) ? [index] : []))),
   };
 }
 
 /** Those of the emitters, which were not found, that may exist nevertheless. */
-async function findUnsure(platform: EmitDeps, missing: string[]): Promise<Set<string>> {
-  const unsure = new Set<string>();
-  for (const id of new Set(missing)) if (!(await isGone(platform, id))) unsure.add(id);
-  return unsure;
+async function findUncertain(platform: EmitDeps, missing: string[]): Promise<Set<string>> {
+  const uncertain = new Set<string>();
+  for (const id of new Set(missing)) if (!(await isGone(platform, id))) uncertain.add(id);
+  return uncertain;
 }
 
 /** One command for each stream. */
-async function appendAll(platform: EmitDeps, all: Summarized[]): Promise<Omit<AppendResult, "unsure">> {
+async function appendAll(platform: EmitDeps, all: Summarized[]): Promise<Omit<AppendResult, "uncertain">> {
   const streams = groupBy(all, ({ emitter, stream }) => `${emitter.id} ${stream}`);
   const events: AppendedEmission[] = [];
   const trimmed: TrimmedEvents[] = [];

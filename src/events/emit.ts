@@ -34,25 +34,25 @@ export interface EmitOptions extends FanOutOptions {
 }
 
 /** The emitter was not found, and may exist nevertheless: the emission must come again. */
-export const UNSURE = "unsure";
-export type EmitOutcome = EmitResult | typeof UNSURE | null;
+export const UNCERTAIN = "uncertain";
+export type EmitOutcome = EmitResult | typeof UNCERTAIN | null;
 
-/** As `emitAll`, for one emission. Throws `not-found` if the emitter was deleted, `unavailable` if that is unsure. */
+/** As `emitAll`, for one emission. Throws `not-found` if the emitter was deleted, `unavailable` if that is uncertain. */
 export async function emit(platform: EmitDeps, emission: Emission): Promise<EmitResult> {
   const [result] = await emitAll(platform, [emission]);
-  if (result === UNSURE) throw emitterUnsure();
+  if (result === UNCERTAIN) throw emitterUncertain();
   if (!result) throw notFound("emitter");
   return result;
 }
 
 /** The error of emissions that must come again because a read after a failover may have missed their emitter. */
-export const emitterUnsure = () =>
+export const emitterUncertain = () =>
   new AppError("unavailable", "the emitter can't be read yet", { retryAfterMs: 1000 });
 
 /**
  * Handles emissions: gives each its event id, stores its summary, and hands it to every subscribed listener. May be
  * repeated at any point: an emit id gets the same event id again, and deliveries have derived ids. Returns null for an
- * emission whose emitter was deleted, UNSURE for one that must come again. Each store is asked a handful of times, whatever the number of emissions.
+ * emission whose emitter was deleted, UNCERTAIN for one that must come again. Each store is asked a handful of times, whatever the number of emissions.
  */
 export async function emitAll(
   platform: EmitDeps,
@@ -81,7 +81,9 @@ export async function emitAll(
   failpoint("events-fanned-out");
   const deleteAll = options.deleteTrimmed ?? (trimmed => deleteTrimmed(platform, trimmed));
   await deleteAll(appended.trimmed);
-  const results: EmitOutcome[] = emissions.map((_, index) => (appended.unsure.has(index) ? UNSURE : null));
+  const results: EmitOutcome[] = emissions.map((_, index) =>
+    appended.uncertain.has(index) ? UNCERTAIN : null,
+  );
   for (const [i, { index, emitter, emission, channel, stored, dispatch }] of events.entries()) {
     platform.metrics.count("emissions_total", { stream: streamOf(channel) });
     const result: EmitResult = {

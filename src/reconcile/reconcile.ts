@@ -5,7 +5,7 @@ import { type HeldLock, holdLock } from "../store/lock.ts";
 import { removeSetAside, setAside } from "../store/set-aside.ts";
 import type { SweepStep } from "../store/sweep-turns.ts";
 import { sweepSteps } from "./steps.ts";
-import { takeTurn } from "./turn.ts";
+import { runTurn } from "./turn.ts";
 
 /** A step that has more to do pauses after this share of `SWEEP_EVERY`, so that it never uses a worker for itself. */
 const BUDGET_SHARE = 2 / 3;
@@ -102,7 +102,7 @@ export class Reconciler {
     const { metrics, config } = this.#platform;
     const budgetMs = Math.min(config.sweepEveryMs * BUDGET_SHARE, MAX_BUDGET_MS);
     try {
-      await takeTurn(this.#platform, step, {
+      await runTurn(this.#platform, step, {
         budgetMs,
         mustEnd,
         onRepaired: count => {

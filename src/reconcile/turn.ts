@@ -13,10 +13,10 @@ interface TurnOptions {
 }
 
 /**
- * Takes one turn of a step: batch after batch from where the step last stopped, until it reaches the end, its budget is
+ * Runs one turn of a step: batch after batch from where the step last stopped, until it reaches the end, its budget is
  * used up or it must end. Throws as the step does; then the same batch comes first in the next turn.
  */
-export async function takeTurn(platform: Deps, step: SweepStep, options: TurnOptions): Promise<void> {
+export async function runTurn(platform: Deps, step: SweepStep, options: TurnOptions): Promise<void> {
   const before = (await readSweepProgress(platform)).get(step.name);
   const sweep = step.begin();
   const endsAt = performance.now() + options.budgetMs;

@@ -13,7 +13,7 @@ import { BATCH_MS, type EndedRun } from "./record-batch.ts";
 import { reply } from "./reply.ts";
 
 /** The error of runs that must wait because a read after a failover may have missed their source. */
-const sourceUnsure = () =>
+const sourceUncertain = () =>
   new AppError("unavailable", "the source can't be read yet", { retryAfterMs: 1000 });
 
 const INACTIVE = { code: "inactive", message: "the source is not active" };
@@ -36,7 +36,7 @@ export async function runBatch(
     findRuns(platform, runIds),
   ]);
   for (const record of earlier) await sendOutbox(platform, record);
-  if (!source && !(await isGone(platform, sourceId))) throw sourceUnsure();
+  if (!source && !(await isGone(platform, sourceId))) throw sourceUncertain();
   if (source?.state !== "ready" || !source.active) return await dropAll(platform, sourceId, items);
 
   const known = new Set(earlier.map(record => record._id));

@@ -74,7 +74,7 @@ export interface EventLog {
   /** The event id that an emission received, if its emit id is still remembered; else null. */
   eventIdOf(emitterId: string, emitId: string): Promise<string | null>;
   /**
-   * How many emissions have a reserved score and are no events yet: they wait in an outbox or on their queue. Too high for
+   * How many emissions have a reserved score and are not events yet: they wait in an outbox or on their queue. Too high for
    * up to an hour if some were given up.
    */
   unhandled(emitterId: string): Promise<number>;

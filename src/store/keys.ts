@@ -45,7 +45,7 @@ export function redisKeys(prefix: string) {
     listCount: (ownerId: string, list: string) => tagged(ownerId, `count:${list}`),
     /** Hash: what an account used on one day. */
     usage: (ownerId: string, day: string) => tagged(ownerId, `usage:${day}`),
-    /** Counter: emissions of a source that have their scores and are no events yet. */
+    /** Counter: emissions of a source that have their scores and are not events yet. */
     unhandledEmissions: (emitterId: string) => tagged(emitterId, "unhandled-emissions"),
     /** Flag: this document was deleted a moment ago. */
     deleted: (id: string) => `${prefix}:deleted:${id}`,

@@ -1,13 +1,13 @@
 import type { Platform } from "../../src/platform.ts";
 import { STEP_NAMES, type StepName, sweepSteps } from "../../src/reconcile/steps.ts";
-import { takeTurn } from "../../src/reconcile/turn.ts";
+import { runTurn } from "../../src/reconcile/turn.ts";
 
-/** Takes one whole turn of a step of the reconciler; returns how many items it repaired. */
+/** Runs one whole turn of a step of the reconciler; returns how many items it repaired. */
 export async function sweep(platform: Platform, name: StepName): Promise<number> {
   const step = sweepSteps(platform).find(one => one.name === name);
   if (!step) throw new Error(`no step ${name}`);
   let repaired = 0;
-  await takeTurn(platform, step, {
+  await runTurn(platform, step, {
     budgetMs: Number.POSITIVE_INFINITY,
     mustEnd: () => false,
     onRepaired: count => {
@@ -17,7 +17,7 @@ export async function sweep(platform: Platform, name: StepName): Promise<number>
   return repaired;
 }
 
-/** Takes one whole turn of every step; returns how many items each repaired. */
+/** Runs one whole turn of every step; returns how many items each repaired. */
 export async function sweepAll(platform: Platform): Promise<Record<string, number>> {
   const counts = await Promise.all(
     STEP_NAMES.map(async name => [name, await sweep(platform, name)] as const),
