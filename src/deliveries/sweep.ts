@@ -79,8 +79,8 @@ class DeliverySweep {
   }
 
   #jobStates(overdue: Overdue[], ahead: number) {
-    const ids = overdue.map(({ _id, generation }) =>
-      nextAttemptJobId({ delivery_id: _id, webhook_id: "", generation: generation + ahead }),
+    const ids = overdue.map(delivery =>
+      nextAttemptJobId(nextAttemptOf({ ...delivery, generation: delivery.generation + ahead })),
     );
     return jobStates(this.#platform, deliveries, ids);
   }
@@ -94,9 +94,9 @@ class DeliverySweep {
     const [states, arrivals] = await Promise.all([
       this.#jobStates(overdue, 1),
       Promise.all(
-        overdue.map(({ _id, webhook_id, generation }) => {
-          const entry = waitlistEntry({ delivery_id: _id, webhook_id, generation: generation + 1 });
-          return redis.zscore(keys.webhookWaitlist(webhook_id), entry);
+        overdue.map(delivery => {
+          const waiting = nextAttemptOf({ ...delivery, generation: delivery.generation + 1 });
+          return redis.zscore(keys.webhookWaitlist(delivery.webhook_id), waitlistEntry(waiting));
         }),
       ),
     ]);

@@ -1,7 +1,8 @@
 import { expect } from "chai";
+import { waitlistEntry } from "../../src/deliveries/limits/permits.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
-import { deliveries } from "../../src/queues/deliveries.ts";
+import { deliveries, nextAttemptOf } from "../../src/queues/deliveries.ts";
 import { runWorker } from "../../src/queues/run-worker.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { sweep } from "../support/sweep.ts";
@@ -82,5 +83,21 @@ describe("sweep of deliveries", () => {
     await queue().remove(`${_id}-0`);
     now += 60_000;
     expect(await sweep(platform, "deliveries")).to.equal(0);
+  });
+
+  it("enqueues nothing for deliveries that wait on a waitlist, and drains their webhook once", async () => {
+    const { _id, ...rest } = await onlyDelivery(platform, listener.webhookId);
+    const copies = Array.from({ length: 1200 }, (_, index) => ({ ...rest, _id: `${_id}x${index}` }));
+    await Deliveries(platform.mongo).insertMany(copies);
+    await queue().obliterate({ force: true });
+    const waiting = [...copies, { ...rest, _id }].map(delivery =>
+      waitlistEntry(nextAttemptOf({ ...delivery, generation: delivery.generation + 1 })),
+    );
+    const waitlist = platform.keys.webhookWaitlist(listener.webhookId);
+    await platform.redis.zadd(waitlist, ...waiting.flatMap((entry, index) => [index, entry]));
+    now += 60_000;
+    expect(await sweep(platform, "deliveries")).to.equal(0);
+    const jobs = await queue().getJobs(["waiting", "delayed"]);
+    expect(jobs.map(({ name, data }) => [name, data.reason])).to.deep.equal([["drain", "tokens"]]);
   });
 });
