@@ -1,71 +1,127 @@
 import { newToken } from "../lib/ids.ts";
+import { Deliveries } from "../models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../models/event.ts";
 import type { Platform } from "../platform.ts";
-import { enqueue, jobState } from "../queues/define-queue.ts";
+import { enqueueAll, jobStates } from "../queues/define-queue.ts";
 import { deliveries } from "../queues/deliveries.ts";
-import { eventInJob, hasRecordedFirstAttempts } from "./dispatch/dispatch.ts";
+import { repairAll } from "../store/repair-each.ts";
+import type { SweepBatch, Swept } from "../store/sweep-turns.ts";
+import { firstDeliveryIds } from "./dispatch/dispatch.ts";
+import { MAX_RECHECK_MS } from "./recheck.ts";
 
-type Deps = Pick<Platform, "mongo" | "queues" | "config" | "clock">;
+type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "config" | "clock" | "log">;
+/** Without its payload, which may be half a megabyte. */
+type Overdue = Pick<StoredEvent, "_id" | "event_id" | "emitter_id" | "name" | "pending_dispatch">;
 
-const BATCH = 500;
+/** An event has up to 200 listeners. */
+const BATCH = 200;
+/** Ids looked up in one query. */
+const IDS_PER_QUERY = 2000;
 
 /**
  * Dispatches events again whose job was lost before each first attempt was recorded, as after a loss of Redis, and clears
- * the pending dispatch of events whose attempts are all recorded. Returns how many events it dispatched.
+ * the pending dispatch of events whose attempts are all recorded, which counts as no repair. Each batch is put off, ever
+ * longer with the event's age, so the index itself says where the next one begins.
  */
-export async function redispatchLost(platform: Deps): Promise<number> {
-  let dispatched = 0;
-  for (;;) {
-    const overdue = await StoredEvents(platform.mongo)
-      .find({ "pending_dispatch.sweep_at_ms": { $gt: 0, $lte: platform.clock() } })
-      .hint("pending_dispatch")
-      .sort({ "pending_dispatch.sweep_at_ms": 1 })
-      .limit(BATCH)
-      .lean<StoredEvent[]>();
-    const live = await liveJobs(platform, overdue);
-    for (const event of overdue) {
-      if (event.pending_dispatch && live.has(event.pending_dispatch.job_id)) await postpone(platform, event);
-      else if (await hasRecordedFirstAttempts(platform, event)) await clear(platform, event);
-      else {
-        await redispatch(platform, event);
-        dispatched += 1;
-      }
-    }
-    if (overdue.length < BATCH) return dispatched;
-  }
+export function beginDispatchSweep(platform: Deps): SweepBatch {
+  const nowMs = platform.clock();
+  return () => sweepBatch(platform, nowMs);
 }
 
-async function liveJobs(platform: Deps, events: StoredEvent[]): Promise<Set<string>> {
-  const live = new Set<string>();
-  for (const jobId of new Set(events.map(event => event.pending_dispatch?.job_id ?? ""))) {
-    if ((await jobState(platform.queues, deliveries, jobId)) === "live") live.add(jobId);
-  }
-  return live;
-}
-
-async function postpone(platform: Deps, event: StoredEvent): Promise<void> {
-  await StoredEvents(platform.mongo).updateOne(
-    { _id: event._id, "pending_dispatch.job_id": event.pending_dispatch?.job_id },
-    { $set: { "pending_dispatch.sweep_at_ms": platform.clock() + platform.config.sweepEveryMs } },
-  );
-}
-
-async function clear(platform: Deps, event: StoredEvent): Promise<void> {
-  await StoredEvents(platform.mongo).updateOne({ _id: event._id }, { $unset: { pending_dispatch: 1 } });
-}
-
-/** Under a new job id, since the old job may be kept as failed; the id is stored first, so that nothing is done twice. */
-async function redispatch(platform: Deps, event: StoredEvent): Promise<void> {
-  const job_id = newToken();
-  await StoredEvents(platform.mongo).updateOne(
-    { _id: event._id },
-    {
-      $set: {
-        "pending_dispatch.job_id": job_id,
-        "pending_dispatch.sweep_at_ms": platform.clock() + platform.config.sweepEveryMs,
-      },
+async function sweepBatch(platform: Deps, nowMs: number): Promise<Swept> {
+  const overdue = await StoredEvents(platform.mongo)
+    .find(
+      { "pending_dispatch.sweep_at_ms": { $gt: 0, $lte: nowMs } },
+      { event_id: 1, emitter_id: 1, name: 1, pending_dispatch: 1 },
+    )
+    .hint("pending_dispatch")
+    .sort({ "pending_dispatch.sweep_at_ms": 1 })
+    .limit(BATCH)
+    .lean<Overdue[]>();
+  if (overdue.length === 0) return { repaired: 0, next: null };
+  let cleared = 0;
+  const repaired = await repairAll(platform, overdue, {
+    step: "dispatches",
+    idOf: ({ _id }) => _id,
+    repair: async some => {
+      const unfinished = await withoutLive(platform, some);
+      const unrecorded = await withUnrecorded(platform, unfinished);
+      cleared += await clear(
+        platform,
+        unfinished.filter(event => !unrecorded.includes(event)),
+      );
+      await redispatch(platform, unrecorded);
+      return unrecorded.length;
     },
+  });
+  const moved = await postpone(platform, overdue, nowMs);
+  // Without progress the next batch would be this one again.
+  return { repaired, next: overdue.length < BATCH || cleared + moved === 0 ? null : "more" };
+}
+
+/** Leaves out events whose job still waits or runs. */
+async function withoutLive(platform: Deps, events: Overdue[]): Promise<Overdue[]> {
+  const jobIds = [...new Set(events.map(event => event.pending_dispatch?.job_id ?? ""))];
+  const states = await jobStates(platform, deliveries, jobIds);
+  const live = new Set(jobIds.filter((_, index) => states[index] === "live"));
+  return events.filter(event => !live.has(event.pending_dispatch?.job_id ?? ""));
+}
+
+/** The events of which not every first attempt is recorded as a delivery of its own. */
+async function withUnrecorded(platform: Deps, events: Overdue[]): Promise<Overdue[]> {
+  const expected = events.map(firstDeliveryIds);
+  const ids = expected.flat();
+  const recorded = new Set<string>();
+  for (let at = 0; at < ids.length; at += IDS_PER_QUERY) {
+    const found = await Deliveries(platform.mongo)
+      .find({ _id: { $in: ids.slice(at, at + IDS_PER_QUERY) } }, { _id: 1 })
+      .lean();
+    for (const { _id } of found) recorded.add(_id);
+  }
+  return events.filter((_, index) => expected[index]?.some(id => !recorded.has(id)));
+}
+
+async function clear(platform: Deps, events: Overdue[]): Promise<number> {
+  if (events.length === 0) return 0;
+  const { modifiedCount } = await StoredEvents(platform.mongo).updateMany(
+    { _id: { $in: events.map(({ _id }) => _id) } },
+    { $unset: { pending_dispatch: 1 } },
   );
-  const job = { job_id, is_redispatch: true, events: [eventInJob(event)] };
-  await enqueue(platform.queues, deliveries.jobs["first-attempts"], job);
+  return modifiedCount;
+}
+
+/** Under new job ids, since an old job may be kept as failed; the ids are stored first, so that nothing is done twice. */
+async function redispatch(platform: Deps, events: Overdue[]): Promise<void> {
+  if (events.length === 0) return;
+  const jobs = events.map(({ _id, event_id, emitter_id, name, pending_dispatch }) => ({
+    job_id: newToken(),
+    is_redispatch: true,
+    // Without the payload: the worker reads it.
+    events: [{ id: _id, event_id, emitter_id, name, listeners: pending_dispatch?.listeners ?? [] }],
+  }));
+  await StoredEvents(platform.mongo).bulkWrite(
+    events.map(({ _id, pending_dispatch }, index) => ({
+      updateOne: {
+        filter: { _id, "pending_dispatch.job_id": pending_dispatch?.job_id },
+        update: { $set: { "pending_dispatch.job_id": jobs[index]?.job_id } },
+      },
+    })),
+    { ordered: false },
+  );
+  await enqueueAll(platform.queues, deliveries.jobs["first-attempts"], jobs);
+}
+
+/** Returns how many were put off; those without a pending dispatch are left out. */
+async function postpone({ mongo, config }: Deps, events: Overdue[], nowMs: number): Promise<number> {
+  const age = { $subtract: [nowMs, { $toLong: "$created_at" }] };
+  const waitMs = { $max: [config.sweepEveryMs, { $min: [age, MAX_RECHECK_MS] }] };
+  const { modifiedCount } = await StoredEvents(mongo).updateMany(
+    {
+      _id: { $in: events.map(({ _id }) => _id) },
+      "pending_dispatch.sweep_at_ms": { $gt: 0, $lte: nowMs },
+    },
+    [{ $set: { "pending_dispatch.sweep_at_ms": { $add: [nowMs, waitMs] } } }],
+    { hint: { _id: 1 }, updatePipeline: true },
+  );
+  return modifiedCount;
 }

@@ -1,98 +1,154 @@
 import { Deliveries, type Delivery } from "../models/delivery.ts";
 import { Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
-import { enqueueAll, jobState } from "../queues/define-queue.ts";
-import { deliveries, type NextAttempt, nextAttemptJobId, nextAttemptOf } from "../queues/deliveries.ts";
+import { enqueueAll, jobStates } from "../queues/define-queue.ts";
+import { type Drain, deliveries, nextAttemptJobId, nextAttemptOf } from "../queues/deliveries.ts";
 import { enqueueDrain } from "../queues/enqueue-drain.ts";
+import { repairAll } from "../store/repair-each.ts";
+import type { SweepBatch, Swept } from "../store/sweep-turns.ts";
+import { waitlistEntry } from "./limits/permits.ts";
+import { MAX_RECHECK_MS } from "./recheck.ts";
 
-type Deps = Pick<Platform, "mongo" | "queues" | "config" | "clock">;
+type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "config" | "clock" | "log">;
 type Overdue = Pick<Delivery, "_id" | "webhook_id" | "generation" | "next_attempt_at_ms">;
 
 const BATCH = 500;
-/** A delivery on the waitlist of a slow endpoint is overdue for good reason, so it is checked ever less often, up to this. */
-const MAX_RECHECK_MS = 15 * 60_000;
 
 /**
  * Enqueues every pending delivery that is overdue and has no job: it was stored and never enqueued, or its job was lost
- * with Redis (docs/design.md#guarantee-2). Returns how many. Deliveries to an ordered webhook have no jobs; their webhook
- * is drained instead, which is not counted. Works in batches, each postponed to a later check before the next is read.
+ * with Redis (docs/design.md#guarantee-2). A delivery that waits at its webhook, on the waitlist or for its turn in an
+ * order, has no job: its webhook is drained instead, once a turn, which counts as no repair. Each batch is put off, ever
+ * longer with the delivery's age, so the index itself says where the next one begins.
  */
-export async function enqueueOverdueDeliveries(platform: Deps): Promise<number> {
-  let enqueued = 0;
-  for (;;) {
-    const overdue: Overdue[] = await Deliveries(platform.mongo)
+export function beginDeliverySweep(platform: Deps): SweepBatch {
+  const sweep = new DeliverySweep(platform);
+  return () => sweep.next();
+}
+
+class DeliverySweep {
+  readonly #platform: Deps;
+  /** Fixed: a delivery that becomes due again while the turn lasts belongs to the next turn. */
+  readonly #nowMs: number;
+  /** Webhooks that were drained in this turn, with the reason. */
+  readonly #drained = new Set<string>();
+
+  constructor(platform: Deps) {
+    this.#platform = platform;
+    this.#nowMs = platform.clock();
+  }
+
+  async next(): Promise<Swept> {
+    const overdue: Overdue[] = await Deliveries(this.#platform.mongo)
       .find(
-        { state: "pending", sweep_at_ms: { $lte: platform.clock() } },
+        { state: "pending", sweep_at_ms: { $lte: this.#nowMs } },
         { webhook_id: 1, generation: 1, next_attempt_at_ms: 1 },
       )
       .sort({ sweep_at_ms: 1 })
       .limit(BATCH)
       .lean<Overdue[]>();
-    const ordered = await orderedWebhooks(platform, overdue);
-    for (const webhookId of ordered) await enqueueDrain(platform, webhookId, "order", 0);
-    enqueued += await enqueueLost(
-      platform,
-      overdue.filter(({ webhook_id }) => !ordered.has(webhook_id)),
-    );
-    await postpone(platform, overdue);
-    if (overdue.length < BATCH) return enqueued;
+    if (overdue.length === 0) return { repaired: 0, next: null };
+    const repaired = await repairAll(this.#platform, overdue, {
+      step: "deliveries",
+      idOf: ({ _id }) => _id,
+      repair: some => this.#enqueueLost(some),
+    });
+    const moved = await this.#postpone(overdue);
+    // Without progress the next batch would be this one again.
+    return { repaired, next: overdue.length < BATCH || moved === 0 ? null : "more" };
   }
-}
 
-async function orderedWebhooks(platform: Deps, overdue: Overdue[]): Promise<Set<string>> {
-  if (overdue.length === 0) return new Set();
-  const ordered = await Webhooks(platform.mongo)
-    .find(
-      { _id: { $in: overdue.map(({ webhook_id }) => webhook_id) }, active: true, ordered: true },
-      { _id: 1 },
-    )
-    .lean();
-  return new Set(ordered.map(({ _id }) => _id));
-}
-
-async function enqueueLost(platform: Deps, overdue: Overdue[]): Promise<number> {
-  const states = await Promise.all(
-    overdue.map(delivery => jobState(platform.queues, deliveries, nextAttemptJobId(nextAttemptOf(delivery)))),
-  );
-  const lost = overdue.filter((_, index) => states[index] === "absent").map(nextAttemptOf);
-  // A failed job is kept for an operator to see and would swallow an `add` of its id: a new generation has another id.
-  const renewed = await nextGeneration(
-    platform,
-    overdue.filter((_, index) => states[index] === "finished"),
-  );
-  await enqueueAll(platform.queues, deliveries.jobs["next-attempt"], [...lost, ...renewed]);
-  return lost.length + renewed.length;
-}
-
-/** Moves each delivery to its next generation; those that moved on by themselves are left out. */
-async function nextGeneration(platform: Deps, overdue: Overdue[]): Promise<NextAttempt[]> {
-  const jobs: NextAttempt[] = [];
-  for (const delivery of overdue) {
-    const { matchedCount } = await Deliveries(platform.mongo).updateOne(
-      { _id: delivery._id, state: "pending", generation: delivery.generation },
-      { $inc: { generation: 1 } },
-    );
-    if (matchedCount > 0) jobs.push(nextAttemptOf({ ...delivery, generation: delivery.generation + 1 }));
+  async #enqueueLost(overdue: Overdue[]): Promise<number> {
+    const ordered = await this.#orderedWebhooks(overdue);
+    for (const webhookId of ordered) await this.#drain(webhookId, "order");
+    const alone = overdue.filter(({ webhook_id }) => !ordered.has(webhook_id));
+    const states = await this.#jobStates(alone, 0);
+    const absent = await this.#withoutWaiting(alone.filter((_, index) => states[index] === "absent"));
+    // A failed job is kept for an operator to see and would swallow an `add` of its id: a new generation has another id.
+    const renewed = await this.#nextGeneration(alone.filter((_, index) => states[index] === "finished"));
+    const jobs = [...absent, ...renewed].map(nextAttemptOf);
+    await enqueueAll(this.#platform.queues, deliveries.jobs["next-attempt"], jobs);
+    return jobs.length;
   }
-  return jobs;
-}
 
-async function postpone(platform: Deps, overdue: Overdue[]): Promise<void> {
-  if (overdue.length === 0) return;
-  const now = platform.clock();
-  const { sweepEveryMs } = platform.config;
-  await Deliveries(platform.mongo).bulkWrite(
-    overdue.map(({ _id, next_attempt_at_ms }) => {
-      const age = now - (next_attempt_at_ms ?? now);
-      const sweep_at_ms = now + Math.max(sweepEveryMs, Math.min(age, MAX_RECHECK_MS));
-      // A delivery that was recorded in between has a new time of its own, in the future.
-      return {
-        updateOne: {
-          filter: { _id, state: "pending", sweep_at_ms: { $lte: now } },
-          update: { $set: { sweep_at_ms } },
-        },
-      };
-    }),
-    { ordered: false },
-  );
+  async #orderedWebhooks(overdue: Overdue[]): Promise<Set<string>> {
+    const ids = [...new Set(overdue.map(({ webhook_id }) => webhook_id))];
+    const ordered = await Webhooks(this.#platform.mongo)
+      .find({ _id: { $in: ids }, active: true, ordered: true }, { _id: 1 })
+      .lean();
+    return new Set(ordered.map(({ _id }) => _id));
+  }
+
+  #jobStates(overdue: Overdue[], ahead: number) {
+    const ids = overdue.map(delivery =>
+      nextAttemptJobId(nextAttemptOf({ ...delivery, generation: delivery.generation + ahead })),
+    );
+    return jobStates(this.#platform, deliveries, ids);
+  }
+
+  /**
+   * Leaves out deliveries on a waitlist, or granted a permit from there: both go on under the next generation
+   * (src/deliveries/limits/permits.ts). Their webhook is drained, in case nothing else grants its permits any more.
+   */
+  async #withoutWaiting(overdue: Overdue[]): Promise<Overdue[]> {
+    const { redis, keys } = this.#platform;
+    const [states, arrivals] = await Promise.all([
+      this.#jobStates(overdue, 1),
+      Promise.all(
+        overdue.map(delivery => {
+          const waiting = nextAttemptOf({ ...delivery, generation: delivery.generation + 1 });
+          return redis.zscore(keys.webhookWaitlist(delivery.webhook_id), waitlistEntry(waiting));
+        }),
+      ),
+    ]);
+    const lost: Overdue[] = [];
+    for (const [i, delivery] of overdue.entries()) {
+      if (arrivals[i] !== null && arrivals[i] !== undefined) await this.#drain(delivery.webhook_id, "tokens");
+      else if (states[i] !== "live") lost.push(delivery);
+    }
+    return lost;
+  }
+
+  async #drain(webhookId: string, reason: Drain["reason"]): Promise<void> {
+    const name = `${webhookId} ${reason}`;
+    if (this.#drained.has(name)) return;
+    await enqueueDrain(this.#platform, webhookId, reason, 0);
+    this.#drained.add(name);
+  }
+
+  /** Moves each delivery to its next generation; those that moved on by themselves are left out. */
+  async #nextGeneration(overdue: Overdue[]): Promise<Overdue[]> {
+    if (overdue.length === 0) return [];
+    await Deliveries(this.#platform.mongo).bulkWrite(
+      overdue.map(({ _id, generation }) => ({
+        updateOne: { filter: { _id, state: "pending", generation }, update: { $inc: { generation: 1 } } },
+      })),
+      { ordered: false },
+    );
+    const next = new Map(overdue.map(({ _id, generation }) => [_id, generation + 1]));
+    const moved = await Deliveries(this.#platform.mongo)
+      .find(
+        { _id: { $in: [...next.keys()] }, state: "pending" },
+        { webhook_id: 1, generation: 1, next_attempt_at_ms: 1 },
+      )
+      .hint({ _id: 1 })
+      .lean<Overdue[]>();
+    return moved.filter(({ _id, generation }) => generation === next.get(_id));
+  }
+
+  /** Returns how many were put off; a delivery that was recorded in between has a new time of its own. */
+  async #postpone(overdue: Overdue[]): Promise<number> {
+    const { mongo, config } = this.#platform;
+    const age = { $subtract: [this.#nowMs, { $ifNull: ["$next_attempt_at_ms", this.#nowMs] }] };
+    const waitMs = { $max: [config.sweepEveryMs, { $min: [age, MAX_RECHECK_MS] }] };
+    const { modifiedCount } = await Deliveries(mongo).updateMany(
+      {
+        _id: { $in: overdue.map(({ _id }) => _id) },
+        state: "pending",
+        sweep_at_ms: { $lte: this.#nowMs },
+      },
+      [{ $set: { sweep_at_ms: { $add: [this.#nowMs, waitMs] } } }],
+      { hint: { _id: 1 }, updatePipeline: true },
+    );
+    return modifiedCount;
+  }
 }

@@ -1,6 +1,7 @@
 import { groupBy } from "../lib/group-by.ts";
 import type { Emission } from "../queues/emissions.ts";
 import { type LogEntry, streamOf } from "../store/event-log.ts";
+import { isGone } from "../store/gone.ts";
 import type { EventStream } from "../store/keys.ts";
 import type { Emitter } from "../subscriptions/match.ts";
 import type { TrimmedEvents } from "./delete-trimmed.ts";
@@ -23,6 +24,8 @@ export interface AppendResult {
   /** In the order of their emissions. */
   events: AppendedEmission[];
   trimmed: TrimmedEvents[];
+  /** Indexes of the emissions whose emitter was not found and may exist nevertheless (src/store/gone.ts). */
+  uncertain: Set<number>;
 }
 
 /** Emitted data is under `raw_event`; errors and logs are the platform's own objects (docs/rest-api.md#event-summary). */
@@ -62,14 +65,30 @@ export async function appendEmissions(platform: EmitDeps, emissions: Emission[])
     appendAll(platform, known.map(summarize)),
     platform.routing.refresh(),
   ]);
-  if (!isOutdated) return appended;
-  const existing = await findEmitters(platform, ids);
-  for (const id of emitters.keys()) if (!existing.has(id)) await platform.eventLog.delete(id);
-  return { ...appended, events: appended.events.filter(({ emitter }) => existing.has(emitter.id)) };
+  const existing = isOutdated ? await findEmitters(platform, ids) : emitters;
+  const uncertain = await findUncertain(
+    platform,
+    ids.filter(id => !existing.has(id)),
+  );
+  for (const id of emitters.keys()) {
+    if (!existing.has(id) && !uncertain.has(id)) await platform.eventLog.delete(id);
+  }
+  return {
+    ...appended,
+    events: appended.events.filter(({ emitter }) => existing.has(emitter.id)),
+    uncertain: new Set(ids.flatMap((id, index) => (uncertain.has(id) ? [index] : []))),
+  };
+}
+
+/** Those of the emitters, which were not found, that may exist nevertheless. */
+async function findUncertain(platform: EmitDeps, missing: string[]): Promise<Set<string>> {
+  const uncertain = new Set<string>();
+  for (const id of new Set(missing)) if (!(await isGone(platform, id))) uncertain.add(id);
+  return uncertain;
 }
 
 /** One command for each stream. */
-async function appendAll(platform: EmitDeps, all: Summarized[]): Promise<AppendResult> {
+async function appendAll(platform: EmitDeps, all: Summarized[]): Promise<Omit<AppendResult, "uncertain">> {
   const streams = groupBy(all, ({ emitter, stream }) => `${emitter.id} ${stream}`);
   const events: AppendedEmission[] = [];
   const trimmed: TrimmedEvents[] = [];

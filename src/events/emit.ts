@@ -1,4 +1,4 @@
-import { notFound } from "../lib/errors.ts";
+import { AppError, notFound } from "../lib/errors.ts";
 import { eventScore } from "../lib/event-id.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { timeOfId } from "../lib/ids.ts";
@@ -33,23 +33,32 @@ export interface EmitOptions extends FanOutOptions {
   deleteTrimmed?: (trimmed: TrimmedEvents[]) => Promise<void> | void;
 }
 
-/** As `emitAll`, for one emission. Throws `not-found` if the emitter was deleted. */
+/** The emitter was not found, and may exist nevertheless: the emission must come again. */
+export const UNCERTAIN = "uncertain";
+export type EmitOutcome = EmitResult | typeof UNCERTAIN | null;
+
+/** As `emitAll`, for one emission. Throws `not-found` if the emitter was deleted, `unavailable` if that is uncertain. */
 export async function emit(platform: EmitDeps, emission: Emission): Promise<EmitResult> {
   const [result] = await emitAll(platform, [emission]);
+  if (result === UNCERTAIN) throw emitterUncertain();
   if (!result) throw notFound("emitter");
   return result;
 }
 
+/** The error of emissions that must come again because a read after a failover may have missed their emitter. */
+export const emitterUncertain = () =>
+  new AppError("unavailable", "the emitter can't be read yet", { retryAfterMs: 1000 });
+
 /**
  * Handles emissions: gives each its event id, stores its summary, and hands it to every subscribed listener. May be
  * repeated at any point: an emit id gets the same event id again, and deliveries have derived ids. Returns null for an
- * emission whose emitter was deleted. Each store is asked a handful of times, whatever the number of emissions.
+ * emission whose emitter was deleted, UNCERTAIN for one that must come again. Each store is asked a handful of times, whatever the number of emissions.
  */
 export async function emitAll(
   platform: EmitDeps,
   emissions: Emission[],
   options: EmitOptions = {},
-): Promise<(EmitResult | null)[]> {
+): Promise<EmitOutcome[]> {
   const appended = await appendEmissions(platform, emissions);
   const [subscribed, earlier] = await Promise.all([
     findSubscribed(platform, appended.events),
@@ -72,10 +81,12 @@ export async function emitAll(
   failpoint("events-fanned-out");
   const deleteAll = options.deleteTrimmed ?? (trimmed => deleteTrimmed(platform, trimmed));
   await deleteAll(appended.trimmed);
-  const results: (EmitResult | null)[] = emissions.map(() => null);
+  const results: EmitOutcome[] = emissions.map((_, index) =>
+    appended.uncertain.has(index) ? UNCERTAIN : null,
+  );
   for (const [i, { index, emitter, emission, channel, stored, dispatch }] of events.entries()) {
     platform.metrics.count("emissions_total", { stream: streamOf(channel) });
-    results[index] = {
+    const result: EmitResult = {
       emitter_id: emitter.id,
       event_id: stored.event_id,
       emit_id: emission.emit_id,
@@ -83,14 +94,15 @@ export async function emitAll(
       listeners: received[i] ?? 0,
       ...(dispatch === "defer" && { deferred: true as const }),
     };
-    platform.log.debug(results[index], "event emitted");
+    results[index] = result;
+    platform.log.debug(result, "event emitted");
   }
   logAbsentEmitters(platform, emissions, results);
   return results;
 }
 
 /** The owner's counters went with the emitter, so these drops show in the metrics and in the log. */
-function logAbsentEmitters(platform: EmitDeps, emissions: Emission[], results: (EmitResult | null)[]): void {
+function logAbsentEmitters(platform: EmitDeps, emissions: Emission[], results: EmitOutcome[]): void {
   for (const [i, { emitter_id, emit_id }] of emissions.entries()) {
     if (results[i]) continue;
     const reason: DropReason = "emitter-deleted";
@@ -154,7 +166,7 @@ async function howToDispatch(
 ): Promise<EmittedEvent["dispatch"]> {
   if (earlier) {
     if (earlier.jobId === undefined) return "skip";
-    const state = await jobState(platform.queues, deliveries, earlier.jobId);
+    const state = await jobState(platform, deliveries, earlier.jobId);
     return state === "live" ? "skip" : "redispatch";
   }
   if (isNew) return "new";

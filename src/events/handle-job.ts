@@ -7,7 +7,7 @@ import type { JobContext } from "../queues/run-worker.ts";
 import { Snooze } from "../queues/snooze.ts";
 import { countDrop } from "../store/drops.ts";
 import { openDeleteTrimmed } from "./delete-trimmed.ts";
-import { emitAll } from "./emit.ts";
+import { emitAll, emitterUncertain, UNCERTAIN } from "./emit.ts";
 import type { EmitDeps } from "./fan-out.ts";
 import { findEmitter } from "./find-emitter.ts";
 import { storeEvents } from "./store.ts";
@@ -60,7 +60,9 @@ export function openEmissionsHandler(platform: EmitDeps) {
       );
       throw error;
     });
-    const emitted = results.filter(result => result !== null);
+    // Those that were handled are found done when the job comes again.
+    if (results.includes(UNCERTAIN)) throw emitterUncertain();
+    const emitted = results.filter(result => result !== null && result !== UNCERTAIN);
     const [first] = emitted;
     if (!first) throw notFound("emitter");
     if (emitted.some(({ deferred }) => deferred)) throw new Snooze(DEFER_MS, { ...first });

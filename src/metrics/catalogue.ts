@@ -123,6 +123,18 @@ export const CATALOGUE = {
     help: "What the reconciler repaired, by step; more than a little, steadily, means that something is wrong",
     labels: ["step"],
   },
+  set_aside_items: {
+    kind: "gauge",
+    help: "Items that the reconciler failed to repair and tries again ever less often, by step; `headwater doctor` lists them",
+    labels: ["step"],
+    scope: "installation",
+  },
+  sweep_age_seconds: {
+    kind: "gauge",
+    help: "Time since a step of the reconciler was last at work; more than a few times SWEEP_EVERY means that it is stuck",
+    labels: ["step"],
+    scope: "installation",
+  },
   queue_jobs: {
     kind: "gauge",
     help: "Jobs on a queue, by state",

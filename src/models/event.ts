@@ -28,6 +28,8 @@ export interface StoredEvent {
 /** What the sweep needs to dispatch an event again if its job is lost with Redis. */
 export interface PendingDispatch {
   listeners: WebhookListener[];
+  /** The webhooks among the listeners, for the index by which an ordered webhook finds what it still has to wait for. */
+  webhook_ids: string[];
   /** The job that makes the first attempts. */
   job_id: string;
   /** When the sweep checks that this job still exists. Unix milliseconds. */
@@ -64,6 +66,14 @@ export const StoredEvents = collection<StoredEvent>(
       { "pending_dispatch.sweep_at_ms": 1 },
       {
         name: "pending_dispatch",
+        partialFilterExpression: { "pending_dispatch.sweep_at_ms": { $gt: 0 } },
+      },
+    )
+    // An ordered webhook finds its own events that are not recorded as deliveries yet, in order.
+    .index(
+      { "pending_dispatch.webhook_ids": 1, score: 1 },
+      {
+        name: "pending_at_webhook",
         partialFilterExpression: { "pending_dispatch.sweep_at_ms": { $gt: 0 } },
       },
     ),

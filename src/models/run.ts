@@ -24,6 +24,11 @@ export interface RunRecord {
   dropped: Record<string, number>;
   /** JSON of each emission still to be enqueued; absent once they are. In several parts if a run emitted much. */
   outbox?: string[];
+  /**
+   * The score of the outbox's first emission; the others follow. Reserved once, before the record is stored, so that the
+   * emissions keep their order however often, and by however many processes, they are enqueued.
+   */
+  outbox_score?: number;
   finished_at: Date;
 }
 
@@ -46,6 +51,7 @@ export const RunRecords = collection<RunRecord>(
       emitted: { type: Number, required: true },
       dropped: { type: Schema.Types.Mixed, required: true },
       outbox: { type: [String], default: undefined },
+      outbox_score: { type: Number, default: undefined },
       finished_at: { type: Date, required: true },
     },
     schemaOptions,
@@ -57,8 +63,9 @@ export const RunRecords = collection<RunRecord>(
       { source_id: 1, _id: -1 },
       { partialFilterExpression: { error: { $exists: true } }, name: "failed" },
     )
+    // By time: an index of the outbox itself would hold whole events.
     .index(
-      { "outbox.0": 1, finished_at: 1 },
-      { partialFilterExpression: { "outbox.0": { $exists: true } }, name: "outbox" },
+      { finished_at: 1, _id: 1 },
+      { partialFilterExpression: { "outbox.0": { $exists: true } }, name: "unsent" },
     ),
 );

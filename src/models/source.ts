@@ -29,11 +29,16 @@ export interface Source {
   timer: StoredTimer | null;
   active: boolean;
   state: SourceState;
+  /** Unix seconds at which a source in the state `deleting` was deactivated; absent before. */
+  deactivated_at?: number;
   /** The last change that was committed; a change that was prepared for an earlier one is superseded. */
   change_id: string | null;
   created_at: number;
   updated_at: number;
 }
+
+/** Name of the index of sources with a timer. */
+export const TICKING = "ticking";
 
 export const Sources = collection<Source>(
   "sources",
@@ -51,6 +56,7 @@ export const Sources = collection<Source>(
       timer: { type: Schema.Types.Mixed, default: null },
       active: { type: Boolean, required: true },
       state: { type: String, required: true, enum: ["deploying", "ready", "deleting"] },
+      deactivated_at: { type: Number, default: undefined },
       change_id: { type: String, default: null },
       created_at: { type: Number, required: true },
       updated_at: { type: Number, required: true },
@@ -66,7 +72,10 @@ export const Sources = collection<Source>(
     )
     // The reconciler reads exactly the timers that must tick, and the sources between two states.
     .index({ state: 1, _id: 1 })
-    .index({ active: 1, state: 1 }, { partialFilterExpression: { timer: { $type: "object" } } }),
+    .index(
+      { active: 1, state: 1, _id: 1 },
+      { name: TICKING, partialFilterExpression: { timer: { $type: "object" } } },
+    ),
 );
 
 /** What a source's runs remember; read before a run and written after it (docs/design.md#guarantee-4). */

@@ -2,7 +2,10 @@ import type { Middleware } from "koa";
 import { Deliveries } from "../models/delivery.ts";
 import { Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
+import { STEP_NAMES } from "../reconcile/steps.ts";
 import { readMemoryShare } from "../store/redis.ts";
+import { listSetAside } from "../store/set-aside.ts";
+import { readSweepProgress } from "../store/sweep-turns.ts";
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
@@ -32,13 +35,14 @@ export function exposeMetrics({ metrics }: Pick<Platform, "metrics">): Middlewar
   };
 }
 
-type CollectDeps = Pick<Platform, "metrics" | "queues" | "mongo" | "redis" | "clock">;
+type CollectDeps = Pick<Platform, "metrics" | "queues" | "mongo" | "redis" | "keys" | "clock">;
 
 /** Exposes what all processes share; web processes call this, workers don't. */
 export function collectInstallation(platform: CollectDeps): void {
   const { metrics } = platform;
   metrics.collectGauges(["queue_jobs", "queue_oldest_waiting_seconds"], () => collectQueues(platform));
   metrics.collectGauges(["webhooks", "deliveries_oldest_due_seconds"], () => collectDeliveries(platform));
+  metrics.collectGauges(["set_aside_items", "sweep_age_seconds"], () => collectSweeps(platform));
   metrics.collectGauges(["redis_memory_used_ratio"], async () => {
     metrics.set("redis_memory_used_ratio", await readMemoryShare(platform.redis));
   });
@@ -53,6 +57,17 @@ async function collectQueues({ metrics, queues, clock }: CollectDeps): Promise<v
     const [oldest] = await queue.getWaiting(0, 0);
     const seconds = oldest ? Math.max(0, (clock() - oldest.timestamp) / 1000) : 0;
     metrics.set("queue_oldest_waiting_seconds", seconds, { queue: name });
+  }
+}
+
+async function collectSweeps(platform: CollectDeps): Promise<void> {
+  const [aside, progress] = await Promise.all([listSetAside(platform), readSweepProgress(platform)]);
+  for (const step of STEP_NAMES) {
+    platform.metrics.set("set_aside_items", aside.filter(item => item.step === step).length, { step });
+    const atMs = progress.get(step)?.at_ms;
+    if (atMs !== undefined) {
+      platform.metrics.set("sweep_age_seconds", Math.max(0, (platform.clock() - atMs) / 1000), { step });
+    }
   }
 }
 

@@ -1,7 +1,7 @@
-import type { Job, JobsOptions, Queue } from "bullmq";
+import type { JobsOptions, Queue } from "bullmq";
 import type { Static, TSchema } from "typebox";
 import { LIMITS } from "../limits/catalogue.ts";
-import { asUnavailable } from "../store/redis.ts";
+import { asUnavailable, type RedisClient } from "../store/redis.ts";
 
 /** BullMQ's `removeOnFail` of a queue whose jobs hold events. */
 export const FAILED_JOBS_KEPT = { age: 7 * 86_400, count: LIMITS.failedJobs.value };
@@ -116,9 +116,27 @@ export async function enqueueAll<Schema extends TSchema>(
 /** `live`: it waits or runs; `finished`: it is kept after it completed or failed; `absent`: not stored. */
 export type JobState = "live" | "finished" | "absent";
 
-/** Looks up whether a job is still on its queue. */
-export async function jobState(queues: Queues, queue: { name: string }, jobId: string): Promise<JobState> {
-  const job: Job | undefined = await openedQueue(queues, queue).getJob(jobId);
-  if (!job) return "absent";
-  return job.finishedOn ? "finished" : "live";
+/** Looks up whether a job is still on its queue. Throws `unavailable`. */
+export async function jobState(
+  platform: { queues: Queues; redis: RedisClient },
+  queue: { name: string },
+  jobId: string,
+): Promise<JobState> {
+  const [state = "absent"] = await jobStates(platform, queue, [jobId]);
+  return state;
+}
+
+/** As `jobState`, for many jobs in one round trip; reads two fields of each and not what the job holds. */
+export async function jobStates(
+  platform: { queues: Queues; redis: RedisClient },
+  queue: { name: string },
+  jobIds: string[],
+): Promise<JobState[]> {
+  const opened = openedQueue(platform.queues, queue);
+  const read = (jobId: string) => platform.redis.hmget(opened.toKey(jobId), "timestamp", "finishedOn");
+  const found = await Promise.all(jobIds.map(read));
+  return found.map(([timestamp, finishedOn]) => {
+    if (!timestamp) return "absent";
+    return finishedOn ? "finished" : "live";
+  });
 }

@@ -1,11 +1,12 @@
 import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { LIMITS } from "../limits/catalogue.ts";
+import type { RedisClient } from "../store/redis.ts";
 import { asUnavailable } from "../store/redis.ts";
 import { type Pushed, type QueueBounds, type RunQueue, UNBOUNDED } from "../store/run-queue.ts";
-import { enqueue, type Queues } from "./define-queue.ts";
+import { enqueue, jobState, type Queues } from "./define-queue.ts";
 import type { RunItem } from "./run-item.ts";
-import { runs } from "./runs.ts";
+import { notifyJobId, runs } from "./runs.ts";
 
 export interface RunQueueDeps {
   runQueue: RunQueue;
@@ -34,10 +35,10 @@ export async function enqueueRuns(
   items: RunItem[],
   bounds: QueueBounds = UNBOUNDED,
 ): Promise<boolean[]> {
-  const pushed = await push(platform, sourceId, items, bounds);
+  const { accepted, notification } = await push(platform, sourceId, items, bounds);
   failpoint("runs-pushed");
-  if (pushed.includes("notify")) await notifyRuns(platform, sourceId);
-  return pushed.map(result => result !== "full");
+  if (notification !== null) await enqueueNotify(platform, sourceId, notification);
+  return items.map((_, i) => i < accepted);
 }
 
 /** The error of an endpoint whose source has too many runs waiting. */
@@ -49,14 +50,14 @@ async function push(
   sourceId: string,
   items: RunItem[],
   bounds: QueueBounds,
-): Promise<Pushed[]> {
+): Promise<Pushed> {
   const [first] = items;
   const texts = items.map(item => JSON.stringify(item));
   try {
     if (first?.kind === "change") {
       // A deletion frees what waits, so it always fits.
       const most = first.op === "delete" ? 0 : LIMITS.queuedChanges.value;
-      return [await platform.runQueue.pushChange(sourceId, texts[0] ?? "", most)];
+      return await platform.runQueue.pushChange(sourceId, texts[0] ?? "", most);
     }
     return await platform.runQueue.push(sourceId, texts, bounds);
   } catch (error) {
@@ -64,7 +65,35 @@ async function push(
   }
 }
 
-/** Asks the workers to look at a source's run queue. Throws `unavailable`. */
-export async function notifyRuns(platform: Pick<RunQueueDeps, "queues">, sourceId: string): Promise<void> {
-  await enqueue(platform.queues, runs.jobs.notify, { source_id: sourceId });
+/**
+ * Asks the workers to look at a source's run queue. Does nothing more if a job that asks the same waits already, so that
+ * one waits for a source, however long the backlog and however often this is called. Throws `unavailable`.
+ */
+export async function notifyRuns(platform: RunQueueDeps, sourceId: string): Promise<void> {
+  await enqueueNotify(platform, sourceId, await platform.runQueue.notification(sourceId));
+}
+
+/**
+ * As `notifyRuns`, for runs that no worker took for a while; returns false if a job that asks for them waits. A job that
+ * failed, and is kept, would swallow another one of its name: then the notification gets a new name.
+ */
+export async function notifyAgain(
+  platform: RunQueueDeps & { redis: RedisClient },
+  sourceId: string,
+): Promise<boolean> {
+  const notification = await platform.runQueue.notification(sourceId);
+  const state = await jobState(platform, runs, notifyJobId({ source_id: sourceId, notification }));
+  if (state === "live") return false;
+  const isUsed = state === "finished";
+  const name = isUsed ? await platform.runQueue.notification(sourceId, notification) : notification;
+  await enqueueNotify(platform, sourceId, name);
+  return true;
+}
+
+async function enqueueNotify(
+  platform: Pick<RunQueueDeps, "queues">,
+  sourceId: string,
+  notification: string,
+): Promise<void> {
+  await enqueue(platform.queues, runs.jobs.notify, { source_id: sourceId, notification });
 }

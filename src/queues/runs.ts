@@ -4,6 +4,16 @@ import { defineQueue } from "./define-queue.ts";
 const SourceJob = Type.Object({ source_id: Type.String() });
 export type SourceJob = Static<typeof SourceJob>;
 
+const Notify = Type.Object({
+  source_id: Type.String(),
+  /** Name of the notification (`RunQueue.notification`); jobs of older versions have none. */
+  notification: Type.Optional(Type.String()),
+});
+
+/** The job's id: while it waits, the same notification adds no other. */
+export const notifyJobId = ({ source_id, notification }: Static<typeof Notify>): string =>
+  `${source_id}-${notification ?? ""}`;
+
 /**
  * Jobs about a source. The runs themselves wait in the source's run queue and not here, because the runs of one source are
  * serial over all workers (docs/decisions/0002-runs-of-a-source.md).
@@ -15,12 +25,13 @@ export const runs = defineQueue({
     // The run queue keeps the work and the sweep finds a notify job that failed, so a few attempts are enough.
     attempts: 5,
     backoff: { type: "exponential", delay: 1000, jitter: 0.5 },
-    removeOnComplete: { age: 600, count: 200 },
+    // A kept notify job would swallow the next `add` of the same notification.
+    removeOnComplete: true,
     removeOnFail: { age: 7 * 86_400, count: 1000 },
   },
   jobs: {
     /** Runs wait in the source's run queue. */
-    notify: { schema: SourceJob },
+    notify: { schema: Notify, jobId: notifyJobId },
     /** A timer is due; made by a job scheduler. */
     tick: { schema: SourceJob },
   },

@@ -1,7 +1,6 @@
 import type { JobSchedulerJson } from "bullmq";
-import { AppError } from "../lib/errors.ts";
 import { RunRecords } from "../models/run.ts";
-import { type Source, Sources, type StoredTimer } from "../models/source.ts";
+import { type Source, Sources, type StoredTimer, TICKING } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { runs } from "../queues/runs.ts";
@@ -15,47 +14,68 @@ import {
   schedulerMatches,
   setScheduler,
 } from "../sources/timer-scheduler.ts";
+import { repairEach } from "../store/repair-each.ts";
+import type { SweepBatch } from "../store/sweep-turns.ts";
 
 type TimerPlatform = TickPlatform & Pick<Platform, "log">;
 
+const BATCH = 200;
 /** A timer whose next tick is overdue by this much may have stopped; so has one that is set this much too late. */
 const LATE_MS = 60_000;
 
 /**
- * Compares BullMQ's job schedulers with the timers in MongoDB: sets missing, wrong and stopped ones again and removes those
- * without a source (docs/design.md#guarantee-7). A timer that is set again ticks once for all the moments it missed.
+ * Compares the timers in MongoDB, by source id, with BullMQ's job schedulers, and sets missing, wrong and stopped ones
+ * again (docs/design.md#guarantee-7). A timer that is set again ticks once for all the moments it missed.
  */
-export async function reconcileTimers(platform: TimerPlatform): Promise<{ timers: number }> {
+export function beginTimerSweep(platform: TimerPlatform): SweepBatch {
+  return async cursor => {
+    const ticking = await Sources(platform.mongo)
+      .find({ active: true, state: "ready", timer: { $type: "object" }, _id: { $gt: cursor ?? "" } })
+      .sort({ _id: 1 })
+      .limit(BATCH)
+      .hint(TICKING)
+      .lean<Source[]>();
+    const queue = openedQueue(platform.queues, runs);
+    const schedulers = await Promise.all(ticking.map(({ _id }) => queue.getJobScheduler(_id)));
+    const schedulerOf = new Map(ticking.map(({ _id }, index) => [_id, schedulers[index]]));
+    const repaired = await repairEach(platform, ticking, {
+      step: "timers",
+      idOf: ({ _id }) => _id,
+      repair: async source => {
+        const timer = activeTimer(source);
+        return timer !== null && (await repair(platform, source, timer, schedulerOf.get(source._id)));
+      },
+    });
+    return { repaired, next: ticking.length < BATCH ? null : (ticking.at(-1)?._id ?? null) };
+  };
+}
+
+/** Removes job schedulers whose source is gone or must not tick (docs/design.md#guarantee-7). */
+export function beginSchedulerSweep(platform: TimerPlatform): SweepBatch {
   const queue = openedQueue(platform.queues, runs);
-  const schedulers = new Map(
-    (await queue.getJobSchedulers(0, -1)).map(scheduler => [scheduler.key, scheduler]),
-  );
-  let repaired = 0;
-  const ticking = Sources(platform.mongo)
-    .find({ active: true, state: "ready", timer: { $type: "object" } })
-    .lean<Source[]>()
-    .cursor();
-  for await (const source of ticking) {
-    const timer = activeTimer(source);
-    const scheduler = schedulers.get(source._id);
-    schedulers.delete(source._id);
-    if (!timer) continue;
-    try {
-      if (await repair(platform, source, timer, scheduler)) repaired += 1;
-    } catch (error) {
-      if (error instanceof AppError && error.code === "unavailable") throw error;
-      // A timer that an older version accepted and this one can't read must stop no other.
-      platform.log.error({ source_id: source._id, err: error }, "timer can't be set");
-    }
-  }
-  for (const key of schedulers.keys()) {
-    // Read again: the source may have been created in between.
-    const source = await Sources(platform.mongo).findById(key).lean();
-    if (source && activeTimer(source)) continue;
-    await queue.removeJobScheduler(key);
-    repaired += 1;
-  }
-  return { timers: repaired };
+  return async cursor => {
+    // In the order of BullMQ's own set, which a scan goes through completely while timers come, go and tick.
+    const [next, found] = await platform.redis.zscan(queue.toKey("repeat"), cursor ?? "0", "COUNT", BATCH);
+    const keys = found.filter((_, index) => index % 2 === 0);
+    const sources: Pick<Source, "_id" | "active" | "state" | "timer">[] = await Sources(platform.mongo)
+      .find({ _id: { $in: keys } }, { active: 1, state: 1, timer: 1 })
+      .lean();
+    const ticking = new Set(sources.filter(activeTimer).map(({ _id }) => _id));
+    const repaired = await repairEach(
+      platform,
+      keys.filter(key => !ticking.has(key)),
+      { step: "schedulers", idOf: key => key, repair: key => removeUnlessTicking(platform, key) },
+    );
+    return { repaired, next: next === "0" ? null : next };
+  };
+}
+
+async function removeUnlessTicking(platform: TimerPlatform, key: string): Promise<boolean> {
+  // Read again: the source may have been created in between.
+  const source = await Sources(platform.mongo).findById(key).lean();
+  if (source && activeTimer(source)) return false;
+  await openedQueue(platform.queues, runs).removeJobScheduler(key);
+  return true;
 }
 
 async function repair(

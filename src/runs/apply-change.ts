@@ -4,7 +4,7 @@ import { type Source, Sources } from "../models/source.ts";
 import type { ChangeItem } from "../queues/run-item.ts";
 import type { CallError } from "../sandbox/protocol.ts";
 import { ChangeSuperseded, makeReady, saveCandidate } from "../sources/commit.ts";
-import { deleteSourceData } from "../sources/delete-source.ts";
+import { finishDeletion } from "../sources/delete-source.ts";
 import { ChangeRejection } from "../sources/request-change.ts";
 import { countDrop } from "../store/drops.ts";
 import type { LogFields, RunDeps } from "./deps.ts";
@@ -132,6 +132,11 @@ async function remove(
   item: ChangeItem,
   signal: AbortSignal | null,
 ): Promise<ChangeResult> {
+  // Called again, after a crash or by the reconciler: the hook was called.
+  if (source.deactivated_at !== undefined) {
+    await finishDeletion(platform, source);
+    return COMMITTED;
+  }
   const effects = newHookEffects(await readMemory(platform, source._id));
   const error = signal
     ? await callHook(await openVersion(platform, source, signal), "deactivate", effects)
@@ -139,7 +144,7 @@ async function remove(
   const result = { emits: [], logs: [], error: error ?? undefined };
   // Not through the queue: the source and its subscriptions would be gone before a worker handled the emission.
   for (const emission of emissionsOf(source, causeOf(item), result, platform)) await emit(platform, emission);
-  await deleteSourceData(platform, source);
+  await finishDeletion(platform, source);
   return COMMITTED;
 }
 

@@ -6,12 +6,14 @@ import { enqueueAll } from "../queues/define-queue.ts";
 import { type Emission, emissions } from "../queues/emissions.ts";
 import { jobOf, packBySize } from "../queues/publish-emissions.ts";
 import { countDrop } from "../store/drops.ts";
+import { repairEach } from "../store/repair-each.ts";
+import type { SweepBatch } from "../store/sweep-turns.ts";
 
-/** Jobs enqueued in one round trip, and runs read at a time. */
+/** Jobs enqueued in one round trip, and runs looked up at a time. */
 const BATCH = 50;
 
 type Deps = Pick<Platform, "mongo" | "queues" | "eventLog" | "clock" | "redis" | "keys" | "metrics" | "log">;
-type Outbox = Pick<RunRecord, "_id" | "source_id" | "outbox">;
+type Outbox = Pick<RunRecord, "_id" | "source_id" | "outbox" | "outbox_score">;
 
 /** An emission as the record holds it, and its position in the emitter's order. */
 interface Waiting {
@@ -27,8 +29,9 @@ interface Waiting {
 export async function sendOutbox(platform: Deps, record: Outbox): Promise<number> {
   const outbox = record.outbox ?? [];
   if (outbox.length === 0) return 0;
-  // Reserved, so that events keep the order of their emissions although many workers handle them at once.
-  const first = await platform.eventLog.reserve(record.source_id, outbox.length);
+  // Reserved, so that events keep the order of their emissions although many workers handle them at once. The record has
+  // its scores, unless an older version stored it: another sender of the same outbox, at the same time, uses the same.
+  const first = record.outbox_score ?? (await platform.eventLog.reserve(record.source_id, outbox.length));
   const waiting = outbox.map((text, i): Waiting => ({ text, score: first + i }));
   const jobs = packBySize(waiting, ({ text }) => text.length);
   for (let at = 0; at < jobs.length; at += BATCH) {
@@ -38,7 +41,7 @@ export async function sendOutbox(platform: Deps, record: Outbox): Promise<number
   // Not by a majority: if a failover loses it, the same emissions are only enqueued once more.
   await RunRecords(platform.mongo).updateOne(
     { _id: record._id },
-    { $unset: { outbox: 1 } },
+    { $unset: { outbox: 1, outbox_score: 1 } },
     { writeConcern: { w: 1 } },
   );
   return outbox.length;
@@ -74,16 +77,41 @@ async function giveUp(platform: Deps, record: Outbox, { text }: Waiting, error: 
 
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "unavailable";
 
-/** Sends the outboxes that a crash between record and enqueue left behind. Returns how many runs they belong to. */
-export async function sendLostOutboxes(platform: Deps, olderThanMs: number): Promise<number> {
-  const lost = await RunRecords(platform.mongo)
-    .find({
-      "outbox.0": { $exists: true },
-      finished_at: { $lt: new Date(platform.clock() - olderThanMs) },
-    })
-    .hint("outbox")
-    .limit(BATCH)
-    .lean();
-  for (const record of lost) await sendOutbox(platform, record);
-  return lost.length;
+/**
+ * Sends the outboxes that a crash between record and enqueue left behind for `graceMs`, by the time of their record. Its
+ * cursor is that time and the record's id.
+ */
+export function beginOutboxSweep(platform: Deps, graceMs: number): SweepBatch {
+  const before = new Date(platform.clock() - graceMs);
+  return async cursor => {
+    const [atMs = "0", afterId = ""] = cursor?.split(" ") ?? [];
+    const after = new Date(Number(atMs));
+    const lost = await RunRecords(platform.mongo)
+      .find(
+        {
+          "outbox.0": { $exists: true },
+          finished_at: { $gte: after, $lt: before },
+          $or: [{ finished_at: { $gt: after } }, { _id: { $gt: afterId } }],
+        },
+        { finished_at: 1 },
+      )
+      .hint("unsent")
+      .sort({ finished_at: 1, _id: 1 })
+      .limit(BATCH)
+      .lean();
+    const repaired = await repairEach(platform, lost, {
+      step: "outboxes",
+      idOf: ({ _id }) => _id,
+      repair: ({ _id }) => sendLost(platform, _id),
+    });
+    const last = lost.at(-1);
+    const isEnd = !last || lost.length < BATCH;
+    return { repaired, next: isEnd ? null : `${last.finished_at.getTime()} ${last._id}` };
+  };
+}
+
+/** Read one at a time: an outbox may be 8 MB. */
+async function sendLost(platform: Deps, runId: string): Promise<boolean> {
+  const record = await RunRecords(platform.mongo).findById(runId).lean();
+  return record !== null && (await sendOutbox(platform, record)) > 0;
 }

@@ -9,7 +9,7 @@ import { emptyMemory, type Memory } from "./memory.ts";
 /** Bytes of emissions in one record, well below MongoDB's 16 MB a document. More emissions go into further records. */
 const PART_BYTES = 8 * 1024 * 1024;
 
-export interface FinishedRun extends Omit<RunRecord, "outbox" | "finished_at"> {
+export interface FinishedRun extends Omit<RunRecord, "outbox" | "outbox_score" | "finished_at"> {
   emissions: Emission[];
 }
 
@@ -49,10 +49,10 @@ export async function findRuns(platform: Pick<Platform, "mongo">, runIds: string
  * Stores the effects of runs of one source: its memory after the last run (`memory`; undefined if unchanged) and all
  * emissions, together or not at all, so that an event that dedupe remembers is never lost
  * (docs/decisions/0002-runs-of-a-source.md). The outbox of all runs is in the record of the first one. `also` joins
- * the same transaction. Returns the records. Throws LeaseLost.
+ * the same transaction. The emissions' scores are reserved before, in order. Returns the records. Throws LeaseLost.
  */
 export async function recordRuns(
-  platform: Pick<Platform, "mongo" | "clock">,
+  platform: Pick<Platform, "mongo" | "clock" | "eventLog">,
   runs: FinishedRun[],
   memory?: Memory,
   also?: (session: ClientSession) => Promise<void>,
@@ -61,10 +61,9 @@ export async function recordRuns(
   if (!first) return [];
   const finished_at = new Date(platform.clock());
   const facts = runs.map(({ emissions: _, ...rest }) => ({ ...rest, finished_at }));
-  const [leader, ...parts] = divideOutbox(
-    facts[0] as RunRecord,
-    runs.flatMap(run => run.emissions),
-  );
+  const emissions = runs.flatMap(run => run.emissions);
+  const score = emissions.length > 0 ? await platform.eventLog.reserve(first.source_id, emissions.length) : 0;
+  const [leader, ...parts] = divideOutbox(facts[0] as RunRecord, emissions, score);
   const records = [leader as RunRecord, ...facts.slice(1), ...parts];
   try {
     if (records.length === 1 && !memory && !also) {
@@ -109,8 +108,11 @@ async function writeMemory(
   if (matchedCount === 0) throw new LeaseLost(sourceId);
 }
 
-/** Returns the record with its outbox, and further records for the parts that do not fit into one document. */
-function divideOutbox(facts: Omit<RunRecord, "outbox">, emissions: Emission[]): RunRecord[] {
+/**
+ * Returns the record with its outbox, and further records for the parts that do not fit into one document. `score` is that
+ * of the first emission.
+ */
+function divideOutbox(facts: Omit<RunRecord, "outbox">, emissions: Emission[], score: number): RunRecord[] {
   const parts: string[][] = [];
   let size = Number.POSITIVE_INFINITY;
   for (const emission of emissions) {
@@ -122,17 +124,23 @@ function divideOutbox(facts: Omit<RunRecord, "outbox">, emissions: Emission[]): 
     }
     parts.at(-1)?.push(text);
   }
-  const [first, ...further] = parts;
+  let next = score;
+  const outboxes = parts.map(outbox => {
+    const outbox_score = next;
+    next += outbox.length;
+    return { outbox, outbox_score };
+  });
+  const [first, ...further] = outboxes;
   const partId = (n: number) => `${facts._id}~${String(n).padStart(4, "0")}`;
   return [
-    { ...facts, ...(first && { outbox: first }) },
+    { ...facts, ...first },
     ...further.map((outbox, i) => ({
       ...facts,
       _id: partId(i + 1),
       kind: "part",
       emitted: 0,
       dropped: {},
-      outbox,
+      ...outbox,
     })),
   ];
 }

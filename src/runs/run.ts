@@ -1,8 +1,10 @@
+import { AppError } from "../lib/errors.ts";
 import { Sources } from "../models/source.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import type { CallError } from "../sandbox/protocol.ts";
 import { clearTick } from "../store/admit-tick.ts";
 import { countDrop } from "../store/drops.ts";
+import { isGone } from "../store/gone.ts";
 import { outcomeOf, RunBatch } from "./batch.ts";
 import type { LogFields, RunDeps } from "./deps.ts";
 import { emissionsOf } from "./emissions.ts";
@@ -10,6 +12,10 @@ import { sendOutbox } from "./outbox.ts";
 import { findRuns, readMemory, recordRuns } from "./record.ts";
 import { BATCH_MS, type EndedRun } from "./record-batch.ts";
 import { reply } from "./reply.ts";
+
+/** The error of runs that must wait because a read after a failover may have missed their source. */
+const sourceUncertain = () =>
+  new AppError("unavailable", "the source can't be read yet", { retryAfterMs: 1000 });
 
 const INACTIVE = { code: "inactive", message: "the source is not active" };
 
@@ -31,6 +37,7 @@ export async function runBatch(
     findRuns(platform, runIds),
   ]);
   for (const record of earlier) await sendOutbox(platform, record);
+  if (!source && !(await isGone(platform, sourceId))) throw sourceUncertain();
   if (source?.state !== "ready" || !source.active) return await dropAll(platform, sourceId, items);
 
   const known = new Set(earlier.map(record => record._id));

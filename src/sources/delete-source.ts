@@ -5,6 +5,7 @@ import { type Source, SourceMemories, Sources } from "../models/source.ts";
 import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueRun } from "../queues/enqueue-run.ts";
+import { noteDeleted } from "../store/gone.ts";
 import { removeScheduler } from "./timer-scheduler.ts";
 
 type QueueDeps = Pick<Platform, "queues" | "runQueue" | "clock">;
@@ -41,13 +42,40 @@ export async function enqueueSourceDeletion(platform: QueueDeps, sourceId: strin
   });
 }
 
+/** By then what a source had emitted was handled, or something is badly wrong. */
+const MAX_WAIT_SECONDS = 600;
+
+/**
+ * Ends the deletion of a source whose deactivate hook was called: deletes its data as soon as everything it had emitted
+ * is on its way to its listeners, which need the source and its subscriptions (docs/design.md#guarantee-1). Until then,
+ * for at most 10 minutes, the reconciler calls this again. Returns whether the data is deleted.
+ */
+export async function finishDeletion(
+  platform: Parameters<typeof deleteSourceData>[0] & Pick<Platform, "clock">,
+  source: Source,
+): Promise<boolean> {
+  const now = unixSeconds(platform.clock());
+  const isWaiting = (await platform.eventLog.unhandled(source._id)) > 0;
+  if (isWaiting && now - (source.deactivated_at ?? now) < MAX_WAIT_SECONDS) {
+    await Sources(platform.mongo).updateOne(
+      { _id: source._id, state: "deleting", deactivated_at: { $exists: false } },
+      // Its owner may use the slug again.
+      { $set: { deactivated_at: now, name_slug: source._id } },
+    );
+    return false;
+  }
+  await deleteSourceData(platform, source);
+  return true;
+}
+
 /** Deletes a source and all its data. Its document goes last, so that the reconciler finds it after a crash. */
-export async function deleteSourceData(
+async function deleteSourceData(
   platform: Pick<Platform, "mongo" | "redis" | "keys" | "eventLog" | "routing" | "queues" | "runQueue">,
   source: Source,
 ): Promise<void> {
   const eitherSide = { $or: [{ emitter_id: source._id }, { listener_id: source._id }] };
   await removeScheduler(platform, source._id);
+  await noteDeleted(platform, source._id);
   await Subscriptions(platform.mongo).deleteMany(eitherSide);
   await AutoSubscriptions(platform.mongo).deleteMany({ listener_id: source._id });
   await SourceMemories(platform.mongo).deleteOne({ _id: source._id });

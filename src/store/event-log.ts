@@ -17,6 +17,9 @@ const MAX_EMITS_REMEMBERED = 100_000;
 /** After this much silence of an emitter, its emit ids are forgotten. */
 const SILENT_EMITTER_MS = 24 * 3_600_000;
 
+/** The count of an emitter that falls silent is forgotten after this. Milliseconds. */
+const UNHANDLED_KEPT_MS = 3_600_000;
+
 const append = script<(string | number)[]>("append-events");
 const reserve = script<string>("reserve-scores");
 const deleteEvents = script<number>("delete-events");
@@ -72,6 +75,11 @@ export interface EventLog {
   find(emitterId: string, eventId: string): Promise<EventSummary | null>;
   /** The event id that an emission received, if its emit id is still remembered; else null. */
   eventIdOf(emitterId: string, emitId: string): Promise<string | null>;
+  /**
+   * How many emissions have a reserved score and are not events yet: they wait in an outbox or on their queue. Too high for
+   * up to an hour if some were given up.
+   */
+  unhandled(emitterId: string): Promise<number>;
   /** The newest event id given to this emitter; null before the first. */
   newestId(emitterId: string): Promise<string | null>;
   /** Returns how many summaries were deleted. */
@@ -125,6 +133,7 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
           keys.seenEmits(emitterId),
           keys.drops(emitterId),
           keys.recentEmits(emitterId),
+          keys.unhandledEmissions(emitterId),
         ],
         [
           EVENTS_KEPT,
@@ -152,7 +161,8 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
     },
 
     async reserve(emitterId, count) {
-      return Number(await reserve(redis, [keys.lastEventScore(emitterId)], [count, SLOTS_PER_MS]));
+      const ofEmitter = [keys.lastEventScore(emitterId), keys.unhandledEmissions(emitterId)];
+      return Number(await reserve(redis, ofEmitter, [count, SLOTS_PER_MS, UNHANDLED_KEPT_MS]));
     },
 
     async page(emitterId, stream, { limit, after, before }) {
@@ -191,6 +201,10 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
       return score === null ? null : eventIdOf(Number(score));
     },
 
+    async unhandled(emitterId) {
+      return Number((await redis.get(keys.unhandledEmissions(emitterId))) ?? 0);
+    },
+
     async newestId(emitterId) {
       const score = await redis.get(keys.lastEventScore(emitterId));
       return score === null ? null : eventIdOf(Number(score));
@@ -212,6 +226,7 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
         keys.seenEmits(emitterId),
         keys.recentEmits(emitterId),
         keys.drops(emitterId),
+        keys.unhandledEmissions(emitterId),
         ...STREAMS.flatMap(stream => [
           keys.eventIds(emitterId, stream),
           keys.eventSummaries(emitterId, stream),

@@ -33,7 +33,7 @@ export function redisKeys(prefix: string) {
     runCrashes: (sourceId: string) => tagged(sourceId, "crashes"),
     /** String: the token of the process that executes the source's runs. */
     runLease: (sourceId: string) => tagged(sourceId, "lease"),
-    /** Flag: set while a notify job is on its way. */
+    /** String: the notification that is on its way to a worker, and when its job was last promised. */
     runsNotified: (sourceId: string) => tagged(sourceId, "notified"),
     /** String: run id and JSON of the timer run that waits in the run queue. */
     timerWaiting: (sourceId: string) => tagged(sourceId, "timer-waiting"),
@@ -51,6 +51,10 @@ export function redisKeys(prefix: string) {
     listCount: (ownerId: string, list: string) => tagged(ownerId, `count:${list}`),
     /** Hash: what an account used on one day. */
     usage: (ownerId: string, day: string) => tagged(ownerId, `usage:${day}`),
+    /** Counter: emissions of a source that have their scores and are not events yet. */
+    unhandledEmissions: (emitterId: string) => tagged(emitterId, "unhandled-emissions"),
+    /** Flag: this document was deleted a moment ago. */
+    deleted: (id: string) => `${prefix}:deleted:${id}`,
     /** Hash: drop reason → events of an emitter dropped for it. */
     drops: (emitterId: string) => tagged(emitterId, "drops"),
     /** Pub/sub channel: replies to the runs one web process waits for. */

@@ -6,7 +6,8 @@ import type { MemoryShare } from "./memory-share.ts";
 import { type QueuedBytes, REPORT_STEP_BYTES } from "./queued-bytes.ts";
 import type { RedisClient } from "./redis.ts";
 
-const push = script<[accepted: number, notify: number, report: number]>("push-runs");
+const push = script<[accepted: number, notification: string, report: number]>("push-runs");
+const notify = script<string>("notify-runs");
 const claim = script<["busy"] | ["empty"] | ["runs", number, ...string[]]>("claim-runs");
 const ack = script<[result: number, report: number, ownerId: string]>("ack-runs");
 const nack = script<number>("nack-runs");
@@ -14,8 +15,10 @@ const release = script<number>("release-lease");
 const renew = script<number>("renew-lease");
 const unlist = script<number>("unlist-source");
 
-/** After this, a notify job that was promised and never enqueued is promised again by the next run. */
-const NOTIFIED_FLAG_MS = 5_000;
+/** After this, the next run promises the same notify job again, in case it was promised and never enqueued. */
+const PROMISED_MS = 5_000;
+/** Longer than a notify job waits under any backlog but an extreme one, which may then hold two for a source. */
+const NOTIFICATION_MS = 3_600_000;
 /** A run that crashes its holders comes again sooner than this, so its crashes are counted together. */
 const CRASHES_KEPT_MS = 3_600_000;
 
@@ -24,9 +27,15 @@ const MAX_CLAIM_BYTES = 2 * 1024 * 1024;
 /** A source is listed at most this often: a second command for each run of a busy one would double the run's own cost. */
 const LIST_EVERY_MS = 1000;
 const MAX_REMEMBERED_LISTINGS = 10_000;
+/** Listed sources that one call of `findListed` looks at, more or less. */
+const SCAN_COUNT = 200;
 
-/** `notify`: accepted, and the caller must enqueue a notify job; `queued`: accepted; `full`: rejected. */
-export type Pushed = "notify" | "queued" | "full";
+export interface Pushed {
+  /** How many runs were accepted; for the rest the queue was full. */
+  accepted: number;
+  /** The notification for which the caller must enqueue a notify job of that name; null if one is on its way. */
+  notification: string | null;
+}
 export type Claimed =
   | { state: "busy" }
   | { state: "empty" }
@@ -52,12 +61,16 @@ export const UNBOUNDED: QueueBounds = { ownerId: "", runs: 0, bytes: 0, accountB
  */
 export interface RunQueue {
   /**
-   * Appends runs, in order; from the first that does not fit into `bounds` on they are `full`. At most one result is
-   * `notify`. Throws `unavailable` if Redis has hardly any memory left.
+   * Appends runs, in order, as far as they fit into `bounds`. Throws `unavailable` if Redis has hardly any memory left.
    */
-  push(sourceId: string, runs: string[], bounds: QueueBounds): Promise<Pushed[]>;
-  /** Appends a change; it is `full` if `most` changes wait (0: any number). */
+  push(sourceId: string, runs: string[], bounds: QueueBounds): Promise<Pushed>;
+  /** Appends a change if fewer than `most` changes wait (0: any number). */
   pushChange(sourceId: string, change: string, most: number): Promise<Pushed>;
+  /**
+   * Returns the name of the notification that is on its way to a worker, a new one if there is none. `not` is one whose job
+   * is gone. Claiming runs ends a notification, so a job that runs never swallows the notify job of later runs.
+   */
+  notification(sourceId: string, not?: string): Promise<string>;
   /**
    * Claims up to `most` runs, fewer when they are large. `token` is a `leaseToken`: the same job, started again after a
    * stall, takes over its own lease.
@@ -70,8 +83,13 @@ export interface RunQueue {
   renew(sourceId: string, token: string, leaseMs: number): Promise<boolean>;
   /** Gives up the lease. What is left claimed did not crash the caller, unless `isBlamed`: then its crashes still count. */
   release(sourceId: string, token: string, options?: { isBlamed: boolean }): Promise<void>;
-  /** Sources whose newest run arrived before `beforeMs`, to the second, and whose runs wait while no worker holds the lease. */
-  findStalled(beforeMs: number): Promise<string[]>;
+  /**
+   * Returns some hundred sources, behind `cursor`, whose newest run arrived before `beforeMs`, to the second; runs of them
+   * may wait. `next` is null at the end.
+   */
+  findListed(beforeMs: number, cursor: string | null): Promise<{ listed: string[]; next: string | null }>;
+  /** True if runs of a listed source wait while no worker holds its lease. A source without runs is unlisted. */
+  isStalled(sourceId: string): Promise<boolean>;
   /** Changes and runs that wait or are claimed. */
   length(sourceId: string): Promise<number>;
   delete(sourceId: string): Promise<void>;
@@ -109,22 +127,24 @@ export function openRunQueue(
     listedAt.set(sourceId, nowMs);
   };
 
-  const pushTo = async (queue: string, sourceId: string, runs: string[], bounds: QueueBounds) => {
+  const pushTo = async (
+    queue: string,
+    sourceId: string,
+    runs: string[],
+    bounds: QueueBounds,
+  ): Promise<Pushed> => {
     const { ownerId, runs: most, bytes } = bounds;
-    const [, [accepted, mustNotify, report]] = await Promise.all([
-      // Sent before the push, so that `findStalled` knows of every run that waits.
+    const [, [accepted, notification, report]] = await Promise.all([
+      // Sent before the push, so that `findListed` knows of every run that waits.
       list(sourceId),
       push(
         redis,
         [queue, keys.runsNotified(sourceId), keys.queueSize(sourceId)],
-        [most, NOTIFIED_FLAG_MS, bytes, ownerId, REPORT_STEP_BYTES, ...runs],
+        [most, PROMISED_MS, NOTIFICATION_MS, newToken(), bytes, ownerId, REPORT_STEP_BYTES, ...runs],
       ),
     ]);
     if (report >= 0) await queued.report(ownerId, sourceId, report);
-    return runs.map((_, i): Pushed => {
-      if (i >= accepted) return "full";
-      return mustNotify === 1 && i === 0 ? "notify" : "queued";
-    });
+    return { accepted, notification: notification || null };
   };
 
   return {
@@ -133,16 +153,18 @@ export function openRunQueue(
       if (accountBytes > 0) {
         const allowed = memory.allowed();
         if (allowed === 0) throw redisIsFull();
-        if (await queued.isOver(ownerId, accountBytes * allowed)) return runs.map(() => "full");
+        if (await queued.isOver(ownerId, accountBytes * allowed)) {
+          return { accepted: 0, notification: null };
+        }
       }
       return await pushTo(keys.runQueue(sourceId), sourceId, runs, bounds);
     },
 
-    async pushChange(sourceId, change, most) {
-      const bounds = { ...UNBOUNDED, runs: most };
-      const [pushed = "full"] = await pushTo(keys.changeQueue(sourceId), sourceId, [change], bounds);
-      return pushed;
-    },
+    pushChange: (sourceId, change, most) =>
+      pushTo(keys.changeQueue(sourceId), sourceId, [change], { ...UNBOUNDED, runs: most }),
+
+    notification: (sourceId, not = "") =>
+      notify(redis, [keys.runsNotified(sourceId)], [NOTIFICATION_MS, newToken(), not]),
 
     async claim(sourceId, token, leaseMs, most) {
       const [state, crashes, ...runs] = await claim(
@@ -192,17 +214,17 @@ export function openRunQueue(
       await release(redis, ofSource, [token, isBlamed ? 1 : 0]);
     },
 
-    async findStalled(beforeMs) {
-      const sources = await redis.zrangebyscore(keys.sourcesWithRuns(), "-inf", beforeMs);
-      const stalled: string[] = [];
+    async findListed(beforeMs, cursor) {
+      const [next, found] = await redis.zscan(keys.sourcesWithRuns(), cursor ?? "0", "COUNT", SCAN_COUNT);
+      const listed = found.filter((_, i) => i % 2 === 0 && Number(found[i + 1]) <= beforeMs);
+      return { listed, next: next === "0" ? null : next };
+    },
+
+    async isStalled(sourceId) {
+      const { isEmpty, isHeld } = await stateOf(sourceId);
       // A source listed a moment ago may have received runs since that did not list it again.
-      const unlistMs = Math.min(beforeMs, clock() - 2 * LIST_EVERY_MS);
-      for (const sourceId of sources) {
-        const { isEmpty, isHeld } = await stateOf(sourceId);
-        if (isEmpty) await unlist(redis, [keys.sourcesWithRuns()], [sourceId, unlistMs]);
-        else if (!isHeld) stalled.push(sourceId);
-      }
-      return stalled;
+      if (isEmpty) await unlist(redis, [keys.sourcesWithRuns()], [sourceId, clock() - 2 * LIST_EVERY_MS]);
+      return !isEmpty && !isHeld;
     },
 
     length,

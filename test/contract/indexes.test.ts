@@ -4,7 +4,7 @@ import { addMember } from "../../src/accounts/organizations.ts";
 import { planOf } from "../../src/accounts/users.ts";
 import { routes } from "../../src/app.ts";
 import { rowIdCursor } from "../../src/http/pagination.ts";
-import { reconcile } from "../../src/reconcile/reconcile.ts";
+import { sweepAll } from "../support/sweep.ts";
 import { until } from "../support/until.ts";
 import { openWorld } from "./open-world.ts";
 import {
@@ -149,7 +149,7 @@ describe("queries of the whole system", () => {
     await revokeApiKey(worker, key.id);
     await planOf(worker, orgId);
     await api.request("GET", `/orgs/${orgId}/sources`);
-    await reconcile(worker);
+    await sweepAll(worker);
   }
 
   it("cover every collection", () => {

@@ -1,10 +1,11 @@
 import { expect } from "chai";
-import { enqueueOverdueDeliveries } from "../../src/deliveries/sweep.ts";
+import { waitlistEntry } from "../../src/deliveries/limits/permits.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
-import { deliveries } from "../../src/queues/deliveries.ts";
+import { deliveries, nextAttemptOf } from "../../src/queues/deliveries.ts";
 import { runWorker } from "../../src/queues/run-worker.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { sweep } from "../support/sweep.ts";
 import { until } from "../support/until.ts";
 import { emit, onlyDelivery, type Subscribed, subscribe } from "./fixtures.ts";
 
@@ -26,15 +27,15 @@ describe("sweep of deliveries", () => {
   it("enqueues a delivery that was stored and never enqueued, once it is overdue", async () => {
     const { _id } = await onlyDelivery(platform, listener.webhookId);
     await queue().remove(`${_id}-0`);
-    expect(await enqueueOverdueDeliveries(platform)).to.equal(0);
+    expect(await sweep(platform, "deliveries")).to.equal(0);
     now += platform.config.sweepEveryMs + 1;
-    expect(await enqueueOverdueDeliveries(platform)).to.equal(1);
+    expect(await sweep(platform, "deliveries")).to.equal(1);
     expect((await queue().getJob(`${_id}-0`))?.data).to.include({ delivery_id: _id, generation: 0 });
   });
 
   it("ignores a delivery whose job is still queued, and checks it ever less often", async () => {
     now += 60_000;
-    expect(await enqueueOverdueDeliveries(platform)).to.equal(0);
+    expect(await sweep(platform, "deliveries")).to.equal(0);
     const { sweep_at_ms } = await onlyDelivery(platform, listener.webhookId);
     expect(sweep_at_ms).to.be.within(now + 59_000, now + 61_000);
     expect(await queue().getJobCounts("waiting")).to.include({ waiting: 1 });
@@ -59,7 +60,7 @@ describe("sweep of deliveries", () => {
     await until(async () => (await queue().getFailedCount()) === 1);
     await worker.close(2000);
     now += 60_000;
-    expect(await enqueueOverdueDeliveries(platform)).to.equal(1);
+    expect(await sweep(platform, "deliveries")).to.equal(1);
     expect(await generation()).to.equal(1);
     expect((await queue().getJobs(["waiting"])).map(({ data }) => data.generation)).to.deep.equal([1]);
   });
@@ -69,8 +70,8 @@ describe("sweep of deliveries", () => {
     const copies = Array.from({ length: 1200 }, (_, index) => ({ ...rest, _id: `${_id}x${index}` }));
     await Deliveries(platform.mongo).insertMany(copies);
     now += 60_000;
-    expect(await enqueueOverdueDeliveries(platform)).to.equal(1200);
-    expect(await enqueueOverdueDeliveries(platform)).to.equal(0);
+    expect(await sweep(platform, "deliveries")).to.equal(1200);
+    expect(await sweep(platform, "deliveries")).to.equal(0);
   });
 
   it("ignores a delivery that is scheduled for later", async () => {
@@ -81,6 +82,22 @@ describe("sweep of deliveries", () => {
     const { _id } = await onlyDelivery(platform, listener.webhookId);
     await queue().remove(`${_id}-0`);
     now += 60_000;
-    expect(await enqueueOverdueDeliveries(platform)).to.equal(0);
+    expect(await sweep(platform, "deliveries")).to.equal(0);
+  });
+
+  it("enqueues nothing for deliveries that wait on a waitlist, and drains their webhook once", async () => {
+    const { _id, ...rest } = await onlyDelivery(platform, listener.webhookId);
+    const copies = Array.from({ length: 1200 }, (_, index) => ({ ...rest, _id: `${_id}x${index}` }));
+    await Deliveries(platform.mongo).insertMany(copies);
+    await queue().obliterate({ force: true });
+    const waiting = [...copies, { ...rest, _id }].map(delivery =>
+      waitlistEntry(nextAttemptOf({ ...delivery, generation: delivery.generation + 1 })),
+    );
+    const waitlist = platform.keys.webhookWaitlist(listener.webhookId);
+    await platform.redis.zadd(waitlist, ...waiting.flatMap((entry, index) => [index, entry]));
+    now += 60_000;
+    expect(await sweep(platform, "deliveries")).to.equal(0);
+    const jobs = await queue().getJobs(["waiting", "delayed"]);
+    expect(jobs.map(({ name, data }) => [name, data.reason])).to.deep.equal([["drain", "tokens"]]);
   });
 });

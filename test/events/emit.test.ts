@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { emit } from "../../src/events/emit.ts";
+import { emit, emitAll } from "../../src/events/emit.ts";
 import { readSummaries } from "../../src/events/read.ts";
 import { eventScore } from "../../src/lib/event-id.ts";
 import { newId } from "../../src/lib/ids.ts";
@@ -11,6 +11,7 @@ import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";
 import type { Emission } from "../../src/queues/emissions.ts";
 import { readDrops } from "../../src/store/drops.ts";
+import { noteDeleted } from "../../src/store/gone.ts";
 import type { EventStream } from "../../src/store/keys.ts";
 import { createWebhook } from "../../src/webhooks/create.ts";
 import { start as startDeliveries } from "../../workers/deliveries.ts";
@@ -18,6 +19,9 @@ import { rejection } from "../components/rejection.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
+
+/** Created so long ago that every read finds it. */
+const OLD = Date.now() - 120_000;
 
 describe("an emission", () => {
   let platform: TestPlatform;
@@ -32,9 +36,8 @@ describe("an emission", () => {
   });
 
   /** Creates a workflow of a new account, with a webhook subscribed to its channel. */
-  async function emitter(channel = "", filter: string | null = null) {
+  async function emitter(channel = "", filter: string | null = null, id = newId("p")) {
     const owner = newId("u");
-    const id = newId("p");
     await Workflows(platform.mongo).insertOne({ _id: id, owner_id: owner, name: "flow", created_at: 0 });
     const webhook = await createWebhook(platform, {
       ownerId: owner,
@@ -195,7 +198,7 @@ describe("an emission", () => {
   });
 
   it("is not-found, and leaves no keys, if its emitter was deleted while cached", async () => {
-    const { id } = await emitter();
+    const { id } = await emitter("", null, newId("p", OLD));
     await emit(platform, job(id));
     await Workflows(platform.mongo).deleteOne({ _id: id });
     await platform.eventLog.delete(id);
@@ -206,9 +209,37 @@ describe("an emission", () => {
 
   it("is not-found, and leaves no keys, if its emitter does not exist", async () => {
     for (const prefix of ["p", "dc"] as const) {
-      const id = newId(prefix);
+      const id = newId(prefix, OLD);
       expect((await rejection(emit(platform, job(id)))).code).to.equal("not-found");
       expect(await platform.redis.keys(`*{${id}}*`)).to.deep.equal([]);
     }
+  });
+
+  it("waits, and loses nothing, while a lagging read does not find its emitter, which is young", async () => {
+    const { id, owner } = await emitter();
+    const first = await emit(platform, job(id));
+    const keysBefore = (await platform.redis.keys(`*{${id}}*`)).sort();
+    // As a read right after a failover sees it, cached or not.
+    await Workflows(platform.mongo).deleteOne({ _id: id });
+    const emission = job(id);
+    for (let n = 0; n < 3; n++) {
+      await platform.routing.invalidate();
+      expect((await rejection(emit(platform, emission))).code).to.equal("unavailable");
+    }
+    const [other] = await emitAll(platform, [job((await emitter()).id), emission]);
+    expect(other, "others in the same batch go on").to.have.property("event_id");
+    expect((await platform.redis.keys(`*{${id}}*`)).sort()).to.include.members(keysBefore);
+    await Workflows(platform.mongo).insertOne({ _id: id, owner_id: owner, name: "flow", created_at: 0 });
+    await platform.routing.invalidate();
+    const second = await emit(platform, emission);
+    expect(eventScore(second.event_id)).to.be.above(eventScore(first.event_id) ?? 0);
+    expect((await rows(id)).map(row => row.id)).to.deep.equal([second.event_id, first.event_id]);
+  });
+
+  it("is not-found at once if its young emitter was deleted", async () => {
+    const { id } = await emitter();
+    await noteDeleted(platform, id);
+    await Workflows(platform.mongo).deleteOne({ _id: id });
+    expect((await rejection(emit(platform, job(id)))).code).to.equal("not-found");
   });
 });

@@ -5,12 +5,12 @@ import { type Source, Sources, type StoredTimer } from "../../src/models/source.
 import { openPlatform, type Platform } from "../../src/platform.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { runs } from "../../src/queues/runs.ts";
-import { reconcileTimers } from "../../src/reconcile/timers.ts";
 import { startWeb, type WebServer } from "../../src/server.ts";
 import { activeTimer, setScheduler } from "../../src/sources/timer-scheduler.ts";
 import { readDrops } from "../../src/store/drops.ts";
 import { Api } from "../support/api.ts";
 import { dropKeys, testConfig } from "../support/platform.ts";
+import { sweep } from "../support/sweep.ts";
 import { until } from "../support/until.ts";
 import { environmentOf, spawnWorker, type WorkerProcess, whenReady } from "../workers/worker-process.ts";
 
@@ -97,7 +97,7 @@ describe("timers after an outage", function () {
     await until(async () => ((await queue().getJobScheduler(source._id))?.next ?? 0) > Date.now());
     await until(async () => (await queue().getJobCountByTypes("waiting", "active")) === 0);
     // Further passes of the reconciler change nothing.
-    expect(await reconcileTimers(web)).to.deep.equal({ timers: 0 });
+    expect(await sweep(web, "timers")).to.equal(0);
     await until(async () => (await queue().getJobCountByTypes("waiting", "active")) === 0);
     const made = await timerRuns(source._id);
     expect(made.map(run => run.outcome)).to.deep.equal(["ok"]);

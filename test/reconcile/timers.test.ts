@@ -4,8 +4,8 @@ import { newId } from "../../src/lib/ids.ts";
 import { type Source, Sources } from "../../src/models/source.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { runs } from "../../src/queues/runs.ts";
-import { reconcileTimers } from "../../src/reconcile/timers.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { sweep } from "../support/sweep.ts";
 import { until } from "../support/until.ts";
 
 describe("reconciling timers", () => {
@@ -51,17 +51,17 @@ describe("reconciling timers", () => {
     const cron = await timerSource({
       timer: { cron: "0 3 * * *", timezone: "Europe/Berlin", interval_seconds: null },
     });
-    expect(await reconcileTimers(platform)).to.deep.equal({ timers: 2 });
+    expect(await sweep(platform, "timers")).to.equal(2);
     const found = await schedulers();
     expect(found.find(({ key }) => key === interval)?.every).to.equal(3_600_000);
     expect(found.find(({ key }) => key === cron)?.pattern).to.equal("0 3 * * *");
-    expect(await reconcileTimers(platform)).to.deep.equal({ timers: 0 });
+    expect(await sweep(platform, "timers")).to.equal(0);
   });
 
   it("repairs a timer whose interval differs from its source's", async () => {
     const source = await timerSource();
     await queue().upsertJobScheduler(source, { every: 5000 }, { name: "tick", data: { source_id: source } });
-    expect(await reconcileTimers(platform)).to.deep.equal({ timers: 1 });
+    expect(await sweep(platform, "timers")).to.equal(1);
     expect((await schedulers())[0]?.every).to.equal(3_600_000);
   });
 
@@ -71,7 +71,7 @@ describe("reconciling timers", () => {
     for (const key of [disabled, deleting, newId("dc")]) {
       await queue().upsertJobScheduler(key, { every: 5000 }, { name: "tick", data: { source_id: key } });
     }
-    expect(await reconcileTimers(platform)).to.deep.equal({ timers: 3 });
+    expect(await sweep(platform, "schedulers")).to.equal(3);
     expect(await schedulers()).to.deep.equal([]);
   });
 
@@ -87,17 +87,17 @@ describe("reconciling timers", () => {
 
   it("sets a timer again whose tick was lost, and counts it as late", async () => {
     const source = await timerSource();
-    await reconcileTimers(platform);
+    await sweep(platform, "timers");
     await loseTick(source);
-    expect(await reconcileTimers(later())).to.deep.equal({ timers: 1 });
+    expect(await sweep(later(), "timers")).to.equal(1);
     expect(await platform.metrics.valueOf("timers_late_total")).to.equal(1);
     expect((await schedulers()).map(({ key }) => key)).to.deep.equal([source]);
   });
 
   it("does not set a timer again whose late tick is still queued, and counts it as late", async () => {
     await timerSource();
-    await reconcileTimers(platform);
-    expect(await reconcileTimers(later())).to.deep.equal({ timers: 0 });
+    await sweep(platform, "timers");
+    expect(await sweep(later(), "timers")).to.equal(0);
     expect(await platform.metrics.valueOf("timers_late_total")).to.equal(1);
   });
 
@@ -119,8 +119,8 @@ describe("reconciling timers", () => {
         { cron: "*/5 * * * *", timezone: "Europe/Berlin", interval_seconds: null },
       ];
       const ids = await Promise.all(timers.map(timer => timerSource({ timer })));
-      await onMachineAhead(aheadMs, () => reconcileTimers(platform));
-      expect(await reconcileTimers(platform)).to.deep.equal({ timers: 2 });
+      await onMachineAhead(aheadMs, () => sweep(platform, "timers"));
+      expect(await sweep(platform, "timers")).to.equal(2);
       const nexts = async () =>
         (await queue().getJobSchedulers(0, -1)).map(({ key, next = 0 }) => [
           ids.includes(key),
@@ -130,7 +130,7 @@ describe("reconciling timers", () => {
         [true, false],
         [true, false],
       ]);
-      expect(await reconcileTimers(platform)).to.deep.equal({ timers: 0 });
+      expect(await sweep(platform, "timers")).to.equal(0);
 
       // A worker on that machine starts each tick early, which makes BullMQ set the next one.
       await onMachineAhead(aheadMs, async () => {
@@ -142,7 +142,7 @@ describe("reconciling timers", () => {
         await worker.close();
       });
       expect((await nexts()).map(([, isAhead]) => isAhead)).to.deep.equal([true, true]);
-      expect(await reconcileTimers(platform)).to.deep.equal({ timers: 2 });
+      expect(await sweep(platform, "timers")).to.equal(2);
       expect(await nexts()).to.deep.equal([
         [true, false],
         [true, false],
@@ -154,9 +154,9 @@ describe("reconciling timers", () => {
     const daily = { cron: "0 3 * * *", timezone: "UTC", interval_seconds: null };
     const old = await timerSource({ timer: daily });
     const changed = await timerSource({ timer: daily, updated_at: Math.floor(Date.now() / 1000) });
-    await reconcileTimers(platform);
+    await sweep(platform, "timers");
     for (const source of [old, changed]) await queue().removeJobScheduler(source);
-    await reconcileTimers(platform);
+    await sweep(platform, "timers");
     const runs = await platform.redis.lrange(platform.keys.runQueue(old), 0, -1);
     expect(new Set(runs.map(run => JSON.parse(run).run_id)).size).to.equal(1);
     expect(new Date(JSON.parse(runs[0] ?? "").at_ms).toISOString()).to.match(/T03:00:00.000Z$/);

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import type { MemoryShare } from "../../src/store/memory-share.ts";
 import { openQueuedBytes } from "../../src/store/queued-bytes.ts";
-import { openRunQueue, type QueueBounds, UNBOUNDED } from "../../src/store/run-queue.ts";
+import { openRunQueue, type QueueBounds, type RunQueue, UNBOUNDED } from "../../src/store/run-queue.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 const KB = 1024;
@@ -27,24 +27,20 @@ describe("bytes that wait in run queues", () => {
     ...changes,
   });
 
+  /** Pushes runs; returns how many were accepted. */
+  const push = async (to: RunQueue, runs: string[], most: QueueBounds, source = newId("dc")) =>
+    (await to.push(source, runs, most)).accepted;
+
   it("of one source are bounded exactly, in order, until runs are acknowledged", async () => {
     const { runQueue } = open();
     const source = newId("dc");
     const most = bounds(newId("u"), { bytes: 10 });
-    expect(await runQueue.push(source, [run(4), run(6), run(1)], most)).to.deep.equal([
-      ...["notify", "queued"],
-      "full",
-    ]);
+    expect(await push(runQueue, [run(4), run(6), run(1)], most, source)).to.equal(2);
     await runQueue.claim(source, "a", 10_000, 1);
-    expect(await runQueue.push(source, [run(1)], most), "claimed runs are in Redis too").to.deep.equal([
-      "full",
-    ]);
+    expect(await push(runQueue, [run(1)], most, source), "claimed runs are in Redis too").to.equal(0);
     await runQueue.ack(source, "a", 1);
-    expect(await runQueue.push(source, [run(5), run(1)], most), "only a run that fits").to.deep.equal([
-      "full",
-      "full",
-    ]);
-    expect(await runQueue.push(source, [run(4)], most)).to.deep.equal(["notify"]);
+    expect(await push(runQueue, [run(5), run(1)], most, source), "only a run that fits").to.equal(0);
+    expect(await push(runQueue, [run(4)], most, source)).to.equal(1);
   });
 
   it("of all sources of an account are bounded, whichever process took them, and of no other account", async () => {
@@ -54,19 +50,11 @@ describe("bytes that wait in run queues", () => {
     const sources = Array.from({ length: 5 }, () => newId("dc"));
     for (const source of sources) await first.runQueue.push(source, [run(40 * KB)], most);
     expect(await first.queued.read(owner)).to.equal(200 * KB);
-    expect(await first.runQueue.push(newId("dc"), [run(1)], most)).to.deep.equal(["full"]);
+    expect(await push(first.runQueue, [run(1)], most)).to.equal(0);
     await second.runQueue.push(newId("dc"), [run(40 * KB)], most);
-    expect(
-      await second.runQueue.push(newId("dc"), [run(1)], most),
-      "learned by its own report",
-    ).to.deep.equal(["full"]);
-    expect(
-      await first.runQueue.push(
-        newId("dc"),
-        [run(1)],
-        bounds(newId("u"), most && { accountBytes: 200 * KB }),
-      ),
-    ).to.deep.equal(["notify"]);
+    expect(await push(second.runQueue, [run(1)], most), "learned by its own report").to.equal(0);
+    const other = bounds(newId("u"), { accountBytes: 200 * KB });
+    expect(await push(first.runQueue, [run(1)], other)).to.equal(1);
   });
 
   it("are free again once runs are done or their source is deleted", async () => {
@@ -91,7 +79,7 @@ describe("bytes that wait in run queues", () => {
     const owner = newId("u");
     await queued.report(owner, newId("dc"), 500 * KB);
     const most = bounds(owner, { accountBytes: 100 * KB });
-    expect(await runQueue.push(newId("dc"), [run(1)], most)).to.deep.equal(["notify"]);
+    expect(await push(runQueue, [run(1)], most)).to.equal(1);
     expect(await queued.read(owner)).to.equal(0);
   });
 
@@ -105,8 +93,8 @@ describe("bytes that wait in run queues", () => {
     await runQueue.push(newId("dc"), [run(200 * KB)], heavy);
     await runQueue.push(newId("dc"), [run(40 * KB)], light);
     allowed = 0.1;
-    expect(await runQueue.push(newId("dc"), [run(1)], heavy)).to.deep.equal(["full"]);
-    expect(await runQueue.push(newId("dc"), [run(1)], light)).to.deep.equal(["notify"]);
+    expect(await push(runQueue, [run(1)], heavy)).to.equal(0);
+    expect(await push(runQueue, [run(1)], light)).to.equal(1);
     allowed = 0;
     const failure = await runQueue.push(newId("dc"), [run(1)], light).catch((error: unknown) => error);
     expect(failure).to.include({ code: "unavailable", retryAfterMs: 5000 });
@@ -115,8 +103,9 @@ describe("bytes that wait in run queues", () => {
   it("include changes, of which few may wait, but any number of deletions", async () => {
     const { runQueue } = open();
     const source = newId("dc");
-    expect(await runQueue.pushChange(source, "1", 1)).to.equal("notify");
-    expect(await runQueue.pushChange(source, "2", 1)).to.equal("full");
-    expect(await runQueue.pushChange(source, "3", 0)).to.equal("queued");
+    const accepted = async (most: number) => (await runQueue.pushChange(source, "{}", most)).accepted;
+    expect(await accepted(1)).to.equal(1);
+    expect(await accepted(1)).to.equal(0);
+    expect(await accepted(0)).to.equal(1);
   });
 });

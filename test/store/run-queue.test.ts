@@ -21,8 +21,8 @@ describe("run queue", () => {
 
   it("returns runs in order of arrival, as many as requested, to one holder only", async () => {
     const source = newId("dc");
-    expect(await push(source, "1", "2")).to.deep.equal(["notify", "queued"]);
-    expect(await push(source, "3", "4")).to.deep.equal(["queued", "queued"]);
+    expect(await push(source, "1", "2")).to.include({ accepted: 2 });
+    expect(await push(source, "3", "4")).to.deep.equal({ accepted: 2, notification: null });
 
     expect(await claim(source, "a", 3)).to.deep.equal(fresh("1", "2", "3"));
     expect(await claim(source, "b")).to.deep.equal({ state: "busy" });
@@ -104,21 +104,34 @@ describe("run queue", () => {
     expect(await claim(source, second)).to.deep.equal(fresh("2"));
   });
 
-  it("asks for a notification again once a worker has claimed runs", async () => {
+  it("asks for one notification, and for another once a worker has claimed runs", async () => {
     const source = newId("dc");
-    await push(source, "1");
+    const { notification } = await push(source, "1");
+    expect(notification).to.be.a("string");
+    expect((await push(source, "2")).notification).to.equal(null);
+    expect(await platform.runQueue.notification(source)).to.equal(notification);
     await claim(source, "a");
-    expect(await push(source, "2")).to.deep.equal(["notify"]);
+    const next = (await push(source, "3")).notification;
+    expect(next).to.be.a("string").and.not.equal(notification);
+    expect(await platform.runQueue.notification(source, next ?? "")).not.to.equal(next);
+  });
+
+  it("asks for the same notification again if no worker came for a while: its job may be lost", async () => {
+    const source = newId("dc");
+    const { notification } = await push(source, "1");
+    await platform.redis.set(platform.keys.runsNotified(source), `${notification} ${Date.now() - 6000}`);
+    expect((await push(source, "2")).notification).to.equal(notification);
+    expect((await push(source, "3")).notification).to.equal(null);
   });
 
   it("accepts runs up to its limit, and rejects the rest as full", async () => {
     const source = newId("dc");
-    expect(await platform.runQueue.push(source, ["1", "2", "3"], { ...UNBOUNDED, runs: 2 })).to.deep.equal([
-      "notify",
-      "queued",
-      "full",
-    ]);
-    expect(await platform.runQueue.push(source, ["4"], { ...UNBOUNDED, runs: 2 })).to.deep.equal(["full"]);
+    const atMostTwo = { ...UNBOUNDED, runs: 2 };
+    expect(await platform.runQueue.push(source, ["1", "2", "3"], atMostTwo)).to.include({ accepted: 2 });
+    expect(await platform.runQueue.push(source, ["4"], atMostTwo)).to.deep.equal({
+      accepted: 0,
+      notification: null,
+    });
     expect(await platform.runQueue.length(source)).to.equal(2);
   });
 
@@ -136,7 +149,10 @@ describe("run queue", () => {
     await claim(busyOnce, "holder");
     await platform.redis.zadd(platform.keys.sourcesWithRuns(), Date.now() - 60_000, empty);
 
-    const stalled = await platform.runQueue.findStalled(Date.now() + 1);
+    const { listed } = await platform.runQueue.findListed(Date.now() + 1, null);
+    expect(listed).to.include.members([waiting, held, empty, busyOnce]);
+    const stalled: string[] = [];
+    for (const source of listed) if (await platform.runQueue.isStalled(source)) stalled.push(source);
     expect(stalled).to.include(waiting).and.not.include(held).and.not.include(empty);
     expect(await platform.redis.zscore(platform.keys.sourcesWithRuns(), empty)).to.equal(null);
     // Listed a moment ago: it may receive runs that do not list it again.

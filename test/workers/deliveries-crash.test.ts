@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { enqueueOverdueDeliveries } from "../../src/deliveries/sweep.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";
@@ -7,6 +6,7 @@ import { start as startDeliveries } from "../../workers/deliveries.ts";
 import { emit, onlyDelivery, type Subscribed, subscribe } from "../deliveries/fixtures.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { sweep } from "../support/sweep.ts";
 import { until } from "../support/until.ts";
 import { environmentOf, spawnWorker, type WorkerProcess, whenReady } from "./worker-process.ts";
 
@@ -64,7 +64,7 @@ describe("deliveries worker as a process", function () {
     const { _id } = await onlyDelivery(platform, listener.webhookId);
     await openedQueue(platform.queues, deliveries).remove(`${_id}-0`);
     await start();
-    await until(() => enqueueOverdueDeliveries(platform));
+    await until(() => sweep(platform, "deliveries"));
     await delivered();
     expect(endpoint.requests).to.have.length(1);
   });
@@ -79,7 +79,7 @@ describe("deliveries worker as a process", function () {
     await job.remove();
     const past = { next_attempt_at_ms: platform.clock(), sweep_at_ms: platform.clock() };
     await Deliveries(platform.mongo).updateOne({ _id, state: "pending", generation: 1 }, { $set: past });
-    expect(await enqueueOverdueDeliveries(platform)).to.equal(1);
+    expect(await sweep(platform, "deliveries")).to.equal(1);
     await delivered();
     expect(endpoint.requests).to.have.length(2);
   });

@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import { retryDelivery } from "../../src/deliveries/manual-retry.ts";
-import { enqueueOverdueDeliveries } from "../../src/deliveries/sweep.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { StoredEvents } from "../../src/models/event.ts";
 import type { Platform } from "../../src/platform.ts";
@@ -20,6 +19,7 @@ import {
 } from "../deliveries/rate-limited-webhook.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Receiver, type Reply, startReceiver } from "../support/receiver.ts";
+import { sweep } from "../support/sweep.ts";
 import { until } from "../support/until.ts";
 import { environmentOf, spawnWorker, type WorkerProcess, whenReady } from "./worker-process.ts";
 
@@ -227,7 +227,7 @@ describe("deliveries to an ordered webhook", function () {
     await until(async () => (await states(to)).length === 1);
     await openedQueue(platform.queues, deliveries).drain(true);
     await until(async () => {
-      await enqueueOverdueDeliveries(platform);
+      await sweep(platform, "deliveries");
       return endpoint.requests.length > 0;
     });
     await untilNone("pending", to, 1);

@@ -38,6 +38,7 @@ export async function dispatchEvents(
     for (const { event, listeners } of events) {
       event.pending_dispatch = {
         listeners: listeners.map(({ _id, listener_id, owner_id }) => [_id, listener_id, owner_id]),
+        webhook_ids: [...new Set(listeners.map(({ listener_id }) => listener_id))],
         job_id,
         sweep_at_ms: platform.clock() + platform.config.sweepEveryMs,
       };
@@ -88,7 +89,7 @@ function packJobs(toDispatch: EventToDispatch[]): EventToDispatch[][] {
 }
 
 /** An event as its job of first attempts carries it. */
-export function eventInJob({ _id, event_id, emitter_id, name, event, pending_dispatch }: StoredEvent) {
+function eventInJob({ _id, event_id, emitter_id, name, event, pending_dispatch }: StoredEvent) {
   return {
     id: _id,
     event_id,
@@ -102,11 +103,18 @@ export function eventInJob({ _id, event_id, emitter_id, name, event, pending_dis
 /** Returns true if each of an event's first attempts is recorded as a delivery of its own. */
 export async function hasRecordedFirstAttempts(
   platform: Pick<Platform, "mongo">,
-  { _id, event_id, pending_dispatch }: Pick<StoredEvent, "_id" | "event_id" | "pending_dispatch">,
+  event: Pick<StoredEvent, "_id" | "event_id" | "pending_dispatch">,
 ): Promise<boolean> {
-  if (!pending_dispatch) return true;
-  const ids = pending_dispatch.listeners.map(([subscriptionId]) =>
-    deliveryId({ id: _id, event_id }, subscriptionId),
-  );
+  const ids = firstDeliveryIds(event);
   return (await Deliveries(platform.mongo).countDocuments({ _id: { $in: ids } })) === ids.length;
+}
+
+/** Returns the ids of the deliveries that an event's pending dispatch becomes. */
+export function firstDeliveryIds({
+  _id,
+  event_id,
+  pending_dispatch,
+}: Pick<StoredEvent, "_id" | "event_id" | "pending_dispatch">): string[] {
+  const listeners = pending_dispatch?.listeners ?? [];
+  return listeners.map(([subscriptionId]) => deliveryId({ id: _id, event_id }, subscriptionId));
 }

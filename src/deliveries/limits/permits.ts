@@ -26,7 +26,7 @@ const PERMIT_MARGIN_MS = 30_000;
 export const permitTtlMs = (platform: PermitDeps) => platform.config.deliveries.timeoutMs + PERMIT_MARGIN_MS;
 
 /** One spelling, so that a job already on the waitlist is recognised. */
-const waitlistEntry = ({ delivery_id, webhook_id, generation }: NextAttempt) =>
+export const waitlistEntry = ({ delivery_id, webhook_id, generation }: NextAttempt) =>
   JSON.stringify({ delivery_id, webhook_id, generation });
 
 /**

@@ -23,6 +23,8 @@ const TAKEN_MS = 1000;
 const EARLIER_AGAIN_MS = 250;
 /** The longest wait for such an event: it may never be recorded, for example if its subscription is gone. */
 const EARLIER_MAX_MS = 60_000;
+/** Such events looked at in one query: usually the first is the one. */
+const EARLIER_BATCH = 100;
 /** An attempt that is due later than this has a job of its own. */
 const SOON_MS = 60_000;
 
@@ -54,6 +56,8 @@ export async function sendOrdered(
   if (next !== "none" && next < SOON_MS) await enqueueDrain(platform, webhook._id, "order", next);
   return { ...ids, ...fields };
 }
+
+type Undispatched = Pick<StoredEvent, "_id" | "event_id" | "score" | "pending_dispatch">;
 
 interface Drained {
   /** When the head is due: `now`, in so many milliseconds, or `none` if nothing is pending. */
@@ -117,27 +121,45 @@ async function tokenInMs(platform: DeliveryDeps, webhook: Webhook): Promise<numb
  */
 async function firstUnrecordedScore(platform: DeliveryDeps, webhookId: string): Promise<number> {
   const since = new Date(platform.clock() - EARLIER_MAX_MS);
-  const events = await StoredEvents(platform.mongo)
+  const waiting = StoredEvents(platform.mongo)
     .find(
       {
+        "pending_dispatch.webhook_ids": webhookId,
         "pending_dispatch.sweep_at_ms": { $gt: 0 },
-        "pending_dispatch.listeners": { $elemMatch: { $elemMatch: { $eq: webhookId } } },
         created_at: { $gte: since },
       },
       { event_id: 1, score: 1, "pending_dispatch.listeners": 1 },
     )
-    .hint("pending_dispatch")
-    .lean<Pick<StoredEvent, "_id" | "event_id" | "score" | "pending_dispatch">[]>();
+    .hint("pending_at_webhook")
+    .sort({ score: 1 })
+    .lean<Undispatched[]>()
+    .cursor({ batchSize: EARLIER_BATCH });
+  let batch: Undispatched[] = [];
+  for await (const event of waiting) {
+    batch.push(event);
+    if (batch.length < EARLIER_BATCH) continue;
+    const score = await firstUnrecordedOf(platform, batch, webhookId);
+    if (score !== null) return score;
+    batch = [];
+  }
+  return (await firstUnrecordedOf(platform, batch, webhookId)) ?? Number.POSITIVE_INFINITY;
+}
+
+/** The first of these events, which are in order, that is not a delivery to this webhook yet; null if all are. */
+async function firstUnrecordedOf(
+  platform: DeliveryDeps,
+  events: Undispatched[],
+  webhookId: string,
+): Promise<number | null> {
   const expected = events.flatMap(({ _id, event_id, score, pending_dispatch }) =>
     (pending_dispatch?.listeners ?? [])
       .filter(([, listenerId]) => listenerId === webhookId)
       .map(([subscriptionId]) => ({ id: deliveryId({ id: _id, event_id }, subscriptionId), score })),
   );
-  if (expected.length === 0) return Number.POSITIVE_INFINITY;
+  if (expected.length === 0) return null;
   const recorded = await Deliveries(platform.mongo)
     .find({ _id: { $in: expected.map(({ id }) => id) } }, { _id: 1 })
     .lean();
   const ids = new Set(recorded.map(({ _id }) => _id));
-  const unrecorded = expected.filter(({ id }) => !ids.has(id));
-  return unrecorded.reduce((first, { score }) => Math.min(first, score), Number.POSITIVE_INFINITY);
+  return expected.find(({ id }) => !ids.has(id))?.score ?? null;
 }

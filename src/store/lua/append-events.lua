@@ -1,7 +1,7 @@
 -- Gives the emissions of one stream their event ids, in order, stores their summaries and trims the stream, all or
 -- nothing.
 -- KEYS: 1 last score, 2 event ids (zset), 3 summaries (hash), 4 the newest emit ids seen (zset by score), 5 drops
---       (hash), 6 further emit ids seen a moment ago (zset by score)
+--       (hash), 6 further emit ids seen a moment ago (zset by score), 7 unhandled emissions (counter)
 -- ARGV: 1 events kept, 2 newest emit ids remembered, 3 milliseconds for which each further one is remembered, 4 most
 --       further ones, 5 milliseconds for which the newest are remembered after the last emission, 6 feed channel, 7 slots
 --       per millisecond, then for each emission: emit id, summary JSON, the score reserved for it or '', 1 if the summary
@@ -23,6 +23,7 @@ local result = {}
 local added = 0
 local truncated = 0
 local hasFurther = redis.call('EXISTS', KEYS[6]) == 1
+local awaited = 0
 for i = 8, #ARGV, 4 do
   local seen = redis.call('ZSCORE', KEYS[4], ARGV[i])
   if not seen and hasFurther then seen = redis.call('ZSCORE', KEYS[6], ARGV[i]) end
@@ -48,10 +49,14 @@ for i = 8, #ARGV, 4 do
     result[#result + 1] = text
     result[#result + 1] = 1
     added = added + 1
+    if reserved then awaited = awaited + 1 end
     truncated = truncated + tonumber(ARGV[i + 3])
   end
 end
 if added == 0 then return result end
+if awaited > 0 and redis.call('EXISTS', KEYS[7]) == 1 and redis.call('DECRBY', KEYS[7], awaited) <= 0 then
+  redis.call('DEL', KEYS[7])
+end
 if truncated > 0 then redis.call('HINCRBY', KEYS[5], 'truncated', truncated) end
 if last > before then redis.call('SET', KEYS[1], string.format('%.0f', last)) end
 

@@ -1,5 +1,5 @@
 -- Gives the holder of a source's lease its next runs; the first caller becomes the holder.
--- KEYS: 1 change queue (list), 2 run queue (list), 3 claimed runs (list), 4 lease, 5 notified flag, 6 crashes
+-- KEYS: 1 change queue (list), 2 run queue (list), 3 claimed runs (list), 4 lease, 5 notification, 6 crashes
 -- ARGV: 1 the caller's token, 2 milliseconds until the lease expires, 3 most runs, 4 milliseconds until crashes are
 --       forgotten, 5 bytes after which no further run is claimed
 -- A token is '<execution> <job>': the same job, started again after a stall, takes over its own lease, and from then on

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { createDeliveries, deliveryId } from "../../../src/deliveries/dispatch/create.ts";
 import { dispatchEvents } from "../../../src/deliveries/dispatch/dispatch.ts";
-import { redispatchLost } from "../../../src/deliveries/sweep-dispatches.ts";
 import { storeEvents } from "../../../src/events/store.ts";
 import { newId } from "../../../src/lib/ids.ts";
 import { Deliveries } from "../../../src/models/delivery.ts";
@@ -15,6 +14,7 @@ import { deleteWebhook } from "../../../src/webhooks/delete.ts";
 import { start as startDeliveries } from "../../../workers/deliveries.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
+import { sweep } from "../../support/sweep.ts";
 import { until } from "../../support/until.ts";
 import { deliveriesOf, EMITTER, OWNER, type Subscribed, subscribe, webhookOf } from "../fixtures.ts";
 
@@ -249,10 +249,10 @@ describe("first attempts", () => {
       const one = event();
       await emit([one], [to]);
       await queue().obliterate({ force: true });
-      expect(await redispatchLost(platform)).to.equal(0);
+      expect(await sweep(platform, "dispatches")).to.equal(0);
       aheadMs += platform.config.sweepEveryMs + 1;
-      expect(await redispatchLost(platform)).to.equal(1);
-      expect(await redispatchLost(platform), "the new job is queued").to.equal(0);
+      expect(await sweep(platform, "dispatches")).to.equal(1);
+      expect(await sweep(platform, "dispatches"), "the new job is queued").to.equal(0);
       start();
       await idle();
       expect(receiver.requests).to.have.length(1);
@@ -263,7 +263,7 @@ describe("first attempts", () => {
       const [waiting, made] = [event(), event()];
       await emit([waiting], [to]);
       aheadMs += platform.config.sweepEveryMs + 1;
-      expect(await redispatchLost(platform)).to.equal(0);
+      expect(await sweep(platform, "dispatches")).to.equal(0);
       expect((await stored(waiting))?.pending_dispatch?.sweep_at_ms).to.be.above(clock());
 
       await emit([made], [to]);
@@ -271,7 +271,7 @@ describe("first attempts", () => {
       const listeners = [{ subscriptionId: to.subscriptionId, webhookId: to.webhookId, ownerId: OWNER }];
       await createDeliveries(platform, { event: made, listeners });
       aheadMs += 2 * platform.config.sweepEveryMs;
-      expect(await redispatchLost(platform)).to.equal(1);
+      expect(await sweep(platform, "dispatches")).to.equal(1);
       expect((await stored(made))?.pending_dispatch).to.equal(undefined);
     });
   });

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { createDeliveries } from "../../../src/deliveries/dispatch/create.ts";
 import { drain } from "../../../src/deliveries/worker/drain.ts";
 import { storeEvents } from "../../../src/events/store.ts";
-import type { StoredEvent } from "../../../src/models/event.ts";
+import { type StoredEvent, StoredEvents } from "../../../src/models/event.ts";
 import { openedQueue } from "../../../src/queues/define-queue.ts";
 import { deliveries } from "../../../src/queues/deliveries.ts";
 import { enqueueDrain } from "../../../src/queues/enqueue-drain.ts";
@@ -104,5 +104,43 @@ describe("drain of an ordered webhook", () => {
   it("is one job, however often it is enqueued at the same time", async () => {
     for (let i = 0; i < 20; i++) await enqueueDrain(platform, listener.webhookId, "order", 1000 + i / 20);
     expect(await delaysOfDrains()).to.have.length(1);
+  });
+
+  it("reads its own events only, whatever other accounts have undelivered, and a few at a time", async () => {
+    const [template] = eventsInOrder(1, now);
+    if (!template) throw new Error("no event");
+    const { db } = platform.mongo;
+    const undelivered = (count: number, webhookId: string, name: string) =>
+      Array.from({ length: count }, (_, n) => ({
+        ...template,
+        _id: `${name}-${n}`,
+        score: now * 1024 + n,
+        created_at: new Date(now),
+        pending_dispatch: {
+          job_id: "job",
+          sweep_at_ms: now,
+          listeners: [[listener.subscriptionId, webhookId, OWNER]],
+          webhook_ids: [webhookId],
+        },
+      }));
+    await StoredEvents(platform.mongo).insertMany(undelivered(3000, "wh_of_others", "theirs"), {
+      lean: true,
+    });
+    await StoredEvents(platform.mongo).insertMany(undelivered(1000, listener.webhookId, "mine"), {
+      lean: true,
+    });
+    for (const event of eventsInOrder(2, now)) await record(event);
+    now += 1000;
+    await db?.createCollection("system.profile", { capped: true, size: 16 * 1024 * 1024 });
+    await db?.command({ profile: 2 });
+    await runDrain();
+    await db?.command({ profile: 0 });
+    const reads = await db
+      ?.collection("system.profile")
+      .find({ ns: /\.events$/ })
+      .toArray();
+    expect(reads?.length, "reads of events").to.be.above(0);
+    const examined = reads?.map(({ docsExamined = 0, keysExamined = 0 }) => docsExamined + keysExamined);
+    expect(Math.max(...(examined ?? []))).to.be.below(250);
   });
 });

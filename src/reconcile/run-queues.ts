@@ -1,0 +1,21 @@
+import type { Platform } from "../platform.ts";
+import { notifyAgain } from "../queues/enqueue-run.ts";
+import { repairEach } from "../store/repair-each.ts";
+import type { SweepBatch } from "../store/sweep-turns.ts";
+
+type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "runQueue" | "clock" | "log">;
+
+/** Notifies the workers of runs that have waited for `graceMs` while no worker holds their source's lease. */
+export function beginRunQueueSweep(platform: Deps, graceMs: number): SweepBatch {
+  const beforeMs = platform.clock() - graceMs;
+  return async cursor => {
+    const { listed, next } = await platform.runQueue.findListed(beforeMs, cursor);
+    const repaired = await repairEach(platform, listed, {
+      step: "run_queues",
+      idOf: sourceId => sourceId,
+      repair: async sourceId =>
+        (await platform.runQueue.isStalled(sourceId)) && (await notifyAgain(platform, sourceId)),
+    });
+    return { repaired, next };
+  };
+}

@@ -1,0 +1,39 @@
+import { beginDeliverySweep } from "../deliveries/sweep.ts";
+import { beginDispatchSweep } from "../deliveries/sweep-dispatches.ts";
+import type { Platform } from "../platform.ts";
+import { beginOutboxSweep } from "../runs/outbox.ts";
+import type { SweepStep } from "../store/sweep-turns.ts";
+import { beginRunQueueSweep } from "./run-queues.ts";
+import { beginDeletionSweep, beginDeploymentSweep } from "./sources.ts";
+import { beginSchedulerSweep, beginTimerSweep } from "./timers.ts";
+
+/** Work younger than this is being handled and not lost. Milliseconds. */
+const GRACE_MS = 15_000;
+
+export const STEP_NAMES = [
+  "run_queues",
+  "outboxes",
+  "dispatches",
+  "deliveries",
+  "timers",
+  "schedulers",
+  "deleting",
+  "deploying",
+] as const;
+export type StepName = (typeof STEP_NAMES)[number];
+
+/** Everything the reconciler looks for. The steps depend on nothing of each other and run side by side. */
+export function sweepSteps(platform: Platform): SweepStep[] {
+  const graceMs = Math.min(GRACE_MS, platform.config.sweepEveryMs);
+  const begin: Record<StepName, SweepStep["begin"]> = {
+    run_queues: () => beginRunQueueSweep(platform, graceMs),
+    outboxes: () => beginOutboxSweep(platform, graceMs),
+    dispatches: () => beginDispatchSweep(platform),
+    deliveries: () => beginDeliverySweep(platform),
+    timers: () => beginTimerSweep(platform),
+    schedulers: () => beginSchedulerSweep(platform),
+    deleting: () => beginDeletionSweep(platform, graceMs),
+    deploying: () => beginDeploymentSweep(platform),
+  };
+  return STEP_NAMES.map(name => ({ name, begin: begin[name] }));
+}

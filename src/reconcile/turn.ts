@@ -1,0 +1,34 @@
+import type { Platform } from "../platform.ts";
+import { readSweepProgress, type SweepStep, writeSweepProgress } from "../store/sweep-turns.ts";
+
+type Deps = Pick<Platform, "redis" | "keys" | "clock">;
+
+interface TurnOptions {
+  /** Milliseconds after which the turn ends with the batch under way; the next turn continues there. */
+  budgetMs: number;
+  /** True once this process must not go on: it stops, or has lost the reconciler's lock. */
+  mustEnd: () => boolean;
+  /** Called with what each batch repaired. */
+  onRepaired: (count: number) => void;
+}
+
+/**
+ * Runs one turn of a step: batch after batch from where the step last stopped, until it reaches the end, its budget is
+ * used up or it must end. Throws as the step does; then the same batch comes first in the next turn.
+ */
+export async function runTurn(platform: Deps, step: SweepStep, options: TurnOptions): Promise<void> {
+  const before = (await readSweepProgress(platform)).get(step.name);
+  const sweep = step.begin();
+  const endsAt = performance.now() + options.budgetMs;
+  let cursor = before?.cursor ?? null;
+  let ended_at_ms = before?.ended_at_ms ?? null;
+  do {
+    if (options.mustEnd()) return;
+    const { repaired, next } = await sweep(cursor);
+    options.onRepaired(repaired);
+    cursor = next;
+    const at_ms = platform.clock();
+    if (cursor === null) ended_at_ms = at_ms;
+    await writeSweepProgress(platform, step.name, { cursor, at_ms, ended_at_ms });
+  } while (cursor !== null && performance.now() < endsAt);
+}

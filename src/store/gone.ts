@@ -1,0 +1,24 @@
+import { timeOfId } from "../lib/ids.ts";
+import type { RedisKeys } from "./keys.ts";
+import type { RedisClient } from "./redis.ts";
+
+type Deps = { redis: RedisClient; keys: RedisKeys; clock: () => number };
+
+/** Right after a failover a read may miss a document that was written this long ago. Milliseconds. */
+const YOUNG_MS = 60_000;
+
+/** Remembers that a document is deleted, for as long as `isGone` could doubt it. Throws `unavailable`. */
+export async function noteDeleted({ redis, keys }: Omit<Deps, "clock">, id: string): Promise<void> {
+  await redis.set(keys.deleted(id), "1", "PX", 2 * YOUNG_MS);
+}
+
+/**
+ * Returns true if a document that a read didn't find does not exist: it was deleted, or it is too old to be missed. False
+ * means that a read after a failover may lag behind, so that nothing may be dropped or deleted on its account. Throws
+ * `unavailable`.
+ */
+export async function isGone({ redis, keys, clock }: Deps, id: string): Promise<boolean> {
+  const createdAtMs = timeOfId(id);
+  if (createdAtMs === null || Math.abs(clock() - createdAtMs) >= YOUNG_MS) return true;
+  return (await redis.exists(keys.deleted(id))) === 1;
+}
