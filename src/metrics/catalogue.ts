@@ -58,7 +58,7 @@ export const CATALOGUE = {
   },
   runs_total: {
     kind: "counter",
-    help: "Runs that ended: ok, error, Timeout, Out of Memory, over-quota, crashed",
+    help: "Runs that ended: ok, error, Timeout, Out of Memory, Sandbox Lost, over-quota, crashed",
     labels: ["outcome"],
   },
   run_duration_seconds: {

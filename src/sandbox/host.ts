@@ -30,7 +30,7 @@ import { checkDescription } from "./check-description.ts";
 import type { ChildLimits } from "./child/wire.ts";
 import { type CodeCache, prepareCodeCache } from "./code-cache.ts";
 import { findDeno } from "./deno-binary.ts";
-import { hostError } from "./host-error.ts";
+import { hostError, isSandboxLost } from "./host-error.ts";
 import { type HostFolder, openHostFolder } from "./host-folder.ts";
 import { Pool } from "./pool.ts";
 import { type Prelude, writePrelude } from "./prelude.ts";
@@ -59,7 +59,7 @@ export interface SandboxLimits {
 export interface Sandboxes {
   /**
    * Evaluates the component's code and returns its description. Takes at most 10 s. Throws AppError `invalid` with the
-   * component's own message if it can't be evaluated, and `unavailable` if all sandboxes are busy.
+   * component's own message if it can't be evaluated, and `unavailable` if all sandboxes are busy, or if the process is ended from outside twice.
    */
   describe(bundle: Bundle, options?: Pick<CallOptions, "owner">): Promise<ComponentDescription>;
   /**
@@ -185,8 +185,22 @@ class SandboxHost implements Sandboxes {
     });
   }
 
-  async describe(bundle: Bundle, { owner }: Pick<CallOptions, "owner"> = {}): Promise<ComponentDescription> {
+  async describe(bundle: Bundle, options: Pick<CallOptions, "owner"> = {}): Promise<ComponentDescription> {
     const timeout = AbortSignal.timeout(DESCRIBE_MS);
+    // A process that was ended from outside says nothing about the code.
+    const described =
+      (await this.#describeOnce(bundle, options, timeout)) ??
+      (await this.#describeOnce(bundle, options, timeout));
+    if (described) return described;
+    throw new AppError("unavailable", "the sandbox was ended from outside", { retryAfterMs: DESCRIBE_MS });
+  }
+
+  /** Returns undefined if the process was ended from outside. */
+  async #describeOnce(
+    bundle: Bundle,
+    { owner }: Pick<CallOptions, "owner">,
+    timeout: AbortSignal,
+  ): Promise<ComponentDescription | undefined> {
     const slot = await this.#pool
       .acquire(`describe-${nanoid()}`, bundle, { owner, signal: timeout })
       .catch((error: unknown) => {
@@ -198,8 +212,12 @@ class SandboxHost implements Sandboxes {
     timeout.addEventListener("abort", onTimeout);
     try {
       const loaded = await slot.sandbox.loaded;
-      if (loaded.state === "failed") throw invalidField("component", "code", withLocation(loaded.error));
+      if (loaded.state === "failed") {
+        if (isSandboxLost(loaded.error)) return undefined;
+        throw invalidField("component", "code", withLocation(loaded.error));
+      }
       const described = await slot.sandbox.describe();
+      if (described.state === "lost") return undefined;
       if (described.state === "rejected") {
         throw invalidField("component", described.path, described.message);
       }

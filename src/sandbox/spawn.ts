@@ -6,7 +6,7 @@ import { Gateway } from "../egress/gateway.ts";
 import { ProtocolViolation, readMessage } from "./check-message.ts";
 import type { ChildLimits, ChildMessage, ParentMessage } from "./child/wire.ts";
 import { denoArguments, denoEnvironment } from "./deno-command.ts";
-import { hostError } from "./host-error.ts";
+import { hostError, SANDBOX_LOST } from "./host-error.ts";
 import { createLineReader } from "./line-reader.ts";
 import type { Prelude } from "./prelude.ts";
 import type { Privileges } from "./privileges.ts";
@@ -29,6 +29,7 @@ export interface SpawnOptions {
 
 const STDERR_BYTES = 16 * 1024;
 const MAX_NOISE_BYTES = 16 * 1024 * 1024;
+const FROM_OUTSIDE = new Set<NodeJS.Signals>(["SIGKILL", "SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT"]);
 const OUT_OF_HEAP = /heap out of memory|heap limit|out of memory|memory allocation of \d+ bytes failed/i;
 
 let spawned = 0;
@@ -168,10 +169,19 @@ function killGroup(process: ChildProcess): void {
   }
 }
 
-function explainExit(code: number | null, signal: string | null, stderr: string): CallError {
-  if (OUT_OF_HEAP.test(stderr) || signal === "SIGKILL") {
-    return hostError("Out of Memory", "The component exceeded its memory limit");
-  }
+/**
+ * Returns why a process ended that the host did not end. A signal of this list comes from outside: deno has no
+ * permission to send one, and its own crashes end with others.
+ */
+function explainExit(code: number | null, signal: NodeJS.Signals | null, stderr: string): CallError {
+  if (OUT_OF_HEAP.test(stderr)) return hostError("Out of Memory", "The component exceeded its memory limit");
   if (signal === "SIGXFSZ") return hostError("Error", "The component exceeded the size limit of a file");
+  if (signal === "SIGXCPU") return hostError("Timeout", "The component exceeded its processor time");
+  if (signal !== null && FROM_OUTSIDE.has(signal)) {
+    return hostError(
+      SANDBOX_LOST,
+      `The sandbox was ended from outside (${signal}), for example for lack of memory`,
+    );
+  }
   return hostError("Error", `The component ended its own process (${signal ?? `exit code ${code}`})`);
 }
