@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { nanoid } from "nanoid";
 import type { Dial } from "../egress/dial.ts";
@@ -12,7 +13,7 @@ import type { Prelude } from "./prelude.ts";
 import type { Privileges } from "./privileges.ts";
 import { ProcessUsage } from "./process-usage.ts";
 import type { CallError } from "./protocol.ts";
-import { createWorkspace } from "./workspace.ts";
+import { createWorkspace, type Workspace } from "./workspace.ts";
 
 export interface SpawnOptions {
   privileges: Privileges;
@@ -37,33 +38,47 @@ let spawned = 0;
 /**
  * Starts deno with a component (docs/design.md#sandbox). It has no permissions except for its private folder and its
  * gateway's socket, and as few privileges as the system supports. Resolves before the component is loaded. The
- * workspace and the gateway are removed when the process ends.
+ * workspace, the gateway and the user id are free again when the process ends, or if it can't be started; then this
+ * throws.
  */
 export async function spawnChild(options: SpawnOptions): Promise<Child> {
   const { privileges, hostFolder, modulePath, limits } = options;
   const id = privileges.ids?.acquire();
-  const workspace = await createWorkspace({ hostFolder, name: String(++spawned), modulePath, id });
-  const { privateFolder, gatewayPath } = workspace;
-  const gateway = await Gateway.open({ dial: options.dial, socketPath: gatewayPath });
-  await workspace.grantGateway();
-  const command = privileges.command(denoArguments({ ...options, workspace }), id);
-  const process = spawn(command.file, command.args, {
-    ...command.options,
-    cwd: privateFolder,
-    env: denoEnvironment(options.cacheFolder),
-    // Its own process group, so that a kill includes every process it may have started.
-    detached: true,
-  });
-  const child = new Child(process, privateFolder, limits);
-  void preferForOomKill(child.pid);
-  void child.gone.then(async () => {
-    await gateway.close();
-    await workspace.remove();
-    // Not earlier, because the next sandbox with this id could access the remaining files.
-    if (id !== undefined) privileges.ids?.release(id);
-  });
-  child.start({ gatewayPath, privateFolder, modulePath: workspace.modulePath, limits });
-  return child;
+  let workspace: Workspace | undefined;
+  let gateway: Gateway | undefined;
+  const cleanUp = async () => {
+    try {
+      await gateway?.close();
+    } finally {
+      await workspace?.remove();
+      // Not earlier, because the next sandbox with this id could access the remaining files.
+      if (id !== undefined) privileges.ids?.release(id);
+    }
+  };
+  try {
+    workspace = await createWorkspace({ hostFolder, name: String(++spawned), modulePath, id });
+    const { privateFolder, gatewayPath } = workspace;
+    gateway = await Gateway.open({ dial: options.dial, socketPath: gatewayPath });
+    await workspace.grantGateway();
+    const command = privileges.command(denoArguments({ ...options, workspace }), id);
+    const process = spawn(command.file, command.args, {
+      ...command.options,
+      cwd: privateFolder,
+      env: denoEnvironment(options.cacheFolder),
+      // Its own process group, so that a kill includes every process it may have started.
+      detached: true,
+    });
+    // Rejects if the system can't start it, for example for lack of processes.
+    if (process.pid === undefined) await once(process, "spawn");
+    const child = new Child(process, privateFolder, limits);
+    void preferForOomKill(child.pid);
+    void child.gone.then(cleanUp).catch(() => undefined);
+    child.start({ gatewayPath, privateFolder, modulePath: workspace.modulePath, limits });
+    return child;
+  } catch (error) {
+    await cleanUp().catch(() => undefined);
+    throw error;
+  }
 }
 
 /** If the machine runs out of memory, the kernel should end a sandbox rather than the platform or its stores. */
