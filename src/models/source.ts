@@ -14,6 +14,15 @@ export interface StoredTimer {
  */
 export type SourceState = "deploying" | "ready" | "deleting";
 
+/** A change whose hooks have been called and which is neither committed nor undone yet. */
+export interface BegunChange {
+  run_id: string;
+  /** `activating`: the new version may be active; `deactivating`: only the old one was touched. */
+  stage: "deactivating" | "activating";
+  /** Unix milliseconds. */
+  at_ms: number;
+}
+
 export interface Source {
   _id: string;
   owner_id: string;
@@ -31,6 +40,7 @@ export interface Source {
   state: SourceState;
   /** The last change that was committed; a change that was prepared for an earlier one is superseded. */
   change_id: string | null;
+  begun?: BegunChange | undefined;
   created_at: number;
   updated_at: number;
 }
@@ -52,6 +62,7 @@ export const Sources = collection<Source>(
       active: { type: Boolean, required: true },
       state: { type: String, required: true, enum: ["deploying", "ready", "deleting"] },
       change_id: { type: String, default: null },
+      begun: { type: Schema.Types.Mixed, default: undefined },
       created_at: { type: Number, required: true },
       updated_at: { type: Number, required: true },
     },
@@ -66,6 +77,7 @@ export const Sources = collection<Source>(
     )
     // The reconciler reads exactly the timers that must tick, and the sources between two states.
     .index({ state: 1, _id: 1 })
+    .index({ "begun.at_ms": 1 }, { partialFilterExpression: { "begun.at_ms": { $gt: 0 } }, name: "begun" })
     .index({ active: 1, state: 1 }, { partialFilterExpression: { timer: { $type: "object" } } }),
 );
 

@@ -9,6 +9,7 @@ import { notifyRuns } from "../queues/enqueue-run.ts";
 import { sendLostOutboxes } from "../runs/outbox.ts";
 import { enqueueSourceDeletion } from "../sources/delete-source.ts";
 import { acquireLock } from "../store/lock.ts";
+import { undoLostChanges } from "./changes.ts";
 import { reconcileTimers } from "./timers.ts";
 
 /** Work younger than this is being handled and not lost. */
@@ -36,6 +37,7 @@ export async function reconcile(
     ["timers", async () => (await reconcileTimers(platform)).timers],
     ["deleting", () => finishDeletions(platform, graceMs)],
     ["deploying", () => deleteAbandoned(platform)],
+    ["changes", () => undoLostChanges(platform)],
   ];
   const repaired: Record<string, number> = {};
   for (const [step, repair] of steps) {
@@ -75,6 +77,8 @@ async function deleteAbandoned(platform: Platform): Promise<number> {
   const before = unixSeconds(platform.clock() - DEPLOYING_MS);
   const { deletedCount } = await Sources(platform.mongo).deleteMany({
     state: "deploying",
+    // One whose hooks were called is deactivated first: see `undoLostChanges`.
+    begun: null,
     updated_at: { $lte: before },
   });
   return deletedCount;
