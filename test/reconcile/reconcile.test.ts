@@ -20,6 +20,7 @@ const NOTHING = {
   timers: 0,
   deleting: 0,
   deploying: 0,
+  changes: 0,
 };
 
 describe("reconciling", () => {
