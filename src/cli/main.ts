@@ -5,6 +5,7 @@ import { componentCommands } from "./component.ts";
 import { deployCommand } from "./deploy/command.ts";
 import { devCommand } from "./dev/command.ts";
 import type { LocalSettings } from "./dev/local-services.ts";
+import { doctorCommand } from "./doctor/command.ts";
 import { emitCommand } from "./emit.ts";
 import { keyCommands } from "./key.ts";
 import { organizationCommands } from "./organization.ts";
@@ -75,6 +76,7 @@ export function createProgram(): Command {
   componentCommands(program, run);
   devCommand(program, localSettings);
   traceCommand(program, developmentStart);
+  doctorCommand(program);
   deployCommand(program, { withPlatform, developmentStart });
   return program;
 }
