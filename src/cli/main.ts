@@ -35,6 +35,9 @@ const run: Run = async work => {
   process.stdout.write(`${JSON.stringify(await withPlatform(work), null, 2)}\n`);
 };
 
+/** Throws ConfigError. */
+const readSettings = async () => (await import("../config.ts")).readConfig();
+
 const developmentStart = async () => (await import("../config.ts")).readDevelopmentStart();
 
 /** Throws ConfigError. */
@@ -76,7 +79,7 @@ export function createProgram(): Command {
   componentCommands(program, run);
   devCommand(program, localSettings);
   traceCommand(program, developmentStart);
-  doctorCommand(program);
+  doctorCommand(program, { withPlatform, readSettings });
   deployCommand(program, { withPlatform, developmentStart });
   return program;
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { ListSetAside } from "./check-set-aside.ts";
+import type { DoctorDeps } from "./examine.ts";
 import type { Finding, Severity } from "./finding.ts";
 
 const HELP = `
@@ -17,7 +18,7 @@ const LABELS: Record<Severity, string> = { ok: "ok", note: "note", problem: "PRO
 // Until the reconciler sets items aside.
 const nothingSetAside: ListSetAside = async () => [];
 
-export function doctorCommand(program: Command): void {
+export function doctorCommand(program: Command, deps: Omit<DoctorDeps, "listSetAside">): void {
   program
     .command("doctor")
     .description("check stores, sandbox, queues, sources and timers, and say what to do")
@@ -25,7 +26,7 @@ export function doctorCommand(program: Command): void {
     .addHelpText("after", HELP)
     .action(async ({ json }: { json?: boolean }) => {
       const { examine } = await import("./examine.ts");
-      const findings = await examine(nothingSetAside);
+      const findings = await examine({ ...deps, listSetAside: nothingSetAside });
       const isOk = findings.every(({ severity }) => severity !== "problem");
       const text = json ? JSON.stringify({ ok: isOk, findings }, null, 2) : findings.map(lineOf).join("\n");
       process.stdout.write(`${text}\n`);

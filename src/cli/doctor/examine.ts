@@ -1,7 +1,7 @@
-import { type Config, ConfigError, readConfig } from "../../config.ts";
+import type { Config } from "../../config.ts";
 import { settlesWithin } from "../../lib/deadline.ts";
-import { createLogger } from "../../lib/logger.ts";
-import { openPlatform, type Platform } from "../../platform.ts";
+import type { Platform } from "../../platform.ts";
+import type { WithPlatform } from "../run.ts";
 import { checkMongodb } from "./check-mongodb.ts";
 import { checkNpm } from "./check-npm.ts";
 import { checkQueues } from "./check-queues.ts";
@@ -15,18 +15,26 @@ import { type Finding, note, problem } from "./finding.ts";
 /** A check that takes longer says so instead of stopping those after it. */
 const CHECK_MS = 60_000;
 
+export interface DoctorDeps {
+  /** Throws ConfigError. */
+  readSettings: () => Promise<Config>;
+  withPlatform: WithPlatform;
+  /** Returns what the reconciler has set aside. */
+  listSetAside: ListSetAside;
+}
+
 type Check = readonly [name: string, check: () => Promise<Finding | Finding[]>];
 
 /**
  * Checks this machine and the whole installation, one check after the other, and returns what was found. A check that
- * fails is a finding itself. `listSetAside` returns what the reconciler has set aside.
+ * fails is a finding itself.
  */
-export async function examine(listSetAside: ListSetAside): Promise<Finding[]> {
+export async function examine({ readSettings, withPlatform, listSetAside }: DoctorDeps): Promise<Finding[]> {
   let config: Config;
   try {
-    config = readConfig();
+    config = await readSettings();
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
+    if (!(error instanceof Error && error.name === "ConfigError")) throw error;
     return [problem("settings", error.message, "correct the environment of every process")];
   }
   const stores = await run([
@@ -39,13 +47,8 @@ export async function examine(listSetAside: ListSetAside): Promise<Finding[]> {
     const advice = "repeat this when both stores respond";
     return [...stores, note("everything else", "is not checked without the stores", advice)];
   }
-  const log = createLogger("cli", "silent");
-  const platform = await openPlatform(config, "cli", { log });
-  try {
-    return [...stores, ...(await run(checksOf(platform, listSetAside)))];
-  } finally {
-    await platform.close();
-  }
+  const found = await withPlatform(platform => run(checksOf(platform, listSetAside)));
+  return [...stores, ...found];
 }
 
 const checksOf = (platform: Platform, listSetAside: ListSetAside): Check[] => [
