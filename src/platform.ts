@@ -1,9 +1,11 @@
 import type { Connection } from "mongoose";
 import type { Config } from "./config.ts";
 import { createEgress, type Egress } from "./egress/agent.ts";
+import { AppError } from "./lib/errors.ts";
 import { armFailpoint } from "./lib/failpoint.ts";
 import { newToken } from "./lib/ids.ts";
 import { createLogger, type Logger } from "./lib/logger.ts";
+import { openOnce } from "./lib/open-once.ts";
 import { warnThrottled } from "./lib/warn-throttled.ts";
 import { Metrics } from "./metrics/metrics.ts";
 import type { Queues } from "./queues/define-queue.ts";
@@ -11,6 +13,7 @@ import { allQueues } from "./queues/index.ts";
 import { openQueues } from "./queues/open-queues.ts";
 import { openReplies, type Replies } from "./queues/replies.ts";
 import { openSandboxes, type Sandboxes } from "./sandbox/host.ts";
+import { SandboxHealth } from "./sandbox/sandbox-health.ts";
 import { type EventLog, openEventLog } from "./store/event-log.ts";
 import { type Feed, openFeed } from "./store/feed.ts";
 import { type RedisKeys, redisKeys } from "./store/keys.ts";
@@ -51,7 +54,12 @@ export interface Platform {
   secrets: Secrets;
   metrics: Metrics;
   egress: Egress;
-  /** Opened at first use: only the web process (to describe components) and `runs` need it. */
+  /** Whether this process can start sandboxes. */
+  sandboxHealth: SandboxHealth;
+  /**
+   * Opened at first use: only the web process (to describe components) and `runs` need it. Throws `unavailable` if it
+   * can't be opened.
+   */
   sandboxes: () => Promise<Sandboxes>;
   /** Opened at first use: only the web process streams events. */
   feed: () => Promise<Feed>;
@@ -117,11 +125,35 @@ export async function openPlatform(
     const queued = openQueuedBytes(redis, keys);
     let feed: Feed | undefined;
     closers.push(async () => feed?.close());
-    let replies: Promise<Replies> | undefined;
+    const replies = openOnce(() =>
+      openReplies(openSubscriber(config, log), keys.replies(processId), processId),
+    );
     // Not awaited: while Redis is away it can't open.
-    closers.push(async () => void replies?.then(opened => opened.close()));
-    let sandboxes: Promise<Sandboxes> | undefined;
-    closers.push(async () => (await sandboxes)?.close());
+    closers.push(
+      async () =>
+        void replies
+          .current()
+          ?.then(opened => opened.close())
+          .catch(() => undefined),
+    );
+    const sandboxHealth = new SandboxHealth();
+    const sandboxes = openOnce(() =>
+      openSandboxes({
+        limits: sandboxLimits(config),
+        maxProcesses: config.sandbox.processes,
+        idleMs: config.sandbox.idleMs,
+        firstUserId: config.sandbox.firstUserId,
+        egress: { allow: config.sandboxEgressAllow, blockedHosts },
+        logger: log,
+        metrics,
+        health: sandboxHealth,
+      }).catch((error: unknown) => {
+        log.error({ err: error }, "sandboxes can't be opened");
+        sandboxHealth.startFailed(error);
+        throw new AppError("unavailable", "no sandbox can be started", { cause: error, retryAfterMs: 5000 });
+      }),
+    );
+    closers.push(async () => (await sandboxes.current())?.close());
     return {
       config,
       log,
@@ -143,26 +175,13 @@ export async function openPlatform(
       secrets: createSecrets(config.secretsKeys),
       metrics,
       egress,
-      sandboxes: async () => {
-        sandboxes ??= openSandboxes({
-          limits: sandboxLimits(config),
-          maxProcesses: config.sandbox.processes,
-          idleMs: config.sandbox.idleMs,
-          firstUserId: config.sandbox.firstUserId,
-          egress: { allow: config.sandboxEgressAllow, blockedHosts },
-          logger: log,
-          metrics,
-        });
-        return await sandboxes;
-      },
+      sandboxHealth,
+      sandboxes: () => sandboxes.get(),
       feed: async () => {
         feed ??= openFeed(openSubscriber(config, log));
         return feed;
       },
-      replies: async () => {
-        replies ??= openReplies(openSubscriber(config, log), keys.replies(processId), processId);
-        return await inProducerTime(replies);
-      },
+      replies: () => inProducerTime(replies.get()),
       close,
     };
   } catch (error) {

@@ -3,6 +3,7 @@ import { type RunningWorker, runWorker } from "../src/queues/run-worker.ts";
 import { runs } from "../src/queues/runs.ts";
 import { startReconciling } from "../src/reconcile/reconcile.ts";
 import { executeQueuedRuns, handleTick } from "../src/runs/handle-job.ts";
+import { pauseWithoutSandboxes } from "../src/runs/sandbox-gate.ts";
 import { isEntry, startWorker } from "./start-worker.ts";
 import { workerOptions } from "./worker-options.ts";
 
@@ -16,10 +17,12 @@ export function start(platform: Platform): RunningWorker {
     },
     workerOptions(platform, runs),
   );
+  const stopWatching = pauseWithoutSandboxes(platform, worker);
   const stopReconciling = startReconciling(platform);
   return {
     ready: () => worker.ready(),
     async close(deadlineMs) {
+      stopWatching();
       await Promise.all([stopReconciling(), worker.close(deadlineMs)]);
     },
   };

@@ -5,6 +5,7 @@ import { componentCommands } from "./component.ts";
 import { deployCommand } from "./deploy/command.ts";
 import { devCommand } from "./dev/command.ts";
 import type { LocalSettings } from "./dev/local-services.ts";
+import { doctorCommand } from "./doctor/command.ts";
 import { emitCommand } from "./emit.ts";
 import { keyCommands } from "./key.ts";
 import { organizationCommands } from "./organization.ts";
@@ -33,6 +34,9 @@ const withPlatform: WithPlatform = async work => {
 const run: Run = async work => {
   process.stdout.write(`${JSON.stringify(await withPlatform(work), null, 2)}\n`);
 };
+
+/** Throws ConfigError. */
+const readSettings = async () => (await import("../config.ts")).readConfig();
 
 const developmentStart = async () => (await import("../config.ts")).readDevelopmentStart();
 
@@ -86,6 +90,7 @@ export function createProgram(): Command {
   componentCommands(program, run);
   devCommand(program, localSettings);
   traceCommand(program, developmentStart);
+  doctorCommand(program, { withPlatform, readSettings });
   deployCommand(program, { withPlatform, developmentStart });
   return program;
 }

@@ -63,7 +63,7 @@ export const CATALOGUE = {
   },
   runs_total: {
     kind: "counter",
-    help: "Runs that ended: ok, error, Timeout, Out of Memory, over-quota, crashed, unreadable",
+    help: "Runs that ended: ok, error, Timeout, Out of Memory, Sandbox Lost, over-quota, crashed, unreadable",
     labels: ["outcome"],
   },
   run_duration_seconds: {

@@ -14,6 +14,15 @@ export interface StoredTimer {
  */
 export type SourceState = "deploying" | "ready" | "deleting";
 
+/** A change whose hooks have been called and which is neither committed nor undone yet. */
+export interface BegunChange {
+  run_id: string;
+  /** `activating`: the new version may be active; `deactivating`: only the old one was touched. */
+  stage: "deactivating" | "activating";
+  /** Unix milliseconds. */
+  at_ms: number;
+}
+
 export interface Source {
   _id: string;
   owner_id: string;
@@ -33,12 +42,14 @@ export interface Source {
   deactivated_at?: number;
   /** The last change that was committed; a change that was prepared for an earlier one is superseded. */
   change_id: string | null;
+  begun?: BegunChange | undefined;
   created_at: number;
   updated_at: number;
 }
 
 /** Name of the index of sources with a timer. */
 export const TICKING = "ticking";
+export const BEGUN = "begun";
 
 export const Sources = collection<Source>(
   "sources",
@@ -58,6 +69,7 @@ export const Sources = collection<Source>(
       state: { type: String, required: true, enum: ["deploying", "ready", "deleting"] },
       deactivated_at: { type: Number, default: undefined },
       change_id: { type: String, default: null },
+      begun: { type: Schema.Types.Mixed, default: undefined },
       created_at: { type: Number, required: true },
       updated_at: { type: Number, required: true },
     },
@@ -72,6 +84,10 @@ export const Sources = collection<Source>(
     )
     // The reconciler reads exactly the timers that must tick, and the sources between two states.
     .index({ state: 1, _id: 1 })
+    .index(
+      { "begun.run_id": 1 },
+      { name: BEGUN, partialFilterExpression: { "begun.run_id": { $type: "string" } } },
+    )
     .index(
       { active: 1, state: 1, _id: 1 },
       { name: TICKING, partialFilterExpression: { timer: { $type: "object" } } },

@@ -37,11 +37,18 @@ export interface Health {
   body: { status: "ok" } | { status: "ready" } | { status: "unready"; missing: string[] };
 }
 
-/** Returns the response for a health path; null for any other path. Web and workers share it. */
-export async function healthOf(platform: HealthDeps, path: string): Promise<Health | null> {
+/**
+ * Returns the response for a health path; null for any other path. Web and workers share it; `alsoMissing` is what this kind
+ * of process lacks beside its stores.
+ */
+export async function healthOf(
+  platform: HealthDeps,
+  path: string,
+  alsoMissing: string[] = [],
+): Promise<Health | null> {
   if (path === "/healthz") return { status: 200, body: { status: "ok" } };
   if (path !== "/readyz") return null;
-  const missing = Object.keys(await unready(platform));
+  const missing = [...Object.keys(await unready(platform)), ...alsoMissing];
   if (missing.length === 0) return { status: 200, body: { status: "ready" } };
   return { status: 503, body: { status: "unready", missing } };
 }

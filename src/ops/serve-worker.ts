@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { Platform } from "../platform.ts";
 import { healthOf } from "./health.ts";
 
-type Deps = Pick<Platform, "redis" | "mongo" | "keys" | "metrics" | "config" | "log">;
+type Deps = Pick<Platform, "redis" | "mongo" | "keys" | "metrics" | "config" | "log" | "sandboxHealth">;
 
 /**
  * Serves a worker's `/healthz`, `/readyz` and `/metrics` on `WORKER_PORT`, as the web process does on its own port. Rejects
@@ -28,7 +28,11 @@ async function respond(platform: Deps, url: string, response: ServerResponse): P
     response.writeHead(200, { "content-type": contentType }).end(body);
     return;
   }
-  const health = await healthOf(platform, url);
+  const health = await healthOf(
+    platform,
+    url,
+    platform.sandboxHealth.problem === undefined ? [] : ["sandbox"],
+  );
   if (!health) {
     response.writeHead(404).end();
     return;

@@ -26,14 +26,22 @@ export async function sendReply(
   await redis.publish(channel, JSON.stringify({ run_id: runId, reply }));
 }
 
-/** Subscribes a client to this process's channel and takes ownership of it; one connection serves every wait. */
+/**
+ * Subscribes a client to this process's channel and takes ownership of it, also if it throws; one connection serves
+ * every wait.
+ */
 export async function openReplies(redis: RedisClient, channel: string, address: string): Promise<Replies> {
   const waiting = new Map<string, (reply: Reply | null) => void>();
   redis.on("message", (_channel: string, text: string) => {
     const { run_id, reply } = JSON.parse(text) as { run_id: string; reply: Reply };
     waiting.get(run_id)?.(reply);
   });
-  await redis.subscribe(channel);
+  try {
+    await redis.subscribe(channel);
+  } catch (error) {
+    redis.disconnect();
+    throw error;
+  }
   return {
     address,
     first(runId, timeoutMs) {

@@ -55,6 +55,12 @@ export interface RunningWorker {
   close(deadlineMs: number): Promise<void>;
 }
 
+export interface PausableWorker extends RunningWorker {
+  /** Takes no new jobs until `resume`; running ones go on. */
+  pause(): void;
+  resume(): void;
+}
+
 /** How long a cancelled handler may take to return its work. */
 const CANCEL_MS = 1500;
 
@@ -94,7 +100,7 @@ export function runWorker<Schemas extends Record<string, TSchema>>(
   queue: QueueDeclaration<Schemas>,
   handlers: JobHandlers<Schemas>,
   options: WorkerOptions,
-): RunningWorker {
+): PausableWorker {
   const handled = new Map<string, Handled>();
   for (const { name, schema, keptPayload } of Object.values(queue.jobs)) {
     handled.set(name, {
@@ -106,7 +112,7 @@ export function runWorker<Schemas extends Record<string, TSchema>>(
   return new QueueWorker(queue.name, handled, options);
 }
 
-class QueueWorker implements RunningWorker {
+class QueueWorker implements PausableWorker {
   readonly #queue: string;
   readonly #handled: ReadonlyMap<string, Handled>;
   readonly #options: WorkerOptions;
@@ -115,6 +121,8 @@ class QueueWorker implements RunningWorker {
   readonly #warn: (error: unknown) => void;
   #isStopping = false;
   #isPaused = false;
+  /** True between `pause` and `resume`. */
+  #isHeld = false;
 
   constructor(queue: string, handled: ReadonlyMap<string, Handled>, options: WorkerOptions) {
     this.#queue = queue;
@@ -154,6 +162,16 @@ class QueueWorker implements RunningWorker {
     this.#worker.cancelAllJobs("shutting down");
     // What still has not ended by then stalls, and another worker repeats it.
     await settlesWithin(closing, CANCEL_MS);
+  }
+
+  pause(): void {
+    this.#isHeld = true;
+    this.#worker.pause(true).catch(this.#warn);
+  }
+
+  resume(): void {
+    this.#isHeld = false;
+    if (!this.#isStopping && !this.#isPaused) this.#worker.resume().catch(this.#warn);
   }
 
   async #process(job: Job, token?: string, signal?: AbortSignal): Promise<void> {
@@ -253,7 +271,7 @@ class QueueWorker implements RunningWorker {
     await this.#worker.pause(true);
     await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
     this.#isPaused = false;
-    if (!this.#isStopping) await this.#worker.resume();
+    if (!this.#isStopping && !this.#isHeld) await this.#worker.resume();
   }
 }
 

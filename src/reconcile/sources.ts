@@ -39,7 +39,12 @@ export function beginDeploymentSweep(platform: Deps): SweepBatch {
     step: "deploying",
     olderThanMs: DEPLOYING_MS,
     repair: async sourceId => {
-      const { deletedCount } = await Sources(platform.mongo).deleteOne({ _id: sourceId, state: "deploying" });
+      const { deletedCount } = await Sources(platform.mongo).deleteOne({
+        _id: sourceId,
+        state: "deploying",
+        // One whose hooks were called is deactivated first: see `beginChangeSweep`.
+        begun: null,
+      });
       return deletedCount > 0;
     },
   });

@@ -3,6 +3,7 @@ import { beginDispatchSweep } from "../deliveries/sweep-dispatches.ts";
 import type { Platform } from "../platform.ts";
 import { beginOutboxSweep } from "../runs/outbox.ts";
 import type { SweepStep } from "../store/sweep-turns.ts";
+import { beginChangeSweep } from "./changes.ts";
 import { beginRunQueueSweep } from "./run-queues.ts";
 import { beginDeletionSweep, beginDeploymentSweep } from "./sources.ts";
 import { beginSchedulerSweep, beginTimerSweep } from "./timers.ts";
@@ -19,6 +20,7 @@ export const STEP_NAMES = [
   "schedulers",
   "deleting",
   "deploying",
+  "changes",
 ] as const;
 export type StepName = (typeof STEP_NAMES)[number];
 
@@ -34,6 +36,7 @@ export function sweepSteps(platform: Platform): SweepStep[] {
     schedulers: () => beginSchedulerSweep(platform),
     deleting: () => beginDeletionSweep(platform, graceMs),
     deploying: () => beginDeploymentSweep(platform),
+    changes: () => beginChangeSweep(platform),
   };
   return STEP_NAMES.map(name => ({ name, begin: begin[name] }));
 }

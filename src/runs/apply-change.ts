@@ -1,19 +1,29 @@
 import type { ClientSession } from "mongoose";
 import { emit } from "../events/emit.ts";
-import { type Source, Sources } from "../models/source.ts";
+import { AppError } from "../lib/errors.ts";
+import { type BegunChange, type Source, Sources } from "../models/source.ts";
 import type { ChangeItem } from "../queues/run-item.ts";
 import type { CallError } from "../sandbox/protocol.ts";
+import { forgetBegun, noteBegun } from "../sources/begun-change.ts";
 import { ChangeSuperseded, makeReady, saveCandidate } from "../sources/commit.ts";
 import { finishDeletion } from "../sources/delete-source.ts";
 import { ChangeRejection } from "../sources/request-change.ts";
 import { countDrop } from "../store/drops.ts";
 import type { LogFields, RunDeps } from "./deps.ts";
 import { emissionsOf } from "./emissions.ts";
-import { callCreateHooks, callHook, callUpdateHooks, type HookEffects, newHookEffects } from "./hooks.ts";
+import {
+  callCreateHooks,
+  callHook,
+  callUpdateHooks,
+  type HookEffects,
+  newHookEffects,
+  type SourceVersion,
+} from "./hooks.ts";
 import { openVersion } from "./open-version.ts";
 import { sendOutbox } from "./outbox.ts";
 import { type FinishedRun, findRuns, readMemory, recordRuns } from "./record.ts";
 import { reply } from "./reply.ts";
+import { recordUndone, undoChange } from "./undo-change.ts";
 
 /** The change was committed, or rejected with an error and nothing changed. */
 type ChangeResult = { error: CallError | null };
@@ -34,7 +44,7 @@ interface ChangeOptions {
 
 /**
  * Applies a change of a source while no run of it is executed: calls the hooks and commits, or leaves everything as
- * it was (docs/component-api.md#hooks). If it is repeated after a crash, the hooks are called again.
+ * it was (docs/component-api.md#hooks). If it is repeated after a crash, the hooks are called again, or undone if it is too late.
  */
 export async function applyChange(
   platform: RunDeps,
@@ -58,11 +68,47 @@ async function apply(
 ): Promise<ChangeResult> {
   const source = await Sources(platform.mongo).findById(sourceId).lean();
   if (!source) return item.op === "update" ? STALE : EXPIRED;
-  const isExpired = item.expires_at_ms !== undefined && platform.clock() > item.expires_at_ms;
   if (item.op === "delete") return remove(platform, source, item, hasCrashed ? null : signal);
-  if (isExpired) return EXPIRED;
-  if (item.op === "create") return create(platform, source, item, signal);
-  return update(platform, source, item, signal);
+  const isExpired = item.expires_at_ms !== undefined && platform.clock() > item.expires_at_ms;
+  const result = isExpired ? EXPIRED : await createOrUpdate(platform, source, item, signal);
+  // Begun by a worker that was killed, or a moment ago, and now too late.
+  if (result === EXPIRED || result === STALE) await undoChange(platform, sourceId, item, signal);
+  return result;
+}
+
+async function createOrUpdate(
+  platform: RunDeps,
+  source: Source,
+  item: ChangeItem,
+  signal: AbortSignal,
+): Promise<ChangeResult> {
+  try {
+    return await (item.op === "create" ? create : update)(platform, source, item, signal);
+  } catch (error) {
+    if (error instanceof AppError && error.code === "not-found") {
+      await undoChange(platform, source._id, item, signal);
+    }
+    throw error;
+  }
+}
+
+/** Returns a version that notes, before each of its hooks, that the change has begun. */
+function notedVersion(
+  platform: RunDeps,
+  source: Source,
+  item: ChangeItem,
+  version: SourceVersion,
+  stage: BegunChange["stage"],
+): SourceVersion {
+  // A new version that an earlier worker may have activated stays noted.
+  const isActivating = source.begun?.run_id === item.run_id && source.begun.stage === "activating";
+  return {
+    description: version.description,
+    async execute(hook, db) {
+      await noteBegun(platform, source._id, item.run_id, isActivating ? "activating" : stage);
+      return await version.execute(hook, db);
+    },
+  };
 }
 
 async function create(
@@ -74,7 +120,7 @@ async function create(
   if (source.state !== "deploying") return EXPIRED;
   const version = await openVersion(platform, source, signal);
   const effects = newHookEffects(await readMemory(platform, source._id));
-  const failed = await callCreateHooks(version, effects);
+  const failed = await callCreateHooks(notedVersion(platform, source, item, version, "activating"), effects);
   if (item.emit_on_deploy === false) {
     await countDrop(platform, source._id, "deploy-muted", effects.emits.length);
     effects.emits = [];
@@ -102,12 +148,17 @@ async function update(
   const isCurrent = item.prepared_for === undefined || item.prepared_for === source.change_id;
   if (!candidate || source.state !== "ready" || !isCurrent) return STALE;
   const next = { ...source, ...candidate, timer: candidate.timer as Source["timer"] };
+  const noted = async (version: Source, stage: BegunChange["stage"]) =>
+    notedVersion(platform, source, item, await openVersion(platform, version, signal), stage);
   const result = await callUpdateHooks(
-    source.active ? await openVersion(platform, source, signal) : null,
-    candidate.active ? await openVersion(platform, next, signal) : null,
+    source.active ? await noted(source, "deactivating") : null,
+    candidate.active ? await noted(next, "activating") : null,
     await readMemory(platform, source._id),
   );
-  if (result.error) return { error: result.error };
+  if (result.error) {
+    await recordUndone(platform, source, item, result.restored, result.restoreError);
+    return { error: result.error };
+  }
   const isCommitted = await commit(
     platform,
     next,
@@ -181,7 +232,10 @@ async function commit(
   };
   const memory = effects.isMemoryChanged ? effects.memory : undefined;
   try {
-    const records = await recordRuns(platform, [run], memory, change);
+    const records = await recordRuns(platform, [run], memory, async session => {
+      await change(session);
+      await forgetBegun(platform, source._id, item.run_id, session);
+    });
     for (const record of records) await sendOutbox(platform, record);
     await countDrop(platform, source._id, "deduped", effects.deduped);
     return true;

@@ -15,6 +15,7 @@ import { LeaseLost } from "./record.ts";
 import { reply } from "./reply.ts";
 import { failCrashedRun, runBatch } from "./run.ts";
 import { tick } from "./tick.ts";
+import { giveUpUndoing, undoChange } from "./undo-change.ts";
 
 /** Milliseconds after which a busy source yields if other sources wait (docs/design.md#guarantee-4). */
 const SLICE_MS = 1000;
@@ -114,7 +115,11 @@ async function executeNext(
   if (!first) return [await dropUnreadable(platform, sourceId)];
   if (first.kind === "change") {
     // A deletion goes on without its hook. Any other change fails, and its request has long since timed out.
-    if (hasCrashed && first.op !== "delete") return [await failCrashedChange(platform, sourceId, first)];
+    if (hasCrashed && first.op !== "delete") {
+      // Undoing it calls hooks as well, and these may be the ones that crash workers.
+      const canUndo = crashes <= 2 * MAX_CRASHES;
+      return [await failCrashedChange(platform, sourceId, first, canUndo ? signal : null)];
+    }
     return [await changeOrReject(platform, sourceId, first, { signal, hasCrashed })];
   }
   if (hasCrashed) return [await giveUpRun(platform, sourceId, first, crashes)];
@@ -165,7 +170,15 @@ async function changeOrReject(
   }
 }
 
-async function failCrashedChange(platform: RunDeps, sourceId: string, item: ChangeItem): Promise<LogFields> {
+/** `signal` cancels the hooks that undo the change; null if they must not be called. */
+async function failCrashedChange(
+  platform: RunDeps,
+  sourceId: string,
+  item: ChangeItem,
+  signal: AbortSignal | null,
+): Promise<LogFields> {
+  if (signal) await undoChange(platform, sourceId, item, signal);
+  else await giveUpUndoing(platform, sourceId, item);
   const error = { code: "Crashed", message: "its hooks crashed several workers; it is not repeated" };
   const fields = { source_id: sourceId, run_id: item.run_id, op: item.op };
   platform.log.error(fields, "change failed: its hooks crashed several workers");

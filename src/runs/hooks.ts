@@ -68,8 +68,11 @@ export async function callCreateHooks(
 export type UpdateHooksResult =
   /** An error of deactivate does not prevent the update. */
   | { error: null; effects: HookEffects; deactivateError: CallError | null }
-  /** The new version could not be activated: its effects are discarded, and the old version is active again. */
-  | { error: CallError; discarded: HookEffects; restored: HookEffects };
+  /**
+   * The new version could not be activated: its effects are discarded, and the old version is active again, unless
+   * `restoreError` says why that failed as well.
+   */
+  | { error: CallError; discarded: HookEffects; restored: HookEffects; restoreError: CallError | null };
 
 /** Calls the hooks of an update. `old` or `next` is null if the source is not active before or after it. */
 export async function callUpdateHooks(
@@ -82,6 +85,6 @@ export async function callUpdateHooks(
   const error = next && (await callHook(next, "activate", effects));
   if (!error) return { error: null, effects, deactivateError };
   const restored = newHookEffects(memory);
-  if (old) await callHook(old, "activate", restored);
-  return { error, discarded: effects, restored };
+  const restoreError = old && (await callHook(old, "activate", restored));
+  return { error, discarded: effects, restored, restoreError };
 }

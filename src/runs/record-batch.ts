@@ -2,6 +2,7 @@ import { countRuns } from "../accounts/usage.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Source } from "../models/source.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
+import { SANDBOX_LOST } from "../sandbox/host-error.ts";
 import type { CallError } from "../sandbox/protocol.ts";
 import { countDrop, type DropReason } from "../store/drops.ts";
 import type { RunDeps } from "./deps.ts";
@@ -110,5 +111,5 @@ async function countBatch(platform: RunDeps, source: Source, ended: EndedRun[]):
 
 /** Returns the outcome as a metric label. Components choose the names of their errors, so most become `error`. */
 function outcomeLabel(outcome: string): string {
-  return ["ok", "Timeout", "Out of Memory"].includes(outcome) ? outcome : "error";
+  return ["ok", "Timeout", "Out of Memory", SANDBOX_LOST].includes(outcome) ? outcome : "error";
 }

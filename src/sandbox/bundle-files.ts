@@ -24,9 +24,14 @@ export class BundleFiles {
     const text = withSourceMap(bundle);
     const path = join(this.#folder, `${createHash("sha256").update(text).digest("hex").slice(0, 32)}.mjs`);
     this.#users.set(path, (this.#users.get(path) ?? 0) + 1);
-    await this.#serialize(path, async () => {
-      if (!(await exists(path))) await this.#write(path, text);
-    });
+    try {
+      await this.#serialize(path, async () => {
+        if (!(await exists(path))) await this.#write(path, text);
+      });
+    } catch (error) {
+      await this.release(path);
+      throw error;
+    }
     return path;
   }
 
@@ -56,10 +61,15 @@ export class BundleFiles {
   async #write(path: string, text: string): Promise<void> {
     // Renamed only when it is complete, because another child may read the file at the same moment.
     const draft = join(this.#folder, `${nanoid()}.draft`);
-    await writeFile(draft, text);
-    // Each sandbox reads it through a link in its own workspace; this folder is closed to sandboxes.
-    await chmod(draft, 0o644);
-    await rename(draft, path);
+    try {
+      await writeFile(draft, text);
+      // Each sandbox reads it through a link in its own workspace; this folder is closed to sandboxes.
+      await chmod(draft, 0o644);
+      await rename(draft, path);
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import { settlesWithin } from "../lib/deadline.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Bundle } from "./bundle.ts";
 import type { BatchOptions } from "./call-options.ts";
-import { hostError } from "./host-error.ts";
+import { hostError, isSandboxLost } from "./host-error.ts";
 import type { Pool, Slot } from "./pool.ts";
 import type { BatchRequest, CallError, CallResult } from "./protocol.ts";
 
@@ -33,8 +33,36 @@ export class CallRunner {
     this.#options = options;
   }
 
-  /** See `Sandboxes.callBatch`. */
+  /**
+   * See `Sandboxes.callBatch`. A call whose process is ended from outside is repeated once, in another process; what it
+   * sent elsewhere by then is sent again (docs/component-api.md#errors-logs-and-limits).
+   */
   async run(key: string, bundle: Bundle, request: BatchRequest, options: BatchOptions): Promise<number> {
+    let lost: number | undefined;
+    let { db } = request;
+    const completed = await this.#runOnce(key, bundle, request, {
+      ...options,
+      onResult(index, result) {
+        if (isSandboxLost(result.error) && !options.signal?.aborted) lost = index;
+        else {
+          db = result.db ?? db;
+          options.onResult(index, result);
+        }
+      },
+    });
+    if (lost === undefined) return completed;
+    const index = lost;
+    const again = { ...request, db, events: request.events.slice(index, index + 1) };
+    await this.#runOnce(key, bundle, again, {
+      ...options,
+      startWithinMs: 0,
+      onRespond: (_, response) => options.onRespond?.(index, response),
+      onResult: (_, result) => options.onResult(index, result),
+    });
+    return index + 1;
+  }
+
+  async #runOnce(key: string, bundle: Bundle, request: BatchRequest, options: BatchOptions): Promise<number> {
     const startedAt = performance.now();
     for (;;) {
       const slot = await this.#acquire(key, bundle, options);
@@ -57,7 +85,7 @@ export class CallRunner {
     });
   }
 
-  /** Runs calls in an acquired process and releases it; they wait since `since`. Returns how many ended; see `run` for 0. */
+  /** Runs calls in an acquired process and releases it; they wait since `since`. Returns how many ended; see `#runOnce` for 0. */
   async #runIn(slot: Slot, request: BatchRequest, options: BatchOptions, since: number): Promise<number> {
     const { sandbox, isWarm: wasWarm } = slot;
     const { signal, onResult, onRespond, startWithinMs } = options;

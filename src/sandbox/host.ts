@@ -30,14 +30,15 @@ import { checkDescription } from "./check-description.ts";
 import type { ChildLimits } from "./child/wire.ts";
 import { type CodeCache, prepareCodeCache } from "./code-cache.ts";
 import { findDeno } from "./deno-binary.ts";
-import { hostError } from "./host-error.ts";
+import { hostError, isSandboxLost } from "./host-error.ts";
 import { type HostFolder, openHostFolder } from "./host-folder.ts";
 import { Pool } from "./pool.ts";
 import { type Prelude, writePrelude } from "./prelude.ts";
 import { findPrivileges, type Privileges } from "./privileges.ts";
 import type { BatchRequest, CallError, CallRequest, CallResult, ComponentDescription } from "./protocol.ts";
 import { Sandbox } from "./sandbox.ts";
-import { spawnChild } from "./spawn.ts";
+import type { SandboxHealth } from "./sandbox-health.ts";
+import { type Child, spawnChild } from "./spawn.ts";
 import { DISK_LIMIT, startWatchdog } from "./watchdog.ts";
 
 export interface SandboxLimits {
@@ -59,12 +60,12 @@ export interface SandboxLimits {
 export interface Sandboxes {
   /**
    * Evaluates the component's code and returns its description. Takes at most 10 s. Throws AppError `invalid` with the
-   * component's own message if it can't be evaluated, and `unavailable` if all sandboxes are busy.
+   * component's own message if it can't be evaluated, and `unavailable` if all sandboxes are busy or can't start, or if the process is ended from outside twice.
    */
   describe(bundle: Bundle, options?: Pick<CallOptions, "owner">): Promise<ComponentDescription>;
   /**
    * Calls the component in the process that is kept warm for `key` (source id + bundle hash). The calls of one key must
-   * not overlap. Resolves whatever the component does, and rejects only if the host itself fails.
+   * not overlap. Resolves whatever the component does; rejects with `unavailable` if no process can be started.
    */
   call(key: string, bundle: Bundle, request: CallRequest, options?: CallOptions): Promise<CallResult>;
   /**
@@ -102,6 +103,8 @@ export interface SandboxesOptions {
   logger?: Logger;
   /** Receives how long calls wait for a process, and how long cold starts take. */
   metrics?: Metrics | undefined;
+  /** Learns whether sandboxes can be started. */
+  health?: SandboxHealth | undefined;
 }
 
 const DESCRIBE_MS = 10_000;
@@ -127,20 +130,25 @@ export async function openSandboxes(options: SandboxesOptions): Promise<Sandboxe
   const deno = findDeno();
   const dial = createDial({ ...options.egress, connectTimeoutMs: CONNECT_MS });
   const folder = await openHostFolder();
-  const prelude = await writePrelude(folder.path);
-  const privileges = await findPrivileges({
-    deno,
-    hostFolder: folder.path,
-    firstUserId: options.firstUserId ?? FIRST_USER_ID,
-    limits: {
-      cpuSeconds: Math.ceil((MAX_PROCESS_CPU_MS + 4 * Math.max(wallMs, cpuMs)) / 1000),
-      dataMb: heapMb + NON_HEAP_MB + RESERVED_MB,
-      fileMb: DISK_LIMIT.maxBytes / 1024 / 1024,
-    },
-  });
-  logPrivileges(privileges, options.logger);
-  const codeCache = prepareCodeCache({ deno, hostFolder: folder.path, prelude, heapMb });
-  return new SandboxHost(options, { dial, folder, prelude, privileges, codeCache });
+  try {
+    const prelude = await writePrelude(folder.path);
+    const privileges = await findPrivileges({
+      deno,
+      hostFolder: folder.path,
+      firstUserId: options.firstUserId ?? FIRST_USER_ID,
+      limits: {
+        cpuSeconds: Math.ceil((MAX_PROCESS_CPU_MS + 4 * Math.max(wallMs, cpuMs)) / 1000),
+        dataMb: heapMb + NON_HEAP_MB + RESERVED_MB,
+        fileMb: DISK_LIMIT.maxBytes / 1024 / 1024,
+      },
+    });
+    logPrivileges(privileges, options.logger);
+    const codeCache = prepareCodeCache({ deno, hostFolder: folder.path, prelude, heapMb });
+    return new SandboxHost(options, { dial, folder, prelude, privileges, codeCache });
+  } catch (error) {
+    await folder.close();
+    throw error;
+  }
 }
 
 interface HostResources {
@@ -162,6 +170,7 @@ class SandboxHost implements Sandboxes {
   readonly #stopWatchdog: () => void;
   readonly #logger: Logger | undefined;
   readonly #metrics: Metrics | undefined;
+  readonly #health: SandboxHealth | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: SandboxesOptions, resources: HostResources) {
@@ -179,6 +188,7 @@ class SandboxHost implements Sandboxes {
     };
     this.#logger = options.logger;
     this.#metrics = options.metrics;
+    this.#health = options.health;
     this.#bundleFiles = new BundleFiles(`${resources.folder.path}/bundles`);
     this.#pool = new Pool({ maxProcesses, idleMs, open: bundle => this.#openSandbox(bundle) });
     this.#runner = new CallRunner({ pool: this.#pool, wallMs, maxCalls, metrics: options.metrics });
@@ -189,8 +199,22 @@ class SandboxHost implements Sandboxes {
     });
   }
 
-  async describe(bundle: Bundle, { owner }: Pick<CallOptions, "owner"> = {}): Promise<ComponentDescription> {
+  async describe(bundle: Bundle, options: Pick<CallOptions, "owner"> = {}): Promise<ComponentDescription> {
     const timeout = AbortSignal.timeout(DESCRIBE_MS);
+    // A process that was ended from outside says nothing about the code.
+    const described =
+      (await this.#describeOnce(bundle, options, timeout)) ??
+      (await this.#describeOnce(bundle, options, timeout));
+    if (described) return described;
+    throw new AppError("unavailable", "the sandbox was ended from outside", { retryAfterMs: DESCRIBE_MS });
+  }
+
+  /** Returns undefined if the process was ended from outside. */
+  async #describeOnce(
+    bundle: Bundle,
+    { owner }: Pick<CallOptions, "owner">,
+    timeout: AbortSignal,
+  ): Promise<ComponentDescription | undefined> {
     const slot = await this.#pool
       .acquire(`describe-${nanoid()}`, bundle, { owner, signal: timeout })
       .catch((error: unknown) => {
@@ -202,8 +226,12 @@ class SandboxHost implements Sandboxes {
     timeout.addEventListener("abort", onTimeout);
     try {
       const loaded = await slot.sandbox.loaded;
-      if (loaded.state === "failed") throw invalidField("component", "code", withLocation(loaded.error));
+      if (loaded.state === "failed") {
+        if (isSandboxLost(loaded.error)) return undefined;
+        throw invalidField("component", "code", withLocation(loaded.error));
+      }
       const described = await slot.sandbox.describe();
+      if (described.state === "lost") return undefined;
       if (described.state === "rejected") {
         throw invalidField("component", described.path, described.message);
       }
@@ -252,29 +280,45 @@ class SandboxHost implements Sandboxes {
     return this.#pool.stats();
   }
 
+  /** Throws `unavailable` if the system can't start a process: that is not the component's fault. */
   async #openSandbox(bundle: Bundle): Promise<Sandbox> {
-    const { privileges, folder, prelude, codeCache, dial } = this.#resources;
     const startedAt = performance.now();
-    const modulePath = await this.#bundleFiles.acquire(bundle);
-    const child = await spawnChild({
-      privileges,
-      hostFolder: folder.path,
-      prelude,
-      cacheFolder: codeCache.folder(),
-      modulePath,
-      heapMb: this.#heapMb,
-      limits: this.#childLimits,
-      dial,
+    const child = await this.#startChild(bundle).catch((error: unknown) => {
+      this.#logger?.error({ err: error }, "sandbox can't be started");
+      this.#health?.startFailed(error);
+      throw new AppError("unavailable", "no sandbox can be started", { cause: error, retryAfterMs: 5000 });
     });
-    void child.gone.then(error => {
-      this.#logger?.debug({ pid: child.pid, code: error.code, reason: error.message }, "sandbox ended");
-      return this.#bundleFiles.release(modulePath);
-    });
+    this.#health?.startSucceeded();
     const sandbox = new Sandbox(child, this.#childLimits);
     const observeStart = () =>
       this.#metrics?.observe("sandbox_start_seconds", (performance.now() - startedAt) / 1000);
     sandbox.loaded.then(observeStart, () => undefined);
     return sandbox;
+  }
+
+  async #startChild(bundle: Bundle): Promise<Child> {
+    const { privileges, folder, prelude, codeCache, dial } = this.#resources;
+    const modulePath = await this.#bundleFiles.acquire(bundle);
+    try {
+      const child = await spawnChild({
+        privileges,
+        hostFolder: folder.path,
+        prelude,
+        cacheFolder: codeCache.folder(),
+        modulePath,
+        heapMb: this.#heapMb,
+        limits: this.#childLimits,
+        dial,
+      });
+      void child.gone.then(error => {
+        this.#logger?.debug({ pid: child.pid, code: error.code, reason: error.message }, "sandbox ended");
+        return this.#bundleFiles.release(modulePath);
+      });
+      return child;
+    } catch (error) {
+      await this.#bundleFiles.release(modulePath);
+      throw error;
+    }
   }
 
   async #close(): Promise<void> {

@@ -135,7 +135,12 @@ export class Pool {
     for (const waiter of this.#queue.clear()) waiter.reject(new Error("the sandboxes are closed"));
     const gone = [...this.#bySlot.keys()].map(slot => slot.sandbox.gone);
     for (const entry of this.#entries) this.#end(entry);
-    const starting = [...this.#entries].map(entry => entry.slot?.then(slot => slot.sandbox.gone));
+    const starting = [...this.#entries].map(entry =>
+      entry.slot?.then(
+        slot => slot.sandbox.gone,
+        () => undefined,
+      ),
+    );
     await Promise.all([...gone, ...starting]);
   }
 

@@ -39,12 +39,46 @@ const PROBE_MS = 10_000;
 const PROBE =
   "const [id] = Deno.args; if (id !== undefined && (Deno.uid() !== +id || Deno.gid() !== +id)) Deno.exit(1);";
 
-/** Finds out which steps this system supports by starting deno with them. Steps that fail are listed in `missing`. */
+/**
+ * Finds out which steps this system supports by starting deno with them. Steps that fail are listed in `missing`. The
+ * user ids and descriptors are free again after `close`, or if this throws.
+ */
 export async function findPrivileges(options: PrivilegeOptions): Promise<Privileges> {
   const isRoot = process.getuid?.() === 0;
   const ids = isRoot ? await claimUserIds(options.firstUserId) : undefined;
+  let devNull: number | undefined;
+  const close = async () => {
+    if (devNull !== undefined) closeSync(devNull);
+    devNull = undefined;
+    await ids?.close();
+  };
+  try {
+    devNull = openSync("/dev/null", "r");
+    const { chosen, command } = await choosePrivileges(options, ids, devNull);
+    const hasUserId = chosen.some(step => step.setsId);
+    // 711: other users can pass through the folder but not list it.
+    await chmod(options.hostFolder, hasUserId ? 0o711 : 0o700);
+    if (!hasUserId) await ids?.close();
+    const active = chosen.map(step => step.name);
+    return {
+      active,
+      missing: ALL_STEPS.filter(name => !active.includes(name)),
+      ids: hasUserId ? ids : undefined,
+      command,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function choosePrivileges(
+  options: PrivilegeOptions,
+  ids: UserIds | undefined,
+  devNull: number,
+): Promise<{ chosen: Step[]; command: Privileges["command"] }> {
   const deno = ids ? await reachableDeno(options) : options.deno;
-  const devNull = openSync("/dev/null", "r");
   const stdio = stdioWithout(inheritedDescriptors(), devNull);
   const compose = (steps: readonly Step[]) => (args: readonly string[], id: number | undefined) => {
     const [file = deno, ...rest] = [...steps.flatMap(step => step.prefix(id)), deno, ...args];
@@ -55,21 +89,7 @@ export async function findPrivileges(options: PrivilegeOptions): Promise<Privile
     const id = steps.some(step => step.setsId) ? ids?.first : undefined;
     return probe(compose(steps), options.hostFolder, id);
   });
-  const hasUserId = chosen.some(step => step.setsId);
-  // 711: other users can pass through the folder but not list it.
-  await chmod(options.hostFolder, hasUserId ? 0o711 : 0o700);
-  if (!hasUserId) await ids?.close();
-  const active = chosen.map(step => step.name);
-  return {
-    active,
-    missing: ALL_STEPS.filter(name => !active.includes(name)),
-    ids: hasUserId ? ids : undefined,
-    command: compose(chosen),
-    async close() {
-      closeSync(devNull);
-      if (hasUserId) await ids?.close();
-    },
-  };
+  return { chosen, command: compose(chosen) };
 }
 
 /** Tries the best variants of all kinds together, which usually works. If not, it adds one kind after the other. */

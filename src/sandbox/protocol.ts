@@ -78,7 +78,7 @@ export interface HttpResponse {
 
 /**
  * Why a call failed. `code` is the error's name, or one of the host's: `Timeout`, `Out of Memory`, `Cancelled`,
- * `Error`.
+ * `Sandbox Lost`, `Error`.
  */
 export interface CallError {
   code: string;

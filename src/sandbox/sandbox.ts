@@ -1,6 +1,6 @@
 import { type CallListeners, CallSequence } from "./call-sequence.ts";
 import { type ChildLimits, callsMessage, type ParentMessage } from "./child/wire.ts";
-import { hostError } from "./host-error.ts";
+import { hostError, isSandboxLost } from "./host-error.ts";
 import type { UsageSample } from "./process-usage.ts";
 import type { BatchRequest, CallError } from "./protocol.ts";
 import { SendWindow } from "./send-window.ts";
@@ -18,7 +18,9 @@ export interface BatchControl extends CallListeners {
 export type Loaded = { state: "loaded" } | { state: "failed"; error: CallError };
 export type Described =
   | { state: "described"; description: unknown }
-  | { state: "rejected"; path: string; message: string };
+  | { state: "rejected"; path: string; message: string }
+  /** The process was ended from outside. */
+  | { state: "lost" };
 
 /** A child may report the start of a call in time, while the host reads the report only later. */
 const REPORT_DELAY_MS = 1000;
@@ -71,7 +73,7 @@ export class Sandbox {
   describe(): Promise<Described> {
     return new Promise<Described>(resolve => {
       const reject = (message: string, path = "code") => resolve({ state: "rejected", path, message });
-      this.#onGone = error => reject(error.message);
+      this.#onGone = error => (isSandboxLost(error) ? resolve({ state: "lost" }) : reject(error.message));
       this.#child.onMessage = message => {
         if (message.kind === "described") {
           resolve({ state: "described", description: message.description });

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { nanoid } from "nanoid";
 import type { Dial } from "../egress/dial.ts";
@@ -6,13 +7,13 @@ import { Gateway } from "../egress/gateway.ts";
 import { type MessageSize, ProtocolViolation, readMessage } from "./check-message.ts";
 import type { ChildLimits, ChildMessage, ParentMessage } from "./child/wire.ts";
 import { denoArguments, denoEnvironment } from "./deno-command.ts";
-import { hostError } from "./host-error.ts";
+import { hostError, SANDBOX_LOST } from "./host-error.ts";
 import { createLineReader } from "./line-reader.ts";
 import type { Prelude } from "./prelude.ts";
 import type { Privileges } from "./privileges.ts";
 import { ProcessUsage } from "./process-usage.ts";
 import type { CallError } from "./protocol.ts";
-import { createWorkspace } from "./workspace.ts";
+import { createWorkspace, type Workspace } from "./workspace.ts";
 
 export interface SpawnOptions {
   privileges: Privileges;
@@ -29,6 +30,7 @@ export interface SpawnOptions {
 
 const STDERR_BYTES = 16 * 1024;
 const MAX_NOISE_BYTES = 16 * 1024 * 1024;
+const FROM_OUTSIDE = new Set<NodeJS.Signals>(["SIGKILL", "SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT"]);
 const OUT_OF_HEAP = /heap out of memory|heap limit|out of memory|memory allocation of \d+ bytes failed/i;
 
 let spawned = 0;
@@ -36,33 +38,47 @@ let spawned = 0;
 /**
  * Starts deno with a component (docs/design.md#sandbox). It has no permissions except for its private folder and its
  * gateway's socket, and as few privileges as the system supports. Resolves before the component is loaded. The
- * workspace and the gateway are removed when the process ends.
+ * workspace, the gateway and the user id are free again when the process ends, or if it can't be started; then this
+ * throws.
  */
 export async function spawnChild(options: SpawnOptions): Promise<Child> {
   const { privileges, hostFolder, modulePath, limits } = options;
   const id = privileges.ids?.acquire();
-  const workspace = await createWorkspace({ hostFolder, name: String(++spawned), modulePath, id });
-  const { privateFolder, gatewayPath } = workspace;
-  const gateway = await Gateway.open({ dial: options.dial, socketPath: gatewayPath });
-  await workspace.grantGateway();
-  const command = privileges.command(denoArguments({ ...options, workspace }), id);
-  const process = spawn(command.file, command.args, {
-    ...command.options,
-    cwd: privateFolder,
-    env: denoEnvironment(options.cacheFolder),
-    // Its own process group, so that a kill includes every process it may have started.
-    detached: true,
-  });
-  const child = new Child(process, privateFolder, limits);
-  void preferForOomKill(child.pid);
-  void child.gone.then(async () => {
-    await gateway.close();
-    await workspace.remove();
-    // Not earlier, because the next sandbox with this id could access the remaining files.
-    if (id !== undefined) privileges.ids?.release(id);
-  });
-  child.start({ gatewayPath, privateFolder, modulePath: workspace.modulePath, limits });
-  return child;
+  let workspace: Workspace | undefined;
+  let gateway: Gateway | undefined;
+  const cleanUp = async () => {
+    try {
+      await gateway?.close();
+    } finally {
+      await workspace?.remove();
+      // Not earlier, because the next sandbox with this id could access the remaining files.
+      if (id !== undefined) privileges.ids?.release(id);
+    }
+  };
+  try {
+    workspace = await createWorkspace({ hostFolder, name: String(++spawned), modulePath, id });
+    const { privateFolder, gatewayPath } = workspace;
+    gateway = await Gateway.open({ dial: options.dial, socketPath: gatewayPath });
+    await workspace.grantGateway();
+    const command = privileges.command(denoArguments({ ...options, workspace }), id);
+    const process = spawn(command.file, command.args, {
+      ...command.options,
+      cwd: privateFolder,
+      env: denoEnvironment(options.cacheFolder),
+      // Its own process group, so that a kill includes every process it may have started.
+      detached: true,
+    });
+    // Rejects if the system can't start it, for example for lack of processes.
+    if (process.pid === undefined) await once(process, "spawn");
+    const child = new Child(process, privateFolder, limits);
+    void preferForOomKill(child.pid);
+    void child.gone.then(cleanUp).catch(() => undefined);
+    child.start({ gatewayPath, privateFolder, modulePath: workspace.modulePath, limits });
+    return child;
+  } catch (error) {
+    await cleanUp().catch(() => undefined);
+    throw error;
+  }
 }
 
 /** If the machine runs out of memory, the kernel should end a sandbox rather than the platform or its stores. */
@@ -169,10 +185,19 @@ function killGroup(process: ChildProcess): void {
   }
 }
 
-function explainExit(code: number | null, signal: string | null, stderr: string): CallError {
-  if (OUT_OF_HEAP.test(stderr) || signal === "SIGKILL") {
-    return hostError("Out of Memory", "The component exceeded its memory limit");
-  }
+/**
+ * Returns why a process ended that the host did not end. A signal of this list comes from outside: deno has no
+ * permission to send one, and its own crashes end with others.
+ */
+function explainExit(code: number | null, signal: NodeJS.Signals | null, stderr: string): CallError {
+  if (OUT_OF_HEAP.test(stderr)) return hostError("Out of Memory", "The component exceeded its memory limit");
   if (signal === "SIGXFSZ") return hostError("Error", "The component exceeded the size limit of a file");
+  if (signal === "SIGXCPU") return hostError("Timeout", "The component exceeded its processor time");
+  if (signal !== null && FROM_OUTSIDE.has(signal)) {
+    return hostError(
+      SANDBOX_LOST,
+      `The sandbox was ended from outside (${signal}), for example for lack of memory`,
+    );
+  }
   return hostError("Error", `The component ended its own process (${signal ?? `exit code ${code}`})`);
 }

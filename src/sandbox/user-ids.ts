@@ -51,6 +51,7 @@ function createUserIds(first: number, claim: Server): UserIds {
       throw new Error("all user ids for sandboxes are in use");
     },
     release: id => void used.delete(id),
+    // Closing it twice does nothing.
     close: () => new Promise<void>(resolve => claim.close(() => resolve())),
   };
 }

@@ -25,7 +25,7 @@ export interface WorkspaceOptions {
 }
 
 /**
- * Creates a workspace. Its folder belongs to the worker and can be entered by the sandbox's group; only the private
+ * Creates a workspace, or throws and leaves nothing of it. Its folder belongs to the worker and can be entered by the sandbox's group; only the private
  * folder inside belongs to the sandbox.
  */
 export async function createWorkspace(options: WorkspaceOptions): Promise<Workspace> {
@@ -34,12 +34,22 @@ export async function createWorkspace(options: WorkspaceOptions): Promise<Worksp
   const privateFolder = join(path, "files");
   const modulePath = join(path, "component.mjs");
   const gatewayPath = join(path, "out.sock");
-  await mkdir(path, { mode: 0o700 });
-  await Promise.all([mkdir(privateFolder, { mode: 0o700 }), link(options.modulePath, modulePath)]);
-  if (id !== undefined) {
-    await chown(privateFolder, id, id);
-    await chown(path, process.getuid?.() ?? 0, id);
-    await chmod(path, 0o710);
+  const remove = async () => {
+    // A file that can't be removed is out of reach for the next sandbox that gets this user id.
+    await chmod(path, 0o700).catch(() => undefined);
+    await removeFolder(path);
+  };
+  try {
+    await mkdir(path, { mode: 0o700 });
+    await Promise.all([mkdir(privateFolder, { mode: 0o700 }), link(options.modulePath, modulePath)]);
+    if (id !== undefined) {
+      await chown(privateFolder, id, id);
+      await chown(path, process.getuid?.() ?? 0, id);
+      await chmod(path, 0o710);
+    }
+  } catch (error) {
+    await remove();
+    throw error;
   }
   return {
     privateFolder,
@@ -50,6 +60,6 @@ export async function createWorkspace(options: WorkspaceOptions): Promise<Worksp
       await chown(gatewayPath, id, id);
       await chmod(gatewayPath, 0o600);
     },
-    remove: () => removeFolder(path),
+    remove,
   };
 }

@@ -5,6 +5,7 @@ import type { Platform } from "../platform.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
 import { markComponentUsed } from "./commit.ts";
+import { abandonDeployment } from "./delete-source.ts";
 import { type Deployer, type PrepareDeps, prepareSource, type SourceInput } from "./prepare.ts";
 import { type ChangeDeps, hasHooks, requestChange } from "./request-change.ts";
 import { slugOf, withRandomSuffix } from "./slug.ts";
@@ -65,7 +66,13 @@ async function callDeployHooks(platform: Deps, source: Source, emitOnDeploy: boo
   try {
     await requestChange(platform, source._id, { op: "create", emit_on_deploy: emitOnDeploy });
   } catch (error) {
-    const { deletedCount } = await Sources(platform.mongo).deleteOne({ _id: source._id, state: "deploying" });
+    const { deletedCount } = await Sources(platform.mongo).deleteOne({
+      _id: source._id,
+      state: "deploying",
+      begun: null,
+    });
+    // Hooks were called: its deletion calls `deactivate`.
+    if (deletedCount === 0 && (await abandonDeployment(platform, source._id))) throw error;
     // Nothing to delete: either a hook failed and the worker deleted the source, or the source became ready after all.
     if (deletedCount === 0 && (await Sources(platform.mongo).exists({ _id: source._id }))) return;
     throw error;

@@ -32,6 +32,23 @@ export async function deleteSource(
   }
 }
 
+/**
+ * Deletes a source whose hooks were called, but for which no request waits any longer. Returns false if it is not being
+ * deployed.
+ */
+export async function abandonDeployment(
+  platform: QueueDeps & Pick<Platform, "mongo">,
+  sourceId: string,
+): Promise<boolean> {
+  const { matchedCount } = await Sources(platform.mongo).updateOne(
+    { _id: sourceId, state: "deploying" },
+    { $set: { state: "deleting", active: false, updated_at: unixSeconds(platform.clock()) } },
+  );
+  // If this fails, the reconciler repeats it.
+  if (matchedCount > 0) await enqueueSourceDeletion(platform, sourceId).catch(() => undefined);
+  return matchedCount > 0;
+}
+
 /** Puts the deletion of a source that is in the state `deleting` into its run queue. */
 export async function enqueueSourceDeletion(platform: QueueDeps, sourceId: string): Promise<void> {
   await enqueueRun(platform, sourceId, {

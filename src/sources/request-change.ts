@@ -4,6 +4,7 @@ import type { Component } from "../models/component.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueRun } from "../queues/enqueue-run.ts";
 import type { ChangeItem } from "../queues/run-item.ts";
+import { isSandboxLost } from "../sandbox/host-error.ts";
 
 export type ChangeDeps = Pick<Platform, "queues" | "runQueue" | "replies" | "clock" | "config">;
 
@@ -51,6 +52,11 @@ export async function requestChange(
     throw new AppError("unavailable", "no worker applied the change in time", { retryAfterMs: 5000 });
   }
   if (error?.code === ChangeRejection.stale) return "stale";
+  if (isSandboxLost(error)) {
+    throw new AppError("unavailable", "the sandbox of the hook was ended from outside", {
+      retryAfterMs: 5000,
+    });
+  }
   if (error) {
     const doing = change.op === "create" ? "deploying" : "updating";
     throw new AppError("invalid", `${doing} the source failed: ${error.message}`, {

@@ -72,7 +72,7 @@ export async function setScheduler(platform: Deps, sourceId: string, timer: Stor
 
 /**
  * Sets a scheduler that stands at a wrong moment. It is removed first, because BullMQ keeps the moment of one that it
- * replaces, and so is the finished tick of its next moment, which would stand in the way of the right one. `nowMs` is in
+ * replaces, and so is the finished tick of its next moment, which would block the right one. `nowMs` is in
  * Unix milliseconds.
  */
 export async function resetScheduler(

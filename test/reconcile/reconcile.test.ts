@@ -24,6 +24,7 @@ const NOTHING = {
   schedulers: 0,
   deleting: 0,
   deploying: 0,
+  changes: 0,
 };
 
 describe("reconciling", () => {

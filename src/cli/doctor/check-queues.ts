@@ -1,0 +1,59 @@
+import type { Queue } from "bullmq";
+import type { Platform } from "../../platform.ts";
+import { consumedQueues } from "../../queues/index.ts";
+import { duration, type Finding, note, ok, problem } from "./finding.ts";
+
+type Deps = Pick<Platform, "queues" | "clock">;
+
+const MAX_WAIT_MS = 60_000;
+
+/** Checks each queue: paused, without a worker, jobs that wait for long, failed jobs. */
+export async function checkQueues(platform: Deps): Promise<Finding[]> {
+  const consumed = new Set(consumedQueues.map(({ name }) => name));
+  const found = await Promise.all(
+    [...platform.queues].map(([name, queue]) => checkQueue(platform, name, queue, consumed.has(name))),
+  );
+  return found.flat();
+}
+
+async function checkQueue(
+  { clock }: Pick<Deps, "clock">,
+  name: string,
+  queue: Queue,
+  isConsumed: boolean,
+): Promise<Finding[]> {
+  const check = `queue ${name}`;
+  const [isPaused, workers, oldest, counts] = await Promise.all([
+    queue.isPaused(),
+    queue.getWorkersCount(),
+    oldestWaiting(queue),
+    queue.getJobCounts("waiting", "active", "delayed", "failed"),
+  ]);
+  const found: Finding[] = [];
+  if (isPaused) found.push(problem(check, "is paused", "resume it on the board, /admin/queues"));
+  if (isConsumed && workers === 0) {
+    found.push(
+      problem(check, "no worker is connected", `start one: node dist/workers/${name}.js (Procfile)`),
+    );
+  }
+  const waitedMs = oldest === undefined ? 0 : clock() - oldest;
+  if (waitedMs > MAX_WAIT_MS) {
+    const message = `${counts.waiting} jobs wait, the oldest for ${duration(waitedMs)}`;
+    const advice = isConsumed ? "start more workers, or look at the log of its worker" : "start your engine";
+    found.push((isConsumed ? problem : note)(check, message, advice));
+  }
+  if ((counts.failed ?? 0) > 0) {
+    const message = `${counts.failed} jobs have failed`;
+    found.push(
+      problem(check, message, "read their errors on the board, /admin/queues; retry or remove them"),
+    );
+  }
+  if (found.length > 0) return found;
+  return [ok(check, `${counts.waiting} wait, ${counts.active} run, ${counts.delayed} are delayed`)];
+}
+
+/** Returns when the job that waits longest was due, in Unix milliseconds. */
+async function oldestWaiting(queue: Queue): Promise<number | undefined> {
+  const [job] = await queue.getWaiting(0, 0);
+  return job && job.timestamp + (job.opts.delay ?? 0);
+}

@@ -1,0 +1,75 @@
+import type { Config } from "../../config.ts";
+import { settlesWithin } from "../../lib/deadline.ts";
+import type { Platform } from "../../platform.ts";
+import type { WithPlatform } from "../run.ts";
+import { checkMongodb } from "./check-mongodb.ts";
+import { checkNpm } from "./check-npm.ts";
+import { checkQueues } from "./check-queues.ts";
+import { checkRedis } from "./check-redis.ts";
+import { checkSandbox } from "./check-sandbox.ts";
+import { checkSetAside } from "./check-set-aside.ts";
+import { checkSources } from "./check-sources.ts";
+import { checkWebhooks } from "./check-webhooks.ts";
+import { type Finding, note, problem } from "./finding.ts";
+
+/** A check that takes longer says so instead of stopping those after it. */
+const CHECK_MS = 60_000;
+
+export interface DoctorDeps {
+  /** Throws ConfigError. */
+  readSettings: () => Promise<Config>;
+  withPlatform: WithPlatform;
+}
+
+type Check = readonly [name: string, check: () => Promise<Finding | Finding[]>];
+
+/**
+ * Checks this machine and the whole installation, one check after the other, and returns what was found. A check that
+ * fails is a finding itself.
+ */
+export async function examine({ readSettings, withPlatform }: DoctorDeps): Promise<Finding[]> {
+  let config: Config;
+  try {
+    config = await readSettings();
+  } catch (error) {
+    if (!(error instanceof Error && error.name === "ConfigError")) throw error;
+    return [problem("settings", error.message, "correct the environment of every process")];
+  }
+  const stores = await run([
+    ["MongoDB", () => checkMongodb(config.mongodbUrl)],
+    ["Redis", () => checkRedis(config.redisUrls)],
+    ["npm", () => checkNpm(config.npmEnvironment)],
+  ]);
+  const isDown = stores.some(({ message }) => message.includes("not respond"));
+  if (isDown) {
+    const advice = "repeat this when both stores respond";
+    return [...stores, note("everything else", "is not checked without the stores", advice)];
+  }
+  const found = await withPlatform(platform => run(checksOf(platform)));
+  return [...stores, ...found];
+}
+
+const checksOf = (platform: Platform): Check[] => [
+  ["sandbox", () => checkSandbox(platform)],
+  ["queues", () => checkQueues(platform)],
+  ["sources", () => checkSources(platform)],
+  ["reconciler", () => checkSetAside(platform)],
+  ["webhooks", () => checkWebhooks(platform)],
+];
+
+async function run(checks: readonly Check[]): Promise<Finding[]> {
+  const found: Finding[] = [];
+  for (const [name, check] of checks) {
+    const checking = check();
+    try {
+      if (await settlesWithin(checking, CHECK_MS)) found.push(...[await checking].flat());
+      else found.push(problem(name, "the check takes over a minute", "the stores may be overloaded"));
+    } catch (error) {
+      const message = (error as Error).message.replace(/\s+/g, " ");
+      found.push(
+        problem(name, `can't be checked: ${message}`, "repeat it, and look at the log of the stores"),
+      );
+    }
+  }
+  return found;
+}
