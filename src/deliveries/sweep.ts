@@ -6,7 +6,7 @@ import { deliveries, type NextAttempt, nextAttemptJobId, nextAttemptOf } from ".
 import { enqueueDrain } from "../queues/enqueue-drain.ts";
 
 type Deps = Pick<Platform, "mongo" | "queues" | "config" | "clock">;
-type Overdue = Pick<Delivery, "_id" | "webhook_id" | "generation" | "next_attempt_at_ms">;
+type Overdue = Pick<Delivery, "_id" | "webhook_id" | "owner_id" | "generation" | "next_attempt_at_ms">;
 
 const BATCH = 500;
 /** A delivery on the waitlist of a slow endpoint is overdue for good reason, so it is checked ever less often, up to this. */
@@ -23,7 +23,7 @@ export async function enqueueOverdueDeliveries(platform: Deps): Promise<number> 
     const overdue: Overdue[] = await Deliveries(platform.mongo)
       .find(
         { state: "pending", sweep_at_ms: { $lte: platform.clock() } },
-        { webhook_id: 1, generation: 1, next_attempt_at_ms: 1 },
+        { webhook_id: 1, owner_id: 1, generation: 1, next_attempt_at_ms: 1 },
       )
       .sort({ sweep_at_ms: 1 })
       .limit(BATCH)

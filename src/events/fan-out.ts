@@ -139,13 +139,14 @@ const handToSource: HandTo = async (platform, event, subscription, emission, hop
     .findOne({ _id: subscription.listener_id, state: "ready", active: true }, { owner_id: 1 })
     .lean();
   if (!source || !(await canAccess(platform, subscription.owner_id, source.owner_id))) return false;
-  await enqueueRun(platform, subscription.listener_id, {
-    kind: "event",
+  const run = {
+    kind: "event" as const,
     run_id: listenerRunId(event, subscription._id),
     at_ms: eventMs(event.event_id),
     event: emission.event,
     hops,
-  });
+  };
+  await enqueueRun(platform, subscription.listener_id, run, source.owner_id);
   return true;
 };
 

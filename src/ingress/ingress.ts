@@ -67,18 +67,24 @@ function createFindSource(platform: Deps): (endpoint: string) => Promise<Source 
   );
 }
 
-type Enqueue = (entry: { sourceId: string; item: RunItem }) => Promise<void>;
+interface Entry {
+  source: Pick<Source, "_id" | "owner_id">;
+  item: RunItem;
+}
+
+type Enqueue = (entry: Entry) => Promise<void>;
 
 /** Returns a function that enqueues a run, and throws as `enqueueRun` does. */
 function createEnqueue(platform: Deps): Enqueue {
   const add = createBatcher(
-    async (entries: { sourceId: string; item: RunItem }[]) => {
+    async (entries: Entry[]) => {
       const accepted = new Map<RunItem, boolean>();
-      const bySource = groupBy(entries, entry => entry.sourceId);
+      const bySource = groupBy(entries, ({ source }) => source._id);
       await Promise.all(
         [...bySource].map(async ([sourceId, ofSource]) => {
           const items = ofSource.map(({ item }) => item);
-          for (const [i, ok] of (await enqueueRuns(platform, sourceId, items)).entries()) {
+          const ownerId = ofSource[0]?.source.owner_id;
+          for (const [i, ok] of (await enqueueRuns(platform, sourceId, items, ownerId)).entries()) {
             accepted.set(items[i] as RunItem, ok);
           }
         }),
@@ -131,13 +137,13 @@ async function handle(platform: Deps, { ctx, source, path, enqueue }: SourceRequ
   requestState(ctx).ids = { source_id: source._id, run_id: runId };
   const item = { kind: "http" as const, run_id: runId, at_ms: platform.clock(), event };
   if (!isCustom && !component.uses_respond) {
-    await enqueue({ sourceId: source._id, item });
+    await enqueue({ source, item });
     send(ctx, accepted(runId));
     return;
   }
   const replies = await platform.replies();
   const reply = replies.first(runId, platform.config.httpResponseWaitMs);
-  await enqueue({ sourceId: source._id, item: { ...item, reply_to: replies.address } });
+  await enqueue({ source, item: { ...item, reply_to: replies.address } });
   respond(ctx, await reply, { isCustom, runId });
 }
 

@@ -40,6 +40,11 @@ export const CATALOGUE = {
     help: "Jobs that ended in this process: done, snoozed, retried, failed, or the code of an expected error",
     labels: ["queue", "job", "outcome"],
   },
+  jobs_put_back_total: {
+    kind: "counter",
+    help: "Jobs put back unstarted: it is another account's turn, or their account uses its share of the slots",
+    labels: ["queue", "reason"],
+  },
   job_duration_seconds: {
     kind: "histogram",
     help: "Time a job took in its handler",

@@ -4,6 +4,9 @@ import { defineQueue } from "./define-queue.ts";
 /** A custom channel, or one of the two that the platform itself emits on; no other name begins with `$`. */
 export const ChannelName = Type.String({ maxLength: 128, pattern: "^(|\\$errors|\\$logs|[^$\\u0000].*)$" });
 
+/** Whose turn the job takes; without it each emitter has turns of its own. */
+const AccountId = Type.Optional(Type.String({ maxLength: 64 }));
+
 /** Public: a workflow engine that holds the Redis credentials may enqueue these (docs/jobs.md). */
 export const Emission = Type.Object({
   emitter_id: Type.String({ pattern: "^(dc|p)_[A-Za-z0-9]{16}$" }),
@@ -18,6 +21,7 @@ export const Emission = Type.Object({
   score: Type.Optional(Type.Integer({ minimum: 1 })),
   /** How many listeners led to this event; ends loops of sources that listen to each other. */
   hops: Type.Optional(Type.Integer({ minimum: 0 })),
+  account_id: AccountId,
 });
 export type Emission = Static<typeof Emission>;
 
@@ -26,6 +30,7 @@ export const EMISSIONS_PER_JOB = 200;
 
 const Emissions = Type.Object({
   emissions: Type.Array(Emission, { minItems: 1, maxItems: EMISSIONS_PER_JOB }),
+  account_id: AccountId,
 });
 
 /** One emission, or many in one job: a job costs several times what storing an event does. */
@@ -42,9 +47,13 @@ export const EmissionsJob = Type.Unsafe<EmissionsJob>({
 /** The emissions that a job holds, in order. */
 export const emissionsIn = (job: EmissionsJob): Emission[] => ("emissions" in job ? job.emissions : [job]);
 
+/** Emissions that cost as much as a job of a single one: those of one job share most of their work. */
+const EMISSIONS_PER_COST = 8;
+
 export const emissions = defineQueue({
   name: "emissions",
-  concurrency: 16,
+  concurrency: 24,
+  quantum: 32,
   options: {
     attempts: 12,
     backoff: { type: "exponential", delay: 500, jitter: 0.5 },
@@ -53,5 +62,13 @@ export const emissions = defineQueue({
     // A failed job is kept with its events, so that an operator can retry it from the board.
     removeOnFail: { age: 30 * 86_400, count: 10_000 },
   },
-  jobs: { emissions: { schema: EmissionsJob } },
+  jobs: {
+    emissions: {
+      schema: EmissionsJob,
+      charge: job => ({
+        account: job.account_id ?? emissionsIn(job)[0]?.emitter_id ?? "",
+        cost: Math.ceil(emissionsIn(job).length / EMISSIONS_PER_COST),
+      }),
+    },
+  },
 });

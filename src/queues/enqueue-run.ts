@@ -16,10 +16,15 @@ const MAX_QUEUED_RUNS = LIMITS.queuedRuns.value;
 
 /**
  * Appends a run to its source's run queue (a change goes ahead of all runs) and notifies a worker. Once this resolves, the
- * run is accepted. Throws `unavailable` if Redis is away, `rate-limited` if the run queue of an HTTP source is full.
+ * run is accepted. `ownerId` is the source's owner, whose turn the run takes. Throws `unavailable` if Redis is away, `rate-limited` if the run queue of an HTTP source is full.
  */
-export async function enqueueRun(platform: RunQueueDeps, sourceId: string, item: RunItem): Promise<void> {
-  const [accepted] = await enqueueRuns(platform, sourceId, [item]);
+export async function enqueueRun(
+  platform: RunQueueDeps,
+  sourceId: string,
+  item: RunItem,
+  ownerId?: string,
+): Promise<void> {
+  const [accepted] = await enqueueRuns(platform, sourceId, [item], ownerId);
   if (!accepted) throw runQueueIsFull();
 }
 
@@ -28,10 +33,11 @@ export async function enqueueRuns(
   platform: RunQueueDeps,
   sourceId: string,
   items: RunItem[],
+  ownerId?: string,
 ): Promise<boolean[]> {
   const pushed = await push(platform, sourceId, items);
   failpoint("runs-pushed");
-  if (pushed.includes("notify")) await notifyRuns(platform, sourceId);
+  if (pushed.includes("notify")) await notifyRuns(platform, sourceId, ownerId);
   return pushed.map(result => result !== "full");
 }
 
@@ -51,7 +57,14 @@ async function push(platform: RunQueueDeps, sourceId: string, items: RunItem[]):
   }
 }
 
-/** Asks the workers to look at a source's run queue. Throws `unavailable`. */
-export async function notifyRuns(platform: Pick<RunQueueDeps, "queues">, sourceId: string): Promise<void> {
-  await enqueue(platform.queues, runs.jobs.notify, { source_id: sourceId });
+/** Asks the workers to look at a source's run queue, in its owner's turn. Throws `unavailable`. */
+export async function notifyRuns(
+  platform: Pick<RunQueueDeps, "queues">,
+  sourceId: string,
+  ownerId?: string,
+): Promise<void> {
+  await enqueue(platform.queues, runs.jobs.notify, {
+    source_id: sourceId,
+    ...(ownerId !== undefined && { account_id: ownerId }),
+  });
 }

@@ -1,4 +1,5 @@
 import { createBatcher } from "../lib/batcher.ts";
+import { groupBy } from "../lib/group-by.ts";
 import { enqueueAll, type Queues } from "./define-queue.ts";
 import { EMISSIONS_PER_JOB, type Emission, type EmissionsJob, emissions } from "./emissions.ts";
 
@@ -7,8 +8,8 @@ const BYTES_PER_JOB = 512 * 1024;
 /** Emissions enqueued in one round trip. */
 const EMISSIONS_PER_ROUND_TRIP = 1000;
 
-/** Packs emissions into few jobs, in order. */
-export function packEmissions(all: Emission[]): EmissionsJob[] {
+/** Packs emissions of one account into few jobs, in order. */
+export function packEmissions(all: Emission[], accountId?: string): EmissionsJob[] {
   const jobs: Emission[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const emission of all) {
@@ -20,7 +21,11 @@ export function packEmissions(all: Emission[]): EmissionsJob[] {
     }
     jobs.at(-1)?.push(emission);
   }
-  return jobs.map(packed => (packed.length === 1 ? (packed[0] as Emission) : { emissions: packed }));
+  const whose = accountId !== undefined && { account_id: accountId };
+  return jobs.map(packed => ({
+    ...(packed.length === 1 ? (packed[0] as Emission) : { emissions: packed }),
+    ...whose,
+  }));
 }
 
 const sizeOf = ({ event }: Emission): number => (JSON.stringify(event) ?? "").length;
@@ -31,7 +36,11 @@ const sizeOf = ({ event }: Emission): number => (JSON.stringify(event) ?? "").le
  */
 export function openPublisher(queues: Queues): (emission: Emission) => Promise<void> {
   return createBatcher(
-    (batch: Emission[]) => enqueueAll(queues, emissions.jobs.emissions, packEmissions(batch)),
+    async (batch: Emission[]) => {
+      const ofEmitters = [...groupBy(batch, ({ emitter_id }) => emitter_id).values()];
+      const jobs = ofEmitters.flatMap(ofOne => packEmissions(ofOne));
+      await enqueueAll(queues, emissions.jobs.emissions, jobs);
+    },
     { maxWeight: EMISSIONS_PER_ROUND_TRIP, concurrency: 4 },
   );
 }

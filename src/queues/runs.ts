@@ -1,8 +1,14 @@
 import { type Static, Type } from "typebox";
 import { defineQueue } from "./define-queue.ts";
 
-const SourceJob = Type.Object({ source_id: Type.String() });
+const SourceJob = Type.Object({
+  source_id: Type.String(),
+  /** The source's owner; without it the source has turns of its own. */
+  account_id: Type.Optional(Type.String()),
+});
 export type SourceJob = Static<typeof SourceJob>;
+
+const charge = ({ account_id, source_id }: SourceJob) => ({ account: account_id ?? source_id, cost: 1 });
 
 /**
  * Jobs about a source. The runs themselves wait in the source's run queue and not here, because the runs of one source are
@@ -10,7 +16,9 @@ export type SourceJob = Static<typeof SourceJob>;
  */
 export const runs = defineQueue({
   name: "runs",
-  concurrency: 8,
+  concurrency: 32,
+  // A job runs for up to a second or for as long as one run, so few of them are a turn.
+  quantum: 8,
   options: {
     // The run queue keeps the work and the sweep finds a notify job that failed, so a few attempts are enough.
     attempts: 5,
@@ -20,8 +28,8 @@ export const runs = defineQueue({
   },
   jobs: {
     /** Runs wait in the source's run queue. */
-    notify: { schema: SourceJob },
+    notify: { schema: SourceJob, charge },
     /** A timer is due; made by a job scheduler. */
-    tick: { schema: SourceJob },
+    tick: { schema: SourceJob, charge },
   },
 });

@@ -52,7 +52,11 @@ export async function reconcile(
 
 async function notifyStalled(platform: Platform, graceMs: number): Promise<number> {
   const stalled = await platform.runQueue.findStalled(Date.now() - graceMs);
-  for (const sourceId of stalled) await notifyRuns(platform, sourceId);
+  const sources = await Sources(platform.mongo)
+    .find({ _id: { $in: stalled } }, { owner_id: 1 })
+    .lean();
+  const ownerOf = new Map(sources.map(({ _id, owner_id }) => [_id, owner_id]));
+  for (const sourceId of stalled) await notifyRuns(platform, sourceId, ownerOf.get(sourceId));
   return stalled.length;
 }
 

@@ -60,7 +60,7 @@ async function repair(
   const agrees = scheduler !== undefined && schedulerMatches(scheduler, timer);
   if (agrees && !(await hasStopped(platform, scheduler))) return false;
   if (!scheduler || agrees) await tickForMissed(platform, source, timer);
-  await setScheduler(platform, source._id, timer);
+  await setScheduler(platform, source._id, timer, source.owner_id);
   return true;
 }
 

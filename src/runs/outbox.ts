@@ -13,14 +13,14 @@ type Deps = Pick<Platform, "mongo" | "queues" | "eventLog" | "clock">;
 /** Enqueues the emissions of a finished run, then marks them as sent. Safe to repeat. Returns how many there were. */
 export async function sendOutbox(
   platform: Deps,
-  record: Pick<RunRecord, "_id" | "source_id" | "outbox">,
+  record: Pick<RunRecord, "_id" | "source_id" | "owner_id" | "outbox">,
 ): Promise<number> {
   const outbox = record.outbox ?? [];
   if (outbox.length === 0) return 0;
   // Reserved, so that events keep the order of their emissions although many workers handle them at once.
   const first = await platform.eventLog.reserve(record.source_id, outbox.length);
   const all = outbox.map((text, i) => ({ ...(JSON.parse(text) as Emission), score: first + i }));
-  const jobs = packEmissions(all);
+  const jobs = packEmissions(all, record.owner_id);
   for (let at = 0; at < jobs.length; at += BATCH) {
     await enqueueAll(platform.queues, emissions.jobs.emissions, jobs.slice(at, at + BATCH));
   }

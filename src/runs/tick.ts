@@ -34,11 +34,12 @@ export async function tick(
     await countDrop(platform, sourceId, "timer-overlap");
     return "overlap";
   }
-  await enqueueRun(platform, sourceId, {
-    kind: "timer",
+  const run = {
+    kind: "timer" as const,
     run_id: runId,
     at_ms: dueAtMs,
     event: timerEvent(fromStoredTimer(timer), dueAtMs),
-  });
+  };
+  await enqueueRun(platform, sourceId, run, source.owner_id);
   return "enqueued";
 }

@@ -63,7 +63,12 @@ async function insertSource(platform: Deps, source: Source): Promise<void> {
 /** Has a worker call the hooks, and deletes the source if they fail. Throws as `requestChange` does. */
 async function callDeployHooks(platform: Deps, source: Source, emitOnDeploy: boolean): Promise<void> {
   try {
-    await requestChange(platform, source._id, { op: "create", emit_on_deploy: emitOnDeploy });
+    await requestChange(
+      platform,
+      source._id,
+      { op: "create", emit_on_deploy: emitOnDeploy },
+      source.owner_id,
+    );
   } catch (error) {
     const { deletedCount } = await Sources(platform.mongo).deleteOne({ _id: source._id, state: "deploying" });
     // Nothing to delete: either a hook failed and the worker deleted the source, or the source became ready after all.

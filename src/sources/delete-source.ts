@@ -25,20 +25,21 @@ export async function deleteSource(
   // If this fails, the reconciler repeats it: it looks for sources in the state `deleting`.
   try {
     await removeScheduler(platform, source._id);
-    await enqueueSourceDeletion(platform, source._id);
+    await enqueueSourceDeletion(platform, source._id, source.owner_id);
   } catch (error) {
     platform.log.warn({ source_id: source._id, err: error }, "deletion waits for the reconciler");
   }
 }
 
 /** Puts the deletion of a source that is in the state `deleting` into its run queue. */
-export async function enqueueSourceDeletion(platform: QueueDeps, sourceId: string): Promise<void> {
-  await enqueueRun(platform, sourceId, {
-    kind: "change",
-    op: "delete",
-    run_id: newId("run", platform.clock()),
-    at_ms: platform.clock(),
-  });
+export async function enqueueSourceDeletion(
+  platform: QueueDeps,
+  sourceId: string,
+  ownerId?: string,
+): Promise<void> {
+  const runId = newId("run", platform.clock());
+  const item = { kind: "change" as const, op: "delete" as const, run_id: runId, at_ms: platform.clock() };
+  await enqueueRun(platform, sourceId, item, ownerId);
 }
 
 /** Deletes a source and all its data. Its document goes last, so that the reconciler finds it after a crash. */

@@ -2,10 +2,11 @@ import type { JobSchedulerJson } from "bullmq";
 import type { Source, StoredTimer } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
+import { PRIORITY_WHEN_DUE } from "../queues/fair-order.ts";
 import { runs } from "../queues/runs.ts";
 
 type Deps = Pick<Platform, "queues">;
-type TimedSource = Pick<Source, "_id" | "active" | "state" | "timer">;
+type TimedSource = Pick<Source, "_id" | "active" | "state" | "timer"> & { owner_id?: string | undefined };
 
 /** Returns the timer that a source must tick by now; null if it must not tick. */
 export function activeTimer(source: Pick<Source, "active" | "state" | "timer">): StoredTimer | null {
@@ -39,7 +40,7 @@ export async function syncScheduler(
     return scheduler ? "removed" : "unchanged";
   }
   if (scheduler && schedulerMatches(scheduler, timer)) return "unchanged";
-  await setScheduler(platform, source._id, timer);
+  await setScheduler(platform, source._id, timer, source.owner_id);
   return "set";
 }
 
@@ -56,7 +57,12 @@ export async function syncSchedulerOrWarn(
 }
 
 /** Creates or replaces a source's scheduler. An interval ticks at once and after each interval, a cron at its times. */
-export async function setScheduler(platform: Deps, sourceId: string, timer: StoredTimer): Promise<void> {
+export async function setScheduler(
+  platform: Deps,
+  sourceId: string,
+  timer: StoredTimer,
+  ownerId?: string,
+): Promise<void> {
   const queue = openedQueue(platform.queues, runs);
   const repeat =
     timer.cron === null
@@ -64,8 +70,8 @@ export async function setScheduler(platform: Deps, sourceId: string, timer: Stor
       : { pattern: timer.cron, tz: timer.timezone ?? "UTC" };
   await queue.upsertJobScheduler(sourceId, repeat, {
     name: runs.jobs.tick.name,
-    data: { source_id: sourceId },
-    opts: runs.jobs.tick.options,
+    data: { source_id: sourceId, ...(ownerId !== undefined && { account_id: ownerId }) },
+    opts: { ...runs.jobs.tick.options, priority: PRIORITY_WHEN_DUE },
   });
 }
 

@@ -38,7 +38,7 @@ async function enqueueWaiting(platform: DeliveryDeps, webhookId: string): Promis
     .find(
       // A delivery that is due later has its job already.
       { webhook_id: webhookId, state: "pending", next_attempt_at_ms: { $lte: platform.clock() } },
-      { webhook_id: 1, generation: 1 },
+      { webhook_id: 1, owner_id: 1, generation: 1 },
     )
     .sort({ event_score: 1, _id: 1 })
     .hint("ordered")

@@ -39,7 +39,7 @@ export async function makeNextAttempt(
   try {
     if (!isDueNow) return { ...ids, result: "superseded" };
     if (isOrdered) {
-      await enqueueDrain(platform, webhook._id, "order", 0);
+      await enqueueDrain(platform, webhook, "order", 0);
       return { ...ids, result: "ordered" };
     }
     const due = { delivery, webhook, generation: job.generation, signal, options };

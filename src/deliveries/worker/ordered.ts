@@ -40,7 +40,7 @@ export async function sendOrdered(
   // Named after the job, so that a job that is started again after a crash still holds its permit.
   const permit = [context.jobId];
   if ((await platform.permits.acquire(webhook._id, permit, 1, permitTtlMs(platform))) === 0) {
-    await enqueueDrain(platform, webhook._id, "order", TAKEN_MS, TAKEN_MS);
+    await enqueueDrain(platform, webhook, "order", TAKEN_MS, TAKEN_MS);
     return { ...ids, result: "busy" };
   }
   let drained: Drained;
@@ -51,7 +51,7 @@ export async function sendOrdered(
   }
   const { next, ...fields } = drained;
   if (next === "now") throw new Snooze(1, { ...ids, ...fields });
-  if (next !== "none" && next < SOON_MS) await enqueueDrain(platform, webhook._id, "order", next);
+  if (next !== "none" && next < SOON_MS) await enqueueDrain(platform, webhook, "order", next);
   return { ...ids, ...fields };
 }
 
