@@ -77,4 +77,25 @@ export const LIMITS = define({
     what: "runs that wait",
     beyond: "429 `rate-limited` for HTTP requests; events and ticks are dropped, and counted",
   },
+  attemptsInFlight: {
+    value: 1000,
+    unit: "count",
+    per: "process",
+    what: "requests to webhooks in flight",
+    beyond: "further attempts wait as deliveries, and are counted",
+  },
+  attemptsInFlightOfAccount: {
+    value: 750,
+    unit: "count",
+    per: "account",
+    what: "requests to webhooks in flight, from one process",
+    beyond: "further attempts wait as deliveries, and are counted",
+  },
+  attemptsInFlightAtOrigin: {
+    value: 64,
+    unit: "count",
+    per: "account",
+    what: "requests to webhooks of one origin in flight, from one process",
+    beyond: "further attempts wait for a second, then as deliveries, and are counted",
+  },
 });

@@ -25,7 +25,7 @@ export interface GaugeEntry {
   kind: "gauge";
   help: string;
   labels: readonly string[];
-  scope: "installation";
+  scope: "installation" | "process";
 }
 
 export const CATALOGUE = {
@@ -39,6 +39,17 @@ export const CATALOGUE = {
     kind: "counter",
     help: "Jobs that ended in this process: done, snoozed, retried, failed, or the code of an expected error",
     labels: ["queue", "job", "outcome"],
+  },
+  attempts_put_off_total: {
+    kind: "counter",
+    help: "Attempts that wait because the process, their account or its webhooks at one origin have too many in flight",
+    labels: ["reason"],
+  },
+  attempts_in_flight: {
+    kind: "gauge",
+    help: "Requests to webhooks in flight from this process",
+    labels: [],
+    scope: "process",
   },
   jobs_put_back_total: {
     kind: "counter",

@@ -95,10 +95,10 @@ describe("timers after an outage", function () {
   async function expectOneRun(source: Source): Promise<void> {
     await until(async () => (await timerRuns(source._id)).length > 0, { what: "the run" });
     await until(async () => ((await queue().getJobScheduler(source._id))?.next ?? 0) > Date.now());
-    await until(async () => (await queue().getJobCountByTypes("waiting", "active")) === 0);
+    await until(async () => (await queue().getJobCountByTypes("waiting", "prioritized", "active")) === 0);
     // Further passes of the reconciler change nothing.
     expect(await reconcileTimers(web)).to.deep.equal({ timers: 0 });
-    await until(async () => (await queue().getJobCountByTypes("waiting", "active")) === 0);
+    await until(async () => (await queue().getJobCountByTypes("waiting", "prioritized", "active")) === 0);
     const made = await timerRuns(source._id);
     expect(made.map(run => run.outcome)).to.deep.equal(["ok"]);
   }
