@@ -51,9 +51,9 @@ export const CATALOGUE = {
     labels: [],
     scope: "process",
   },
-  jobs_put_back_total: {
+  jobs_requeued_total: {
     kind: "counter",
-    help: "Jobs put back unstarted: it is another account's turn, or their account uses its share of the slots",
+    help: "Jobs returned to their queue unstarted: it is another account's turn, or their account uses its share of the slots",
     labels: ["queue", "reason"],
   },
   job_duration_seconds: {

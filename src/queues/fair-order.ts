@@ -34,7 +34,7 @@ export class FairOrder {
     if (this.#isQuiet(costs, nowMs)) return jobs.map(() => 0);
     const missing = [...costs].filter(([account, cost]) => !this.#isLeased(account, cost, nowMs));
     if (missing.length > 0) await this.#ask(missing, nowMs);
-    return jobs.map(({ account, cost }) => this.#take(account, cost));
+    return jobs.map(({ account, cost }) => this.#advance(account, cost));
   }
 
   /** True if the queue had no backlog a moment ago, and none of these accounts has added much since. */
@@ -79,7 +79,7 @@ export class FairOrder {
     return Math.min(Math.max(1, last.ahead * 2), LEASED_QUANTA * this.#quantum);
   }
 
-  #take(account: string, cost: number): number {
+  #advance(account: string, cost: number): number {
     const lease = this.#leases.get(account);
     if (!lease) return 0;
     const turn = Math.floor(lease.position / this.#quantum);
@@ -88,7 +88,7 @@ export class FairOrder {
   }
 }
 
-/** What a job counts for, and whose it is. */
+/** The account of a job, and what the job costs it. */
 export interface Charge {
   account: string;
   cost: number;

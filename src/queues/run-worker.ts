@@ -10,7 +10,7 @@ import type { RedisClient } from "../store/redis.ts";
 import type { QueueDeclaration } from "./define-queue.ts";
 import { type Charge, FairOrder, FIRST_LATER_PRIORITY, PRIORITY_WHEN_DUE } from "./fair-order.ts";
 import { queuePrefix } from "./open-queues.ts";
-import { putBack, setPriority } from "./put-back.ts";
+import { requeue, setPriority } from "./requeue.ts";
 import { SlotShares } from "./slot-shares.ts";
 import { Snooze } from "./snooze.ts";
 
@@ -186,7 +186,7 @@ class QueueWorker implements RunningWorker {
     }
   }
 
-  /** Does `work` in one of the slots that the job's account may use; puts the job back if it is not its turn. */
+  /** Does `work` in one of the slots that the job's account may use; requeues the job if it is not its turn. */
   async #inSlot(job: Job, token: string | undefined, work: () => Promise<void>): Promise<void> {
     const charge = this.#chargeOf(job);
     if (!this.#fair || !charge) return await work();
@@ -194,13 +194,13 @@ class QueueWorker implements RunningWorker {
     const { account } = charge;
     if (!isCharged(job)) {
       const [priority = 0] = await order.prioritiesOf([charge]);
-      if (priority > 0) await this.#putBack(job, token, "turn", priority);
+      if (priority > 0) await this.#requeue(job, token, "turn", priority);
     }
     if (!(await slots.acquire(account))) {
-      if (this.#isStopping) await this.#putBack(job, token, "share", job.priority);
+      if (this.#isStopping) await this.#requeue(job, token, "share", job.priority);
       // Behind what its account has waiting, free of charge, and never in front of those whose turn it is.
       const [priority = 0] = await order.prioritiesOf([{ account, cost: 0 }]);
-      await this.#putBack(job, token, "share", Math.max(priority, FIRST_LATER_PRIORITY));
+      await this.#requeue(job, token, "share", Math.max(priority, FIRST_LATER_PRIORITY));
     }
     try {
       await work();
@@ -209,18 +209,18 @@ class QueueWorker implements RunningWorker {
     }
   }
 
-  async #putBack(
+  async #requeue(
     job: Job,
     token: string | undefined,
     reason: "turn" | "share",
     priority: number,
   ): Promise<never> {
-    await putBack(this.#options.redis, part => this.#worker.toKey(part), {
+    await requeue(this.#options.redis, part => this.#worker.toKey(part), {
       id: job.id ?? "",
       token: token ?? "",
       priority,
     });
-    this.#options.metrics.count("jobs_put_back_total", { queue: this.#queue, reason });
+    this.#options.metrics.count("jobs_requeued_total", { queue: this.#queue, reason });
     throw new WaitingError();
   }
 

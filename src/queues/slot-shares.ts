@@ -2,7 +2,7 @@
 const ACCOUNT_SHARE = 0.75;
 
 /** A job that waits for a slot goes back to its queue after this, give or take half: another process may have one. */
-const PUT_BACK_MS = 1000;
+const REQUEUE_AFTER_MS = 1000;
 /** How soon a job whose turn it is is noticed while everything that was fetched has to wait. */
 const LOOK_MS = 10;
 
@@ -114,7 +114,7 @@ export class SlotShares {
 
   /** Only a job whose account is at its share goes back: if all slots are in use, it is as near to one as any other. */
   #watch(waiting: Waiting): void {
-    const afterMs = PUT_BACK_MS * (0.5 + Math.random());
+    const afterMs = REQUEUE_AFTER_MS * (0.5 + Math.random());
     waiting.timer = setTimeout(() => {
       if (this.#isAtShare(waiting)) this.#end(waiting, false);
       else this.#watch(waiting);

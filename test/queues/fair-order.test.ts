@@ -10,7 +10,7 @@ import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
 
 const JOB = deliveries.jobs["next-attempt"];
-/** A worker of the same queue whose handler stands for any. */
+/** A worker of the same queue with a handler of the test. */
 const QUEUE = defineQueue({
   name: "deliveries",
   quantum: deliveries.quantum ?? 0,

@@ -11,7 +11,7 @@ local turn = 0
 if waits then
   before = tonumber(redis.call('HGET', KEYS[3], 'turn') or '0')
   turn = before
-  -- BullMQ's score is the priority and a counter; a priority is one above the turn that it stands for.
+  -- BullMQ's score is the priority and a counter; a priority is its turn plus one.
   if head then turn = math.max(turn, math.floor(tonumber(head) / 0x100000000) - 1) end
 else
   redis.call('DEL', KEYS[3])

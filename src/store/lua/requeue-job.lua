@@ -1,5 +1,5 @@
 -- Moves a job that a worker has fetched and not started back to its queue, as if it had never been fetched. BullMQ's own
--- `moveToWait` keeps the priority, counts a start, and wakes no other worker.
+-- `moveToWait` keeps the priority, counts a start, and notifies no other worker.
 -- KEYS: 1 active jobs (list), 2 waiting jobs (list), 3 prioritized jobs (zset), 4 stalled jobs (set), 5 priority counter,
 --       6 marker, 7 the job, 8 the job's lock
 -- ARGV: 1 job id, 2 the worker's token, 3 priority
