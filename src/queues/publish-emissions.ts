@@ -37,8 +37,8 @@ const sizeOf = ({ event }: Emission): number => (JSON.stringify(event) ?? "").le
 export function openPublisher(queues: Queues): (emission: Emission) => Promise<void> {
   return createBatcher(
     async (batch: Emission[]) => {
-      const ofEmitters = [...groupBy(batch, ({ emitter_id }) => emitter_id).values()];
-      const jobs = ofEmitters.flatMap(ofOne => packEmissions(ofOne));
+      const ofAccounts = groupBy(batch, ({ account_id, emitter_id }) => account_id ?? emitter_id);
+      const jobs = [...ofAccounts].flatMap(([account, ofOne]) => packEmissions(ofOne, account));
       await enqueueAll(queues, emissions.jobs.emissions, jobs);
     },
     { maxWeight: EMISSIONS_PER_ROUND_TRIP, concurrency: 4 },
