@@ -96,6 +96,6 @@ export const LIMITS = define({
     unit: "count",
     per: "account",
     what: "requests to webhooks of one origin in flight, from one process",
-    beyond: "further attempts wait for a second, then as deliveries, and are counted",
+    beyond: "further attempts wait while places become free, then as deliveries, and are counted",
   },
 });

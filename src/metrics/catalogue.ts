@@ -25,7 +25,7 @@ export interface GaugeEntry {
   kind: "gauge";
   help: string;
   labels: readonly string[];
-  scope: "installation" | "process";
+  scope: "installation";
 }
 
 export const CATALOGUE = {
@@ -44,12 +44,6 @@ export const CATALOGUE = {
     kind: "counter",
     help: "Attempts that wait because the process, their account or its webhooks at one origin have too many in flight",
     labels: ["reason"],
-  },
-  attempts_in_flight: {
-    kind: "gauge",
-    help: "Requests to webhooks in flight from this process",
-    labels: [],
-    scope: "process",
   },
   jobs_requeued_total: {
     kind: "counter",

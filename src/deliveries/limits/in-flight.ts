@@ -14,6 +14,9 @@ export interface InFlightBounds {
 
 /** How long an attempt waits for its place; one that would wait longer comes again or joins its webhook's waitlist. */
 const PATIENCE_MS = 1000;
+/** An origin where a place became free so recently is quick: its attempts wait on, since they move on, but not for ever. */
+const QUICK_MS = 250;
+const QUICK_PATIENCE_MS = 15_000;
 
 const BOUNDS: InFlightBounds = {
   process: LIMITS.attemptsInFlight.value,
@@ -23,7 +26,8 @@ const BOUNDS: InFlightBounds = {
 
 interface Waiting {
   resolve: (leave: (() => void) | null) => void;
-  timer: NodeJS.Timeout;
+  since: number;
+  timer: NodeJS.Timeout | undefined;
 }
 
 /** Attempts of one account at one origin. */
@@ -31,6 +35,8 @@ interface Group {
   account: string;
   inFlight: number;
   waiting: Set<Waiting>;
+  /** When an attempt last ended. */
+  freedAt: number;
 }
 
 /**
@@ -57,20 +63,29 @@ export class InFlight {
   enter(webhook: Pick<Webhook, "owner_id" | "url">): Promise<(() => void) | null> {
     const { owner_id: account, url } = webhook;
     const key = `${account} ${originOf(url)}`;
-    const group = this.#groups.get(key) ?? { account, inFlight: 0, waiting: new Set() };
+    const group = this.#groups.get(key) ?? { account, inFlight: 0, waiting: new Set(), freedAt: 0 };
     this.#groups.set(key, group);
     const full = this.#whatIsFull(group);
     if (!full) return Promise.resolve(this.#start(key, group));
     // A full account or process stays so until endpoints respond that hang; an origin may only be busy for a moment.
     if (full !== "origin") return Promise.resolve(this.#reject(full));
     return new Promise(resolve => {
-      const timer = setTimeout(() => {
-        group.waiting.delete(waiting);
-        resolve(this.#reject("origin"));
-      }, PATIENCE_MS);
-      const waiting: Waiting = { resolve, timer };
+      const waiting: Waiting = { resolve, since: performance.now(), timer: undefined };
       group.waiting.add(waiting);
+      this.#watch(group, waiting);
     });
+  }
+
+  #watch(group: Group, waiting: Waiting): void {
+    waiting.timer = setTimeout(() => {
+      const now = performance.now();
+      if (now - group.freedAt < QUICK_MS && now - waiting.since < QUICK_PATIENCE_MS) {
+        this.#watch(group, waiting);
+        return;
+      }
+      group.waiting.delete(waiting);
+      waiting.resolve(this.#reject("origin"));
+    }, PATIENCE_MS);
   }
 
   #whatIsFull({ account, inFlight }: Group): keyof InFlightBounds | null {
@@ -91,6 +106,7 @@ export class InFlight {
       if (isOver) return;
       isOver = true;
       this.#add(group, -1);
+      group.freedAt = performance.now();
       const [next] = group.waiting;
       if (next && !this.#whatIsFull(group)) {
         group.waiting.delete(next);

@@ -37,9 +37,6 @@ export function openDeliveriesHandler(
 ): DeliveriesHandler {
   const detached = new Detached();
   const inFlight = new InFlight(platform.metrics);
-  platform.metrics.collectGauges(["attempts_in_flight"], async () =>
-    platform.metrics.set("attempts_in_flight", inFlight.total),
-  );
   const permitCache = new PermitCache(platform, platform.processId);
   const shared: SharedByAttempts = {
     ...options,
