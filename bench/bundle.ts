@@ -1,3 +1,4 @@
+import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
 
@@ -19,5 +20,7 @@ export async function bundleProcesses(root: string): Promise<string> {
     outExtension: { ".js": ".mjs" },
     logLevel: "warning",
   });
+  // A script is read from beside the code that calls it.
+  await cp(join(root, "src/store/lua"), join(outdir, "lua"), { recursive: true });
   return outdir;
 }

@@ -74,7 +74,7 @@ async function recoverBatch(
     { ordered: false },
   );
   const jobs = recoverable.map(({ _id, generation }) =>
-    nextAttemptOf({ _id, webhook_id: webhook._id, generation: generation + 1 }),
+    nextAttemptOf({ _id, webhook_id: webhook._id, owner_id: webhook.owner_id, generation: generation + 1 }),
   );
   await enqueueAll(platform.queues, deliveries.jobs["next-attempt"], jobs, { delayMs });
   return modifiedCount;

@@ -10,7 +10,7 @@ import { waitlistEntry } from "./limits/permits.ts";
 import { MAX_RECHECK_MS } from "./recheck.ts";
 
 type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "config" | "clock" | "log">;
-type Overdue = Pick<Delivery, "_id" | "webhook_id" | "generation" | "next_attempt_at_ms">;
+type Overdue = Pick<Delivery, "_id" | "webhook_id" | "owner_id" | "generation" | "next_attempt_at_ms">;
 
 const BATCH = 500;
 
@@ -41,7 +41,7 @@ class DeliverySweep {
     const overdue: Overdue[] = await Deliveries(this.#platform.mongo)
       .find(
         { state: "pending", sweep_at_ms: { $lte: this.#nowMs } },
-        { webhook_id: 1, generation: 1, next_attempt_at_ms: 1 },
+        { webhook_id: 1, owner_id: 1, generation: 1, next_attempt_at_ms: 1 },
       )
       .sort({ sweep_at_ms: 1 })
       .limit(BATCH)

@@ -41,10 +41,6 @@ export interface Egress {
 }
 
 /**
- * So that one receiver does not use up the sockets of the process; further requests to the same origin wait in undici.
- */
-const CONNECTIONS_PER_ORIGIN = 64;
-/**
  * Many servers close idle connections after 5 s. Closing ours earlier means that no request is sent on a connection
  * that the server is just closing.
  */
@@ -57,7 +53,9 @@ const KEEP_ALIVE_MS = 4000;
 export function createEgress(options: EgressOptions): Egress {
   const agent = new Agent({
     connect: guardedConnector(createDial(options), options.connectTimeoutMs),
-    connections: CONNECTIONS_PER_ORIGIN,
+    // No bound here: requests that wait for a connection would do so in one line for all accounts, and on the endpoint's
+    // time. Callers bound what they have in flight (src/deliveries/limits/in-flight.ts).
+    connections: null,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
     pipelining: 1,

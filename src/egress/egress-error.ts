@@ -4,6 +4,8 @@ import { errors } from "undici";
 export type EgressErrorCode =
   | "blocked-address"
   | "dns"
+  /** This machine, not the other one, is out of sockets or memory. */
+  | "local"
   | "connect"
   | "timeout"
   | "tls"
@@ -24,6 +26,7 @@ export class EgressError extends Error {
 
 const TLS_CODE = /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
 const CONNECT_CODE = /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EACCES|EPERM|EINVAL)$/;
+const LOCAL_CODE = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM)$/;
 const TIMEOUT_CODE = /^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT)$/;
 const INVALID_HTTP = [
   errors.HTTPParserError,
@@ -42,6 +45,7 @@ export function toEgressError(error: unknown, host: string): EgressError {
     // OpenSSL's message contains locations in its source code; its `reason` is the readable part.
     return new EgressError("tls", `TLS with ${host} failed: ${given.reason ?? message}`, error);
   }
+  if (LOCAL_CODE.test(code)) return new EgressError("local", `no connection could be opened: ${code}`, error);
   if (CONNECT_CODE.test(code))
     return new EgressError("connect", `could not connect to ${host}: ${code}`, error);
   if (TIMEOUT_CODE.test(code)) return new EgressError("timeout", `${host} did not respond in time`, error);

@@ -243,6 +243,9 @@ async function waitingFor(platform: TraceDeps, delivery: Delivery): Promise<stri
   if (state === "active") return "its attempt is in flight";
   if (state === "waiting" || state === "prioritized") return "a free delivery worker";
   if (state === "delayed") return "its next scheduled attempt";
+  // Its permit, if it has one, is named after the job, which a slow attempt outlives.
+  const permit = await platform.redis.zscore(platform.keys.webhookPermits(delivery.webhook_id), jobId);
+  if (permit !== null) return "its attempt is in flight";
   const waitlist = await platform.redis.zcard(platform.keys.webhookWaitlist(delivery.webhook_id));
   if (waitlist > 0) return `a permit of its webhook, whose waitlist holds ${waitlist} deliveries`;
   if (state === "failed") return "the sweep, because its job failed";

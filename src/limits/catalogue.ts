@@ -231,4 +231,25 @@ export const LIMITS = defineLimits({
     what: "life of a session of the board",
     beyond: "the sign-in page again",
   },
+  attemptsInFlight: {
+    value: 1000,
+    unit: "count",
+    per: "process",
+    what: "requests to webhooks in flight",
+    beyond: "further attempts wait as deliveries, and are counted",
+  },
+  attemptsInFlightOfAccount: {
+    value: 750,
+    unit: "count",
+    per: "account",
+    what: "requests to webhooks in flight, from one process",
+    beyond: "further attempts wait as deliveries, and are counted",
+  },
+  attemptsInFlightAtOrigin: {
+    value: 64,
+    unit: "count",
+    per: "account",
+    what: "requests to webhooks of one origin in flight, from one process",
+    beyond: "further attempts wait while places become free, then as deliveries, and are counted",
+  },
 });

@@ -45,6 +45,16 @@ export const CATALOGUE = {
     help: "Jobs that failed for good: invalid, out of attempts, or crashing their workers",
     labels: ["queue"],
   },
+  attempts_put_off_total: {
+    kind: "counter",
+    help: "Attempts that wait because the process, their account or its webhooks at one origin have too many in flight",
+    labels: ["reason"],
+  },
+  jobs_requeued_total: {
+    kind: "counter",
+    help: "Jobs returned to their queue unstarted: it is another account's turn, or their account uses its share of the slots",
+    labels: ["queue", "reason"],
+  },
   job_duration_seconds: {
     kind: "histogram",
     help: "Time a job took in its handler",

@@ -54,8 +54,9 @@ async function collectQueues({ metrics, queues, clock }: CollectDeps): Promise<v
     for (const [state, count] of Object.entries(counts)) {
       metrics.set("queue_jobs", count, { queue: name, state });
     }
-    const [oldest] = await queue.getWaiting(0, 0);
-    const seconds = oldest ? Math.max(0, (clock() - oldest.timestamp) / 1000) : 0;
+    const heads = await Promise.all([queue.getWaiting(0, 0), queue.getPrioritized(0, 0)]);
+    const ages = heads.flat().map(job => (clock() - job.timestamp) / 1000);
+    const seconds = Math.max(0, ...ages);
     metrics.set("queue_oldest_waiting_seconds", seconds, { queue: name });
   }
 }

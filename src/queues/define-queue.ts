@@ -2,6 +2,7 @@ import type { JobsOptions, Queue } from "bullmq";
 import type { Static, TSchema } from "typebox";
 import { LIMITS } from "../limits/catalogue.ts";
 import { asUnavailable, type RedisClient } from "../store/redis.ts";
+import { type Charge, type FairOrder, PRIORITY_WHEN_DUE } from "./fair-order.ts";
 
 /** BullMQ's `removeOnFail` of a queue whose jobs hold events. */
 export const FAILED_JOBS_KEPT = { age: 7 * 86_400, count: LIMITS.failedJobs.value };
@@ -17,6 +18,8 @@ export interface JobDeclaration<Schema extends TSchema = TSchema> {
   jobId?: ((payload: Static<Schema>) => string) | undefined;
   /** What a job that was given up keeps of a large payload, without the events in it. */
   keptPayload?: ((payload: Static<Schema>) => unknown) | undefined;
+  /** Whose job it is and what it costs; absent on a queue that serves jobs in order of arrival. */
+  charge?: ((payload: Static<Schema>) => Charge) | undefined;
 }
 
 type JobSchemas = Record<string, TSchema>;
@@ -28,13 +31,20 @@ export interface QueueDeclaration<Schemas extends JobSchemas = JobSchemas> {
   name: string;
   /** Jobs that one worker process handles at once, unless `<NAME>_CONCURRENCY` says otherwise; absent: no worker of ours. */
   concurrency?: number | undefined;
+  /** The cost of the jobs that an account may have served before it is another's turn; absent: in order of arrival. */
+  quantum?: number | undefined;
   jobs: { [Name in keyof Schemas]: JobDeclaration<Schemas[Name]> };
 }
 
-export type AnyQueue = Pick<QueueDeclaration, "name" | "concurrency"> & { jobs: Record<string, AnyJob> };
+export type AnyQueue = Pick<QueueDeclaration, "name" | "concurrency" | "quantum"> & {
+  jobs: Record<string, AnyJob>;
+};
+
+/** A queue of BullMQ's with the order in which it serves accounts, if it does. */
+export type OpenQueue = Queue & { order?: FairOrder };
 
 /** BullMQ's queues by name, opened by the platform. */
-export type Queues = ReadonlyMap<string, Queue>;
+export type Queues = ReadonlyMap<string, OpenQueue>;
 
 export interface EnqueueOptions {
   delayMs?: number;
@@ -43,28 +53,33 @@ export interface EnqueueOptions {
 interface QueueSpec<Schemas extends JobSchemas> {
   name: string;
   concurrency?: number;
+  quantum?: number;
   /** BullMQ's options for every job of the queue. */
   options: JobsOptions;
   jobs: {
-    [Name in keyof Schemas]: Pick<JobDeclaration<Schemas[Name]>, "schema" | "jobId" | "keptPayload">;
+    [Name in keyof Schemas]: Pick<
+      JobDeclaration<Schemas[Name]>,
+      "schema" | "jobId" | "keptPayload" | "charge"
+    >;
   };
 }
 
 export function defineQueue<Schemas extends JobSchemas>({
   name,
   concurrency,
+  quantum,
   options,
   jobs,
 }: QueueSpec<Schemas>): QueueDeclaration<Schemas> {
-  const declared = Object.entries(jobs).map(([job, { schema, jobId, keptPayload }]) => [
+  const declared = Object.entries(jobs).map(([job, declaration]) => [
     job,
-    { queue: name, name: job, schema, options, jobId, keptPayload },
+    { ...declaration, queue: name, name: job, options },
   ]);
-  return { name, concurrency, jobs: Object.fromEntries(declared) };
+  return { name, concurrency, quantum, jobs: Object.fromEntries(declared) };
 }
 
 /** Returns the opened queue of that name. Throws if it is missing from queues/index.ts, which is a wiring mistake. */
-export function openedQueue(queues: Queues, { name }: { name: string }): Queue {
+export function openedQueue(queues: Queues, { name }: { name: string }): OpenQueue {
   const queue = queues.get(name);
   if (!queue) throw new Error(`queue ${name} is not open: is it in queues/index.ts?`);
   return queue;
@@ -94,23 +109,37 @@ export async function enqueueAll<Schema extends TSchema>(
 ): Promise<void> {
   if (payloads.length === 0) return;
   const queue = openedQueue(queues, { name: job.queue });
-  const jobs = payloads.map(data => ({
-    name: job.name,
-    data,
-    opts: {
-      ...job.options,
-      ...(job.jobId && { jobId: job.jobId(data) }),
-      ...(options.delayMs && { delay: options.delayMs }),
-    },
-  }));
-  const [first] = jobs;
   try {
+    const priorities = await prioritiesOf(queue, job, payloads, options);
+    const jobs = payloads.map((data, i) => ({
+      name: job.name,
+      data,
+      opts: {
+        ...job.options,
+        ...(job.jobId && { jobId: job.jobId(data) }),
+        ...(options.delayMs && { delay: options.delayMs }),
+        ...(priorities[i] && { priority: priorities[i] }),
+      },
+    }));
+    const [first] = jobs;
     // A single `add` costs half as much as a bulk of one, which is a transaction.
     if (jobs.length === 1 && first) await queue.add(first.name, first.data, first.opts);
     else await queue.addBulk(jobs);
   } catch (error) {
     throw asUnavailable(error);
   }
+}
+
+/** Returns BullMQ's priority of each job: by whose turn it is, or, for one that is delayed, once it is due. */
+async function prioritiesOf<Schema extends TSchema>(
+  { order }: OpenQueue,
+  { charge }: JobDeclaration<Schema>,
+  payloads: Static<Schema>[],
+  { delayMs }: EnqueueOptions,
+): Promise<number[]> {
+  if (!order || !charge) return [];
+  if (delayMs) return payloads.map(() => PRIORITY_WHEN_DUE);
+  return await order.prioritiesOf(payloads.map(charge));
 }
 
 /** `live`: it waits or runs; `finished`: it is kept after it completed or failed; `absent`: not stored. */

@@ -1,12 +1,16 @@
 import { type Static, Type } from "typebox";
 import { defineQueue, FAILED_JOBS_KEPT } from "./define-queue.ts";
 
+/** Who is charged for the job; a job of an older version has none, and counts for its webhook or emitter. */
+const AccountId = Type.Optional(Type.String());
+
 /** One delivery that MongoDB holds: ids only, so that a job that outlived a change does nothing. */
 const NextAttempt = Type.Object({
   delivery_id: Type.String(),
   webhook_id: Type.String(),
   /** How many times this delivery was scheduled; a job of an earlier generation is superseded. */
   generation: Type.Integer({ minimum: 0 }),
+  account_id: AccountId,
 });
 export type NextAttempt = Static<typeof NextAttempt>;
 
@@ -21,6 +25,8 @@ const FirstAttempts = Type.Object({
   routing_version: Type.Optional(Type.String()),
   /** True if an earlier job may have made some of these attempts. */
   is_redispatch: Type.Optional(Type.Boolean()),
+  /** The emitter's owner: a job holds events of one account. */
+  account_id: AccountId,
   events: Type.Array(
     Type.Object({
       /** The stored event's id. */
@@ -42,6 +48,7 @@ const Drain = Type.Object({
   reason: Type.Union([Type.Literal("order"), Type.Literal("tokens")]),
   /** Unix milliseconds, rounded up: drains of one webhook due at the same moment are one job. */
   due_ms: Type.Integer(),
+  account_id: AccountId,
 });
 export type Drain = Static<typeof Drain>;
 
@@ -50,10 +57,18 @@ const withoutBodies = (job: FirstAttempts): FirstAttempts => ({
   ...job,
   events: job.events.map(({ body: _, ...event }) => event),
 });
+/** Attempts that cost as much as one job of a single attempt: those of one job share most of their work. */
+const ATTEMPTS_PER_COST = 4;
+
+function costOf({ events }: FirstAttempts): number {
+  const attempts = events.reduce((sum, { listeners }) => sum + listeners.length, 0);
+  return Math.max(1, Math.ceil(attempts / ATTEMPTS_PER_COST));
+}
 
 export const deliveries = defineQueue({
   name: "deliveries",
-  concurrency: 24,
+  concurrency: 32,
+  quantum: 32,
   options: {
     // For failures of our own, such as a store away. A failure of the endpoint schedules the next generation instead.
     attempts: 12,
@@ -64,26 +79,39 @@ export const deliveries = defineQueue({
   },
   jobs: {
     /** The first attempts of some events at all their webhooks: one job, since a job costs more than a delivery. */
-    "first-attempts": { schema: FirstAttempts, jobId: ({ job_id }) => job_id, keptPayload: withoutBodies },
+    "first-attempts": {
+      schema: FirstAttempts,
+      jobId: ({ job_id }) => job_id,
+      keptPayload: withoutBodies,
+      charge: job => ({ account: job.account_id ?? job.events[0]?.emitter_id ?? "", cost: costOf(job) }),
+    },
     /** A later attempt of one delivery, which is due at a moment of its own. */
-    "next-attempt": { schema: NextAttempt, jobId: nextAttemptJobId },
+    "next-attempt": { schema: NextAttempt, jobId: nextAttemptJobId, charge: chargeWebhook },
     /** Takes up deliveries that wait at their webhook. */
     drain: {
       schema: Drain,
       jobId: ({ webhook_id, reason, due_ms }) => `${webhook_id}-${reason}-${due_ms}`,
+      charge: chargeWebhook,
     },
   },
 });
+
+function chargeWebhook({ account_id, webhook_id }: NextAttempt | Drain) {
+  return { account: account_id ?? webhook_id, cost: 1 };
+}
 
 /** The job of a delivery's next attempt. */
 export const nextAttemptOf = (delivery: {
   _id: string;
   webhook_id: string;
   generation: number;
+  /** Absent where only a few fields were read. */
+  owner_id?: string;
 }): NextAttempt => ({
   delivery_id: delivery._id,
   webhook_id: delivery.webhook_id,
   generation: delivery.generation,
+  ...(delivery.owner_id !== undefined && { account_id: delivery.owner_id }),
 });
 
 /** The id of that job: one for each generation, so that a repeated enqueue adds nothing. */

@@ -8,6 +8,9 @@ import { defineQueue, FAILED_JOBS_KEPT } from "./define-queue.ts";
 /** A custom channel, or one of the two that the platform itself emits on; no other name begins with `$`. */
 const ChannelName = Type.String({ maxLength: MAX_CHANNEL_CHARS, pattern: ANY_CHANNEL });
 
+/** Whose turn the job takes; without it each emitter has turns of its own. */
+const AccountId = Type.Optional(Type.String({ maxLength: 64 }));
+
 /** Public: a workflow engine that holds the Redis credentials may enqueue these (docs/jobs.md). */
 export const Emission = Type.Object({
   emitter_id: Type.String({ pattern: "^(dc|p)_[A-Za-z0-9]{16}$" }),
@@ -22,6 +25,7 @@ export const Emission = Type.Object({
   score: Type.Optional(Type.Integer({ minimum: 1 })),
   /** How many listeners led to this event; ends loops of sources that listen to each other. */
   hops: Type.Optional(Type.Integer({ minimum: 0 })),
+  account_id: AccountId,
 });
 export type Emission = Static<typeof Emission>;
 
@@ -31,6 +35,7 @@ export const EMISSIONS_PER_JOB = 200;
 /** The emissions are checked one by one: an invalid one must not keep the others from being handled. */
 const Emissions = Type.Object({
   emissions: Type.Array(Type.Unsafe<Emission>({}), { minItems: 1, maxItems: EMISSIONS_PER_JOB }),
+  account_id: AccountId,
 });
 
 /** One emission, or many in one job: a job costs several times what storing an event does. */
@@ -66,10 +71,13 @@ function withoutEvents(job: EmissionsJob): unknown {
   const idsOf = ({ emitter_id, emit_id, name }: Emission) => ({ emitter_id, emit_id, name });
   return { emissions: emissionsIn(job).map(idsOf) };
 }
+/** Emissions that cost as much as a job of a single one: those of one job share most of their work. */
+const EMISSIONS_PER_COST = 8;
 
 export const emissions = defineQueue({
   name: "emissions",
-  concurrency: 16,
+  concurrency: 24,
+  quantum: 32,
   options: {
     attempts: 12,
     backoff: { type: "exponential", delay: 500, jitter: 0.5 },
@@ -78,5 +86,14 @@ export const emissions = defineQueue({
     // A failed job keeps small events, so that an operator can retry it from the board.
     removeOnFail: FAILED_JOBS_KEPT,
   },
-  jobs: { emissions: { schema: EmissionsJob, keptPayload: withoutEvents } },
+  jobs: {
+    emissions: {
+      schema: EmissionsJob,
+      keptPayload: withoutEvents,
+      charge: job => ({
+        account: job.account_id ?? emissionsIn(job)[0]?.emitter_id ?? "",
+        cost: Math.ceil(emissionsIn(job).length / EMISSIONS_PER_COST),
+      }),
+    },
+  },
 });

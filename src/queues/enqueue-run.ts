@@ -17,6 +17,7 @@ export interface RunQueueDeps {
  * Appends a run to its source's run queue (a change goes ahead of all runs) and notifies a worker. Once this resolves, the
  * run is accepted. Throws `unavailable` if Redis is away, `rate-limited` if the run does not fit into `bounds`, or too many
  * changes wait; any other error is about the item.
+ * `bounds.ownerId` is the account whose turn the run takes.
  */
 export async function enqueueRun(
   platform: RunQueueDeps,
@@ -37,7 +38,7 @@ export async function enqueueRuns(
 ): Promise<boolean[]> {
   const { accepted, notification } = await push(platform, sourceId, items, bounds);
   failpoint("runs-pushed");
-  if (notification !== null) await enqueueNotify(platform, sourceId, notification);
+  if (notification !== null) await enqueueNotify(platform, sourceId, notification, bounds.ownerId);
   return items.map((_, i) => i < accepted);
 }
 
@@ -66,11 +67,11 @@ async function push(
 }
 
 /**
- * Asks the workers to look at a source's run queue. Does nothing more if a job that asks the same waits already, so that
+ * Asks the workers to look at a source's run queue, in its owner's turn. Does nothing more if a job that asks the same waits already, so that
  * one waits for a source, however long the backlog and however often this is called. Throws `unavailable`.
  */
-export async function notifyRuns(platform: RunQueueDeps, sourceId: string): Promise<void> {
-  await enqueueNotify(platform, sourceId, await platform.runQueue.notification(sourceId));
+export async function notifyRuns(platform: RunQueueDeps, sourceId: string, ownerId?: string): Promise<void> {
+  await enqueueNotify(platform, sourceId, await platform.runQueue.notification(sourceId), ownerId);
 }
 
 /**
@@ -80,13 +81,14 @@ export async function notifyRuns(platform: RunQueueDeps, sourceId: string): Prom
 export async function notifyAgain(
   platform: RunQueueDeps & { redis: RedisClient },
   sourceId: string,
+  ownerId?: string,
 ): Promise<boolean> {
   const notification = await platform.runQueue.notification(sourceId);
   const state = await jobState(platform, runs, notifyJobId({ source_id: sourceId, notification }));
   if (state === "live") return false;
   const isUsed = state === "finished";
   const name = isUsed ? await platform.runQueue.notification(sourceId, notification) : notification;
-  await enqueueNotify(platform, sourceId, name);
+  await enqueueNotify(platform, sourceId, name, ownerId);
   return true;
 }
 
@@ -94,6 +96,11 @@ async function enqueueNotify(
   platform: Pick<RunQueueDeps, "queues">,
   sourceId: string,
   notification: string,
+  ownerId = "",
 ): Promise<void> {
-  await enqueue(platform.queues, runs.jobs.notify, { source_id: sourceId, notification });
+  await enqueue(platform.queues, runs.jobs.notify, {
+    source_id: sourceId,
+    notification,
+    ...(ownerId !== "" && { account_id: ownerId }),
+  });
 }

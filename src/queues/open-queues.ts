@@ -3,7 +3,8 @@ import type { Logger } from "pino";
 import { withDeadline } from "../lib/deadline.ts";
 import { warnThrottled } from "../lib/warn-throttled.ts";
 import type { RedisClient } from "../store/redis.ts";
-import type { Queues } from "./define-queue.ts";
+import type { AnyQueue, OpenQueue, Queues } from "./define-queue.ts";
+import { FairOrder } from "./fair-order.ts";
 
 interface Options {
   redis: RedisClient;
@@ -23,16 +24,18 @@ export function queuePrefix(prefix: string, name: string): string {
 
 /** Opens the producing side of the queues over one fail-fast client. Throws if they are not ready by the deadline. */
 export async function openQueues(
-  declarations: readonly { name: string }[],
+  declarations: readonly Pick<AnyQueue, "name" | "quantum">[],
   options: Options,
 ): Promise<Queues> {
   // One for all queues: they share a client, and each reports its errors.
   const warn = warnThrottled(options.log, "queue connection");
   const deadline = Date.now() + options.deadlineMs;
-  const queues = new Map<string, Queue>();
+  const queues = new Map<string, OpenQueue>();
   try {
-    for (const { name } of declarations) {
-      queues.set(name, await openReady(() => open(name, options, warn), deadline));
+    for (const { name, quantum } of declarations) {
+      const queue = await openReady(() => open(name, options, warn), deadline);
+      const order = quantum && new FairOrder(options.redis, part => queue.toKey(part), quantum);
+      queues.set(name, Object.assign(queue, order && { order }));
     }
     return queues;
   } catch (error) {

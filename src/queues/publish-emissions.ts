@@ -1,4 +1,5 @@
 import { createBatcher } from "../lib/batcher.ts";
+import { groupBy } from "../lib/group-by.ts";
 import { enqueueAll, type Queues } from "./define-queue.ts";
 import { EMISSIONS_PER_JOB, type Emission, type EmissionsJob, emissions } from "./emissions.ts";
 
@@ -7,9 +8,9 @@ const BYTES_PER_JOB = 512 * 1024;
 /** Emissions enqueued in one round trip. */
 const EMISSIONS_PER_ROUND_TRIP = 1000;
 
-/** Packs emissions into few jobs, in order. */
-export function packEmissions(all: Emission[]): EmissionsJob[] {
-  return packBySize(all, sizeOf).map(jobOf);
+/** Packs emissions of one account into few jobs, in order. */
+export function packEmissions(all: Emission[], accountId?: string): EmissionsJob[] {
+  return packBySize(all, sizeOf).map(packed => jobOf(packed, accountId));
 }
 
 /** Divides a list into parts that fit into one job each, in order; `sizeOf` returns the bytes of an entry. */
@@ -28,9 +29,11 @@ export function packBySize<T>(all: T[], sizeOf: (entry: T) => number): T[][] {
   return parts;
 }
 
-/** Returns the job of emissions that were packed together. */
-export const jobOf = (packed: Emission[]): EmissionsJob =>
-  packed.length === 1 ? (packed[0] as Emission) : { emissions: packed };
+/** Returns the job of emissions that were packed together, in the turn of their account. */
+export const jobOf = (packed: Emission[], accountId?: string): EmissionsJob => ({
+  ...(packed.length === 1 ? (packed[0] as Emission) : { emissions: packed }),
+  ...(accountId !== undefined && { account_id: accountId }),
+});
 
 const sizeOf = ({ event }: Emission): number => (JSON.stringify(event) ?? "").length;
 
@@ -40,7 +43,11 @@ const sizeOf = ({ event }: Emission): number => (JSON.stringify(event) ?? "").le
  */
 export function openPublisher(queues: Queues): (emission: Emission) => Promise<void> {
   return createBatcher(
-    (batch: Emission[]) => enqueueAll(queues, emissions.jobs.emissions, packEmissions(batch)),
+    async (batch: Emission[]) => {
+      const ofAccounts = groupBy(batch, ({ account_id, emitter_id }) => account_id ?? emitter_id);
+      const jobs = [...ofAccounts].flatMap(([account, ofOne]) => packEmissions(ofOne, account));
+      await enqueueAll(queues, emissions.jobs.emissions, jobs);
+    },
     { maxWeight: EMISSIONS_PER_ROUND_TRIP, concurrency: 4 },
   );
 }

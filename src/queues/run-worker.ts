@@ -1,5 +1,5 @@
 import { Ajv, type ValidateFunction } from "ajv";
-import { DelayedError, type Job, UnrecoverableError, Worker } from "bullmq";
+import { DelayedError, type Job, UnrecoverableError, WaitingError, Worker } from "bullmq";
 import type { Logger } from "pino";
 import type { Static, TSchema } from "typebox";
 import { settlesWithin } from "../lib/deadline.ts";
@@ -9,7 +9,10 @@ import { LIMITS } from "../limits/catalogue.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { RedisClient } from "../store/redis.ts";
 import type { QueueDeclaration } from "./define-queue.ts";
+import { type Charge, FairOrder, FIRST_LATER_PRIORITY, PRIORITY_WHEN_DUE } from "./fair-order.ts";
 import { queuePrefix } from "./open-queues.ts";
+import { requeue, setPriority } from "./requeue.ts";
+import { SlotShares } from "./slot-shares.ts";
 import { Snooze } from "./snooze.ts";
 
 /** What a handler receives: the validated payload and facts about its job. */
@@ -92,6 +95,7 @@ const MAX_KEPT_BYTES = LIMITS.failedJobBytes.value;
 interface Handled {
   validate: ValidateFunction;
   keptPayload: ((payload: never) => unknown) | undefined;
+  charge: ((payload: never) => Charge) | undefined;
   handle: (context: JobContext<never>) => Promise<JobFields>;
 }
 
@@ -102,14 +106,15 @@ export function runWorker<Schemas extends Record<string, TSchema>>(
   options: WorkerOptions,
 ): PausableWorker {
   const handled = new Map<string, Handled>();
-  for (const { name, schema, keptPayload } of Object.values(queue.jobs)) {
+  for (const { name, schema, keptPayload, charge } of Object.values(queue.jobs)) {
     handled.set(name, {
       validate: ajv.compile(schema),
       keptPayload: keptPayload as Handled["keptPayload"],
+      charge: charge as Handled["charge"],
       handle: handlers[name] as unknown as Handled["handle"],
     });
   }
-  return new QueueWorker(queue.name, handled, options);
+  return new QueueWorker(queue, handled, options);
 }
 
 class QueueWorker implements PausableWorker {
@@ -119,12 +124,19 @@ class QueueWorker implements PausableWorker {
   readonly #worker: Worker;
   readonly #running = new Map<string, { done: Promise<void>; cancel: AbortController }>();
   readonly #warn: (error: unknown) => void;
+  /** Absent on a queue that serves jobs in order of arrival. */
+  readonly #fair: { order: FairOrder; slots: SlotShares } | undefined;
   #isStopping = false;
   #isPaused = false;
   /** True between `pause` and `resume`. */
   #isHeld = false;
 
-  constructor(queue: string, handled: ReadonlyMap<string, Handled>, options: WorkerOptions) {
+  constructor(
+    { name: queue, quantum }: Pick<QueueDeclaration, "name" | "quantum">,
+    handled: ReadonlyMap<string, Handled>,
+    options: WorkerOptions,
+  ) {
+    const { concurrency } = options;
     this.#queue = queue;
     this.#handled = handled;
     this.#options = options;
@@ -132,12 +144,21 @@ class QueueWorker implements PausableWorker {
     this.#worker = new Worker(queue, (job, token, signal) => this.#process(job, token, signal), {
       connection: options.redis,
       prefix: queuePrefix(options.prefix, queue),
-      concurrency: options.concurrency,
+      concurrency: concurrency + (quantum ? SlotShares.fetchedBeyond(concurrency) : 0),
       lockDuration: options.stalledAfterMs,
       stalledInterval: Math.max(1000, Math.floor(options.stalledAfterMs / 2)),
       // A job that crashes its worker must not go on to crash all of them: its first start and this many more.
       maxStalledCount: LIMITS.jobStarts.value - 1,
     });
+    this.#fair = quantum
+      ? {
+          order: new FairOrder(options.redis, part => this.#worker.toKey(part), quantum),
+          slots: new SlotShares(
+            concurrency,
+            async () => (await options.redis.llen(this.#worker.toKey("wait"))) > 0,
+          ),
+        }
+      : undefined;
     this.#worker.on("error", error => {
       this.#warn(error);
       if (error instanceof AppError) this.#pause().catch(this.#warn);
@@ -157,6 +178,7 @@ class QueueWorker implements PausableWorker {
 
   async close(deadlineMs: number): Promise<void> {
     this.#isStopping = true;
+    this.#fair?.slots.close();
     const closing = this.#worker.close();
     if (await settlesWithin(closing, deadlineMs)) return;
     this.#worker.cancelAllJobs("shutting down");
@@ -176,12 +198,68 @@ class QueueWorker implements PausableWorker {
 
   async #process(job: Job, token?: string, signal?: AbortSignal): Promise<void> {
     try {
-      await this.#join(job, signal);
+      // A job that this process still runs needs no slot of its own.
+      if (this.#running.has(job.id ?? "")) await this.#join(job, signal);
+      else await this.#inSlot(job, token, () => this.#join(job, signal));
     } catch (error) {
+      if (error instanceof WaitingError) throw error;
+      // What its turn is shows when it is due again: all backlogs may have changed by then.
+      const whenDue =
+        this.#fair && setPriority(this.#options.redis, this.#worker.toKey(job.id ?? ""), PRIORITY_WHEN_DUE);
       const delayMs = snoozeMs(error, job);
-      if (delayMs === null) throw error;
-      await job.moveToDelayed(Date.now() + delayMs, token);
+      if (delayMs === null) {
+        await whenDue;
+        throw error;
+      }
+      await Promise.all([whenDue, job.moveToDelayed(Date.now() + delayMs, token)]);
       throw new DelayedError();
+    }
+  }
+
+  /** Does `work` in one of the slots that the job's account may use; requeues the job if it is not its turn. */
+  async #inSlot(job: Job, token: string | undefined, work: () => Promise<void>): Promise<void> {
+    const charge = this.#chargeOf(job);
+    if (!this.#fair || !charge) return await work();
+    const { order, slots } = this.#fair;
+    const { account } = charge;
+    if (!isCharged(job)) {
+      const [priority = 0] = await order.prioritiesOf([charge]);
+      if (priority > 0) await this.#requeue(job, token, "turn", priority);
+    }
+    if (!(await slots.acquire(account))) {
+      if (this.#isStopping) await this.#requeue(job, token, "share", job.priority);
+      // Behind what its account has waiting, free of charge, and never in front of those whose turn it is.
+      const [priority = 0] = await order.prioritiesOf([{ account, cost: 0 }]);
+      await this.#requeue(job, token, "share", Math.max(priority, FIRST_LATER_PRIORITY));
+    }
+    try {
+      await work();
+    } finally {
+      slots.release(account);
+    }
+  }
+
+  async #requeue(
+    job: Job,
+    token: string | undefined,
+    reason: "turn" | "share",
+    priority: number,
+  ): Promise<never> {
+    await requeue(this.#options.redis, part => this.#worker.toKey(part), {
+      id: job.id ?? "",
+      token: token ?? "",
+      priority,
+    });
+    this.#options.metrics.count("jobs_requeued_total", { queue: this.#queue, reason });
+    throw new WaitingError();
+  }
+
+  /** Undefined for a job that is not well-formed: its handler says what is wrong with it. */
+  #chargeOf(job: Job): Charge | undefined {
+    try {
+      return this.#handlerOf(job).charge?.(job.data as never);
+    } catch {
+      return undefined;
     }
   }
 
@@ -273,6 +351,12 @@ class QueueWorker implements PausableWorker {
     this.#isPaused = false;
     if (!this.#isStopping && !this.#isHeld) await this.#worker.resume();
   }
+}
+
+/** False for a job that was delayed until now, or was enqueued without the platform's own producers. */
+function isCharged({ priority, data }: Job): boolean {
+  if (priority > 0) return priority !== PRIORITY_WHEN_DUE;
+  return (data as { account_id?: unknown } | null)?.account_id !== undefined;
 }
 
 function checkPayload(validate: ValidateFunction, payload: unknown): void {

@@ -1,11 +1,15 @@
 import { type Static, Type } from "typebox";
 import { defineQueue } from "./define-queue.ts";
 
-const SourceJob = Type.Object({ source_id: Type.String() });
+const SourceJob = Type.Object({
+  source_id: Type.String(),
+  /** The source's owner; without it the source has turns of its own. */
+  account_id: Type.Optional(Type.String()),
+});
 export type SourceJob = Static<typeof SourceJob>;
 
 const Notify = Type.Object({
-  source_id: Type.String(),
+  ...SourceJob.properties,
   /** Name of the notification (`RunQueue.notification`); jobs of older versions have none. */
   notification: Type.Optional(Type.String()),
 });
@@ -13,6 +17,7 @@ const Notify = Type.Object({
 /** The job's id: while it waits, the same notification adds no other. */
 export const notifyJobId = ({ source_id, notification }: Static<typeof Notify>): string =>
   `${source_id}-${notification ?? ""}`;
+const charge = ({ account_id, source_id }: SourceJob) => ({ account: account_id ?? source_id, cost: 1 });
 
 /**
  * Jobs about a source. The runs themselves wait in the source's run queue and not here, because the runs of one source are
@@ -20,7 +25,9 @@ export const notifyJobId = ({ source_id, notification }: Static<typeof Notify>):
  */
 export const runs = defineQueue({
   name: "runs",
-  concurrency: 8,
+  concurrency: 32,
+  // A job runs for up to a second or for as long as one run, so few of them are a turn.
+  quantum: 8,
   options: {
     // The run queue keeps the work and the sweep finds a notify job that failed, so a few attempts are enough.
     attempts: 5,
@@ -31,8 +38,8 @@ export const runs = defineQueue({
   },
   jobs: {
     /** Runs wait in the source's run queue. */
-    notify: { schema: Notify, jobId: notifyJobId },
+    notify: { schema: Notify, jobId: notifyJobId, charge },
     /** A timer is due; made by a job scheduler. */
-    tick: { schema: SourceJob },
+    tick: { schema: SourceJob, charge },
   },
 });

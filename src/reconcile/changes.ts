@@ -3,10 +3,11 @@ import type { Platform } from "../platform.ts";
 import { enqueueRun } from "../queues/enqueue-run.ts";
 import { abandonDeployment } from "../sources/delete-source.ts";
 import { repairEach } from "../store/repair-each.ts";
+import { ofAccount } from "../store/run-queue.ts";
 import type { SweepBatch } from "../store/sweep-turns.ts";
 
 type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "runQueue" | "clock" | "log">;
-type Begun = Pick<Source, "_id" | "state" | "begun">;
+type Begun = Pick<Source, "_id" | "owner_id" | "state" | "begun">;
 
 const BATCH = 200;
 /** Longer than the hooks of a change take and its request waits. Milliseconds. */
@@ -20,7 +21,7 @@ export function beginChangeSweep(platform: Deps): SweepBatch {
   const beforeMs = platform.clock() - BEGUN_MS;
   return async cursor => {
     const sources = await Sources(platform.mongo)
-      .find({ "begun.run_id": { $type: "string", $gt: cursor ?? "" } }, { state: 1, begun: 1 })
+      .find({ "begun.run_id": { $type: "string", $gt: cursor ?? "" } }, { owner_id: 1, state: 1, begun: 1 })
       .hint(BEGUN)
       .sort({ "begun.run_id": 1 })
       .limit(BATCH)
@@ -35,11 +36,12 @@ export function beginChangeSweep(platform: Deps): SweepBatch {
   };
 }
 
-async function undoIfLost(platform: Deps, { _id, state, begun }: Begun): Promise<boolean> {
+async function undoIfLost(platform: Deps, { _id, owner_id, state, begun }: Begun): Promise<boolean> {
   if (!begun || state === "deleting" || (await platform.runQueue.length(_id)) > 0) return false;
-  if (state === "deploying") return await abandonDeployment(platform, _id);
+  if (state === "deploying") return await abandonDeployment(platform, { _id, owner_id });
   // Without its candidate, and expired: a worker only undoes it.
   const { run_id, at_ms } = begun;
-  await enqueueRun(platform, _id, { kind: "change", op: "update", run_id, at_ms, expires_at_ms: at_ms });
+  const item = { kind: "change", op: "update", run_id, at_ms, expires_at_ms: at_ms } as const;
+  await enqueueRun(platform, _id, item, ofAccount(owner_id));
   return true;
 }

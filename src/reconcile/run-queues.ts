@@ -1,3 +1,4 @@
+import { Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { notifyAgain } from "../queues/enqueue-run.ts";
 import { repairEach } from "../store/repair-each.ts";
@@ -13,8 +14,11 @@ export function beginRunQueueSweep(platform: Deps, graceMs: number): SweepBatch 
     const repaired = await repairEach(platform, listed, {
       step: "run_queues",
       idOf: sourceId => sourceId,
-      repair: async sourceId =>
-        (await platform.runQueue.isStalled(sourceId)) && (await notifyAgain(platform, sourceId)),
+      repair: async sourceId => {
+        if (!(await platform.runQueue.isStalled(sourceId))) return false;
+        const source = await Sources(platform.mongo).findById(sourceId, { owner_id: 1 }).lean();
+        return await notifyAgain(platform, sourceId, source?.owner_id);
+      },
     });
     return { repaired, next };
   };

@@ -24,10 +24,11 @@ export function beginDeletionSweep(platform: Deps, graceMs: number): SweepBatch 
     olderThanMs: graceMs,
     repair: async sourceId => {
       const source = await Sources(platform.mongo).findOne({ _id: sourceId, state: "deleting" }).lean();
-      if (source?.deactivated_at !== undefined) return await finishDeletion(platform, source);
+      if (!source) return false;
+      if (source.deactivated_at !== undefined) return await finishDeletion(platform, source);
       // If the run queue is not empty, the deletion is already in it.
       if ((await platform.runQueue.length(sourceId)) > 0) return false;
-      await enqueueSourceDeletion(platform, sourceId);
+      await enqueueSourceDeletion(platform, sourceId, source.owner_id);
       return true;
     },
   });

@@ -87,8 +87,8 @@ async function repair(
   const agrees = scheduler !== undefined && schedulerMatches(scheduler, timer);
   if (agrees && !(await hasStopped(platform, scheduler, timer))) return false;
   if (!scheduler || agrees) await tickForMissed(platform, source, timer);
-  if (agrees) await resetScheduler(platform, source._id, timer, platform.clock());
-  else await setScheduler(platform, source._id, timer);
+  if (agrees) await resetScheduler(platform, source, timer, platform.clock());
+  else await setScheduler(platform, source, timer);
   return true;
 }
 

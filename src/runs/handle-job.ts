@@ -68,7 +68,7 @@ export async function executeQueuedRuns(
         }
         if (isOver) {
           await platform.runQueue.release(sourceId, token);
-          await notifyRuns(platform, sourceId);
+          await notifyRuns(platform, sourceId, job.account_id);
           return { source_id: sourceId, runs: done, ended: "yielded" };
         }
       }
@@ -76,7 +76,7 @@ export async function executeQueuedRuns(
   } catch (error) {
     if (error instanceof LeaseLost) {
       // If the lease only expired and no other process took it, the remaining runs must not wait for the sweep.
-      await notifyRuns(platform, sourceId);
+      await notifyRuns(platform, sourceId, job.account_id);
       return { source_id: sourceId, runs: done, ended: "lease-lost" };
     }
     // Claimed runs stay claimed: the next holder of the lease starts with them. An error that is not a store's may be
@@ -204,5 +204,5 @@ async function rejectOrRethrow(
 }
 
 async function hasWaitingJobs(platform: Pick<Platform, "queues">): Promise<boolean> {
-  return (await openedQueue(platform.queues, runs).getWaitingCount()) > 0;
+  return (await openedQueue(platform.queues, runs).getJobCountByTypes("waiting", "prioritized")) > 0;
 }

@@ -13,7 +13,7 @@ import type { SweepBatch } from "../store/sweep-turns.ts";
 const BATCH = 50;
 
 type Deps = Pick<Platform, "mongo" | "queues" | "eventLog" | "clock" | "redis" | "keys" | "metrics" | "log">;
-type Outbox = Pick<RunRecord, "_id" | "source_id" | "outbox" | "outbox_score">;
+type Outbox = Pick<RunRecord, "_id" | "source_id" | "owner_id" | "outbox" | "outbox_score">;
 
 /** An emission as the record holds it, and its position in the emitter's order. */
 interface Waiting {
@@ -56,7 +56,7 @@ async function enqueueOrGiveUp(platform: Deps, record: Outbox, jobs: Waiting[][]
     enqueueAll(
       platform.queues,
       emissions.jobs.emissions,
-      of.map(job => jobOf(job.map(emissionOf))),
+      of.map(job => jobOf(job.map(emissionOf), record.owner_id)),
     );
   try {
     await enqueueJobs(jobs);

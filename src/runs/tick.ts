@@ -8,6 +8,7 @@ import type { RunItem } from "../queues/run-item.ts";
 import { activeTimer } from "../sources/timer-scheduler.ts";
 import { admitTick } from "../store/admit-tick.ts";
 import { countDrop } from "../store/drops.ts";
+import { ofAccount } from "../store/run-queue.ts";
 
 export type TickPlatform = Pick<
   Platform,
@@ -46,6 +47,6 @@ export async function tick(platform: TickPlatform, sourceId: string, dueAtMs: nu
     await countDrop(platform, sourceId, "timer-overlap");
     return "overlap";
   }
-  await enqueueRun(platform, sourceId, item);
+  await enqueueRun(platform, sourceId, item, ofAccount(source.owner_id));
   return "enqueued";
 }

@@ -64,7 +64,12 @@ async function insertSource(platform: Deps, source: Source): Promise<void> {
 /** Has a worker call the hooks, and deletes the source if they fail. Throws as `requestChange` does. */
 async function callDeployHooks(platform: Deps, source: Source, emitOnDeploy: boolean): Promise<void> {
   try {
-    await requestChange(platform, source._id, { op: "create", emit_on_deploy: emitOnDeploy });
+    await requestChange(
+      platform,
+      source._id,
+      { op: "create", emit_on_deploy: emitOnDeploy },
+      source.owner_id,
+    );
   } catch (error) {
     const { deletedCount } = await Sources(platform.mongo).deleteOne({
       _id: source._id,
@@ -72,7 +77,7 @@ async function callDeployHooks(platform: Deps, source: Source, emitOnDeploy: boo
       begun: null,
     });
     // Hooks were called: its deletion calls `deactivate`.
-    if (deletedCount === 0 && (await abandonDeployment(platform, source._id))) throw error;
+    if (deletedCount === 0 && (await abandonDeployment(platform, source))) throw error;
     // Nothing to delete: either a hook failed and the worker deleted the source, or the source became ready after all.
     if (deletedCount === 0 && (await Sources(platform.mongo).exists({ _id: source._id }))) return;
     throw error;

@@ -6,6 +6,7 @@ import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueRun } from "../queues/enqueue-run.ts";
 import { noteDeleted } from "../store/gone.ts";
+import { ofAccount } from "../store/run-queue.ts";
 import { removeScheduler } from "./timer-scheduler.ts";
 
 type QueueDeps = Pick<Platform, "queues" | "runQueue" | "clock">;
@@ -26,7 +27,7 @@ export async function deleteSource(
   // If this fails, the reconciler repeats it: it looks for sources in the state `deleting`.
   try {
     await removeScheduler(platform, source._id);
-    await enqueueSourceDeletion(platform, source._id);
+    await enqueueSourceDeletion(platform, source._id, source.owner_id);
   } catch (error) {
     platform.log.warn({ source_id: source._id, err: error }, "deletion waits for the reconciler");
   }
@@ -38,25 +39,26 @@ export async function deleteSource(
  */
 export async function abandonDeployment(
   platform: QueueDeps & Pick<Platform, "mongo">,
-  sourceId: string,
+  { _id: sourceId, owner_id }: Pick<Source, "_id" | "owner_id">,
 ): Promise<boolean> {
   const { matchedCount } = await Sources(platform.mongo).updateOne(
     { _id: sourceId, state: "deploying" },
     { $set: { state: "deleting", active: false, updated_at: unixSeconds(platform.clock()) } },
   );
   // If this fails, the reconciler repeats it.
-  if (matchedCount > 0) await enqueueSourceDeletion(platform, sourceId).catch(() => undefined);
+  if (matchedCount > 0) await enqueueSourceDeletion(platform, sourceId, owner_id).catch(() => undefined);
   return matchedCount > 0;
 }
 
 /** Puts the deletion of a source that is in the state `deleting` into its run queue. */
-export async function enqueueSourceDeletion(platform: QueueDeps, sourceId: string): Promise<void> {
-  await enqueueRun(platform, sourceId, {
-    kind: "change",
-    op: "delete",
-    run_id: newId("run", platform.clock()),
-    at_ms: platform.clock(),
-  });
+export async function enqueueSourceDeletion(
+  platform: QueueDeps,
+  sourceId: string,
+  ownerId: string,
+): Promise<void> {
+  const runId = newId("run", platform.clock());
+  const item = { kind: "change" as const, op: "delete" as const, run_id: runId, at_ms: platform.clock() };
+  await enqueueRun(platform, sourceId, item, ofAccount(ownerId));
 }
 
 /** By then what a source had emitted was handled, or something is badly wrong. */

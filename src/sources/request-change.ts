@@ -5,6 +5,7 @@ import type { Platform } from "../platform.ts";
 import { enqueueRun } from "../queues/enqueue-run.ts";
 import type { ChangeItem } from "../queues/run-item.ts";
 import { isSandboxLost } from "../sandbox/host-error.ts";
+import { ofAccount } from "../store/run-queue.ts";
 
 export type ChangeDeps = Pick<Platform, "queues" | "runQueue" | "replies" | "clock" | "config">;
 
@@ -32,20 +33,22 @@ export async function requestChange(
   platform: ChangeDeps,
   sourceId: string,
   change: Pick<ChangeItem, "op" | "candidate" | "prepared_for" | "emit_on_deploy">,
+  ownerId: string,
 ): Promise<"applied" | "stale"> {
   const replies = await platform.replies();
   const runId = newId("run", platform.clock());
   const { hookMs } = platform.config.sandbox;
   const queuedMs = Math.min(MAX_QUEUED_MS, hookMs);
   const firstReply = replies.first(runId, queuedMs + 2 * hookMs);
-  await enqueueRun(platform, sourceId, {
-    kind: "change",
+  const item = {
+    kind: "change" as const,
     run_id: runId,
     at_ms: platform.clock(),
     reply_to: replies.address,
     expires_at_ms: platform.clock() + queuedMs,
     ...change,
-  });
+  };
+  await enqueueRun(platform, sourceId, item, ofAccount(ownerId));
   const reply = await firstReply;
   const error = reply?.type === "ended" ? reply.error : undefined;
   if (!reply || error?.code === ChangeRejection.expired) {

@@ -2,11 +2,14 @@ import type { JobSchedulerJson } from "bullmq";
 import type { Source, StoredTimer } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
+import { PRIORITY_WHEN_DUE } from "../queues/fair-order.ts";
 import { runs } from "../queues/runs.ts";
 import { nextMatchMs } from "./next-due.ts";
 
 type Deps = Pick<Platform, "queues">;
-type TimedSource = Pick<Source, "_id" | "active" | "state" | "timer">;
+/** Its ticks take the turns of its owner; if that is not known, turns of its own. */
+type Owned = Pick<Source, "_id"> & { owner_id?: string | undefined };
+type TimedSource = Owned & Pick<Source, "active" | "state" | "timer">;
 
 /** Returns the timer that a source must tick by now; null if it must not tick. */
 export function activeTimer(source: Pick<Source, "active" | "state" | "timer">): StoredTimer | null {
@@ -40,7 +43,7 @@ export async function syncScheduler(
     return scheduler ? "removed" : "unchanged";
   }
   if (scheduler && schedulerMatches(scheduler, timer)) return "unchanged";
-  await setScheduler(platform, source._id, timer);
+  await setScheduler(platform, source, timer);
   return "set";
 }
 
@@ -57,7 +60,11 @@ export async function syncSchedulerOrWarn(
 }
 
 /** Creates or replaces a source's scheduler. An interval ticks at once and after each interval, a cron at its times. */
-export async function setScheduler(platform: Deps, sourceId: string, timer: StoredTimer): Promise<void> {
+export async function setScheduler(
+  platform: Deps,
+  { _id: sourceId, owner_id }: Owned,
+  timer: StoredTimer,
+): Promise<void> {
   const queue = openedQueue(platform.queues, runs);
   const repeat =
     timer.cron === null
@@ -65,8 +72,8 @@ export async function setScheduler(platform: Deps, sourceId: string, timer: Stor
       : { pattern: timer.cron, tz: timer.timezone ?? "UTC" };
   await queue.upsertJobScheduler(sourceId, repeat, {
     name: runs.jobs.tick.name,
-    data: { source_id: sourceId },
-    opts: runs.jobs.tick.options,
+    data: { source_id: sourceId, ...(owner_id !== undefined && { account_id: owner_id }) },
+    opts: { ...runs.jobs.tick.options, priority: PRIORITY_WHEN_DUE },
   });
 }
 
@@ -77,16 +84,16 @@ export async function setScheduler(platform: Deps, sourceId: string, timer: Stor
  */
 export async function resetScheduler(
   platform: Deps,
-  sourceId: string,
+  source: Owned,
   timer: StoredTimer,
   nowMs: number,
 ): Promise<void> {
-  await removeScheduler(platform, sourceId);
+  await removeScheduler(platform, source._id);
   if (timer.cron !== null) {
     const nextMs = nextMatchMs(timer.cron, timer.timezone, nowMs);
-    await openedQueue(platform.queues, runs).remove(`repeat:${sourceId}:${nextMs}`);
+    await openedQueue(platform.queues, runs).remove(`repeat:${source._id}:${nextMs}`);
   }
-  await setScheduler(platform, sourceId, timer);
+  await setScheduler(platform, source, timer);
 }
 
 /**

@@ -51,7 +51,7 @@ async function updateIfUnchanged(
   const current = await currentComponent(platform, source);
   if (hasHooks(component, "activate", "deactivate") || hasHooks(current, "deactivate")) {
     const change = { op: "update", candidate: fields, prepared_for: source.change_id } as const;
-    return requestChange(platform, source._id, change);
+    return requestChange(platform, source._id, change, source.owner_id);
   }
   try {
     await transaction(platform.mongo, session => saveCandidate(platform, source, fields, session));

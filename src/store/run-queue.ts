@@ -54,6 +54,9 @@ export interface QueueBounds {
 
 export const UNBOUNDED: QueueBounds = { ownerId: "", runs: 0, bytes: 0, accountBytes: 0 };
 
+/** Any number of runs and bytes, counted for this account and enqueued in its turn. */
+export const ofAccount = (ownerId: string): QueueBounds => ({ ...UNBOUNDED, ownerId });
+
 /**
  * The runs that wait for each source, in order of arrival, and the lease of the one process that executes them
  * (docs/design.md#guarantees, 4). Changes of the source wait in a queue of their own, ahead of its runs. Claimed runs are

@@ -36,6 +36,6 @@ export async function updateWebhook(
   if (!updated) throw notFound("webhook");
   await platform.routing.invalidate();
   // Deliveries that wait for their order must now be sent on their own, or the other way round.
-  if (changes.ordered !== undefined) await enqueueDrain(platform, webhook._id, "order", 0);
+  if (changes.ordered !== undefined) await enqueueDrain(platform, webhook, "order", 0);
   return presentWebhook(platform, updated);
 }

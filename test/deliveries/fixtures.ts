@@ -1,4 +1,8 @@
+import type { RetryOptions } from "../../src/deliveries/attempt/attempt.ts";
 import { createDeliveries } from "../../src/deliveries/dispatch/create.ts";
+import { InFlight } from "../../src/deliveries/limits/in-flight.ts";
+import { Detached } from "../../src/deliveries/worker/detached.ts";
+import type { SharedByLaterAttempts } from "../../src/deliveries/worker/next-attempt.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Deliveries, type Delivery } from "../../src/models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../../src/models/event.ts";
@@ -83,6 +87,13 @@ export async function emit(
   });
   return stored;
 }
+
+/** What the later attempts of one process share, for handlers that are called without a worker. */
+export const openShared = (platform: TestPlatform, options: RetryOptions = {}): SharedByLaterAttempts => ({
+  ...options,
+  detached: new Detached(),
+  inFlight: new InFlight(platform.metrics),
+});
 
 export async function deliveriesOf(platform: TestPlatform, webhookId: string): Promise<Delivery[]> {
   return await Deliveries(platform.mongo).find({ webhook_id: webhookId }).sort({ _id: 1 }).lean<Delivery[]>();

@@ -12,7 +12,15 @@ import { deleteWebhook } from "../../src/webhooks/delete.ts";
 import { updateWebhook } from "../../src/webhooks/update.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
-import { deliveriesOf, emit, onlyDelivery, type Subscribed, subscribe, webhookOf } from "./fixtures.ts";
+import {
+  deliveriesOf,
+  emit,
+  onlyDelivery,
+  openShared,
+  type Subscribed,
+  subscribe,
+  webhookOf,
+} from "./fixtures.ts";
 
 const hour = 3_600_000;
 
@@ -39,9 +47,11 @@ describe("manual retry", () => {
   const delivery = () => onlyDelivery(platform, listener.webhookId);
   /** Handles the delivery's job of this generation, as the worker does. */
   const handleJob = async (generation: number) =>
-    makeNextAttempt(platform, {
-      job: { delivery_id: (await delivery())._id, webhook_id: listener.webhookId, generation },
-    });
+    makeNextAttempt(
+      platform,
+      { job: { delivery_id: (await delivery())._id, webhook_id: listener.webhookId, generation } },
+      openShared(platform),
+    );
   const codeOf = async (attempt: Promise<unknown>) => {
     const error = await attempt.catch((thrown: unknown) => thrown);
     return error instanceof AppError ? error.code : "no error";

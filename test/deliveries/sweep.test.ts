@@ -38,7 +38,7 @@ describe("sweep of deliveries", () => {
     expect(await sweep(platform, "deliveries")).to.equal(0);
     const { sweep_at_ms } = await onlyDelivery(platform, listener.webhookId);
     expect(sweep_at_ms).to.be.within(now + 59_000, now + 61_000);
-    expect(await queue().getJobCounts("waiting")).to.include({ waiting: 1 });
+    expect(await queue().getJobCountByTypes("waiting", "prioritized")).to.equal(1);
   });
 
   it("starts a new generation of a delivery whose job failed and is kept", async () => {
@@ -55,14 +55,16 @@ describe("sweep of deliveries", () => {
         metrics: platform.metrics,
       },
     );
-    const job = (await queue().getJobs(["waiting"]))[0];
+    const job = (await queue().getJobs(["waiting", "prioritized"]))[0];
     await job?.updateData({ ...job.data, generation: "not a number" });
     await until(async () => (await queue().getFailedCount()) === 1);
     await worker.close(2000);
     now += 60_000;
     expect(await sweep(platform, "deliveries")).to.equal(1);
     expect(await generation()).to.equal(1);
-    expect((await queue().getJobs(["waiting"])).map(({ data }) => data.generation)).to.deep.equal([1]);
+    expect(
+      (await queue().getJobs(["waiting", "prioritized"])).map(({ data }) => data.generation),
+    ).to.deep.equal([1]);
   });
 
   it("handles any number of overdue deliveries in batches", async () => {

@@ -209,19 +209,26 @@ describe("the egress client", () => {
     expect(await work.catch((error: unknown) => error)).to.equal(reason);
   });
 
-  it("opens at most 64 connections to one origin", async () => {
-    const held: (() => void)[] = [];
-    let open = 0;
-    const server = createServer((_request, response) => held.push(() => response.end()));
-    server.on("connection", () => open++);
-    const port = await listen(server);
+  it("lets no request wait for those that hang at the same origin, on the time of its own endpoint", async () => {
+    let hanging = 0;
+    const port = await serve((request, response) => {
+      if (request.url === "/quick") response.end();
+      else hanging += 1;
+    });
     const client = egress({ allow: ["127.0.0.1"] });
-    const work = Array.from({ length: 80 }, () => client.request(`http://127.0.0.1:${port}/`, GET));
-    await until(() => held.length === 64, { what: "64 requests are held" });
-    while (held.length > 0 || open < 64) held.shift()?.();
-    const flush = setInterval(() => held.splice(0).forEach(end => void end()), 5);
-    expect((await Promise.all(work)).length).to.equal(80);
-    clearInterval(flush);
-    expect(open).to.equal(64);
+    const slow = Array.from({ length: 200 }, () => client.request(`http://127.0.0.1:${port}/`, GET));
+    for (const request of slow) request.catch(() => undefined);
+    await until(() => hanging === 200, { what: "200 requests are held" });
+    expect((await client.request(`http://127.0.0.1:${port}/quick`, GET)).status).to.equal(200);
+  });
+
+  it("says when this machine, and not the endpoint, is out of sockets", async () => {
+    for (const code of ["EMFILE", "ENFILE", "ENOBUFS"]) {
+      const client = egress({
+        allow: ["127.0.0.1"],
+        resolve: () => Promise.reject(Object.assign(new Error(code), { code })),
+      });
+      expect(await codeOf(client.request("http://host.example/", GET)), code).to.equal("local");
+    }
   });
 });

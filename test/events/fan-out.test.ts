@@ -69,7 +69,7 @@ describe("fan-out of an event", () => {
     (await fanOut(platform, [{ ...event, subscriptions }]))[0];
   /** The webhooks named in waiting first-attempts jobs. */
   const webhooksInJobs = async (): Promise<string[]> =>
-    (await openedQueue(platform.queues, deliveries).getJobs(["waiting"])).flatMap(({ data }) =>
+    (await openedQueue(platform.queues, deliveries).getJobs(["waiting", "prioritized"])).flatMap(({ data }) =>
       (data as FirstAttempts).events.flatMap(event => event.listeners.map(([, webhookId]) => webhookId)),
     );
 
@@ -83,7 +83,7 @@ describe("fan-out of an event", () => {
   const queuedRuns = async (id: string) =>
     (await platform.redis.lrange(platform.keys.runQueue(id), 0, -1)).map(parseRunItem);
   const jobsOf = async (workflowId: string) =>
-    (await openedQueue(platform.queues, workflowEvents).getJobs(["waiting"])).filter(
+    (await openedQueue(platform.queues, workflowEvents).getJobs(["waiting", "prioritized"])).filter(
       job => job.data.workflow_id === workflowId,
     );
 

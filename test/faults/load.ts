@@ -176,7 +176,9 @@ async function post(url: string, body: unknown): Promise<void> {
 async function expectIdle({ platform, emitters }: Lab): Promise<true> {
   const open: Record<string, unknown> = {};
   for (const name of ["runs", "emissions", "deliveries"]) {
-    const counts = await platform.queues.get(name)?.getJobCounts("waiting", "active", "delayed");
+    const counts = await platform.queues
+      .get(name)
+      ?.getJobCounts("waiting", "prioritized", "active", "delayed");
     if (Object.values(counts ?? {}).some(count => count > 0)) open[name] = counts;
   }
   const queuedRuns = await platform.runQueue.length(emitters.source);

@@ -34,7 +34,7 @@ describe("an emission that is handled several times", () => {
       until(
         async () => {
           const counts = [...queues.values()].map(queue =>
-            queue.getJobCountByTypes("waiting", "active", "delayed"),
+            queue.getJobCountByTypes("waiting", "prioritized", "active", "delayed"),
           );
           return (await Promise.all(counts)).every(count => count === 0);
         },

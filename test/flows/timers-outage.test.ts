@@ -83,7 +83,7 @@ describe("timers after an outage", function () {
     const { now } = Date;
     Date.now = () => now() - AWAY_MS;
     try {
-      await setScheduler(web, source._id, activeTimer(source) as StoredTimer);
+      await setScheduler(web, source, activeTimer(source) as StoredTimer);
     } finally {
       Date.now = now;
     }
@@ -95,10 +95,10 @@ describe("timers after an outage", function () {
   async function expectOneRun(source: Source): Promise<void> {
     await until(async () => (await timerRuns(source._id)).length > 0, { what: "the run" });
     await until(async () => ((await queue().getJobScheduler(source._id))?.next ?? 0) > Date.now());
-    await until(async () => (await queue().getJobCountByTypes("waiting", "active")) === 0);
+    await until(async () => (await queue().getJobCountByTypes("waiting", "prioritized", "active")) === 0);
     // Further passes of the reconciler change nothing.
     expect(await sweep(web, "timers")).to.equal(0);
-    await until(async () => (await queue().getJobCountByTypes("waiting", "active")) === 0);
+    await until(async () => (await queue().getJobCountByTypes("waiting", "prioritized", "active")) === 0);
     const made = await timerRuns(source._id);
     expect(made.map(run => run.outcome)).to.deep.equal(["ok"]);
   }
@@ -122,7 +122,7 @@ describe("timers after an outage", function () {
       const timestamp = Date.now() - missed * 1000;
       await queue().add("tick", { source_id: source._id }, { ...runs.jobs.tick.options, timestamp });
     }
-    await setScheduler(web, source._id, activeTimer(source) as StoredTimer);
+    await setScheduler(web, source, activeTimer(source) as StoredTimer);
     await start("runs");
     await expectOneRun(source);
     expect(await readDrops(web, source._id)).to.deep.include({ "timer-overlap": 5 });

@@ -22,7 +22,12 @@ describe("publishing emissions", () => {
     const publish = openPublisher(platform.queues);
     const emitter_id = newId("p");
     await Promise.all(Array.from({ length: 150 }, (_, n) => publish({ ...emission(n), emitter_id })));
-    const jobs = await openedQueue(platform.queues, emissions).getJobs(["waiting"], 0, -1, true);
+    const jobs = await openedQueue(platform.queues, emissions).getJobs(
+      ["waiting", "prioritized"],
+      0,
+      -1,
+      true,
+    );
     expect(jobs.length).to.be.below(10);
     expect(jobs.flatMap(job => emissionsIn(job.data)).map(one => one.event)).to.deep.equal(
       Array.from({ length: 150 }, (_, n) => n),

@@ -17,7 +17,7 @@ describe("requestChange", () => {
   /** Requests a change, and replies as the worker would that has taken it from the run queue. */
   async function requestAndReply(error?: { code: string; message: string }) {
     const sourceId = newId("dc");
-    const result = requestChange(platform, sourceId, { op: "update" });
+    const result = requestChange(platform, sourceId, { op: "update" }, newId("u"));
     const text = await until(() => platform.redis.lindex(platform.keys.changeQueue(sourceId), 0), {
       what: "the change in its queue",
     });

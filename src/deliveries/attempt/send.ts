@@ -59,7 +59,8 @@ function requestHeaders(
 
 /**
  * Signs a message and POSTs it to a webhook once (docs/design.md#delivery-to-a-webhook). A failing endpoint is a result and
- * not an exception. Throws `unavailable` if `signal` aborts the attempt, because its effect is unknown then.
+ * not an exception. Throws `unavailable` if `signal` aborts the attempt, because its effect is unknown then, or if this
+ * process can open no connection, which is not the endpoint's failure.
  */
 export async function send(
   platform: Pick<Platform, "egress" | "secrets" | "config" | "clock">,
@@ -94,6 +95,9 @@ export async function send(
       throw new AppError("unavailable", "stopped before the endpoint responded", { cause: error });
     }
     if (!(error instanceof EgressError)) throw error;
+    if (error.code === "local") {
+      throw new AppError("unavailable", "this process can't open connections", { cause: error });
+    }
     return {
       status: null,
       latencyMs: latencyMs(),

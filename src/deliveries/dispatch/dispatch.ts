@@ -1,4 +1,5 @@
 import { failpoint } from "../../lib/failpoint.ts";
+import { groupBy } from "../../lib/group-by.ts";
 import { newToken } from "../../lib/ids.ts";
 import { Deliveries } from "../../models/delivery.ts";
 import type { StoredEvent } from "../../models/event.ts";
@@ -33,7 +34,8 @@ export async function dispatchEvents(
   toDispatch: EventToDispatch[],
   storeAll: (events: StoredEvent[]) => Promise<void>,
 ): Promise<void> {
-  const packed = packJobs(toDispatch).map(events => ({ job_id: newToken(), events }));
+  const ofAccounts = [...groupBy(toDispatch, ({ event }) => event.owner_id).values()];
+  const packed = ofAccounts.flatMap(packJobs).map(events => ({ job_id: newToken(), events }));
   for (const { job_id, events } of packed) {
     for (const { event, listeners } of events) {
       event.pending_dispatch = {
@@ -55,6 +57,7 @@ export async function dispatchEvents(
       job_id,
       routing_version,
       ...(is_redispatch && { is_redispatch }),
+      account_id: events[0]?.event.owner_id,
       events: events.map(({ event }) => eventInJob(event)),
     };
   });
@@ -73,7 +76,7 @@ export async function dispatchEvents(
   await enqueue();
 }
 
-/** An event stays in one job with all its listeners, so that the job knows when the event is done. */
+/** Packs events of one account. An event stays in one job with all its listeners, so that the job knows when the event is done. */
 function packJobs(toDispatch: EventToDispatch[]): EventToDispatch[][] {
   const jobs: EventToDispatch[][] = [];
   let attempts = Number.POSITIVE_INFINITY;

@@ -26,8 +26,8 @@ const PERMIT_MARGIN_MS = 30_000;
 export const permitTtlMs = (platform: PermitDeps) => platform.config.deliveries.timeoutMs + PERMIT_MARGIN_MS;
 
 /** One spelling, so that a job already on the waitlist is recognised. */
-export const waitlistEntry = ({ delivery_id, webhook_id, generation }: NextAttempt) =>
-  JSON.stringify({ delivery_id, webhook_id, generation });
+export const waitlistEntry = ({ delivery_id, webhook_id, generation, account_id }: NextAttempt) =>
+  JSON.stringify({ delivery_id, webhook_id, generation, account_id });
 
 /**
  * How many deliveries to a webhook may be in flight. A failing webhook gets a single permit: each of its attempts may last

@@ -3,9 +3,9 @@ import { Webhooks } from "../../models/webhook.ts";
 import { enqueueAll } from "../../queues/define-queue.ts";
 import { type Drain, deliveries, type NextAttempt, nextAttemptOf } from "../../queues/deliveries.ts";
 import type { JobContext } from "../../queues/run-worker.ts";
-import type { RetryOptions } from "../attempt/attempt.ts";
 import { releasePermits, UNLIMITED } from "../limits/permits.ts";
 import type { DeliveryDeps, LogFields } from "./deps.ts";
+import type { SharedByLaterAttempts } from "./next-attempt.ts";
 import { sendOrdered } from "./ordered.ts";
 
 const BATCH = 500;
@@ -14,11 +14,11 @@ const BATCH = 500;
 export async function drain(
   platform: DeliveryDeps,
   context: Pick<JobContext<Drain>, "job" | "jobId" | "signal" | "isStopping">,
-  options: RetryOptions,
+  shared: SharedByLaterAttempts,
 ): Promise<LogFields> {
   const { webhook_id, reason } = context.job;
   const webhook = await Webhooks(platform.mongo).findById(webhook_id).lean();
-  if (webhook?.active && webhook.ordered) return await sendOrdered(platform, webhook, context, options);
+  if (webhook?.active && webhook.ordered) return await sendOrdered(platform, webhook, context, shared);
   if (reason === "order") return { webhook_id, enqueued: await enqueueWaiting(platform, webhook_id) };
   // Releasing nothing grants the free permits to the waitlist.
   await releasePermits(platform, webhook_id, [], webhook?.active ? webhook : UNLIMITED);
@@ -38,7 +38,7 @@ async function enqueueWaiting(platform: DeliveryDeps, webhookId: string): Promis
     .find(
       // A delivery that is due later has its job already.
       { webhook_id: webhookId, state: "pending", next_attempt_at_ms: { $lte: platform.clock() } },
-      { webhook_id: 1, generation: 1 },
+      { webhook_id: 1, owner_id: 1, generation: 1 },
     )
     .sort({ event_score: 1, _id: 1 })
     .hint("ordered")

@@ -11,15 +11,19 @@ import { type Attempted, makeAttempt, type RetryOptions } from "../attempt/attem
 import { countUnsent, endedDelivery, insertNew, recordAttempt, type ToRecord } from "../attempt/record.ts";
 import { deliveryId, newDelivery } from "../dispatch/create.ts";
 import type { ClearPendingDispatch } from "../dispatch/outbox.ts";
+import type { InFlight } from "../limits/in-flight.ts";
 import type { PermitCache } from "../limits/permit-cache.ts";
 import { permitTtlMs } from "../limits/permits.ts";
 import { isRateLimited, type RateLimits } from "../limits/rate.ts";
 import type { DeliveryDeps, LogFields } from "./deps.ts";
+import { DETACH_MS, type Detached } from "./detached.ts";
 import { type LoadedFirstAttempts, loadFirstAttempts, type ToSend } from "./load-first-attempts.ts";
 import { SETTLE_MS } from "./ordered.ts";
 
-/** What the first attempts of one process share. */
+/** What the attempts of one process share. */
 export interface SharedByAttempts extends RetryOptions {
+  detached: Detached;
+  inFlight: InFlight;
   permitCache: PermitCache;
   rateLimits: RateLimits;
   /** Parks first attempts on their webhook's waitlist, many at a time. */
@@ -27,25 +31,22 @@ export interface SharedByAttempts extends RetryOptions {
   clearPendingDispatch: ClearPendingDispatch;
   /** Records first attempts, many at a time. */
   record: (attempted: ToRecord) => Promise<void>;
-  /** Lets work outlive its job; `stop` ends it with the worker. */
-  detach: (work: Promise<unknown>, stop: (reason: unknown) => void) => void;
 }
-
-/**
- * An attempt in flight for longer leaves its job: its delivery is recorded as pending, so that no crash loses it, and the
- * job's slot is free for others (docs/design.md#guarantee-5). Milliseconds.
- */
-const DETACH_MS = 1000;
 
 /** A webhook with more to deliver than it has permits is tried again, each time after a longer pause. */
 const saturatedMs = (attemptsStarted: number) =>
   Math.min(250 * 2 ** Math.min(attemptsStarted - 1, 6), 15_000) * (0.75 + Math.random() / 2);
+
+/** A job that was started this often without a free permit has its attempts parked: looking again costs more by then. */
+const PARK_AFTER_STARTS = 4;
 
 /** One first attempt on its way. */
 interface FirstAttempt extends ToSend {
   state: "waiting" | "in-flight" | "responded" | "done";
   /** Set once the delivery is a pending document: then the attempt's result is recorded there. */
   pending?: Promise<Delivery>;
+  /** It is parked if it gets no permit soon; otherwise it comes again with its job. */
+  mayPark: boolean;
 }
 
 /**
@@ -69,7 +70,12 @@ export async function makeFirstAttempts(
   const onAbort = () => stop.abort(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   const counts: Record<string, number> = {};
-  const attempts = toSend.map((one): FirstAttempt => ({ ...one, state: "waiting" }));
+  const hasWaitedLong = attemptsStarted >= PARK_AFTER_STARTS;
+  const attempts = toSend.map((one): FirstAttempt => {
+    const { webhook } = one;
+    const mayPark = hasWaitedLong || webhook.failing_since_ms !== null || isRateLimited(webhook);
+    return { ...one, state: "waiting", mayPark };
+  });
   const work = attempts.map(async attempt => {
     const result = await makeOne(platform, attempt, stop.signal, shared);
     attempt.state = "done";
@@ -79,7 +85,7 @@ export async function makeFirstAttempts(
   if (!(await settlesWithin(all, DETACH_MS))) {
     const slow = attempts.filter(({ state }) => state === "in-flight");
     await recordPending(platform, slow);
-    shared.detach(all, reason => stop.abort(reason));
+    shared.detached.add(all, reason => stop.abort(reason));
     // The others wait for a permit, at most for the patience of the permit cache.
     await Promise.allSettled(work.filter((_, i) => !slow.includes(attempts[i] as FirstAttempt)));
     counts.detached = slow.length;
@@ -118,7 +124,8 @@ async function recordUnsent(
 
 /**
  * Makes one attempt and records it; returns its result. An attempt that gets no permit soon comes again with its job; if
- * the webhook fails, and so may not be free for long, or its rate is limited, the attempt is parked on the waitlist.
+ * it has done so for long, or the webhook fails, and so may not be free for long, or its rate is limited, the attempt is
+ * parked on the waitlist.
  */
 async function makeOne(
   platform: DeliveryDeps,
@@ -131,10 +138,16 @@ async function makeOne(
   const result = await shared.permitCache.use(webhook, async noteHealth => {
     // Only now: a token acquired early and kept while its owner waits for a permit would be one too many later.
     if (!(await shared.rateLimits.tryAcquire(webhook))) return null;
-    attempt.state = "in-flight";
-    const attempted = await send(platform, attempt, signal, shared);
-    if (attempted !== "repeated") noteHealth(attempted.decision.kind !== "delivered");
-    return attempted;
+    const leave = await shared.inFlight.enter(webhook);
+    if (!leave) return null;
+    try {
+      attempt.state = "in-flight";
+      const attempted = await send(platform, attempt, signal, shared);
+      if (attempted !== "repeated") noteHealth(attempted.decision.kind !== "delivered");
+      return attempted;
+    } finally {
+      leave();
+    }
   });
   if (result === null) return await withoutPermit(attempt, shared);
   if (result === "repeated") return result;
@@ -143,8 +156,7 @@ async function makeOne(
 }
 
 async function withoutPermit(attempt: FirstAttempt, shared: SharedByAttempts): Promise<string> {
-  const { webhook } = attempt;
-  if (webhook.failing_since_ms === null && !isRateLimited(webhook)) return "saturated";
+  if (!attempt.mayPark) return "saturated";
   await shared.park(attempt);
   return "parked";
 }

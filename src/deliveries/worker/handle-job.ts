@@ -6,9 +6,11 @@ import type { JobHandlers } from "../../queues/run-worker.ts";
 import type { RetryOptions } from "../attempt/attempt.ts";
 import { recordFirstAttempts, type ToRecord } from "../attempt/record.ts";
 import { openClearPendingDispatch } from "../dispatch/outbox.ts";
+import { InFlight } from "../limits/in-flight.ts";
 import { PermitCache } from "../limits/permit-cache.ts";
 import { openRateLimits } from "../limits/rate.ts";
 import type { DeliveryDeps } from "./deps.ts";
+import { Detached } from "./detached.ts";
 import { drain } from "./drain.ts";
 import { makeFirstAttempts, type SharedByAttempts } from "./first-attempts.ts";
 import type { ToSend } from "./load-first-attempts.ts";
@@ -33,10 +35,13 @@ export function openDeliveriesHandler(
   platform: DeliveryDeps & Pick<Platform, "processId">,
   options: RetryOptions,
 ): DeliveriesHandler {
-  const detached = new Map<Promise<unknown>, (reason: unknown) => void>();
+  const detached = new Detached();
+  const inFlight = new InFlight(platform.metrics);
   const permitCache = new PermitCache(platform, platform.processId);
   const shared: SharedByAttempts = {
     ...options,
+    detached,
+    inFlight,
     permitCache,
     rateLimits: openRateLimits(platform),
     park: createBatcher((waiting: ToSend[]) => park(platform, waiting), { maxWeight: RECORDS_PER_WRITE }),
@@ -46,22 +51,15 @@ export function openDeliveriesHandler(
       concurrency: 2,
       ...LINGER,
     }),
-    detach(work, stop) {
-      detached.set(work, stop);
-      void work.finally(() => detached.delete(work));
-    },
   };
   return {
     handlers: {
       "first-attempts": context => makeFirstAttempts(platform, context, shared),
-      "next-attempt": context => makeNextAttempt(platform, context, options),
-      drain: context => drain(platform, context, options),
+      "next-attempt": context => makeNextAttempt(platform, context, shared),
+      drain: context => drain(platform, context, shared),
     },
     async close(deadlineMs) {
-      if (!(await settlesWithin(Promise.allSettled([...detached.keys()]), deadlineMs))) {
-        for (const stop of detached.values()) stop(new Error("the worker is stopping"));
-        await Promise.allSettled([...detached.keys()]);
-      }
+      await detached.close(deadlineMs);
       // If Redis is away, the permits expire.
       await settlesWithin(
         permitCache.close().catch(() => undefined),

@@ -1,21 +1,40 @@
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
-import { Webhooks } from "../../models/webhook.ts";
-import type { NextAttempt } from "../../queues/deliveries.ts";
+import { type Webhook, Webhooks } from "../../models/webhook.ts";
+import { enqueue } from "../../queues/define-queue.ts";
+import { deliveries, type NextAttempt } from "../../queues/deliveries.ts";
 import { enqueueDrain } from "../../queues/enqueue-drain.ts";
+import type { JobContext } from "../../queues/run-worker.ts";
+import { Snooze } from "../../queues/snooze.ts";
 import type { RetryOptions } from "../attempt/attempt.ts";
-import { acquirePermit, releasePermit, UNLIMITED, type WebhookLimits } from "../limits/permits.ts";
+import {
+  acquirePermit,
+  permitTtlMs,
+  releasePermit,
+  UNLIMITED,
+  type WebhookLimits,
+} from "../limits/permits.ts";
 import { attemptDelivery } from "./attempt-delivery.ts";
 import type { DeliveryDeps, LogFields } from "./deps.ts";
+import type { SharedByAttempts } from "./first-attempts.ts";
+
+/** Between two tries of an attempt that found too many others in flight; more or less by half. Milliseconds. */
+const PUT_OFF_MS = 1500;
+
+/** What the later attempts of one process share. */
+export type SharedByLaterAttempts = RetryOptions & Pick<SharedByAttempts, "inFlight" | "detached">;
+
+type Context = Pick<JobContext<NextAttempt>, "job"> & { signal?: AbortSignal };
 
 /**
  * Handles a `next-attempt` job: makes the attempt that is due, unless the job is superseded or the webhook has no free
  * permit, and records what follows (docs/design.md#delivery-to-a-webhook). An ordered webhook is drained instead. An error
- * is a failure of ours, after which the job may be started again: it repeats the attempt under the same `webhook-id`.
+ * is a failure of ours, after which the job may be started again: it repeats the attempt under the same `webhook-id`. An
+ * attempt that takes long goes on without its job.
  */
 export async function makeNextAttempt(
   platform: DeliveryDeps,
-  { job, signal }: { job: NextAttempt; signal?: AbortSignal },
-  options: RetryOptions = {},
+  { job, signal }: Context,
+  shared: SharedByLaterAttempts,
 ): Promise<LogFields> {
   const [delivery, webhook] = await Promise.all([
     // The last attempt holds the number; reading all fifty would be a waste.
@@ -32,26 +51,73 @@ export async function makeNextAttempt(
   };
   const isDueNow = delivery !== null && isDue(delivery, job, platform.clock());
   const isOrdered = webhook?.active && webhook.ordered;
-  let limits: WebhookLimits = webhook?.active ? webhook : UNLIMITED;
+  const limits: WebhookLimits = webhook?.active ? webhook : UNLIMITED;
   if (isDueNow && webhook?.active && !isOrdered && !(await acquirePermit(platform, webhook, job))) {
     return { ...ids, result: "waitlisted" };
   }
+  if (isDueNow && !isOrdered) {
+    const fields = await shared.detached.unlessSlow({
+      work: stop => attemptWithPermit(platform, { job, delivery, webhook, limits, signal: stop }, shared),
+      leave: () => leaveToSweep(platform, delivery),
+      repeat: error => repeat(platform, job, error),
+      signal,
+    });
+    return { ...ids, ...(fields ?? { result: "detached" }) };
+  }
   try {
-    if (!isDueNow) return { ...ids, result: "superseded" };
-    if (isOrdered) {
-      await enqueueDrain(platform, webhook._id, "order", 0);
-      return { ...ids, result: "ordered" };
-    }
+    if (!isDueNow || !webhook) return { ...ids, result: "superseded" };
+    await enqueueDrain(platform, webhook, "order", 0);
+    return { ...ids, result: "ordered" };
+  } finally {
+    // It may have been granted a permit while it waited, and those behind it wait for that.
+    await releasePermit(platform, limits, job);
+  }
+}
+
+interface AttemptWithPermit {
+  job: NextAttempt;
+  delivery: Delivery;
+  webhook: Webhook | null;
+  limits: WebhookLimits;
+  signal: AbortSignal;
+}
+
+/** Makes the attempt and releases its permit. Throws Snooze if too many others are in flight. */
+async function attemptWithPermit(
+  platform: DeliveryDeps,
+  { job, delivery, webhook, limits, signal }: AttemptWithPermit,
+  { inFlight, ...options }: SharedByLaterAttempts,
+): Promise<LogFields> {
+  let after = limits;
+  let leave: (() => void) | null = null;
+  try {
+    leave = webhook ? await inFlight.enter(webhook) : () => undefined;
+    if (!leave) throw new Snooze(PUT_OFF_MS * (0.5 + Math.random()), { result: "put-off" });
     const due = { delivery, webhook, generation: job.generation, signal, options };
     const { fields, isFailing } = await attemptDelivery(platform, due);
     if (isFailing !== undefined) {
-      limits = { ...limits, failing_since_ms: isFailing ? platform.clock() : null };
+      after = { ...limits, failing_since_ms: isFailing ? platform.clock() : null };
     }
-    return { ...ids, ...fields };
+    return fields;
   } finally {
-    // Also for a job that acquired nothing: it may have been granted a permit, and those behind it wait for it.
-    await releasePermit(platform, limits, job);
+    leave?.();
+    await releasePermit(platform, after, job);
   }
+}
+
+/** Lets the sweep look at the delivery only once its attempt must have ended; false if it has moved on. */
+async function leaveToSweep(platform: DeliveryDeps, delivery: Delivery): Promise<boolean> {
+  const { matchedCount } = await Deliveries(platform.mongo).updateOne(
+    { _id: delivery._id, state: "pending", generation: delivery.generation },
+    { $set: { sweep_at_ms: platform.clock() + permitTtlMs(platform) } },
+  );
+  return matchedCount > 0;
+}
+
+/** A job of its own repeats an attempt that failed after its job was over; if this fails too, the sweep does. */
+async function repeat(platform: DeliveryDeps, job: NextAttempt, error: unknown): Promise<void> {
+  const delayMs = error instanceof Snooze ? error.delayMs : 0;
+  await enqueue(platform.queues, deliveries.jobs["next-attempt"], job, { delayMs }).catch(() => undefined);
 }
 
 /**

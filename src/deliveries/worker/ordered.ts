@@ -4,11 +4,11 @@ import type { Webhook } from "../../models/webhook.ts";
 import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import type { JobContext } from "../../queues/run-worker.ts";
 import { Snooze } from "../../queues/snooze.ts";
-import type { RetryOptions } from "../attempt/attempt.ts";
 import { deliveryId } from "../dispatch/create.ts";
 import { permitTtlMs, releasePermits } from "../limits/permits.ts";
 import { attemptDelivery } from "./attempt-delivery.ts";
 import type { DeliveryDeps, LogFields } from "./deps.ts";
+import type { SharedByLaterAttempts } from "./next-attempt.ts";
 
 /**
  * A delivery must be this old before it is sent: several workers record the events of one emitter at once, and an earlier
@@ -30,30 +30,47 @@ const SOON_MS = 60_000;
 
 /**
  * Sends what is pending for an ordered webhook, one delivery after another by event id, for a short while; the first that
- * is not due holds up all behind it (docs/decisions/0011-order-and-rates.md). Throws Snooze if there is more to send.
+ * is not due holds up all behind it (docs/decisions/0011-order-and-rates.md). An attempt that takes long goes on without
+ * the job. Throws Snooze if there is more to send.
  */
 export async function sendOrdered(
   platform: DeliveryDeps,
   webhook: Webhook,
   context: Pick<JobContext<unknown>, "jobId" | "signal" | "isStopping">,
-  options: RetryOptions,
+  shared: SharedByLaterAttempts,
 ): Promise<LogFields> {
   const ids = { webhook_id: webhook._id };
   // Named after the job, so that a job that is started again after a crash still holds its permit.
   const permit = [context.jobId];
   if ((await platform.permits.acquire(webhook._id, permit, 1, permitTtlMs(platform))) === 0) {
-    await enqueueDrain(platform, webhook._id, "order", TAKEN_MS, TAKEN_MS);
+    await enqueueDrain(platform, webhook, "order", TAKEN_MS, TAKEN_MS);
     return { ...ids, result: "busy" };
   }
-  let drained: Drained;
-  try {
-    drained = await sendWhileDue(platform, webhook, context, options);
-  } finally {
-    await releasePermits(platform, webhook._id, permit, webhook);
-  }
+  let isDetached = false;
+  const drained = await shared.detached.unlessSlow({
+    async work(signal) {
+      let sent: Drained;
+      try {
+        sent = await sendWhileDue(platform, webhook, { ...context, signal }, shared);
+      } finally {
+        await releasePermits(platform, webhook._id, permit, webhook);
+      }
+      if (sent.next === "now" ? isDetached : sent.next !== "none" && sent.next < SOON_MS) {
+        await enqueueDrain(platform, webhook, "order", sent.next === "now" ? 0 : (sent.next as number));
+      }
+      return sent;
+    },
+    leave: () => {
+      isDetached = true;
+      // What is sent is pending, and the sweep drains the webhook again if nothing else does.
+      return Promise.resolve(true);
+    },
+    repeat: () => enqueueDrain(platform, webhook, "order", 0).catch(() => undefined),
+    signal: context.signal,
+  });
+  if (!drained) return { ...ids, result: "detached" };
   const { next, ...fields } = drained;
   if (next === "now") throw new Snooze(1, { ...ids, ...fields });
-  if (next !== "none" && next < SOON_MS) await enqueueDrain(platform, webhook._id, "order", next);
   return { ...ids, ...fields };
 }
 
@@ -70,7 +87,7 @@ async function sendWhileDue(
   platform: DeliveryDeps,
   webhook: Webhook,
   { signal, isStopping }: Pick<JobContext<unknown>, "signal" | "isStopping">,
-  options: RetryOptions,
+  { inFlight, ...options }: SharedByLaterAttempts,
 ): Promise<Drained> {
   const drained: Drained = { next: "now", attempts: 0, delivered: 0 };
   const endsAt = performance.now() + DRAIN_MS;
@@ -81,7 +98,9 @@ async function sendWhileDue(
     const waitMs = waitOf(head, unrecorded, platform.clock()) || (await tokenInMs(platform, webhook));
     if (waitMs > 0) return { ...drained, next: waitMs };
     const due = { delivery: head, webhook, generation: head.generation, signal, options };
-    const { fields, isFailing } = await attemptDelivery(platform, due);
+    const leave = await inFlight.enter(webhook);
+    if (!leave) return { ...drained, next: TAKEN_MS };
+    const { fields, isFailing } = await attemptDelivery(platform, due).finally(leave);
     const { _id: delivery_id, webhook_id, event_id, emitter_id } = head;
     platform.log.debug({ delivery_id, webhook_id, event_id, emitter_id, ...fields }, "attempt");
     drained.attempts += 1;

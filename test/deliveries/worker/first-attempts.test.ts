@@ -72,9 +72,9 @@ describe("first attempts", () => {
     );
   const queue = () => openedQueue(platform.queues, deliveries);
   const jobs = async () =>
-    (await queue().getJobs(["waiting"], 0, -1, true)).map(job => job.data as FirstAttempts);
+    (await queue().getJobs(["waiting", "prioritized"], 0, -1, true)).map(job => job.data as FirstAttempts);
   const idle = () =>
-    until(async () => (await queue().getJobCountByTypes("waiting", "active")) === 0, {
+    until(async () => (await queue().getJobCountByTypes("waiting", "prioritized", "active")) === 0, {
       what: "an empty queue",
     });
   const start = () => {

@@ -10,7 +10,7 @@ import { Snooze } from "../../../src/queues/snooze.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { until } from "../../support/until.ts";
-import { deliveriesOf, OWNER, type Subscribed } from "../fixtures.ts";
+import { deliveriesOf, OWNER, openShared, type Subscribed } from "../fixtures.ts";
 import { eventsInOrder, numbersOf, subscribeLimited } from "../rate-limited-webhook.ts";
 
 describe("drain of an ordered webhook", () => {
@@ -41,7 +41,7 @@ describe("drain of an ordered webhook", () => {
   const runDrain = async (jobId = "drain") => {
     const job = { webhook_id: listener.webhookId, reason: "order" as const, due_ms: 0 };
     const context = { job, jobId, signal: new AbortController().signal, isStopping: () => false };
-    return drain(platform, context, { random: () => 0.5 }).catch((error: unknown) => {
+    return drain(platform, context, openShared(platform, { random: () => 0.5 })).catch((error: unknown) => {
       if (error instanceof Snooze) return error.fields;
       throw error;
     });

@@ -1,0 +1,44 @@
+import { expect } from "chai";
+import { InFlight } from "../../../src/deliveries/limits/in-flight.ts";
+import { Metrics } from "../../../src/metrics/metrics.ts";
+
+const webhook = (owner_id: string, host = "a.example") => ({ owner_id, url: `https://${host}/${owner_id}` });
+
+describe("attempts in flight", () => {
+  const metrics = new Metrics();
+  const open = (bounds: { process?: number; account?: number; origin?: number }) =>
+    new InFlight(metrics, { process: 100, account: 100, origin: 100, ...bounds });
+  const putOff = (reason: string) => metrics.valueOf("attempts_put_off_total", { reason });
+
+  it("of one account leave room in the process for others", async () => {
+    const inFlight = open({ process: 4, account: 3 });
+    for (let n = 0; n < 3; n++) expect(await inFlight.enter(webhook("a", `host${n}`))).to.be.a("function");
+    expect(await inFlight.enter(webhook("a", "host4"))).to.equal(null);
+    const leave = await inFlight.enter(webhook("b"));
+    expect(leave).to.be.a("function");
+    expect(await inFlight.enter(webhook("c"))).to.equal(null);
+    leave?.();
+    expect(await inFlight.enter(webhook("c"))).to.be.a("function");
+    expect([await putOff("account"), await putOff("process")]).to.deep.equal([1, 1]);
+  });
+
+  it("at one origin wait for those of the same account, and for no other's", async () => {
+    const inFlight = open({ origin: 1 });
+    const leave = await inFlight.enter(webhook("a"));
+    const second = inFlight.enter(webhook("a"));
+    expect(await inFlight.enter(webhook("b"))).to.be.a("function");
+    expect(await inFlight.enter(webhook("a", "other.example"))).to.be.a("function");
+    leave?.();
+    leave?.();
+    expect(await second).to.be.a("function");
+    expect(inFlight.total).to.equal(3);
+  });
+
+  it("are put off when no place becomes free, and counted", async () => {
+    const inFlight = open({ origin: 1 });
+    await inFlight.enter(webhook("a"));
+    expect(await inFlight.enter(webhook("a"))).to.equal(null);
+    expect(await putOff("origin")).to.equal(1);
+    expect(inFlight.total).to.equal(1);
+  });
+});
