@@ -1,5 +1,6 @@
 import type { Context, Middleware } from "koa";
 import getRawBody from "raw-body";
+import { openQuotaGate } from "../accounts/check-quota.ts";
 import { queueBounds } from "../accounts/limits.ts";
 import { createKeyRateLimiter, type RateLimit, rateLimit } from "../http/rate-limit.ts";
 import { requestState } from "../http/request-log.ts";
@@ -31,6 +32,7 @@ export function ingress(platform: Deps): Middleware {
   const limit = ingressLimit(platform);
   const findSource = createFindSource(platform);
   const enqueue = createEnqueue(platform);
+  const checkQuota = openQuotaGate(platform);
   return async (ctx, next) => {
     if (ctx.path !== INGRESS_PREFIX && !ctx.path.startsWith(`${INGRESS_PREFIX}/`)) return next();
     const [, endpoint = "", rest = ""] = /^\/[^/]+\/([^/]*)(.*)$/s.exec(ctx.path) ?? [];
@@ -38,6 +40,7 @@ export function ingress(platform: Deps): Middleware {
     const source = await findSource(endpoint);
     if (!source) throw notFound("endpoint");
     await limit?.(ctx, source._id);
+    checkQuota(source.owner_id);
     ctx.set(CORS);
     if (ctx.method === "OPTIONS") {
       ctx.set("access-control-allow-headers", ctx.get("access-control-request-headers") || "*");

@@ -10,6 +10,9 @@ import type { FinishedRun } from "./record.ts";
 import { BATCH_MS, BatchRecorder, type EndedRun, QUOTA_EXCEEDED } from "./record-batch.ts";
 import { reply } from "./reply.ts";
 
+/** A source past its account's quota has a run record and an `$errors` event this often; other runs are only counted. */
+const REPORT_QUOTA_MS = 60_000;
+
 /** Returns the fields `outcome` and `error` of a run record. */
 export const outcomeOf = (error: CallError | undefined) =>
   error
@@ -60,7 +63,8 @@ export class RunBatch {
     };
     const { runs, forMs } = await this.#quota.reserve(items.length, BATCH_MS);
     if (runs === 0) {
-      for (const item of items.slice(0, 1)) add(this.#rejectOverQuota(item));
+      const isReported = await this.#isQuotaReported();
+      for (const [i, item] of items.entries()) add(this.#rejectOverQuota(item, i > 0 || isReported));
       return ended;
     }
     this.#executor ??= await openExecutor(this.#platform, this.#source, this.#signal);
@@ -132,7 +136,13 @@ export class RunBatch {
     return { run, item, error, hasResponded: this.#responded.has(item.run_id) };
   }
 
-  #rejectOverQuota(item: TriggerItem): EndedRun {
+  /** Returns true if a run of this source was recorded as rejected less than a minute ago; else notes that one is. */
+  async #isQuotaReported(): Promise<boolean> {
+    const { redis, keys } = this.#platform;
+    return (await redis.set(keys.quotaReported(this.#source._id), "1", "PX", REPORT_QUOTA_MS, "NX")) === null;
+  }
+
+  #rejectOverQuota(item: TriggerItem, isCountedOnly: boolean): EndedRun {
     const error = QUOTA_EXCEEDED;
     const emissions = emissionsOf(this.#source, item, { emits: [], logs: [], error }, this.#platform);
     const run: FinishedRun = {
@@ -143,7 +153,7 @@ export class RunBatch {
       dropped: { "over-quota": 1 },
       emissions,
     };
-    return { run, item, error, hasResponded: false };
+    return { run, item, error, hasResponded: false, isCountedOnly };
   }
 
   #factsOf({ run_id, kind }: TriggerItem) {

@@ -56,12 +56,18 @@ export interface SandboxLimits {
   maxDbBytes: number;
 }
 
+export interface DescribeOptions {
+  owner?: string;
+  /** Called with the milliseconds that the code had a sandbox for, whatever came of it. */
+  onEnded?: (ms: number) => void;
+}
+
 export interface Sandboxes {
   /**
    * Evaluates the component's code and returns its description. Takes at most 10 s. Throws AppError `invalid` with the
    * component's own message if it can't be evaluated, and `unavailable` if all sandboxes are busy.
    */
-  describe(bundle: Bundle, options?: Pick<CallOptions, "owner">): Promise<ComponentDescription>;
+  describe(bundle: Bundle, options?: DescribeOptions): Promise<ComponentDescription>;
   /**
    * Calls the component in the process that is kept warm for `key` (source id + bundle hash). The calls of one key must
    * not overlap. Resolves whatever the component does, and rejects only if the host itself fails.
@@ -185,7 +191,7 @@ class SandboxHost implements Sandboxes {
     });
   }
 
-  async describe(bundle: Bundle, { owner }: Pick<CallOptions, "owner"> = {}): Promise<ComponentDescription> {
+  async describe(bundle: Bundle, { owner, onEnded }: DescribeOptions = {}): Promise<ComponentDescription> {
     const timeout = AbortSignal.timeout(DESCRIBE_MS);
     const slot = await this.#pool
       .acquire(`describe-${nanoid()}`, bundle, { owner, signal: timeout })
@@ -196,6 +202,7 @@ class SandboxHost implements Sandboxes {
     const onTimeout = () =>
       slot.sandbox.kill(hostError("Timeout", "The component's code did not load within 10 s"));
     timeout.addEventListener("abort", onTimeout);
+    const startedAt = performance.now();
     try {
       const loaded = await slot.sandbox.loaded;
       if (loaded.state === "failed") throw invalidField("component", "code", withLocation(loaded.error));
@@ -206,6 +213,7 @@ class SandboxHost implements Sandboxes {
       return checkDescription(described.description);
     } finally {
       timeout.removeEventListener("abort", onTimeout);
+      onEnded?.(performance.now() - startedAt);
       this.#pool.release(slot, false);
     }
   }

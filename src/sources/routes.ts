@@ -15,6 +15,7 @@ type Deps = Pick<
   | "redis"
   | "keys"
   | "queues"
+  | "routing"
   | "runQueue"
   | "replies"
   | "secrets"
@@ -92,7 +93,7 @@ export const sourceRoutes = [
     access: { kind: "owner" },
     body: NewSource,
     response: data(201, SourceSchema),
-    errors: ["not-found", "unavailable"],
+    errors: ["limit-reached", "not-found", "unavailable"],
     example: { body: example, response: shown },
     handler: async ({ deps, body, owner, owners, caller }) =>
       presentSource(deps, await createSource(deps, { owner, owners, userId: caller.userId }, body)),
@@ -121,7 +122,7 @@ export const sourceRoutes = [
     access: ownSource,
     body: SourceUpdate,
     response: data(200, SourceSchema),
-    errors: ["unavailable"],
+    errors: ["limit-reached", "unavailable"],
     example: { params, body: { name: "hello", active: false }, response: { ...shown, active: false } },
     handler: async ({ deps, body, owner, owners, caller, resource }) =>
       presentSource(deps, await updateSource(deps, { owner, owners, userId: caller.userId }, resource, body)),

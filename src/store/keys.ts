@@ -39,6 +39,8 @@ export function redisKeys(prefix: string) {
     timerWaiting: (sourceId: string) => tagged(sourceId, "timer-waiting"),
     /** String: when the last tick was admitted, and its run id. */
     timerAdmitted: (sourceId: string) => tagged(sourceId, "timer-admitted"),
+    /** Flag: set while the source's owner knows from a run record that its quota is used up. */
+    quotaReported: (sourceId: string) => tagged(sourceId, "quota-reported"),
     /** Sorted set: sources that may have runs waiting, by the time of the newest run. */
     sourcesWithRuns: () => `${prefix}:sources-with-runs`,
     /** Sorted set: permits of the deliveries in flight to a webhook, by expiry. */

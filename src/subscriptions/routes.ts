@@ -9,7 +9,7 @@ import { AutoSubscriptionSchema, EventName, FilterSchema, SubscriptionSchema } f
 import { subscribe } from "./subscribe.ts";
 import { unsubscribe } from "./unsubscribe.ts";
 
-const route = routeFor<Pick<Platform, "mongo" | "routing" | "clock">>();
+const route = routeFor<Pick<Platform, "mongo" | "routing" | "clock" | "config">>();
 const tag = "Subscriptions";
 
 const EmitterId = Type.String({
@@ -65,7 +65,7 @@ export const subscriptionRoutes = [
     query: keyParams,
     body: Type.Object({ filter: Type.Optional(FilterSchema) }),
     response: data(200, SubscriptionSchema),
-    errors: ["not-found"],
+    errors: ["limit-reached", "not-found"],
     example: { query: exampleQuery, body: { filter: { "issue.state": "open" } }, response: shown },
     handler: async ({ deps, query, body, owner, owners, caller }) =>
       present(
@@ -105,7 +105,7 @@ export const subscriptionRoutes = [
       listener_id: ListenerId,
     }),
     response: data(200, AutoSubscriptionSchema),
-    errors: ["not-found"],
+    errors: ["limit-reached", "not-found"],
     example: {
       query: { event_name: "$errors", listener_id: exampleQuery.listener_id },
       response: {
