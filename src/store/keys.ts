@@ -58,7 +58,9 @@ export function redisKeys(prefix: string) {
     /** Pub/sub channel: replies to the runs one web process waits for. */
     replies: (processId: string) => `${prefix}:replies:${processId}`,
     /** String: changes with everything that decides who receives an event. */
-    routingVersion: () => `${prefix}:routing-version`,
+    routingVersion: () => tagged("routing", "version"),
+    /** List: the accounts of the last changes, newest first. */
+    routingChanges: () => tagged("routing", "changes"),
     /** Lock: the process that reconciles. */
     reconcilerLock: () => `${prefix}:reconciler`,
     rateLimit: () => `${prefix}:rate`,

@@ -1,4 +1,5 @@
 import { checkCount, checkSubscriptionsPerEmitter } from "../accounts/check-count.ts";
+import { accountsOfSubscriptions } from "../accounts/routing-accounts.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { type Subscription, Subscriptions } from "../models/subscription.ts";
@@ -56,7 +57,7 @@ export async function subscribe(
   }
   try {
     await Subscriptions(platform.mongo).insertOne(subscription);
-    await platform.routing.invalidate();
+    await platform.routing.invalidate(await accountsOfSubscriptions(platform, [subscription]));
     return subscription;
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
@@ -64,7 +65,7 @@ export async function subscribe(
     const existing = await Subscriptions(platform.mongo)
       .findOneAndUpdate(key, changes, { returnDocument: "after" })
       .lean();
-    await platform.routing.invalidate();
+    await platform.routing.invalidate(await accountsOfSubscriptions(platform, [subscription]));
     return existing ?? subscription;
   }
 }

@@ -1,3 +1,4 @@
+import { accountsOfSubscriptions } from "../accounts/routing-accounts.ts";
 import { notFound } from "../lib/errors.ts";
 import { Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
@@ -13,14 +14,16 @@ export async function unsubscribe(
   { emitterId, listenerId, eventName }: SubscriptionKey,
 ): Promise<void> {
   for (const owner_id of [owner, { $in: owners }]) {
-    const { deletedCount } = await Subscriptions(platform.mongo).deleteOne({
-      emitter_id: emitterId,
-      event_name: eventName,
-      owner_id,
-      listener_id: listenerId,
-    });
-    if (deletedCount === 0) continue;
-    await platform.routing.invalidate();
+    const deleted = await Subscriptions(platform.mongo)
+      .findOneAndDelete({
+        emitter_id: emitterId,
+        event_name: eventName,
+        owner_id,
+        listener_id: listenerId,
+      })
+      .lean();
+    if (!deleted) continue;
+    await platform.routing.invalidate(await accountsOfSubscriptions(platform, [deleted]));
     return;
   }
   throw notFound("subscription");

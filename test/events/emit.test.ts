@@ -195,11 +195,11 @@ describe("an emission", () => {
   });
 
   it("is not-found, and leaves no keys, if its emitter was deleted while cached", async () => {
-    const { id } = await emitter();
+    const { id, owner } = await emitter();
     await emit(platform, job(id));
     await Workflows(platform.mongo).deleteOne({ _id: id });
     await platform.eventLog.delete(id);
-    await platform.routing.invalidate();
+    await platform.routing.invalidate([owner]);
     expect((await rejection(emit(platform, job(id)))).code).to.equal("not-found");
     expect(await platform.redis.keys(`*{${id}}*`)).to.deep.equal([]);
   });
