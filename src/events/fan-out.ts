@@ -9,13 +9,12 @@ import { Sources } from "../models/source.ts";
 import type { Subscription } from "../models/subscription.ts";
 import { Workflows } from "../models/workflow.ts";
 import type { Platform } from "../platform.ts";
-import { enqueue } from "../queues/define-queue.ts";
 import type { Emission } from "../queues/emissions.ts";
 import { enqueueRuns } from "../queues/enqueue-run.ts";
-import { workflowEvents } from "../queues/workflow-events.ts";
 import { countDrop, type DropReason } from "../store/drops.ts";
 import type { Emitter } from "../subscriptions/match.ts";
 import { storeEvents } from "./store.ts";
+import { enqueueWorkflowEvent } from "./workflow-listener.ts";
 
 /** What an emission needs on its way to its listeners. */
 export type EmitDeps = Pick<
@@ -163,7 +162,7 @@ const handToWorkflow: HandTo = async (platform, event, subscription, emission, h
   const workflow = await Workflows(platform.mongo).findById(subscription.listener_id, { owner_id: 1 }).lean();
   if (!workflow || !(await canAccess(platform, subscription.owner_id, workflow.owner_id)))
     return "listener-absent";
-  await enqueue(platform.queues, workflowEvents.jobs["workflow-events"], {
+  const isEnqueued = await enqueueWorkflowEvent(platform, workflow.owner_id, {
     workflow_id: subscription.listener_id,
     subscription_id: subscription._id,
     event_id: event.event_id,
@@ -173,5 +172,5 @@ const handToWorkflow: HandTo = async (platform, event, subscription, emission, h
     event: emission.event,
     hops,
   });
-  return null;
+  return isEnqueued ? null : "saturated";
 };

@@ -4,6 +4,7 @@ import type { StoredEvent } from "../models/event.ts";
 import { type Emission, type EmissionsJob, emissionsIn } from "../queues/emissions.ts";
 import type { JobContext } from "../queues/run-worker.ts";
 import { Snooze } from "../queues/snooze.ts";
+import { countEmissionBytes } from "../store/emission-bytes.ts";
 import { openDeleteTrimmed } from "./delete-trimmed.ts";
 import { emitAll } from "./emit.ts";
 import type { EmitDeps } from "./fan-out.ts";
@@ -53,9 +54,14 @@ export function openEmissionsHandler(platform: EmitDeps) {
       throw error;
     });
     const emitted = results.filter(result => result !== null);
+    const isDone = !emitted.some(({ deferred }) => deferred);
+    // If this fails, the count is corrected once the account is silent.
+    if (job.counted && isDone) {
+      void countEmissionBytes(platform, job.counted[0], -job.counted[1]).catch(() => undefined);
+    }
     const [first] = emitted;
     if (!first) throw notFound("emitter");
-    if (emitted.some(({ deferred }) => deferred)) throw new Snooze(DEFER_MS, { ...first });
+    if (!isDone) throw new Snooze(DEFER_MS, { ...first });
     if (results.length === 1) return { ...first };
     return {
       emitter_id: first.emitter_id,

@@ -54,6 +54,20 @@ export const LIMITS = defineLimits({
       "429 `rate-limited` for the accounts with the most; from 95 percent 503 `unavailable` for all new runs",
     setting: "REDIS_HIGH_WATER_PERCENT",
   },
+  runKept: {
+    value: 7 * 86_400_000,
+    unit: "ms",
+    per: "run",
+    what: "how long it is listed",
+    beyond: "its record is deleted",
+  },
+  idleTickKept: {
+    value: 3_600_000,
+    unit: "ms",
+    per: "run",
+    what: "how long a timer's run that emitted and logged nothing is listed; of a cron, until its next moment is over",
+    beyond: "its record is deleted",
+  },
   queuedChanges: {
     value: 20,
     unit: "count",

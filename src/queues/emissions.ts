@@ -4,6 +4,9 @@ import { defineQueue } from "./define-queue.ts";
 /** A custom channel, or one of the two that the platform itself emits on; no other name begins with `$`. */
 export const ChannelName = Type.String({ maxLength: 128, pattern: "^(|\\$errors|\\$logs|[^$\\u0000].*)$" });
 
+/** The account, and the bytes of this job that were counted for it, which its handler takes off again. */
+const Counted = Type.Optional(Type.Tuple([Type.String({ maxLength: 64 }), Type.Integer({ minimum: 0 })]));
+
 /** Public: a workflow engine that holds the Redis credentials may enqueue these (docs/jobs.md). */
 export const Emission = Type.Object({
   emitter_id: Type.String({ pattern: "^(dc|p)_[A-Za-z0-9]{16}$" }),
@@ -18,6 +21,7 @@ export const Emission = Type.Object({
   score: Type.Optional(Type.Integer({ minimum: 1 })),
   /** How many listeners led to this event; ends loops of sources that listen to each other. */
   hops: Type.Optional(Type.Integer({ minimum: 0 })),
+  counted: Counted,
 });
 export type Emission = Static<typeof Emission>;
 
@@ -26,6 +30,7 @@ export const EMISSIONS_PER_JOB = 200;
 
 const Emissions = Type.Object({
   emissions: Type.Array(Emission, { minItems: 1, maxItems: EMISSIONS_PER_JOB }),
+  counted: Counted,
 });
 
 /** One emission, or many in one job: a job costs several times what storing an event does. */

@@ -4,6 +4,7 @@ import type { CallError, CallResult } from "../sandbox/protocol.ts";
 import type { RunDeps } from "./deps.ts";
 import { emissionsOf, MAX_LOG_EVENTS } from "./emissions.ts";
 import { type Executor, openExecutor } from "./executor.ts";
+import { idleTickKeptMs } from "./idle-tick.ts";
 import { effectsOf, type Memory } from "./memory.ts";
 import { openQuota, type Quota } from "./quota.ts";
 import type { FinishedRun } from "./record.ts";
@@ -119,9 +120,11 @@ export class RunBatch {
     metrics.observe("run_duration_seconds", result.durationMs / 1000, { trigger: item.kind });
     metrics.observe("run_delay_seconds", (started_at_ms - item.at_ms) / 1000, { trigger: item.kind });
     const logsDropped = Math.max(0, logs.length - MAX_LOG_EVENTS);
+    const isIdleTick = item.kind === "timer" && emissions.length === 0;
     const run: FinishedRun = {
       ...this.#factsOf(item),
       ...outcomeOf(error),
+      ...(isIdleTick && { keptMs: idleTickKeptMs(this.#source.timer, this.#platform.clock()) }),
       started_at_ms,
       duration_ms: result.durationMs,
       cpu_ms: result.cpuMs,

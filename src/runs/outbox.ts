@@ -2,25 +2,35 @@ import { failpoint } from "../lib/failpoint.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueAll } from "../queues/define-queue.ts";
-import { type Emission, emissions } from "../queues/emissions.ts";
+import { type Emission, type EmissionsJob, emissions } from "../queues/emissions.ts";
 import { packEmissions } from "../queues/publish-emissions.ts";
+import { COUNTED_FROM_BYTES, countEmissionBytes } from "../store/emission-bytes.ts";
 
 /** Jobs enqueued in one round trip, and runs read at a time. */
 const BATCH = 50;
 
-type Deps = Pick<Platform, "mongo" | "queues" | "eventLog" | "clock">;
+type Deps = Pick<Platform, "mongo" | "queues" | "redis" | "keys" | "eventLog" | "clock">;
 
 /** Enqueues the emissions of a finished run, then marks them as sent. Safe to repeat. Returns how many there were. */
 export async function sendOutbox(
   platform: Deps,
-  record: Pick<RunRecord, "_id" | "source_id" | "outbox">,
+  record: Pick<RunRecord, "_id" | "source_id" | "owner_id" | "outbox">,
 ): Promise<number> {
   const outbox = record.outbox ?? [];
   if (outbox.length === 0) return 0;
   // Reserved, so that events keep the order of their emissions although many workers handle them at once.
-  const first = await platform.eventLog.reserve(record.source_id, outbox.length);
+  const bytes = outbox.reduce((sum, text) => sum + text.length, 0);
+  const isCounted = bytes >= COUNTED_FROM_BYTES;
+  const [first] = await Promise.all([
+    platform.eventLog.reserve(record.source_id, outbox.length),
+    isCounted && countEmissionBytes(platform, record.owner_id, bytes),
+  ]);
   const all = outbox.map((text, i) => ({ ...(JSON.parse(text) as Emission), score: first + i }));
-  const jobs = packEmissions(all);
+  const packed = packEmissions(all);
+  const perJob = Math.floor(bytes / packed.length);
+  const jobs = isCounted
+    ? packed.map((job): EmissionsJob => ({ ...job, counted: [record.owner_id, perJob] }))
+    : packed;
   for (let at = 0; at < jobs.length; at += BATCH) {
     await enqueueAll(platform.queues, emissions.jobs.emissions, jobs.slice(at, at + BATCH));
   }

@@ -29,6 +29,12 @@ export function redisKeys(prefix: string) {
     queueSize: (sourceId: string) => tagged(sourceId, "queue-size"),
     /** Hash: source → bytes that wait for it, and their total, of one account. */
     queuedBytes: (ownerId: string) => tagged(ownerId, "queued-bytes"),
+    /** Counter: bytes of an account's emissions on their queue, as far as they are counted. */
+    emissionBytes: (ownerId: string) => tagged(ownerId, "emission-bytes"),
+    /** List: jobs on the queue of workflow events that an engine may not have finished, of one account, oldest first. */
+    workflowJobs: (ownerId: string) => tagged(ownerId, "workflow-jobs"),
+    /** Counter: their bytes. */
+    workflowBytes: (ownerId: string) => tagged(ownerId, "workflow-bytes"),
     /** Counter: workers that crashed under the first claimed run. */
     runCrashes: (sourceId: string) => tagged(sourceId, "crashes"),
     /** String: the token of the process that executes the source's runs. */
