@@ -1,6 +1,7 @@
 import { SourceMap } from "node:module";
 import { type BuildOptions, build, type Message, type Plugin } from "esbuild";
 import { AppError } from "../lib/errors.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import { bundlePlugin, ENTRY, nodeName } from "./bundle-plugin.ts";
 import { EsbuildCrashError, EsbuildTimeoutError, withEsbuild } from "./esbuild-process.ts";
 import { importLocation } from "./import-location.ts";
@@ -37,7 +38,7 @@ export interface BundleOptions {
   packagesLimit?: PackageOptions["packagesLimit"];
 }
 
-const MAX_BUNDLE_BYTES = 10 * 1024 * 1024;
+const MAX_BUNDLE_BYTES = LIMITS.bundleBytes.value;
 const BUNDLE_MS = 30_000;
 
 const SETTINGS = {

@@ -4,6 +4,7 @@ import { createDeliveries } from "../deliveries/dispatch/create.ts";
 import { dispatchEvents } from "../deliveries/dispatch/dispatch.ts";
 import { eventMs } from "../lib/event-id.ts";
 import { derivedId } from "../lib/ids.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { StoredEvent } from "../models/event.ts";
 import { Sources } from "../models/source.ts";
 import type { Subscription } from "../models/subscription.ts";
@@ -53,7 +54,7 @@ export interface EmittedEvent {
 }
 
 /** An event that has passed this many sources is in a loop of sources that listen to each other. */
-const MAX_HOPS = 16;
+const MAX_HOPS = LIMITS.hops.value;
 /** With more webhooks, deliveries are stored before they are enqueued: so long a list fits no job and no event. */
 const MAX_LISTENERS_PER_JOB = 200;
 

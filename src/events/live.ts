@@ -2,12 +2,13 @@ import { PassThrough, type Readable } from "node:stream";
 import { type LimitDeps, limitsOf } from "../accounts/limits.ts";
 import { AppError } from "../lib/errors.ts";
 import { eventScore } from "../lib/event-id.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
 import { type EventSummary, parseFeedMessage, STREAMS } from "../store/event-log.ts";
 
 const HEARTBEAT_MS = 15_000;
 /** A reader that falls this far behind is disconnected; it resumes by `Last-Event-ID`. */
-const MAX_BACKLOG_BYTES = 1024 * 1024;
+const MAX_BACKLOG_BYTES = LIMITS.streamBacklogBytes.value;
 
 /** In one web process, by account: each stream holds a socket and its backlog for as long as it likes. */
 const openStreams = new Map<string, number>();

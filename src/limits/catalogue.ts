@@ -1,3 +1,4 @@
+import { ITEM_LIMITS } from "./item-limits.ts";
 import { defineLimits, KB, MB } from "./limit.ts";
 import { PLAN_LIMITS } from "./plan-limits.ts";
 
@@ -9,6 +10,7 @@ import { PLAN_LIMITS } from "./plan-limits.ts";
 
 export const LIMITS = defineLimits({
   ...PLAN_LIMITS,
+  ...ITEM_LIMITS,
   apiBodyBytes: {
     value: 1024 * KB,
     unit: "bytes",
