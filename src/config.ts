@@ -59,14 +59,14 @@ const Environment = Type.Object({
   SANDBOX_PROCESSES: { ...INTEGER(1, 1000), default: 16 },
   SANDBOX_IDLE: Type.String({ pattern: `^${DURATION}$`, default: "5m" }),
   SANDBOX_FIRST_UID: { ...INTEGER(1000, 2_000_000_000), default: 200_000 },
-  FREE_DAILY_INVOCATIONS: { ...INTEGER(0, 1e9), default: 10_000 },
-  FREE_DAILY_COMPUTE_MS: { ...INTEGER(0, 1e12), default: 30 * 60_000 },
+  FREE_DAILY_INVOCATIONS: { ...INTEGER(0, 1e9), default: LIMITS.dailyInvocations.value },
+  FREE_DAILY_COMPUTE_MS: { ...INTEGER(0, 1e12), default: LIMITS.dailyComputeMs.value },
   /** Bounds of each plan that differ from the catalogue's, such as `sources=10,webhooks=5` (docs/limits.md). */
   FREE_LIMITS: Type.String({ default: "" }),
   PAID_LIMITS: Type.String({ default: "" }),
   /** Share of Redis' memory above which new work is rejected by account; 100 for never. */
   REDIS_HIGH_WATER_PERCENT: { ...INTEGER(1, 100), default: LIMITS.redisHighWaterPercent.value },
-  RATE_LIMIT_PER_SECOND: { ...INTEGER(0, 1e6), default: 100 },
+  RATE_LIMIT_PER_SECOND: { ...INTEGER(0, 1e6), default: LIMITS.requestsPerSecond.value },
   RATE_LIMIT_BURST: { ...INTEGER(0, 1e6), default: 200 },
   /** Requests a second that one endpoint accepts; 0 is unlimited. */
   INGRESS_PER_SECOND: { ...INTEGER(0, 1e6), default: 0 },

@@ -7,6 +7,7 @@ import { newToken } from "./lib/ids.ts";
 import { createLogger, type Logger } from "./lib/logger.ts";
 import { openOnce } from "./lib/open-once.ts";
 import { warnThrottled } from "./lib/warn-throttled.ts";
+import { LIMITS } from "./limits/catalogue.ts";
 import { Metrics } from "./metrics/metrics.ts";
 import type { Queues } from "./queues/define-queue.ts";
 import { allQueues } from "./queues/index.ts";
@@ -216,9 +217,9 @@ export function sandboxLimits(config: Config) {
   return {
     wallMs: config.sandbox.runMs,
     heapMb: config.sandbox.heapMb,
-    maxEmits: 10_000,
-    maxEmitBytes: 512 * 1024,
-    maxLogBytes: 64 * 1024,
-    maxDbBytes: 60 * 1024,
+    maxEmits: LIMITS.emits.value,
+    maxEmitBytes: LIMITS.emitBytes.value,
+    maxLogBytes: LIMITS.logBytes.value,
+    maxDbBytes: LIMITS.databaseBytes.value,
   };
 }

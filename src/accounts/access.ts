@@ -19,9 +19,14 @@ export async function canAccessCached(
 ): Promise<boolean> {
   if (userOrOrgId === ownerId) return true;
   const key = `${ownerId}-${userOrOrgId}`;
-  const found = await platform.routing.lookUp("access", [key], async () => {
-    const isMember = await canAccess(platform, userOrOrgId, ownerId);
-    return new Map([[key, isMember]]);
-  });
+  const found = await platform.routing.lookUp(
+    "access",
+    [key],
+    async () => {
+      const isMember = await canAccess(platform, userOrOrgId, ownerId);
+      return new Map([[key, isMember]]);
+    },
+    () => [ownerId],
+  );
   return found.get(key) ?? false;
 }

@@ -8,15 +8,20 @@ import { planOf } from "./users.ts";
 
 export type LimitDeps = Pick<Platform, "mongo" | "clock" | "config" | "routing">;
 
-/** As `planOf`, but cached for seconds; an account that does not exist any more is free. */
+/** As `planOf`, but cached for seconds. An owner that is not an account, such as the registry of components, is paid. */
 export async function cachedPlanOf(platform: LimitDeps, ownerId: string): Promise<User["plan"]> {
-  const found = await platform.routing.lookUp("plan", [ownerId], async () => {
-    const plan = await planOf(platform, ownerId).catch((error: unknown): User["plan"] => {
-      if (error instanceof AppError && error.code === "not-found") return "free";
-      throw error;
-    });
-    return new Map([[ownerId, plan]]);
-  });
+  const found = await platform.routing.lookUp(
+    "plan",
+    [ownerId],
+    async () => {
+      const plan = await planOf(platform, ownerId).catch((error: unknown): User["plan"] => {
+        if (error instanceof AppError && error.code === "not-found") return "paid";
+        throw error;
+      });
+      return new Map([[ownerId, plan]]);
+    },
+    () => [ownerId],
+  );
   return found.get(ownerId) ?? "free";
 }
 

@@ -66,6 +66,6 @@ export async function addMember(
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
   }
-  await platform.routing.invalidate();
+  await platform.routing.invalidate([orgId, userId]);
   return { id: orgId, user_id: userId };
 }

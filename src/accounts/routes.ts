@@ -1,11 +1,13 @@
 import { type Static, Type } from "typebox";
 import { data } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
+import { snakeCase } from "../limits/plan-limits.ts";
 import type { Platform } from "../platform.ts";
 import { billingPeriod, invocationsThisPeriod, usageToday } from "./usage.ts";
+import { usageOf } from "./usage-of-limits.ts";
 import { readUser } from "./users.ts";
 
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "clock" | "config">;
+type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queued" | "routing" | "clock" | "config">;
 const route = routeFor<Deps>();
 
 /** The caller's own user (docs/rest-api.md#current-user, docs/design.md#quotas). */
@@ -38,6 +40,12 @@ const CurrentUserSchema = Type.Object(
     billing_period_invocations: Type.Optional(
       Type.Integer({ description: "Runs executed in the billing period; paid accounts only." }),
     ),
+    limits: Type.Record(Type.String(), Type.Integer(), {
+      description: "What the account may have, by name (docs/limits.md). Names may be added.",
+    }),
+    usage: Type.Record(Type.String(), Type.Integer(), {
+      description: "What of it is in use, as far as it is counted. Counts end at 100,000.",
+    }),
   },
   { title: "CurrentUser" },
 );
@@ -65,6 +73,9 @@ async function planFields(
   };
 }
 
+const inSnakeCase = (byName: object): Record<string, number> =>
+  Object.fromEntries(Object.entries(byName).map(([name, value]) => [snakeCase(name), value]));
+
 export const userRoutes = [
   route({
     method: "GET",
@@ -86,6 +97,8 @@ export const userRoutes = [
         daily_compute_time_used: 5_210,
         daily_invocations_quota: 10_000,
         daily_invocations_used: 42,
+        limits: { sources: 100, webhooks: 100, subscriptions: 1000, queued_bytes: 67_108_864 },
+        usage: { sources: 3, webhooks: 1, subscriptions: 2, queued_bytes: 0 },
       },
     },
     handler: async ({ deps, caller }) => {
@@ -96,6 +109,8 @@ export const userRoutes = [
         email: user.email,
         orgs: orgs.map(({ _id, name, orgname, email }) => ({ name, id: _id, orgname, email })),
         ...(await planFields(deps, user._id, user.plan)),
+        limits: inSnakeCase(deps.config.limits[user.plan]),
+        usage: inSnakeCase(await usageOf(deps, user._id)),
       };
     },
   }),

@@ -1,6 +1,7 @@
 import { SourceMap } from "node:module";
 import type { BuildOptions, Message, Plugin } from "esbuild";
 import { AppError } from "../lib/errors.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import { bundlePlugin, ENTRY, nodeName } from "./bundle-plugin.ts";
 import { type Esbuild, EsbuildCrashError, EsbuildTimeoutError, withEsbuild } from "./esbuild-process.ts";
 import { LOCAL_ACCOUNT } from "./fair-slots.ts";
@@ -32,7 +33,7 @@ export interface ComponentBundle {
 
 export type BundleOptions = Omit<PackageOptions, "field">;
 
-const MAX_BUNDLE_BYTES = 10 * 1024 * 1024;
+const MAX_BUNDLE_BYTES = LIMITS.bundleBytes.value;
 const BUNDLE_MS = 30_000;
 
 const SETTINGS = {

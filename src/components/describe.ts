@@ -1,7 +1,7 @@
 import { AppError, type FieldError } from "../lib/errors.ts";
 import { findKind, TIMER_TYPE } from "../props/kinds.ts";
 import type { Bundle } from "../sandbox/bundle.ts";
-import type { Sandboxes } from "../sandbox/host.ts";
+import type { DescribeOptions, Sandboxes } from "../sandbox/host.ts";
 import type { ComponentDescription, DescribedProp } from "../sandbox/protocol.ts";
 
 /** The description of a saved component. */
@@ -15,15 +15,15 @@ export interface DescribedComponent extends ComponentDescription {
 
 /**
  * Evaluates the bundle in the sandbox, and returns its description after checking it (docs/component-api.md#shape,
- * docs/component-api.md#props). `owner` is the account that saves the component. Throws AppError `invalid` that names
+ * docs/component-api.md#props). `options.owner` is the account that saves the component. Throws AppError `invalid` that names
  * every invalid field.
  */
 export async function describeComponent(
   sandboxes: Pick<Sandboxes, "describe">,
   bundle: Bundle,
-  owner?: string,
+  options?: DescribeOptions,
 ): Promise<DescribedComponent> {
-  const description = await sandboxes.describe(bundle, owner === undefined ? {} : { owner });
+  const description = await sandboxes.describe(bundle, options);
   const fields = [
     ...checkHead(description),
     ...description.props.flatMap(checkProp),

@@ -2,11 +2,12 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import { posix } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type AppError, type FieldError, invalidField } from "../lib/errors.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 
-export const MAX_FILE_BYTES = 1024 * 1024;
-const MAX_TOTAL_BYTES = 5 * 1024 * 1024;
+export const MAX_FILE_BYTES = LIMITS.moduleBytes.value;
+const MAX_TOTAL_BYTES = LIMITS.modulesBytes.value;
 /** Published components have at most 16 files. */
-export const MAX_FILES = 64;
+export const MAX_FILES = LIMITS.modules.value;
 
 /** The name in stacks of code that was given without a file. */
 export const CODE_ID = "component.js";

@@ -9,7 +9,10 @@ import { presentComponent } from "./present.ts";
 import { saveComponent } from "./save.ts";
 import { ComponentCode, ComponentSchema, ComponentUrl } from "./schema.ts";
 
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "clock" | "config" | "egress" | "sandboxes">;
+type Deps = Pick<
+  Platform,
+  "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "egress" | "sandboxes"
+>;
 const route = routeFor<Deps>();
 const tag = "Components";
 
@@ -45,7 +48,7 @@ export const componentRoutes = [
       component_url: Type.Optional(ComponentUrl),
     }),
     response: data(201, ComponentSchema),
-    errors: ["unavailable"],
+    errors: ["limit-reached", "unavailable"],
     example: { body: { component_code: code }, response: shown },
     handler: async ({ deps, body, owner, caller }) =>
       presentComponent(

@@ -1,4 +1,7 @@
 import { createHash } from "node:crypto";
+import { checkCount } from "../accounts/check-count.ts";
+import { checkQuota } from "../accounts/check-quota.ts";
+import { countRuns } from "../accounts/usage.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
@@ -13,7 +16,10 @@ import { fromUrl } from "./fetch-modules.ts";
 import { fromCode, type ModuleLoader } from "./load-modules.ts";
 import { hashOfFile, readModuleGraph } from "./module-graph.ts";
 
-type SaveDeps = Pick<Platform, "mongo" | "clock" | "config" | "egress" | "sandboxes">;
+type SaveDeps = Pick<
+  Platform,
+  "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "egress" | "sandboxes"
+>;
 
 /** The account in which a component is saved, and the user who saves it. */
 export interface Saver {
@@ -76,10 +82,15 @@ async function save(
   const graph = await readModuleGraph(loader, ownerId);
   const earlier = await sameCode(platform, ownerId, graph.hash);
   if (earlier) return earlier;
+  await checkCount(platform, ownerId, "components");
+  await checkQuota(platform, ownerId);
   const bundled = await bundleGraph(graph, loader, { ...platform.config, account: ownerId });
   const bundle = { code: bundled.code, hash: createHash("sha256").update(bundled.code).digest("hex") };
   const sandboxes = await platform.sandboxes();
-  const { usesRespond, ...description } = await describeComponent(sandboxes, bundle, ownerId);
+  const { usesRespond, ...description } = await describeComponent(sandboxes, bundle, {
+    owner: ownerId,
+    onEnded: ms => void countRuns(platform, ownerId, 0, ms).catch(() => undefined),
+  });
   const now = unixSeconds(platform.clock());
   const component: Component = {
     _id: newId("sc", platform.clock()),

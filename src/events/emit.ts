@@ -128,13 +128,18 @@ async function findSubscribed(
   emissions: KnownEmission[],
 ): Promise<Map<string, Subscription[]>> {
   const feeds = new Map(emissions.map(one => [feedOf(one), one]));
-  return await platform.routing.lookUp("subscriptions", [...feeds.keys()], async missing => {
-    const found = missing.map(async feed => {
-      const { emitter, channel } = feeds.get(feed) as KnownEmission;
-      return [feed, await findSubscriptions(platform, emitter, channel)] as const;
-    });
-    return new Map(await Promise.all(found));
-  });
+  return await platform.routing.lookUp(
+    "subscriptions",
+    [...feeds.keys()],
+    async missing => {
+      const found = missing.map(async feed => {
+        const { emitter, channel } = feeds.get(feed) as KnownEmission;
+        return [feed, await findSubscriptions(platform, emitter, channel)] as const;
+      });
+      return new Map(await Promise.all(found));
+    },
+    (_, feed) => [feeds.get(feed)?.emitter.owner_id ?? ""],
+  );
 }
 
 function storedEvent(

@@ -4,18 +4,18 @@ import { createDeliveries } from "../deliveries/dispatch/create.ts";
 import { dispatchEvents } from "../deliveries/dispatch/dispatch.ts";
 import { eventMs } from "../lib/event-id.ts";
 import { derivedId } from "../lib/ids.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { StoredEvent } from "../models/event.ts";
 import { Sources } from "../models/source.ts";
 import type { Subscription } from "../models/subscription.ts";
 import { Workflows } from "../models/workflow.ts";
 import type { Platform } from "../platform.ts";
-import { enqueue } from "../queues/define-queue.ts";
 import type { Emission } from "../queues/emissions.ts";
 import { enqueueRuns } from "../queues/enqueue-run.ts";
-import { workflowEvents } from "../queues/workflow-events.ts";
 import { countDrop, type DropReason } from "../store/drops.ts";
 import type { Emitter } from "../subscriptions/match.ts";
 import { storeEvents } from "./store.ts";
+import { enqueueWorkflowEvent } from "./workflow-listener.ts";
 
 /** What an emission needs on its way to its listeners. */
 export type EmitDeps = Pick<
@@ -54,7 +54,7 @@ export interface EmittedEvent {
 }
 
 /** An event that has passed this many sources is in a loop of sources that listen to each other. */
-const MAX_HOPS = 16;
+const MAX_HOPS = LIMITS.hops.value;
 /** With more webhooks, deliveries are stored before they are enqueued: so long a list fits no job and no event. */
 const MAX_LISTENERS_PER_JOB = 200;
 
@@ -163,7 +163,7 @@ const handToWorkflow: HandTo = async (platform, event, subscription, emission, h
   const workflow = await Workflows(platform.mongo).findById(subscription.listener_id, { owner_id: 1 }).lean();
   if (!workflow || !(await canAccess(platform, subscription.owner_id, workflow.owner_id)))
     return "listener-absent";
-  await enqueue(platform.queues, workflowEvents.jobs["workflow-events"], {
+  const isEnqueued = await enqueueWorkflowEvent(platform, workflow.owner_id, {
     workflow_id: subscription.listener_id,
     subscription_id: subscription._id,
     event_id: event.event_id,
@@ -173,5 +173,5 @@ const handToWorkflow: HandTo = async (platform, event, subscription, emission, h
     event: emission.event,
     hops,
   });
-  return null;
+  return isEnqueued ? null : "saturated";
 };

@@ -16,7 +16,12 @@ export function findEmitters(
   platform: Pick<Platform, "mongo" | "routing">,
   emitterIds: string[],
 ): Promise<Map<string, Emitter>> {
-  return platform.routing.lookUp("emitter", emitterIds, missing => find(platform, missing));
+  return platform.routing.lookUp(
+    "emitter",
+    emitterIds,
+    missing => find(platform, missing),
+    ({ owner_id }) => [owner_id],
+  );
 }
 
 async function find(platform: Pick<Platform, "mongo">, emitterIds: string[]): Promise<Map<string, Emitter>> {

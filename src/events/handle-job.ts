@@ -3,9 +3,11 @@ import { AppError, notFound } from "../lib/errors.ts";
 import { groupBy } from "../lib/group-by.ts";
 import type { StoredEvent } from "../models/event.ts";
 import { type Emission, type EmissionsJob, emissionProblem, emissionsIn } from "../queues/emissions.ts";
+import { jobOf } from "../queues/publish-emissions.ts";
 import type { JobContext } from "../queues/run-worker.ts";
 import { Snooze } from "../queues/snooze.ts";
 import { countDrop } from "../store/drops.ts";
+import { countEmissionBytes } from "../store/emission-bytes.ts";
 import { openDeleteTrimmed } from "./delete-trimmed.ts";
 import { emitAll, emitterUncertain, UNCERTAIN } from "./emit.ts";
 import type { EmitDeps } from "./fan-out.ts";
@@ -55,17 +57,22 @@ export function openEmissionsHandler(platform: EmitDeps) {
       const isAway = error instanceof AppError && error.code === "unavailable";
       const failed = isAway || valid.length === 1 ? valid : await emitOneByOne(valid, emit);
       // Keeps the event ids that were given. If Redis is away too, it remembers them for a while.
-      await updateJob(failed.length === 1 ? (failed[0] as Emission) : { emissions: failed }).catch(
-        () => undefined,
-      );
+      const { account_id, counted } = job;
+      const rest = { ...jobOf(failed, account_id), ...(counted && { counted }) };
+      await updateJob(rest).catch(() => undefined);
       throw error;
     });
     // Those that were handled are found done when the job comes again.
     if (results.includes(UNCERTAIN)) throw emitterUncertain();
     const emitted = results.filter(result => result !== null && result !== UNCERTAIN);
+    const isDone = !emitted.some(({ deferred }) => deferred);
+    // If this fails, the count is corrected once the account is silent.
+    if (job.counted && isDone) {
+      void countEmissionBytes(platform, job.counted[0], -job.counted[1]).catch(() => undefined);
+    }
     const [first] = emitted;
     if (!first) throw notFound("emitter");
-    if (emitted.some(({ deferred }) => deferred)) throw new Snooze(DEFER_MS, { ...first });
+    if (!isDone) throw new Snooze(DEFER_MS, { ...first });
     if (results.length === 1) return { ...first };
     return {
       emitter_id: first.emitter_id,

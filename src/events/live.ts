@@ -1,29 +1,30 @@
 import { PassThrough, type Readable } from "node:stream";
+import { type LimitDeps, limitsOf } from "../accounts/limits.ts";
 import { AppError } from "../lib/errors.ts";
 import { eventScore } from "../lib/event-id.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
 import { type EventSummary, parseFeedMessage, STREAMS } from "../store/event-log.ts";
 
 const HEARTBEAT_MS = 15_000;
 /** A reader that falls this far behind is disconnected; it resumes by `Last-Event-ID`. */
-const MAX_BACKLOG_BYTES = 1024 * 1024;
+const MAX_BACKLOG_BYTES = LIMITS.streamBacklogBytes.value;
 
-/** In one web process: each stream holds a socket and its backlog for as long as it likes. */
-const MAX_STREAMS_PER_KEY = 20;
+/** In one web process, by account: each stream holds a socket and its backlog for as long as it likes. */
 const openStreams = new Map<string, number>();
 
-/** Counts an open stream of this key; returns the function that ends it. Throws `rate-limited` for one too many. */
-function openStream(keyId: string): () => void {
-  const count = openStreams.get(keyId) ?? 0;
-  if (count >= MAX_STREAMS_PER_KEY) {
-    const message = `this API key already has ${MAX_STREAMS_PER_KEY} open streams`;
+/** Counts an open stream of a user; returns the function that ends it. Throws `rate-limited` for one too many. */
+function openStream(userId: string, most: number): () => void {
+  const count = openStreams.get(userId) ?? 0;
+  if (count >= most) {
+    const message = `this account already has ${most} open streams`;
     throw new AppError("rate-limited", message, { retryAfterMs: HEARTBEAT_MS });
   }
-  openStreams.set(keyId, count + 1);
+  openStreams.set(userId, count + 1);
   return () => {
-    const left = (openStreams.get(keyId) ?? 1) - 1;
-    if (left > 0) openStreams.set(keyId, left);
-    else openStreams.delete(keyId);
+    const left = (openStreams.get(userId) ?? 1) - 1;
+    if (left > 0) openStreams.set(userId, left);
+    else openStreams.delete(userId);
   };
 }
 
@@ -39,14 +40,14 @@ const frame = (summary: EventSummary) =>
 /**
  * Streams an emitter's events, errors and logs as they happen, as server-sent events with a heartbeat every 15 s. With
  * `lastEventId` the stream starts with what is still stored after that event, so that a reader that reconnects misses
- * nothing of the last 100 of each. Throws `rate-limited` if the key has MAX_STREAMS_PER_KEY streams open.
+ * nothing of the last 100 of each. Throws `rate-limited` if the user has as many streams open as the plan allows.
  */
 export async function watchEvents(
-  platform: Pick<Platform, "eventLog" | "feed" | "keys">,
+  platform: Pick<Platform, "eventLog" | "feed" | "keys"> & LimitDeps,
   emitterId: string,
-  request: { lastEventId: string | null; keyId: string },
+  request: { lastEventId: string | null; userId: string },
 ): Promise<Readable> {
-  const release = openStream(request.keyId);
+  const release = openStream(request.userId, (await limitsOf(platform, request.userId)).streams);
   const out = new PassThrough();
   out.once("close", release);
   try {

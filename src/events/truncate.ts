@@ -1,5 +1,7 @@
+import { LIMITS } from "../limits/catalogue.ts";
+
 /** Larger events are truncated in summaries (docs/rest-api.md#limits). */
-export const SUMMARY_BYTES = 1024;
+export const SUMMARY_BYTES = LIMITS.summaryBytes.value;
 
 const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? "null");
 

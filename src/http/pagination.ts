@@ -1,10 +1,11 @@
 import { invalidField } from "../lib/errors.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import { type Page, type PageRequest, WHOLE_LIST } from "../store/page.ts";
 import type { PageOptions, ResponseSpec } from "./response.ts";
 
 /** Page sizes (docs/rest-api.md#pagination). */
 export const DEFAULT_LIMIT = 10;
-export const MAX_LIMIT = 100;
+export const MAX_LIMIT = LIMITS.pageRows.value;
 
 /** Longer than any of our ids in base64url, but too short for a cursor to carry a document. */
 const MAX_CURSOR_CHARS = 256;

@@ -33,6 +33,12 @@ export const PROBLEMS: Record<ErrorCode | "headers-too-large" | "internal", Prob
       "The header `Authorization: Bearer <API key>` is missing or malformed, or the key is unknown or revoked.",
   },
   forbidden: { status: 403, title: "Not allowed", meaning: "The caller is not allowed to do this." },
+  "limit-reached": {
+    status: 403,
+    title: "Limit reached",
+    meaning:
+      "The account has as many of these as its plan allows; `GET /v1/users/me` lists the limits and what is in use.",
+  },
   "not-found": {
     status: 404,
     title: "Not found",

@@ -1,4 +1,5 @@
 import type { Context, Middleware } from "koa";
+import { openQuotaGate } from "../accounts/check-quota.ts";
 import { queueBounds } from "../accounts/limits.ts";
 import { createKeyRateLimiter, type RateLimit, rateLimit } from "../http/rate-limit.ts";
 import { requestState } from "../http/request-log.ts";
@@ -32,6 +33,7 @@ export function ingress(platform: Deps): Middleware {
   const limit = ingressLimit(platform);
   const findSource = createFindSource(platform);
   const enqueue = createEnqueue(platform);
+  const checkQuota = openQuotaGate(platform);
   return async (ctx, next) => {
     if (!isIngressPath(ctx.path)) return next();
     const [, endpoint = "", rest = ""] = /^\/[^/]+\/([^/]*)(.*)$/s.exec(ctx.path) ?? [];
@@ -40,6 +42,7 @@ export function ingress(platform: Deps): Middleware {
     const source = isToken(endpoint) ? await findSource(endpoint) : null;
     if (!source) throw notFound("endpoint");
     await limit?.(ctx, source._id);
+    checkQuota(source.owner_id);
     ctx.set(CORS);
     if (ctx.method === "OPTIONS") {
       ctx.set("access-control-allow-headers", ctx.get("access-control-request-headers") || "*");

@@ -3,6 +3,7 @@ export type ErrorCode =
   | "invalid"
   | "unauthenticated"
   | "forbidden"
+  | "limit-reached"
   | "not-found"
   | "method-not-allowed"
   | "conflict"

@@ -1,3 +1,4 @@
+import { ITEM_LIMITS } from "./item-limits.ts";
 import { defineLimits, KB, MB } from "./limit.ts";
 import { PLAN_LIMITS } from "./plan-limits.ts";
 
@@ -9,6 +10,7 @@ import { PLAN_LIMITS } from "./plan-limits.ts";
 
 export const LIMITS = defineLimits({
   ...PLAN_LIMITS,
+  ...ITEM_LIMITS,
   apiBodyBytes: {
     value: 1024 * KB,
     unit: "bytes",
@@ -60,6 +62,20 @@ export const LIMITS = defineLimits({
     beyond:
       "429 `rate-limited` for the accounts with the most; from 95 percent 503 `unavailable` for all new runs",
     setting: "REDIS_HIGH_WATER_PERCENT",
+  },
+  runKept: {
+    value: 7 * 86_400_000,
+    unit: "ms",
+    per: "run",
+    what: "how long it is listed",
+    beyond: "its record is deleted",
+  },
+  idleTickKept: {
+    value: 3_600_000,
+    unit: "ms",
+    per: "run",
+    what: "how long a timer's run that emitted and logged nothing is listed; of a cron, until its next moment is over",
+    beyond: "its record is deleted",
   },
   queuedChanges: {
     value: 20,

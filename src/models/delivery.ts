@@ -1,4 +1,5 @@
 import { Schema } from "mongoose";
+import { LIMITS } from "../limits/catalogue.ts";
 import { collection, schemaOptions } from "../store/mongo.ts";
 import { EVENT_KEPT_SECONDS } from "./event.ts";
 
@@ -25,7 +26,7 @@ export interface AttemptRecord {
 }
 
 /** Manual retries are unlimited, a document is not: the newest attempts are kept. */
-export const MAX_ATTEMPTS_KEPT = 50;
+export const MAX_ATTEMPTS_KEPT = LIMITS.attemptsKept.value;
 
 /** Why a delivery failed or was cancelled. */
 export type EndReason =

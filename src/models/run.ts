@@ -30,9 +30,9 @@ export interface RunRecord {
    */
   outbox_score?: number;
   finished_at: Date;
+  /** When MongoDB deletes it. */
+  expires_at: Date;
 }
-
-const RUN_KEPT_SECONDS = 7 * 86_400;
 
 export const RunRecords = collection<RunRecord>(
   "runs",
@@ -53,10 +53,11 @@ export const RunRecords = collection<RunRecord>(
       outbox: { type: [String], default: undefined },
       outbox_score: { type: Number, default: undefined },
       finished_at: { type: Date, required: true },
+      expires_at: { type: Date, required: true },
     },
     schemaOptions,
   )
-    .index({ finished_at: 1 }, { expireAfterSeconds: RUN_KEPT_SECONDS })
+    .index({ expires_at: 1 }, { expireAfterSeconds: 0 })
     .index({ source_id: 1, _id: -1 })
     // Only of failed runs, so that a successful one does not pay for it.
     .index(

@@ -1,3 +1,4 @@
+import { LIMITS } from "../limits/catalogue.ts";
 import type { DescribedProp } from "../sandbox/protocol.ts";
 
 /** What is wrong inside a value: the path below the prop (`""`, `[2]`, `.cron`) and the message. */
@@ -12,7 +13,7 @@ export type CheckedValue = { value: unknown } | { faults: PropFault[] };
 /** Returns what is wrong with a value, of a list with one element; null if it is right. */
 export type FaultOf = (prop: DescribedProp, value: unknown) => string | null;
 
-const MAX_VALUE_BYTES = 64 * 1024;
+const MAX_VALUE_BYTES = LIMITS.propValueBytes.value;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -11,6 +11,9 @@ const ChannelName = Type.String({ maxLength: MAX_CHANNEL_CHARS, pattern: ANY_CHA
 /** Whose turn the job takes; without it each emitter has turns of its own. */
 const AccountId = Type.Optional(Type.String({ maxLength: 64 }));
 
+/** The account, and the bytes of this job that were counted for it, which its handler takes off again. */
+const Counted = Type.Optional(Type.Tuple([Type.String({ maxLength: 64 }), Type.Integer({ minimum: 0 })]));
+
 /** Public: a workflow engine that holds the Redis credentials may enqueue these (docs/jobs.md). */
 export const Emission = Type.Object({
   emitter_id: Type.String({ pattern: "^(dc|p)_[A-Za-z0-9]{16}$" }),
@@ -26,6 +29,7 @@ export const Emission = Type.Object({
   /** How many listeners led to this event; ends loops of sources that listen to each other. */
   hops: Type.Optional(Type.Integer({ minimum: 0 })),
   account_id: AccountId,
+  counted: Counted,
 });
 export type Emission = Static<typeof Emission>;
 
@@ -36,6 +40,7 @@ export const EMISSIONS_PER_JOB = 200;
 const Emissions = Type.Object({
   emissions: Type.Array(Type.Unsafe<Emission>({}), { minItems: 1, maxItems: EMISSIONS_PER_JOB }),
   account_id: AccountId,
+  counted: Counted,
 });
 
 /** One emission, or many in one job: a job costs several times what storing an event does. */

@@ -76,6 +76,7 @@ const VERDICTS: Partial<Record<ErrorCode, Verdict>> = {
   invalid: "failed",
   unauthenticated: "failed",
   forbidden: "failed",
+  "limit-reached": "failed",
   "too-large": "failed",
   "not-found": "done",
   conflict: "done",

@@ -4,12 +4,16 @@ import type { CallError, CallResult, HttpResponse, LogLine } from "../sandbox/pr
 import type { RunDeps } from "./deps.ts";
 import { emissionsOf, MAX_LOG_EVENTS } from "./emissions.ts";
 import { type Executor, openExecutor } from "./executor.ts";
+import { idleTickKeptMs } from "./idle-tick.ts";
 import { effectsOf, type Memory } from "./memory.ts";
 import { openQuota, type Quota } from "./quota.ts";
 import type { FinishedRun } from "./record.ts";
 import { BATCH_MS, BatchRecorder, type EndedRun, QUOTA_EXCEEDED } from "./record-batch.ts";
 import { reply } from "./reply.ts";
 import { splitHeaders } from "./response-headers.ts";
+
+/** A source past its account's quota has a run record and an `$errors` event this often; other runs are only counted. */
+const REPORT_QUOTA_MS = 60_000;
 
 /** Returns the fields `outcome` and `error` of a run record. */
 export const outcomeOf = (error: CallError | undefined) =>
@@ -63,7 +67,8 @@ export class RunBatch {
     };
     const { runs, forMs } = await this.#quota.reserve(items.length, BATCH_MS);
     if (runs === 0) {
-      for (const item of items.slice(0, 1)) add(this.#rejectOverQuota(item));
+      const isReported = await this.#isQuotaReported();
+      for (const [i, item] of items.entries()) add(this.#rejectOverQuota(item, i > 0 || isReported));
       return ended;
     }
     this.#executor ??= await openExecutor(this.#platform, this.#source, this.#signal);
@@ -121,9 +126,11 @@ export class RunBatch {
     metrics.observe("run_duration_seconds", result.durationMs / 1000, { trigger: item.kind });
     metrics.observe("run_delay_seconds", (started_at_ms - item.at_ms) / 1000, { trigger: item.kind });
     const logsDropped = Math.max(0, logs.length - MAX_LOG_EVENTS);
+    const isIdleTick = item.kind === "timer" && emissions.length === 0;
     const run: FinishedRun = {
       ...this.#factsOf(item),
       ...outcomeOf(error),
+      ...(isIdleTick && { keptMs: idleTickKeptMs(this.#source.timer, this.#platform.clock()) }),
       started_at_ms,
       duration_ms: result.durationMs,
       cpu_ms: result.cpuMs,
@@ -138,7 +145,13 @@ export class RunBatch {
     return { run, item, error, hasResponded: this.#responded.has(item.run_id) };
   }
 
-  #rejectOverQuota(item: TriggerItem): EndedRun {
+  /** Returns true if a run of this source was recorded as rejected less than a minute ago; else notes that one is. */
+  async #isQuotaReported(): Promise<boolean> {
+    const { redis, keys } = this.#platform;
+    return (await redis.set(keys.quotaReported(this.#source._id), "1", "PX", REPORT_QUOTA_MS, "NX")) === null;
+  }
+
+  #rejectOverQuota(item: TriggerItem, isCountedOnly: boolean): EndedRun {
     const error = QUOTA_EXCEEDED;
     const emissions = emissionsOf(this.#source, item, { emits: [], logs: [], error }, this.#platform);
     const run: FinishedRun = {
@@ -149,7 +162,7 @@ export class RunBatch {
       dropped: { "over-quota": 1 },
       emissions,
     };
-    return { run, item, error, hasResponded: false };
+    return { run, item, error, hasResponded: false, isCountedOnly };
   }
 
   #noteDroppedHeaders({ run_id }: TriggerItem, { headers }: HttpResponse): void {

@@ -6,7 +6,7 @@ import type { Emission } from "../queues/emissions.ts";
 import type { CallError, Emit, LogLine } from "../sandbox/protocol.ts";
 
 /** Number of log lines of one run that become `$logs` events, which is what a stream keeps. */
-export const MAX_LOG_EVENTS = 100;
+export const MAX_LOG_EVENTS = LIMITS.logEvents.value;
 
 /** What triggered a run, for its error event. */
 export interface Cause {

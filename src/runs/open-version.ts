@@ -1,3 +1,4 @@
+import { countRuns } from "../accounts/usage.ts";
 import type { Source } from "../models/source.ts";
 import type { RunDeps } from "./deps.ts";
 import type { SourceVersion } from "./hooks.ts";
@@ -20,6 +21,8 @@ export async function openVersion(
       const request = { call: hook, event: null, props: boundProps(platform, source, component), db };
       const options = { signal, wallMs: platform.config.sandbox.hookMs, owner: source.owner_id };
       const result = await sandboxes.call(processKey(source, bundle), bundle, request, options);
+      // A hook uses a sandbox as a run does, and counts as one (docs/design.md#quotas).
+      await countRuns(platform, source.owner_id, 1, result.durationMs).catch(() => undefined);
       signal.throwIfAborted();
       return result;
     },

@@ -3,9 +3,10 @@ import { failpoint } from "../lib/failpoint.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueAll } from "../queues/define-queue.ts";
-import { type Emission, emissions } from "../queues/emissions.ts";
+import { type Emission, type EmissionsJob, emissions } from "../queues/emissions.ts";
 import { jobOf, packBySize } from "../queues/publish-emissions.ts";
 import { countDrop } from "../store/drops.ts";
+import { COUNTED_FROM_BYTES, countEmissionBytes } from "../store/emission-bytes.ts";
 import { repairEach } from "../store/repair-each.ts";
 import type { SweepBatch } from "../store/sweep-turns.ts";
 
@@ -32,10 +33,12 @@ export async function sendOutbox(platform: Deps, record: Outbox): Promise<number
   // Reserved, so that events keep the order of their emissions although many workers handle them at once. The record has
   // its scores, unless an older version stored it: another sender of the same outbox, at the same time, uses the same.
   const first = record.outbox_score ?? (await platform.eventLog.reserve(record.source_id, outbox.length));
+  const isCounted = bytesOf(outbox) >= COUNTED_FROM_BYTES;
+  if (isCounted) await countEmissionBytes(platform, record.owner_id, bytesOf(outbox));
   const waiting = outbox.map((text, i): Waiting => ({ text, score: first + i }));
   const jobs = packBySize(waiting, ({ text }) => text.length);
   for (let at = 0; at < jobs.length; at += BATCH) {
-    await enqueueOrGiveUp(platform, record, jobs.slice(at, at + BATCH));
+    await enqueueOrGiveUp(platform, record, jobs.slice(at, at + BATCH), isCounted);
   }
   failpoint("outbox-enqueued");
   // Not by a majority: if a failover loses it, the same emissions are only enqueued once more.
@@ -47,17 +50,24 @@ export async function sendOutbox(platform: Deps, record: Outbox): Promise<number
   return outbox.length;
 }
 
+const bytesOf = (texts: string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
+
 /** Parsed only now, because a parsed value can take twenty times the memory of its text. */
 const emissionOf = ({ text, score }: Waiting): Emission => ({ ...(JSON.parse(text) as Emission), score });
 
 /** Enqueues jobs; if they can't be, each emission by itself, so that a bad one is given up without the others. */
-async function enqueueOrGiveUp(platform: Deps, record: Outbox, jobs: Waiting[][]): Promise<void> {
+async function enqueueOrGiveUp(
+  platform: Deps,
+  record: Outbox,
+  jobs: Waiting[][],
+  isCounted: boolean,
+): Promise<void> {
+  const packed = (job: Waiting[]): EmissionsJob => ({
+    ...jobOf(job.map(emissionOf), record.owner_id),
+    ...(isCounted && { counted: [record.owner_id, bytesOf(job.map(({ text }) => text))] }),
+  });
   const enqueueJobs = async (of: Waiting[][]) =>
-    enqueueAll(
-      platform.queues,
-      emissions.jobs.emissions,
-      of.map(job => jobOf(job.map(emissionOf), record.owner_id)),
-    );
+    enqueueAll(platform.queues, emissions.jobs.emissions, of.map(packed));
   try {
     await enqueueJobs(jobs);
   } catch (error) {

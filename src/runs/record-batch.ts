@@ -27,6 +27,8 @@ export interface EndedRun {
   error: CallError | undefined;
   /** True if the component has sent its own response to the process that waits for this run. */
   hasResponded: boolean;
+  /** True for a run that was not executed and gets no record, like others of its minute. */
+  isCountedOnly?: boolean;
 }
 
 /**
@@ -76,7 +78,7 @@ export class BatchRecorder {
     const memory = this.#latest;
     const isChanged = memory !== this.#stored;
     this.#waiting = [];
-    const runs = ended.map(({ run }) => run);
+    const runs = ended.filter(({ isCountedOnly }) => !isCountedOnly).map(({ run }) => run);
     const toStore = isChanged ? { ...memory, version: this.#version } : undefined;
     const records = await recordRuns(this.#platform, runs, toStore);
     if (isChanged) this.#version += 1;

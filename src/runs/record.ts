@@ -1,4 +1,5 @@
 import type { ClientSession } from "mongoose";
+import { LIMITS } from "../limits/catalogue.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
 import { SourceMemories } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
@@ -9,8 +10,13 @@ import { emptyMemory, type Memory } from "./memory.ts";
 /** Bytes of emissions in one record, well below MongoDB's 16 MB a document. More emissions go into further records. */
 const PART_BYTES = 8 * 1024 * 1024;
 
-export interface FinishedRun extends Omit<RunRecord, "outbox" | "outbox_score" | "finished_at"> {
+/** How long a run is listed. Milliseconds. */
+const RUN_KEPT_MS = LIMITS.runKept.value;
+
+export interface FinishedRun extends Omit<RunRecord, "outbox" | "outbox_score" | "finished_at" | "expires_at"> {
   emissions: Emission[];
+  /** Milliseconds for which its record is kept, if not as long as others. */
+  keptMs?: number;
 }
 
 /** Another worker has taken over this source since, so the results of this worker must not be stored. */
@@ -59,11 +65,20 @@ export async function recordRuns(
 ): Promise<RunRecord[]> {
   const [first] = runs;
   if (!first) return [];
-  const finished_at = new Date(platform.clock());
-  const facts = runs.map(({ emissions: _, ...rest }) => ({ ...rest, finished_at }));
+  const now = platform.clock();
+  const facts = runs.map(({ emissions: _, keptMs = RUN_KEPT_MS, ...rest }) => ({
+    ...rest,
+    finished_at: new Date(now),
+    expires_at: new Date(now + keptMs),
+  }));
   const emissions = runs.flatMap(run => run.emissions);
   const score = emissions.length > 0 ? await platform.eventLog.reserve(first.source_id, emissions.length) : 0;
-  const [leader, ...parts] = divideOutbox(facts[0] as RunRecord, emissions, score);
+  const [leader, ...parts] = divideOutbox(
+    // An outbox is kept as long as any, whichever run comes first.
+    { ...(facts[0] as RunRecord), ...(emissions.length > 0 && { expires_at: new Date(now + RUN_KEPT_MS) }) },
+    emissions,
+    score,
+  );
   const records = [leader as RunRecord, ...facts.slice(1), ...parts];
   try {
     if (records.length === 1 && !memory && !also) {

@@ -1,9 +1,12 @@
+import { limitsOf } from "../accounts/limits.ts";
 import { AppError } from "../lib/errors.ts";
-import { Sources } from "../models/source.ts";
+import { type Source, Sources } from "../models/source.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
+import { Snooze } from "../queues/snooze.ts";
 import type { CallError } from "../sandbox/protocol.ts";
 import { clearTick } from "../store/admit-tick.ts";
 import { countDrop } from "../store/drops.ts";
+import { readEmissionBytes } from "../store/emission-bytes.ts";
 import { isGone } from "../store/gone.ts";
 import { outcomeOf, RunBatch } from "./batch.ts";
 import type { LogFields, RunDeps } from "./deps.ts";
@@ -19,10 +22,13 @@ const sourceUncertain = () =>
 
 const INACTIVE = { code: "inactive", message: "the source is not active" };
 
+/** How long runs wait until the backlog of their account's emissions is looked at again. */
+const BACKLOG_PAUSE_MS = 1000;
+
 /**
  * Runs a source on the first trigger, and on those after it until `BATCH_MS` have passed, then records the runs
  * together and enqueues what they emitted. Returns log fields for each trigger that is done. If it is repeated after
- * a crash, only the runs that were not recorded are executed.
+ * a crash, only the runs that were not recorded are executed. Throws Snooze while too much that the account emitted waits.
  */
 export async function runBatch(
   platform: RunDeps,
@@ -41,7 +47,10 @@ export async function runBatch(
   if (source?.state !== "ready" || !source.active) return await dropAll(platform, sourceId, items);
 
   const known = new Set(earlier.map(record => record._id));
-  const batch = await RunBatch.open(platform, source, memory, signal);
+  const [batch] = await Promise.all([
+    RunBatch.open(platform, source, memory, signal),
+    checkEmissionsBacklog(platform, source),
+  ]);
   const done: LogFields[] = [];
   const startedAt = performance.now();
   while (done.length < items.length) {
@@ -65,6 +74,19 @@ export async function runBatch(
   }
   await batch.end();
   return done;
+}
+
+/** Makes an account's runs wait until its events are on their way; its run queues fill, and its senders get 429. */
+async function checkEmissionsBacklog(
+  platform: RunDeps,
+  { _id, owner_id }: Pick<Source, "_id" | "owner_id">,
+): Promise<void> {
+  const [{ emissionBytes }, waiting] = await Promise.all([
+    limitsOf(platform, owner_id),
+    readEmissionBytes(platform, owner_id),
+  ]);
+  if (waiting < emissionBytes) return;
+  throw new Snooze(BACKLOG_PAUSE_MS, { source_id: _id, ended: "emissions-backlog" });
 }
 
 /**

@@ -57,12 +57,18 @@ export interface SandboxLimits {
   maxDbBytes: number;
 }
 
+export interface DescribeOptions {
+  owner?: string;
+  /** Called with the milliseconds that the code had a sandbox for, whatever came of it. */
+  onEnded?: (ms: number) => void;
+}
+
 export interface Sandboxes {
   /**
    * Evaluates the component's code and returns its description. Takes at most 10 s. Throws AppError `invalid` with the
    * component's own message if it can't be evaluated, and `unavailable` if all sandboxes are busy or can't start, or if the process is ended from outside twice.
    */
-  describe(bundle: Bundle, options?: Pick<CallOptions, "owner">): Promise<ComponentDescription>;
+  describe(bundle: Bundle, options?: DescribeOptions): Promise<ComponentDescription>;
   /**
    * Calls the component in the process that is kept warm for `key` (source id + bundle hash). The calls of one key must
    * not overlap. Resolves whatever the component does; rejects with `unavailable` if no process can be started.
@@ -199,7 +205,7 @@ class SandboxHost implements Sandboxes {
     });
   }
 
-  async describe(bundle: Bundle, options: Pick<CallOptions, "owner"> = {}): Promise<ComponentDescription> {
+  async describe(bundle: Bundle, options: DescribeOptions = {}): Promise<ComponentDescription> {
     const timeout = AbortSignal.timeout(DESCRIBE_MS);
     // A process that was ended from outside says nothing about the code.
     const described =
@@ -212,7 +218,7 @@ class SandboxHost implements Sandboxes {
   /** Returns undefined if the process was ended from outside. */
   async #describeOnce(
     bundle: Bundle,
-    { owner }: Pick<CallOptions, "owner">,
+    { owner, onEnded }: DescribeOptions,
     timeout: AbortSignal,
   ): Promise<ComponentDescription | undefined> {
     const slot = await this.#pool
@@ -224,6 +230,7 @@ class SandboxHost implements Sandboxes {
     const onTimeout = () =>
       slot.sandbox.kill(hostError("Timeout", "The component's code did not load within 10 s"));
     timeout.addEventListener("abort", onTimeout);
+    const startedAt = performance.now();
     try {
       const loaded = await slot.sandbox.loaded;
       if (loaded.state === "failed") {
@@ -238,6 +245,7 @@ class SandboxHost implements Sandboxes {
       return checkDescription(described.description);
     } finally {
       timeout.removeEventListener("abort", onTimeout);
+      onEnded?.(performance.now() - startedAt);
       this.#pool.release(slot, false);
     }
   }

@@ -1,3 +1,5 @@
+import { checkCount } from "../accounts/check-count.ts";
+import { checkQuota } from "../accounts/check-quota.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { type Source, Sources } from "../models/source.ts";
@@ -15,16 +17,18 @@ type Deps = PrepareDeps & ChangeDeps & Pick<Platform, "log">;
 
 /**
  * Deploys a source: checks and saves it, calls its deploy and activate hooks, and makes it visible only after they
- * succeeded (docs/component-api.md#hooks). Throws `invalid` if the input is wrong or a hook fails, and `unavailable` if
- * no worker called the hooks in time; nothing is left of the source in either case.
+ * succeeded (docs/component-api.md#hooks). Throws `invalid` if the input is wrong or a hook fails, and `limit-reached`,
+ * `rate-limited` if the quota is used up, and `unavailable` if no worker called the hooks in time; nothing is left of the source in either case.
  */
 export async function createSource(
   platform: Deps,
   deployer: Deployer,
   input: SourceInput & { emit_on_deploy?: boolean },
 ): Promise<Source> {
+  await checkCount(platform, deployer.owner, "sources");
   const { fields, component } = await prepareSource(platform, deployer, input);
   const isHooked = hasHooks(component, "deploy", "activate");
+  if (isHooked) await checkQuota(platform, deployer.owner);
   const now = unixSeconds(platform.clock());
   const source: Source = {
     _id: newId("dc", platform.clock()),

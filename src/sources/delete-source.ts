@@ -1,3 +1,4 @@
+import { accountsOfSubscriptions } from "../accounts/routing-accounts.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { StoredEvents } from "../models/event.ts";
@@ -95,6 +96,10 @@ async function deleteSourceData(
   const eitherSide = { $or: [{ emitter_id: source._id }, { listener_id: source._id }] };
   await removeScheduler(platform, source._id);
   await noteDeleted(platform, source._id);
+  const subscriptions = await Subscriptions(platform.mongo)
+    .find(eitherSide, { owner_id: 1, emitter_id: 1 })
+    .lean();
+  const accounts = await accountsOfSubscriptions(platform, subscriptions);
   await Subscriptions(platform.mongo).deleteMany(eitherSide);
   await AutoSubscriptions(platform.mongo).deleteMany({ listener_id: source._id });
   await SourceMemories(platform.mongo).deleteOne({ _id: source._id });
@@ -103,5 +108,5 @@ async function deleteSourceData(
   await platform.eventLog.delete(source._id);
   await platform.redis.del(platform.keys.timerWaiting(source._id), platform.keys.timerAdmitted(source._id));
   await Sources(platform.mongo).deleteOne({ _id: source._id });
-  await platform.routing.invalidate();
+  await platform.routing.invalidate([source.owner_id, ...accounts]);
 }

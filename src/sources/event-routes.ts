@@ -13,7 +13,10 @@ import { enqueue } from "../queues/define-queue.ts";
 import { deletions } from "../queues/deletions.ts";
 import { ownSource, ownSourceToChange } from "./routes.ts";
 
-type Deps = Pick<Platform, "mongo" | "eventLog" | "clock" | "queues" | "feed" | "keys">;
+type Deps = Pick<
+  Platform,
+  "mongo" | "eventLog" | "clock" | "config" | "queues" | "feed" | "keys" | "routing"
+>;
 const route = routeFor<Deps>();
 const tag = "Events";
 
@@ -110,8 +113,8 @@ export const sourceEventRoutes = [
     summary: "Stream the events of a source live",
     description:
       "Server-sent events: `emit` for emitted events, `error` for errors and `log` for log lines, with a " +
-      "heartbeat every 15 s. Try it with `curl -N`. `Last-Event-ID` resumes a stream. An API key may have " +
-      "at most 20 streams open.",
+      "heartbeat every 15 s. Try it with `curl -N`. `Last-Event-ID` resumes a stream. An account may have " +
+      "as many streams open as its plan allows.",
     access: ownSource,
     response: stream("text/event-stream"),
     example: { params },
@@ -124,7 +127,7 @@ export const sourceEventRoutes = [
       ctx.set("X-Accel-Buffering", "no");
       return watchEvents(deps, resource._id, {
         lastEventId: lastEventId === "" ? null : lastEventId,
-        keyId: caller.keyId,
+        userId: caller.userId,
       });
     },
   }),

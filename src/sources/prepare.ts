@@ -1,9 +1,10 @@
+import { checkCount } from "../accounts/check-count.ts";
 import { findComponent } from "../components/find.ts";
 import { saveComponent } from "../components/save.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { newToken } from "../lib/ids.ts";
 import { type Component, Components } from "../models/component.ts";
-import { type Source, Sources } from "../models/source.ts";
+import { type Source, Sources, type StoredTimer } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { configureProps, hasHttpInterface, type StoredProps, timerOf } from "../props/configure.ts";
 import { isSecret } from "../props/kinds.ts";
@@ -11,7 +12,10 @@ import { toStoredTimer } from "../props/timer.ts";
 import type { Candidate } from "../queues/run-item.ts";
 import { slugOf, withRandomSuffix } from "./slug.ts";
 
-export type PrepareDeps = Pick<Platform, "mongo" | "clock" | "config" | "egress" | "sandboxes" | "secrets">;
+export type PrepareDeps = Pick<
+  Platform,
+  "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "egress" | "sandboxes" | "secrets"
+>;
 
 /** The caller of a request that creates or updates a source. */
 export interface Deployer {
@@ -118,8 +122,17 @@ export async function prepareSource(
     timer: timer && toStoredTimer(timer),
     active: input.active ?? true,
   };
+  if (isSubMinute(fields) && !(before && isSubMinute(before))) {
+    await checkCount(platform, deployer.owner, "subMinuteTimers");
+  }
   return { fields, component };
 }
+
+/** True for an active source whose timer is due more often than once a minute, which a cron can't be. */
+const isSubMinute = ({ active, timer }: { active: boolean; timer: unknown }): boolean => {
+  const seconds = (timer as StoredTimer | null)?.interval_seconds ?? null;
+  return active && seconds !== null && seconds < 60;
+};
 
 /**
  * Returns the source's component, whichever account owns it: a member may have given an organization's source a

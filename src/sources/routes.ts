@@ -17,6 +17,7 @@ type Deps = Pick<
   | "redis"
   | "keys"
   | "queues"
+  | "routing"
   | "runQueue"
   | "replies"
   | "secrets"
@@ -108,7 +109,7 @@ export const sourceRoutes = [
     access: { kind: "owner" },
     body: NewSource,
     response: data(201, SourceSchema),
-    errors: ["not-found", "unavailable"],
+    errors: ["limit-reached", "not-found", "unavailable"],
     example: { body: example, response: shown },
     handler: async request => {
       const { deps, body } = request;
@@ -139,7 +140,7 @@ export const sourceRoutes = [
     access: ownSourceToChange,
     body: SourceUpdate,
     response: data(200, SourceSchema),
-    errors: ["unavailable"],
+    errors: ["limit-reached", "unavailable"],
     example: { params, body: { name: "hello", active: false }, response: { ...shown, active: false } },
     handler: async request => {
       const { deps, body, resource } = request;

@@ -1,3 +1,4 @@
+import { checkQuota } from "../accounts/check-quota.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { type Component, Components } from "../models/component.ts";
 import { type Source, Sources } from "../models/source.ts";
@@ -50,6 +51,7 @@ async function updateIfUnchanged(
   const { fields, component } = await prepareSource(platform, ownersDeployer, input, source);
   const current = await currentComponent(platform, source);
   if (hasHooks(component, "activate", "deactivate") || hasHooks(current, "deactivate")) {
+    await checkQuota(platform, source.owner_id);
     const change = { op: "update", candidate: fields, prepared_for: source.change_id } as const;
     return requestChange(platform, source._id, change, source.owner_id);
   }

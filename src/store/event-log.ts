@@ -1,10 +1,11 @@
 import { eventIdOf, eventMs, eventScore, SLOTS_PER_MS } from "../lib/event-id.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { EventStream, RedisKeys } from "./keys.ts";
 import { script } from "./lua.ts";
 import type { RedisClient } from "./redis.ts";
 
 /** Summaries kept for each emitter and stream (docs/rest-api.md#limits). */
-export const EVENTS_KEPT = 100;
+export const EVENTS_KEPT = LIMITS.eventsKept.value;
 /** Least emit ids remembered for each emitter, so that an emission enqueued twice gets the same event id. */
 const MIN_EMITS_REMEMBERED = 1000;
 /**

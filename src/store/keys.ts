@@ -29,6 +29,12 @@ export function redisKeys(prefix: string) {
     queueSize: (sourceId: string) => tagged(sourceId, "queue-size"),
     /** Hash: source → bytes that wait for it, and their total, of one account. */
     queuedBytes: (ownerId: string) => tagged(ownerId, "queued-bytes"),
+    /** Counter: bytes of an account's emissions on their queue, as far as they are counted. */
+    emissionBytes: (ownerId: string) => tagged(ownerId, "emission-bytes"),
+    /** List: jobs on the queue of workflow events that an engine may not have finished, of one account, oldest first. */
+    workflowJobs: (ownerId: string) => tagged(ownerId, "workflow-jobs"),
+    /** Counter: their bytes. */
+    workflowBytes: (ownerId: string) => tagged(ownerId, "workflow-bytes"),
     /** Counter: workers that crashed under the first claimed run. */
     runCrashes: (sourceId: string) => tagged(sourceId, "crashes"),
     /** String: the token of the process that executes the source's runs. */
@@ -39,6 +45,8 @@ export function redisKeys(prefix: string) {
     timerWaiting: (sourceId: string) => tagged(sourceId, "timer-waiting"),
     /** String: when the last tick was admitted, and its run id. */
     timerAdmitted: (sourceId: string) => tagged(sourceId, "timer-admitted"),
+    /** Flag: set while the source's owner knows from a run record that its quota is used up. */
+    quotaReported: (sourceId: string) => tagged(sourceId, "quota-reported"),
     /** Sorted set: sources that may have runs waiting, by the time of the newest run. */
     sourcesWithRuns: () => `${prefix}:sources-with-runs`,
     /** Sorted set: permits of the deliveries in flight to a webhook, by expiry. */
@@ -60,7 +68,9 @@ export function redisKeys(prefix: string) {
     /** Pub/sub channel: replies to the runs one web process waits for. */
     replies: (processId: string) => `${prefix}:replies:${processId}`,
     /** String: changes with everything that decides who receives an event. */
-    routingVersion: () => `${prefix}:routing-version`,
+    routingVersion: () => tagged("routing", "version"),
+    /** List: the accounts of the last changes, newest first. */
+    routingChanges: () => tagged("routing", "changes"),
     /** Lock: the process that reconciles. */
     reconcilerLock: () => `${prefix}:reconciler`,
     /** Hash: sweep step → where its last turn stopped, and when. */

@@ -1,15 +1,15 @@
 import { Type } from "typebox";
+import type { LimitDeps } from "../accounts/limits.ts";
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { AutoSubscription } from "../models/subscription.ts";
-import type { Platform } from "../platform.ts";
 import { mapPage } from "../store/page.ts";
 import { autoSubscribe, deleteAutoSubscription } from "./auto.ts";
 import { ownAutoSubscription } from "./find.ts";
 import { listAutoSubscriptions } from "./list.ts";
 import { AutoSubscriptionSchema, ListenerId } from "./schema.ts";
 
-const route = routeFor<Pick<Platform, "mongo" | "clock">>();
+const route = routeFor<LimitDeps>();
 const tag = "Subscriptions";
 
 const present = ({ _id, listener_id, event_name }: AutoSubscription) => ({
@@ -40,7 +40,7 @@ export const autoSubscriptionRoutes = [
       listener_id: ListenerId,
     }),
     response: data(200, AutoSubscriptionSchema),
-    errors: ["not-found"],
+    errors: ["limit-reached", "not-found"],
     example: {
       query: { event_name: "$errors", listener_id: shown.listener_id },
       response: shown,

@@ -1,4 +1,6 @@
 import type { ClientSession } from "mongoose";
+import { checkCount } from "../accounts/check-count.ts";
+import type { LimitDeps } from "../accounts/limits.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { type AutoSubscription, AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
@@ -12,15 +14,18 @@ type Deps = Pick<Platform, "mongo" | "clock">;
 
 /**
  * Subscribes a listener to the errors or logs of all workflows and sources that the account creates from now on. If the
- * auto subscription exists, it is returned. Throws `invalid` or `not-found` for the listener.
+ * auto subscription exists, it is returned. Throws `invalid` or `not-found` for the listener, and `limit-reached`.
  */
 export async function autoSubscribe(
-  platform: Deps,
+  platform: LimitDeps,
   { owner, owners, userId }: Subscriber,
   { listenerId, eventName }: Omit<SubscriptionKey, "emitterId">,
 ): Promise<AutoSubscription> {
   await checkListener(platform, listenerId, owners);
   const key = { owner_id: owner, listener_id: listenerId, event_name: eventName };
+  if (!(await AutoSubscriptions(platform.mongo).exists(key))) {
+    await checkCount(platform, owner, "autoSubscriptions");
+  }
   const autoSubscription = {
     _id: newId("asub", platform.clock()),
     user_id: userId,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { invalidField } from "../lib/errors.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 
 /**
  * The filter of a subscription, as JSON (docs/filters.md). A key is a path into the event (`issue.labels.0.name`) with
@@ -9,8 +10,8 @@ import { invalidField } from "../lib/errors.ts";
 export type Filter = { [key: string]: unknown };
 
 /** Limits the cost of matching. */
-export const MAX_FILTER_BYTES = 4096;
-const MAX_DEPTH = 8;
+export const MAX_FILTER_BYTES = LIMITS.filterBytes.value;
+const MAX_DEPTH = LIMITS.filterDepth.value;
 
 const isNumber = (value: unknown): value is number => typeof value === "number";
 const isString = (value: unknown): value is string => typeof value === "string";

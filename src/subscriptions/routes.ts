@@ -10,7 +10,7 @@ import { EventName, FilterSchema, ListenerId, SubscriptionSchema } from "./schem
 import { subscribe } from "./subscribe.ts";
 import { deleteSubscription, unsubscribe } from "./unsubscribe.ts";
 
-const route = routeFor<Pick<Platform, "mongo" | "routing" | "clock">>();
+const route = routeFor<Pick<Platform, "mongo" | "routing" | "clock" | "config">>();
 const tag = "Subscriptions";
 
 const EmitterId = Type.String({
@@ -61,7 +61,7 @@ export const subscriptionRoutes = [
     query: keyParams,
     body: Type.Object({ filter: Type.Optional(FilterSchema) }),
     response: data(200, SubscriptionSchema),
-    errors: ["not-found"],
+    errors: ["limit-reached", "not-found"],
     example: { query: exampleQuery, body: { filter: { "issue.state": "open" } }, response: shown },
     handler: async ({ deps, query, body, owner, owners, caller }) =>
       present(

@@ -1,3 +1,5 @@
+import { checkCount, checkSubscriptionsPerEmitter } from "../accounts/check-count.ts";
+import { accountsOfSubscriptions } from "../accounts/routing-accounts.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { type Subscription, Subscriptions } from "../models/subscription.ts";
@@ -30,11 +32,11 @@ export interface NewSubscription extends SubscriptionKey {
 
 /**
  * Subscribes a listener to a channel of an emitter. If the subscription exists, it is returned, with its filter
- * replaced if there is a new one. Throws `invalid` for a malformed id or filter, and `not-found` if none of the
- * subscriber's `owners` owns the emitter or the listener (docs/rest-api.md#subscriptions).
+ * replaced if there is a new one. Throws `invalid` for a malformed id or filter, `not-found` if none of the
+ * subscriber's `owners` owns the emitter or the listener, and `limit-reached` (docs/rest-api.md#subscriptions).
  */
 export async function subscribe(
-  platform: Pick<Platform, "mongo" | "clock" | "routing">,
+  platform: Pick<Platform, "mongo" | "clock" | "config" | "routing">,
   { owner, owners, userId }: Subscriber,
   { emitterId, listenerId, eventName, filter }: NewSubscription,
 ): Promise<Subscription> {
@@ -49,9 +51,13 @@ export async function subscribe(
     ...key,
     created_at: unixSeconds(platform.clock()),
   };
+  if (!(await Subscriptions(platform.mongo).exists(key))) {
+    await checkCount(platform, owner, "subscriptions");
+    await checkSubscriptionsPerEmitter(platform, owner, emitterId);
+  }
   try {
     await Subscriptions(platform.mongo).insertOne(subscription);
-    await platform.routing.invalidate();
+    await platform.routing.invalidate(await accountsOfSubscriptions(platform, [subscription]));
     return subscription;
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
@@ -59,7 +65,7 @@ export async function subscribe(
     const existing = await Subscriptions(platform.mongo)
       .findOneAndUpdate(key, changes, { returnDocument: "after" })
       .lean();
-    await platform.routing.invalidate();
+    await platform.routing.invalidate(await accountsOfSubscriptions(platform, [subscription]));
     return existing ?? subscription;
   }
 }

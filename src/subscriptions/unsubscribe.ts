@@ -1,3 +1,4 @@
+import { accountsOfSubscriptions } from "../accounts/routing-accounts.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { type Subscription, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
@@ -15,21 +16,22 @@ export async function unsubscribe(
 ): Promise<void> {
   const key = { emitter_id: emitterId, event_name: eventName, listener_id: listenerId };
   const found = await Subscriptions(platform.mongo)
-    .find({ ...key, owner_id: { $in: owners } }, { owner_id: 1 })
+    .find({ ...key, owner_id: { $in: owners } }, { owner_id: 1, emitter_id: 1 })
     .lean();
   const subscription = found.find(({ owner_id }) => owner_id === owner) ?? onlyOne(found);
   await deleteSubscription(platform, subscription);
 }
 
-type Owned = Pick<Subscription, "_id" | "owner_id">;
+type Owned = Pick<Subscription, "_id" | "owner_id" | "emitter_id">;
 
 /** Deletes a subscription; no effect if it is deleted already. */
 export async function deleteSubscription(
   platform: Pick<Platform, "mongo" | "routing">,
-  { _id }: Owned,
+  subscription: Owned,
 ): Promise<void> {
-  await Subscriptions(platform.mongo).deleteOne({ _id });
-  await platform.routing.invalidate();
+  const accounts = await accountsOfSubscriptions(platform, [subscription]);
+  await Subscriptions(platform.mongo).deleteOne({ _id: subscription._id });
+  await platform.routing.invalidate(accounts);
 }
 
 function onlyOne([subscription, ...others]: Owned[]): Owned {

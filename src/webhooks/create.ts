@@ -1,3 +1,4 @@
+import { checkCount } from "../accounts/check-count.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
@@ -22,12 +23,13 @@ export interface NewWebhook {
 
 /**
  * Creates a webhook and returns it with its signing key, which can never be shown again. Throws `invalid` for the url
- * or a header (docs/rest-api.md#webhooks).
+ * or a header, and `limit-reached` (docs/rest-api.md#webhooks).
  */
 export async function createWebhook(
-  platform: Pick<Platform, "mongo" | "clock" | "secrets" | "config">,
+  platform: Pick<Platform, "mongo" | "clock" | "routing" | "secrets" | "config">,
   input: NewWebhook,
 ): Promise<WebhookWithKey> {
+  await checkCount(platform, input.ownerId, "webhooks");
   const signingKey = newSigningKey();
   const now = platform.clock();
   const webhook: Webhook = {

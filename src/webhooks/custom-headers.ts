@@ -1,9 +1,10 @@
 import { invalidField } from "../lib/errors.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { Webhook } from "../models/webhook.ts";
 import type { Secrets } from "../store/secrets.ts";
 
-export const MAX_HEADERS = 20;
-export const MAX_HEADER_BYTES = 4096;
+export const MAX_HEADERS = LIMITS.webhookHeaders.value;
+export const MAX_HEADER_BYTES = LIMITS.webhookHeaderBytes.value;
 
 /** A `token` as defined by RFC 9110. */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

@@ -1,3 +1,4 @@
+import { accountsOfSubscriptions } from "../accounts/routing-accounts.ts";
 import { Deliveries, NO_FURTHER_ATTEMPT } from "../models/delivery.ts";
 import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import { Webhooks } from "../models/webhook.ts";
@@ -13,12 +14,17 @@ type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "metrics" | "clock" | "r
  * is due.
  */
 export async function deleteWebhook(platform: Deps, webhookId: string): Promise<void> {
+  const [webhook, subscriptions] = await Promise.all([
+    Webhooks(platform.mongo).findById(webhookId, { owner_id: 1 }).lean(),
+    Subscriptions(platform.mongo).find({ listener_id: webhookId }, { owner_id: 1, emitter_id: 1 }).lean(),
+  ]);
+  const accounts = await accountsOfSubscriptions(platform, subscriptions);
   await transaction(platform.mongo, async session => {
     await Webhooks(platform.mongo).deleteOne({ _id: webhookId }, { session });
     await Subscriptions(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
     await AutoSubscriptions(platform.mongo).deleteMany({ listener_id: webhookId }, { session });
   });
-  await platform.routing.invalidate();
+  await platform.routing.invalidate(webhook ? [webhook.owner_id, ...accounts] : accounts);
   await cancelDeliveries(platform, webhookId);
 }
 

@@ -62,7 +62,7 @@ export async function noteFailure(platform: Deps, webhook: Webhook): Promise<voi
     { _id: webhook._id, active: true, failing_since_ms: webhook.failing_since_ms },
     { $set: { active: false, disabled_reason: `every attempt has failed since ${since}` } },
   );
-  await platform.routing.invalidate();
+  await platform.routing.invalidate([webhook.owner_id]);
 }
 
 /** Disables a webhook whose endpoint returned 410 Gone, which means that it must not be called again. */
@@ -72,5 +72,5 @@ export async function disableGone(platform: Deps, webhook: Webhook): Promise<voi
     { _id: webhook._id, active: true, url: webhook.url },
     { $set: { active: false, disabled_reason: "the endpoint returned 410 Gone" } },
   );
-  await platform.routing.invalidate();
+  await platform.routing.invalidate([webhook.owner_id]);
 }

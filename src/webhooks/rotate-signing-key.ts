@@ -26,6 +26,6 @@ export async function rotateSigningKey(
     )
     .lean<Webhook | null>();
   if (!updated) throw new AppError("conflict", "the signing key was changed by another request");
-  await platform.routing.invalidate();
+  await platform.routing.invalidate([webhook.owner_id]);
   return { ...presentWebhook(platform, updated), signing_key: signingKey };
 }

@@ -34,7 +34,7 @@ export async function updateWebhook(
     .findOneAndUpdate({ _id: webhook._id }, { $set: set }, { returnDocument: "after" })
     .lean<Webhook | null>();
   if (!updated) throw notFound("webhook");
-  await platform.routing.invalidate();
+  await platform.routing.invalidate([webhook.owner_id]);
   // Deliveries that wait for their order must now be sent on their own, or the other way round.
   if (changes.ordered !== undefined) await enqueueDrain(platform, webhook, "order", 0);
   return presentWebhook(platform, updated);

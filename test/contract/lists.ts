@@ -89,6 +89,7 @@ const runs: Open = async (world, owner) => {
     emitted: 0,
     dropped: {},
     finished_at: new Date(),
+    expires_at: new Date(Date.now() + 86_400_000),
   };
   return {
     path: `/sources/${sourceId}/runs`,

@@ -2,11 +2,19 @@ import { startReceiver } from "../support/receiver.ts";
 import { startSystem } from "../support/system.ts";
 import type { World } from "./things.ts";
 
+/** One user of a test has hundreds of everything. */
+const FREE_LIMITS = [
+  ...["components", "sources", "sub_minute_timers", "webhooks", "auto_subscriptions"],
+  ...["subscriptions", "subscriptions_per_emitter"],
+]
+  .map(name => `${name}=10000`)
+  .join();
+
 /** Starts a system without a rate limit, and a receiver for webhooks. */
 export async function openWorld(
   options: { workers?: boolean; env?: Record<string, string> } = {},
 ): Promise<World & { close(): Promise<void> }> {
-  const env = { RATE_LIMIT_PER_SECOND: "0", ...options.env };
+  const env = { RATE_LIMIT_PER_SECOND: "0", FREE_LIMITS, ...options.env };
   const system = await startSystem(env, { workers: options.workers ?? false });
   const receiver = await startReceiver();
   return {

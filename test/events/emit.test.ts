@@ -198,11 +198,11 @@ describe("an emission", () => {
   });
 
   it("is not-found, and leaves no keys, if its emitter was deleted while cached", async () => {
-    const { id } = await emitter("", null, newId("p", OLD));
+    const { id, owner } = await emitter("", null, newId("p", OLD));
     await emit(platform, job(id));
     await Workflows(platform.mongo).deleteOne({ _id: id });
     await platform.eventLog.delete(id);
-    await platform.routing.invalidate();
+    await platform.routing.invalidate([owner]);
     expect((await rejection(emit(platform, job(id)))).code).to.equal("not-found");
     expect(await platform.redis.keys(`*{${id}}*`)).to.deep.equal([]);
   });
@@ -223,14 +223,14 @@ describe("an emission", () => {
     await Workflows(platform.mongo).deleteOne({ _id: id });
     const emission = job(id);
     for (let n = 0; n < 3; n++) {
-      await platform.routing.invalidate();
+      await platform.routing.invalidate([owner]);
       expect((await rejection(emit(platform, emission))).code).to.equal("unavailable");
     }
     const [other] = await emitAll(platform, [job((await emitter()).id), emission]);
     expect(other, "others in the same batch go on").to.have.property("event_id");
     expect((await platform.redis.keys(`*{${id}}*`)).sort()).to.include.members(keysBefore);
     await Workflows(platform.mongo).insertOne({ _id: id, owner_id: owner, name: "flow", created_at: 0 });
-    await platform.routing.invalidate();
+    await platform.routing.invalidate([owner]);
     const second = await emit(platform, emission);
     expect(eventScore(second.event_id)).to.be.above(eventScore(first.event_id) ?? 0);
     expect((await rows(id)).map(row => row.id)).to.deep.equal([second.event_id, first.event_id]);

@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { newId } from "../../src/lib/ids.ts";
+import { enqueueRuns } from "../../src/queues/enqueue-run.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 
@@ -31,6 +33,48 @@ describe("quotas", () => {
     const me = await api.expect(200, "GET", "/users/me");
     expect(me).to.include({ daily_invocations_quota: 2, daily_invocations_used: 2 });
     expect(me.daily_compute_time_used).to.be.a("number").and.to.be.at.least(0);
+  });
+
+  it("cost one record and one $errors event a minute, then reject requests until the day ends", async () => {
+    const api = await system.user();
+    const source = await runTimes(api, 2);
+    const { body } = await api.request("POST", "/sources", { body: { component_code: CODE } });
+    const other: string = body.data.configured_props.http.endpoint_url;
+    await until(async () => (await api.summaries(source.id)).length === 2);
+    const items = Array.from({ length: 20 }, () => ({
+      kind: "http" as const,
+      run_id: newId("run"),
+      at_ms: Date.now(),
+      event: {},
+    }));
+    await enqueueRuns(system.web, source.id, items);
+    const shown = () => api.expect(200, "GET", `/sources/${source.id}`);
+    await until(async () => (await shown()).dropped["over-quota"] === 20);
+    expect(await api.summaries(source.id, { stream: "$errors" })).to.have.length(1);
+    expect((await api.request("GET", `/sources/${source.id}/runs`)).body.data).to.have.length(3);
+    const rejected = await until(async () => {
+      const response = await fetch(other);
+      return response.status === 429 && response;
+    });
+    expect(Number(rejected.headers.get("retry-after"))).to.be.within(1, 86_400);
+  });
+
+  it("count hooks, and reject changes that would call more of them, but no deletion", async () => {
+    const api = await system.user();
+    const hooked = CODE.replace("run(", "hooks: { async activate() {}, async deactivate() {} }, run(");
+    const { id } = await api.createSource({ component_code: hooked });
+    await api.expect(200, "PUT", `/sources/${id}`, { body: {} });
+    expect(await api.expect(200, "GET", "/users/me")).to.include({ daily_invocations_used: 3 });
+    const rejected = [
+      await api.request("PUT", `/sources/${id}`, { body: {} }),
+      await api.request("POST", "/components", { body: { component_code: `${hooked}//` } }),
+    ];
+    expect(rejected.map(({ status }) => status)).to.deep.equal([429, 429]);
+    expect(rejected.every(({ headers }) => Number(headers.get("retry-after")) > 0)).to.equal(true);
+    await api.expect(204, "DELETE", `/sources/${id}`);
+    await until(
+      async () => (await system.worker.mongo.collection("sources").findOne({ _id: id as never })) === null,
+    );
   });
 
   it("do not limit a paid account, whose user shows the billing period", async () => {

@@ -55,6 +55,7 @@ function finishedRun(sourceId: string, event: unknown) {
     dropped: {},
     outbox: [JSON.stringify(emission)],
     finished_at: new Date(),
+    expires_at: new Date(Date.now() + 3_600_000),
   };
 }
 

@@ -8,6 +8,7 @@ const STATUS: Record<ErrorCode, number> = {
   invalid: 400,
   unauthenticated: 401,
   forbidden: 403,
+  "limit-reached": 403,
   "not-found": 404,
   "method-not-allowed": 405,
   conflict: 409,

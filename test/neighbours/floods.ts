@@ -71,7 +71,7 @@ async function subscribeAll(
   for (let at = 0; at < rows.length; at += 10_000) {
     await Subscriptions(platform.mongo).insertMany(rows.slice(at, at + 10_000), { ordered: false });
   }
-  await platform.routing.invalidate();
+  await platform.routing.invalidate([a.id]);
 }
 
 /** Publishes events as a workflow engine does, again and again until it is stopped if `isEndless`. */

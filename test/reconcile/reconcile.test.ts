@@ -59,6 +59,7 @@ describe("reconciling", () => {
       duration_ms: 1,
       emitted: outbox?.length ?? 0,
       dropped: {},
+      expires_at: new Date(Date.now() + 86_400_000),
       ...(outbox && { outbox: outbox.map(one => JSON.stringify(one)) }),
       finished_at: new Date(Date.now() - finishedAgoMs),
     };

@@ -15,7 +15,7 @@ describe("the subscriptions that match an event", () => {
   const addMember = async (org: string, user: string) => {
     const membership = { _id: `${org}-${user}`, org_id: org, user_id: user, created_at: 0 };
     await Memberships(platform.mongo).insertOne(membership);
-    await platform.routing.invalidate();
+    await platform.routing.invalidate([org]);
   };
 
   async function subscribe(
@@ -90,7 +90,7 @@ describe("the subscriptions that match an event", () => {
     await addMember(org, member);
     expect((await matched(source, org)).ids).to.have.members([ours, byId, byOrg]);
     await Memberships(platform.mongo).deleteOne({ _id: `${org}-${member}` });
-    await platform.routing.invalidate();
+    await platform.routing.invalidate([org]);
     expect((await matched(source, org)).ids).to.have.members([ours]);
   });
 

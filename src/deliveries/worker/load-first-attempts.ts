@@ -88,22 +88,32 @@ export async function loadFirstAttempts(
 }
 
 function findWebhooks(platform: DeliveryDeps, ids: string[]): Promise<Map<string, Webhook>> {
-  return platform.routing.lookUp("webhook", ids, async missing => {
-    const found = await Webhooks(platform.mongo)
-      .find({ _id: { $in: missing } })
-      .lean<Webhook[]>();
-    return new Map(found.map(webhook => [webhook._id, webhook]));
-  });
+  return platform.routing.lookUp(
+    "webhook",
+    ids,
+    async missing => {
+      const found = await Webhooks(platform.mongo)
+        .find({ _id: { $in: missing } })
+        .lean<Webhook[]>();
+      return new Map(found.map(webhook => [webhook._id, webhook]));
+    },
+    ({ owner_id }) => [owner_id],
+  );
 }
 
-/** The subscriptions that still exist. */
-function findSubscriptions(platform: DeliveryDeps, ids: string[]): Promise<Map<string, true>> {
-  return platform.routing.lookUp("subscription", ids, async missing => {
-    const found = await Subscriptions(platform.mongo)
-      .find({ _id: { $in: missing } }, { _id: 1 })
-      .lean();
-    return new Map(found.map(({ _id }) => [_id, true]));
-  });
+/** The owners of the subscriptions that still exist. */
+function findSubscriptions(platform: DeliveryDeps, ids: string[]): Promise<Map<string, string>> {
+  return platform.routing.lookUp(
+    "subscription",
+    ids,
+    async missing => {
+      const found = await Subscriptions(platform.mongo)
+        .find({ _id: { $in: missing } }, { owner_id: 1 })
+        .lean();
+      return new Map(found.map(({ _id, owner_id }) => [_id, owner_id]));
+    },
+    owner => [owner],
+  );
 }
 
 /** The deliveries that an earlier job has recorded. */

@@ -1,0 +1,221 @@
+import { existsSync } from "node:fs";
+import { expect } from "chai";
+import { newId } from "../../src/lib/ids.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
+import { UNBOUNDED } from "../../src/store/run-queue.ts";
+import type { Api } from "../support/api.ts";
+import { type System, startSystem } from "../support/system.ts";
+
+const FREE_LIMITS =
+  "components=2,sources=2,sub_minute_timers=1,webhooks=2,subscriptions=3,subscriptions_per_emitter=2," +
+  "auto_subscriptions=1,streams=1";
+const CODE = `export default { name: "Walk", version: "0.0.1", props: { http: "$.interface.http" }, run() {} };`;
+const TIMER = `export default { name: "Beat", version: "0.0.1", props: { timer: "$.interface.timer" }, run() {} };`;
+
+type User = Api & { userId: string };
+/** Reaches a bound and returns the status and problem type of what exceeds it by one. */
+type Probe = (api: User, system: System) => Promise<string>;
+type Name = keyof typeof LIMITS;
+
+const shown = ({ status, body }: { status: number; body: { type?: string } }) =>
+  status < 300 ? String(status) : `${status} ${body?.type?.split("#")[1]}`;
+
+const source = (api: Api) => api.createSource({ component_code: CODE });
+const hook = (api: Api) => api.createWebhook("http://127.0.0.1:1/");
+const endpointOf = async (api: Api) => (await source(api)).configured_props.http?.endpoint_url ?? "";
+const post = async (url: string, body: string) => {
+  const response = await fetch(url, { method: "POST", body });
+  return shown({ status: response.status, body: (await response.json()) as { type?: string } });
+};
+
+const PROBES: Partial<Record<Name, Probe>> = {
+  async components(api) {
+    const save = (n: number) =>
+      api.request("POST", "/components", { body: { component_code: `${CODE}//${n}` } });
+    for (const n of [1, 2]) expect((await save(n)).status).to.equal(201);
+    const beyond = shown(await save(3));
+    expect((await save(1)).status, "the same code again").to.be.below(300);
+    return beyond;
+  },
+  async sources(api) {
+    await source(api);
+    await source(api);
+    return shown(await api.request("POST", "/sources", { body: { component_code: CODE } }));
+  },
+  async subMinuteTimers(api) {
+    const beat = (intervalSeconds: number) => ({
+      component_code: TIMER,
+      configured_props: { timer: { intervalSeconds } },
+    });
+    await api.createSource(beat(59));
+    const slow = await api.createSource(beat(60));
+    const faster = { configured_props: { timer: { intervalSeconds: 1 } } };
+    return shown(await api.request("PUT", `/sources/${slow.id}`, { body: faster }));
+  },
+  async webhooks(api) {
+    await hook(api);
+    await hook(api);
+    return shown(await api.request("POST", "/webhooks", { query: { url: "http://127.0.0.1:1/" } }));
+  },
+  async subscriptions(api) {
+    const [a, b, first, second] = [await source(api), await source(api), await hook(api), await hook(api)];
+    await api.subscribe(a.id, first.id);
+    await api.subscribe(a.id, second.id);
+    await api.subscribe(b.id, first.id);
+    const query = { emitter_id: b.id, listener_id: second.id };
+    const beyond = shown(await api.request("POST", "/subscriptions", { query }));
+    await api.subscribe(b.id, first.id);
+    return beyond;
+  },
+  async subscriptionsPerEmitter(api) {
+    const [{ id }, listener] = [await source(api), await hook(api)];
+    await api.subscribe(id, listener.id);
+    await api.subscribe(id, listener.id, "a");
+    const query = { emitter_id: id, listener_id: listener.id, event_name: "b" };
+    return shown(await api.request("POST", "/subscriptions", { query }));
+  },
+  async autoSubscriptions(api) {
+    const { id } = await hook(api);
+    const subscribe = (event_name: string) =>
+      api.request("POST", "/auto_subscriptions", { query: { event_name, listener_id: id } });
+    expect((await subscribe("$errors")).status).to.equal(200);
+    const beyond = shown(await subscribe("$logs"));
+    expect((await subscribe("$errors")).status, "the same one again").to.equal(200);
+    return beyond;
+  },
+  async streams(api, { baseUrl }) {
+    const { id } = await source(api);
+    const closed = new AbortController();
+    const headers = { authorization: `Bearer ${api.apiKey}` };
+    const first = await fetch(`${baseUrl}/sources/${id}/sse`, { headers, signal: closed.signal });
+    expect(first.status).to.equal(200);
+    const beyond = shown(await api.request("GET", `/sources/${id}/sse`));
+    closed.abort();
+    return beyond;
+  },
+  async apiBodyBytes(api, { web }) {
+    const body = { name: "", url: "x".repeat(web.config.apiBodyBytes) };
+    return shown(await api.request("POST", "/webhooks", { body }));
+  },
+  async ingressBodyBytes(api) {
+    const url = await endpointOf(api);
+    expect(await post(url, "x".repeat(LIMITS.ingressBodyBytes.value))).to.equal("200");
+    return await post(url, "x".repeat(LIMITS.ingressBodyBytes.value + 1));
+  },
+  async jsonDepth(api) {
+    const depth = LIMITS.jsonDepth.value + 1;
+    const response = await fetch(`${api.baseUrl}/webhooks`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${api.apiKey}`, "content-type": "application/json" },
+      body: "[".repeat(depth) + "]".repeat(depth),
+    });
+    return shown({ status: response.status, body: (await response.json()) as { type?: string } });
+  },
+  async queuedRuns(api, { web }) {
+    const { id, configured_props } = await source(api);
+    const runs = Array.from({ length: LIMITS.queuedRuns.value - 1 }, () => `{"run_id":"${newId("run")}"}`);
+    for (let at = 0; at < runs.length; at += 1000) {
+      await web.runQueue.push(id, runs.slice(at, at + 1000), UNBOUNDED);
+    }
+    const url = configured_props.http?.endpoint_url ?? "";
+    expect(await post(url, "the last that fits")).to.equal("200");
+    return await post(url, "one more");
+  },
+};
+
+const listener = "wh_0000000000000000";
+/** Sends a webhook with custom headers. */
+const withHeaders = async (api: User, headers: Record<string, string>) =>
+  shown(await api.request("POST", "/webhooks", { body: { url: "http://127.0.0.1:1/", headers } }));
+const withFilter = async (api: User, filter: object) => {
+  const query = { emitter_id: "dc_*", listener_id: listener };
+  return shown(await api.request("POST", "/subscriptions", { query, body: { filter } }));
+};
+const nested = (depth: number): object => (depth === 0 ? { a: 1 } : { $not: nested(depth - 1) });
+
+Object.assign(PROBES, {
+  pageRows: async api => {
+    const most = LIMITS.pageRows.value;
+    expect((await api.request("GET", `/users/me/sources?limit=${most}`)).status).to.equal(200);
+    return shown(await api.request("GET", `/users/me/sources?limit=${most + 1}`));
+  },
+  filterBytes: api => withFilter(api, { a: "x".repeat(LIMITS.filterBytes.value) }),
+  filterDepth: api => withFilter(api, nested(LIMITS.filterDepth.value + 1)),
+  webhookHeaders: api =>
+    withHeaders(
+      api,
+      Object.fromEntries(Array.from({ length: LIMITS.webhookHeaders.value + 1 }, (_, n) => [`x-${n}`, "a"])),
+    ),
+  webhookHeaderBytes: api => withHeaders(api, { "x-a": "a".repeat(LIMITS.webhookHeaderBytes.value) }),
+} satisfies Partial<Record<Name, Probe>>);
+
+/** Bounds that another test exceeds, since that needs workers, time or a part of the system of its own. */
+const PROVED_BY: Partial<Record<Name, string>> = {
+  queuedBytesPerSource: "test/ingress/queue-bounds.test.ts",
+  queuedBytes: "test/ingress/queue-bounds.test.ts",
+  emissionBytes: "test/runs/emissions-backlog.test.ts",
+  workflowEvents: "test/events/workflow-listener.test.ts",
+  workflowEventBytes: "test/events/workflow-listener.test.ts",
+  idempotencyBytesPerHour: "test/http/idempotency.test.ts",
+  redisHighWaterPercent: "test/store/queued-bytes.test.ts",
+  queuedChanges: "test/store/queued-bytes.test.ts",
+  runBytes: "test/sandbox/limits.test.ts",
+  runKept: "test/runs/idle-tick.test.ts",
+  idleTickKept: "test/runs/idle-tick.test.ts",
+  requestsPerSecond: "test/contract/rate-limit.test.ts",
+  dailyInvocations: "test/flows/quota.test.ts",
+  dailyComputeMs: "test/runs/quota.test.ts",
+  moduleBytes: "test/components/load-modules.test.ts",
+  modulesBytes: "test/components/load-modules.test.ts",
+  modules: "test/components/load-modules.test.ts",
+  propValueBytes: "test/props/configure.test.ts",
+  emits: "test/sandbox/call.test.ts",
+  emitBytes: "test/sandbox/call.test.ts",
+  logBytes: "test/sandbox/call.test.ts",
+  databaseBytes: "test/sandbox/call.test.ts",
+  hops: "test/events/fan-out.test.ts",
+  eventsKept: "test/store/event-log.test.ts",
+  summaryBytes: "test/events/truncate.test.ts",
+  attemptsKept: "test/deliveries/manual-retry.test.ts",
+};
+
+/** Bounds that no test exceeds, and why. */
+const NOT_EXCEEDED: Partial<Record<Name, string>> = {
+  bundleBytes: "the files of a component are smaller, and it takes ten megabytes of packages",
+  streamBacklogBytes: "how much a socket takes before the reader lags is the system's",
+  logEvents: "a run's log bytes hold few more lines",
+};
+
+describe("the bounds of docs/limits.md", function () {
+  this.timeout(30_000);
+  let system: System;
+  before(async () => {
+    system = await startSystem({ FREE_LIMITS, API_BODY_KB: "8" }, { workers: false });
+  });
+  after(() => system.stop());
+
+  for (const name of Object.keys(LIMITS) as Name[]) {
+    const [probe, file] = [PROBES[name], PROVED_BY[name]];
+    if (probe) {
+      it(`hold for ${name}: what exceeds it by one gets what its row says`, async () => {
+        const beyond = await probe(await system.user(), system);
+        expect(LIMITS[name].beyond.replaceAll("`", "")).to.include(beyond);
+      });
+    } else if (NOT_EXCEEDED[name] === undefined) {
+      it(`hold for ${name}, in a test of its own`, () => {
+        expect(file, `no test exceeds ${name}: add a probe, or the file that does`).to.be.a("string");
+        expect(existsSync(new URL(`../../${file}`, import.meta.url)), file).to.equal(true);
+      });
+    }
+  }
+
+  it("are shown with what is in use by GET /users/me", async () => {
+    const api = await system.user();
+    await source(api);
+    await hook(api);
+    const { limits, usage } = await api.expect(200, "GET", "/users/me");
+    expect(limits).to.include({ sources: 2, webhooks: 2, queued_bytes: LIMITS.queuedBytes.value });
+    expect(usage).to.include({ sources: 1, webhooks: 1, components: 1, subscriptions: 0, queued_bytes: 0 });
+    for (const name of Object.keys(usage)) expect(limits).to.have.property(name);
+  });
+});
