@@ -111,19 +111,20 @@ function requestBodyOf(route: AnyRoute, collection: SchemaCollection): Json {
 }
 
 function responsesOf(route: AnyRoute, collection: SchemaCollection): Json {
-  const { status } = route.response;
-  const problems = errorCodes(route).map(code => [
-    String(PROBLEMS[code].status),
-    { $ref: `#/components/responses/${code}` },
-  ]);
-  return {
-    [status]: {
+  const statuses = [route.response.status, ...(route.alsoStatus ? [route.alsoStatus] : [])];
+  const success = (status: number) => [
+    String(status),
+    {
       description: STATUS_TEXT[status] ?? "Success.",
       headers: RESPONSE_HEADERS,
       ...responseContent(route, collection),
     },
-    ...Object.fromEntries(problems),
-  };
+  ];
+  const problems = errorCodes(route).map(code => [
+    String(PROBLEMS[code].status),
+    { $ref: `#/components/responses/${code}` },
+  ]);
+  return Object.fromEntries([...statuses.map(success), ...problems]);
 }
 
 function operationOf(route: AnyRoute, collection: SchemaCollection): Json {

@@ -76,6 +76,8 @@ interface RouteDescription<Path extends string, Spec extends ResponseSpec> {
   /** Markdown. */
   description?: string;
   response: Spec;
+  /** Another status of success with the same body, which the handler sets on `ctx`. */
+  alsoStatus?: number;
   /** Errors of this route besides those that any route may have (400, 401, 404, 413, 415, 429, 5xx). */
   errors?: readonly ErrorCode[];
 }

@@ -21,6 +21,7 @@ export type IdPrefix =
   | "d"
   | "asub"
   | "key"
+  | "rec"
   | "run"
   | "dlv"
   | "del"

@@ -45,6 +45,13 @@ const Drain = Type.Object({
 });
 export type Drain = Static<typeof Drain>;
 
+const Recover = Type.Object({
+  webhook_id: Type.String(),
+  /** The recovery in the webhook's document; a job of an earlier one is superseded. */
+  recovery_id: Type.String(),
+});
+export type Recover = Static<typeof Recover>;
+
 export const deliveries = defineQueue({
   name: "deliveries",
   concurrency: 24,
@@ -66,6 +73,8 @@ export const deliveries = defineQueue({
       schema: Drain,
       jobId: ({ webhook_id, reason, due_ms }) => `${webhook_id}-${reason}-${due_ms}`,
     },
+    /** Retries the failed deliveries of a webhook, batch by batch. */
+    recover: { schema: Recover, jobId: recoverJobId },
   },
 });
 
@@ -83,4 +92,9 @@ export const nextAttemptOf = (delivery: {
 /** The id of that job: one for each generation, so that a repeated enqueue adds nothing. */
 export function nextAttemptJobId({ delivery_id, generation }: NextAttempt): string {
   return `${delivery_id}-${generation}`;
+}
+
+/** The id of a webhook's `recover` job. */
+export function recoverJobId({ webhook_id, recovery_id }: Recover): string {
+  return `${webhook_id}-${recovery_id}`;
 }

@@ -14,6 +14,7 @@ import { makeFirstAttempts, type SharedByAttempts } from "./first-attempts.ts";
 import type { ToSend } from "./load-first-attempts.ts";
 import { makeNextAttempt } from "./next-attempt.ts";
 import { park } from "./park.ts";
+import { recoverFailed } from "./recover.ts";
 
 /** Attempts recorded in one write. */
 const RECORDS_PER_WRITE = 200;
@@ -56,6 +57,7 @@ export function openDeliveriesHandler(
       "first-attempts": context => makeFirstAttempts(platform, context, shared),
       "next-attempt": context => makeNextAttempt(platform, context, options),
       drain: context => drain(platform, context, options),
+      recover: context => recoverFailed(platform, context),
     },
     async close(deadlineMs) {
       if (!(await settlesWithin(Promise.allSettled([...detached.keys()]), deadlineMs))) {
