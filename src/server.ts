@@ -4,6 +4,8 @@ import { fileURLToPath } from "node:url";
 import { createApp } from "./app.ts";
 import { type Config, ConfigError, EXIT_CONFIG, readConfig } from "./config.ts";
 import { rejectMalformed } from "./http/reject-malformed.ts";
+import { logConsole } from "./lib/console-log.ts";
+import { createLogger } from "./lib/logger.ts";
 import { onShutdown } from "./lib/shutdown.ts";
 import { openPlatform, type Platform } from "./platform.ts";
 
@@ -48,7 +50,9 @@ async function main(): Promise<void> {
   let platform: Platform;
   try {
     config = readConfig();
-    platform = await openPlatform(config, "web");
+    const log = createLogger("web", config.logLevel);
+    logConsole(log);
+    platform = await openPlatform(config, "web", { log });
   } catch (error) {
     process.stderr.write(`headwater web: ${(error as Error).message}\n`);
     process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
