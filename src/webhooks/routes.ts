@@ -53,6 +53,7 @@ export const webhookRoutes = [
     query: NewWebhookParams,
     body: NewWebhookBody,
     response: data(201, WebhookWithKey),
+    links: { createSubscription: "listener_id" },
     example: { query: { url: example.url, name: "orders" }, response: { ...example, signing_key } },
     handler: ({ deps, query, body, owner, caller }) =>
       createWebhook(deps, { ownerId: owner, userId: caller.userId, ...query, ...body }),
