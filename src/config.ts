@@ -7,6 +7,7 @@ import { LIMITS } from "./limits/catalogue.ts";
 import { limitsOfPlan, parsePlanLimits } from "./limits/plan-limits.ts";
 import { consumedQueues } from "./queues/index.ts";
 import { checkFormats, DURATION, durationMs, words } from "./setting-formats.ts";
+import { misspelledNames, unknownNames } from "./setting-names.ts";
 
 const INTEGER = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
 
@@ -131,10 +132,13 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads and validates the settings; after this every value is trusted (docs/design.md#configuration). Throws ConfigError
- * naming every bad variable at once.
+ * Reads and validates the settings; after this every value is trusted (docs/design.md#configuration). `fileNames` are the
+ * names that a `.env` gave, each of which must be a setting. Throws ConfigError naming every bad variable at once.
  */
-export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
+export function readConfig(
+  environment: NodeJS.ProcessEnv = process.env,
+  { fileNames = [] }: { fileNames?: string[] } = {},
+) {
   const given = { ...developmentSettings(environment), ...environment };
   const known = Object.fromEntries(
     Object.keys(Environment.properties)
@@ -148,6 +152,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
   const messages = ajv.validate(Environment, known) ? [] : (ajv.errors ?? []).map(describeError);
   const isNamed = (name = "") => messages.some(message => message.startsWith(`${name} `));
   messages.push(...badFormats.filter(message => !isNamed(message.split(" ")[0])));
+  const unknown = unknownNames(fileNames, settingNames);
+  const misspelled = misspelledNames(environment, settingNames).filter(message => !unknown.includes(message));
+  messages.unshift(...unknown, ...misspelled);
   if (messages.length > 0) throw new ConfigError(messages);
   return freeze(known as unknown as Environment, environment);
 }

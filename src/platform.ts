@@ -27,6 +27,7 @@ import {
   openProducerRedis,
   openWorkerRedis,
   type RedisClient,
+  rejectEviction,
   whenReady,
 } from "./store/redis.ts";
 import { openRoutingCache, type RoutingCache } from "./store/routing-cache.ts";
@@ -97,6 +98,8 @@ export async function openPlatform(
     watchConnection(redis, log, "redis connection");
     closers.push(async () => redis.disconnect());
     await whenReady(redis, STORES_DEADLINE_MS);
+    // Not for the command line, which must be able to look at such an installation.
+    if (process !== "cli") await rejectEviction(redis);
     const storeClock = await StoreClock.open(redis);
     closers.push(async () => storeClock.close());
     const clock = overrides.clock ?? storeClock.now;

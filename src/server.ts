@@ -4,6 +4,8 @@ import { fileURLToPath } from "node:url";
 import { createApp } from "./app.ts";
 import { type Config, ConfigError, EXIT_CONFIG, readConfig } from "./config.ts";
 import { rejectMalformed } from "./http/reject-malformed.ts";
+import { logConsole } from "./lib/console-log.ts";
+import { createLogger } from "./lib/logger.ts";
 import { onShutdown } from "./lib/shutdown.ts";
 import { openPlatform, type Platform } from "./platform.ts";
 import { adoptClock } from "./store/store-clock.ts";
@@ -49,7 +51,9 @@ async function main(): Promise<void> {
   let platform: Platform;
   try {
     config = readConfig();
-    platform = await openPlatform(config, "web");
+    const log = createLogger("web", config.logLevel);
+    logConsole(log);
+    platform = await openPlatform(config, "web", { log });
     adoptClock(platform.clock);
   } catch (error) {
     process.stderr.write(`headwater web: ${(error as Error).message}\n`);

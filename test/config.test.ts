@@ -118,6 +118,46 @@ describe("settings", () => {
     });
   }
 
+  const MISSPELLED: [string, string][] = [
+    ["RATE_LIMIT_BURTS", "RATE_LIMIT_BURST"],
+    ["SECRET_KEY_", "SECRETS_KEY"],
+    ["EGRES_ALLOW", "EGRESS_ALLOW"],
+    ["delivery_timeout", "DELIVERY_TIMEOUT"],
+    ["SWEEPEVERY", "SWEEP_EVERY"],
+  ];
+  for (const [name, meant] of MISSPELLED) {
+    it(`reject ${name} in the environment, which is like ${meant}`, () => {
+      const given = meant === "SECRETS_KEY" ? { SECRETS_KEY: undefined } : {};
+      expect(errorOf({ ...given, [name]: "1" })).to.include(
+        `${name} is not a setting: did you mean ${meant}?`,
+      );
+    });
+  }
+
+  it("ignore other names in the environment, which is shared, and those like a setting that is given", () => {
+    const shared = {
+      ...{ HOME: "/root", HOSTS: "a", PORTS: "b", SORT: "c", MONGODB_URI: "mongodb://other", REDIS_URI: "x" },
+      ...{
+        HEADWATER_PORT: "tcp://10.0.0.1:3000",
+        HEADWATER_SERVICE_HOST: "10.0.0.1",
+        REDIS_PORT: "tcp://x:1",
+      },
+      ...{ TEST_REDIS_URL: "x", XDG_CACHE_DIR: "/c", RUN_TIMEOUTS: "" },
+    };
+    expect(errorOf(shared)).to.equal("");
+  });
+
+  it("reject every unknown name in a .env, with a suggestion if one is like it", () => {
+    const fileNames = ["PORT", "NODE_OPTIONS", "https_proxy", "HEADWATER_API_KEY", "PROT", "QUOTA"];
+    expect(() => readConfig(GOOD, { fileNames })).to.throw(
+      ConfigError,
+      "configuration: PROT is not a setting: did you mean PORT?; QUOTA is not a setting (see .env.example)",
+    );
+    expect(() => readConfig({ ...GOOD, RUN_TIMOUT: "1s" }, { fileNames: ["RUN_TIMOUT"] })).to.throw(
+      "configuration: RUN_TIMOUT is not a setting: did you mean RUN_TIMEOUT? (see .env.example)",
+    );
+  });
+
   it("are all reported at once, in one line that shows no value", () => {
     const message = errorOf({
       MONGODB_URL: "mysql://user:hunter22@host",

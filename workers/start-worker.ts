@@ -1,6 +1,8 @@
 import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { ConfigError, EXIT_CONFIG, readConfig } from "../src/config.ts";
+import { logConsole } from "../src/lib/console-log.ts";
+import { createLogger } from "../src/lib/logger.ts";
 import { onShutdown } from "../src/lib/shutdown.ts";
 import { serveWorker } from "../src/ops/serve-worker.ts";
 import { openPlatform, type Platform } from "../src/platform.ts";
@@ -24,7 +26,9 @@ export async function startWorker(name: string, start: (platform: Platform) => R
   let platform: Platform | undefined;
   try {
     const config = readConfig();
-    platform = await openPlatform(config, name);
+    const log = createLogger(name, config.logLevel);
+    logConsole(log);
+    platform = await openPlatform(config, name, { log });
     adoptClock(platform.clock);
     const worker = start(platform);
     await worker.ready();

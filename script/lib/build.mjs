@@ -44,6 +44,11 @@ export function isBuilt(root) {
 
 async function compile(root, outDir, signal) {
   const tsc = join(root, "node_modules/typescript/bin/tsc");
+  if (!existsSync(tsc)) {
+    throw new UserError(
+      "the build needs the development dependencies, and typescript is not installed: run npm ci --include=dev",
+    );
+  }
   // Types are checked by `npm run typecheck`, which takes ten times as long.
   const args = [tsc, "-p", "tsconfig.build.json", "--outDir", outDir, "--noEmitOnError", "--noCheck"];
   const { code, output } = await run(process.execPath, args, { cwd: root, signal });

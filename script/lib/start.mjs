@@ -61,7 +61,7 @@ export async function startEverything({ root, teardown, signal, isWatching }) {
     REDIS_URL: urls.redisUrl,
   };
   const env = { ...given, ...settings };
-  if (!isWatching) await checkSettings(root, env);
+  if (!isWatching) await checkSettings(root, env, Object.keys(dotEnv));
   writeEnvFile(devEnv, settings, DEV_ENV_HEADING);
   if (allowsLoopback(given)) {
     say("Development start: deliveries may reach this machine (EGRESS_ALLOW is 127.0.0.0/8,::1/128).");
@@ -90,12 +90,12 @@ async function webPort(given) {
 }
 
 /** Reads the settings as the processes will, so that a bad setting is one line here and not one of every process. */
-async function checkSettings(root, env) {
+async function checkSettings(root, env, fileNames) {
   const reader = join(root, "dist/src/config.js");
   if (!existsSync(reader)) return;
   const { readConfig } = await import(pathToFileURL(reader).href);
   try {
-    readConfig(env);
+    readConfig(env, { fileNames });
   } catch (error) {
     throw new UserError(error.message);
   }

@@ -47,6 +47,7 @@ export const componentRoutes = [
       component_code: Type.Optional(ComponentCode),
       component_url: Type.Optional(ComponentUrl),
     }),
+    requiresOneOf: ["component_code", "component_url"],
     response: data(201, ComponentSchema),
     errors: ["limit-reached", "unavailable"],
     example: { body: { component_code: code }, response: shown },

@@ -6,22 +6,9 @@ import type { Platform } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
 import { deliveries, nextAttemptOf } from "../queues/deliveries.ts";
 import { isSubscriptionEnded } from "../subscriptions/ended.ts";
+import { retryFields } from "./attempt/retry-fields.ts";
 
 type Deps = Pick<Platform, "mongo" | "queues" | "config" | "clock">;
-
-/** What a manual retry changes besides the generation: the delivery is due again, and the retry schedule restarts. */
-export function retryFields({ clock, config }: Pick<Deps, "clock" | "config">, delayMs = 0) {
-  const at = clock() + delayMs;
-  return {
-    state: "pending",
-    reason: null,
-    retry_index: 0,
-    trigger: "manual",
-    next_attempt_at_ms: at,
-    sweep_at_ms: at + config.sweepEveryMs,
-    finished_at_ms: null,
-  } as const;
-}
 
 /** Throws `conflict` for a disabled webhook, which would receive nothing. */
 export function rejectDisabled(webhook: Pick<Webhook, "active">): void {

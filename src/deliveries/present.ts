@@ -1,6 +1,7 @@
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import type { Delivery } from "../models/delivery.ts";
-import type { DeliveryView, DeliveryWithAttempts } from "./schema.ts";
+import type { Recovery } from "../models/webhook.ts";
+import type { DeliveryView, DeliveryWithAttempts, RecoveryView } from "./schema.ts";
 
 /** Returns a delivery as its owner sees it in lists: with its last attempt only. */
 export function presentDelivery(delivery: Delivery): DeliveryView {
@@ -25,4 +26,10 @@ export function presentDelivery(delivery: Delivery): DeliveryView {
 /** Returns a delivery with all of its stored attempts, oldest first. */
 export function presentWithAttempts(delivery: Delivery): DeliveryWithAttempts {
   return { ...presentDelivery(delivery), attempts: delivery.attempts };
+}
+
+/** Returns a recovery as the webhook's owner sees it. */
+export function presentRecovery(recovery: Recovery): RecoveryView {
+  const { count, recovered, state, since_ms, started_at_ms, finished_at_ms } = recovery;
+  return { count, recovered, state, since: Math.floor(since_ms / 1000), started_at_ms, finished_at_ms };
 }

@@ -1,19 +1,20 @@
 import { accepted, data, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
+import { notFound } from "../lib/errors.ts";
 import type { Platform } from "../platform.ts";
 import { ownWebhook } from "../webhooks/find.ts";
 import { sendTest } from "./attempt/send-test.ts";
 import { ownDelivery } from "./find.ts";
 import { listDeliveries } from "./list.ts";
 import { retryDelivery } from "./manual-retry.ts";
-import { presentDelivery, presentWithAttempts } from "./present.ts";
-import { countFailed, recoverFailed } from "./recover.ts";
+import { presentDelivery, presentRecovery, presentWithAttempts } from "./present.ts";
+import { countFailed, startRecovery } from "./recover.ts";
 import {
   DeliveryFilter,
   DeliveryView,
   DeliveryWithAttempts,
   RecoverBody,
-  Recovered,
+  RecoveryView,
   TestResult,
 } from "./schema.ts";
 
@@ -47,6 +48,15 @@ const example: DeliveryView = {
 };
 const webhookParams = { id: example.webhook_id };
 const params = { id: example.id };
+const recovery: RecoveryView = {
+  count: 12,
+  recovered: 0,
+  state: "running",
+  since: 1_700_000_000,
+  started_at_ms: 1_700_000_600_000,
+  finished_at_ms: null,
+};
+const NOT_STARTED = { recovered: 0, state: "counted", started_at_ms: null, finished_at_ms: null } as const;
 
 /** Routes that show deliveries and retry them (docs/design.md#delivery-to-a-webhook). */
 export const deliveryRoutes = [
@@ -93,19 +103,36 @@ export const deliveryRoutes = [
     id: "recoverDeliveries",
     tag: "Deliveries",
     summary: "Retry all failed deliveries since a point in time",
-    description: "With `dry_run`, they are only counted.",
+    description:
+      "A worker retries them in batches, oldest first; `GET` of the same path shows how far it is. A request for a " +
+      "time that the recovery in progress covers returns that one; any other replaces it. With `dry_run`, the " +
+      "deliveries are only counted, and the status is 200.",
     access: ownWebhook,
     body: RecoverBody,
-    response: data(200, Recovered),
+    response: accepted(202, RecoveryView),
+    alsoStatus: 200,
     errors: ["conflict"],
-    example: {
-      params: webhookParams,
-      body: { since: 1_700_000_000, dry_run: true },
-      response: { count: 12 },
+    example: { params: webhookParams, body: { since: 1_700_000_000 }, response: recovery },
+    handler: async ({ deps, resource, body, ctx }) => {
+      if (!body.dry_run) return presentRecovery(await startRecovery(deps, resource, body.since * 1000));
+      ctx.status = 200;
+      const count = await countFailed(deps, resource, body.since * 1000);
+      return { ...NOT_STARTED, count, since: body.since };
     },
-    handler: async ({ deps, resource, body }) => {
-      const operation = body.dry_run ? countFailed : recoverFailed;
-      return { count: await operation(deps, resource, body.since * 1000) };
+  }),
+  route({
+    method: "GET",
+    path: "/webhooks/{id}/recover",
+    id: "getRecovery",
+    tag: "Deliveries",
+    summary: "Get the progress of the webhook's last recovery",
+    description: "404 if there was none.",
+    access: ownWebhook,
+    response: data(200, RecoveryView),
+    example: { params: webhookParams, response: { ...recovery, recovered: 12, state: "done" } },
+    handler: async ({ resource }) => {
+      if (!resource.recovery) throw notFound("recovery");
+      return presentRecovery(resource.recovery);
     },
   }),
   route({

@@ -74,9 +74,29 @@ export const RecoverBody = Type.Object({
   dry_run: Type.Optional(Type.Boolean({ description: "True: count the deliveries and change nothing." })),
 });
 
-export const Recovered = Type.Object({
-  count: Type.Integer({ description: "Number of deliveries that are retried, or would be." }),
-});
+const MsOrNull = Nullable(Type.Integer());
+
+export const RecoveryView = Type.Object(
+  {
+    count: Type.Integer({ description: "Failed deliveries when it was requested." }),
+    recovered: Type.Integer({
+      description: "Deliveries that are retried so far; fewer if some events are gone.",
+    }),
+    state: Type.Union(
+      [Type.Literal("counted"), Type.Literal("running"), Type.Literal("done"), Type.Literal("stopped")],
+      {
+        description:
+          "`counted`: nothing was changed (`dry_run`); `running`: a worker retries them; `done`; `stopped`: the " +
+          "webhook was disabled.",
+      },
+    ),
+    since: Type.Integer({ description: "Unix seconds." }),
+    started_at_ms: MsOrNull,
+    finished_at_ms: MsOrNull,
+  },
+  { title: "Recovery" },
+);
+export type RecoveryView = Static<typeof RecoveryView>;
 
 export const TestResult = Type.Object({
   status: Type.Union([Type.Integer(), Type.Null()], {

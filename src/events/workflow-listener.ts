@@ -31,8 +31,7 @@ export async function enqueueWorkflowEvent(
   const since = accounts.get(ownerId);
   if (since !== undefined) {
     if (performance.now() - since < LOOK_EVERY_MS) return false;
-    const isLive = async (jobId: string) =>
-      (await jobState(platform, workflowEvents, jobId)) === "live";
+    const isLive = async (jobId: string) => (await jobState(platform, workflowEvents, jobId)) === "live";
     if (!isWithin(await removeFinishedJobs(platform, ownerId, isLive))) {
       accounts.set(ownerId, performance.now());
       return false;

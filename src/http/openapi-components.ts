@@ -15,13 +15,25 @@ const nameOf = (schema: Json): string | undefined => {
   return name?.replaceAll(/[^A-Za-z0-9._-]/g, "");
 };
 
+/** A record of typebox, which allows any name. */
+const ANY_NAME = "^.*$";
+
+/** Describes a record by `additionalProperties`, because generators of clients ignore `patternProperties`. */
+function asMap(schema: Json): Json {
+  const { patternProperties, ...rest } = schema;
+  const values = (patternProperties as Json | undefined)?.[ANY_NAME];
+  if (values === undefined) return schema;
+  const isAnything = Object.keys(values as object).length === 0;
+  return { ...rest, additionalProperties: isAnything ? true : values };
+}
+
 /** Returns an empty collection. Its `use` throws if two different schemas have the same name. */
 export function collectSchemas(): SchemaCollection {
   const schemas: Json = {};
   const use = (schema: unknown): unknown => {
     if (Array.isArray(schema)) return schema.map(use);
     if (typeof schema !== "object" || schema === null) return schema;
-    const entries = Object.entries(schema as Json).filter(
+    const entries = Object.entries(asMap(schema as Json)).filter(
       ([key, value]) => key !== "$id" || typeof value !== "string",
     );
     const inner = Object.fromEntries(entries.map(([key, value]) => [key, use(value)]));
@@ -90,30 +102,69 @@ export const FIXED_SCHEMAS: Json = {
   },
 };
 
-const header = (description: string, type = "integer") => ({ description, schema: { type } });
+/** A header that not every response has is `optional`. */
+const header = (description: string, type = "integer", isOptional: "optional" | "" = "") => ({
+  description,
+  required: isOptional === "",
+  schema: { type },
+});
 
+/** Headers by component name. One component may describe the same header of other responses. */
 export const FIXED_HEADERS: Json = {
   "X-Request-Id": header(
     "Identifies this request in the log; taken from the request if it has a valid one.",
     "string",
   ),
   "Retry-After": header("Number of seconds after which the same request may succeed."),
+  RetryAfterInProgress: header(
+    "Number of seconds after which the same request may succeed, if the one before it is still in progress.",
+    "integer",
+    "optional",
+  ),
+  Allow: header("The methods that the path supports.", "string"),
+  "RateLimit-Limit": header("Requests that the API key may send in a second.", "integer", "optional"),
+  "RateLimit-Remaining": header("Requests that are left in this second.", "integer", "optional"),
+  "RateLimit-Reset": header("Seconds until all requests are left again.", "integer", "optional"),
+  "RateLimit-Policy": header("`<limit>;w=<seconds>`.", "string", "optional"),
 };
 
-const headerRef = (name: string) => ({ [name]: { $ref: `#/components/headers/${name}` } });
+const headerRef = (name: string, component = name) => ({
+  [name]: { $ref: `#/components/headers/${component}` },
+});
+
+const RATE_LIMIT_HEADERS: Json = Object.assign(
+  {},
+  ...["Limit", "Remaining", "Reset", "Policy"].map(part => headerRef(`RateLimit-${part}`)),
+);
 
 /** Headers of every response. */
-export const RESPONSE_HEADERS: Json = headerRef("X-Request-Id");
+const RESPONSE_HEADERS: Json = headerRef("X-Request-Id");
+/** Headers of every response to a request with a valid API key; the rate limit may be switched off. */
+const KEYED_HEADERS: Json = { ...RESPONSE_HEADERS, ...RATE_LIMIT_HEADERS };
+
+/** Returns the headers of a response that is not a problem. */
+export const successHeaders = (isPublic: boolean): Json => (isPublic ? RESPONSE_HEADERS : KEYED_HEADERS);
+
+/** Problems that come before the API key is known. */
+const BEFORE_KEY = new Set(["unauthenticated", "headers-too-large", "method-not-allowed"]);
+const RETRY_AFTER: Record<string, Json> = {
+  "rate-limited": headerRef("Retry-After"),
+  unavailable: headerRef("Retry-After"),
+  conflict: headerRef("Retry-After", "RetryAfterInProgress"),
+};
 
 /** Returns one response per kind of problem, by its code. */
 export function problemResponses(): Json {
-  const hasRetryAfter = (code: string) => code === "rate-limited" || code === "unavailable";
   return Object.fromEntries(
     Object.entries(PROBLEMS).map(([code, { title, meaning }]) => [
       code,
       {
         description: `${title}. ${meaning}`,
-        headers: { ...RESPONSE_HEADERS, ...(hasRetryAfter(code) && headerRef("Retry-After")) },
+        headers: {
+          ...(BEFORE_KEY.has(code) ? RESPONSE_HEADERS : KEYED_HEADERS),
+          ...RETRY_AFTER[code],
+          ...(code === "method-not-allowed" && headerRef("Allow")),
+        },
         content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
       },
     ]),

@@ -7,8 +7,8 @@ import {
   FIXED_SCHEMAS,
   type Json,
   problemResponses,
-  RESPONSE_HEADERS,
   type SchemaCollection,
+  successHeaders,
 } from "./openapi-components.ts";
 import { isPaged } from "./pagination.ts";
 import { PROBLEMS } from "./problem.ts";
@@ -18,7 +18,8 @@ import type { AnyRoute } from "./route.ts";
 
 const DESCRIPTION = `Every request needs the header \`Authorization: Bearer <API key>\`. A trailing slash is optional.
 Query parameters may also be given in the JSON body of a POST, PUT or DELETE; if both are given, the query string
-wins. Unknown parameters, unknown body fields and unknown names in \`include\` or \`exclude\` are rejected.`;
+wins. Unknown parameters, unknown body fields and unknown names in \`include\` or \`exclude\` are rejected. A method that
+a path does not have is rejected with 405 and an \`Allow\` header.`;
 
 const STATUS_TEXT: Record<number, string> = {
   200: "Success.",
@@ -76,6 +77,21 @@ function responseContent(route: AnyRoute, collection: SchemaCollection): Json {
   };
 }
 
+/** True for query parameters that the document also shows as fields of the body. */
+const isAlsoInBody = ({ method }: AnyRoute, location: "path" | "query"): boolean =>
+  location === "query" && (method === "POST" || method === "PUT");
+
+/** A parameter that is required in one of two places can't be marked as required in either. */
+function describe(
+  route: AnyRoute,
+  location: "path" | "query",
+  { description, required }: { description: unknown; required: boolean },
+): Json {
+  const place = required && isAlsoInBody(route, location) ? "Required, here or in the body." : "";
+  const text = [description, place].filter(Boolean).join(" ");
+  return text === "" ? {} : { description: text };
+}
+
 function parametersOf(route: AnyRoute, collection: SchemaCollection): Json[] {
   const examples = { ...route.example?.params, ...route.example?.query } as Json;
   const parameter = (location: "path" | "query", name: string, schema: unknown, required: boolean) => {
@@ -84,8 +100,8 @@ function parametersOf(route: AnyRoute, collection: SchemaCollection): Json[] {
     return {
       name,
       in: location,
-      required,
-      ...(description !== undefined && { description }),
+      required: required && !isAlsoInBody(route, location),
+      ...describe(route, location, { description, required }),
       schema: rest,
       ...(example !== undefined && { example }),
     };
@@ -102,31 +118,62 @@ function parametersOf(route: AnyRoute, collection: SchemaCollection): Json[] {
   ];
 }
 
+/** Returns the body with its own fields and the query parameters that may be given in it. */
 function requestBodyOf(route: AnyRoute, collection: SchemaCollection): Json {
-  if (!route.body) return {};
+  if (!isAlsoInBody(route, "query")) return {};
   const example = route.example?.body;
-  const content = { schema: collection.use(route.body), ...(example !== undefined && { example }) };
-  const required = (route.body.required ?? []).length > 0;
-  return { requestBody: { required, content: { "application/json": content } } };
+  const { properties: parameters } = queryParametersOf(route);
+  const { properties: fields = {}, required = [] } = route.body ?? {};
+  const oneOf = route.requiresOneOf?.map(name => ({ required: [name] }));
+  const schema = collection.use({
+    type: "object",
+    ...(required.length > 0 && { required }),
+    properties: { ...fields, ...parameters },
+    ...(oneOf && { anyOf: oneOf }),
+  });
+  const content = { schema, ...(example !== undefined && { example }) };
+  const isRequired = required.length > 0 || oneOf !== undefined;
+  return { requestBody: { required: isRequired, content: { "application/json": content } } };
 }
 
-function responsesOf(route: AnyRoute, collection: SchemaCollection): Json {
-  const { status } = route.response;
+/** Returns the operations that a client can go on with, with the parameters that it knows from the response. */
+function linksOf(route: AnyRoute, routes: readonly AnyRoute[]): Json {
+  const { response } = route;
+  const name = response.kind === "data" ? String((response.schema as { title?: string }).title ?? "") : "";
+  if (name === "" || route.method === "PUT") return {};
+  const what = name.replace(/(WithKey|Detail|WithAttempts)$/, "").toLowerCase();
+  const id = "$response.body#/data/id";
+  const toResource = routes
+    .filter(({ id, access }) => id !== route.id && access.kind === "resource" && access.what === what)
+    .filter(({ path }) => path.includes("{id}"))
+    .map(other => [other.id, { operationId: other.id, parameters: { id } }]);
+  const toOthers = Object.entries(route.links ?? {}).map(([operationId, parameter]) => [
+    operationId,
+    { operationId, parameters: { [parameter]: id } },
+  ]);
+  const links = Object.fromEntries([...toResource, ...toOthers]);
+  return Object.keys(links).length > 0 ? { links } : {};
+}
+
+function responsesOf(route: AnyRoute, collection: SchemaCollection, routes: readonly AnyRoute[]): Json {
+  const statuses = [route.response.status, ...(route.alsoStatus ? [route.alsoStatus] : [])];
+  const success = (status: number) => [
+    String(status),
+    {
+      description: STATUS_TEXT[status] ?? "Success.",
+      headers: successHeaders(route.access.kind === "public"),
+      ...responseContent(route, collection),
+      ...linksOf(route, routes),
+    },
+  ];
   const problems = errorCodes(route).map(code => [
     String(PROBLEMS[code].status),
     { $ref: `#/components/responses/${code}` },
   ]);
-  return {
-    [status]: {
-      description: STATUS_TEXT[status] ?? "Success.",
-      headers: RESPONSE_HEADERS,
-      ...responseContent(route, collection),
-    },
-    ...Object.fromEntries(problems),
-  };
+  return Object.fromEntries([...statuses.map(success), ...problems]);
 }
 
-function operationOf(route: AnyRoute, collection: SchemaCollection): Json {
+function operationOf(route: AnyRoute, collection: SchemaCollection, routes: readonly AnyRoute[]): Json {
   return {
     operationId: route.id,
     tags: [route.tag],
@@ -135,7 +182,7 @@ function operationOf(route: AnyRoute, collection: SchemaCollection): Json {
     ...(route.access.kind === "public" && { security: [] }),
     parameters: parametersOf(route, collection),
     ...requestBodyOf(route, collection),
-    responses: responsesOf(route, collection),
+    responses: responsesOf(route, collection, routes),
   };
 }
 
@@ -153,7 +200,7 @@ export function openapiDocument(
   for (const route of routes) {
     checkExamples(route);
     const item = paths[route.path] ?? {};
-    item[route.method.toLowerCase()] = operationOf(route, collection);
+    item[route.method.toLowerCase()] = operationOf(route, collection, routes);
     paths[route.path] = item;
   }
   return {

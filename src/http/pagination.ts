@@ -8,7 +8,7 @@ export const DEFAULT_LIMIT = 10;
 export const MAX_LIMIT = LIMITS.pageRows.value;
 
 /** Longer than any of our ids in base64url, but too short for a cursor to carry a document. */
-const MAX_CURSOR_CHARS = 256;
+export const MAX_CURSOR_CHARS = 256;
 
 /** Converts row ids to cursors and back. `decode` returns null for a string that `encode` never returns. */
 export interface CursorCodec {

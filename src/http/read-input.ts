@@ -121,7 +121,9 @@ export function compileInput(route: AnyRoute, readBody: ReadBody): ReadInput {
     errors.push(...filterErrors);
     const limit = typeof query.limit === "number" ? query.limit : undefined;
     const paging = isPaged(route.response) ? { ...strings, ...(limit && { limit }) } : {};
-    const page = collectErrors(errors, () => readPage(paging, route.response), { limit: 1 });
+    const page = queryErrors.some(({ path }) => path in paging)
+      ? { limit: 1 }
+      : collectErrors(errors, () => readPage(paging, route.response), { limit: 1 });
     if (errors.length > 0) throw invalidInput(errors);
     return { params, query, body, page, filter, ...(strings.org_id && { orgId: strings.org_id }) };
   };

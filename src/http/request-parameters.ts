@@ -1,5 +1,5 @@
 import { type TInteger, type TObject, type TProperties, Type } from "typebox";
-import { DEFAULT_LIMIT, isPaged, MAX_LIMIT } from "./pagination.ts";
+import { DEFAULT_LIMIT, isPaged, MAX_CURSOR_CHARS, MAX_LIMIT } from "./pagination.ts";
 import type { ResponseSpec } from "./response.ts";
 import type { AnyRoute } from "./route.ts";
 
@@ -28,12 +28,21 @@ const COMMON = {
   ),
 } satisfies TProperties;
 
+/** What every cursor has in common; the codec of the list checks the rest. */
+const CURSOR = { minLength: 1, maxLength: MAX_CURSOR_CHARS, pattern: "^[A-Za-z0-9_-]*$" };
 const LIMIT = { minimum: 1, maximum: MAX_LIMIT };
 
 const paging = (limit: TInteger) => ({
   limit: Type.Optional(limit),
-  after: Type.Optional(Type.String({ description: "A cursor; the page starts with the item after it." })),
-  before: Type.Optional(Type.String({ description: "A cursor; the page ends with the item before it." })),
+  after: Type.Optional(
+    Type.String({ ...CURSOR, description: "A cursor; the page starts with the item after it." }),
+  ),
+  before: Type.Optional(
+    Type.String({
+      ...CURSOR,
+      description: "A cursor; the page ends with the item before it. Not together with `after`.",
+    }),
+  ),
 });
 
 /** Returns the paging parameters that routes with this response accept (docs/rest-api.md#pagination). */

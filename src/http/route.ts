@@ -76,6 +76,12 @@ interface RouteDescription<Path extends string, Spec extends ResponseSpec> {
   /** Markdown. */
   description?: string;
   response: Spec;
+  /** Another status of success with the same body, which the handler sets on `ctx`. */
+  alsoStatus?: number;
+  /** Body fields of which at least one must be given; the handler checks it. */
+  requiresOneOf?: readonly string[];
+  /** Operations that take the id of the response's object, by id, with the parameter that takes it. */
+  links?: Readonly<Record<string, string>>;
   /** Errors of this route besides those that any route may have (400, 401, 404, 413, 415, 429, 5xx). */
   errors?: readonly ErrorCode[];
 }

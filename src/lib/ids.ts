@@ -22,6 +22,7 @@ export type IdPrefix =
   | "d"
   | "asub"
   | "key"
+  | "rec"
   | "run"
   | "dlv"
   | "del"

@@ -8,6 +8,23 @@ export interface SigningKey {
   expires_at_ms: number | null;
 }
 
+/** The retry of all failed deliveries since a moment, which a worker does in batches. */
+export interface Recovery {
+  id: string;
+  /** Unix milliseconds. */
+  since_ms: number;
+  /** `stopped`: the webhook was disabled. */
+  state: "running" | "done" | "stopped";
+  /** Failed deliveries when it was requested. */
+  count: number;
+  /** Deliveries that are retried so far. */
+  recovered: number;
+  /** Deliveries before this id are done. */
+  next_delivery_id: string;
+  started_at_ms: number;
+  finished_at_ms: number | null;
+}
+
 export interface Webhook {
   _id: string;
   owner_id: string;
@@ -32,6 +49,8 @@ export interface Webhook {
   rate_limit_per_second: number | null;
   /** True if events are delivered one after another, in the order in which they were emitted. */
   ordered: boolean;
+  /** The last one that was requested; absent if there was none. */
+  recovery?: Recovery | null;
   created_at: number;
   updated_at: number;
 }
@@ -63,6 +82,7 @@ export const Webhooks = collection<Webhook>(
       max_in_flight: { type: Number, default: null },
       rate_limit_per_second: { type: Number, default: null },
       ordered: { type: Boolean, default: false },
+      recovery: { type: Schema.Types.Mixed, default: null },
       created_at: { type: Number, required: true },
       updated_at: { type: Number, required: true },
     },

@@ -65,6 +65,14 @@ function costOf({ events }: FirstAttempts): number {
   return Math.max(1, Math.ceil(attempts / ATTEMPTS_PER_COST));
 }
 
+const Recover = Type.Object({
+  webhook_id: Type.String(),
+  /** The recovery in the webhook's document; a job of an earlier one is superseded. */
+  recovery_id: Type.String(),
+  account_id: AccountId,
+});
+export type Recover = Static<typeof Recover>;
+
 export const deliveries = defineQueue({
   name: "deliveries",
   concurrency: 32,
@@ -93,10 +101,12 @@ export const deliveries = defineQueue({
       jobId: ({ webhook_id, reason, due_ms }) => `${webhook_id}-${reason}-${due_ms}`,
       charge: chargeWebhook,
     },
+    /** Retries the failed deliveries of a webhook, batch by batch. */
+    recover: { schema: Recover, jobId: recoverJobId, charge: chargeWebhook },
   },
 });
 
-function chargeWebhook({ account_id, webhook_id }: NextAttempt | Drain) {
+function chargeWebhook({ account_id, webhook_id }: NextAttempt | Drain | Recover) {
   return { account: account_id ?? webhook_id, cost: 1 };
 }
 
@@ -117,4 +127,9 @@ export const nextAttemptOf = (delivery: {
 /** The id of that job: one for each generation, so that a repeated enqueue adds nothing. */
 export function nextAttemptJobId({ delivery_id, generation }: NextAttempt): string {
   return `${delivery_id}-${generation}`;
+}
+
+/** The id of a webhook's `recover` job. */
+export function recoverJobId({ webhook_id, recovery_id }: Recover): string {
+  return `${webhook_id}-${recovery_id}`;
 }

@@ -13,7 +13,8 @@ const PART_BYTES = 8 * 1024 * 1024;
 /** How long a run is listed. Milliseconds. */
 const RUN_KEPT_MS = LIMITS.runKept.value;
 
-export interface FinishedRun extends Omit<RunRecord, "outbox" | "outbox_score" | "finished_at" | "expires_at"> {
+export interface FinishedRun
+  extends Omit<RunRecord, "outbox" | "outbox_score" | "finished_at" | "expires_at"> {
   emissions: Emission[];
   /** Milliseconds for which its record is kept, if not as long as others. */
   keptMs?: number;

@@ -108,7 +108,9 @@ export const sourceRoutes = [
       "activate hooks of the component run before the response.",
     access: { kind: "owner" },
     body: NewSource,
+    requiresOneOf: ["component_id", "key", "component_code", "component_url"],
     response: data(201, SourceSchema),
+    links: { createSubscription: "emitter_id" },
     errors: ["limit-reached", "not-found", "unavailable"],
     example: { body: example, response: shown },
     handler: async request => {

@@ -1,5 +1,31 @@
-import { Type } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { ComponentCode, ComponentUrl } from "../components/schema.ts";
+
+/** Describes an object, and is true of any other value too: a component may use the name for a prop of another kind. */
+const UsuallyObject = (properties: Record<string, TSchema>, description: string) =>
+  Type.Optional(Type.Unsafe<unknown>({ properties, description }));
+
+const NULLABLE = (type: string) => ({ type: [type, "null"] }) as unknown as TSchema;
+
+/** The values of a source's props; the two that most components have are described under their usual names. */
+const ShownProps = Type.Object(
+  {
+    http: UsuallyObject(
+      { endpoint_url: Type.String() },
+      "An HTTP interface: requests to `endpoint_url` run the source.",
+    ),
+    timer: UsuallyObject(
+      { cron: NULLABLE("string"), interval_seconds: NULLABLE("integer"), timezone: Type.String() },
+      "A timer: either `cron` or `interval_seconds` is null.",
+    ),
+  },
+  {
+    additionalProperties: true,
+    description:
+      "Values by prop name, without secrets. A timer is `{cron, interval_seconds}`, an HTTP interface " +
+      "`{endpoint_url}`, whatever the name of the prop.",
+  },
+);
 
 /** A source as the API shows it in lists (docs/rest-api.md#source). */
 export const SourceSchema = Type.Object(
@@ -7,11 +33,7 @@ export const SourceSchema = Type.Object(
     id: Type.String(),
     user_id: Type.String(),
     component_id: Type.String(),
-    configured_props: Type.Record(Type.String(), Type.Unknown(), {
-      description:
-        "Values by prop name, without secrets. A timer is `{cron, interval_seconds}`, an HTTP interface " +
-        "`{endpoint_url}`.",
-    }),
+    configured_props: ShownProps,
     active: Type.Boolean(),
     created_at: Type.Integer(),
     updated_at: Type.Integer(),

@@ -169,8 +169,13 @@ export async function readMemoryShare(client: RedisClient): Promise<number> {
 /** Throws with what is wrong if Redis takes no writes or may evict keys: PING succeeds in both cases. */
 export async function probeRedis(client: RedisClient, key: string): Promise<void> {
   await client.set(key, Date.now().toString(), "EX", 60);
-  const [info] = await memoryInfos(client);
-  const policy = /maxmemory_policy:(\S+)/.exec(info ?? "")?.[1];
-  if (policy && policy !== "noeviction")
-    throw new Error(`Redis may evict keys: maxmemory-policy is ${policy}, must be noeviction`);
+  await rejectEviction(client);
+}
+
+/** Throws if a Redis master may evict keys: it would lose jobs as soon as its memory is full (docs/design.md#stores). */
+export async function rejectEviction(client: RedisClient): Promise<void> {
+  const policies = (await memoryInfos(client)).map(info => /maxmemory_policy:(\S+)/.exec(info)?.[1]);
+  const policy = policies.find(one => one !== undefined && one !== "noeviction");
+  if (!policy) return;
+  throw new Error(`Redis may evict keys: maxmemory-policy is ${policy}, must be noeviction`);
 }

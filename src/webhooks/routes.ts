@@ -54,6 +54,7 @@ export const webhookRoutes = [
     body: NewWebhookBody,
     response: data(201, WebhookWithKey),
     errors: ["limit-reached"],
+    links: { createSubscription: "listener_id" },
     example: { query: { url: example.url, name: "orders" }, response: { ...example, signing_key } },
     handler: ({ deps, query, body, owner, caller }) =>
       createWebhook(deps, { ownerId: owner, userId: caller.userId, ...query, ...body }),

@@ -8,7 +8,7 @@ import type { ApiResponse } from "../support/api.ts";
 
 interface DocumentedResponse {
   $ref?: string;
-  headers?: Record<string, unknown>;
+  headers?: Record<string, { $ref: string }>;
   content?: Record<string, { schema: object; example?: unknown }>;
 }
 
@@ -22,7 +22,10 @@ interface Operation {
 
 interface Document {
   paths: Record<string, Record<string, Operation>>;
-  components: { responses: Record<string, DocumentedResponse> };
+  components: {
+    responses: Record<string, DocumentedResponse>;
+    headers: Record<string, { required: boolean }>;
+  };
 }
 
 /** The OpenAPI document of the routes. */
@@ -53,7 +56,9 @@ const pointer = (...steps: string[]) =>
 export function faultsOf(route: AnyRoute, response: ApiResponse<unknown>): string[] {
   const documented = responseOf(route, response.status);
   if (!documented) return [`status ${response.status} is not documented`];
-  const faults = Object.keys(documented.headers ?? {})
+  const faults = Object.entries(documented.headers ?? {})
+    .filter(([, { $ref }]) => document.components.headers[$ref.split("/").at(-1) ?? ""]?.required)
+    .map(([name]) => name)
     .filter(name => !response.headers.has(name))
     .map(name => `header ${name} is missing`);
   const type = response.headers.get("content-type")?.split(";")[0] ?? "";

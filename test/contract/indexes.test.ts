@@ -75,7 +75,7 @@ describe("queries of the whole system", () => {
     for (const query of filters) {
       await api.expect(200, "GET", `/webhooks/${webhook}/deliveries`, { query });
     }
-    await api.expect(200, "POST", `/webhooks/${webhook}/recover`, { body: { since: 0 } });
+    await api.expect(202, "POST", `/webhooks/${webhook}/recover`, { body: { since: 0 } });
     await api.request("GET", "/components/thing-1");
     await api.request("GET", "/sources/thing");
   }
@@ -132,7 +132,9 @@ describe("queries of the whole system", () => {
     await api.expect(200, "PUT", `/sources/${source.id}`, { body: { active: false } });
     await api.expect(202, "DELETE", `/sources/${source.id}/events`);
     await until(async () => (await api.summaries(source.id)).length === 0, { what: "no events" });
-    await api.expect(200, "POST", `/webhooks/${webhook.id}/recover`, { body: { since: 0 } });
+    await api.expect(202, "POST", `/webhooks/${webhook.id}/recover`, { body: { since: 0 } });
+    const recovery = () => api.expect(200, "GET", `/webhooks/${webhook.id}/recover`);
+    await until(async () => (await recovery()).state === "done", { what: "the recovery is done" });
     await api.expect(204, "DELETE", `/webhooks/${webhook.id}`);
     await api.expect(204, "DELETE", `/sources/${source.id}`);
     const { runQueue } = world.system.worker;

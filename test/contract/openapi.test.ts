@@ -22,6 +22,67 @@ describe("the OpenAPI document", () => {
     expect([valid, validator.version]).to.deep.equal([true, "3.1"]);
   });
 
+  // Generators of clients type only what the document declares (docs/decisions/0018-walls-of-the-api.md).
+  it("declares every field that a body may have, the query parameters too", () => {
+    for (const route of routes.filter(({ method }) => method === "POST" || method === "PUT")) {
+      const { parameters, requestBody } = operationOf(route);
+      const schema = requestBody?.content["application/json"]?.schema as { properties: object } | undefined;
+      const query = parameters.filter(one => one.in === "query");
+      expect(schema?.properties, route.id).to.include.all.keys(
+        ...query.map(({ name = "" }) => name),
+        ...Object.keys(route.body?.properties ?? {}),
+      );
+      const required = query.filter(one => one.required).map(({ name }) => name);
+      expect(required, `${route.id}: may be in the body`).to.deep.equal([]);
+    }
+    expect(JSON.stringify(document), "not understood by generators").not.to.include("patternProperties");
+  });
+
+  it("requires one of the fields that name a component", () => {
+    const schemaOf = (id: string) => {
+      const route = routes.find(one => one.id === id);
+      return route && operationOf(route).requestBody?.content["application/json"]?.schema;
+    };
+    const oneOf = (...fields: string[]) => ({ anyOf: fields.map(field => ({ required: [field] })) });
+    expect(schemaOf("createComponent")).to.deep.include(oneOf("component_code", "component_url"));
+    expect(schemaOf("createSource")).to.deep.include(
+      oneOf("component_id", "key", "component_code", "component_url"),
+    );
+  });
+
+  it("links operations to those that take the id from their response", () => {
+    const ids = new Set(routes.map(({ id }) => id));
+    const linksOf = (id: string) => {
+      const route = routes.find(one => one.id === id);
+      const response = route && responseOf(route, route.response.status);
+      return (response as { links?: Record<string, { operationId: string; parameters: object }> })?.links;
+    };
+    for (const { id } of routes) {
+      for (const { operationId } of Object.values(linksOf(id) ?? {})) expect(ids).to.include(operationId);
+    }
+    const id = "$response.body#/data/id";
+    expect(linksOf("createSource")).to.deep.include({
+      getSource: { operationId: "getSource", parameters: { id } },
+      deleteSourceEvents: { operationId: "deleteSourceEvents", parameters: { id } },
+      createSubscription: { operationId: "createSubscription", parameters: { emitter_id: id } },
+    });
+    expect(linksOf("createWebhook")).to.deep.include({
+      listDeliveries: { operationId: "listDeliveries", parameters: { id } },
+      createSubscription: { operationId: "createSubscription", parameters: { listener_id: id } },
+    });
+  });
+
+  it("describes the headers of rate limits, conflicts and unknown methods", () => {
+    const { responses } = document.components;
+    const headersOf = (code: string) => Object.keys(responses[code]?.headers ?? {});
+    const rateLimit = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy"];
+    expect(headersOf("rate-limited")).to.have.members(["X-Request-Id", "Retry-After", ...rateLimit]);
+    expect(headersOf("conflict")).to.have.members(["X-Request-Id", "Retry-After", ...rateLimit]);
+    expect(headersOf("method-not-allowed")).to.have.members(["X-Request-Id", "Allow"]);
+    const me = routes.find(({ id }) => id === "getCurrentUser");
+    expect(Object.keys((me && responseOf(me, 200))?.headers ?? {})).to.include.members(rateLimit);
+  });
+
   for (const route of routes) {
     it(`has examples for the request and the response of ${route.method} ${route.path}`, () => {
       const { parameters, requestBody } = operationOf(route);

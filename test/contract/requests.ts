@@ -20,6 +20,7 @@ export function thingOf({ access }: AnyRoute): string | undefined {
 /** What must exist for the example to work, besides the resources that it names. */
 const BEFORE: Record<string, (world: World, owner: Owner, request: ExampleRequest) => Promise<unknown>> = {
   deleteSubscription: (_, { api }, { query }) => api.expect(200, "POST", "/subscriptions", { query }),
+  getRecovery: (_, { api }, { path }) => api.request("POST", path, { body: { since: 0 } }),
   traceEvent: (world, owner, { path, query }) =>
     storeEvent(world, owner, { emitterId: String(query.emitter_id), eventId: path.split("/").at(-1) ?? "" }),
 };

@@ -118,6 +118,15 @@ describe("sources", () => {
     }
   });
 
+  it("show a prop of any kind, also under the name that is usual for an endpoint or a timer", async () => {
+    const component_code = `export default { name: "Odd", version: "0.0.1", key: "odd", props: {
+      http: "string", timer: "integer[]", hook: "$.interface.http" } };`;
+    const given = { http: "plain", timer: [1, 2] };
+    const { configured_props } = await api.createSource({ component_code, configured_props: given });
+    expect(configured_props).to.deep.include(given);
+    expect(configured_props.hook).to.have.all.keys("endpoint_url");
+  });
+
   it("never show a secret", async () => {
     const props = { token: "hush-hush", city: "Bern" };
     const source = await api.createSource({ component_code: TIMER, configured_props: props });

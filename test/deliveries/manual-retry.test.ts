@@ -1,13 +1,16 @@
 import { expect } from "chai";
 import { retryDelivery } from "../../src/deliveries/manual-retry.ts";
-import { countFailed, recoverFailed } from "../../src/deliveries/recover.ts";
+import { countFailed, startRecovery } from "../../src/deliveries/recover.ts";
 import { makeNextAttempt } from "../../src/deliveries/worker/next-attempt.ts";
+import { recoverFailed } from "../../src/deliveries/worker/recover.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { StoredEvents } from "../../src/models/event.ts";
 import { Subscriptions } from "../../src/models/subscription.ts";
+import { type Recovery, Webhooks } from "../../src/models/webhook.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";
+import { Snooze } from "../../src/queues/snooze.ts";
 import { deleteWebhook } from "../../src/webhooks/delete.ts";
 import { updateWebhook } from "../../src/webhooks/update.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
@@ -173,6 +176,21 @@ describe("manual retry", () => {
         { webhook_id: listener.webhookId },
         { $set: { state: "failed", reason: "exhausted", next_attempt_at_ms: null, sweep_at_ms: null } },
       );
+    const recovery = async () => (await webhook()).recovery;
+    const jobs = () => openedQueue(platform.queues, deliveries).getJobCountByTypes("waiting", "delayed");
+    /** Handles the job of the recovery once, as a worker does; returns true if it comes back. */
+    const work = async (started: Recovery, batchSize?: number) => {
+      const job = { webhook_id: listener.webhookId, recovery_id: started.id };
+      const ended = recoverFailed(platform, { job }, batchSize).catch((error: unknown) => error);
+      const thrown = await ended;
+      if (thrown instanceof Error && !(thrown instanceof Snooze)) throw thrown;
+      return thrown instanceof Snooze;
+    };
+    const recoverSince = async (sinceMs: number) => {
+      const started = await startRecovery(platform, await webhook(), sinceMs);
+      while (await work(started));
+      return recovery();
+    };
 
     it("counts and retries the failed deliveries of events since then", async () => {
       await emit(platform, [listener]);
@@ -181,7 +199,7 @@ describe("manual retry", () => {
       await emit(platform, [listener]);
       await failAll();
       expect(await countFailed(platform, await webhook(), now - hour)).to.equal(2);
-      expect(await recoverFailed(platform, await webhook(), now - hour)).to.equal(2);
+      expect(await recoverSince(now - hour)).to.include({ count: 2, recovered: 2, state: "done" });
       const states = (await deliveriesOf(platform, listener.webhookId)).map(({ state, generation }) => [
         state,
         generation,
@@ -191,7 +209,7 @@ describe("manual retry", () => {
         ["pending", 1],
         ["pending", 1],
       ]);
-      expect(await recoverFailed(platform, await webhook(), now - hour)).to.equal(0);
+      expect(await recoverSince(now - hour)).to.include({ count: 0, recovered: 0, state: "done" });
     });
 
     it("leaves delivered ones, and those without a payload, as they are", async () => {
@@ -201,10 +219,10 @@ describe("manual retry", () => {
       await failAll();
       await StoredEvents(platform.mongo).deleteOne({ _id: lost._id });
       await Deliveries(platform.mongo).updateOne({ emit_id: done._id }, { $set: { state: "delivered" } });
-      expect(await recoverFailed(platform, await webhook(), 0)).to.equal(1);
+      expect(await recoverSince(0)).to.include({ count: 2, recovered: 1 });
     });
 
-    it("works in batches, each due a little later than the one before", async () => {
+    it("touches one batch at a time, however many have failed, and none twice", async () => {
       await emit(platform, [listener]);
       await failAll();
       const { _id, ...rest } = await delivery();
@@ -213,15 +231,53 @@ describe("manual retry", () => {
         _id: `${_id}${String(index).padStart(4, "0")}`,
       }));
       await Deliveries(platform.mongo).insertMany(copies);
-      expect(await recoverFailed(platform, await webhook(), 0)).to.equal(1101);
+      const pending = () => Deliveries(platform.mongo).countDocuments({ state: "pending" });
+      const started = await startRecovery(platform, await webhook(), 0);
+      expect(await pending(), "the request does none").to.equal(0);
+      for (const recovered of [500, 1000]) {
+        expect(await work(started)).to.equal(true);
+        expect(await recovery()).to.include({ count: 1101, recovered, state: "running" });
+        expect(await pending()).to.equal(recovered);
+      }
+      // As if the worker had been killed before it stored how far it is.
+      const before = await recovery();
+      await work(started);
+      await Webhooks(platform.mongo).updateOne({}, { $set: { recovery: before } });
+      expect(await work(started)).to.equal(false);
+      expect(await recovery()).to.include({ state: "done" });
       const rows = await deliveriesOf(platform, listener.webhookId);
-      expect(new Set(rows.map(({ next_attempt_at_ms }) => next_attempt_at_ms)).size).to.equal(3);
-      expect(rows.every(({ state, trigger }) => state === "pending" && trigger === "manual")).to.equal(true);
+      expect(rows.every(({ state, generation }) => state === "pending" && generation === 1)).to.equal(true);
     });
 
-    it("is rejected for a disabled webhook", async () => {
+    it("is done once for equal requests, and replaced by one that reaches further back", async () => {
+      for (let i = 0; i < 3; i++) await emit(platform, [listener]);
+      await failAll();
+      const before = await jobs();
+      const first = await startRecovery(platform, await webhook(), 5000);
+      for (const since of [5000, 9000]) {
+        expect(await startRecovery(platform, await webhook(), since)).to.deep.equal(first);
+      }
+      expect(await jobs()).to.equal(before + 1);
+      const second = await startRecovery(platform, await webhook(), 0);
+      expect(await work(first, 1), "superseded").to.equal(false);
+      expect((await recovery())?.recovered).to.equal(0);
+      expect(await work(second, 2)).to.equal(true);
+      expect(await work(second, 2)).to.equal(false);
+      expect(await recovery()).to.include({ id: second.id, recovered: 3, state: "done" });
+    });
+
+    it("is started again by a request if its job was lost", async () => {
+      const lost = await startRecovery(platform, await webhook(), 0);
+      await openedQueue(platform.queues, deliveries).obliterate({ force: true });
+      expect((await startRecovery(platform, await webhook(), 0)).id).not.to.equal(lost.id);
+    });
+
+    it("is rejected for a disabled webhook, and stops at one that is disabled in between", async () => {
+      const started = await startRecovery(platform, await webhook(), 0);
       await updateWebhook(platform, await webhook(), { active: false });
-      expect(await codeOf(recoverFailed(platform, await webhook(), 0))).to.equal("conflict");
+      expect(await codeOf(startRecovery(platform, await webhook(), 0))).to.equal("conflict");
+      expect(await work(started)).to.equal(false);
+      expect(await recovery()).to.include({ state: "stopped", finished_at_ms: now });
     });
   });
 });

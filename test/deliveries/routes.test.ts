@@ -108,10 +108,22 @@ describe("the deliveries API", () => {
       api.call("POST", `/webhooks/${listener.webhookId}/recover`, {
         body: { since: 1_700_000_001, dry_run },
       });
-    expect((await recover(true)).body.data).to.deep.equal({ count: 2 });
+    const progress = () => api.call("GET", `/webhooks/${listener.webhookId}/recover`);
+    const counted = await recover(true);
+    expect([counted.status, counted.body.data]).to.deep.equal([
+      200,
+      {
+        ...{ count: 2, recovered: 0, state: "counted", since: 1_700_000_001 },
+        ...{ started_at_ms: null, finished_at_ms: null },
+      },
+    ]);
     expect((await list("?state=failed")).page_info.total_count).to.equal(3);
-    expect((await recover(false)).body.data).to.deep.equal({ count: 2 });
-    expect((await list("?state=failed")).page_info.total_count).to.equal(1);
+    expect((await progress()).status).to.equal(404);
+    const started = await recover(false);
+    const begun = { count: 2, recovered: 0, state: "running", since: 1_700_000_001, started_at_ms: now };
+    expect([started.status, started.body.data]).to.deep.equal([202, { ...begun, finished_at_ms: null }]);
+    expect((await list("?state=failed")).page_info.total_count, "left to a worker").to.equal(3);
+    expect((await progress()).body).to.deep.equal(started.body);
   });
 
   it("responds 404 to every other account", async () => {

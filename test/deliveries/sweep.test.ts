@@ -45,7 +45,7 @@ describe("sweep of deliveries", () => {
     const fail = () => Promise.reject(new Error("a bug"));
     const worker = runWorker(
       deliveries,
-      { "first-attempts": fail, "next-attempt": fail, drain: fail },
+      { "first-attempts": fail, "next-attempt": fail, drain: fail, recover: fail },
       {
         redis: platform.redis,
         prefix: platform.config.redisPrefix,

@@ -22,13 +22,13 @@ function readTable(): string[] {
   );
 }
 
-/** Part of `config.ts`, which alone imports it. */
-const SETTING_FORMATS = "setting-formats.ts";
+/** Parts of `config.ts`, which alone imports them. */
+const PARTS_OF_CONFIG = ["setting-formats.ts", "setting-names.ts"];
 
 /** Returns the entry of the order that a file of src/ belongs to: the longest that fits; null if none does. */
 function entryOf(file: string): string | null {
   const inside = file.slice("src/".length);
-  if (inside === SETTING_FORMATS) return "config.ts";
+  if (PARTS_OF_CONFIG.includes(inside)) return "config.ts";
   const fitting = ORDER.filter(name => inside === name || inside.startsWith(`${name}/`));
   return fitting.sort((a, b) => b.length - a.length)[0] ?? null;
 }

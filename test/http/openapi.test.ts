@@ -13,7 +13,14 @@ const options = { version: "1.2.3", serverUrl: "/v1" };
 interface Operation {
   operationId: string;
   security?: unknown[];
-  parameters: { name: string; in: string; required: boolean; schema: Json; $ref?: string }[];
+  parameters: {
+    name: string;
+    in: string;
+    required: boolean;
+    description?: string;
+    schema: Json;
+    $ref?: string;
+  }[];
   requestBody?: { required: boolean; content: Json };
   responses: Record<string, { content?: Record<string, { schema: Json; example?: unknown }>; $ref?: string }>;
 }
@@ -61,7 +68,8 @@ describe("http/openapi", () => {
     ]);
     expect(names(operation("get", "/live"))).to.deep.equal([]);
     const name = operation("post", "/things").parameters.find(parameter => parameter.name === "name");
-    expect(name).to.include({ in: "query", required: true, example: "one" });
+    expect(name).to.include({ in: "query", required: false, example: "one" });
+    expect(name?.description).to.match(/Required, here or in the body\.$/);
   });
 
   it("shows each response in its envelope, with an example", () => {

@@ -13,7 +13,9 @@ import { environmentOf, spawnWorker, whenReady } from "../workers/worker-process
 /** Runs a script that logs in a child process, whose stdout is the log; returns the parsed lines. */
 function linesOf(script: string, level = "info"): Record<string, unknown>[] {
   const logger = new URL("../../src/lib/logger.ts", import.meta.url).href;
+  const consoleLog = new URL("../../src/lib/console-log.ts", import.meta.url).href;
   const code = `import { createLogger } from ${JSON.stringify(logger)};
+    import { logConsole } from ${JSON.stringify(consoleLog)};
     const log = createLogger("test", ${JSON.stringify(level)}); ${script}`;
   const { stdout, stderr, status } = spawnSync(
     process.execPath,
@@ -43,6 +45,18 @@ const SECRET_NAMES = [
 
 describe("logger", function () {
   this.timeout(20_000);
+
+  it("writes what libraries print and what Node warns of as JSON lines too", () => {
+    const lines = linesOf(`logConsole(log);
+      console.warn("IMPORTANT! Eviction policy is %s", "allkeys-lru"); console.error(new Error("odd").message);
+      process.emitWarning("careful");`);
+    expect(lines.map(({ level, msg, from }) => [level, from, msg])).to.deep.equal([
+      ["warn", "console", "IMPORTANT! Eviction policy is allkeys-lru"],
+      ["error", "console", "odd"],
+      ["warn", "node", "process warning"],
+    ]);
+    expect(lines[2]?.err).to.include({ message: "careful" });
+  });
 
   it("writes JSON lines with time, level and process, for its level and above", () => {
     const lines = linesOf(

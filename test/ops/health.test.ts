@@ -96,10 +96,19 @@ describe("health of the web process", function () {
     expect((await writes()) - before).to.be.below(20);
   });
 
-  it("is not ready while Redis may evict keys", async () => {
+  it("is not ready while Redis may evict keys, and no process starts then", async () => {
     await web.redis.call("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
     try {
       expect((await ask("/readyz")).body.missing).to.deep.equal(["redis"]);
+      for (const process of ["web", "runs"]) {
+        const starting = openPlatform(web.config, process).then(
+          () => "started",
+          (error: Error) => error.message,
+        );
+        expect(await starting, process).to.equal(
+          "Redis may evict keys: maxmemory-policy is allkeys-lru, must be noeviction",
+        );
+      }
     } finally {
       await web.redis.call("CONFIG", "SET", "maxmemory-policy", "noeviction");
     }

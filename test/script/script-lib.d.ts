@@ -9,6 +9,7 @@ interface StoreKind {
 
 declare module "*/script/lib/build.mjs" {
   export function isBuilt(root: string): boolean;
+  export function buildIfStale(options: { root: string; say: (line: string) => void }): Promise<void>;
 }
 
 declare module "*/script/lib/env-file.mjs" {

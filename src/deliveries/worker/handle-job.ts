@@ -16,6 +16,7 @@ import { makeFirstAttempts, type SharedByAttempts } from "./first-attempts.ts";
 import type { ToSend } from "./load-first-attempts.ts";
 import { makeNextAttempt } from "./next-attempt.ts";
 import { park } from "./park.ts";
+import { recoverFailed } from "./recover.ts";
 
 /** Attempts recorded in one write. */
 const RECORDS_PER_WRITE = 200;
@@ -57,6 +58,7 @@ export function openDeliveriesHandler(
       "first-attempts": context => makeFirstAttempts(platform, context, shared),
       "next-attempt": context => makeNextAttempt(platform, context, shared),
       drain: context => drain(platform, context, shared),
+      recover: context => recoverFailed(platform, context),
     },
     async close(deadlineMs) {
       await detached.close(deadlineMs);
