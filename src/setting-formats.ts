@@ -1,5 +1,5 @@
 import { accessSync, constants } from "node:fs";
-import { parseCidrs } from "./egress/address-rules.ts";
+import { parseCidrs, portsIn } from "./egress/address-rules.ts";
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -38,6 +38,15 @@ const cidrs: Check = value => {
   }
 };
 
+const ports: Check = value => {
+  try {
+    portsIn(words(value));
+    return null;
+  } catch (error) {
+    return `must be ports or ranges of ports, separated by commas: ${(error as Error).message}`;
+  }
+};
+
 const isAddress = (text: string, protocol: RegExp): boolean =>
   URL.canParse(text) && protocol.test(new URL(text).protocol) && new URL(text).hostname !== "";
 
@@ -67,6 +76,8 @@ const CHECKS: Record<string, Check> = {
   },
   EGRESS_ALLOW: cidrs,
   SANDBOX_EGRESS_ALLOW: cidrs,
+  EGRESS_BLOCK: cidrs,
+  EGRESS_BLOCKED_PORTS: ports,
   PACKAGES_NPMRC: value => (isReadable(value) ? null : "must be the path of a file that can be read"),
   PACKAGES_HOSTS: value =>
     words(value).every(word => /^[\w.-]+(:\d{1,5})?$/.test(word))

@@ -40,6 +40,7 @@ function localSettings(): LocalSettings {
     npmHosts,
     sandbox,
     httpResponseWaitMs,
+    egress,
     egressAllow,
     sandboxEgressAllow,
   } = config;
@@ -52,6 +53,7 @@ function localSettings(): LocalSettings {
     limits: sandboxLimits(config),
     hookMs: sandbox.hookMs,
     httpResponseWaitMs,
+    egress,
     egressAllow,
     sandboxEgressAllow,
     blockedHosts: namedHosts(config),
