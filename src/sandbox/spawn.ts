@@ -39,9 +39,10 @@ let spawned = 0;
  * workspace and the gateway are removed when the process ends.
  */
 export async function spawnChild(options: SpawnOptions): Promise<Child> {
-  const { privileges, hostFolder, modulePath, limits } = options;
+  const { privileges, hostFolder, modulePath, cacheFolder, limits } = options;
   const id = privileges.ids?.acquire();
-  const workspace = await createWorkspace({ hostFolder, name: String(++spawned), modulePath, id });
+  const name = String(++spawned);
+  const workspace = await createWorkspace({ hostFolder, name, modulePath, cacheFolder, id });
   const { privateFolder, gatewayPath } = workspace;
   const gateway = await Gateway.open({ dial: options.dial, socketPath: gatewayPath });
   await workspace.grantGateway();
@@ -49,11 +50,12 @@ export async function spawnChild(options: SpawnOptions): Promise<Child> {
   const process = spawn(command.file, command.args, {
     ...command.options,
     cwd: privateFolder,
-    env: denoEnvironment(options.cacheFolder),
+    env: denoEnvironment(workspace.denoFolder),
     // Its own process group, so that a kill includes every process it may have started.
     detached: true,
   });
-  const child = new Child(process, privateFolder, limits);
+  const folders = [privateFolder, ...(workspace.denoFolder ? [workspace.denoFolder] : [])];
+  const child = new Child(process, folders, limits);
   void preferForOomKill(child.pid);
   void child.gone.then(async () => {
     await gateway.close();
@@ -73,7 +75,8 @@ async function preferForOomKill(pid: number): Promise<void> {
 /** A running deno process with one component. */
 export class Child {
   readonly pid: number;
-  readonly privateFolder: string;
+  /** The folders whose bytes count against the disk limit. */
+  readonly folders: readonly string[];
   readonly usage: ProcessUsage;
   /** Resolves when the process has ended, with the reason. */
   readonly gone: Promise<CallError>;
@@ -87,9 +90,9 @@ export class Child {
   /** The end of stderr. It is long enough for V8's last message, which says that the heap was full. */
   #stderr = "";
 
-  constructor(process: ChildProcess, privateFolder: string, limits: ChildLimits) {
+  constructor(process: ChildProcess, folders: readonly string[], limits: ChildLimits) {
     this.pid = process.pid ?? -1;
-    this.privateFolder = privateFolder;
+    this.folders = folders;
     this.usage = new ProcessUsage(this.pid);
     this.#process = process;
     this.#limits = limits;
