@@ -43,6 +43,9 @@ const Environment = Type.Object({
   ADMIN_PASSWORD: Type.Optional(Type.String({ minLength: 8 })),
   EGRESS_ALLOW: Type.String({ default: "" }),
   SANDBOX_EGRESS_ALLOW: Type.String({ default: "" }),
+  EGRESS_BLOCK: Type.String({ default: "" }),
+  /** By default, the ports at which servers accept mail. */
+  EGRESS_BLOCKED_PORTS: Type.String({ default: "25,465,587,2525" }),
   DELIVERY_RETRY_SCHEDULE: Type.String({
     pattern: `^${DURATION}(\\s*,\\s*${DURATION})*$`,
     default: "5s,5m,30m,2h,5h,10h,14h,20h,24h",
@@ -200,6 +203,12 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     adminPassword: env.ADMIN_PASSWORD,
     egressAllow: frozen(words(env.EGRESS_ALLOW)),
     sandboxEgressAllow: frozen(words(env.SANDBOX_EGRESS_ALLOW)),
+    /** For both guards: deliveries and `component_url`, and component code. */
+    egress: Object.freeze({
+      blocked: frozen(words(env.EGRESS_BLOCK)),
+      blockedPorts: frozen(words(env.EGRESS_BLOCKED_PORTS)),
+      ownUrls: frozen([env.PUBLIC_URL]),
+    }),
     deliveries: Object.freeze({
       retryScheduleMs: frozen(words(env.DELIVERY_RETRY_SCHEDULE).map(durationMs)),
       timeoutMs: durationMs(env.DELIVERY_TIMEOUT),

@@ -118,6 +118,7 @@ export async function openPlatform(
     const { redisUrls, mongodbUrl } = config;
     const blockedHosts = storeHosts({ redis, redisUrls, mongo, mongodbUrl });
     const egress = createEgress({
+      ...config.egress,
       allow: config.egressAllow,
       blockedHosts,
       connectTimeoutMs: Math.min(10_000, config.deliveries.timeoutMs),
@@ -147,7 +148,7 @@ export async function openPlatform(
         maxProcesses: config.sandbox.processes,
         idleMs: config.sandbox.idleMs,
         firstUserId: config.sandbox.firstUserId,
-        egress: { allow: config.sandboxEgressAllow, blockedHosts },
+        egress: { ...config.egress, allow: config.sandboxEgressAllow, blockedHosts },
         logger: log,
         metrics,
         health: sandboxHealth,

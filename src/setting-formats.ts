@@ -1,5 +1,5 @@
 import { accessSync, constants } from "node:fs";
-import { parseCidrs } from "./egress/address-rules.ts";
+import { parseCidrs, portsIn } from "./egress/address-rules.ts";
 import { parsePlanLimits } from "./limits/plan-limits.ts";
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -48,6 +48,15 @@ const planLimits: Check = value => {
   }
 };
 
+const ports: Check = value => {
+  try {
+    portsIn(words(value));
+    return null;
+  } catch (error) {
+    return `must be ports or ranges of ports, separated by commas: ${(error as Error).message}`;
+  }
+};
+
 const isAddress = (text: string, protocol: RegExp): boolean =>
   URL.canParse(text) && protocol.test(new URL(text).protocol) && new URL(text).hostname !== "";
 
@@ -93,6 +102,8 @@ const CHECKS: Record<string, Check> = {
   SANDBOX_EGRESS_ALLOW: cidrs,
   FREE_LIMITS: planLimits,
   PAID_LIMITS: planLimits,
+  EGRESS_BLOCK: cidrs,
+  EGRESS_BLOCKED_PORTS: ports,
   PACKAGES_NPMRC: value => (isReadable(value) ? null : "must be the path of a file that can be read"),
   PACKAGES_HOSTS: value =>
     words(value).every(word => /^[\w.-]+(:\d{1,5})?$/.test(word))

@@ -55,6 +55,7 @@ async function localSettings(): Promise<LocalSettings> {
     npmHosts,
     sandbox,
     httpResponseWaitMs,
+    egress,
     egressAllow,
     sandboxEgressAllow,
   } = config;
@@ -67,6 +68,7 @@ async function localSettings(): Promise<LocalSettings> {
     limits: sandboxLimits(config),
     hookMs: sandbox.hookMs,
     httpResponseWaitMs,
+    egress,
     egressAllow,
     sandboxEgressAllow,
     blockedHosts: namedHosts(config),

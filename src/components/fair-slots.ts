@@ -64,7 +64,7 @@ export class FairSlots {
     const account = this.#accounts.get(name) ?? { running: 0, waiting: [], servedAt: 0 };
     if (this.#isFree(account)) {
       this.#accounts.set(name, account);
-      this.#give(account);
+      this.#claim(account);
       return undefined;
     }
     if (account.waiting.length >= waitingPerAccount) {
@@ -82,7 +82,7 @@ export class FairSlots {
     return this.#running < this.#limits.total && account.running < this.#limits.perAccount;
   }
 
-  #give(account: Account): void {
+  #claim(account: Account): void {
     this.#running += 1;
     this.#served += 1;
     account.running += 1;
@@ -99,7 +99,7 @@ export class FairSlots {
       .sort((a, b) => a.running - b.running || a.servedAt - b.servedAt)[0];
     if (next) {
       this.#waiting -= 1;
-      this.#give(next);
+      this.#claim(next);
       next.waiting.shift()?.();
     }
     if (account.running === 0 && account.waiting.length === 0) this.#accounts.delete(name);

@@ -102,7 +102,7 @@ function cacheOf({
   return cache;
 }
 
-/** The result of each installation under way, by folder; each build that waits for it tells its own imports. */
+/** The result of each installation under way, by folder; each build that waits for it names its own imports. */
 const installing = new Map<string, Promise<Rejection | null>>();
 
 /**

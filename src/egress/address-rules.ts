@@ -7,10 +7,14 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /** A network: its address and the length of its prefix in bits. */
 export type Cidr = readonly [Address, number];
 
-/** What outgoing connections may reach. `deny` covers the platform's own stores and overrides `allow`. */
+/** What outgoing connections may reach. */
 export interface AddressRules {
+  /** May be reached although it is not public, or an address of this machine. */
   allow: readonly Cidr[];
+  /** The platform's own stores, and networks that are blocked by a setting. Overrides `allow`. */
   deny: (ip: string, port: number) => boolean;
+  /** This machine's own addresses: what listens on all of them is normally behind a firewall that this would pass. */
+  isOwn?: (ip: string) => boolean;
 }
 
 /** All public IPv6 unicast addresses are in 2000::/3. Ranges that IANA has not assigned yet stay blocked. */
@@ -43,6 +47,24 @@ export function parseCidrs(list: readonly string[]): Cidr[] {
 }
 
 /**
+ * Returns a function that returns whether a port is in a list of ports and ranges (`25`, `135-139`); the entry `none`
+ * means no port. Throws AppError `invalid` that names the first invalid entry.
+ */
+export function portsIn(list: readonly string[]): (port: number) => boolean {
+  const ranges = list
+    .filter(entry => entry !== "none")
+    .map(entry => {
+      const [, first, last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(entry) ?? [];
+      const range = [Number(first), Number(last)] as const;
+      if (!(range[0] >= 1 && range[0] <= range[1] && range[1] <= 65_535)) {
+        throw invalidField("env", entry, "is not a port or a range of ports");
+      }
+      return range;
+    });
+  return port => ranges.some(([first, last]) => port >= first && port <= last);
+}
+
+/**
  * Returns true only for public unicast addresses (docs/design.md#egress-guard). Special-purpose and unassigned ranges
  * do not count as public, nor does an IPv4 address embedded in an IPv6 address, because a router may extract it.
  */
@@ -56,7 +78,13 @@ export function isPublicAddress(ip: string): boolean {
 /** Returns true if `rules` permit a connection to this address and port. */
 export function mayConnect(rules: AddressRules, ip: string, port: number): boolean {
   if (rules.deny(ip, port)) return false;
-  return isPublicAddress(ip) || isAllowed(rules.allow, ip);
+  if (isInside(rules.allow, ip)) return true;
+  return isPublicAddress(ip) && !rules.isOwn?.(ip);
+}
+
+/** Returns true if a packet to `ip` may arrive in one of the networks, also as an IPv4 address embedded in an IPv6 one. */
+export function mayArriveIn(networks: readonly Cidr[], ip: string): boolean {
+  return effectiveAddresses(ip).some(address => isInside(networks, address));
 }
 
 /**
@@ -82,9 +110,11 @@ function isIsatap(address: ipaddr.IPv6): boolean {
   return ((address.parts[4] ?? 0) & ~0x200) === 0 && address.parts[5] === 0x5efe;
 }
 
-function isAllowed(allow: readonly Cidr[], ip: string): boolean {
+function isInside(networks: readonly Cidr[], ip: string): boolean {
   const address = parseStrict(ip);
-  return !!address && allow.some(([net, bits]) => net.kind() === address.kind() && address.match(net, bits));
+  return (
+    !!address && networks.some(([net, bits]) => net.kind() === address.kind() && address.match(net, bits))
+  );
 }
 
 /** Rejects what ipaddr.js would accept, such as `0x7f.1` or `010.0.0.1`: parsers disagree on which host these mean. */

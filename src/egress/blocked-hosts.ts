@@ -1,6 +1,5 @@
-import { networkInterfaces } from "node:os";
-import ipaddr from "ipaddr.js";
 import { effectiveAddresses } from "./address-rules.ts";
+import { isOwnAddress } from "./own-addresses.ts";
 import type { Resolve } from "./resolve.ts";
 
 /** The host and port of one of the platform's own stores. */
@@ -64,9 +63,3 @@ export class BlockedHosts {
 }
 
 const bareName = ({ host }: BlockedHost) => host.replace(/^\[|\]$/g, "").toLowerCase();
-
-function isOwnAddress(ip: string): boolean {
-  const range = ipaddr.parse(ip).range();
-  if (range === "loopback" || range === "unspecified") return true;
-  return Object.values(networkInterfaces()).some(list => list?.some(entry => entry.address === ip));
-}

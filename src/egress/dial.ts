@@ -1,8 +1,17 @@
 import { connect as connectTcp, type Socket } from "node:net";
 import { withDeadline } from "../lib/deadline.ts";
-import { type AddressRules, isPublicAddress, mayConnect, parseCidrs } from "./address-rules.ts";
+import {
+  type AddressRules,
+  effectiveAddresses,
+  isPublicAddress,
+  mayArriveIn,
+  mayConnect,
+  parseCidrs,
+  portsIn,
+} from "./address-rules.ts";
 import { BlockedHosts, type BlockedHostsOption } from "./blocked-hosts.ts";
 import { EgressError, toEgressError } from "./egress-error.ts";
+import { isOwnAddress } from "./own-addresses.ts";
 import { createResolver, type Resolve } from "./resolve.ts";
 
 export interface DialOptions {
@@ -10,6 +19,14 @@ export interface DialOptions {
   allow: readonly string[];
   /** The platform's own stores, which can never be reached. */
   blockedHosts: BlockedHostsOption;
+  /** CIDRs or single addresses that can never be reached, even if they are public or allowed. */
+  blocked?: readonly string[];
+  /** Ports, or ranges such as `135-139`, that can't be reached at any address. */
+  blockedPorts?: readonly string[];
+  /** The platform's own URLs: their hosts and ports can be reached at an address of this machine that is public. */
+  ownUrls?: readonly string[];
+  /** Returns true for an address of this machine; by default, the addresses of its interfaces. */
+  isOwnAddress?: (ip: string) => boolean;
   /** For resolving the name and connecting, together. */
   connectTimeoutMs: number;
   /** Resolves a host name to its addresses; by default DNS, then the system's resolver. */
@@ -22,25 +39,33 @@ export type Dial = (host: string, port: number, signal?: AbortSignal) => Promise
 /**
  * Returns the one function that opens connections on behalf of users (docs/design.md#egress-guard). It resolves the
  * name once and connects to the very addresses it checked, so that a name that resolves differently a moment later (DNS
- * rebinding) does not get past the check. Throws AppError `invalid` if an entry of `allow` is not a CIDR.
+ * rebinding) does not get past the check. Throws AppError `invalid` if an entry of `allow` or `blocked` is not a CIDR,
+ * or one of `blockedPorts` not a port.
  */
 export function createDial(options: DialOptions): Dial {
   const resolve = options.resolve ?? createResolver(options.connectTimeoutMs);
   const blockedHosts = new BlockedHosts(options.blockedHosts, resolve);
+  const blocked = parseCidrs(options.blocked ?? []);
+  const isBlockedPort = portsIn(options.blockedPorts ?? []);
   const rules: AddressRules = {
     allow: parseCidrs(options.allow),
-    deny: (ip, port) => blockedHosts.denies(ip, port),
+    deny: (ip, port) => mayArriveIn(blocked, ip) || blockedHosts.denies(ip, port),
   };
+  const isOwn = (ip: string) => effectiveAddresses(ip).some(options.isOwnAddress ?? isOwnAddress);
+  const ownServices = new Set((options.ownUrls ?? []).map(serviceOf));
 
   return async (host, port, signal) => {
     const deadline = Date.now() + options.connectTimeoutMs;
+    if (isBlockedPort(port)) throw new EgressError("blocked-address", `port ${port} can't be reached`);
     const bareHost = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
     const [addresses] = await withDeadline(
       Promise.all([resolve(bareHost), blockedHosts.refresh(port)]),
       options.connectTimeoutMs,
       () => new EgressError("dns", `resolving ${host} timed out`),
     );
-    const checked = addresses.filter(ip => mayConnect(rules, ip, port));
+    const isOwnService = ownServices.has(`${bareHost.toLowerCase()} ${port}`);
+    const applied = isOwnService ? rules : { ...rules, isOwn };
+    const checked = addresses.filter(ip => mayConnect(applied, ip, port));
     if (checked.length === 0) throw new EgressError("blocked-address", `${host} is not a public address`);
     // No honest name has public and private addresses at once. One that does probes which of them is used in the end.
     if (checked.length < addresses.length && checked.some(isPublicAddress)) {
@@ -48,6 +73,12 @@ export function createDial(options: DialOptions): Dial {
     }
     return connectFirst(checked, { host, port, deadline, signal });
   };
+}
+
+/** Returns host and port of a URL as `dial` compares them. */
+function serviceOf(url: string): string {
+  const { hostname, port, protocol } = new URL(url);
+  return `${hostname.replace(/^\[|\]$/g, "")} ${port || (protocol === "https:" ? 443 : 80)}`;
 }
 
 interface Target {

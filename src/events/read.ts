@@ -1,3 +1,4 @@
+import { LIMITS } from "../limits/catalogue.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../models/event.ts";
 import type { Platform } from "../platform.ts";
 import type { EventSummary, LogPage } from "../store/event-log.ts";
@@ -13,20 +14,51 @@ export interface SummaryPage {
   endCursor: string | null;
 }
 
-/** Returns a page of an emitter's summaries, newest first; `expand` returns each event whole (docs/rest-api.md#source-events). */
+/**
+ * Returns a page of an emitter's summaries, newest first; `expand` returns each event whole
+ * (docs/rest-api.md#source-events). A page of large events ends early, after the event with which it exceeds
+ * `LIMITS.pageEventBytes`.
+ */
 export async function readSummaries(
   platform: Deps,
   emitterId: string,
   stream: EventStream,
   page: LogPage & { expand: boolean },
 ): Promise<SummaryPage> {
-  const { rows, total } = await platform.eventLog.page(emitterId, stream, page);
+  const found = await platform.eventLog.page(emitterId, stream, page);
+  const rows = page.expand
+    ? await expandUntilFull(platform, emitterId, found.rows, page.before !== undefined)
+    : found.rows;
   return {
-    rows: page.expand ? await expand(platform, emitterId, rows) : rows,
-    totalCount: total,
+    rows,
+    totalCount: found.total,
     startCursor: rows[0]?.id ?? null,
     endCursor: rows.at(-1)?.id ?? null,
   };
+}
+
+/** So many events are read at once that together they can't exceed the bound of a page by much. */
+const EXPANDED_AT_ONCE = 8;
+
+/** Expands events from the page's cursor on: those next to it stay in a page that ends early. */
+async function expandUntilFull(
+  platform: Deps,
+  emitterId: string,
+  rows: EventSummary[],
+  backwards: boolean,
+): Promise<EventSummary[]> {
+  const inOrder = backwards ? rows.toReversed() : rows;
+  const expanded: EventSummary[] = [];
+  let bytes = 0;
+  for (let start = 0; start < inOrder.length; start += EXPANDED_AT_ONCE) {
+    for (const row of await expand(platform, emitterId, inOrder.slice(start, start + EXPANDED_AT_ONCE))) {
+      if (bytes >= LIMITS.pageEventBytes.value) break;
+      expanded.push(row.summary);
+      bytes += row.bytes;
+    }
+    if (bytes >= LIMITS.pageEventBytes.value) break;
+  }
+  return backwards ? expanded.reverse() : expanded;
 }
 
 /** A payload is stored a moment after its summary (docs/decisions/0013-routing-cache.md), so young ones are read again. */
@@ -34,7 +66,12 @@ const STORED_SOON_MS = 2000;
 const READ_AGAIN_MS = 25;
 const MAX_READS = 8;
 
-async function expand(platform: Deps, emitterId: string, rows: EventSummary[]): Promise<EventSummary[]> {
+/** Returns the events whole, each with the length of its JSON if it had to be read. */
+async function expand(
+  platform: Deps,
+  emitterId: string,
+  rows: EventSummary[],
+): Promise<{ summary: EventSummary; bytes: number }[]> {
   const idOf = (row: EventSummary) => storedEventId(emitterId, row.metadata.emit_id);
   const payloads = new Map<string, StoredEvent>();
   let missing = rows.filter(row => row.metadata.truncated);
@@ -50,8 +87,9 @@ async function expand(platform: Deps, emitterId: string, rows: EventSummary[]): 
   }
   return rows.map(row => {
     const payload = payloads.get(idOf(row));
-    if (!payload) return row;
+    if (!payload) return { summary: row, bytes: 0 };
     const { truncated: _, ...metadata } = row.metadata;
-    return { ...row, event: summaryEvent(payload.name, JSON.parse(payload.event)), metadata };
+    const event = summaryEvent(payload.name, JSON.parse(payload.event));
+    return { summary: { ...row, event, metadata }, bytes: payload.event.length };
   });
 }

@@ -268,4 +268,32 @@ export const LIMITS = defineLimits({
     what: "requests to webhooks of one origin in flight, from one process",
     beyond: "further attempts wait while places become free, then as deliveries, and are counted",
   },
+  pageBytes: {
+    value: 8 * MB,
+    unit: "bytes",
+    per: "request",
+    what: "rows of a page, as stored",
+    beyond: "the page ends early; its `end_cursor` (`start_cursor` with `before`) leads to the next row",
+  },
+  pageEventBytes: {
+    value: 4 * MB,
+    unit: "bytes",
+    per: "request",
+    what: "events of a page with `expand=event`",
+    beyond: "the page ends early; its `end_cursor` (`start_cursor` with `before`) leads to the next event",
+  },
+  bundleCacheBytes: {
+    value: 64 * MB,
+    unit: "bytes",
+    per: "process",
+    what: "bundles of components that are kept in memory",
+    beyond: "those that were not used for the longest time are read again",
+  },
+  componentCacheBytes: {
+    value: 16 * MB,
+    unit: "bytes",
+    per: "process",
+    what: "descriptions of components that are kept in memory",
+    beyond: "those that were not used for the longest time are read again",
+  },
 });

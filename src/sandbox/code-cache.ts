@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { chmod, readdir, writeFile } from "node:fs/promises";
+import { chmod, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ParentMessage } from "./child/wire.ts";
 import { denoArguments, denoEnvironment } from "./deno-command.ts";
@@ -66,11 +66,12 @@ async function compile(options: CodeCacheOptions, signal: AbortSignal): Promise<
     for (let run = 0; run < 2; run++) {
       if (!(await runOnce(options, workspace, folder, signal))) return undefined;
     }
-    // Readable for the sandboxes' users whatever the umask is, and writable for none of them.
+    // Readable for the sandboxes' users whatever the umask is, and writable for none of them, the worker's own included.
     for (const entry of await readdir(folder, { withFileTypes: true })) {
       if (entry.isFile()) await chmod(join(folder, entry.name), 0o444);
+      else await rm(join(folder, entry.name), { recursive: true, force: true });
     }
-    await chmod(folder, 0o755);
+    await chmod(folder, 0o555);
     return folder;
   } finally {
     await workspace.remove();

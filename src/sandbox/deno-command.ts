@@ -49,7 +49,7 @@ export function denoArguments({ hostFolder, prelude, workspace, heapMb }: DenoOp
   ];
 }
 
-/** Returns deno's environment. `cacheFolder` contains its compiled code; see `prepareCodeCache`. */
-export function denoEnvironment(cacheFolder = NO_CACHE): Record<string, string> {
-  return { DENO_DIR: cacheFolder, NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" };
+/** Returns deno's environment. `denoFolder` contains its compiled code, and what it stores for the component. */
+export function denoEnvironment(denoFolder = NO_CACHE): Record<string, string> {
+  return { DENO_DIR: denoFolder, NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" };
 }

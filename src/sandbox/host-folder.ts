@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -66,10 +66,22 @@ async function isAbandoned(path: string): Promise<boolean> {
 }
 
 /**
- * Removes a folder as far as possible: a component may have made its files hard to remove. The next start tries again.
+ * Removes a folder as far as possible, also if a component has taken away the permissions on its files. The next start
+ * tries again.
  */
 export async function removeFolder(path: string): Promise<void> {
-  await rm(path, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
+  const remove = () => rm(path, { recursive: true, force: true, maxRetries: 3 });
+  await remove()
+    .catch(() => permitRemoval(path).then(remove))
+    .catch(() => {});
+}
+
+/** Entries may vanish at the same time: a removal that fails does not wait for those that it has begun. */
+async function permitRemoval(path: string): Promise<void> {
+  await chmod(path, 0o700).catch(() => {});
+  for (const entry of await readdir(path, { withFileTypes: true }).catch(() => [])) {
+    if (entry.isDirectory()) await permitRemoval(join(path, entry.name));
+  }
 }
 
 /** Ends the processes that were started with this folder in their arguments. */

@@ -98,7 +98,7 @@ export interface SandboxesOptions {
   maxProcesses: number;
   /** A warm process is ended after being idle for this many milliseconds. */
   idleMs: number;
-  egress: Pick<DialOptions, "allow" | "blockedHosts" | "resolve">;
+  egress: Omit<DialOptions, "connectTimeoutMs">;
   /**
    * If the worker is root, sandboxes run as user ids of a block of a thousand that starts here, or of the next block
    * that no other host uses.

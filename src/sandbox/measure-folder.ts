@@ -7,11 +7,11 @@ export interface FolderLimit {
   maxEntries: number;
 }
 
-/** Returns true if the files and folders below `path` exceed the limit. It stops counting as soon as they do. */
-export async function exceedsLimit(path: string, limit: FolderLimit): Promise<boolean> {
+/** Returns true if the files and folders below these exceed the limit. It stops counting as soon as they do. */
+export async function exceedsLimit(paths: string | readonly string[], limit: FolderLimit): Promise<boolean> {
   let bytes = 0;
   let entries = 0;
-  const folders = [path];
+  const folders = [paths].flat();
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     const list = await readdir(folder, { withFileTypes: true }).catch(() => []);
     entries += list.length;

@@ -55,8 +55,8 @@ export class Sandbox {
     return this.#child.pid;
   }
 
-  get privateFolder(): string {
-    return this.#child.privateFolder;
+  get folders(): readonly string[] {
+    return this.#child.folders;
   }
 
   /** Resolves when the process has ended, with the reason. */

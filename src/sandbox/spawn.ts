@@ -42,7 +42,7 @@ let spawned = 0;
  * throws.
  */
 export async function spawnChild(options: SpawnOptions): Promise<Child> {
-  const { privileges, hostFolder, modulePath, limits } = options;
+  const { privileges, hostFolder, modulePath, cacheFolder, limits } = options;
   const id = privileges.ids?.acquire();
   let workspace: Workspace | undefined;
   let gateway: Gateway | undefined;
@@ -56,7 +56,7 @@ export async function spawnChild(options: SpawnOptions): Promise<Child> {
     }
   };
   try {
-    workspace = await createWorkspace({ hostFolder, name: String(++spawned), modulePath, id });
+    workspace = await createWorkspace({ hostFolder, name: String(++spawned), modulePath, cacheFolder, id });
     const { privateFolder, gatewayPath } = workspace;
     gateway = await Gateway.open({ dial: options.dial, socketPath: gatewayPath });
     await workspace.grantGateway();
@@ -64,13 +64,14 @@ export async function spawnChild(options: SpawnOptions): Promise<Child> {
     const process = spawn(command.file, command.args, {
       ...command.options,
       cwd: privateFolder,
-      env: denoEnvironment(options.cacheFolder),
+      env: denoEnvironment(workspace.denoFolder),
       // Its own process group, so that a kill includes every process it may have started.
       detached: true,
     });
     // Rejects if the system can't start it, for example for lack of processes.
     if (process.pid === undefined) await once(process, "spawn");
-    const child = new Child(process, privateFolder, limits);
+    const folders = [privateFolder, ...(workspace.denoFolder ? [workspace.denoFolder] : [])];
+    const child = new Child(process, folders, limits);
     void preferForOomKill(child.pid);
     void child.gone.then(cleanUp).catch(() => undefined);
     child.start({ gatewayPath, privateFolder, modulePath: workspace.modulePath, limits });
@@ -89,7 +90,8 @@ async function preferForOomKill(pid: number): Promise<void> {
 /** A running deno process with one component. */
 export class Child {
   readonly pid: number;
-  readonly privateFolder: string;
+  /** The folders whose bytes count against the disk limit. */
+  readonly folders: readonly string[];
   readonly usage: ProcessUsage;
   /** Resolves when the process has ended, with the reason. */
   readonly gone: Promise<CallError>;
@@ -103,9 +105,9 @@ export class Child {
   /** The end of stderr. It is long enough for V8's last message, which says that the heap was full. */
   #stderr = "";
 
-  constructor(process: ChildProcess, privateFolder: string, limits: ChildLimits) {
+  constructor(process: ChildProcess, folders: readonly string[], limits: ChildLimits) {
     this.pid = process.pid ?? -1;
-    this.privateFolder = privateFolder;
+    this.folders = folders;
     this.usage = new ProcessUsage(this.pid);
     this.#process = process;
     this.#limits = limits;

@@ -13,7 +13,7 @@ export interface WatchdogOptions {
 const EVERY_MS = 500;
 /** Processor time that garbage collection and closing connections may use between calls. */
 const IDLE_CPU_MS = 2000;
-/** Limit for the private folder, because all sandboxes share the disk. */
+/** Limit for the private folder and deno's own, because all sandboxes share the disk. */
 export const DISK_LIMIT = { maxBytes: 64 * 1024 * 1024, maxEntries: 2000 };
 
 /**
@@ -40,7 +40,7 @@ export function startWatchdog({ sandboxes, memoryMb, cpuMs }: WatchdogOptions): 
     else if (used.cpuMs - before > IDLE_CPU_MS) {
       sandbox.kill(hostError("Error", "The component kept computing after a run had ended"));
     }
-    if (await exceedsLimit(sandbox.privateFolder, DISK_LIMIT)) {
+    if (await exceedsLimit(sandbox.folders, DISK_LIMIT)) {
       const { maxBytes, maxEntries } = DISK_LIMIT;
       const limit = `${maxBytes / 1024 / 1024} MB and ${maxEntries} files`;
       sandbox.kill(hostError("Error", `The component exceeded its disk limit of ${limit}`));

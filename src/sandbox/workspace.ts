@@ -1,4 +1,4 @@
-import { chmod, chown, link, mkdir } from "node:fs/promises";
+import { chmod, chown, link, mkdir, readdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { removeFolder } from "./host-folder.ts";
 
@@ -6,6 +6,8 @@ import { removeFolder } from "./host-folder.ts";
 export interface Workspace {
   /** The folder that the component can read and write. */
   privateFolder: string;
+  /** deno's own folder, if it has one. Nothing can be created in it. */
+  denoFolder: string | undefined;
   /** The component's code. */
   modulePath: string;
   /** Path of the gateway's socket. */
@@ -20,13 +22,17 @@ export interface WorkspaceOptions {
   name: string;
   /** The file that contains the bundle. */
   modulePath: string;
+  /** Folder of the compiled prelude, if it is ready; see `prepareCodeCache`. */
+  cacheFolder?: string | undefined;
   /** User and group id of the sandbox, if it has its own. */
   id: number | undefined;
 }
 
 /**
- * Creates a workspace, or throws and leaves nothing of it. Its folder belongs to the worker and can be entered by the sandbox's group; only the private
- * folder inside belongs to the sandbox.
+ * Creates a workspace, or throws and leaves nothing of it. Its folder belongs to the worker and can be entered by the
+ * sandbox's group; only the private folder inside belongs to the sandbox. deno's folder is its own too: in a shared one,
+ * the Cache API, which asks for no permission, would let sandboxes of one user id read each other's data, outside of their
+ * disk limit.
  */
 export async function createWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const { hostFolder, name, id } = options;
@@ -34,7 +40,9 @@ export async function createWorkspace(options: WorkspaceOptions): Promise<Worksp
   const privateFolder = join(path, "files");
   const modulePath = join(path, "component.mjs");
   const gatewayPath = join(path, "out.sock");
+  let denoFolder: string | undefined;
   const remove = async () => {
+    if (denoFolder) await chmod(denoFolder, 0o700).catch(() => undefined);
     // A file that can't be removed is out of reach for the next sandbox that gets this user id.
     await chmod(path, 0o700).catch(() => undefined);
     await removeFolder(path);
@@ -42,6 +50,7 @@ export async function createWorkspace(options: WorkspaceOptions): Promise<Worksp
   try {
     await mkdir(path, { mode: 0o700 });
     await Promise.all([mkdir(privateFolder, { mode: 0o700 }), link(options.modulePath, modulePath)]);
+    if (options.cacheFolder) denoFolder = await linkCache(join(path, "deno"), options.cacheFolder);
     if (id !== undefined) {
       await chown(privateFolder, id, id);
       await chown(path, process.getuid?.() ?? 0, id);
@@ -53,6 +62,7 @@ export async function createWorkspace(options: WorkspaceOptions): Promise<Worksp
   }
   return {
     privateFolder,
+    denoFolder,
     modulePath,
     gatewayPath,
     async grantGateway() {
@@ -62,4 +72,13 @@ export async function createWorkspace(options: WorkspaceOptions): Promise<Worksp
     },
     remove,
   };
+}
+
+/** Creates a folder through which deno reads the compiled prelude, and in which no sandbox can create anything. */
+async function linkCache(folder: string, cacheFolder: string): Promise<string> {
+  await mkdir(folder, { mode: 0o700 });
+  const files = await readdir(cacheFolder);
+  await Promise.all(files.map(name => symlink(join(cacheFolder, name), join(folder, name))));
+  await chmod(folder, 0o555);
+  return folder;
 }

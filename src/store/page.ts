@@ -1,5 +1,8 @@
-import type { Model, ProjectionType, QueryFilter } from "mongoose";
+import { type Model, mongo, type ProjectionType, type QueryFilter } from "mongoose";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { RedisClient } from "./redis.ts";
+
+const { calculateObjectSize } = mongo.BSON;
 
 /** `after` and `before` are row ids; a deleted row still bounds its page, because ids are ordered by time. */
 export interface PageRequest {
@@ -39,7 +42,8 @@ function and<Row>(filter: QueryFilter<Row>, bound: Record<string, unknown>): Que
 
 /**
  * Returns one page of a collection whose ids are ordered by time, newest first; `before` returns the page just before the
- * cursor (docs/design.md#lists). The filter's fields need an index that ends in `_id`.
+ * cursor (docs/design.md#lists). A page of large rows ends early, after the row with which it exceeds
+ * `LIMITS.pageBytes`. The filter's fields need an index that ends in `_id`.
  */
 export async function pageOf<Row extends { _id: string }>(
   model: Model<Row>,
@@ -51,15 +55,36 @@ export async function pageOf<Row extends { _id: string }>(
   const bound = { ...(after !== undefined && { $lt: after }), ...(backwards && { $gt: before }) };
   const bounded = after === undefined && !backwards ? filter : and(filter, { _id: bound });
   const [found, totalCount] = await Promise.all([
-    model
-      .find(bounded, options.projection)
-      .sort({ _id: backwards ? 1 : -1 })
-      .limit(limit)
-      .lean<Row[]>(),
+    readUntilFull(
+      model
+        .find(bounded, options.projection)
+        .sort({ _id: backwards ? 1 : -1 })
+        .limit(limit)
+        .lean<Row[]>()
+        // The driver holds one batch of documents besides the page; the server ends a batch at 16 MB.
+        .cursor({ batchSize: limit }) as unknown as RowCursor<Row>,
+    ),
     countOf(model, filter, options.countCache),
   ]);
   const rows = backwards ? found.reverse() : found;
   return { rows, totalCount, startCursor: rows.at(0)?._id ?? null, endCursor: rows.at(-1)?._id ?? null };
+}
+
+interface RowCursor<Row> extends AsyncIterable<Row> {
+  close(): Promise<void>;
+}
+
+async function readUntilFull<Row>(cursor: RowCursor<Row>): Promise<Row[]> {
+  const rows: Row[] = [];
+  let bytes = 0;
+  // Leaving the loop closes the cursor.
+  for await (const row of cursor) {
+    rows.push(row);
+    bytes += calculateObjectSize(row as object);
+    if (bytes >= LIMITS.pageBytes.value) break;
+  }
+  await cursor.close();
+  return rows;
 }
 
 async function countOf<Row>(

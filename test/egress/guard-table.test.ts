@@ -1,10 +1,13 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { networkInterfaces } from "node:os";
 import { expect } from "chai";
-import { isPublicAddress, mayConnect } from "../../src/egress/address-rules.ts";
+import { readLocalConfig } from "../../src/config.ts";
+import { effectiveAddresses, isPublicAddress, mayConnect, portsIn } from "../../src/egress/address-rules.ts";
 import { createEgress, type Egress, type EgressOptions, type EgressRequest } from "../../src/egress/agent.ts";
 import { createDial } from "../../src/egress/dial.ts";
 import { EgressError } from "../../src/egress/egress-error.ts";
+import { isOwnAddress as isInterfaceAddress } from "../../src/egress/own-addresses.ts";
 import { createResolver } from "../../src/egress/resolve.ts";
 import { type ConnectionWatch, startTripwire, type Tripwire, watchConnections } from "./connections.ts";
 import { BLOCKED, BLOCKED_HOSTS, PUBLIC, ZONE } from "./guard-table.ts";
@@ -136,6 +139,98 @@ describe("the egress guard", () => {
       });
     }
   }
+
+  describe("for this machine's own addresses", () => {
+    // Public addresses that the test's machine is taken to have.
+    const OWN = ["8.8.8.8", "2606:4700:4700::1111"];
+    const isOwnAddress = (ip: string) => OWN.includes(ip);
+    const zone = { "own.test": ["8.8.8.8"], "own-mixed.test": ["93.184.215.14", "8.8.8.8"] };
+
+    for (const host of [
+      "8.8.8.8",
+      "[2606:4700:4700::1111]",
+      "[2606:4700:4700:0:0:0:0:1111]",
+      "134744072",
+      "own.test",
+      "own-mixed.test",
+    ]) {
+      it(`opens nothing to ${host}, although it is public`, async () => {
+        const own = await startNameServer(zone);
+        try {
+          const resolve = createResolver(MS, own.resolver);
+          for (const path of [`http://${host}:PORT/`, `http://${host}/`]) {
+            expectBlocked(await request(path, { isOwnAddress, resolve }), "blocked-address");
+          }
+        } finally {
+          await own.close();
+        }
+      });
+    }
+
+    it("permits the platform's own URLs there, by host and port", async () => {
+      const permits = async (host: string, port: number, ownUrls: string[]) => {
+        const ended = AbortSignal.abort(new Error("checked"));
+        const resolve = async () => ["8.8.8.8"];
+        const dial = createDial(options({ isOwnAddress, ownUrls, resolve }));
+        const error = await dial(host, port, ended).catch((error: Error) => error);
+        return (error as Error).message === "checked";
+      };
+      const ownUrls = ["https://Hooks.example/base", "http://in.example:8080"];
+      expect(await permits("hooks.example", 443, ownUrls)).to.equal(true);
+      expect(await permits("in.example", 8080, ownUrls)).to.equal(true);
+      expect(await permits("hooks.example", 8080, ownUrls)).to.equal(false);
+      expect(await permits("in.example", 22, ownUrls)).to.equal(false);
+      expect(await permits("other.example", 443, ownUrls)).to.equal(false);
+    });
+
+    it("opens nothing to the platform's own URL if that is not public", async () => {
+      const ownUrls = [`http://127.0.0.1:${tripwire.port}`];
+      expectBlocked(await request("http://127.0.0.1:PORT/", { ownUrls }), "blocked-address");
+    });
+
+    it("knows the addresses of the machine's interfaces", () => {
+      const real = Object.values(networkInterfaces()).flatMap(list => list ?? []);
+      for (const { address } of real) {
+        expect(effectiveAddresses(address.replace(/%.*$/, "")).some(isInterfaceAddress), address).to.equal(
+          true,
+        );
+      }
+      expect(isInterfaceAddress("93.184.215.14")).to.equal(false);
+    });
+  });
+
+  describe("for networks and ports that a setting blocks", () => {
+    for (const host of ["93.184.215.14", "[64:ff9b::5db8:d70e]", "[2606:4700:1::1]"]) {
+      it(`opens nothing to ${host}, even if every address is allowed`, async () => {
+        const given = { allow: ["0.0.0.0/0", "::/0"], blocked: ["93.184.215.0/24", "2606:4700:1::/48"] };
+        const found = await request(`http://${host}:PORT/`, given);
+        expect(found.result).to.include({ code: "blocked-address" });
+      });
+    }
+
+    it("opens nothing to a blocked port, by URL or from sandboxed code", async () => {
+      const given = {
+        allow: ["127.0.0.0/8"],
+        blockedPorts: ["25", `${tripwire.port - 1}-${tripwire.port + 1}`],
+      };
+      expectBlocked(await request("http://127.0.0.1:PORT/", given), "blocked-address");
+      expectBlocked(await request("http://93.184.215.14:25/", given), "blocked-address");
+      const dial = createDial(options(given));
+      expectBlocked(await observe(() => dial("127.0.0.1", tripwire.port)), "blocked-address");
+    });
+
+    it("blocks mail by default, and nothing with the setting none", () => {
+      const { egress } = readLocalConfig({});
+      for (const port of [25, 465, 587, 2525]) expect(portsIn(egress.blockedPorts)(port)).to.equal(true);
+      for (const port of [80, 443, 5432, 8443]) expect(portsIn(egress.blockedPorts)(port)).to.equal(false);
+      expect(portsIn(readLocalConfig({ EGRESS_BLOCKED_PORTS: "none" }).egress.blockedPorts)(25)).to.equal(
+        false,
+      );
+      for (const EGRESS_BLOCKED_PORTS of ["0", "70000", "20-10", "smtp"]) {
+        expect(() => readLocalConfig({ EGRESS_BLOCKED_PORTS })).to.throw(/EGRESS_BLOCKED_PORTS/);
+      }
+    });
+  });
 
   describe("for the platform's own stores", () => {
     const EVERYTHING = ["0.0.0.0/0", "::/0"];

@@ -13,7 +13,7 @@ describe("an escape through processes", function () {
   after(() => lab.close());
   afterEach(() => lab.expectUnharmed());
 
-  it("can't start a program, a thread or native code, or signal another process", async () => {
+  it("can't start a program or native code, signal another process, or do in a thread what it can't do itself", async () => {
     for (const [name, code] of Object.entries(ATTEMPTS)) expectDenied(await lab.attempt(code), name);
   });
 
@@ -27,6 +27,17 @@ describe("an escape through processes", function () {
       expectDenied(await lab.attack(running(`this.$emit(await import("${specifier}"))`)), specifier);
     });
   }
+
+  it("can start threads, but they share its time and memory, and end with it", async () => {
+    const start = (code: string) =>
+      `for (let i = 0; i < 4; i++) new workers.Worker(${JSON.stringify(code)}, { eval: true });
+       await new Promise(() => {});`;
+    const endless = await lab.attempt(start("for (;;);"), { wallMs: 1500 });
+    expect(endless.error?.code).to.be.oneOf(["Timeout", "Out of Memory"]);
+    const hungry = await lab.attempt(start("const a = []; for (;;) a.push(Buffer.alloc(1e7, 1))"));
+    expect(hungry.error?.code).to.equal("Out of Memory");
+    expect(hungry.memoryBytes).to.be.below(1024 * 1024 * 1024);
+  });
 
   it("can't learn about the worker from its environment, arguments or parent", async () => {
     const seen = resultOf(
@@ -62,6 +73,7 @@ describe("an escape through processes", function () {
     expect(foreign).to.deep.equal([]);
     expect((await readdir(`${privateFolder}/..`)).sort()).to.deep.equal([
       "component.mjs",
+      "deno",
       "files",
       "out.sock",
     ]);

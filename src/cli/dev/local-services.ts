@@ -1,5 +1,6 @@
 import { parseCidrs } from "../../egress/address-rules.ts";
 import { createEgress } from "../../egress/agent.ts";
+import type { DialOptions } from "../../egress/dial.ts";
 import { openSandboxes, type Sandboxes, type SandboxLimits } from "../../sandbox/host.ts";
 import type { LoadTools } from "./load.ts";
 
@@ -13,6 +14,7 @@ export interface LocalSettings {
   limits: SandboxLimits;
   hookMs: number;
   httpResponseWaitMs: number;
+  egress: Pick<DialOptions, "blocked" | "blockedPorts" | "ownUrls">;
   egressAllow: readonly string[];
   sandboxEgressAllow: readonly string[];
   /** Stores that a server with these settings would use: a component never reaches them, whatever is allowed. */
@@ -39,6 +41,7 @@ export async function openLocalServices(
   parseCidrs(allow);
   const { cacheDir, npmEnvironment, npmrc, npmHosts, blockedHosts, limits, version } = settings;
   const egress = createEgress({
+    ...settings.egress,
     allow: [...settings.egressAllow, ...allow],
     blockedHosts,
     connectTimeoutMs: CONNECT_MS,
@@ -48,7 +51,7 @@ export async function openLocalServices(
     limits,
     maxProcesses: MAX_PROCESSES,
     idleMs: IDLE_MS,
-    egress: { allow: [...settings.sandboxEgressAllow, ...allow], blockedHosts },
+    egress: { ...settings.egress, allow: [...settings.sandboxEgressAllow, ...allow], blockedHosts },
   });
   return {
     egress,
