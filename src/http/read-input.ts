@@ -112,17 +112,19 @@ export function compileInput(route: AnyRoute, readBody: ReadBody): ReadInput {
     checkParams(params, checkPath, route);
     const { given, errors } = readQueryString(ctx.querystring);
     const { query, body, isInBody } = separateParameters(given, await readBody(ctx), coerce);
-    const queryErrors = checkQuery(query).map(error =>
-      isInBody(error.path.split(".")[0] ?? "") ? { ...error, in: "body" as const } : error,
-    );
-    errors.push(...queryErrors, ...checkBody(body));
+    const found = checkQuery(query);
     const strings = stringsOf(query);
     const { filter, errors: filterErrors } = readFieldFilter(strings, known);
-    errors.push(...filterErrors);
     const limit = typeof query.limit === "number" ? query.limit : undefined;
     const paging = route.response.kind === "page" ? { ...strings, ...(limit && { limit }) } : {};
     const options = route.response.kind === "page" ? route.response : {};
-    const page = collectErrors(errors, () => readPage(paging, options), { limit: 1 });
+    const pageErrors: FieldError[] = [];
+    const page = collectErrors(pageErrors, () => readPage(paging, options), { limit: 1 });
+    // A parameter may have been given as a field of the body: its error names the place where it was given.
+    const located = [...found, ...filterErrors, ...pageErrors].map(error =>
+      isInBody(error.path.split(".")[0] ?? "") ? { ...error, in: "body" as const } : error,
+    );
+    errors.push(...located, ...checkBody(body));
     if (errors.length > 0) throw invalidInput(errors);
     return { params, query, body, page, filter, ...(strings.org_id && { orgId: strings.org_id }) };
   };

@@ -7,7 +7,7 @@ export const MAX_BODY_BYTES = LIMITS.ingressBodyBytes.value;
 
 export interface IngressResponse {
   status: number;
-  headers: Record<string, string>;
+  headers: Record<string, string | string[]>;
   body: Buffer;
 }
 

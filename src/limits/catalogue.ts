@@ -84,6 +84,13 @@ export const LIMITS = define({
     what: "runs that wait",
     beyond: "429 `rate-limited` for HTTP requests; events and ticks are dropped, and counted",
   },
+  configuredPropsBytes: {
+    value: 1 * MB,
+    unit: "bytes",
+    per: "source",
+    what: "stored values of its props, as JSON",
+    beyond: "400 `invalid`",
+  },
   descriptionBytes: {
     value: 1 * MB,
     unit: "bytes",

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { AppError } from "../../src/lib/errors.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { configureProps, presentProps, propValuesForRun, timerOf } from "../../src/props/configure.ts";
 import type { DescribedProp } from "../../src/sandbox/protocol.ts";
 
@@ -25,6 +26,15 @@ const rejectedPaths = (props: DescribedProp[], configured: unknown) =>
   Object.keys(outcome(props, configured).rejected ?? {});
 
 describe("configureProps", () => {
+  it("rejects values that outgrow a source, also by many updates", () => {
+    const props = ["a", "b", "c"].map(name => ({ ...prop("string", { optional: true }), name }));
+    const half = "x".repeat(LIMITS.configuredPropsBytes.value / 2 - 20);
+    const kept = { a: half, b: half };
+    expect(outcome(props, kept)).to.have.property("stored");
+    const { rejected = {} } = outcome(props, { c: "x".repeat(50) }, kept);
+    expect(Object.keys(rejected)).to.deep.equal(["configured_props"]);
+  });
+
   const valid: [DescribedProp, unknown][] = [
     [prop("string"), "a"],
     [prop("string"), ""],
