@@ -27,11 +27,13 @@ const rejectedPaths = (props: DescribedProp[], configured: unknown) =>
 
 describe("configureProps", () => {
   it("rejects values that outgrow a source, also by many updates", () => {
-    const props = ["a", "b", "c"].map(name => ({ ...prop("string", { optional: true }), name }));
-    const half = "x".repeat(LIMITS.configuredPropsBytes.value / 2 - 20);
-    const kept = { a: half, b: half };
+    const large = "x".repeat(60_000);
+    const most = Math.floor(LIMITS.configuredPropsBytes.value / 60_020);
+    const names = Array.from({ length: most + 1 }, (_, i) => `p${i}`);
+    const props = names.map(name => ({ ...prop("string", { optional: true }), name }));
+    const kept = Object.fromEntries(names.slice(1).map(name => [name, large]));
     expect(outcome(props, kept)).to.have.property("stored");
-    const { rejected = {} } = outcome(props, { c: "x".repeat(50) }, kept);
+    const { rejected = {} } = outcome(props, { p0: large }, kept);
     expect(Object.keys(rejected)).to.deep.equal(["configured_props"]);
   });
 

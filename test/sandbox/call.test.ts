@@ -117,14 +117,12 @@ describe("a call in a sandbox", () => {
       expect(result.emits.length).to.equal(10_000);
     });
     it("limits the memory that the events of a run take on the worker, whatever their text", async () => {
-      for (const value of ["[]", "{}", "{ a: [] }"]) {
-        const event = `Array.from({ length: 60_000 }, () => (${value}))`;
-        const { error, emits } = await call(running(`for (;;) this.$emit(${event});`));
-        expect(error, value).to.include({ code: "RangeError" });
-        expect(error?.message, value).to.include("so many arrays, objects and values");
-        expect(emits.length, value).to.be.within(10, 80);
-      }
-    });
+      const code = "const list = Array.from({ length: 170_000 }, () => []); for (;;) this.$emit(list);";
+      const { error, emits } = await call(running(code));
+      expect(error).to.include({ code: "RangeError" });
+      expect(error?.message).to.include("so many arrays, objects and values");
+      expect(emits.length).to.be.within(10, 30);
+    }).timeout(30_000);
   });
 
   describe("db", () => {
