@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Ajv, type ErrorObject } from "ajv";
 import { type Static, type TInteger, Type } from "typebox";
+import { version } from "./lib/version.ts";
 import { LIMITS } from "./limits/catalogue.ts";
 import { consumedQueues } from "./queues/index.ts";
 import { checkFormats, DURATION, durationMs, words } from "./setting-formats.ts";
@@ -79,9 +80,6 @@ type Environment = Static<typeof Environment>;
 export const settingNames: readonly string[] = Object.keys(Environment.properties);
 
 const root = fileURLToPath(new URL(import.meta.url.includes("/dist/") ? "../../" : "../", import.meta.url));
-
-/** The version of this build, from package.json. */
-export const version: string = JSON.parse(readFileSync(`${root}package.json`, "utf8")).version;
 
 /** `npm start` keeps its settings in `.data/dev.env`, so that the command line needs none beside it. */
 function developmentSettings(environment: NodeJS.ProcessEnv): Record<string, string> {

@@ -1,6 +1,4 @@
 import { type Command, Option } from "commander";
-import { createEgress } from "../egress/agent.ts";
-import { EgressError } from "../egress/egress-error.ts";
 import { AppError, type ErrorCode } from "../lib/errors.ts";
 
 /** The address of a running Headwater, and an API key for it. */
@@ -51,7 +49,11 @@ function parseBody(text: string): { detail?: string } & Record<string, unknown> 
 }
 
 /** Opens a client; nothing is sent before the first request. */
-export function openApi({ url, apiKey }: ApiAccess, userAgent: string): ApiClient {
+export async function openApi({ url, apiKey }: ApiAccess, userAgent: string): Promise<ApiClient> {
+  const [{ createEgress }, { EgressError }] = await Promise.all([
+    import("../egress/agent.ts"),
+    import("../egress/egress-error.ts"),
+  ]);
   const base = baseUrlOf(url);
   const egress = createEgress({
     allow: ANY_ADDRESS,

@@ -1,11 +1,18 @@
 import type { Command } from "commander";
-import { fromFile } from "../components/load-modules.ts";
-import { publishComponent } from "../components/publish.ts";
-import { saveModules } from "../components/save.ts";
+import type { Platform } from "../platform.ts";
 import type { Run } from "./run.ts";
 
 /** Owner of components that an operator publishes from files. It is not an account, so no user can delete them. */
 const REGISTRY = "registry";
+
+async function saveFile(platform: Platform, path: string): Promise<string> {
+  const [{ fromFile }, { saveModules }] = await Promise.all([
+    import("../components/load-modules.ts"),
+    import("../components/save.ts"),
+  ]);
+  const saver = { ownerId: REGISTRY, userId: REGISTRY };
+  return (await saveModules(platform, saver, fromFile(path), null))._id;
+}
 
 export function componentCommands(program: Command, run: Run): void {
   program
@@ -18,10 +25,8 @@ export function componentCommands(program: Command, run: Run): void {
     .argument("<file or id>", "path, or sc_…")
     .action((fileOrId: string) =>
       run(async platform => {
-        const id = /^sc_[A-Za-z0-9]{16}$/.test(fileOrId)
-          ? fileOrId
-          : (await saveModules(platform, { ownerId: REGISTRY, userId: REGISTRY }, fromFile(fileOrId), null))
-              ._id;
+        const { publishComponent } = await import("../components/publish.ts");
+        const id = /^sc_[A-Za-z0-9]{16}$/.test(fileOrId) ? fileOrId : await saveFile(platform, fileOrId);
         const component = await publishComponent(platform, id);
         return { id: component._id, key: component.key, name: component.name, version: component.version };
       }),

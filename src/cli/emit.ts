@@ -1,9 +1,4 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { findEmitter } from "../events/find-emitter.ts";
-import { AppError } from "../lib/errors.ts";
-import { newId } from "../lib/ids.ts";
-import { enqueue } from "../queues/define-queue.ts";
-import { type Emission, emissionProblem, emissions } from "../queues/emissions.ts";
 import type { Run } from "./run.ts";
 
 /** Returns an object because commander would replace a parsed `null` by `""`, as if the option had no value. */
@@ -25,18 +20,13 @@ export function emitCommand(program: Command, run: Run): void {
     .option("--id <id>", "identity of the event: repeating it does not emit the event again")
     .action((emitterId: string, options: { event: { value: unknown }; name?: string; id?: string }) =>
       run(async platform => {
-        const emission: Emission = {
+        const { emit } = await import("./emit-event.ts");
+        return emit(platform, {
           emitter_id: emitterId,
-          emit_id: options.id ?? newId("emit"),
+          emit_id: options.id,
           event: options.event.value,
           ...(options.name !== undefined && { name: options.name }),
-        };
-        const problem = emissionProblem(emission);
-        if (problem !== undefined) throw new AppError("invalid", problem);
-        if (!(await findEmitter(platform, emitterId)))
-          throw new AppError("not-found", `emitter ${emitterId} not found`);
-        await enqueue(platform.queues, emissions.jobs.emissions, emission);
-        return { emit_id: emission.emit_id };
+        });
       }),
     );
 }

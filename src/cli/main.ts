@@ -1,9 +1,6 @@
 import { Command, CommanderError } from "commander";
-import { readConfig, readDevelopmentStart, readLocalConfig, version } from "../config.ts";
 import { AppError } from "../lib/errors.ts";
-import { createLogger } from "../lib/logger.ts";
-import { openPlatform, sandboxLimits } from "../platform.ts";
-import { namedHosts } from "../store/store-hosts.ts";
+import { version } from "../lib/version.ts";
 import { componentCommands } from "./component.ts";
 import { deployCommand } from "./deploy/command.ts";
 import { devCommand } from "./dev/command.ts";
@@ -16,8 +13,15 @@ import { traceCommand } from "./trace/command.ts";
 import { userCommands } from "./user.ts";
 import { workflowCommands } from "./workflow.ts";
 
+// A command imports what it needs when it runs, so that `--help` need not load the drivers of both stores.
+
 const withPlatform: WithPlatform = async work => {
+  const { readConfig } = await import("../config.ts");
   const config = readConfig();
+  const [{ openPlatform }, { createLogger }] = await Promise.all([
+    import("../platform.ts"),
+    import("../lib/logger.ts"),
+  ]);
   const platform = await openPlatform(config, "cli", { log: createLogger("cli", "silent") });
   try {
     return await work(platform);
@@ -30,8 +34,15 @@ const run: Run = async work => {
   process.stdout.write(`${JSON.stringify(await withPlatform(work), null, 2)}\n`);
 };
 
+const developmentStart = async () => (await import("../config.ts")).readDevelopmentStart();
+
 /** Throws ConfigError. */
-function localSettings(): LocalSettings {
+async function localSettings(): Promise<LocalSettings> {
+  const [{ readLocalConfig }, { sandboxLimits }, { namedHosts }] = await Promise.all([
+    import("../config.ts"),
+    import("../platform.ts"),
+    import("../store/store-hosts.ts"),
+  ]);
   const config = readLocalConfig();
   const { cacheDir, npmEnvironment, sandbox, httpResponseWaitMs, egressAllow, sandboxEgressAllow } = config;
   return {
@@ -63,8 +74,8 @@ export function createProgram(): Command {
   emitCommand(program, run);
   componentCommands(program, run);
   devCommand(program, localSettings);
-  traceCommand(program, readDevelopmentStart);
-  deployCommand(program, { withPlatform, developmentStart: readDevelopmentStart });
+  traceCommand(program, developmentStart);
+  deployCommand(program, { withPlatform, developmentStart });
   return program;
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
-import { addMember, createOrganization } from "../accounts/organizations.ts";
 import type { Run } from "./run.ts";
+
+const organizations = () => import("../accounts/organizations.ts");
 
 export function organizationCommands(program: Command, run: Run): void {
   const org = program.command("org").description("manage organizations");
@@ -10,12 +11,17 @@ export function organizationCommands(program: Command, run: Run): void {
     .requiredOption("--name <name>", "display name")
     .requiredOption("--owner <user id>", "u_…, its first member")
     .action((options: { name: string; owner: string }) =>
-      run(platform => createOrganization(platform, { name: options.name, ownerId: options.owner })),
+      run(async platform => {
+        const { createOrganization } = await organizations();
+        return createOrganization(platform, { name: options.name, ownerId: options.owner });
+      }),
     );
   org
     .command("add-member")
     .description("add a user to an organization")
     .argument("<org id>", "o_…")
     .argument("<user id>", "u_…")
-    .action((orgId: string, userId: string) => run(platform => addMember(platform, orgId, userId)));
+    .action((orgId: string, userId: string) =>
+      run(async platform => (await organizations()).addMember(platform, orgId, userId)),
+    );
 }

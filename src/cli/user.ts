@@ -1,5 +1,4 @@
 import { type Command, Option } from "commander";
-import { createUser } from "../accounts/users.ts";
 import type { Run } from "./run.ts";
 
 export function userCommands(program: Command, run: Run): void {
@@ -12,6 +11,9 @@ export function userCommands(program: Command, run: Run): void {
     .option("--username <name>", "unique name (default: derived from the email address)")
     .addOption(new Option("--plan <plan>", "account plan").choices(["free", "paid"]).default("free"))
     .action((options: { email: string; username?: string; plan: "free" | "paid" }) =>
-      run(platform => createUser(platform, options)),
+      run(async platform => {
+        const { createUser } = await import("../accounts/users.ts");
+        return createUser(platform, options);
+      }),
     );
 }

@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { createWorkflow } from "../workflows/create.ts";
 import type { Run } from "./run.ts";
 
 export function workflowCommands(program: Command, run: Run): void {
@@ -11,6 +10,9 @@ export function workflowCommands(program: Command, run: Run): void {
     .requiredOption("--owner <id>", "u_… or o_…")
     .requiredOption("--name <name>", "display name")
     .action((options: { owner: string; name: string }) =>
-      run(platform => createWorkflow(platform, { ownerId: options.owner, name: options.name })),
+      run(async platform => {
+        const { createWorkflow } = await import("../workflows/create.ts");
+        return createWorkflow(platform, { ownerId: options.owner, name: options.name });
+      }),
     );
 }

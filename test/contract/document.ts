@@ -1,9 +1,9 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { routes } from "../../src/app.ts";
-import { version } from "../../src/config.ts";
 import { openapiDocument } from "../../src/http/openapi.ts";
 import type { AnyRoute } from "../../src/http/route.ts";
+import { version } from "../../src/lib/version.ts";
 import type { ApiResponse } from "../support/api.ts";
 
 interface DocumentedResponse {

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { CATALOGUE } from "../../src/metrics/catalogue.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { Webhooks } from "../../src/models/webhook.ts";
+import { allQueues } from "../../src/queues/index.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
@@ -106,7 +107,7 @@ describe("/metrics", () => {
     expect(httpCount({ route: "/in/{endpoint}", method: "other" })).to.equal(1);
     expect(httpCount({ route: "/v1/sources/{id}", status: "404" })).to.equal(1);
     expect(httpCount({ route: "/v1/sources", status: "201" })).to.equal(1);
-    for (const queue of ["runs", "emissions", "deliveries", "deletions", "workflow-events"]) {
+    for (const { name: queue } of allQueues) {
       for (const state of ["waiting", "active", "delayed", "failed"]) {
         const found = samples.filter(
           ({ name, labels }) =>

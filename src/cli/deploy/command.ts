@@ -2,13 +2,12 @@ import type { Command } from "commander";
 import { type ApiAccess, type ApiOptions, apiAccessOf, apiOptions, baseUrlOf, openApi } from "../api.ts";
 import { readPropsFile } from "../json-file.ts";
 import type { WithPlatform } from "../run.ts";
-import { type Deployed, deploySource } from "./deploy.ts";
-import { saveComponentAt } from "./save.ts";
+import type { Deployed } from "./deploy.ts";
 
 export interface DeployTools {
   withPlatform: WithPlatform;
   /** Returns the address and key of this project's `npm start`, if there is one. */
-  developmentStart: () => Partial<ApiAccess>;
+  developmentStart: () => Promise<Partial<ApiAccess>>;
 }
 
 interface Options extends ApiOptions {
@@ -33,8 +32,12 @@ export function deployCommand(program: Command, { withPlatform, developmentStart
     .addHelpText("after", HELP);
   apiOptions(command).action(async (location: string, options: Options) => {
     const props = await readPropsFile(options.props);
-    const access = apiAccessOf(options, developmentStart());
-    const api = openApi(access, `Headwater/${program.version()}`);
+    const access = apiAccessOf(options, await developmentStart());
+    const [{ saveComponentAt }, { deploySource }] = await Promise.all([
+      import("./save.ts"),
+      import("./deploy.ts"),
+    ]);
+    const api = await openApi(access, `Headwater/${program.version()}`);
     try {
       const component = await saveComponentAt(location, api, { apiKey: access.apiKey, withPlatform });
       const deployed = await deploySource(api, component, props, options.name);

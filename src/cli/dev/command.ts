@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import { type Command, InvalidArgumentError } from "commander";
-import { dev, type Terminal } from "./dev.ts";
+import type { Terminal } from "./dev.ts";
 import type { DevOptions } from "./dev-source.ts";
 import type { LocalSettings } from "./local-services.ts";
 
@@ -20,7 +20,7 @@ file that it imports or the props file reloads the code: deactivate, then activa
   headwater dev https://github.com/OWNER/REPO/blob/main/source.mjs --once`;
 
 /** Adds `headwater dev`; `settings` is called only when the command runs. */
-export function devCommand(program: Command, settings: () => LocalSettings): void {
+export function devCommand(program: Command, settings: () => Promise<LocalSettings>): void {
   program
     .command("dev")
     .description("run a component on this machine, by its timer or an HTTP port, and reload it on save")
@@ -39,7 +39,8 @@ export function devCommand(program: Command, settings: () => LocalSettings): voi
     .action(async (location: string, options: Omit<DevOptions, "location">) => {
       const { terminal, release } = openTerminal();
       try {
-        await dev({ ...options, location }, settings(), terminal);
+        const { dev } = await import("./dev.ts");
+        await dev({ ...options, location }, await settings(), terminal);
       } finally {
         release();
       }

@@ -16,7 +16,7 @@ the receiver saw). Beside an \`npm start\`, no settings are needed. docs/trouble
   headwater trace run_…-0
   headwater trace dlv_…`;
 
-export function traceCommand(program: Command, developmentStart: () => Partial<ApiAccess>): void {
+export function traceCommand(program: Command, developmentStart: () => Promise<Partial<ApiAccess>>): void {
   const command = program
     .command("trace")
     .description("show what became of an event: emission, subscriptions, deliveries, attempts")
@@ -25,7 +25,8 @@ export function traceCommand(program: Command, developmentStart: () => Partial<A
     .option("--json", "print the API's JSON")
     .addHelpText("after", HELP);
   apiOptions(command).action(async (id: string, options: Options) => {
-    const api = openApi(apiAccessOf(options, developmentStart()), `Headwater/${program.version()}`);
+    const access = apiAccessOf(options, await developmentStart());
+    const api = await openApi(access, `Headwater/${program.version()}`);
     try {
       const query = options.emitter ? `?emitter_id=${encodeURIComponent(options.emitter)}` : "";
       const { data } = await api.request<{ data: EventTrace }>(
