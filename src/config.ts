@@ -207,7 +207,7 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     egress: Object.freeze({
       blocked: frozen(words(env.EGRESS_BLOCK)),
       blockedPorts: frozen(words(env.EGRESS_BLOCKED_PORTS)),
-      ownUrls: frozen([env.PUBLIC_URL]),
+      ownUrls: frozen([env.PUBLIC_URL, ...(env.INGRESS_URL ? [env.INGRESS_URL] : [])]),
     }),
     deliveries: Object.freeze({
       retryScheduleMs: frozen(words(env.DELIVERY_RETRY_SCHEDULE).map(durationMs)),

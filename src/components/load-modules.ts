@@ -139,13 +139,22 @@ export class RelativeModuleLoader implements ModuleLoader {
   }
 
   #idOf(address: URL, root: URL): string {
-    const folder = posix.dirname(decodeURIComponent(root.pathname));
-    const path = posix.relative(folder, decodeURIComponent(address.pathname));
+    const folder = posix.dirname(readablePath(root));
+    const path = posix.relative(folder, readablePath(address));
     return path + (address === root ? "" : address.search);
   }
 
   #invalid(message: string): AppError {
     return invalidField(this.field.in, this.field.path, message);
+  }
+}
+
+/** Returns the path of an address without its percent-encoding, if it is valid; a lone percent sign is not. */
+function readablePath({ pathname }: URL): string {
+  try {
+    return decodeURIComponent(pathname);
+  } catch {
+    return pathname;
   }
 }
 
@@ -181,7 +190,9 @@ async function readLocalFile(address: URL): Promise<{ text: string; address: URL
     return { text: await readFile(file, "utf8"), address };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return null;
+    // An address such as `./a%.mjs` or `./a%2f` is that of no file.
+    const isNoPath = error instanceof URIError || code === "ERR_INVALID_FILE_URL_PATH";
+    if (code === "ENOENT" || code === "ENOTDIR" || isNoPath) return null;
     throw error;
   }
 }

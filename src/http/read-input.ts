@@ -112,18 +112,20 @@ export function compileInput(route: AnyRoute, readBody: ReadBody): ReadInput {
     checkParams(params, checkPath, route);
     const { given, errors } = readQueryString(ctx.querystring);
     const { query, body, isInBody } = separateParameters(given, await readBody(ctx), coerce);
-    const queryErrors = checkQuery(query).map(error =>
-      isInBody(error.path.split(".")[0] ?? "") ? { ...error, in: "body" as const } : error,
-    );
-    errors.push(...queryErrors, ...checkBody(body));
+    const found = checkQuery(query);
     const strings = stringsOf(query);
     const { filter, errors: filterErrors } = readFieldFilter(strings, known);
-    errors.push(...filterErrors);
     const limit = typeof query.limit === "number" ? query.limit : undefined;
     const paging = isPaged(route.response) ? { ...strings, ...(limit && { limit }) } : {};
-    const page = queryErrors.some(({ path }) => path in paging)
+    const pageErrors: FieldError[] = [];
+    const page = found.some(({ path }) => path in paging)
       ? { limit: 1 }
-      : collectErrors(errors, () => readPage(paging, route.response), { limit: 1 });
+      : collectErrors(pageErrors, () => readPage(paging, route.response), { limit: 1 });
+    // A parameter may have been given as a field of the body: its error names the place where it was given.
+    const located = [...found, ...filterErrors, ...pageErrors].map(error =>
+      isInBody(error.path.split(".")[0] ?? "") ? { ...error, in: "body" as const } : error,
+    );
+    errors.push(...located, ...checkBody(body));
     if (errors.length > 0) throw invalidInput(errors);
     return { params, query, body, page, filter, ...(strings.org_id && { orgId: strings.org_id }) };
   };

@@ -12,9 +12,9 @@ import type { Platform } from "../platform.ts";
 import { enqueueRuns, runQueueIsFull } from "../queues/enqueue-run.ts";
 import type { Reply } from "../queues/replies.ts";
 import type { RunItem } from "../queues/run-item.ts";
-import { loadCode } from "../runs/load-code.ts";
 import { endpointUrl, INGRESS_PREFIX, ingressBase } from "../sources/endpoint.ts";
-import { httpEvent } from "./http-event.ts";
+import { type HttpEvent, httpEvent } from "./http-event.ts";
+import { loadResponseMode } from "./load-response-mode.ts";
 import { readBody } from "./read-body.ts";
 import { accepted, CORS, fromComponent, type IngressResponse } from "./response.ts";
 import { isIngressPath } from "./separate-hosts.ts";
@@ -55,6 +55,8 @@ export function ingress(platform: Deps): Middleware {
 
 /** Requests that arrive at the same time share one query and one round trip to Redis; at most this many. */
 const BATCH_SIZE = 100;
+/** Characters of a body that count as one request of a batch, so that large ones don't make a command of 100 MB. */
+const CHARS_PER_UNIT = 16 * 1024;
 
 /**
  * Returns a function that finds the active source of an endpoint, or null. Without a cache, so that a deleted or
@@ -79,6 +81,8 @@ interface Entry {
 }
 type Enqueue = (entry: Entry) => Promise<void>;
 
+const sizeOf = (item: RunItem) => ("event" in item ? (item.event as HttpEvent).bodyRaw.length : 0);
+
 /** Returns a function that enqueues a run, and throws as `enqueueRun` does. */
 function createEnqueue(platform: Deps): Enqueue {
   const add = createBatcher(
@@ -97,7 +101,7 @@ function createEnqueue(platform: Deps): Enqueue {
       return entries.map(({ item }) => accepted.get(item) ?? false);
     },
     // One batch at a time, so that runs keep the order in which their requests arrived.
-    { maxWeight: BATCH_SIZE },
+    { maxWeight: BATCH_SIZE, weigh: entry => 1 + Math.floor(sizeOf(entry.item) / CHARS_PER_UNIT) },
   );
   return async entry => {
     if (!(await add(entry))) throw runQueueIsFull();
@@ -136,12 +140,11 @@ async function handle(platform: Deps, { ctx, source, path, enqueue }: SourceRequ
     // The address that the proxy in front of this server saw. The sender may have written the ones before it.
     clientIp: ctx.ips.at(-1) ?? ctx.ip,
   });
-  const { component } = await loadCode(platform, source.component_id);
-  const isCustom = component.description.props.some(prop => prop.customResponse);
+  const mode = await loadResponseMode(platform, source.component_id);
   const runId = newId("run", platform.clock());
   requestState(ctx).ids = { source_id: source._id, run_id: runId };
   const item = { kind: "http" as const, run_id: runId, at_ms: platform.clock(), event };
-  if (!isCustom && !component.uses_respond) {
+  if (mode === "never") {
     await enqueue({ source, item });
     send(ctx, accepted(runId));
     return;
@@ -149,7 +152,7 @@ async function handle(platform: Deps, { ctx, source, path, enqueue }: SourceRequ
   const replies = await platform.replies();
   const reply = replies.first(runId, platform.config.httpResponseWaitMs);
   await enqueue({ source, item: { ...item, reply_to: replies.address } });
-  respond(ctx, await reply, { isCustom, runId, cookiePath: cookiePathOf(platform, source) });
+  respond(ctx, await reply, { isCustom: mode === "custom", runId, cookiePath: cookiePathOf(platform, source) });
 }
 
 /** Returns the path that a source's cookies are confined to; undefined if its component can't set any. */

@@ -177,6 +177,13 @@ export const LIMITS = defineLimits({
       "the sets that were not used for the longest time are removed; 503 `unavailable` if all are in use",
     setting: "PACKAGES_MB",
   },
+  configuredPropsBytes: {
+    value: 1 * MB,
+    unit: "bytes",
+    per: "source",
+    what: "stored values of its props, as JSON",
+    beyond: "400 `invalid`",
+  },
   descriptionBytes: {
     value: 1 * MB,
     unit: "bytes",

@@ -1,4 +1,5 @@
 import { AppError, type FieldError } from "../lib/errors.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { DescribedProp, PropValues } from "../sandbox/protocol.ts";
 import { HTTP_TYPE, kindOf, type SourceFacts, TIMER_TYPE } from "./kinds.ts";
 import type { Timer } from "./timer.ts";
@@ -47,7 +48,18 @@ export function configureProps(
     else fields.push(...checked.faults.map(fault => fieldError(prop.name + fault.path, fault.message)));
   }
   if (fields.length > 0) throw invalidProps(fields);
-  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+  const stored = Object.fromEntries(values.filter(([, value]) => value !== undefined));
+  checkSize(stored);
+  return stored;
+}
+
+const MAX_BYTES = LIMITS.configuredPropsBytes.value;
+
+/** Every update may add to the values that are kept from before, and the source must fit into one document. */
+function checkSize(values: StoredProps): void {
+  if (Buffer.byteLength(JSON.stringify(values)) <= MAX_BYTES) return;
+  const message = `have more than ${MAX_BYTES / 1024} KB, with the values kept from before`;
+  throw invalidProps([{ in: "body", path: "configured_props", message }]);
 }
 
 const fieldError = (path: string, message: string): FieldError => ({

@@ -5,6 +5,7 @@ import {
   type ChildLimits,
   type ChildMessage,
   FRAME_BYTES,
+  MAX_COOKIES,
   MAX_EMIT_ID,
   MAX_ERROR_MESSAGE,
   MAX_STACK,
@@ -42,7 +43,13 @@ const SHAPES: Record<ChildMessage["kind"], object> = {
   respond: shape({
     call,
     status: { type: "integer", minimum: 200, maximum: 599 },
-    headers: { type: "object", maxProperties: 200, additionalProperties: text(8192) },
+    headers: {
+      type: "object",
+      maxProperties: 200,
+      additionalProperties: {
+        anyOf: [text(8192), { type: "array", maxItems: MAX_COOKIES, items: text(8192) }],
+      },
+    },
     bodyBase64: { type: "string" },
   }),
   ended: shape(

@@ -71,7 +71,8 @@ export interface LogLine {
 /** The response of a component to the HTTP request that triggered it (`$.interface.http`). */
 export interface HttpResponse {
   status: number;
-  headers: Record<string, string>;
+  /** Only `Set-Cookie` may have a list of values. */
+  headers: Record<string, string | string[]>;
   /** Base64, because a JSON string can't contain arbitrary bytes. */
   bodyBase64: string;
 }

@@ -55,6 +55,15 @@ describe("a component from component_url", function () {
     return (await save({ component_url })).body.detail;
   }
 
+  it("may have a percent sign in its path that encodes nothing", async () => {
+    const code = 'import x from "./b%zz.mjs"; export default { name: "P" + x, version: "1", run() {} };';
+    Object.assign(files, { "/100%/a%.mjs": code, "/100%/b%zz.mjs": "export default 1;" });
+    const { status, body } = await save({ component_url: `${origin}/100%/a%.mjs` });
+    expect([status, body.data?.name]).to.deep.equal([201, "P1"]);
+    files = {};
+    expect(await rejectionOf(`${origin}/%`)).to.include("nothing was found");
+  });
+
   it("is stored as fetched, with a hash of all files it imports", async () => {
     const { body } = await save({ component_url: origin + ENTRY });
     expect(body.data).to.include({ code: SOURCE, component_url: origin + ENTRY, key: "acme-fetched" });

@@ -119,6 +119,24 @@ describe("http/read-input", () => {
     expect((await create("/v1/things?name=a", "junk", { "content-encoding": "gzip" })).status).to.equal(400);
   });
 
+  it("says where a body stops being JSON, without quoting it", async () => {
+    for (const [body, message] of [
+      ['{"name": "box",\n  size: 1}', "is not JSON: line 2, column 3"],
+      ['{"name": "secret"', "is not complete JSON: it ends at line 1, column 18"],
+    ]) {
+      const { status, json } = await create("/v1/things", body);
+      expect(status).to.equal(400);
+      expect(json.errors).to.deep.equal([{ in: "body", path: "", message }]);
+    }
+  });
+
+  it("names the body as the place of a parameter that was given there", async () => {
+    const { json } = await create("/v1/things?loud=maybe", { size: "many", include: "nothing", name: 1 });
+    expect(
+      json.errors.map((error: { in: string; path: string }) => `${error.in} ${error.path}`),
+    ).to.have.members(["query loud", "body size", "body include", "body name"]);
+  });
+
   it("rejects a body larger than the limit with 413, compressed or not", async () => {
     const big = JSON.stringify({ name: "a", props: { text: "x".repeat(20_000) } });
     expect((await create("/v1/things", big)).status).to.equal(413);

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { AppError } from "../../src/lib/errors.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { configureProps, presentProps, propValuesForRun, timerOf } from "../../src/props/configure.ts";
 import type { DescribedProp } from "../../src/sandbox/protocol.ts";
 
@@ -25,6 +26,17 @@ const rejectedPaths = (props: DescribedProp[], configured: unknown) =>
   Object.keys(outcome(props, configured).rejected ?? {});
 
 describe("configureProps", () => {
+  it("rejects values that outgrow a source, also by many updates", () => {
+    const large = "x".repeat(60_000);
+    const most = Math.floor(LIMITS.configuredPropsBytes.value / 60_020);
+    const names = Array.from({ length: most + 1 }, (_, i) => `p${i}`);
+    const props = names.map(name => ({ ...prop("string", { optional: true }), name }));
+    const kept = Object.fromEntries(names.slice(1).map(name => [name, large]));
+    expect(outcome(props, kept)).to.have.property("stored");
+    const { rejected = {} } = outcome(props, { p0: large }, kept);
+    expect(Object.keys(rejected)).to.deep.equal(["configured_props"]);
+  });
+
   const valid: [DescribedProp, unknown][] = [
     [prop("string"), "a"],
     [prop("string"), ""],

@@ -116,6 +116,13 @@ describe("a call in a sandbox", () => {
       expect(result.error).to.include({ code: "RangeError", message: "A run can emit at most 10000 events" });
       expect(result.emits.length).to.equal(10_000);
     });
+    it("limits the memory that the events of a run take on the worker, whatever their text", async () => {
+      const code = "const list = Array.from({ length: 170_000 }, () => []); for (;;) this.$emit(list);";
+      const { error, emits } = await call(running(code));
+      expect(error).to.include({ code: "RangeError" });
+      expect(error?.message).to.include("so many arrays, objects and values");
+      expect(emits.length).to.be.within(10, 30);
+    }).timeout(30_000);
   });
 
   describe("db", () => {
@@ -185,6 +192,13 @@ describe("a call in a sandbox", () => {
       expect(responses[0]).to.deep.include({ status: 201, headers: { "X-A": "1" } });
       expect(body.toString()).to.equal("first ü");
       expect(result.emits[0]?.event).to.deep.equal(["https://x.test/", "https://x.test/"]);
+    });
+    it("keeps a list of cookies as a list, and joins the values of any other header", async () => {
+      const cookies = ["a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT", "b=2"];
+      const { responses } = await respond(
+        `this.http.respond({ headers: { "Set-Cookie": ${JSON.stringify(cookies)}, "x-list": ["1", 2] } })`,
+      );
+      expect(responses[0]?.headers).to.deep.equal({ "Set-Cookie": cookies, "x-list": "1, 2" });
     });
     it("sends objects as JSON and buffers as they are", async () => {
       const object = await respond(`this.http.respond({ body: { a: [1] } })`);

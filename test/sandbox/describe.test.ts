@@ -115,6 +115,26 @@ describe("describing a component in a sandbox", () => {
       "props.p",
       "nope",
     ],
+    ["code that exports nothing", `const unused = 1;`, "code", "default export"],
+    [
+      "a default that is nested too deeply",
+      `let deep = 1; for (let i = 0; i < 60; i++) deep = [deep];
+       export default { name: "A", version: "1", props: { p: { type: "string[]", default: deep } } }`,
+      "props.p",
+      "nested",
+    ],
+    [
+      "a key with NUL",
+      `export default { name: "A", version: "1", props: { p: { type: "object", default: { "a\\0": 1 } } } }`,
+      "props.p",
+      "NUL",
+    ],
+    [
+      "too large a description",
+      `export default { name: "A", version: "1", props: { p: { type: "string", options: Array(9000).fill("x".repeat(200)) } } }`,
+      "props",
+      "1024 KB",
+    ],
     ["a throw at load", `throw new Error("missing setting")`, "code", "missing setting"],
     ["an import that is not bundled", `import "left-pad"; export default {}`, "code", "left-pad"],
     ["a syntax error", `export default {`, "code", ""],

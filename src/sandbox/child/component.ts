@@ -30,6 +30,9 @@ export function componentOf(module: Record<string, unknown>): Component {
   if (typeof found !== "object" || found === null || Array.isArray(found)) {
     throw new InvalidComponentError("code", "the default export must be a component object");
   }
+  if (Object.keys(found).length === 0) {
+    throw new InvalidComponentError("code", "has no default export, which must be the component object");
+  }
   return found as Component;
 }
 

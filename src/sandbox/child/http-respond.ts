@@ -1,4 +1,5 @@
 import type { HttpResponse } from "../protocol.ts";
+import { MAX_COOKIES } from "./wire.ts";
 
 /**
  * Converts the argument of `respond` (docs/component-api.md#events-given-to-run). Throws TypeError or RangeError if it
@@ -16,26 +17,31 @@ export function readResponse(given: unknown, maxBytes: number): HttpResponse {
   return { status: code, headers: checkedHeaders, bodyBase64: bytes.toString("base64") };
 }
 
-function readHeaders(given: unknown): Record<string, string> {
-  const headers: Record<string, string> = {};
+function readHeaders(given: unknown): HttpResponse["headers"] {
+  const headers: HttpResponse["headers"] = {};
   for (const [name, value] of Object.entries((given ?? {}) as Record<string, unknown>)) {
     if (value === undefined || value === null) continue;
-    const text = Array.isArray(value) ? value.join(", ") : String(value);
+    // Cookies can't be joined: a date in a cookie has a comma of its own.
+    const isList = Array.isArray(value) && name.toLowerCase() === "set-cookie";
+    const texts = isList ? value.map(String) : [Array.isArray(value) ? value.join(", ") : String(value)];
     if (!/^[\w!#$%&'*+.^`|~-]{1,200}$/.test(name)) {
       throw new TypeError(`respond: "${name}" is not a valid header name`);
     }
     // The characters that HTTP permits in a value. A line break is not among them: it would start another header.
-    if (!/^[\t\x20-\x7e\x80-\xff]{0,8192}$/.test(text)) {
+    if (texts.length > MAX_COOKIES) {
+      throw new TypeError(`respond: the header "${name}" can have at most ${MAX_COOKIES} values`);
+    }
+    if (!texts.every(text => /^[\t\x20-\x7e\x80-\xff]{0,8192}$/.test(text))) {
       throw new TypeError(
         `respond: the value of the header "${name}" contains characters that are not permitted, or is too long`,
       );
     }
-    headers[name] = text;
+    headers[name] = isList ? texts : (texts[0] ?? "");
   }
   return headers;
 }
 
-function readBody(body: unknown, headers: Record<string, string>): Buffer {
+function readBody(body: unknown, headers: HttpResponse["headers"]): Buffer {
   if (body === undefined || body === null) return Buffer.alloc(0);
   if (body instanceof Uint8Array) return Buffer.from(body);
   if (body instanceof ArrayBuffer) return Buffer.from(new Uint8Array(body));

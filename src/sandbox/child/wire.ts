@@ -75,6 +75,8 @@ export type ChildMessage =
 export const FRAME_BYTES = 48 * 1024;
 /** Bytes that a log line counts besides its text, so that empty lines are limited too. */
 export const LOG_LINE_BYTES = 32;
+/** Values of `Set-Cookie` in one response. */
+export const MAX_COOKIES = 50;
 export const MAX_ERROR_MESSAGE = 8 * 1024;
 export const MAX_STACK = 16 * 1024;
 export const MAX_EMIT_ID = 16 * 1024;
