@@ -39,6 +39,8 @@ const Environment = Type.Object({
   SECRETS_KEY: Type.String({ pattern: "^[A-Za-z0-9+/=_,\\s-]+$" }),
   /** Password of `/admin/queues`; unset means no board. */
   ADMIN_PASSWORD: Type.Optional(Type.String({ minLength: 8 })),
+  /** Bearer token of `/metrics` and of the details of `/readyz`; unset means this machine, and a worker's own port. */
+  METRICS_TOKEN: Type.Optional(Type.String({ pattern: "^[\\x21-\\x7e]{16,512}$" })),
   EGRESS_ALLOW: Type.String({ default: "" }),
   SANDBOX_EGRESS_ALLOW: Type.String({ default: "" }),
   DELIVERY_RETRY_SCHEDULE: Type.String({
@@ -177,6 +179,7 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     trustProxy: env.TRUST_PROXY,
     secretsKeys: frozen(words(env.SECRETS_KEY).map(word => Buffer.from(word, "base64"))),
     adminPassword: env.ADMIN_PASSWORD,
+    metricsToken: env.METRICS_TOKEN,
     egressAllow: frozen(words(env.EGRESS_ALLOW)),
     sandboxEgressAllow: frozen(words(env.SANDBOX_EGRESS_ALLOW)),
     deliveries: Object.freeze({

@@ -78,6 +78,27 @@ export const LIMITS = define({
     what: "runs that wait",
     beyond: "429 `rate-limited` for HTTP requests; events and ticks are dropped, and counted",
   },
+  replyBytes: {
+    value: 8 * MB,
+    unit: "bytes",
+    per: "request",
+    what: "response of a component, in base64 and with its headers (the body alone: 5 MB)",
+    beyond: "the run is treated as one without a response",
+  },
+  replyKeptMs: {
+    value: 30_000,
+    unit: "ms",
+    per: "request",
+    what: "life of a component's response in Redis if no process reads it",
+    beyond: "it is deleted",
+  },
+  inspectionMs: {
+    value: 1000,
+    unit: "ms",
+    per: "process",
+    what: "time between two looks at the stores for `/metrics` or `/readyz`",
+    beyond: "the same response again",
+  },
   boardGuesses: {
     value: 20,
     unit: "count",
