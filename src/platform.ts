@@ -148,7 +148,7 @@ export async function openPlatform(
         return feed;
       },
       replies: async () => {
-        replies ??= openReplies(openSubscriber(config, log), keys.replies(processId), processId);
+        replies ??= openReplies(openSubscriber(config, log), redis, keys, processId);
         return await inProducerTime(replies);
       },
       close,
