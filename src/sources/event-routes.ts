@@ -12,6 +12,7 @@ import type { Platform } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
 import { deletions } from "../queues/deletions.ts";
 import { ownSource } from "./routes.ts";
+import { whyStreamEnded } from "./why-stream-ended.ts";
 
 type Deps = Pick<Platform, "mongo" | "eventLog" | "clock" | "queues" | "feed" | "keys">;
 const route = routeFor<Deps>();
@@ -101,7 +102,8 @@ export const sourceEventRoutes = [
     summary: "Stream the events of a source live",
     description:
       "Server-sent events: `emit` for emitted events, `error` for errors and `log` for log lines, with a " +
-      "heartbeat every 15 s. Try it with `curl -N`. `Last-Event-ID` resumes a stream. An API key may have " +
+      "heartbeat every 15 s, and `end` with the reason when the key was revoked, the membership ended or the " +
+      "source was deleted. Try it with `curl -N`. `Last-Event-ID` resumes a stream. An API key may have " +
       "at most 20 streams open.",
     access: ownSource,
     response: stream("text/event-stream"),
@@ -116,6 +118,7 @@ export const sourceEventRoutes = [
       return watchEvents(deps, resource._id, {
         lastEventId: lastEventId === "" ? null : lastEventId,
         keyId: caller.keyId,
+        whyEnded: () => whyStreamEnded(deps, caller.keyId, resource),
       });
     },
   }),
