@@ -78,6 +78,13 @@ export const LIMITS = define({
     what: "runs that wait",
     beyond: "429 `rate-limited` for HTTP requests; events and ticks are dropped, and counted",
   },
+  unknownKeys: {
+    value: 60,
+    unit: "per minute",
+    per: "address",
+    what: "unknown API keys that one web process looks up (of an IPv6 address: its /64)",
+    beyond: "429 `rate-limited`, for keys that the process has not seen before",
+  },
   replyBytes: {
     value: 8 * MB,
     unit: "bytes",
