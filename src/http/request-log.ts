@@ -33,7 +33,7 @@ const CLIENT_LEFT = new Set([
   "EPIPE",
 ]);
 
-/** Returns true for the error of a response whose client left before its end, which is no fault of ours. */
+/** Returns true for the error of a response whose client left before its end, which is not a fault of ours. */
 export const hasClientLeft = (error: unknown): boolean =>
   error instanceof Error && CLIENT_LEFT.has((error as NodeJS.ErrnoException).code ?? "");
 
