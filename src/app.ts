@@ -1,6 +1,6 @@
 import Koa from "koa";
 import helmet from "koa-helmet";
-import { findCaller } from "./accounts/api-keys.ts";
+import { isApiKey, openFindCaller } from "./accounts/api-keys.ts";
 import { limitsOf } from "./accounts/limits.ts";
 import { userRoutes } from "./accounts/routes.ts";
 import { componentRoutes } from "./components/routes.ts";
@@ -10,7 +10,7 @@ import { docsPage } from "./http/docs-page.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { openapiRoute } from "./http/openapi-route.ts";
 import { createKeyRateLimiter, rateLimit } from "./http/rate-limit.ts";
-import { requestLog } from "./http/request-log.ts";
+import { hasClientLeft, requestLog } from "./http/request-log.ts";
 import { respondError } from "./http/respond-error.ts";
 import type { AnyRoute } from "./http/route.ts";
 import { createRouter } from "./http/router.ts";
@@ -19,6 +19,7 @@ import { separateHosts } from "./ingress/separate-hosts.ts";
 import { version } from "./lib/version.ts";
 import { board } from "./ops/board.ts";
 import { health } from "./ops/health.ts";
+import { homePage } from "./ops/home-page.ts";
 import { collectInstallation, exposeMetrics, timeRequests } from "./ops/metrics.ts";
 import type { Platform } from "./platform.ts";
 import { runRoutes } from "./runs/routes.ts";
@@ -54,7 +55,10 @@ export function createApp(platform: Platform, options: { checkResponses?: boolea
   const { config, log, redis, keys, secrets } = platform;
   collectInstallation(platform);
   const app = new Koa({ proxy: config.trustProxy });
-  app.on("error", error => log.error({ err: error }, "response failed"));
+  app.on("error", error => {
+    // The request's own line says that it was aborted.
+    if (!hasClientLeft(error)) log.error({ err: error }, "response failed");
+  });
   app.use(requestLog(log));
   app.use(timeRequests(platform));
   app.use(respondError());
@@ -64,12 +68,14 @@ export function createApp(platform: Platform, options: { checkResponses?: boolea
   app.use(health(platform));
   app.use(helmet());
   app.use(board(platform));
+  app.use(homePage(platform));
   app.use(docsPage({ openapiUrl: "/v1/openapi.json" }));
   app.use(
     createRouter(routes, {
       deps: platform,
       prefix: "/v1",
-      authenticate: apiKey => findCaller(platform, apiKey),
+      authenticate: openFindCaller(platform),
+      isKey: isApiKey,
       maxBodyBytes: config.apiBodyBytes,
       ...(options.checkResponses && { checkResponses: true }),
       ...(config.rateLimit.perSecond > 0 && {

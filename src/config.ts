@@ -41,6 +41,8 @@ const Environment = Type.Object({
   SECRETS_KEY: Type.String({ pattern: "^[A-Za-z0-9+/=_,\\s-]+$" }),
   /** Password of `/admin/queues`; unset means no board. */
   ADMIN_PASSWORD: Type.Optional(Type.String({ minLength: 8 })),
+  /** Bearer token of `/metrics` and of the details of `/readyz`; unset means this machine, and a worker's own port. */
+  METRICS_TOKEN: Type.Optional(Type.String({ pattern: "^[\\x21-\\x7e]{16,512}$" })),
   EGRESS_ALLOW: Type.String({ default: "" }),
   SANDBOX_EGRESS_ALLOW: Type.String({ default: "" }),
   EGRESS_BLOCK: Type.String({ default: "" }),
@@ -201,6 +203,7 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     trustProxy: env.TRUST_PROXY,
     secretsKeys: frozen(words(env.SECRETS_KEY).map(word => Buffer.from(word, "base64"))),
     adminPassword: env.ADMIN_PASSWORD,
+    metricsToken: env.METRICS_TOKEN,
     egressAllow: frozen(words(env.EGRESS_ALLOW)),
     sandboxEgressAllow: frozen(words(env.SANDBOX_EGRESS_ALLOW)),
     /** For both guards: deliveries and `component_url`, and component code. */

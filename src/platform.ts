@@ -130,9 +130,7 @@ export async function openPlatform(
     const queued = openQueuedBytes(redis, keys);
     let feed: Feed | undefined;
     closers.push(async () => feed?.close());
-    const replies = openOnce(() =>
-      openReplies(openSubscriber(config, log), keys.replies(processId), processId),
-    );
+    const replies = openOnce(() => openReplies(openSubscriber(config, log), redis, keys, processId));
     // Not awaited: while Redis is away it can't open.
     closers.push(
       async () =>

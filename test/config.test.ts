@@ -88,6 +88,8 @@ describe("settings", () => {
     ["INGRESS_URL", "http://127.0.0.1:4000"],
     ["TRUST_PROXY", "maybe"],
     ["ADMIN_PASSWORD", "short"],
+    ["METRICS_TOKEN", "with a space, though long enough"],
+    ["METRICS_TOKEN", "short"],
     ["EGRESS_ALLOW", "10.0.0.0/33"],
     ["EGRESS_ALLOW", "localhost"],
     ["SANDBOX_EGRESS_ALLOW", "::1/129"],
@@ -167,6 +169,7 @@ describe("settings", () => {
       EGRESS_ALLOW: "everything",
       SWEEP_EVERY: "0s",
       ADMIN_PASSWORD: "hunter2",
+      METRICS_TOKEN: "hunter23",
     });
     for (const name of ["MONGODB_URL", "REDIS_URL", "SECRETS_KEY", "PORT", "EGRESS_ALLOW", "SWEEP_EVERY"]) {
       expect(message).to.match(new RegExp(`\\b${name}\\b`));

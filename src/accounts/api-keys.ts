@@ -1,10 +1,14 @@
 import { createHash } from "node:crypto";
+import type { Caller } from "../http/route.ts";
+import { createBatcher } from "../lib/batcher.ts";
 import { notFound } from "../lib/errors.ts";
+import { groupBy } from "../lib/group-by.ts";
 import { newId, newToken } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { Memberships } from "../models/organization.ts";
 import { ApiKeys, Users } from "../models/user.ts";
 import type { Platform } from "../platform.ts";
+import { canAccess } from "./access.ts";
 
 type Deps = Pick<Platform, "mongo" | "clock">;
 
@@ -54,12 +58,54 @@ export async function revokeApiKey(
   return { id: keyId, revoked_at: found.revoked_at ?? revoked_at };
 }
 
+/** Returns true if a text has the shape of an API key; any other is unknown without a look-up. */
+export const isApiKey = (text: string): boolean => /^hw_[0-9A-Za-z]{32}$/.test(text);
+
+/** Look-ups of keys that arrive at the same time share two queries. */
+const BATCH = { maxWeight: 100, concurrency: 4 };
+
+/**
+ * Returns `findCaller` for many requests at once: however many keys are looked up, MongoDB has a few queries at a time.
+ */
+export function openFindCaller(platform: Deps): (apiKey: string) => Promise<Caller | null> {
+  const find = createBatcher((hashes: string[]) => findCallers(platform, hashes), BATCH);
+  return async apiKey => (isApiKey(apiKey) ? await find(hashOf(apiKey)) : null);
+}
+
 /** Returns the user of an API key with the user's organizations; null for an unknown or revoked key. */
-export async function findCaller(platform: Deps, apiKey: string) {
-  const key = await ApiKeys(platform.mongo)
-    .findOne({ hash: hashOf(apiKey), revoked_at: null })
+export async function findCaller(platform: Deps, apiKey: string): Promise<Caller | null> {
+  const [caller = null] = await findCallers(platform, [hashOf(apiKey)]);
+  return caller;
+}
+
+async function findCallers(platform: Deps, hashes: string[]): Promise<(Caller | null)[]> {
+  const keys = await ApiKeys(platform.mongo)
+    .find({ hash: { $in: hashes }, revoked_at: null })
     .lean();
-  if (!key) return null;
-  const memberships = await Memberships(platform.mongo).find({ user_id: key.user_id }).lean();
-  return { userId: key.user_id, keyId: key._id, orgIds: memberships.map(membership => membership.org_id) };
+  const orgIds = await organizationsOf(platform, [...new Set(keys.map(key => key.user_id))]);
+  const byHash = new Map(keys.map(key => [key.hash, key]));
+  return hashes.map(hash => {
+    const key = byHash.get(hash);
+    return key ? { userId: key.user_id, keyId: key._id, orgIds: orgIds(key.user_id) } : null;
+  });
+}
+
+/** Returns a function that returns the organizations of one of these users. */
+async function organizationsOf(platform: Deps, userIds: string[]): Promise<(userId: string) => string[]> {
+  if (userIds.length === 0) return () => [];
+  const memberships = await Memberships(platform.mongo)
+    .find({ user_id: { $in: userIds } })
+    .lean();
+  const byUser = groupBy(memberships, membership => membership.user_id);
+  return userId => (byUser.get(userId) ?? []).map(membership => membership.org_id);
+}
+
+/** Why a key gives no access to an account's resources any more. */
+export type AccessLost = "key-revoked" | "access-lost";
+
+/** Returns why the key gives no access to what an account owns; null if it does. */
+export async function accessLost(platform: Deps, keyId: string, ownerId: string): Promise<AccessLost | null> {
+  const key = await ApiKeys(platform.mongo).findOne({ _id: keyId, revoked_at: null }).lean();
+  if (!key) return "key-revoked";
+  return (await canAccess(platform, key.user_id, ownerId)) ? null : "access-lost";
 }

@@ -37,21 +37,30 @@ function kindOf(summary: EventSummary): "emit" | "error" | "log" {
 const frame = (summary: EventSummary) =>
   `id: ${summary.id}\nevent: ${kindOf(summary)}\ndata: ${JSON.stringify(summary)}\n\n`;
 
+export interface WatchRequest {
+  lastEventId: string | null;
+  userId: string;
+  /** Returns why the stream must end, or null; called at each heartbeat. */
+  whyEnded: () => Promise<string | null>;
+  heartbeatMs?: number;
+}
+
 /**
- * Streams an emitter's events, errors and logs as they happen, as server-sent events with a heartbeat every 15 s. With
+ * Streams an emitter's events, errors and logs as they happen, as server-sent events with a heartbeat every 15 s. A
+ * stream whose caller lost access ends at the next heartbeat, with an event `end` that has the reason. With
  * `lastEventId` the stream starts with what is still stored after that event, so that a reader that reconnects misses
  * nothing of the last 100 of each. Throws `rate-limited` if the user has as many streams open as the plan allows.
  */
 export async function watchEvents(
   platform: Pick<Platform, "eventLog" | "feed" | "keys"> & LimitDeps,
   emitterId: string,
-  request: { lastEventId: string | null; userId: string },
+  request: WatchRequest,
 ): Promise<Readable> {
   const release = openStream(request.userId, (await limitsOf(platform, request.userId)).streams);
   const out = new PassThrough();
   out.once("close", release);
   try {
-    await watchInto(out, platform, emitterId, request.lastEventId);
+    await watchInto(out, platform, emitterId, request);
     return out;
   } catch (error) {
     out.destroy();
@@ -63,11 +72,11 @@ async function watchInto(
   out: PassThrough,
   platform: Pick<Platform, "eventLog" | "feed" | "keys">,
   emitterId: string,
-  lastEventId: string | null,
+  { lastEventId, whyEnded, heartbeatMs = HEARTBEAT_MS }: WatchRequest,
 ): Promise<void> {
   let waiting: EventSummary[] | null = [];
   const send = (summary: EventSummary) => {
-    if (out.destroyed) return;
+    if (out.destroyed || out.writableEnded) return;
     if (out.writableLength > MAX_BACKLOG_BYTES) out.destroy();
     else out.write(frame(summary));
   };
@@ -78,7 +87,14 @@ async function watchInto(
     if (waiting) waiting.push(summary);
     else send(summary);
   });
-  const heartbeat = setInterval(() => out.write(": heartbeat\n\n"), HEARTBEAT_MS);
+  const beat = async () => {
+    // A store that is away for a moment ends no stream.
+    const reason = await whyEnded().catch(() => null);
+    if (out.destroyed || out.writableEnded) return;
+    if (reason === null) out.write(": heartbeat\n\n");
+    else out.end(`event: end\ndata: ${JSON.stringify({ reason })}\n\n`);
+  };
+  const heartbeat = setInterval(() => void beat(), heartbeatMs);
   out.once("close", () => {
     clearInterval(heartbeat);
     void unsubscribe().catch(() => undefined);

@@ -24,6 +24,19 @@ export function requestState(ctx: Context): RequestState {
 /** A caller's own request id is used if it can do no harm in a log or a header. */
 const SAFE_ID = /^[A-Za-z0-9._~:/+=@-]{1,128}$/;
 
+/** Codes of what a stream or socket throws once the other side is gone. */
+const CLIENT_LEFT = new Set([
+  "ERR_STREAM_PREMATURE_CLOSE",
+  "ERR_STREAM_DESTROYED",
+  "ECONNRESET",
+  "ECONNABORTED",
+  "EPIPE",
+]);
+
+/** Returns true for the error of a response whose client left before its end, which is not a fault of ours. */
+export const hasClientLeft = (error: unknown): boolean =>
+  error instanceof Error && CLIENT_LEFT.has((error as NodeJS.ErrnoException).code ?? "");
+
 /**
  * Assigns every request an id and a logger, and writes one log line when its response has been sent. Neither the query
  * string nor any header is logged, because both may contain secrets.

@@ -1,8 +1,9 @@
 import { Router, type RouterContext } from "@koa/router";
 import type { Context, Middleware } from "koa";
 import { AppError } from "../lib/errors.ts";
-import { type Authenticate, authenticateCaller, loadResource, type Scope, scopeOf } from "./authorize.ts";
+import { type Authenticate, loadResource, type Scope, scopeOf } from "./authorize.ts";
 import type { Idempotency } from "./idempotency.ts";
+import { KeyGate } from "./key-gate.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { createReadBody, type ReadBody } from "./read-body.ts";
 import { compileInput, type Input } from "./read-input.ts";
@@ -15,6 +16,8 @@ export interface RouterOptions<Deps> {
   /** Path prefix of all routes, such as `/v1`. */
   prefix: string;
   authenticate: Authenticate;
+  /** Returns false for a text that can't be an API key; any text may be one by default. */
+  isKey?: (text: string) => boolean;
   /** 1 MB by default. */
   maxBodyBytes?: number;
   /** For tests: a response that does not match its declaration becomes a 500. */
@@ -37,7 +40,7 @@ function callerOf(caller: Caller | undefined, route: AnyRoute): Caller {
 function serve<Deps>(
   route: AnyRoute<Deps>,
   options: RouterOptions<Deps>,
-  { readBody, read }: { readBody: ReadBody; read: AnyRoute<Deps> | undefined },
+  { readBody, read, gate }: { readBody: ReadBody; read: AnyRoute<Deps> | undefined; gate: KeyGate },
 ) {
   const readInput = compileInput(route, readBody);
   const check = options.checkResponses ? compileResponseCheck(route.id, route.response) : undefined;
@@ -95,9 +98,8 @@ function serve<Deps>(
     ctx.set("Cache-Control", "no-store");
     let caller: Caller | undefined;
     if (route.access.kind !== "public") {
-      caller = await authenticateCaller(ctx, options.authenticate);
+      caller = await gate.caller(ctx);
       state.userId = caller.userId;
-      await options.rateLimit?.(ctx, caller.keyId);
     }
     await respond(ctx, await readInput(ctx, { ...ctx.params }), caller);
   };
@@ -130,6 +132,8 @@ export function createRouter<Deps>(
 ): Middleware {
   const router = new Router({ sensitive: true });
   const readBody = createReadBody(options.maxBodyBytes ?? 1024 * 1024);
+  const { authenticate, isKey = () => true, rateLimit } = options;
+  const gate = new KeyGate({ authenticate, isKey, rateLimit });
   const declared = new Set<string>();
   // Paths without parameters come first, so that the order of the list does not matter.
   for (const route of [...routes].sort((a, b) => parameterCount(a) - parameterCount(b))) {
@@ -139,7 +143,7 @@ export function createRouter<Deps>(
     }
     // What reads one resource that this route creates.
     const read = routes.find(({ method, path }) => method === "GET" && path === `${route.path}/{id}`);
-    const handler = serve(route, options, { readBody, read });
+    const handler = serve(route, options, { readBody, read, gate });
     router.register(patterns(options.prefix, route.path), [route.method], handler);
   }
   const dispatch = router.routes();

@@ -152,7 +152,11 @@ async function handle(platform: Deps, { ctx, source, path, enqueue }: SourceRequ
   const replies = await platform.replies();
   const reply = replies.first(runId, platform.config.httpResponseWaitMs);
   await enqueue({ source, item: { ...item, reply_to: replies.address } });
-  respond(ctx, await reply, { isCustom: mode === "custom", runId, cookiePath: cookiePathOf(platform, source) });
+  respond(ctx, await reply, {
+    isCustom: mode === "custom",
+    runId,
+    cookiePath: cookiePathOf(platform, source),
+  });
 }
 
 /** Returns the path that a source's cookies are confined to; undefined if its component can't set any. */

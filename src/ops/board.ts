@@ -49,12 +49,25 @@ function requireSession(signIn: SignIn): Middleware {
   };
 }
 
+/** Returns how the board lists a job: `runs` jobs, which all have one of two names, also by their source. */
+function titleOf({ name, data }: { name: string; data?: { source_id?: unknown } }): string {
+  const sourceId = data?.source_id;
+  return typeof sourceId === "string" ? `${name} ${sourceId}` : name;
+}
+
 function bullBoard({ queues }: Pick<Platform, "queues">): Middleware {
   const adapter = new KoaAdapter();
   adapter.setBasePath(BOARD_PATH);
   createBullBoard({
-    queues: [...queues.values()].map(queue => new BullMQAdapter(queue)),
+    queues: [...queues.values()].map(queue => {
+      const shown = new BullMQAdapter(queue);
+      shown.setFormatter("name", titleOf);
+      return shown;
+    }),
     serverAdapter: adapter,
+    options: {
+      uiConfig: { boardTitle: "Headwater", miscLinks: [{ text: "Sign out", url: SIGN_OUT_PATH }] },
+    },
   });
   const serve = compose([adapter.registerPlugin() as Middleware]);
   return async (ctx, next) => {

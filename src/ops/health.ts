@@ -1,8 +1,11 @@
 import type { Middleware } from "koa";
+import { cachedFor } from "../lib/cached-for.ts";
 import { withDeadline } from "../lib/deadline.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
 import { probeMongo } from "../store/probe-mongo.ts";
 import { probeRedis } from "../store/redis.ts";
+import { mayInspect } from "./may-inspect.ts";
 
 type HealthDeps = Pick<Platform, "redis" | "mongo" | "keys">;
 
@@ -31,11 +34,27 @@ export async function unready({ redis, mongo, keys }: HealthDeps): Promise<Recor
   return Object.fromEntries(failed.flat());
 }
 
+type Check = () => ReturnType<typeof unready>;
+const checks = new WeakMap<HealthDeps, Check>();
+
+/** Returns what was not ready at most a moment ago, so that a flood of requests costs the stores no more than one. */
+function recentlyUnready(platform: HealthDeps): ReturnType<typeof unready> {
+  const check = checks.get(platform) ?? cachedFor(LIMITS.inspectionMs.value, () => unready(platform));
+  checks.set(platform, check);
+  return check();
+}
+
 /** A health response: `/healthz` says that the process is alive, `/readyz` that its stores take writes. */
 export interface Health {
   status: 200 | 503;
-  body: { status: "ok" } | { status: "ready" } | { status: "unready"; missing: string[] };
+  body: { status: "ok" } | { status: "ready" } | { status: "unready"; missing?: string[] };
 }
+
+/** Returns a health response as anybody may see it: whether the process is ready, and not which store it lacks. */
+export const withoutDetails = ({ status, body }: Health): Health => ({
+  status,
+  body: body.status === "unready" ? { status: "unready" } : body,
+});
 
 /**
  * Returns the response for a health path; null for any other path. Web and workers share it; `alsoMissing` is what this kind
@@ -48,17 +67,20 @@ export async function healthOf(
 ): Promise<Health | null> {
   if (path === "/healthz") return { status: 200, body: { status: "ok" } };
   if (path !== "/readyz") return null;
-  const missing = [...Object.keys(await unready(platform)), ...alsoMissing];
+  const missing = [...Object.keys(await recentlyUnready(platform)), ...alsoMissing];
   if (missing.length === 0) return { status: 200, body: { status: "ready" } };
   return { status: 503, body: { status: "unready", missing } };
 }
 
-/** Serves `/healthz` and `/readyz` in the web process. */
-export function health(platform: HealthDeps): Middleware {
+/** Serves `/healthz` and `/readyz` in the web process; what is missing is shown to those who may inspect it. */
+export function health(platform: HealthDeps & Pick<Platform, "config">): Middleware {
   return async (ctx, next) => {
     const found = await healthOf(platform, ctx.path);
     if (!found) return next();
-    ctx.status = found.status;
-    ctx.body = found.body;
+    const { status, body } = mayInspect(ctx.req, platform.config.metricsToken)
+      ? found
+      : withoutDetails(found);
+    ctx.status = status;
+    ctx.body = body;
   };
 }

@@ -1,4 +1,7 @@
 import type { Middleware } from "koa";
+import { cachedFor } from "../lib/cached-for.ts";
+import { AppError, notFound } from "../lib/errors.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import { Deliveries } from "../models/delivery.ts";
 import { Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
@@ -6,6 +9,7 @@ import { STEP_NAMES } from "../reconcile/steps.ts";
 import { readMemoryShare } from "../store/redis.ts";
 import { listSetAside } from "../store/set-aside.ts";
 import { readSweepProgress } from "../store/sweep-turns.ts";
+import { mayInspect } from "./may-inspect.ts";
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
@@ -25,11 +29,28 @@ export function timeRequests({ metrics }: Pick<Platform, "metrics">): Middleware
   };
 }
 
-/** `GET /metrics` in Prometheus' text format (docs/metrics.md). */
-export function exposeMetrics({ metrics }: Pick<Platform, "metrics">): Middleware {
+/** Returns a function that exposes a process's metrics as they were at most a moment ago. */
+export const recentMetrics = ({ metrics }: Pick<Platform, "metrics">) =>
+  cachedFor(LIMITS.inspectionMs.value, () => metrics.expose());
+
+/**
+ * `GET /metrics` in Prometheus' text format (docs/metrics.md), for those who have `METRICS_TOKEN` or, without one, are on
+ * this machine. For all others the path does not exist.
+ */
+export function exposeMetrics(platform: Pick<Platform, "metrics" | "config">): Middleware {
+  const { metricsToken } = platform.config;
+  const expose = recentMetrics(platform);
   return async (ctx, next) => {
     if (ctx.path !== "/metrics") return next();
-    const { contentType, body } = await metrics.expose();
+    ctx.state.route = "/metrics";
+    if (!mayInspect(ctx.req, metricsToken)) {
+      if (metricsToken === undefined) throw notFound("path");
+      throw new AppError(
+        "unauthenticated",
+        "the header Authorization: Bearer <METRICS_TOKEN> is missing or wrong",
+      );
+    }
+    const { contentType, body } = await expose();
     ctx.type = contentType;
     ctx.body = body;
   };

@@ -1,16 +1,19 @@
-import { createServer, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Platform } from "../platform.ts";
-import { healthOf } from "./health.ts";
+import { healthOf, withoutDetails } from "./health.ts";
+import { mayInspectWorker } from "./may-inspect.ts";
+import { recentMetrics } from "./metrics.ts";
 
 type Deps = Pick<Platform, "redis" | "mongo" | "keys" | "metrics" | "config" | "log" | "sandboxHealth">;
 
 /**
- * Serves a worker's `/healthz`, `/readyz` and `/metrics` on `WORKER_PORT`, as the web process does on its own port. Rejects
- * if the port is taken.
+ * Serves a worker's `/healthz`, `/readyz` and `/metrics` on `WORKER_PORT`, as the web process does on its own port, to
+ * anybody who can reach that port unless `METRICS_TOKEN` is set. Rejects if the port is taken.
  */
 export async function serveWorker(platform: Deps): Promise<Server> {
+  const expose = recentMetrics(platform);
   const server = createServer((request, response) => {
-    respond(platform, request.url ?? "", response).catch((error: unknown) => {
+    respond(platform, request, { response, expose }).catch((error: unknown) => {
       platform.log.warn({ err: error }, "health request failed");
       response.writeHead(500).end();
     });
@@ -22,9 +25,19 @@ export async function serveWorker(platform: Deps): Promise<Server> {
   return server;
 }
 
-async function respond(platform: Deps, url: string, response: ServerResponse): Promise<void> {
+async function respond(
+  platform: Deps,
+  request: IncomingMessage,
+  { response, expose }: { response: ServerResponse; expose: ReturnType<typeof recentMetrics> },
+): Promise<void> {
+  const { url = "" } = request;
+  const isAllowed = mayInspectWorker(request, platform.config.metricsToken);
   if (url === "/metrics") {
-    const { contentType, body } = await platform.metrics.expose();
+    if (!isAllowed) {
+      response.writeHead(401, { "www-authenticate": 'Bearer realm="headwater"' }).end();
+      return;
+    }
+    const { contentType, body } = await expose();
     response.writeHead(200, { "content-type": contentType }).end(body);
     return;
   }
@@ -37,5 +50,6 @@ async function respond(platform: Deps, url: string, response: ServerResponse): P
     response.writeHead(404).end();
     return;
   }
-  response.writeHead(health.status, { "content-type": "application/json" }).end(JSON.stringify(health.body));
+  const { status, body } = isAllowed ? health : withoutDetails(health);
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 }

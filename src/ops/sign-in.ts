@@ -4,9 +4,10 @@ import { clientAddress } from "../http/client-address.ts";
 import { createGuessLimit } from "../http/guess-limit.ts";
 import { TEXT_PAGE_POLICY, textPage } from "../http/html-page.ts";
 import { AppError } from "../lib/errors.ts";
+import { isSameSecret } from "../lib/same-secret.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
-import { isSameSecret, type Session, Sessions } from "./sessions.ts";
+import { type Session, Sessions } from "./sessions.ts";
 
 /** Everything for the operator is below this path, and so is the cookie: endpoints of sources never receive it. */
 export const ADMIN_PATH = "/admin";

@@ -1,4 +1,8 @@
+import { createBatcher } from "../lib/batcher.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { HttpResponse } from "../sandbox/protocol.ts";
+import type { RedisKeys } from "../store/keys.ts";
+import { script } from "../store/lua.ts";
 import type { RedisClient } from "../store/redis.ts";
 
 /** What a worker sends to the process that waits for a run. */
@@ -16,34 +20,72 @@ export interface Replies {
   close(): Promise<void>;
 }
 
-/** Publishes a reply on a process's channel; it is lost if no process waits any longer, which is a timeout there. */
-export async function sendReply(
-  redis: RedisClient,
-  channel: string,
-  runId: string,
-  reply: Reply,
-): Promise<void> {
-  await redis.publish(channel, JSON.stringify({ run_id: runId, reply }));
-}
+const send = script<null>("send-reply");
+
+const TOO_LARGE: Reply = {
+  type: "ended",
+  error: { code: "Response Too Large", message: "the response with its headers is too large to be sent" },
+};
 
 /**
- * Subscribes a client to this process's channel and takes ownership of it, also if it throws; one connection serves
- * every wait.
+ * Sends a reply to a process. The reply itself is a key that expires, and only its name and size are published: Redis cuts
+ * off a subscriber for which too many bytes wait, and with it every run that it waits for. A reply is lost if no process
+ * waits any longer, which is a timeout there.
  */
-export async function openReplies(redis: RedisClient, channel: string, address: string): Promise<Replies> {
+export async function sendReply(
+  redis: RedisClient,
+  keys: RedisKeys,
+  to: { processId: string; runId: string },
+  reply: Reply,
+): Promise<void> {
+  const given = JSON.stringify(reply);
+  const isTooLarge = Buffer.byteLength(given) > LIMITS.replyBytes.value;
+  const text = isTooLarge ? JSON.stringify(TOO_LARGE) : given;
+  const name = `${to.runId} ${Buffer.byteLength(text)}`;
+  const channel = keys.replies(to.processId);
+  await send(redis, [keys.reply(to.processId, to.runId)], [text, LIMITS.replyKeptMs.value, channel, name]);
+}
+
+/** Bytes of replies that a process reads at a time, at least one reply: a few of the largest. */
+const READ_BYTES = 4 * LIMITS.replyBytes.value;
+
+/**
+ * Subscribes a client to this process's channel and takes ownership of it, also if it throws; one connection serves every
+ * wait. `redis` is the client that reads the replies.
+ */
+export async function openReplies(
+  subscriber: RedisClient,
+  redis: RedisClient,
+  keys: RedisKeys,
+  processId: string,
+): Promise<Replies> {
   const waiting = new Map<string, (reply: Reply | null) => void>();
-  redis.on("message", (_channel: string, text: string) => {
-    const { run_id, reply } = JSON.parse(text) as { run_id: string; reply: Reply };
-    waiting.get(run_id)?.(reply);
+  const read = createBatcher(
+    (batch: { key: string; bytes: number }[]) => Promise.all(batch.map(({ key }) => redis.getdel(key))),
+    { maxWeight: READ_BYTES, weigh: ({ bytes }) => bytes, concurrency: 2 },
+  );
+  subscriber.on("message", (_channel: string, name: string) => {
+    const [runId = "", bytes] = name.split(" ");
+    const key = keys.reply(processId, runId);
+    const end = waiting.get(runId);
+    if (!end) {
+      // The wait is over: the reply must not fill Redis until it expires.
+      redis.unlink(key).catch(() => undefined);
+      return;
+    }
+    read({ key, bytes: Number(bytes) }).then(
+      text => end(text === null ? null : (JSON.parse(text) as Reply)),
+      () => end(null),
+    );
   });
   try {
-    await redis.subscribe(channel);
+    await subscriber.subscribe(keys.replies(processId));
   } catch (error) {
-    redis.disconnect();
+    subscriber.disconnect();
     throw error;
   }
   return {
-    address,
+    address: processId,
     first(runId, timeoutMs) {
       return new Promise(resolve => {
         const end = (reply: Reply | null) => {
@@ -57,7 +99,7 @@ export async function openReplies(redis: RedisClient, channel: string, address: 
     },
     async close() {
       for (const end of waiting.values()) end(null);
-      redis.disconnect();
+      subscriber.disconnect();
     },
   };
 }

@@ -7,5 +7,6 @@ export async function reply(
   to: { run_id: string; reply_to?: string | undefined },
   message: Reply,
 ): Promise<void> {
-  if (to.reply_to) await sendReply(platform.redis, platform.keys.replies(to.reply_to), to.run_id, message);
+  if (!to.reply_to) return;
+  await sendReply(platform.redis, platform.keys, { processId: to.reply_to, runId: to.run_id }, message);
 }

@@ -12,6 +12,7 @@ import type { Platform } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
 import { deletions } from "../queues/deletions.ts";
 import { ownSource, ownSourceToChange } from "./routes.ts";
+import { whyStreamEnded } from "./why-stream-ended.ts";
 
 type Deps = Pick<
   Platform,
@@ -113,7 +114,8 @@ export const sourceEventRoutes = [
     summary: "Stream the events of a source live",
     description:
       "Server-sent events: `emit` for emitted events, `error` for errors and `log` for log lines, with a " +
-      "heartbeat every 15 s. Try it with `curl -N`. `Last-Event-ID` resumes a stream. An account may have " +
+      "heartbeat every 15 s, and `end` with the reason when the key was revoked, the membership ended or the " +
+      "source was deleted. Try it with `curl -N`. `Last-Event-ID` resumes a stream. An account may have " +
       "as many streams open as its plan allows.",
     access: ownSource,
     response: stream("text/event-stream"),
@@ -128,6 +130,7 @@ export const sourceEventRoutes = [
       return watchEvents(deps, resource._id, {
         lastEventId: lastEventId === "" ? null : lastEventId,
         userId: caller.userId,
+        whyEnded: () => whyStreamEnded(deps, caller.keyId, resource),
       });
     },
   }),

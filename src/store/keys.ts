@@ -65,7 +65,9 @@ export function redisKeys(prefix: string) {
     deleted: (id: string) => `${prefix}:deleted:${id}`,
     /** Hash: drop reason → events of an emitter dropped for it. */
     drops: (emitterId: string) => tagged(emitterId, "drops"),
-    /** Pub/sub channel: replies to the runs one web process waits for. */
+    /** String: the reply to a run, until the web process that waits for it reads it. */
+    reply: (processId: string, runId: string) => tagged(`replies-${processId}`, runId),
+    /** Pub/sub channel: names of the replies to the runs one web process waits for. */
     replies: (processId: string) => `${prefix}:replies:${processId}`,
     /** String: changes with everything that decides who receives an event. */
     routingVersion: () => tagged("routing", "version"),

@@ -22,10 +22,8 @@ describe("requestChange", () => {
       what: "the change in its queue",
     });
     const { run_id, reply_to = "" } = parseRunItem(text) as ChangeItem;
-    await sendReply(platform.redis, platform.keys.replies(reply_to), run_id, {
-      type: "ended",
-      ...(error && { error }),
-    });
+    const to = { processId: reply_to, runId: run_id };
+    await sendReply(platform.redis, platform.keys, to, { type: "ended", ...(error && { error }) });
     return result;
   }
 

@@ -1,0 +1,89 @@
+import { createHash } from "node:crypto";
+import type { Context } from "koa";
+import { LRUCache } from "lru-cache";
+import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import { AppError } from "../lib/errors.ts";
+import { LIMITS } from "../limits/catalogue.ts";
+import { type Authenticate, readKey } from "./authorize.ts";
+import { clientAddress, clientKey } from "./client-address.ts";
+import type { RateLimit } from "./rate-limit.ts";
+import type { Caller } from "./route.ts";
+
+/** Keys that this process remembers, each as a digest. */
+const REMEMBERED = 10_000;
+/** Short, because a store that lags may not know a new key yet. */
+const UNKNOWN_FOR_MS = 5_000;
+
+export interface KeyGateOptions {
+  authenticate: Authenticate;
+  /** Returns false for a text that can't be a key, which is then rejected without a look-up. */
+  isKey: (text: string) => boolean;
+  /** Counts a request of a key; throws `rate-limited` if it exceeds the limit. */
+  rateLimit: RateLimit | undefined;
+}
+
+/**
+ * Finds the callers of requests, so that no flood reaches MongoDB: a key that this process has seen is counted against its
+ * rate limit before it is looked up, and an address may have `LIMITS.unknownKeys` others looked up in a minute. What is
+ * remembered is only that a key exists: each request still looks up whether it is valid, so that a revocation holds at once.
+ */
+export class KeyGate {
+  readonly #options: KeyGateOptions;
+  readonly #known = new LRUCache<string, string>({ max: REMEMBERED });
+  readonly #unknown = new LRUCache<string, true>({ max: REMEMBERED, ttl: UNKNOWN_FOR_MS });
+  readonly #lookUps = new RateLimiterMemory({ points: LIMITS.unknownKeys.value, duration: 60 });
+
+  constructor(options: KeyGateOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Returns the caller of a request. Throws `unauthenticated` if its key is missing, malformed, unknown or revoked, and
+   * `rate-limited` for too many requests of a key, or too many unknown keys from an address.
+   */
+  async caller(ctx: Context): Promise<Caller> {
+    const apiKey = readKey(ctx);
+    const digest = createHash("sha256").update(apiKey).digest("base64");
+    if (!this.#options.isKey(apiKey) || this.#unknown.has(digest)) throw unknownKey();
+    const keyId = this.#known.get(digest);
+    if (keyId === undefined) return await this.#callerOfNewKey(ctx, apiKey, digest);
+    await this.#options.rateLimit?.(ctx, keyId);
+    const caller = await this.#options.authenticate(apiKey);
+    if (caller) return caller;
+    this.#known.delete(digest);
+    throw unknownKey();
+  }
+
+  async #callerOfNewKey(ctx: Context, apiKey: string, digest: string): Promise<Caller> {
+    const client = clientKey(clientAddress(ctx));
+    await this.#countLookUp(client);
+    let isMiss = false;
+    try {
+      const caller = await this.#options.authenticate(apiKey);
+      isMiss = caller === null;
+      if (!caller) {
+        this.#unknown.set(digest, true);
+        throw unknownKey();
+      }
+      this.#known.set(digest, caller.keyId);
+      await this.#options.rateLimit?.(ctx, caller.keyId);
+      return caller;
+    } finally {
+      if (!isMiss) await this.#lookUps.reward(client);
+    }
+  }
+
+  /** Before the look-up, so that concurrent ones count too. */
+  async #countLookUp(client: string): Promise<void> {
+    try {
+      await this.#lookUps.consume(client);
+    } catch (thrown) {
+      if (!(thrown instanceof RateLimiterRes)) throw thrown;
+      throw new AppError("rate-limited", "too many unknown API keys from this address", {
+        retryAfterMs: Math.max(1, thrown.msBeforeNext),
+      });
+    }
+  }
+}
+
+const unknownKey = () => new AppError("unauthenticated", "the API key is unknown or revoked");

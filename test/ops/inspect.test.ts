@@ -1,0 +1,146 @@
+import { get as httpGet } from "node:http";
+import type { AddressInfo } from "node:net";
+import { networkInterfaces } from "node:os";
+import { expect } from "chai";
+import { serveWorker } from "../../src/ops/serve-worker.ts";
+import { startWeb } from "../../src/server.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+
+const TOKEN = "metrics-token-0123456789";
+
+/** An address of this machine that is not loopback. */
+const external = Object.values(networkInterfaces())
+  .flat()
+  .find(one => one?.family === "IPv4" && !one.internal)?.address;
+
+interface Server {
+  ask(
+    path: string,
+    headers?: Record<string, string>,
+    host?: string,
+  ): Promise<{ status: number; text: string }>;
+  close(): Promise<unknown>;
+}
+
+async function start(platform: TestPlatform, kind: "web" | "worker"): Promise<Server> {
+  let port: number;
+  let close: () => Promise<unknown>;
+  if (kind === "web") {
+    const web = await startWeb(platform);
+    ({ port, close } = web);
+  } else {
+    const server = await serveWorker(platform);
+    ({ port } = server.address() as AddressInfo);
+    close = () => new Promise(resolve => server.close(resolve));
+  }
+  return {
+    close,
+    ask: (path, headers = {}, host = "127.0.0.1") =>
+      new Promise((done, failed) => {
+        httpGet({ host, port, path, headers, agent: false }, response => {
+          let text = "";
+          response.setEncoding("utf8").on("data", chunk => {
+            text += chunk;
+          });
+          response.once("end", () => done({ status: response.statusCode ?? 0, text }));
+        }).once("error", failed);
+      }),
+  };
+}
+
+for (const kind of ["web", "worker"] as const) {
+  describe(`metrics and readiness of the ${kind} process`, () => {
+    let platform: TestPlatform;
+    let server: Server;
+    const open = async (env: Record<string, string>) => {
+      platform = await openTestPlatform({ HOST: "0.0.0.0", ...env });
+      server = await start(platform, kind);
+    };
+    afterEach(async () => {
+      await server.close();
+      await platform.destroy();
+    });
+
+    it("need METRICS_TOKEN if it is set, wherever the request comes from", async () => {
+      await open({ METRICS_TOKEN: TOKEN });
+      const authorization = `Bearer ${TOKEN}`;
+      for (const headers of [
+        {},
+        { authorization: `${authorization}x` },
+        { authorization: `Basic ${TOKEN}` },
+      ]) {
+        expect((await server.ask("/metrics", headers as Record<string, string>)).status).to.equal(401);
+      }
+      const { status, text } = await server.ask("/metrics", {
+        authorization,
+        "x-forwarded-for": "203.0.113.7",
+      });
+      expect(status).to.equal(200);
+      expect(text).to.include("# TYPE ");
+    });
+
+    it("do not say which store is missing to those who may not read them", async () => {
+      await open({ METRICS_TOKEN: TOKEN });
+      await platform.mongo.close();
+      const shown = async (headers?: Record<string, string>) =>
+        JSON.parse((await server.ask("/readyz", headers)).text);
+      expect(await shown()).to.deep.equal({ status: "unready" });
+      const authorization = `Bearer ${TOKEN}`;
+      expect(await shown({ authorization })).to.deep.equal({ status: "unready", missing: ["mongodb"] });
+      expect(JSON.parse((await server.ask("/healthz")).text)).to.deep.equal({ status: "ok" });
+      await platform.mongo.openUri(platform.config.mongodbUrl);
+    });
+
+    it("are read at most once a second, however many requests there are", async () => {
+      await open({});
+      let exposed = 0;
+      const expose = platform.metrics.expose.bind(platform.metrics);
+      platform.metrics.expose = () => {
+        exposed += 1;
+        return expose();
+      };
+      let probes = 0;
+      const set = platform.redis.set.bind(platform.redis) as (...args: unknown[]) => unknown;
+      Object.assign(platform.redis, {
+        set: (...args: unknown[]) => {
+          probes += 1;
+          return set(...args);
+        },
+      });
+      const startedAt = performance.now();
+      for (let i = 0; i < 10; i++) {
+        const paths = Array.from({ length: 20 }, (_, j) => (j % 2 ? "/metrics" : "/readyz"));
+        await Promise.all(paths.map(path => server.ask(path)));
+      }
+      const seconds = Math.ceil((performance.now() - startedAt) / 1000);
+      expect(exposed).to.be.within(1, seconds + 1);
+      expect(probes).to.be.within(1, seconds + 1);
+    });
+  });
+}
+
+describe("metrics of a web process without METRICS_TOKEN", () => {
+  let platform: TestPlatform;
+  let server: Server;
+  before(async () => {
+    platform = await openTestPlatform({ HOST: "0.0.0.0" });
+    server = await start(platform, "web");
+  });
+  after(async () => {
+    await server.close();
+    await platform.destroy();
+  });
+
+  it("are shown to its own machine, and do not exist for what a proxy forwards", async () => {
+    expect((await server.ask("/metrics")).status).to.equal(200);
+    for (const name of ["X-Forwarded-For", "Forwarded", "X-Real-IP", "Via"]) {
+      expect((await server.ask("/metrics", { [name]: "127.0.0.1" })).status, name).to.equal(404);
+    }
+  });
+
+  it("do not exist for other machines", async function () {
+    if (!external) return this.skip();
+    expect((await server.ask("/metrics", {}, external)).status).to.equal(404);
+    expect((await server.ask("/readyz", {}, external)).status).to.equal(200);
+  });
+});
