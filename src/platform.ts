@@ -40,7 +40,7 @@ import { storeHosts } from "./store/store-hosts.ts";
 export interface Platform {
   config: Config;
   log: Logger;
-  /** The time of the installation, which is that of Redis, in Unix milliseconds (docs/decisions/0015-one-clock.md). */
+  /** The time of the installation, which is that of Redis, in Unix milliseconds (docs/decisions/0017-one-clock.md). */
   clock: () => number;
   /** A random name of this process, for locks and replies. */
   processId: string;

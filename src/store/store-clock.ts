@@ -12,7 +12,7 @@ const JUMP_MS = 250;
 
 /**
  * The time of the whole installation: that of Redis, as this process knows it. Processes on several machines compare
- * times that others wrote, so none of them may use its own machine's clock (docs/decisions/0015-one-clock.md).
+ * times that others wrote, so none of them may use its own machine's clock (docs/decisions/0017-one-clock.md).
  */
 export class StoreClock {
   readonly #redis: Pick<RedisClient, "time">;
