@@ -191,8 +191,8 @@ async function readLocalFile(address: URL): Promise<{ text: string; address: URL
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     // An address such as `./a%.mjs` or `./a%2f` is that of no file.
-    const isNoPath = error instanceof URIError || code === "ERR_INVALID_FILE_URL_PATH";
-    if (code === "ENOENT" || code === "ENOTDIR" || isNoPath) return null;
+    const isUnusablePath = error instanceof URIError || code === "ERR_INVALID_FILE_URL_PATH";
+    if (code === "ENOENT" || code === "ENOTDIR" || isUnusablePath) return null;
     throw error;
   }
 }

@@ -119,3 +119,18 @@ const MAX_LEASES = 10_000;
 const FORGOTTEN_SECONDS = 86_400;
 
 const fairOrder = script<[waits: number, turn: number, ...positions: number[]]>("fair-order");
+const findOthers = script<number>("others-wait");
+
+/**
+ * Returns true if jobs wait in a queue that may be other accounts' than these, and that could start if theirs were out of
+ * the way. `keyOf` returns a key of the queue by its last part. Throws as the client does.
+ */
+export async function othersWait(
+  redis: RedisClient,
+  keyOf: (part: string) => string,
+  quantum: number,
+  accounts: string[],
+): Promise<boolean> {
+  const keys = ["wait", "prioritized", "fair"].map(keyOf);
+  return (await findOthers(redis, keys, [quantum, ...accounts])) === 1;
+}

@@ -9,7 +9,7 @@ import { LIMITS } from "../limits/catalogue.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { RedisClient } from "../store/redis.ts";
 import type { QueueDeclaration } from "./define-queue.ts";
-import { type Charge, FairOrder, FIRST_LATER_PRIORITY, PRIORITY_WHEN_DUE } from "./fair-order.ts";
+import { type Charge, FairOrder, FIRST_LATER_PRIORITY, othersWait, PRIORITY_WHEN_DUE } from "./fair-order.ts";
 import { queuePrefix } from "./open-queues.ts";
 import { requeue, setPriority } from "./requeue.ts";
 import { SlotShares } from "./slot-shares.ts";
@@ -154,9 +154,8 @@ class QueueWorker implements PausableWorker {
     this.#fair = quantum
       ? {
           order: new FairOrder(options.redis, part => this.#worker.toKey(part), quantum),
-          slots: new SlotShares(
-            concurrency,
-            async () => (await options.redis.llen(this.#worker.toKey("wait"))) > 0,
+          slots: new SlotShares(concurrency, accounts =>
+            othersWait(options.redis, part => this.#worker.toKey(part), quantum, accounts),
           ),
         }
       : undefined;
@@ -250,6 +249,8 @@ class QueueWorker implements PausableWorker {
       id: job.id ?? "",
       token: token ?? "",
       priority,
+      // The jobs of an account that uses its share hold up nobody behind them, whatever turn it is.
+      isLast: reason === "share",
     });
     this.#options.metrics.count("jobs_requeued_total", { queue: this.#queue, reason });
     throw new WaitingError();

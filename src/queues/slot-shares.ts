@@ -5,6 +5,8 @@ const ACCOUNT_SHARE = 0.75;
 const REQUEUE_AFTER_MS = 1000;
 /** How soon a job whose turn it is is noticed while everything that was fetched has to wait. */
 const LOOK_MS = 10;
+/** Looks at that pace: many jobs of an account that hang may stand before one of another account. */
+const QUICK_LOOKS = 50;
 
 interface Waiting {
   account: string;
@@ -22,15 +24,20 @@ export class SlotShares {
   readonly #share: number;
   readonly #used = new Map<string, number>();
   readonly #waiting = new Set<Waiting>();
-  readonly #isTurnOfOthers: () => Promise<boolean>;
+  readonly #othersWait: (accounts: string[]) => Promise<boolean>;
   #inUse = 0;
   #isLooking = false;
+  /** How often jobs were sent back since one of an account below its share came. */
+  #looks = 0;
   #isClosed = false;
 
-  /** `isTurnOfOthers` looks whether jobs wait in the queue whose turn it is; it is asked only when nothing more is fetched. */
-  constructor(slots: number, isTurnOfOthers: () => Promise<boolean>) {
+  /**
+   * `othersWait` looks whether jobs of other accounts than those that use their share wait in the queue; it is asked only
+   * when nothing more is fetched.
+   */
+  constructor(slots: number, othersWait: (accounts: string[]) => Promise<boolean>) {
     this.#slots = slots;
-    this.#isTurnOfOthers = isTurnOfOthers;
+    this.#othersWait = othersWait;
     this.#share = Math.max(1, Math.min(Math.ceil(slots * ACCOUNT_SHARE), slots - 1));
   }
 
@@ -42,6 +49,7 @@ export class SlotShares {
   /** Resolves with true once the account has a slot, which must be released; with false if the job must go back. */
   acquire(account: string): Promise<boolean> {
     if (this.#isClosed) return Promise.resolve(false);
+    if ((this.#used.get(account) ?? 0) < this.#share) this.#looks = 0;
     if (this.#mayStart(account)) {
       this.#start(account);
       return Promise.resolve(true);
@@ -95,20 +103,22 @@ export class SlotShares {
     waiting.resolve(hasSlot);
   }
 
-  /** Sends a job back as soon as one that could start now is kept out by those that wait here. */
+  /** Sends jobs back as soon as one that could start now is kept out by those that wait here. */
   async #look(): Promise<void> {
     this.#isLooking = true;
     while (this.#waiting.size + this.#inUse >= this.#slots + SlotShares.fetchedBeyond(this.#slots)) {
-      await new Promise(resolve => setTimeout(resolve, LOOK_MS));
+      const lookMs = this.#looks < QUICK_LOOKS ? LOOK_MS : REQUEUE_AFTER_MS;
+      await new Promise(resolve => setTimeout(resolve, lookMs));
       if (this.#inUse >= this.#slots) continue;
-      const isTurn = await this.#isTurnOfOthers().catch(() => false);
-      const last = [...this.#waiting].findLast(waiting => this.#isAtShare(waiting));
-      if (isTurn && last) this.#end(last, false);
+      const atShare = [...this.#used.keys()].filter(account => this.#isAtShare({ account }));
+      if (!(await this.#othersWait(atShare).catch(() => false))) continue;
+      this.#looks += 1;
+      for (const waiting of this.#waiting) if (this.#isAtShare(waiting)) this.#end(waiting, false);
     }
     this.#isLooking = false;
   }
 
-  #isAtShare({ account }: Waiting): boolean {
+  #isAtShare({ account }: Pick<Waiting, "account">): boolean {
     return (this.#used.get(account) ?? 0) >= this.#share;
   }
 

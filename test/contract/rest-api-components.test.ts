@@ -119,7 +119,7 @@ describe("components", () => {
       "import './x.mjs'; export default {}": "body component_code",
       "export default 1": "component code",
       "throw new Error('x')": "component code",
-      "1": "component name",
+      "1": "component code",
     };
     for (const [component_code, field] of Object.entries(invalid)) {
       names(await api.request("POST", "/components", { body: { component_code } }), field);

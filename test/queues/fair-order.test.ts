@@ -183,6 +183,20 @@ describe("the order between accounts", () => {
       return { hanging: () => hanging, release: () => ends.splice(0).forEach(end => void end()) };
     }
 
+    it("lets no turn be held up by jobs that can't start, however many jobs others have had", async () => {
+      const { hanging, release } = workWithHanging(8, ["stuck"]);
+      await add("stuck", 40);
+      await until(() => hanging() === 6);
+      for (let n = 0; n < 3 * (deliveries.quantum ?? 0); n++) {
+        await add("quiet", 1);
+        await until(() => served.length === n + 1, { what: `job ${n}` });
+      }
+      expect(hanging()).to.equal(6);
+      const ending = setInterval(release, 5);
+      await servedAll(136);
+      clearInterval(ending);
+    }).timeout(30_000);
+
     it("leaves a quarter to others, however many jobs of one account hang", async () => {
       const { hanging, release } = workWithHanging(8, ["stuck"]);
       await add("stuck", 200);

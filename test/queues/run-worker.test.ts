@@ -1,7 +1,10 @@
 import { expect } from "chai";
 import { AppError } from "../../src/lib/errors.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { enqueue, openedQueue } from "../../src/queues/define-queue.ts";
 import { deletions } from "../../src/queues/deletions.ts";
+import { emissions } from "../../src/queues/emissions.ts";
 import { type JobContext, type RunningWorker, runWorker } from "../../src/queues/run-worker.ts";
 import { workerOptions } from "../../workers/worker-options.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
@@ -99,6 +102,34 @@ describe("a worker", function () {
     end();
     expect(givenUp).to.deep.equal([{ emitter_id: "dc_1" }]);
     expect(await queue().getJobCountByTypes("failed")).to.equal(1);
+  });
+
+  it("keeps of a failed job as many as its queue declares, and of a large one only ids", async () => {
+    const failing = openedQueue(platform.queues, emissions);
+    const emission = { emitter_id: newId("p"), name: "", event: "x".repeat(LIMITS.failedJobBytes.value) };
+    for (const [n, event] of ["small", emission.event].entries()) {
+      await enqueue(platform.queues, emissions.jobs.emissions, { ...emission, emit_id: `e${n}`, event });
+    }
+    worker = runWorker(
+      emissions,
+      { emissions: () => Promise.reject(new AppError("invalid", "no")) },
+      workerOptions(platform, emissions),
+    );
+    await until(async () => (await failing.getJobCountByTypes("failed")) === 2);
+    const kept = async () =>
+      (await failing.getFailed())
+        .map(({ data }) => data)
+        .sort((a, b) => Number("emissions" in a) - Number("emissions" in b));
+    await until(async () => "emissions" in ((await kept())[1] ?? {}), {
+      what: "the large one without its event",
+    });
+    const { emitter_id } = emission;
+    expect(await kept()).to.deep.equal([
+      { emitter_id, emit_id: "e0", name: "", event: "small" },
+      { emissions: [{ emitter_id, emit_id: "e1", name: "" }] },
+    ]);
+    const opts = (await failing.getFailed())[0]?.opts;
+    expect(opts?.removeOnFail).to.deep.equal({ age: 7 * 86_400, count: LIMITS.failedJobs.value });
   });
 
   it("signals to handlers that it is stopping, and returns a job that does not end in time", async () => {

@@ -39,6 +39,7 @@ describe("an item that can't be repaired", () => {
       dropped: {},
       outbox: [JSON.stringify({ emitter_id: source_id, emit_id: _id, event: 1 })],
       finished_at: new Date(0),
+      expires_at: new Date(Date.now() + 3_600_000),
     });
     return _id;
   }
@@ -88,6 +89,9 @@ describe("an item that can't be repaired", () => {
     // Redis rejects to read a list of this type.
     await platform.redis.set(platform.keys.changeQueue("dc_1"), "not a list");
     await storeSource(platform, { state: "deploying", updated_at: 1 });
+    await storeSource(platform, { _id: "dc_2", begun: { run_id: "run_1", stage: "activating", at_ms: 1 } });
+    await platform.redis.set(platform.keys.changeQueue("dc_2"), "not a list");
+    await storeSource(platform, { begun: { run_id: "run_2", stage: "activating", at_ms: 1 } });
   }
 
   it("ends no step: it is set aside, visibly, and everything else is repaired", async () => {
@@ -104,6 +108,7 @@ describe("an item that can't be repaired", () => {
       "deliveries",
       "timers",
       "deleting",
+      "changes",
     ]);
     expect(aside.every(({ count, error }) => count === 1 && error !== "")).to.equal(true);
     expect(await openedQueue(platform.queues, runs).getJobSchedulersCount()).to.equal(1);

@@ -37,6 +37,7 @@ describe("the outbox of a run", () => {
       dropped: {},
       outbox: texts,
       finished_at: new Date(0),
+      expires_at: new Date(Date.now() + 3_600_000),
     };
     await RunRecords(platform.mongo).create(record);
     return record;
@@ -60,9 +61,16 @@ describe("the outbox of a run", () => {
       })),
     };
   }
+  /** The events on the queue, in the order of their scores, which decides. */
   const queued = async () => {
-    const jobs = await openedQueue(platform.queues, emissions).getJobs(["waiting"], 0, -1, true);
-    return jobs.flatMap(job => emissionsIn(job.data)).map(({ event }) => event);
+    const jobs = await openedQueue(platform.queues, emissions).getJobs(
+      ["waiting", "prioritized"],
+      0,
+      -1,
+      true,
+    );
+    const all = jobs.flatMap(job => emissionsIn(job.data));
+    return all.sort((a, b) => (a.score ?? 0) - (b.score ?? 0)).map(({ event }) => event);
   };
 
   it("is sent in order without the emissions that can't be enqueued, which are counted", async () => {
@@ -93,7 +101,12 @@ describe("the outbox of a run", () => {
       for (const earlier of sent)
         await Promise.all([sendOutbox(platform, earlier), sendOutbox(platform, earlier)]);
     }
-    const jobs = await openedQueue(platform.queues, emissions).getJobs(["waiting"], 0, -1, true);
+    const jobs = await openedQueue(platform.queues, emissions).getJobs(
+      ["waiting", "prioritized"],
+      0,
+      -1,
+      true,
+    );
     const all = jobs.flatMap(job => emissionsIn(job.data));
     const scores = new Map<string, Set<number>>();
     for (const { emit_id, score = 0 } of all) {

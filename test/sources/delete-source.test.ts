@@ -72,7 +72,7 @@ describe("the end of a deletion", () => {
     aheadMs = 60_000;
     await sweep(platform, "deleting");
     expect(await exists(source._id), "on their queue").to.equal(true);
-    for (const job of await openedQueue(platform.queues, emissions).getJobs(["waiting"])) {
+    for (const job of await openedQueue(platform.queues, emissions).getJobs(["waiting", "prioritized"])) {
       const results = await emitAll(platform, emissionsIn(job.data));
       expect(results.every(result => typeof result === "object" && result?.listeners === 1)).to.equal(true);
       // A job that is repeated counts nothing twice.
@@ -80,7 +80,7 @@ describe("the end of a deletion", () => {
     }
     expect(await sweep(platform, "deleting")).to.equal(1);
     expect(await exists(source._id)).to.equal(false);
-    const jobs = await openedQueue(platform.queues, deliveries).getJobs(["waiting"]);
+    const jobs = await openedQueue(platform.queues, deliveries).getJobs(["waiting", "prioritized"]);
     expect(
       new Set(jobs.flatMap(({ data }) => data.events.map(({ id }: { id: string }) => id))).size,
     ).to.equal(300);

@@ -52,7 +52,7 @@ describe("a runs worker that can't start sandboxes", function () {
       timeoutMs: 40_000,
       what: "the run",
     });
-    expect(record.outcome).to.equal("ok");
+    expect(record.outcome, JSON.stringify(record.error)).to.equal("ok");
     expect((await readiness()).status).to.equal(200);
     server.close();
     await worker.close(3000);

@@ -42,6 +42,7 @@ describe("creating deliveries", () => {
       delivery_id: delivery._id,
       webhook_id: listener.webhookId,
       generation: 0,
+      account_id: OWNER,
     });
   });
 
