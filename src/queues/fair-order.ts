@@ -119,18 +119,19 @@ const MAX_LEASES = 10_000;
 const FORGOTTEN_SECONDS = 86_400;
 
 const fairOrder = script<[waits: number, turn: number, ...positions: number[]]>("fair-order");
-const findOthers = script<number>("others-wait");
+const pull = script<number>("pull-other");
+/** More than an account has in a few turns, so that a job of another one is among them. */
+const MAX_PASSED = 256;
 
 /**
- * Returns true if jobs wait in a queue that may be other accounts' than these, and that could start if theirs were out of
- * the way. `keyOf` returns a key of the queue by its last part. Throws as the client does.
+ * Makes the first waiting job of another account than these the next of its queue, because theirs can't start. Returns
+ * false if there is none. `keyOf` returns a key of the queue by its last part. Throws as the client does.
  */
-export async function othersWait(
+export async function pullOther(
   redis: RedisClient,
   keyOf: (part: string) => string,
-  quantum: number,
   accounts: string[],
 ): Promise<boolean> {
-  const keys = ["wait", "prioritized", "fair"].map(keyOf);
-  return (await findOthers(redis, keys, [quantum, ...accounts])) === 1;
+  const keys = ["wait", "prioritized"].map(keyOf);
+  return (await pull(redis, keys, [MAX_PASSED, keyOf(""), ...accounts])) === 1;
 }

@@ -4,28 +4,18 @@ import type { RedisClient } from "../store/redis.ts";
 const requeueJob = script<number>("requeue-job");
 const setJobPriority = script<number>("set-job-priority");
 
-export interface Requeued {
-  id: string;
-  /** What BullMQ fetched the job with. */
-  token: string;
-  /** 0: the plain list. */
-  priority: number;
-  /** True if the job goes behind everything that waits, if its priority is not lower anyway. */
-  isLast: boolean;
-}
-
 /**
- * Returns a job that this worker has fetched and not started to its queue, behind those of the same priority, as if it had
- * never been fetched. Does nothing if the job is no longer this worker's. `keyOf` returns a key of the queue by its last
- * part.
+ * Returns a job that this worker has fetched and not started to its queue, behind those of the same priority (0: the
+ * plain list), as if it had never been fetched. Does nothing if the job is no longer this worker's. `keyOf` returns a key
+ * of the queue by its last part; `token` is what BullMQ fetched the job with.
  */
 export async function requeue(
   redis: RedisClient,
   keyOf: (part: string) => string,
-  { id, token, priority, isLast }: Requeued,
+  { id, token, priority }: { id: string; token: string; priority: number },
 ): Promise<void> {
   const parts = ["active", "wait", "prioritized", "stalled", "pc", "marker", id, `${id}:lock`];
-  await requeueJob(redis, parts.map(keyOf), [id, token, priority, isLast ? 1 : 0]);
+  await requeueJob(redis, parts.map(keyOf), [id, token, priority]);
 }
 
 /** Sets the priority that a job has once its delay is over. `jobKey` is the key of the job itself. */

@@ -9,7 +9,7 @@ import { LIMITS } from "../limits/catalogue.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { RedisClient } from "../store/redis.ts";
 import type { QueueDeclaration } from "./define-queue.ts";
-import { type Charge, FairOrder, FIRST_LATER_PRIORITY, othersWait, PRIORITY_WHEN_DUE } from "./fair-order.ts";
+import { type Charge, FairOrder, FIRST_LATER_PRIORITY, PRIORITY_WHEN_DUE, pullOther } from "./fair-order.ts";
 import { queuePrefix } from "./open-queues.ts";
 import { requeue, setPriority } from "./requeue.ts";
 import { SlotShares } from "./slot-shares.ts";
@@ -145,7 +145,7 @@ class QueueWorker implements PausableWorker {
     this.#worker = new Worker(queue, (job, token, signal) => this.#process(job, token, signal), {
       connection: options.redis,
       prefix: queuePrefix(options.prefix, queue),
-      concurrency: concurrency + (quantum ? SlotShares.fetchedBeyond(concurrency) : 0),
+      concurrency,
       lockDuration: options.stalledAfterMs,
       stalledInterval: Math.max(1000, Math.floor(options.stalledAfterMs / 2)),
       // A job that crashes its worker must not go on to crash all of them: its first start and this many more.
@@ -155,7 +155,7 @@ class QueueWorker implements PausableWorker {
       ? {
           order: new FairOrder(options.redis, part => this.#worker.toKey(part), quantum),
           slots: new SlotShares(concurrency, accounts =>
-            othersWait(options.redis, part => this.#worker.toKey(part), quantum, accounts),
+            pullOther(options.redis, part => this.#worker.toKey(part), accounts),
           ),
         }
       : undefined;
@@ -249,8 +249,6 @@ class QueueWorker implements PausableWorker {
       id: job.id ?? "",
       token: token ?? "",
       priority,
-      // The jobs of an account that uses its share hold up nobody behind them, whatever turn it is.
-      isLast: reason === "share",
     });
     this.#options.metrics.count("jobs_requeued_total", { queue: this.#queue, reason });
     throw new WaitingError();

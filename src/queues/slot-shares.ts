@@ -1,13 +1,10 @@
 /** The share of a worker's slots that one account may use at a time, so that another one finds a slot at once. */
 const ACCOUNT_SHARE = 0.75;
 
-/** A job that waits for a slot goes back to its queue after this, give or take half: another process may have one. */
+/** A job that waits for its share goes back to its queue after this, give or take half: another process may have a slot. */
 const REQUEUE_AFTER_MS = 1000;
 /** How soon a job whose turn it is is noticed while everything that was fetched has to wait. */
 const LOOK_MS = 10;
-/** Looks at that pace: many jobs of an account that hang may stand before one of another account. */
-const QUICK_LOOKS = 50;
-
 interface Waiting {
   account: string;
   resolve: (hasSlot: boolean) => void;
@@ -24,32 +21,24 @@ export class SlotShares {
   readonly #share: number;
   readonly #used = new Map<string, number>();
   readonly #waiting = new Set<Waiting>();
-  readonly #othersWait: (accounts: string[]) => Promise<boolean>;
+  readonly #pullOther: (accounts: string[]) => Promise<boolean>;
   #inUse = 0;
   #isLooking = false;
-  /** How often jobs were sent back since one of an account below its share came. */
-  #looks = 0;
   #isClosed = false;
 
   /**
-   * `othersWait` looks whether jobs of other accounts than those that use their share wait in the queue; it is asked only
-   * when nothing more is fetched.
+   * `pullOther` makes a job of another account than those that use their share the next of the queue, and returns false if
+   * none waits; it is called only when nothing more is fetched. No more jobs must come than there are slots: more would be kept from other processes.
    */
-  constructor(slots: number, othersWait: (accounts: string[]) => Promise<boolean>) {
+  constructor(slots: number, pullOther: (accounts: string[]) => Promise<boolean>) {
     this.#slots = slots;
-    this.#othersWait = othersWait;
+    this.#pullOther = pullOther;
     this.#share = Math.max(1, Math.min(Math.ceil(slots * ACCOUNT_SHARE), slots - 1));
-  }
-
-  /** How many jobs a process fetches beyond its slots, so that those of others are found behind those that must wait. */
-  static fetchedBeyond(slots: number): number {
-    return Math.max(2, Math.ceil(slots / 2));
   }
 
   /** Resolves with true once the account has a slot, which must be released; with false if the job must go back. */
   acquire(account: string): Promise<boolean> {
     if (this.#isClosed) return Promise.resolve(false);
-    if ((this.#used.get(account) ?? 0) < this.#share) this.#looks = 0;
     if (this.#mayStart(account)) {
       this.#start(account);
       return Promise.resolve(true);
@@ -103,17 +92,17 @@ export class SlotShares {
     waiting.resolve(hasSlot);
   }
 
-  /** Sends jobs back as soon as one that could start now is kept out by those that wait here. */
+  /** Sends a job back as soon as one that could start now is kept out by those that wait here. */
   async #look(): Promise<void> {
     this.#isLooking = true;
-    while (this.#waiting.size + this.#inUse >= this.#slots + SlotShares.fetchedBeyond(this.#slots)) {
-      const lookMs = this.#looks < QUICK_LOOKS ? LOOK_MS : REQUEUE_AFTER_MS;
-      await new Promise(resolve => setTimeout(resolve, lookMs));
-      if (this.#inUse >= this.#slots) continue;
-      const atShare = [...this.#used.keys()].filter(account => this.#isAtShare({ account }));
-      if (!(await this.#othersWait(atShare).catch(() => false))) continue;
-      this.#looks += 1;
-      for (const waiting of this.#waiting) if (this.#isAtShare(waiting)) this.#end(waiting, false);
+    while (this.#waiting.size > 0) {
+      await new Promise(resolve => setTimeout(resolve, LOOK_MS));
+      // Until then the worker fetches more by itself.
+      if (this.#waiting.size + this.#inUse < this.#slots) continue;
+      const accounts = [...this.#used.keys()].filter(account => this.#isAtShare({ account }));
+      const isPulled = await this.#pullOther(accounts).catch(() => false);
+      const last = [...this.#waiting].findLast(waiting => this.#isAtShare(waiting));
+      if (isPulled && last) this.#end(last, false);
     }
     this.#isLooking = false;
   }

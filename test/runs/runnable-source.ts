@@ -17,7 +17,7 @@ export async function storeRunnableSource(
   described: Partial<ComponentDescription> = {},
 ): Promise<Source> {
   const id = newId("sc");
-  await Bundles(platform.mongo).insertMany([{ _id: id, code: "export default {}" }]);
+  await Bundles(platform.mongo).insertMany([{ _id: id, code: "export default { run() {} }" }]);
   await Components(platform.mongo).insertMany([
     {
       _id: id,
