@@ -177,6 +177,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   eventsKept: "test/store/event-log.test.ts",
   summaryBytes: "test/events/truncate.test.ts",
   attemptsKept: "test/deliveries/manual-retry.test.ts",
+  waitlist: "test/workers/deliveries-waitlist.test.ts",
 };
 
 /** Bounds that no test exceeds, and why. */
