@@ -16,8 +16,8 @@ const acquireTokens = script<[acquired: number, nextInMs: number]>("token-bucket
 
 /** However full Redis is, a waitlist may hold this many, so that a webhook is never without work. */
 const MIN_WAITING = 200;
-/** Between two refills of one waitlist. Milliseconds. */
-const REFILL_EVERY_MS = 250;
+/** A refill that is not done so long after it was asked for is asked for again. Milliseconds. */
+const REFILL_AGAIN_MS = 250;
 /** As long as deliveries are kept. Milliseconds. */
 const OVERFLOW_KEPT_MS = 30 * 86_400_000;
 
@@ -56,7 +56,7 @@ export interface Permits {
   renew(webhookId: string, names: string[], ttlMs: number): Promise<void>;
   /**
    * Releases permits and returns the jobs from the waitlist that were granted one, to be enqueued next. `mustRefill`: the
-   * waitlist is low and there is overflow; true at most four times a second for a webhook.
+   * waitlist is low and there is overflow; true for one caller until it is done, or seems to be lost.
    */
   release(
     webhookId: string,
@@ -119,7 +119,7 @@ export function openPermits(
     },
     async release(webhookId, names, { permits, perSecond, ttlMs }) {
       const refillAt = Math.floor(bound() / 4);
-      const args = [permits, ttlMs, perSecond ?? 0, refillAt, REFILL_EVERY_MS, ...names];
+      const args = [permits, ttlMs, perSecond ?? 0, refillAt, REFILL_AGAIN_MS, ...names];
       const [tokenInMs, mustRefill, ...granted] = await release(redis, allKeys(webhookId), args);
       return { granted, tokenInMs, mustRefill: mustRefill === 1 };
     },

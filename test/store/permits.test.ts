@@ -52,7 +52,11 @@ describe("permits of a webhook", () => {
     expect(await platform.redis.zrange(platform.keys.webhookPermits(id), "0", "-1")).to.deep.equal([
       "dlv_2-1",
     ]);
-    expect(await release([], limits), "an empty waitlist").to.deep.equal({ granted: [], tokenInMs: 0 });
+    expect(await release([], limits), "an empty waitlist").to.deep.equal({
+      granted: [],
+      tokenInMs: 0,
+      mustRefill: false,
+    });
   });
 
   it("reserve a token for each waiting job, and half of the bucket for a long waitlist", async () => {

@@ -22,6 +22,8 @@ for i = 5, #ARGV, 3 do
     added = added + 1
   end
 end
+-- What was added may all be gone before another refill would be asked for otherwise.
+redis.call('HDEL', KEYS[3], 'asked_at')
 local count = redis.call('HGET', KEYS[3], 'count') or ''
 if not isAll then
   if count == '' then redis.call('HSET', KEYS[3], 'count', 1) end
