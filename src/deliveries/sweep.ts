@@ -16,9 +16,9 @@ const BATCH = 500;
 
 /**
  * Enqueues every pending delivery that is overdue and has no job: it was stored and never enqueued, or its job was lost
- * with Redis (docs/design.md#guarantee-2). A delivery that waits at its webhook, on the waitlist or for its turn in an
- * order, has no job: its webhook is drained instead, once a turn, which counts as no repair. Each batch is put off, ever
- * longer with the delivery's age, so the index itself says where the next one begins.
+ * with Redis (docs/design.md#guarantee-2). A delivery that waits at its webhook, on the waitlist, to fit on it, or for
+ * its turn in an order, has no job: its webhook is drained instead, once a turn, which counts as no repair. Each batch is
+ * put off, ever longer with the delivery's age, so the index itself says where the next one begins.
  */
 export function beginDeliverySweep(platform: Deps): SweepBatch {
   const sweep = new DeliverySweep(platform);
@@ -86,8 +86,8 @@ class DeliverySweep {
   }
 
   /**
-   * Leaves out deliveries that did not fit on a waitlist, and those on a waitlist, or granted a permit from there: both go on under the next generation
-   * (src/deliveries/limits/permits.ts). Their webhook is drained, in case nothing else does.
+   * Leaves out deliveries that did not fit on a waitlist, and those on a waitlist, or granted a permit from there: they go
+   * on under the next generation (src/deliveries/limits/permits.ts). Their webhook is drained, in case nothing else does.
    */
   async #withoutWaiting(overdue: Overdue[]): Promise<Overdue[]> {
     const { redis, keys } = this.#platform;

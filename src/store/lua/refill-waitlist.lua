@@ -7,6 +7,7 @@
 -- Returns: how many were added; 1 if the waitlist is full
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
 local room = tonumber(ARGV[1]) - redis.call('ZCARD', KEYS[2])
 local added = 0
 local isAll = ARGV[3] == '1'

@@ -1,7 +1,8 @@
 -- Releases permits and grants the free ones to the head of the waitlist, each with a token if the rate is limited.
 -- KEYS: 1 permits (zset by expiry), 2 waitlist (zset by arrival), 3 token bucket, 4 overflow (hash: count, asked_at)
 -- ARGV: 1 permits in all, 2 milliseconds until a permit expires, 3 tokens a second (0: no limit), 4 length of the
---       waitlist up to which it is refilled, 5 milliseconds for which a refill that was asked for is awaited, 6 and on: names of the permits to release
+--       waitlist up to which it is refilled, 5 milliseconds for which a refill that was asked for is awaited, 6 and on:
+--       names of the permits to release
 -- Returns: milliseconds until the next token, if the waitlist lacks one; 1 if the waitlist must be refilled, which is said
 --          once until that is done; then the JSON of each job that was granted a permit
 local time = redis.call('TIME')
