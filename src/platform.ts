@@ -18,7 +18,7 @@ import { SandboxHealth } from "./sandbox/sandbox-health.ts";
 import { type EventLog, openEventLog } from "./store/event-log.ts";
 import { type Feed, openFeed } from "./store/feed.ts";
 import { type RedisKeys, redisKeys } from "./store/keys.ts";
-import { openMemoryShare } from "./store/memory-share.ts";
+import { type MemoryShare, openMemoryShare } from "./store/memory-share.ts";
 import { openMongo } from "./store/mongo.ts";
 import { openPermits, type Permits } from "./store/permits.ts";
 import { openQueuedBytes, type QueuedBytes } from "./store/queued-bytes.ts";
@@ -50,6 +50,8 @@ export interface Platform {
   queues: Queues;
   eventLog: EventLog;
   routing: RoutingCache;
+  /** How full Redis is. */
+  memory: MemoryShare;
   queued: QueuedBytes;
   runQueue: RunQueue;
   permits: Permits;
@@ -128,6 +130,7 @@ export async function openPlatform(
     const processId = newToken();
     const metrics = new Metrics();
     const queued = openQueuedBytes(redis, keys);
+    const memory = openMemoryShare(redis, config.redisHighWater);
     let feed: Feed | undefined;
     closers.push(async () => feed?.close());
     const replies = openOnce(() => openReplies(openSubscriber(config, log), redis, keys, processId));
@@ -169,12 +172,9 @@ export async function openPlatform(
       eventLog: openEventLog(redis, keys),
       routing: openRoutingCache(redis, keys),
       queued,
-      runQueue: openRunQueue(redis, keys, {
-        clock,
-        queued,
-        memory: openMemoryShare(redis, config.redisHighWater),
-      }),
-      permits: openPermits(redis, keys),
+      memory,
+      runQueue: openRunQueue(redis, keys, { clock, queued, memory }),
+      permits: openPermits(redis, keys, { memory }),
       secrets: createSecrets(config.secretsKeys),
       metrics,
       egress,

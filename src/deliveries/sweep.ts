@@ -9,16 +9,16 @@ import type { SweepBatch, Swept } from "../store/sweep-turns.ts";
 import { waitlistEntry } from "./limits/permits.ts";
 import { MAX_RECHECK_MS } from "./recheck.ts";
 
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "config" | "clock" | "log">;
+type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "permits" | "config" | "clock" | "log">;
 type Overdue = Pick<Delivery, "_id" | "webhook_id" | "owner_id" | "generation" | "next_attempt_at_ms">;
 
 const BATCH = 500;
 
 /**
  * Enqueues every pending delivery that is overdue and has no job: it was stored and never enqueued, or its job was lost
- * with Redis (docs/design.md#guarantee-2). A delivery that waits at its webhook, on the waitlist or for its turn in an
- * order, has no job: its webhook is drained instead, once a turn, which counts as no repair. Each batch is put off, ever
- * longer with the delivery's age, so the index itself says where the next one begins.
+ * with Redis (docs/design.md#guarantee-2). A delivery that waits at its webhook, on the waitlist, to fit on it, or for
+ * its turn in an order, has no job: its webhook is drained instead, once a turn, which counts as no repair. Each batch is
+ * put off, ever longer with the delivery's age, so the index itself says where the next one begins.
  */
 export function beginDeliverySweep(platform: Deps): SweepBatch {
   const sweep = new DeliverySweep(platform);
@@ -86,8 +86,8 @@ class DeliverySweep {
   }
 
   /**
-   * Leaves out deliveries on a waitlist, or granted a permit from there: both go on under the next generation
-   * (src/deliveries/limits/permits.ts). Their webhook is drained, in case nothing else grants its permits any more.
+   * Leaves out deliveries that did not fit on a waitlist, and those on a waitlist, or granted a permit from there: they go
+   * on under the next generation (src/deliveries/limits/permits.ts). Their webhook is drained, in case nothing else does.
    */
   async #withoutWaiting(overdue: Overdue[]): Promise<Overdue[]> {
     const { redis, keys } = this.#platform;
@@ -100,12 +100,22 @@ class DeliverySweep {
         }),
       ),
     ]);
+    const overflowing = await this.#overflowing(overdue.filter((_, i) => states[i] === "absent"));
     const lost: Overdue[] = [];
     for (const [i, delivery] of overdue.entries()) {
       if (arrivals[i] !== null && arrivals[i] !== undefined) await this.#drain(delivery.webhook_id, "tokens");
-      else if (states[i] !== "live") lost.push(delivery);
+      else if (states[i] === "absent" && overflowing.has(delivery.webhook_id)) {
+        await this.#drain(delivery.webhook_id, "refill");
+      } else if (states[i] !== "live") lost.push(delivery);
     }
     return lost;
+  }
+
+  /** The webhooks of which deliveries wait in MongoDB only, because their waitlist was full. */
+  async #overflowing(overdue: Overdue[]): Promise<Set<string>> {
+    const ids = [...new Set(overdue.map(({ webhook_id }) => webhook_id))];
+    const overflows = await Promise.all(ids.map(id => this.#platform.permits.overflow(id)));
+    return new Set(ids.filter((_, i) => overflows[i] !== null));
   }
 
   async #drain(webhookId: string, reason: Drain["reason"]): Promise<void> {

@@ -30,6 +30,7 @@ export type EmitDeps = Pick<
   | "metrics"
   | "clock"
   | "config"
+  | "memory"
   | "log"
 >;
 

@@ -63,6 +63,8 @@ export interface Delivery {
   next_attempt_at_ms: number | null;
   /** When the sweep checks that the delivery's job still exists; null once no attempt is to follow. */
   sweep_at_ms: number | null;
+  /** Until when the first attempt may be in flight; set if the delivery was recorded while it was. */
+  first_attempt_until_ms?: number;
   created_at: Date;
   finished_at_ms: number | null;
 }
@@ -91,6 +93,7 @@ export const Deliveries = collection<Delivery>(
       attempts: { type: [Schema.Types.Mixed] as unknown as AttemptRecord[], required: true },
       next_attempt_at_ms: { type: Number, default: null },
       sweep_at_ms: { type: Number, default: null },
+      first_attempt_until_ms: Number,
       created_at: { type: Date, required: true },
       finished_at_ms: { type: Number, default: null },
     },
@@ -103,6 +106,11 @@ export const Deliveries = collection<Delivery>(
     .index(
       { webhook_id: 1, event_score: 1, _id: 1 },
       { name: "ordered", partialFilterExpression: { state: "pending" } },
+    )
+    // What is due at a webhook and did not fit on its waitlist, longest due first.
+    .index(
+      { webhook_id: 1, next_attempt_at_ms: 1 },
+      { name: "due_at_webhook", partialFilterExpression: { state: "pending" } },
     )
     // The metrics read how long the most overdue delivery has been due.
     .index(

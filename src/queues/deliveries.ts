@@ -44,8 +44,11 @@ export type FirstAttempts = Static<typeof FirstAttempts>;
 
 const Drain = Type.Object({
   webhook_id: Type.String(),
-  /** `order`: the deliveries of an ordered webhook; `tokens`: those on the waitlist of a rate-limited one. */
-  reason: Type.Union([Type.Literal("order"), Type.Literal("tokens")]),
+  /**
+   * `order`: the deliveries of an ordered webhook; `tokens`: those on the waitlist of a rate-limited one; `refill`: those
+   * that did not fit on the waitlist.
+   */
+  reason: Type.Union([Type.Literal("order"), Type.Literal("tokens"), Type.Literal("refill")]),
   /** Unix milliseconds, rounded up: drains of one webhook due at the same moment are one job. */
   due_ms: Type.Integer(),
   account_id: AccountId,

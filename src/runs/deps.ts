@@ -14,6 +14,7 @@ export type RunDeps = Pick<
   | "metrics"
   | "config"
   | "clock"
+  | "memory"
   | "log"
   | "sandboxes"
 >;

@@ -53,6 +53,8 @@ export function redisKeys(prefix: string) {
     webhookPermits: (webhookId: string) => tagged(webhookId, "permits"),
     /** Sorted set: deliveries that wait for a permit, by arrival. */
     webhookWaitlist: (webhookId: string) => tagged(webhookId, "waitlist"),
+    /** Hash: how many deliveries did not fit on the waitlist and wait in MongoDB only, and when a refill was last asked for. */
+    webhookOverflow: (webhookId: string) => tagged(webhookId, "overflow"),
     /** Hash: the token bucket of a webhook's rate limit. */
     webhookTokens: (webhookId: string) => tagged(webhookId, "tokens"),
     /** String: the count of a long list, cached; `list` names the list and its filter. */

@@ -6,10 +6,10 @@ import type { Platform } from "../platform.ts";
 import { countDrop } from "../store/drops.ts";
 import { transaction } from "../store/mongo.ts";
 
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "metrics" | "clock" | "routing">;
+type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "metrics" | "clock" | "routing" | "permits">;
 
 /**
- * Deletes a webhook and its subscriptions in one transaction, then cancels its pending deliveries. There may be very
+ * Deletes a webhook and its subscriptions in one transaction, then cancels its pending deliveries and deletes its waitlist. There may be very
  * many of those, so they are not part of the transaction: a delivery that a crash leaves pending is cancelled when it
  * is due.
  */
@@ -26,6 +26,7 @@ export async function deleteWebhook(platform: Deps, webhookId: string): Promise<
   });
   await platform.routing.invalidate(webhook ? [webhook.owner_id, ...accounts] : accounts);
   await cancelDeliveries(platform, webhookId);
+  await platform.permits.delete(webhookId);
 }
 
 /** Cancels and counts every pending delivery to a webhook; their jobs then have nothing to do. */

@@ -12,7 +12,7 @@ import { updateWebhook } from "./update.ts";
 
 type Deps = Pick<
   Platform,
-  "mongo" | "routing" | "redis" | "keys" | "metrics" | "clock" | "secrets" | "config" | "queues"
+  "mongo" | "routing" | "redis" | "keys" | "metrics" | "clock" | "secrets" | "config" | "queues" | "permits"
 >;
 
 const route = routeFor<Deps>();

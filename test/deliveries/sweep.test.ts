@@ -102,4 +102,16 @@ describe("sweep of deliveries", () => {
     const jobs = await queue().getJobs(["waiting", "delayed"]);
     expect(jobs.map(({ name, data }) => [name, data.reason])).to.deep.equal([["drain", "tokens"]]);
   });
+
+  it("enqueues nothing for deliveries that did not fit on a waitlist, and has it refilled once", async () => {
+    const { _id, ...rest } = await onlyDelivery(platform, listener.webhookId);
+    const copies = Array.from({ length: 1200 }, (_, index) => ({ ...rest, _id: `${_id}x${index}` }));
+    await Deliveries(platform.mongo).insertMany(copies);
+    await queue().obliterate({ force: true });
+    await platform.redis.hset(platform.keys.webhookOverflow(listener.webhookId), { count: "1201" });
+    now += 60_000;
+    expect(await sweep(platform, "deliveries")).to.equal(0);
+    const jobs = await queue().getJobs(["waiting", "delayed"]);
+    expect(jobs.map(({ name, data }) => [name, data.reason])).to.deep.equal([["drain", "refill"]]);
+  });
 });

@@ -210,6 +210,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   attemptsInFlightAtOrigin: "test/deliveries/limits/in-flight.test.ts",
   pageBytes: "test/components/page-bytes.test.ts",
   pageEventBytes: "test/components/page-bytes.test.ts",
+  waitlist: "test/workers/deliveries-waitlist.test.ts",
 };
 
 /** Bounds that no test exceeds, and why. */

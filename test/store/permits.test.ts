@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
+import { openPermits } from "../../src/store/permits.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
 
@@ -51,7 +52,11 @@ describe("permits of a webhook", () => {
     expect(await platform.redis.zrange(platform.keys.webhookPermits(id), "0", "-1")).to.deep.equal([
       "dlv_2-1",
     ]);
-    expect(await release([], limits), "an empty waitlist").to.deep.equal({ granted: [], tokenInMs: 0 });
+    expect(await release([], limits), "an empty waitlist").to.deep.equal({
+      granted: [],
+      tokenInMs: 0,
+      mustRefill: false,
+    });
   });
 
   it("reserve a token for each waiting job, and half of the bucket for a long waitlist", async () => {
@@ -76,6 +81,48 @@ describe("permits of a webhook", () => {
     const key = platform.keys.webhookTokens(id);
     await platform.redis.hset(key, { tokens: "0", at: String(Date.now() - 5000) });
     expect(await platform.permits.acquireTokens(id, 1000, 400, true)).to.deep.include({ acquired: 100 });
+  });
+
+  it("let fewer wait as Redis passes its high-water mark, and count the others until they are refilled", async () => {
+    let allowed = 1;
+    const permits = openPermits(platform.redis, platform.keys, {
+      memory: { allowed: () => allowed },
+      mostWaiting: 1000,
+    });
+    const limits = { permits: 1, perSecond: null, ttlMs };
+    const wait = (n: number) => permits.acquireOrWait(id, `dlv_${n}-0`, job(n), limits);
+    const waiting = () => platform.redis.zcard(platform.keys.webhookWaitlist(id));
+    const names = (n: number): [string, string] => [`dlv_${n}-1`, `dlv_${n}-0`];
+    const refill = async (isAll: boolean, ...numbers: number[]) =>
+      await permits.refill(
+        id,
+        numbers.map(n => ({ job: job(n), names: names(n) })),
+        { overflow: await permits.overflow(id), isAll },
+      );
+    allowed = 0.5;
+    for (let n = 0; n <= 510; n++) await wait(n);
+    expect(await waiting()).to.equal(500);
+    expect(await permits.overflow(id)).to.equal("10");
+    expect(await refill(true, 501), "while it is full").to.deep.equal({ added: 0, isFull: true });
+    allowed = 0;
+    await platform.redis.zpopmin(platform.keys.webhookWaitlist(id), 400);
+    for (let n = 600; n < 800; n++) await wait(n);
+    expect(await waiting(), "however full Redis is").to.equal(200);
+
+    await platform.redis.zpopmin(platform.keys.webhookWaitlist(id), 180);
+    const { mustRefill } = await permits.release(id, [], limits);
+    expect(mustRefill).to.equal(true);
+    expect((await permits.release(id, [], limits)).mustRefill, "asked for a moment ago").to.equal(false);
+    expect(await refill(false, 900, 901)).to.deep.equal({ added: 2, isFull: false });
+    expect(await permits.overflow(id), "more are left").to.be.a("string");
+    const before = await permits.overflow(id);
+    await platform.redis.hincrby(platform.keys.webhookOverflow(id), "count", 1);
+    await permits.refill(id, [], { overflow: before, isAll: true });
+    expect(await permits.overflow(id), "one came in between").to.be.a("string");
+    expect(await refill(true, 0, 900), "one holds a permit, one waits already").to.include({ added: 0 });
+    expect(await permits.overflow(id)).to.equal(null);
+    await permits.delete(id);
+    expect(await waiting()).to.equal(0);
   });
 
   it("can be acquired again under the same name", async () => {

@@ -9,7 +9,7 @@ import { enqueueAll } from "../../queues/define-queue.ts";
 import { deliveries, type FirstAttempts } from "../../queues/deliveries.ts";
 import { deliveryId } from "./create.ts";
 
-type Deps = Pick<Platform, "mongo" | "queues" | "routing" | "clock" | "config">;
+type Deps = Pick<Platform, "mongo" | "queues" | "routing" | "clock" | "config" | "memory">;
 
 export interface EventToDispatch {
   event: StoredEvent;
@@ -21,7 +21,10 @@ export interface EventToDispatch {
 
 /** First attempts in one job: enough that the job costs little, few enough to spread over the workers. */
 const ATTEMPTS_PER_JOB = 32;
-/** A larger event is read from MongoDB when it is sent, so that Redis never holds much of it. */
+/**
+ * A larger event is read from MongoDB when it is sent, so that Redis never holds much of it; so is every event while Redis is
+ * above its high-water mark.
+ */
 const INLINE_BYTES = 8 * 1024;
 
 /**
@@ -50,6 +53,7 @@ export async function dispatchEvents(
     await storeAll(toDispatch.map(({ event }) => event));
     failpoint("events-stored");
   };
+  const inlineBytes = platform.memory.allowed() < 1 ? 0 : INLINE_BYTES;
   const routing_version = platform.routing.version();
   const jobs = packed.map(({ job_id, events }): FirstAttempts => {
     const is_redispatch = events.some(({ isRedispatch }) => isRedispatch);
@@ -58,7 +62,7 @@ export async function dispatchEvents(
       routing_version,
       ...(is_redispatch && { is_redispatch }),
       account_id: events[0]?.event.owner_id,
-      events: events.map(({ event }) => eventInJob(event)),
+      events: events.map(({ event }) => eventInJob(event, inlineBytes)),
     };
   });
   const enqueue = async () => {
@@ -92,13 +96,16 @@ function packJobs(toDispatch: EventToDispatch[]): EventToDispatch[][] {
 }
 
 /** An event as its job of first attempts carries it. */
-function eventInJob({ _id, event_id, emitter_id, name, event, pending_dispatch }: StoredEvent) {
+function eventInJob(
+  { _id, event_id, emitter_id, name, event, pending_dispatch }: StoredEvent,
+  inlineBytes: number,
+) {
   return {
     id: _id,
     event_id,
     emitter_id,
     name,
-    ...(event.length <= INLINE_BYTES && { body: event }),
+    ...(event.length <= inlineBytes && { body: event }),
     listeners: pending_dispatch?.listeners ?? [],
   };
 }

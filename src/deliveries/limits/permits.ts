@@ -46,7 +46,7 @@ const limitsOf = (platform: PermitDeps, webhook: WebhookLimits): PermitLimits =>
 
 /**
  * Acquires permits, and tokens if the rate is limited, for jobs of one webhook; returns the jobs that got them. The others
- * join the waitlist under the next generation: the present job is still stored and would swallow an `add` of its own id a
+ * join the waitlist, or, if it is full, are left as pending deliveries. They wait under the next generation: the present job is still stored and would swallow an `add` of its own id a
  * moment later. MongoDB is not told, so that waiting costs no write: a job's generation may be ahead of its delivery's,
  * and only an earlier one is superseded.
  */
@@ -91,7 +91,7 @@ export async function releasePermits(
   names: string[],
   webhook: WebhookLimits,
 ): Promise<void> {
-  const { granted, tokenInMs } = await platform.permits.release(
+  const { granted, tokenInMs, mustRefill } = await platform.permits.release(
     webhookId,
     names,
     limitsOf(platform, webhook),
@@ -102,6 +102,8 @@ export async function releasePermits(
     granted.map(text => JSON.parse(text) as NextAttempt),
   );
   await drainWhenTokens(platform, webhookId, tokenInMs);
+  // What waits at an ordered webhook is pending in MongoDB anyway, and is sent from there.
+  if (mustRefill && !webhook.ordered) await enqueueDrain(platform, webhookId, "refill", 0);
 }
 
 async function drainWhenTokens(platform: PermitDeps, webhookId: string, tokenInMs: number): Promise<void> {

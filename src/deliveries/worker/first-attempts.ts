@@ -222,9 +222,11 @@ function logAttempt(platform: DeliveryDeps, delivery: Delivery, { decision, resp
 
 /** Turns attempts that last long into pending documents. The sweep checks on them once they must have ended. */
 async function recordPending(platform: DeliveryDeps, slow: FirstAttempt[]): Promise<void> {
+  const until = platform.clock() + permitTtlMs(platform);
   const rows = slow.map(({ event, listener, webhook }) => ({
     ...newDelivery(platform, event, listener, webhook),
-    sweep_at_ms: platform.clock() + permitTtlMs(platform),
+    first_attempt_until_ms: until,
+    sweep_at_ms: until,
   }));
   const inserted = insertNew(platform, rows);
   for (const [i, attempt] of slow.entries()) {

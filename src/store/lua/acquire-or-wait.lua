@@ -1,9 +1,9 @@
 -- Acquires one of a webhook's permits for a delivery, and a token if its rate is limited; otherwise adds the delivery to
--- the waitlist.
+-- the waitlist, or counts it as one that did not fit and waits in MongoDB only.
 -- KEYS: 1 permits (zset by expiry), 2 waitlist (zset by arrival; a list would have to be searched for each arrival),
---       3 token bucket
+--       3 token bucket, 4 overflow (hash: count, asked_at)
 -- ARGV: 1 job JSON, 2 permit name, 3 permits in all, 4 milliseconds until a permit expires, 5 tokens a second (0: no
---       limit)
+--       limit), 6 how many the waitlist may hold, 7 milliseconds until the overflow expires
 -- Returns: 1 if the permit was acquired, 0 if the delivery waits; milliseconds until the next token, if it lacks one
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -24,5 +24,10 @@ if redis.call('ZCARD', KEYS[1]) < tonumber(ARGV[3]) then
     return {1, 0}
   end
 end
-redis.call('ZADD', KEYS[2], 'NX', now, ARGV[1])
+if redis.call('ZCARD', KEYS[2]) < tonumber(ARGV[6]) then
+  redis.call('ZADD', KEYS[2], 'NX', now, ARGV[1])
+elseif not redis.call('ZSCORE', KEYS[2], ARGV[1]) then
+  redis.call('HINCRBY', KEYS[4], 'count', 1)
+  redis.call('PEXPIRE', KEYS[4], ARGV[7])
+end
 return {0, tokenInMs}

@@ -127,6 +127,16 @@ describe("first attempts", () => {
     expect(receiver.requests.map(({ raw }) => raw)).to.have.members([JSON.stringify(large), '"small"']);
   });
 
+  it("read every event from MongoDB while Redis is above its high-water mark", async () => {
+    const to = await subscribe(platform, receiver.url);
+    platform.memory = { allowed: () => 0.9 };
+    await emit([event("small")], [to]);
+    expect((await jobs()).flatMap(job => job.events.map(one => one.body))).to.deep.equal([undefined]);
+    start();
+    await idle();
+    expect(receiver.requests.map(({ raw }) => raw)).to.deep.equal(['"small"']);
+  });
+
   it("fail their job, not its process, if they are slow and can't be recorded as pending", async () => {
     const unhandled: unknown[] = [];
     const onUnhandled = (error: unknown) => unhandled.push(error);
