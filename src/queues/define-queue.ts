@@ -119,6 +119,7 @@ export async function enqueueAll<Schema extends TSchema>(
         ...(job.jobId && { jobId: job.jobId(data) }),
         ...(options.delayMs && { delay: options.delayMs }),
         ...(priorities[i] && { priority: priorities[i] }),
+        ...(job.charge && ofAccount(job.charge(data).account)),
       },
     }));
     const [first] = jobs;
@@ -129,6 +130,12 @@ export async function enqueueAll<Schema extends TSchema>(
     throw asUnavailable(error);
   }
 }
+
+/**
+ * The option by which a job's account is found without reading its payload (src/store/lua/pull-other.lua). BullMQ keeps
+ * options that it doesn't know.
+ */
+export const ofAccount = (account: string): JobsOptions => ({ account }) as JobsOptions;
 
 /** Returns BullMQ's priority of each job: by whose turn it is, or, for one that is delayed, once it is due. */
 async function prioritiesOf<Schema extends TSchema>(

@@ -132,6 +132,6 @@ export async function pullOther(
   keyOf: (part: string) => string,
   accounts: string[],
 ): Promise<boolean> {
-  const keys = ["wait", "prioritized"].map(keyOf);
+  const keys = ["wait", "prioritized", "fair"].map(keyOf);
   return (await pull(redis, keys, [MAX_PASSED, keyOf(""), ...accounts])) === 1;
 }
