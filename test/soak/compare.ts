@@ -54,7 +54,8 @@ export function compare(model: Model, arrivals: Arrivals): Row[] {
       if (arrival.deliveredAtMs !== undefined) delivered += 1;
       repeats += arrival.repeats;
       if (!timerPaths.has(path) && !may.has(key)) unexpected.push(`${key} at ${path}`);
-      if (arrival.webhookIds.size > 1) otherIds.push(`${key} at ${path}: ${[...arrival.webhookIds].join(", ")}`);
+      if (arrival.webhookIds.size > 1)
+        otherIds.push(`${key} at ${path}: ${[...arrival.webhookIds].join(", ")}`);
       const ids = eventIdsOf.get(key) ?? new Set();
       // A timer's key is a time only.
       if (!timerPaths.has(path)) eventIdsOf.set(key, new Set([...ids, ...arrival.eventIds]));
@@ -177,7 +178,9 @@ function timers(model: Model, arrivals: Arrivals): Row[] {
       const gapMs = moment - lastMs;
       longestMs = Math.max(longestMs, gapMs - intervalMs);
       if (gapMs > intervalMs + TIMER_GRACE_MS) {
-        gaps.push(`${path}: ${Math.round(gapMs / 1000)} s without a tick from ${new Date(lastMs).toISOString()}`);
+        gaps.push(
+          `${path}: ${Math.round(gapMs / 1000)} s without a tick from ${new Date(lastMs).toISOString()}`,
+        );
       }
       lastMs = Math.max(lastMs, moment);
     }
@@ -190,7 +193,13 @@ function timers(model: Model, arrivals: Arrivals): Row[] {
 }
 
 function observed(model: Model): Row[] {
-  const whats = ["requests without a webhook", "wrong signatures", "wrong responses", "runs that did not end", "rejected changes"];
+  const whats = [
+    "requests without a webhook",
+    "wrong signatures",
+    "wrong responses",
+    "runs that did not end",
+    "rejected changes",
+  ];
   return whats.map(what =>
     rowOf(
       what,

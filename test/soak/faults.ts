@@ -87,7 +87,11 @@ function drawFault(random: SeededRandom, { names, disks, longestS }: Means): Fau
 /** Whether an emissions worker, or a store that it works with, hangs or is away for a while. */
 export function holdsEmissions(fault: Fault): boolean {
   if (fault.kind === "process") return /^(emissions|all)/.test(fault.name);
-  return fault.kind === "store" || fault.kind === "no-primary" || (fault.kind === "disk" && fault.disk !== "sandboxes");
+  return (
+    fault.kind === "store" ||
+    fault.kind === "no-primary" ||
+    (fault.kind === "disk" && fault.disk !== "sandboxes")
+  );
 }
 
 const seconds = (ms: number): string => `${(ms / SECOND).toFixed(1)} s`;

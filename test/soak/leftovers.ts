@@ -18,17 +18,29 @@ export async function leftInStores({ installation, model }: Stage): Promise<Row[
   const keys: string[] = [];
   if ("keys" in redis) {
     for (const id of ids) {
-      for (const key of await redis.keys(`*${id}*`)) if ((await redis.ttl(key)) === -1) keys.push(key);
+      for (const key of await redis.keys(`*${id}*`)) {
+        if ((await redis.ttl(key)) !== -1) continue;
+        const content = (await redis.type(key)) === "hash" ? JSON.stringify(await redis.hgetall(key)) : "";
+        keys.push(`${key} ${content.slice(0, 200)}`);
+      }
     }
   }
   const found = {
     subscription: await Subscriptions(mongo)
       .find({ $or: [{ emitter_id: { $in: ids } }, { listener_id: { $in: ids } }] }, { _id: 1 })
       .lean(),
-    memory: await SourceMemories(mongo).find({ _id: { $in: ids } }, { _id: 1 }).lean(),
-    source: await Sources(mongo).find({ _id: { $in: ids } }, { _id: 1 }).lean(),
-    webhook: await Webhooks(mongo).find({ _id: { $in: ids } }, { _id: 1 }).lean(),
-    delivery: await Deliveries(mongo).find({ webhook_id: { $in: ids }, state: "pending" }, { _id: 1 }).lean(),
+    memory: await SourceMemories(mongo)
+      .find({ _id: { $in: ids } }, { _id: 1 })
+      .lean(),
+    source: await Sources(mongo)
+      .find({ _id: { $in: ids } }, { _id: 1 })
+      .lean(),
+    webhook: await Webhooks(mongo)
+      .find({ _id: { $in: ids } }, { _id: 1 })
+      .lean(),
+    delivery: await Deliveries(mongo)
+      .find({ webhook_id: { $in: ids }, state: "pending" }, { _id: 1 })
+      .lean(),
     event: await StoredEvents(mongo)
       .find({ emitter_id: { $in: ids }, has_webhook_listeners: false }, { _id: 1 })
       .lean(),
@@ -43,9 +55,13 @@ const GRACE_MS = 3000;
 export async function leftByProcesses(installation: Installation): Promise<Row[]> {
   const { processes, folder, firstUserId } = installation;
   const endings = await Promise.all(processes.map(async one => ({ one, how: await one.end("SIGTERM") })));
-  const unclean = endings.filter(({ how }) => how !== 0).map(({ one, how }) => `${one.name} ended with ${how}`);
+  const unclean = endings
+    .filter(({ how }) => how !== 0)
+    .map(({ one, how }) => `${one.name} ended with ${how}`);
   await new Promise(resolve => setTimeout(resolve, GRACE_MS));
-  const temporary = [...new Set([join(folder, "sandboxes"), ...processes.map(({ name }) => join(folder, name))])];
+  const temporary = [
+    ...new Set([join(folder, "sandboxes"), ...processes.map(({ name }) => join(folder, name))]),
+  ];
   // As the next start does: folders and children of hosts that were killed.
   const own = process.env.TMPDIR;
   for (const path of temporary) {
@@ -62,7 +78,9 @@ export async function leftByProcesses(installation: Installation): Promise<Row[]
     rowOf("processes that did not stop in order", unclean),
     rowOf(
       "processes that ended by themselves",
-      processes.flatMap(({ unexpected }) => unexpected.map(({ name, how, logFile }) => `${name}: ${how} (${logFile})`)),
+      processes.flatMap(({ unexpected }) =>
+        unexpected.map(({ name, how, logFile }) => `${name}: ${how} (${logFile})`),
+      ),
     ),
     rowOf("processes left", processesWith("headwater-sandbox-", folder).map(String)),
     rowOf("folders and files left", temporary.flatMap(filesIn)),

@@ -31,7 +31,8 @@ const QUICK_MS = 10;
 function reaction(seed: string, { path, key, requests }: Counted, mayHang: boolean): Reaction {
   const temper = TEMPERS[path] ?? CALM;
   const draw = shareOf(seed, path, key, requests);
-  const afterMs = shareOf(draw) < temper.slow ? shareOf(draw, 1) * temper.slowMs : shareOf(draw, 1) * QUICK_MS;
+  const afterMs =
+    shareOf(draw) < temper.slow ? shareOf(draw, 1) * temper.slowMs : shareOf(draw, 1) * QUICK_MS;
   if (draw < temper.fails) return { status: 503, afterMs };
   if (mayHang && draw < temper.fails + temper.hangs) return { status: "hang", afterMs };
   return { status: 200, afterMs };

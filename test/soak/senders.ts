@@ -37,7 +37,11 @@ export function startSenders(stage: Stage, actor: Actor): Promise<unknown> {
 }
 
 /** Calls `work` at a steady rate, one call after another. */
-async function repeat({ random, signal }: Actor, perSecond: number, work: () => Promise<void>): Promise<void> {
+async function repeat(
+  { random, signal }: Actor,
+  perSecond: number,
+  work: () => Promise<void>,
+): Promise<void> {
   const everyMs = 1000 / perSecond;
   while (!signal.aborted) {
     const startedAt = Date.now();
@@ -66,7 +70,12 @@ export function versionAccepted(version: number): void {
   latestVersion = version;
 }
 
-async function post(stage: Stage, source: HttpSource, { model, random }: Actor, event: SentEvent): Promise<boolean> {
+async function post(
+  stage: Stage,
+  source: HttpSource,
+  { model, random }: Actor,
+  event: SentEvent,
+): Promise<boolean> {
   const { key, n } = event;
   const web = random.pick(stage.installation.webs);
   try {
@@ -107,7 +116,11 @@ function sendRepeatedly(stage: Stage, source: HttpSource, actor: Actor): () => P
 }
 
 /** Publishes as a workflow engine does: again, under the same emit id, until it is accepted. */
-function publishAs({ installation, workflows }: Stage, name: string, { model, signal }: Actor): () => Promise<void> {
+function publishAs(
+  { installation, workflows }: Stage,
+  name: string,
+  { model, signal }: Actor,
+): () => Promise<void> {
   const publish = openPublisher(installation.platform.queues);
   return async () => {
     const event = model.sending(name);

@@ -1,3 +1,6 @@
+import { setMaxListeners } from "node:events";
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
 import type { CountingReceiver } from "../faults/counting-receiver.ts";
 import { Changes, deleteTimer } from "./changes.ts";
 import { compare, type Row, rowOf } from "./compare.ts";
@@ -88,6 +91,8 @@ class Soak {
     this.#installation = stage.installation;
     this.#receiver = stage.receiver;
     this.#random = new SeededRandom(options.seed);
+    // Each sender waits with it.
+    setMaxListeners(0, this.#ending.signal);
     this.#changes = new Changes(stage, this.#actor("changes"));
   }
 
@@ -150,8 +155,17 @@ class Soak {
     };
     this.#model.faults.push(time);
     this.#faults += 1;
+    this.#logFault(`begins: ${time.title}`);
     await inject(this.#installation, fault);
     time.toMs = Date.now();
+    this.#logFault(`is over: ${time.title}`);
+  }
+
+  #logFault(line: string): void {
+    appendFileSync(
+      join(this.#installation.logs, "faults.log"),
+      `${new Date().toISOString()} ${Date.now()} ${line}\n`,
+    );
   }
 
   /** Every fault has been undone by itself; this waits until all processes are ready. */
@@ -172,14 +186,18 @@ class Soak {
       if (timer && timer.untilMs === undefined) await deleteTimer(this.#stage, source);
     }
     let quiet = 0;
+    let saidAt = startedAt;
     while (quiet < QUIET_LOOKS && Date.now() - startedAt < drainMs) {
       await pause(LOOK_MS);
       this.#drained = await unfinished(this.#stage);
       const lost = this.#lost();
       quiet = this.#drained.length === 0 && lost === 0 ? quiet + 1 : 0;
       if (quiet === 0) this.#current = `${this.#drained.length} things left to do, ${lost} not delivered`;
-      if (Math.random() < LOOK_MS / PROGRESS_MS) say(`draining for ${secondsSince(startedAt)}: ${this.#current}`);
+      if (Date.now() - saidAt < PROGRESS_MS) continue;
+      saidAt = Date.now();
+      say(`draining for ${secondsSince(startedAt)}: ${this.#current}`);
     }
+    if (quiet < QUIET_LOOKS) for (const line of this.#drained) say(`  ${line}`);
     this.#reading.abort();
     await this.#reader;
     say(`drained ${quiet >= QUIET_LOOKS ? "in" : "in vain for"} ${secondsSince(startedAt)}`);
@@ -208,7 +226,11 @@ class Soak {
       ...(await compareStored(this.#stage)),
       ...(await leftInStores(this.#stage)),
     ];
-    const faults = rowOf("faults", this.#model.faults.map(({ title }) => title), false);
+    const faults = rowOf(
+      "faults",
+      this.#model.faults.map(({ title }) => title),
+      false,
+    );
     return [{ ...faults, examples: [] }, ...rows, ...(await leftByProcesses(this.#installation))];
   }
 }

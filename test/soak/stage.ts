@@ -76,7 +76,11 @@ export async function subscribe(
   client: Client,
   { id: emitterId, name }: { id: string; name: string },
   webhook: ExpectedWebhook,
-  { channel = "", filter, matches }: { channel?: string; filter?: object } & Pick<ExpectedSubscription, "matches"> = {},
+  {
+    channel = "",
+    filter,
+    matches,
+  }: { channel?: string; filter?: object } & Pick<ExpectedSubscription, "matches"> = {},
 ): Promise<void> {
   const query = { emitter_id: emitterId, listener_id: webhook.id, event_name: channel };
   await client.insist("POST", "/subscriptions", { query, ...(filter && { body: { filter } }) });
@@ -103,7 +107,12 @@ export async function setStage(
 }
 
 /** Deploys a source whose every event goes to a webhook of its own, so that the list of its events can be checked. */
-async function addListedSource(stage: Stage, client: Client, name: string, code: string): Promise<HttpSource> {
+async function addListedSource(
+  stage: Stage,
+  client: Client,
+  name: string,
+  code: string,
+): Promise<HttpSource> {
   const source = await deploySource(client, name, code);
   const path = `/${name}`;
   await subscribe(client, source, await addWebhook(stage, client, path));
@@ -119,8 +128,11 @@ async function setFirstAccount(stage: Stage): Promise<void> {
   await addListedSource(stage, a, "counting", COUNTING);
   await addListedSource(stage, a, "deduping", DEDUPING);
   await addListedSource(stage, a, "versioned", versioned(1));
-  const add = async (path: string, options: WebhookOptions = {}, more: Parameters<typeof subscribe>[3] = {}) =>
-    subscribe(a, plain, await addWebhook(stage, a, path, options), more);
+  const add = async (
+    path: string,
+    options: WebhookOptions = {},
+    more: Parameters<typeof subscribe>[3] = {},
+  ) => subscribe(a, plain, await addWebhook(stage, a, path, options), more);
   await add("/flaky");
   await add("/limited", { body: { rate_limit_per_second: 10 } });
   await add("/ordered", { body: { ordered: true }, facts: { isOrdered: true } });

@@ -18,7 +18,13 @@ export async function unfinished({ installation, model, sources }: Stage): Promi
   const { mongo, redis, keys } = platform;
   const lines: string[] = [];
   for (const [name, queue] of platform.queues) {
-    const counts = await queue.getJobCounts("waiting", "prioritized", "active", "delayed", "waiting-children");
+    const counts = await queue.getJobCounts(
+      "waiting",
+      "prioritized",
+      "active",
+      "delayed",
+      "waiting-children",
+    );
     const open = Object.entries(counts).filter(([, count]) => count > 0);
     if (open.length > 0) lines.push(`queue ${name}: ${JSON.stringify(Object.fromEntries(open))}`);
   }
@@ -31,8 +37,14 @@ export async function unfinished({ installation, model, sources }: Stage): Promi
   }
   const found = await Promise.all([
     Deliveries(mongo).find({ state: "pending" }, { _id: 1 }).limit(MOST_ROWS).lean(),
-    StoredEvents(mongo).find({ pending_dispatch: { $exists: true } }, { _id: 1 }).limit(MOST_ROWS).lean(),
-    RunRecords(mongo).find({ "outbox.0": { $exists: true } }, { _id: 1 }).limit(MOST_ROWS).lean(),
+    StoredEvents(mongo)
+      .find({ pending_dispatch: { $exists: true } }, { _id: 1 })
+      .limit(MOST_ROWS)
+      .lean(),
+    RunRecords(mongo)
+      .find({ "outbox.0": { $exists: true } }, { _id: 1 })
+      .limit(MOST_ROWS)
+      .lean(),
     Sources(mongo)
       .find({ $or: [{ state: { $ne: "ready" } }, { begun: { $exists: true } }] }, { _id: 1 })
       .limit(MOST_ROWS)
@@ -121,7 +133,8 @@ function missedByReaders({ model, receiver }: Stage): string[] {
     for (const [key, arrival] of receiver.at(path)) {
       const sentAtMs = model.sent.get(key)?.atMs ?? 0;
       const [id = ""] = arrival.eventIds;
-      if (sentAtMs >= sinceMs && !eventIds.has(id)) lines.push(`${key} (${id}) of ${emitter}, ${reconnects} reconnects`);
+      if (sentAtMs >= sinceMs && !eventIds.has(id))
+        lines.push(`${key} (${id}) of ${emitter}, ${reconnects} reconnects`);
     }
   }
   return lines;

@@ -7,7 +7,11 @@ const AGAIN_MS = 300;
 const SILENT_MS = 25_000;
 
 /** Reads a source's events as server-sent events, and resumes by `Last-Event-ID` whenever the stream ends. */
-export async function readStream(stage: Stage, name: string, { model, random, signal }: Actor): Promise<void> {
+export async function readStream(
+  stage: Stage,
+  name: string,
+  { model, random, signal }: Actor,
+): Promise<void> {
   const { installation, sources } = stage;
   const source = sources[name];
   const read: StreamRead = {
