@@ -11,7 +11,7 @@ import type { Installation } from "./installation.ts";
 import { processesWith } from "./processes.ts";
 import type { Stage } from "./stage.ts";
 
-/** What remains in the stores of what was deleted. Keys that expire are no leftovers. */
+/** What remains in the stores of what was deleted. Keys that expire do not count. */
 export async function leftInStores({ installation, model }: Stage): Promise<Row[]> {
   const { mongo, redis } = installation.platform;
   const ids = model.deleted.map(({ id }) => id);
