@@ -47,7 +47,8 @@ export interface WatchRequest {
 
 /**
  * Streams an emitter's events, errors and logs as they happen, as server-sent events with a heartbeat every 15 s. A
- * stream whose caller lost access ends at the next heartbeat, with an event `end` that has the reason. With
+ * stream whose caller lost access ends at the next heartbeat, with an event `end` that has the reason. One whose process
+ * loses its connection to Redis ends at once, because it would miss events. With
  * `lastEventId` the stream starts with what is still stored after that event, so that a reader that reconnects misses
  * nothing of the last 100 of each. Throws `rate-limited` if the user has as many streams open as the plan allows.
  */
@@ -82,10 +83,14 @@ async function watchInto(
   };
   const feed = await platform.feed();
   // Before reading what is stored, so that nothing is lost between the two.
-  const unsubscribe = await feed.subscribe(platform.keys.eventFeed(emitterId), message => {
-    const summary = parseFeedMessage(message);
-    if (waiting) waiting.push(summary);
-    else send(summary);
+  const unsubscribe = await feed.subscribe(platform.keys.eventFeed(emitterId), {
+    onMessage(message) {
+      const summary = parseFeedMessage(message);
+      if (waiting) waiting.push(summary);
+      else send(summary);
+    },
+    // What is emitted until the connection is back would be missed; the reader resumes by its last event id.
+    onLost: () => void out.end(),
   });
   const beat = async () => {
     // A store that is away for a moment ends no stream.
@@ -99,7 +104,7 @@ async function watchInto(
     clearInterval(heartbeat);
     void unsubscribe().catch(() => undefined);
   });
-  out.write(": watching\n\n");
+  if (!out.writableEnded) out.write(": watching\n\n");
   const sent = new Set<string>();
   if (lastEventId !== null) {
     const missed = await Promise.all(

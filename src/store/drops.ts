@@ -23,7 +23,10 @@ export type DropReason =
   | "saturated"
   | "invalid";
 
-/** Counts events of an emitter that were dropped on purpose, where its owner and the metrics see them. */
+/**
+ * Counts events of an emitter that were dropped on purpose, where its owner and the metrics see them. Of an emitter that is
+ * deleted only the metrics count: nothing would ever delete its counts again.
+ */
 export async function countDrop(
   platform: { redis: RedisClient; keys: RedisKeys; metrics: Metrics },
   emitterId: string,
@@ -32,7 +35,10 @@ export async function countDrop(
 ): Promise<void> {
   if (by === 0) return;
   platform.metrics.count("events_dropped_total", { reason }, by);
-  await platform.redis.hincrby(platform.keys.drops(emitterId), reason, by);
+  const { redis, keys } = platform;
+  const counted = await redis.hincrby(keys.drops(emitterId), reason, by);
+  // Only the first count of a reason can have made the key again.
+  if (counted === by && (await redis.exists(keys.deleted(emitterId)))) await redis.del(keys.drops(emitterId));
 }
 
 /** Returns how many events of an emitter were dropped, by reason. */

@@ -7,9 +7,12 @@ type Deps = { redis: RedisClient; keys: RedisKeys; clock: () => number };
 /** Right after a failover a read may miss a document that was written this long ago. Milliseconds. */
 const YOUNG_MS = 60_000;
 
-/** Remembers that a document is deleted, for as long as `isGone` could doubt it. Throws `unavailable`. */
+/** Longer than a delivery is kept, which may still end, and count as dropped, after its emitter was deleted. */
+const REMEMBERED_MS = 31 * 86_400_000;
+
+/** Remembers that a document is deleted, for as long as anything of it may be on its way. Throws `unavailable`. */
 export async function noteDeleted({ redis, keys }: Omit<Deps, "clock">, id: string): Promise<void> {
-  await redis.set(keys.deleted(id), "1", "PX", 2 * YOUNG_MS);
+  await redis.set(keys.deleted(id), "1", "PX", REMEMBERED_MS);
 }
 
 /**

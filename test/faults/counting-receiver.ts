@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** The requests of one event at one path. */
@@ -8,6 +8,28 @@ export interface Arrival {
   eventIds: Set<string>;
   /** Time of the first request; Unix milliseconds. */
   atMs: number;
+  /** Time of the first 2xx response. */
+  deliveredAtMs?: number;
+  /** Requests after that response. */
+  repeats: number;
+  /** The event of the first request. */
+  event: Record<string, unknown>;
+}
+
+/** What to do with a request: a status after a while, or no response at all. */
+export interface Reaction {
+  status: number | "hang";
+  afterMs: number;
+}
+
+/** A request that has arrived, for a function that decides what to do with it. */
+export interface Counted {
+  path: string;
+  key: string;
+  /** How many requests of this event have arrived at this path, this one included. */
+  requests: number;
+  headers: IncomingHttpHeaders;
+  body: string;
 }
 
 export interface CountingReceiver {
@@ -21,6 +43,12 @@ export interface CountingReceiver {
   close(): Promise<void>;
 }
 
+interface Options {
+  /** The key of an event; by default its own field of that name. */
+  keyOf?: (event: Record<string, unknown>) => string;
+  react?: (request: Counted) => Reaction;
+}
+
 /** Longest time to respond, so that attempts are in flight whenever a process is killed. */
 const RESPOND_MS = 10;
 
@@ -29,27 +57,43 @@ const FAILING = /7$/;
 /** A path that accepts requests and never responds. */
 export const DEAD = "/dead";
 
-/** Starts a real endpoint that keeps only counts and ids of its requests, whose bodies are `{"key": …}`. */
-export async function startCountingReceiver(): Promise<CountingReceiver> {
+/** Starts a real endpoint that keeps only counts, ids and the events of its requests, whose bodies are `{"key": …}`. */
+export async function startCountingReceiver(options: Options = {}): Promise<CountingReceiver> {
   const paths = new Map<string, Map<string, Arrival>>();
   let events = 0;
   let isFailing = false;
+  const keyOf = options.keyOf ?? (({ key }) => String(key));
+  const react =
+    options.react ??
+    (({ path, key, requests }: Counted): Reaction => ({
+      status: path === DEAD ? "hang" : isFailing && FAILING.test(key) && requests <= 2 ? 503 : 200,
+      afterMs: Math.random() * RESPOND_MS,
+    }));
 
-  /** Counts a request; returns the event's key and how many requests of it have arrived. */
-  const count = ({ url = "", headers }: IncomingMessage, body: string): { key: string; requests: number } => {
-    const { key } = JSON.parse(body) as { key: string };
+  const count = ({ url = "", headers }: IncomingMessage, event: Record<string, unknown>): Arrival => {
+    const key = keyOf(event);
     const arrivals = paths.get(url) ?? new Map<string, Arrival>();
     paths.set(url, arrivals);
     let arrival = arrivals.get(key);
     if (!arrival) {
-      arrival = { requests: 0, webhookIds: new Set(), eventIds: new Set(), atMs: Date.now() };
+      const ids = { webhookIds: new Set<string>(), eventIds: new Set<string>() };
+      arrival = { requests: 0, ...ids, atMs: Date.now(), repeats: 0, event };
       arrivals.set(key, arrival);
       events += 1;
     }
     arrival.requests += 1;
+    if (arrival.deliveredAtMs !== undefined) arrival.repeats += 1;
     arrival.webhookIds.add(String(headers["webhook-id"]));
     arrival.eventIds.add(String(headers["x-headwater-event-id"]));
-    return { key, requests: arrival.requests };
+    return arrival;
+  };
+
+  const respond = (response: ServerResponse, arrival: Arrival, { status, afterMs }: Reaction): void => {
+    if (status === "hang") return;
+    setTimeout(() => {
+      if (status < 300) arrival.deliveredAtMs ??= Date.now();
+      response.writeHead(status).end();
+    }, afterMs);
   };
 
   const server = createServer((request, response) => {
@@ -59,10 +103,11 @@ export async function startCountingReceiver(): Promise<CountingReceiver> {
       body += chunk;
     });
     request.on("end", () => {
-      const { key, requests } = count(request, body);
-      if (request.url === DEAD) return;
-      const status = isFailing && FAILING.test(key) && requests <= 2 ? 503 : 200;
-      setTimeout(() => response.writeHead(status).end(), Math.random() * RESPOND_MS);
+      const event = JSON.parse(body) as Record<string, unknown>;
+      const arrival = count(request, event);
+      const { url: path = "", headers } = request;
+      const { requests } = arrival;
+      respond(response, arrival, react({ path, key: keyOf(event), requests, headers, body }));
     });
   });
   await new Promise<void>(resolve => server.listen(0, "127.0.0.1", resolve));

@@ -3,7 +3,7 @@ import { emitAll } from "../../src/events/emit.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Sources } from "../../src/models/source.ts";
 import { Subscriptions } from "../../src/models/subscription.ts";
-import { openedQueue } from "../../src/queues/define-queue.ts";
+import { enqueue, openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";
 import { emissions, emissionsIn } from "../../src/queues/emissions.ts";
 import { sendOutbox } from "../../src/runs/outbox.ts";
@@ -92,6 +92,17 @@ describe("the end of a deletion", () => {
     await storeSource(platform, { name_slug: "mine" });
     aheadMs = 601_000;
     expect(await sweep(platform, "deleting")).to.equal(1);
+    expect(await exists(source._id)).to.equal(false);
+  });
+
+  it("does not wait for emissions whose run was never recorded, because its worker was killed", async () => {
+    const source = await storeSource(platform, { state: "deleting", active: false });
+    await platform.eventLog.reserve(source._id, 3);
+    const other = { emitter_id: newId("dc"), emit_id: "1", event: 1 };
+    await enqueue(platform.queues, emissions.jobs.emissions, other);
+    expect(await finishDeletion(platform, source), "while the queue may hold them").to.equal(false);
+    await openedQueue(platform.queues, emissions).drain();
+    expect(await finishDeletion(platform, source)).to.equal(true);
     expect(await exists(source._id)).to.equal(false);
   });
 

@@ -48,9 +48,9 @@ type Open = (
   options: { url: (port: number) => string; settle?: (port: number) => Promise<void> },
 ) => Promise<OwnStore>;
 
-/** Starts servers for one test, with their data in a temporary folder. */
-function ownServers(): { open: Open; close(): Promise<void> } {
-  const folder = mkdtempSync(join(tmpdir(), `headwater-outage-${process.pid}-`));
+/** Starts servers for one test, with their data in a temporary folder, which is created in `parent`. */
+function ownServers(parent = tmpdir()): { open: Open; close(): Promise<void> } {
+  const folder = mkdtempSync(join(parent, `headwater-outage-${process.pid}-`));
   const handles: StoreHandle[] = [];
   const killAll = () => {
     for (const { pid, isAlive } of handles) if (isAlive()) process.kill(pid, "SIGKILL");
@@ -119,10 +119,14 @@ async function mongoOf(open: Open): Promise<OwnStore> {
   });
 }
 
-/** Starts a Redis (AOF, everysec, noeviction) and a MongoDB (a replica set of one node) for one test. */
-export async function openOwnStores(): Promise<OwnStores> {
-  const { open, close } = ownServers();
-  const [redis, mongo] = await Promise.all([redisOf(open), mongoOf(open)]);
+/**
+ * Starts a Redis (AOF, everysec, noeviction) and a MongoDB (a replica set of one node) for one test. Their data is below
+ * `redisIn` and `mongoIn`, two folders that exist; by default the system's for temporary files.
+ */
+export async function openOwnStores(given: { redisIn?: string; mongoIn?: string } = {}): Promise<OwnStores> {
+  const [forRedis, forMongo] = [ownServers(given.redisIn), ownServers(given.mongoIn)];
+  const [redis, mongo] = await Promise.all([redisOf(forRedis.open), mongoOf(forMongo.open)]);
+  const close = async () => void (await Promise.all([forRedis.close(), forMongo.close()]));
   return { redis, mongo, close };
 }
 

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import type { Config } from "../../src/config.ts";
 import { programOf } from "../support/built.ts";
 import { until } from "../support/until.ts";
@@ -26,12 +27,18 @@ export function environmentOf(config: Config): Record<string, string> {
   };
 }
 
-/** Starts a worker, or `web`, as a child process. */
-export function spawnWorker(name: string, env: Record<string, string>): WorkerProcess {
+/** Starts a worker, or `web`, as a child process. With a `logFile`, which must be new, its output is kept there. */
+export function spawnWorker(
+  name: string,
+  env: Record<string, string>,
+  { logFile }: { logFile?: string } = {},
+): WorkerProcess {
+  const log = logFile === undefined ? "pipe" : openSync(logFile, "a");
   const child: ChildProcess = spawn(process.execPath, programOf(sourceOf(name)), {
     env: { PATH: process.env.PATH, NODE_OPTIONS: process.env.NODE_OPTIONS, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", log, log],
   });
+  if (typeof log === "number") closeSync(log);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on("data", chunk => {
@@ -40,7 +47,7 @@ export function spawnWorker(name: string, env: Record<string, string>): WorkerPr
   }
   return {
     pid: child.pid,
-    output: () => output,
+    output: () => (logFile === undefined ? output : readFileSync(logFile, "utf8")),
     ended: new Promise(resolve => child.once("close", (code, signal) => resolve(code ?? signal))),
     kill: signal => void child.kill(signal),
   };

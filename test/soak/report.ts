@@ -1,0 +1,19 @@
+import type { Row } from "./compare.ts";
+
+/** How many deviations there are in all. */
+export function deviations(rows: Row[]): number {
+  return rows.reduce((sum, { isDeviation, count }) => sum + (isDeviation ? count : 0), 0);
+}
+
+/** The result as a table; the first examples of each deviation follow it. */
+export function table(rows: Row[]): string {
+  const width = Math.max(...rows.map(({ what }) => what.length));
+  const lines = rows.map(({ what, count, isDeviation }) => {
+    const mark = isDeviation && count > 0 ? "  <-- deviation" : "";
+    return `  ${what.padEnd(width)}  ${String(count).padStart(8)}${mark}`;
+  });
+  const examples = rows
+    .filter(row => row.examples.length > 0)
+    .flatMap(row => [`${row.what}:`, ...row.examples.map(example => `  ${example}`)]);
+  return [...lines, ...(examples.length > 0 ? ["", ...examples] : [])].join("\n");
+}
