@@ -1,6 +1,7 @@
 import type { TSchema } from "typebox";
 import type { ErrorCode } from "../lib/errors.ts";
 import { checkExamples } from "./examples.ts";
+import { INTRODUCTION } from "./introduction.ts";
 import {
   collectSchemas,
   FIXED_HEADERS,
@@ -15,11 +16,6 @@ import { PROBLEMS } from "./problem.ts";
 import { queryParametersOf } from "./request-parameters.ts";
 import type { ResponseSpec } from "./response.ts";
 import type { AnyRoute } from "./route.ts";
-
-const DESCRIPTION = `Every request needs the header \`Authorization: Bearer <API key>\`. A trailing slash is optional.
-Query parameters may also be given in the JSON body of a POST, PUT or DELETE; if both are given, the query string
-wins. Unknown parameters, unknown body fields and unknown names in \`include\` or \`exclude\` are rejected. A method that
-a path does not have is rejected with 405 and an \`Allow\` header.`;
 
 const STATUS_TEXT: Record<number, string> = {
   200: "Success.",
@@ -208,7 +204,7 @@ export function openapiDocument(
     info: {
       title: "Headwater",
       version: options.version,
-      description: DESCRIPTION,
+      description: INTRODUCTION,
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: options.serverUrl }],
