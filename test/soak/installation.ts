@@ -64,7 +64,7 @@ export async function openInstallation(names: string[], say: (line: string) => v
     MONGODB_URL: mongodb.href,
     REDIS_URL: stores.redis.url,
     REDIS_PREFIX: "soak",
-    STALLED_AFTER: "3s",
+    STALLED_AFTER: "5s",
   });
   const platform = await openPlatform(config, "cli");
   const ports = new Map<string, number>();
