@@ -1,10 +1,10 @@
-import { settlesWithin } from "../lib/deadline.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Bundle } from "./bundle.ts";
 import type { BatchOptions } from "./call-options.ts";
 import { hostError, isSandboxLost } from "./host-error.ts";
 import type { Pool, Slot } from "./pool.ts";
 import type { BatchRequest, CallError, CallResult } from "./protocol.ts";
+import { waitUntilLoaded } from "./wait-until-loaded.ts";
 
 export interface CallRunnerOptions {
   pool: Pick<Pool, "acquire" | "release">;
@@ -15,8 +15,6 @@ export interface CallRunnerOptions {
   metrics?: Pick<Metrics, "observe"> | undefined;
 }
 
-/** For starting deno and evaluating the module, before the call's own time starts. */
-const LOAD_MS = 10_000;
 /**
  * Processor time of one process for all of its calls, after which it is ended. The kernel's limit can only count the
  * whole process, so it is derived from this.
@@ -98,7 +96,7 @@ export class CallRunner {
     };
     signal?.addEventListener("abort", onAbort);
     try {
-      const loadError = await waitUntilLoaded(slot);
+      const loadError = await waitUntilLoaded(sandbox);
       this.#options.metrics?.observe("sandbox_wait_seconds", (performance.now() - since) / 1000);
       if (loadError) return wasWarm ? 0 : failFirst(loadError);
       if (signal?.aborted) return failFirst(CANCELLED);
@@ -117,15 +115,6 @@ export class CallRunner {
       this.#options.pool.release(slot, keep);
     }
   }
-}
-
-/** Waits until the module is evaluated. Returns the error if it can't be, or is not in time. */
-async function waitUntilLoaded({ sandbox }: Slot): Promise<CallError | undefined> {
-  if (!(await settlesWithin(sandbox.loaded, LOAD_MS))) {
-    sandbox.kill(hostError("Timeout", `The component's code did not load within ${LOAD_MS / 1000} s`));
-  }
-  const loaded = await sandbox.loaded;
-  return loaded.state === "failed" ? loaded.error : undefined;
 }
 
 function failedResult(error: CallError): CallResult {

@@ -46,6 +46,12 @@ export class ProcessUsage {
     return this.last();
   }
 
+  /** Returns for how long the main thread has waited for a processor since the process started. */
+  waitedMs(): number {
+    if (this.#isClosed) return 0;
+    return Number(read(this.#mainFile)?.split(" ")[1] ?? 0) / 1e6;
+  }
+
   /** Returns the last sample. */
   last(): UsageSample {
     return { cpuMs: this.#mainMs + this.#othersMs, memoryBytes: this.#memoryBytes };

@@ -51,6 +51,11 @@ export class Sandbox {
     this.loaded = this.#whenLoaded();
   }
 
+  /** How long the process has waited for a processor since it started, in milliseconds; 0 on other systems than Linux. */
+  waitedMs(): number {
+    return this.#child.usage.waitedMs();
+  }
+
   get pid(): number {
     return this.#child.pid;
   }
