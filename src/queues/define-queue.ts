@@ -137,6 +137,10 @@ export async function enqueueAll<Schema extends TSchema>(
  */
 export const ofAccount = (account: string): JobsOptions => ({ account }) as JobsOptions;
 
+/** Returns the account in a job's options; undefined for a job that another producer enqueued. */
+export const accountIn = (options: JobsOptions): string | undefined =>
+  (options as { account?: string }).account;
+
 /** Returns BullMQ's priority of each job: by whose turn it is, or, for one that is delayed, once it is due. */
 async function prioritiesOf<Schema extends TSchema>(
   { order }: OpenQueue,

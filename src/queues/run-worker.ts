@@ -8,7 +8,7 @@ import { warnThrottled } from "../lib/warn-throttled.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { RedisClient } from "../store/redis.ts";
-import type { QueueDeclaration } from "./define-queue.ts";
+import { accountIn, type QueueDeclaration } from "./define-queue.ts";
 import { type Charge, FairOrder, FIRST_LATER_PRIORITY, PRIORITY_WHEN_DUE, pullOther } from "./fair-order.ts";
 import { queuePrefix } from "./open-queues.ts";
 import { requeue, setPriority } from "./requeue.ts";
@@ -354,9 +354,9 @@ class QueueWorker implements PausableWorker {
 }
 
 /** False for a job that was delayed until now, or was enqueued without the platform's own producers. */
-function isCharged({ priority, data }: Job): boolean {
+function isCharged({ priority, opts }: Job): boolean {
   if (priority > 0) return priority !== PRIORITY_WHEN_DUE;
-  return (data as { account_id?: unknown } | null)?.account_id !== undefined;
+  return accountIn(opts) !== undefined;
 }
 
 function checkPayload(validate: ValidateFunction, payload: unknown): void {
