@@ -224,7 +224,8 @@ describe("the order between accounts", () => {
       const ending = setInterval(release, 5);
       await servedAll(121);
       clearInterval(ending);
-      expect(placesOf("c")[0]).to.be.below(60);
+      // At most a turn of each of the other two goes first, and what was in their slots.
+      expect(placesOf("c")[0]).to.be.below(2 * (deliveries.quantum ?? 0) + 8);
     });
 
     it("loses no job that waits for a slot when its worker is stopped", async () => {
