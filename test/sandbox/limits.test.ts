@@ -127,8 +127,8 @@ describe("the processes of a sandbox host", () => {
         order.push(index);
       }),
     );
-    expect(order.slice(0, 2).sort()).to.deep.equal([0, 1]);
-    expect(order.slice(2, 4).sort()).to.deep.equal([2, 3]);
+    // Not exactly in order: on a busy machine a process may take as long to start as two others.
+    for (const index of [0, 1, 2]) expect(order.indexOf(index + 3)).to.be.above(order.indexOf(index));
   });
 
   it("are ended if a new process is needed, the one that was idle longest first", async () => {
