@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { MIMEType } from "node:util";
 import { AppError, type FieldError } from "../lib/errors.ts";
-import { isDeeperThan } from "../lib/json-shape.ts";
 import { LIMITS } from "../limits/catalogue.ts";
+import { jsonShape } from "../sandbox/child/json-shape.ts";
 
 /** The event that `run` receives for an HTTP request (docs/component-api.md#events-given-to-run). */
 export interface HttpEvent {
@@ -76,6 +76,8 @@ async function parseBody(type: string, body: Buffer, text: string): Promise<unkn
 }
 
 const MAX_DEPTH = LIMITS.jsonDepth.value;
+/** A value of the same text with many times the memory takes each process on its way many times as long. */
+const MAX_PARSED_BYTES = LIMITS.eventParsedBytes.value;
 const MAX_FIELDS = LIMITS.formFields.value;
 const MAX_PARTS = LIMITS.formParts.value;
 const MAX_HEADER_BYTES = LIMITS.formPartHeaderBytes.value;
@@ -87,8 +89,10 @@ function rejection(code: "invalid" | "too-large", message: string): AppError {
 
 function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  if (isDeeperThan(value, MAX_DEPTH)) {
-    throw rejection("invalid", `is nested deeper than ${MAX_DEPTH} levels`);
+  const { depth, parsedBytes } = jsonShape(text);
+  if (depth > MAX_DEPTH) throw rejection("invalid", `is nested deeper than ${MAX_DEPTH} levels`);
+  if (parsedBytes > MAX_PARSED_BYTES) {
+    throw rejection("invalid", "has too many arrays, objects and values for its size");
   }
   return value;
 }

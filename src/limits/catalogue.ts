@@ -219,6 +219,15 @@ export const LIMITS = defineLimits({
     what: "nesting of an emitted event, and of a value in `$.service.db`",
     beyond: "`$emit` or `set` throws; a job's emission is dropped as `invalid`",
   },
+  eventParsedBytes: {
+    value: 4 * MB,
+    unit: "bytes",
+    per: "value",
+    what:
+      "memory that an event, or the JSON body of a request for a source, takes once parsed: its text, about 64 bytes " +
+      "an array or object and 24 any other value",
+    beyond: "400 `invalid`; `$emit` throws",
+  },
   formFields: {
     value: 5000,
     unit: "count",

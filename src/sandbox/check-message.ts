@@ -87,7 +87,11 @@ const FRAME_LEVELS = 2;
  */
 export function readMessage(
   line: string,
-  { maxEmitBytes, maxDepth }: Pick<ChildLimits, "maxEmitBytes" | "maxDepth">,
+  {
+    maxEmitBytes,
+    maxEmitParsedBytes,
+    maxDepth,
+  }: Pick<ChildLimits, "maxEmitBytes" | "maxEmitParsedBytes" | "maxDepth">,
 ): { message: ChildMessage; size: MessageSize } {
   const { depth, parsedBytes } = jsonShape(line);
   if (depth > maxDepth + FRAME_LEVELS) throw new ProtocolViolation("a message is nested too deeply");
@@ -102,6 +106,9 @@ export function readMessage(
   const bytes = Buffer.byteLength(line);
   if (message.kind === "emit" && bytes > maxEmitBytes + FRAME_BYTES) {
     throw new ProtocolViolation("an event is too large");
+  }
+  if (message.kind === "emit" && parsedBytes > maxEmitParsedBytes + 2 * FRAME_BYTES) {
+    throw new ProtocolViolation("an event has too many values");
   }
   return { message, size: { bytes, parsedBytes } };
 }

@@ -32,6 +32,7 @@ const NO_LIMITS = {
   maxDbBytes: 0,
   maxResponseBytes: 0,
   maxDepth: 0,
+  maxEmitParsedBytes: 0,
 };
 
 /**

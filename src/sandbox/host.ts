@@ -191,6 +191,7 @@ class SandboxHost implements Sandboxes {
       maxRunParsedBytes: LIMITS.runParsedBytes.value,
       maxResponseBytes: MAX_RESPONSE_BYTES,
       maxDepth: LIMITS.eventDepth.value,
+      maxEmitParsedBytes: LIMITS.eventParsedBytes.value,
     };
     this.#logger = options.logger;
     this.#metrics = options.metrics;

@@ -16,6 +16,7 @@ const limits = {
   ...LIMITS,
   maxRunParsedBytes: 64 * 1024 * 1024,
   maxDepth: 100,
+  maxEmitParsedBytes: 4_000_000,
   maxRunBytes: 1024 * 1024,
   maxResponseBytes: 1024 * 1024,
   maxEmits: 5,

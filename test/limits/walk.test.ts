@@ -111,6 +111,17 @@ const PROBES: Partial<Record<Name, Probe>> = {
     });
     return shown({ status: response.status, body: (await response.json()) as { type?: string } });
   },
+  async eventParsedBytes(api) {
+    const url = await endpointOf(api);
+    const wide = (count: number) => `[${Array(count).fill("[]").join(",")}]`;
+    const send = async (count: number) => {
+      const headers = { "content-type": "application/json" };
+      const response = await fetch(url, { method: "POST", headers, body: wide(count) });
+      return shown({ status: response.status, body: (await response.json()) as { type?: string } });
+    };
+    expect(await send(46_000)).to.equal("200");
+    return await send(47_000);
+  },
   async queuedRuns(api, { web }) {
     const { id, configured_props } = await source(api);
     const runs = Array.from({ length: LIMITS.queuedRuns.value - 1 }, () => `{"run_id":"${newId("run")}"}`);

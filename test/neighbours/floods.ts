@@ -156,7 +156,6 @@ export const FLOODS: Flood[] = [
   },
   {
     title: "deep, wide and binary bodies",
-    isShort: true,
     async prepare(town) {
       const { url } = await httpSource(town, "run(event) { this.$emit(event.body); }");
       const requests = [

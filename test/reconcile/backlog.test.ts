@@ -96,6 +96,7 @@ describe("the reconciler with a backlog in three steps", function () {
       dropped: {},
       outbox: [JSON.stringify({ emitter_id: sourceId, emit_id: newId("emit"), event: 1 })],
       finished_at: new Date(0),
+      expires_at: new Date(Date.now() + 3_600_000),
     });
     await platform.redis.rpush(platform.keys.runQueue(sourceId), "{}");
     await platform.redis.zadd(platform.keys.sourcesWithRuns(), 1, sourceId);

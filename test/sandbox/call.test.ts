@@ -117,11 +117,13 @@ describe("a call in a sandbox", () => {
       expect(result.emits.length).to.equal(10_000);
     });
     it("limits the memory that the events of a run take on the worker, whatever their text", async () => {
-      const code = "const list = Array.from({ length: 170_000 }, () => []); for (;;) this.$emit(list);";
+      const wide = await call(running("this.$emit(Array.from({ length: 50_000 }, () => []))"));
+      expect(wide.error?.message, "of one event").to.include("so many arrays, objects and values");
+      const code = "const list = Array.from({ length: 40_000 }, () => []); for (;;) this.$emit(list);";
       const { error, emits } = await call(running(code));
       expect(error).to.include({ code: "RangeError" });
       expect(error?.message).to.include("so many arrays, objects and values");
-      expect(emits.length).to.be.within(10, 30);
+      expect(emits.length).to.be.within(60, 80);
     }).timeout(30_000);
   });
 

@@ -23,6 +23,7 @@ const verdicts = (name: string) => ({
     readMessage(JSON.stringify({ kind: "emit", call: 1, event: 1, metadata: { name } }), {
       maxEmitBytes: 100_000,
       maxDepth: 100,
+      maxEmitParsedBytes: 4_000_000,
     }),
   ),
   queue: emissionProblem({ emitter_id: "p_0000000000000000", emit_id: "e", name, event: 1 }) === undefined,

@@ -4,7 +4,7 @@ import { ProtocolViolation, readMessage } from "../../src/sandbox/check-message.
 import { jsonShape } from "../../src/sandbox/child/json-shape.ts";
 import { createLineReader } from "../../src/sandbox/line-reader.ts";
 
-const LIMITS = { maxEmitBytes: 500_000, maxDepth: 100 };
+const LIMITS = { maxEmitBytes: 500_000, maxEmitParsedBytes: 4_000_000, maxDepth: 100 };
 
 const PREFIX = "s3cret ";
 

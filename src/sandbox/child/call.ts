@@ -54,6 +54,9 @@ export function openCall(call: number, limits: ChildLimits): Call {
     if (depth > limits.maxDepth) {
       throw new RangeError(`An event can be nested at most ${limits.maxDepth} levels deep`);
     }
+    if (parsedBytes > limits.maxEmitParsedBytes) {
+      throw new RangeError("An event can't have so many arrays, objects and values");
+    }
     const bytes = byteLength(json);
     const meta: EmitMetadata = readMetadata(metadata);
     if (bytes > limits.maxEmitBytes) {

@@ -18,6 +18,8 @@ export interface ChildLimits {
   maxResponseBytes: number;
   /** Levels to which an event, or a value of the db, may be nested. */
   maxDepth: number;
+  /** Bytes that one event takes in memory, as `parsedBytes` estimates them. */
+  maxEmitParsedBytes: number;
 }
 
 export type ParentMessage =
