@@ -46,5 +46,6 @@ export function spawnWorker(name: string, env: Record<string, string>): WorkerPr
 
 /** Resolves once the process has logged that it is ready. */
 export async function whenReady(worker: WorkerProcess): Promise<void> {
-  await until(() => worker.output().includes('"msg":"ready"'), { what: `ready, not ${worker.output()}` });
+  const isReady = () => worker.output().includes('"msg":"ready"');
+  await until(isReady, { timeoutMs: 30_000, what: `ready, not ${worker.output()}` });
 }
