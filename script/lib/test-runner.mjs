@@ -6,14 +6,19 @@ import { longestFirst } from "./test-files.mjs";
 
 const WORKER = fileURLToPath(new URL("test-worker.mjs", import.meta.url));
 const DURATIONS = ".cache/test-durations.json";
+const RERUN_FILES = 3;
 
 /**
  * Runs test files in a few worker processes, the longest first, and prints each file's output when the file is done
  * (at once with one worker). `alone` are run after all the others, one at a time.
  *
- * Takes `{root, files, alone, jobs, options, env, say, signal}`; `options` are mocha's. Returns `{passed, failed,
- * skipped, files: [{file, wallMs, cpuMs}]}`. A file that ends its worker, and a worker that does not end by itself,
- * count as one failed test each.
+ * Takes `{root, files, alone, jobs, options, env, say, signal, rerun}`; `options` are mocha's. Returns `{passed, failed,
+ * skipped, flaky, files: [{file, wallMs, cpuMs}]}`. A file that ends its worker, and a worker that does not end by
+ * itself, count as one failed test each.
+ *
+ * With `rerun`, up to RERUN_FILES files that failed run once more at the end, one at a time, and the second result
+ * counts. `flaky` are those that passed then; they are listed with what failed first. If more files failed, it is not
+ * chance, and none runs again.
  */
 export async function runTestFiles(given) {
   const { root, files, alone, jobs, say } = given;
@@ -26,12 +31,26 @@ export async function runTestFiles(given) {
     await runPhase(run, longestFirst(alone, durations), 1);
   }
   if (run.failures.length > 0) say(`\n${run.failures.join("\n")}`);
+  const flaky = given.rerun ? await rerunFailed(run) : [];
   writeDurations(root, {
     ...durations,
     ...Object.fromEntries(run.results.map(one => [one.file, one.wallMs])),
   });
   const sum = name => run.results.reduce((total, one) => total + one.tests[name], 0);
-  return { passed: sum("passed"), failed: sum("failed"), skipped: sum("skipped"), files: run.results };
+  return { passed: sum("passed"), failed: sum("failed"), skipped: sum("skipped"), flaky, files: run.results };
+}
+
+async function rerunFailed(run) {
+  const failed = run.results.filter(({ tests }) => tests.failed > 0).map(({ file }) => file);
+  const files = failed.filter(file => run.files.includes(file) || run.alone.includes(file));
+  if (files.length === 0 || files.length !== failed.length || files.length > RERUN_FILES) return [];
+  if (run.isOver()) return [];
+  run.say(`\n${files.length} of the files failed and run once more, alone:`);
+  run.failures = [];
+  run.results = run.results.filter(({ file }) => !files.includes(file));
+  await runPhase(run, files, 1);
+  if (run.failures.length > 0) run.say(`\n${run.failures.join("\n")}`);
+  return files.filter(file => !run.results.some(one => one.file === file && one.tests.failed > 0));
 }
 
 const isOver = ({ signal, options, results }) =>

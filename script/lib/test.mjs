@@ -22,6 +22,7 @@ either is out of date, and starts a MongoDB and a Redis that are removed afterwa
 
   --unit      only the files that need no store, sandbox or other process; no store is started
   --jobs N    test files that run at the same time (default: the number of CPUs, at most 4)
+  --rerun     runs up to three files that failed once more, alone; the second result counts, and is listed as flaky
   --times     lists the slowest files, with their CPU time
   --watch     keeps the stores running and runs the named files again when a file in src/, workers/ or test/ changes
 
@@ -54,6 +55,7 @@ async function runTests(given, args, forward) {
   const isUnit = takeFlag(args, "--unit");
   const jobs = takeNumber(args, "--jobs") ?? Math.min(availableParallelism(), MAX_JOBS);
   const showTimes = takeFlag(args, "--times");
+  const rerun = takeFlag(args, "--rerun");
   const { _: words, ...options } = await mochaOptions(args);
   const selected = selectFiles(root, words).filter(file => !isUnit || isUnitTest(root, file));
   if (isUnit) say(`${selected.length} test files need no store, sandbox or other process.`);
@@ -70,7 +72,7 @@ async function runTests(given, args, forward) {
     }
     const alone = isUnit || selected.length === 1 ? [] : selected.filter(file => runsAlone(root, file));
     const files = selected.filter(file => !alone.includes(file));
-    const result = await runTestFiles({ ...given, files, alone, jobs, options, env });
+    const result = await runTestFiles({ ...given, files, alone, jobs, options, env, rerun });
     if (showTimes) say(slowest(result.files));
     return lastLine(result, { say, seconds: (Date.now() - startedAt) / 1000, signal: given.signal });
   });
@@ -157,8 +159,9 @@ function slowest(files) {
 }
 
 /** Prints the line that ends every run, alone, and returns the exit code. */
-function lastLine({ passed, failed, skipped }, { say, seconds, signal }) {
+function lastLine({ passed, failed, skipped, flaky }, { say, seconds, signal }) {
   say(`\n${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`);
+  if (flaky.length > 0) say(`flaky, passed when run again alone: ${flaky.join(", ")}`);
   say(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
   if (signal.aborted) return 130;
   return failed > 0 || passed + skipped === 0 ? 1 : 0;

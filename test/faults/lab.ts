@@ -8,8 +8,7 @@ import { createWebhook } from "../../src/webhooks/create.ts";
 import { Api } from "../support/api.ts";
 import { type OwnStores, openOwnStores } from "../support/own-stores.ts";
 import { testConfig } from "../support/platform.ts";
-import { until } from "../support/until.ts";
-import { environmentOf, spawnWorker, type WorkerProcess } from "../workers/worker-process.ts";
+import { environmentOf, spawnWorker, type WorkerProcess, whenReady } from "../workers/worker-process.ts";
 import { type CountingReceiver, startCountingReceiver } from "./counting-receiver.ts";
 
 /** Events sent under one fault; 20,000 with `npm run test:faults`. */
@@ -103,10 +102,8 @@ export async function openLab(): Promise<Lab> {
     async ready(...names: ProcessName[]) {
       for (const name of names) {
         const child = running.get(name);
-        await until(() => child?.output().includes('"msg":"ready"'), {
-          timeoutMs: START_MS,
-          what: `${name} to be ready`,
-        });
+        if (!child) throw new Error(`${name} was not started`);
+        await whenReady(child, START_MS);
       }
     },
     async start(...names: ProcessName[]) {

@@ -88,11 +88,19 @@ describe("/metrics", () => {
     const api = await system.user();
     const source = await api.createSource({ component_code: CODE });
     const endpoint = source.configured_props.http?.endpoint_url ?? "";
-    await fetch(`${endpoint}/unheard`);
+    /** Each run has a notify job of its own: requests that come together share one. */
+    const requestAlone = async (path: string) => {
+      const notified = async () =>
+        sumOf(await scrapeWorker(), "jobs_total", { queue: "runs", job: "notify", outcome: "done" });
+      const before = await notified();
+      await fetch(`${endpoint}${path}`);
+      await until(async () => (await notified()) > before, { what: `the job of ${path}` });
+    };
+    await requestAlone("/unheard");
     const errors = await api.createWebhook(receiver.url);
     await api.subscribe(source.id, errors.id, "$errors");
-    await fetch(`${endpoint}/twice`);
-    await fetch(`${endpoint}/fail`);
+    await requestAlone("/twice");
+    await requestAlone("/fail");
     await until(() => receiver.requests.length === 2, { what: "the failed and the second attempt" });
     await api.request("GET", `/sources/dc_nobodys`);
     await fetch(new URL("/no/such/path/at/all", system.baseUrl));

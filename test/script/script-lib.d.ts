@@ -58,6 +58,26 @@ declare module "*/script/lib/source-watch.mjs" {
   export function isAffected(root: string, entry: string, files: string[]): boolean;
 }
 
+declare module "*/script/lib/test-runner.mjs" {
+  export function runTestFiles(given: {
+    root: string;
+    files: string[];
+    alone: string[];
+    jobs: number;
+    options: Record<string, unknown>;
+    env: Record<string, string>;
+    say(text: string): void;
+    signal: AbortSignal;
+    rerun: boolean;
+  }): Promise<{
+    passed: number;
+    failed: number;
+    skipped: number;
+    flaky: string[];
+    files: { file: string }[];
+  }>;
+}
+
 declare module "*/script/lib/test-files.mjs" {
   export const SLOWEST: readonly string[];
   export function testFiles(root: string): string[];

@@ -53,8 +53,14 @@ export function spawnWorker(
   };
 }
 
-/** Resolves once the process has logged that it is ready. */
-export async function whenReady(worker: WorkerProcess): Promise<void> {
-  const isReady = () => worker.output().includes('"msg":"ready"');
-  await until(isReady, { timeoutMs: 30_000, what: `ready, not ${worker.output()}` });
+/** Beside other tests a process may take many seconds to start. */
+const START_MS = 30_000;
+
+/** Resolves once the process has logged that it is ready; throws with what it has written if it does not. */
+export async function whenReady(worker: WorkerProcess, timeoutMs = START_MS): Promise<void> {
+  const isReady = () => {
+    if (worker.output().includes('"msg":"ready"')) return true;
+    throw new Error(worker.output());
+  };
+  await until(isReady, { timeoutMs, what: "ready" });
 }

@@ -8,6 +8,8 @@ interface WebhookPermits {
   free: string[];
   /** All permits that this process holds: since when, and since when the present attempt. */
   held: Map<string, { since: number; attemptSince: number }>;
+  /** Names of permits whose release failed: they are released again, and used by no attempt until then. */
+  unreleased: string[];
   waiting: { resolve: (permit: string | null) => void; since: number }[];
   isAcquiring: boolean;
   timer: NodeJS.Timeout | undefined;
@@ -24,6 +26,8 @@ const QUICK_PATIENCE_MS = 5000;
 const MAX_HOLD_MS = 1000;
 /** Between two attempts to acquire permits. */
 const ACQUIRE_AGAIN_MS = 50;
+/** After a release that Redis refused. */
+const RELEASE_AGAIN_MS = 500;
 /** How long a free permit is kept for the next attempt. */
 const IDLE_MS = 100;
 
@@ -104,8 +108,8 @@ export class PermitCache {
     this.#stopRenewing();
     // Where no permit is held any longer, one waiting job is granted one: it grants the next.
     const one = { ...UNLIMITED, max_in_flight: 1 };
-    for (const [id, { held }] of this.#webhooks) {
-      await releasePermits(this.#platform, id, [...held.keys()], one);
+    for (const [id, { held, unreleased }] of this.#webhooks) {
+      await releasePermits(this.#platform, id, [...held.keys(), ...unreleased], one);
     }
   }
 
@@ -115,6 +119,7 @@ export class PermitCache {
       permits = {
         free: [],
         held: new Map(),
+        unreleased: [],
         waiting: [],
         isAcquiring: false,
         timer: undefined,
@@ -143,7 +148,9 @@ export class PermitCache {
       permits.waiting.shift()?.resolve(null);
     }
     if (permits.waiting.length > 0) return this.#serveLater(webhook, permits, ACQUIRE_AGAIN_MS);
-    if (permits.free.length > 0) await this.#giveBack(webhook, permits, permits.free.splice(0));
+    const idle = [...permits.free.splice(0), ...permits.unreleased.splice(0)];
+    if (idle.length > 0) await this.#giveBack(webhook, permits, idle);
+    if (permits.unreleased.length > 0) return this.#serveLater(webhook, permits, RELEASE_AGAIN_MS);
     if (permits.held.size === 0 && permits.waiting.length === 0 && !permits.isAcquiring) {
       this.#webhooks.delete(webhook._id);
     }
@@ -172,8 +179,9 @@ export class PermitCache {
 
   async #giveBack(webhook: Webhook, permits: WebhookPermits, names: string[]): Promise<void> {
     for (const permit of names) permits.held.delete(permit);
-    // If it fails, the permits expire.
-    await releasePermits(this.#platform, webhook._id, names, webhook).catch(() => undefined);
+    await releasePermits(this.#platform, webhook._id, names, webhook).catch(() => {
+      permits.unreleased.push(...names);
+    });
   }
 }
 
