@@ -41,6 +41,7 @@ export class PermitCache {
   readonly #webhooks = new Map<string, WebhookPermits>();
   readonly #stopRenewing: () => void;
   #named = 0;
+  #isClosed = false;
 
   /** `name` distinguishes this process's permits from those of others. */
   constructor(platform: PermitDeps, name: string) {
@@ -106,6 +107,7 @@ export class PermitCache {
   /** Releases every permit, also those in use, because the process ends. */
   async close(): Promise<void> {
     this.#stopRenewing();
+    this.#isClosed = true;
     // Where no permit is held any longer, one waiting job is granted one: it grants the next.
     const one = { ...UNLIMITED, max_in_flight: 1 };
     for (const [id, { held, unreleased }] of this.#webhooks) {
@@ -180,7 +182,8 @@ export class PermitCache {
   async #giveBack(webhook: Webhook, permits: WebhookPermits, names: string[]): Promise<void> {
     for (const permit of names) permits.held.delete(permit);
     await releasePermits(this.#platform, webhook._id, names, webhook).catch(() => {
-      permits.unreleased.push(...names);
+      // After close() they expire.
+      if (!this.#isClosed) permits.unreleased.push(...names);
     });
   }
 }
