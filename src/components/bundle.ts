@@ -1,10 +1,10 @@
 import { SourceMap } from "node:module";
 import type { BuildOptions, Message, Plugin } from "esbuild";
 import { AppError } from "../lib/errors.ts";
+import { LOCAL_ACCOUNT } from "../lib/fair-slots.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { bundlePlugin, ENTRY, nodeName } from "./bundle-plugin.ts";
 import { type Esbuild, EsbuildCrashError, EsbuildTimeoutError, withEsbuild } from "./esbuild-process.ts";
-import { LOCAL_ACCOUNT } from "./fair-slots.ts";
 import { importLocation } from "./import-location.ts";
 import type { ModuleLoader } from "./load-modules.ts";
 import { type GraphModule, type ModuleGraph, readModuleGraph } from "./module-graph.ts";

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { withDeadline } from "../lib/deadline.ts";
+import { FairSlots } from "../lib/fair-slots.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { FairSlots } from "./fair-slots.ts";
 
 /** An instance of esbuild, which has a process of its own. */
 export type Esbuild = typeof import("esbuild");

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Plugin } from "esbuild";
 import { AppError, invalidField } from "../lib/errors.ts";
+import { LOCAL_ACCOUNT } from "../lib/fair-slots.ts";
 import { type Esbuild, EsbuildCrashError, EsbuildTimeoutError, withEsbuild } from "./esbuild-process.ts";
-import { LOCAL_ACCOUNT } from "./fair-slots.ts";
 import { importLocation, withLocation } from "./import-location.ts";
 import { CODE_ID, MAX_FILES, type ModuleLoader, type SourceModule } from "./load-modules.ts";
 import { formatMessage, type NormalModule, normalizeOwn } from "./normalize-module.ts";

@@ -3,9 +3,9 @@ import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/
 import { join } from "node:path";
 import { RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
 import { AppError, type FieldError, invalidField } from "../lib/errors.ts";
+import { FairSlots, LOCAL_ACCOUNT } from "../lib/fair-slots.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { FolderLimit } from "../sandbox/measure-folder.ts";
-import { FairSlots, LOCAL_ACCOUNT } from "./fair-slots.ts";
 import { PackageCache } from "./package-cache.ts";
 import { type NpmFailure, PACKAGES_LIMIT, runNpm } from "./run-npm.ts";
 import { isVersionRange } from "./specifier.ts";

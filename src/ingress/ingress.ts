@@ -13,7 +13,8 @@ import { enqueueRuns, runQueueIsFull } from "../queues/enqueue-run.ts";
 import type { Reply } from "../queues/replies.ts";
 import type { RunItem } from "../queues/run-item.ts";
 import { endpointUrl, INGRESS_PREFIX, ingressBase } from "../sources/endpoint.ts";
-import { type HttpEvent, httpEvent } from "./http-event.ts";
+import { type HttpEvent, httpEvent, type RawRequest } from "./http-event.ts";
+import { LargeBodies } from "./large-bodies.ts";
 import { loadResponseMode } from "./load-response-mode.ts";
 import { readBody } from "./read-body.ts";
 import { accepted, CORS, fromComponent, type IngressResponse } from "./response.ts";
@@ -34,6 +35,7 @@ export function ingress(platform: Deps): Middleware {
   const findSource = createFindSource(platform);
   const enqueue = createEnqueue(platform);
   const checkQuota = openQuotaGate(platform);
+  const largeBodies = new LargeBodies();
   return async (ctx, next) => {
     if (!isIngressPath(ctx.path)) return next();
     const [, endpoint = "", rest = ""] = /^\/[^/]+\/([^/]*)(.*)$/s.exec(ctx.path) ?? [];
@@ -43,13 +45,14 @@ export function ingress(platform: Deps): Middleware {
     if (!source) throw notFound("endpoint");
     await limit?.(ctx, source._id);
     checkQuota(source.owner_id);
+    largeBodies.note(source.owner_id);
     ctx.set(CORS);
     if (ctx.method === "OPTIONS") {
       ctx.set("access-control-allow-headers", ctx.get("access-control-request-headers") || "*");
       ctx.status = 204;
       return;
     }
-    await handle(platform, { ctx, source, path: rest || "/", enqueue });
+    await handle(platform, { ctx, source, path: rest || "/", enqueue, largeBodies });
   };
 }
 
@@ -126,38 +129,45 @@ interface SourceRequest {
   source: Source;
   path: string;
   enqueue: Enqueue;
+  largeBodies: LargeBodies;
 }
 
-async function handle(platform: Deps, { ctx, source, path, enqueue }: SourceRequest): Promise<void> {
-  const event = await httpEvent({
-    method: ctx.method,
-    path,
-    // Not `ctx.URL`, which is empty if the Host header is invalid.
-    search: new URLSearchParams(ctx.search),
-    headers: ctx.headers,
-    body: await readBody(ctx.req),
-    url: `${ingressBase(platform)}${ctx.path}${ctx.search}`,
-    // The address that the proxy in front of this server saw. The sender may have written the ones before it.
-    clientIp: ctx.ips.at(-1) ?? ctx.ip,
-  });
+async function handle(platform: Deps, request: SourceRequest): Promise<void> {
+  const { ctx, source, enqueue, largeBodies } = request;
+  const body = await readBody(ctx.req);
   const mode = await loadResponseMode(platform, source.component_id);
   const runId = newId("run", platform.clock());
   requestState(ctx).ids = { source_id: source._id, run_id: runId };
-  const item = { kind: "http" as const, run_id: runId, at_ms: platform.clock(), event };
-  if (mode === "never") {
-    await enqueue({ source, item });
+  const replies = mode === "never" ? undefined : await platform.replies();
+  let reply: Promise<Reply | null> | undefined;
+  await largeBodies.run(source.owner_id, body.length, async () => {
+    const event = await httpEvent(rawRequest(platform, request, body));
+    const item = { kind: "http" as const, run_id: runId, at_ms: platform.clock(), event };
+    reply = replies?.first(runId, platform.config.httpResponseWaitMs);
+    await enqueue({ source, item: { ...item, ...(replies && { reply_to: replies.address }) } });
+  });
+  if (mode === "never" || !reply) {
     send(ctx, accepted(runId));
     return;
   }
-  const replies = await platform.replies();
-  const reply = replies.first(runId, platform.config.httpResponseWaitMs);
-  await enqueue({ source, item: { ...item, reply_to: replies.address } });
   respond(ctx, await reply, {
     isCustom: mode === "custom",
     runId,
     cookiePath: cookiePathOf(platform, source),
   });
 }
+
+const rawRequest = (platform: Deps, { ctx, path }: SourceRequest, body: Buffer): RawRequest => ({
+  method: ctx.method,
+  path,
+  // Not `ctx.URL`, which is empty if the Host header is invalid.
+  search: new URLSearchParams(ctx.search),
+  headers: ctx.headers,
+  body,
+  url: `${ingressBase(platform)}${ctx.path}${ctx.search}`,
+  // The address that the proxy in front of this server saw. The sender may have written the ones before it.
+  clientIp: ctx.ips.at(-1) ?? ctx.ip,
+});
 
 /** Returns the path that a source's cookies are confined to; undefined if its component can't set any. */
 function cookiePathOf(platform: Deps, { endpoint }: Source): string | undefined {

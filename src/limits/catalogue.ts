@@ -347,4 +347,32 @@ export const LIMITS = defineLimits({
     what: "deliveries on its waitlist in Redis; fewer, down to 200, while Redis is above its high-water mark",
     beyond: "they wait in MongoDB only and join the waitlist as it becomes shorter",
   },
+  largeBodyBytes: {
+    value: 32 * KB,
+    unit: "bytes",
+    per: "request",
+    what: "the body of a request for a source that is converted beside others of its account",
+    beyond: "larger ones are converted one at a time for an account, with rests while others send requests",
+  },
+  largeBodies: {
+    value: 2,
+    unit: "count",
+    per: "process",
+    what: "larger bodies of requests for sources that are converted at a time, one for an account",
+    beyond: "the others wait, accounts in turn",
+  },
+  largeBodiesWaiting: {
+    value: 64,
+    unit: "count",
+    per: "account",
+    what: "larger bodies that wait to be converted, in one process",
+    beyond: "429 `rate-limited` with `Retry-After: 5`",
+  },
+  largeBodiesWaitingInAll: {
+    value: 256,
+    unit: "count",
+    per: "process",
+    what: "larger bodies that wait to be converted",
+    beyond: "503 `unavailable` with `Retry-After: 5`",
+  },
 });

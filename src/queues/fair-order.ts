@@ -25,15 +25,16 @@ export class FairOrder {
 
   /**
    * Counts jobs of accounts and returns BullMQ's priority for each, in order; 0 for one that is due in the present turn. Asks
-   * Redis once for all of them, and not at all while the queue has no backlog. Throws as the client does.
+   * Redis once for all of them, and not at all while the queue has no backlog. `isFetched`: the jobs were waiting, and come
+   * from a producer that doesn't ask for their turn. Throws as the client does.
    */
-  async prioritiesOf(jobs: Charge[]): Promise<number[]> {
+  async prioritiesOf(jobs: Charge[], { isFetched = false } = {}): Promise<number[]> {
     const costs = new Map<string, number>();
     for (const { account, cost } of jobs) costs.set(account, (costs.get(account) ?? 0) + cost);
     const nowMs = performance.now();
     if (this.#isQuiet(costs, nowMs)) return jobs.map(() => 0);
     const missing = [...costs].filter(([account, cost]) => !this.#isLeased(account, cost, nowMs));
-    if (missing.length > 0) await this.#ask(missing, nowMs);
+    if (missing.length > 0) await this.#ask(missing, nowMs, isFetched);
     return jobs.map(({ account, cost }) => this.#advance(account, cost));
   }
 
@@ -52,12 +53,13 @@ export class FairOrder {
     return lease !== undefined && nowMs - lease.atMs < LEASE_MS && lease.position + cost <= lease.end;
   }
 
-  async #ask(costs: [account: string, cost: number][], nowMs: number): Promise<void> {
+  async #ask(costs: [account: string, cost: number][], nowMs: number, isFetched: boolean): Promise<void> {
     const wanted = costs.map(([account, cost]) => ({ account, cost, ahead: this.#ahead(account, nowMs) }));
     const args = wanted.flatMap(({ account, cost, ahead }) => [account, cost + ahead]);
     const [waits, turn, ...positions] = await fairOrder(this.#redis, this.#keys, [
       this.#quantum,
       FORGOTTEN_SECONDS,
+      isFetched ? 1 : 0,
       ...args,
     ]);
     if (waits === 0) {

@@ -223,7 +223,7 @@ class QueueWorker implements PausableWorker {
     const { order, slots } = this.#fair;
     const { account } = charge;
     if (!isCharged(job)) {
-      const [priority = 0] = await order.prioritiesOf([charge]);
+      const [priority = 0] = await order.prioritiesOf([charge], { isFetched: true });
       if (priority > 0) await this.#requeue(job, token, "turn", priority);
     }
     if (!(await slots.acquire(account))) {

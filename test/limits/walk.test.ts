@@ -194,11 +194,11 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   idempotencyInFlightMs: "test/http/idempotency.test.ts",
   setAsideItems: "test/store/set-aside.test.ts",
   savesPerAccount: "test/components/save.test.ts",
-  saves: "test/components/fair-slots.test.ts",
-  buildsPerAccount: "test/components/fair-slots.test.ts",
-  builds: "test/components/fair-slots.test.ts",
-  packageSetsPerAccount: "test/components/fair-slots.test.ts",
-  packageSets: "test/components/fair-slots.test.ts",
+  saves: "test/lib/fair-slots.test.ts",
+  buildsPerAccount: "test/lib/fair-slots.test.ts",
+  builds: "test/lib/fair-slots.test.ts",
+  packageSetsPerAccount: "test/lib/fair-slots.test.ts",
+  packageSets: "test/lib/fair-slots.test.ts",
   packageSetBytes: "test/components/npm-packages.test.ts",
   packageCacheBytes: "test/components/package-cache.test.ts",
   configuredPropsBytes: "test/props/configure.test.ts",
@@ -222,6 +222,10 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   pageBytes: "test/components/page-bytes.test.ts",
   pageEventBytes: "test/components/page-bytes.test.ts",
   waitlist: "test/workers/deliveries-waitlist.test.ts",
+  largeBodyBytes: "test/ingress/large-bodies.test.ts",
+  largeBodies: "test/ingress/large-bodies.test.ts",
+  largeBodiesWaiting: "test/ingress/large-bodies.test.ts",
+  largeBodiesWaitingInAll: "test/ingress/large-bodies.test.ts",
 };
 
 /** Bounds that no test exceeds, and why. */

@@ -141,6 +141,28 @@ describe("the order between accounts", () => {
     expect(placesOf("quiet").at(-1)).to.be.below(150);
   });
 
+  it("requeues no job of another producer as long as no other account has jobs, and then serves both in turn", async () => {
+    const queue = openedQueue(platform.queues, deliveries);
+    const foreign = jobs("flood", 400).map(({ account_id, ...data }) => ({ name: JOB.name, data }));
+    await queue.addBulk(foreign);
+    let isHeld = true;
+    work(async () => {
+      if (served.length === 200) await until(() => !isHeld);
+    });
+    await servedAll(200);
+    const requeued = async () => {
+      const { body } = await platform.metrics.expose();
+      return /^headwater_jobs_requeued_total\{[^}]*\} (\d+)/m.exec(body)?.[1] ?? "0";
+    };
+    expect(await requeued()).to.equal("0");
+    await add("quiet", 100);
+    isHeld = false;
+    await servedAll(500);
+    expect(placesOf("quiet").at(-1)).to.be.below(480);
+    const between = placesOf("quiet").at(-1) as number;
+    expect(served.slice(200, between).filter(({ account }) => account === "").length).to.be.above(40);
+  });
+
   it("forgets the past once the queue is empty", async () => {
     await add("flood", 1000);
     work();

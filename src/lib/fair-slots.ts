@@ -1,4 +1,4 @@
-import { AppError } from "../lib/errors.ts";
+import { AppError } from "./errors.ts";
 
 export interface SlotLimits {
   /** Pieces of work at once. */
@@ -9,6 +9,8 @@ export interface SlotLimits {
   waitingPerAccount?: number;
   /** Pieces of work of all accounts that may wait; unlimited by default. */
   waiting?: number;
+  /** For how long a slot stays taken after work of this many milliseconds; not at all by default. Milliseconds. */
+  restMs?: (account: string, workedMs: number) => number;
   /** What is rejected, for the error: `components are being saved`. */
   what: string;
 }
@@ -47,10 +49,11 @@ export class FairSlots {
   async run<T>(account: string, work: () => Promise<T>): Promise<T> {
     const waiting = this.#acquire(account);
     if (waiting) await waiting;
+    const startedAt = performance.now();
     try {
       return await work();
     } finally {
-      this.#release(account);
+      this.#rest(account, performance.now() - startedAt);
     }
   }
 
@@ -87,6 +90,12 @@ export class FairSlots {
     this.#served += 1;
     account.running += 1;
     account.servedAt = this.#served;
+  }
+
+  #rest(name: string, workedMs: number): void {
+    const restMs = this.#limits.restMs?.(name, workedMs) ?? 0;
+    if (restMs > 0) setTimeout(() => this.#release(name), restMs).unref();
+    else this.#release(name);
   }
 
   #release(name: string): void {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { FairSlots } from "../../src/components/fair-slots.ts";
 import { type AppError, notFound } from "../../src/lib/errors.ts";
+import { FairSlots } from "../../src/lib/fair-slots.ts";
 
 /** Work that ends when the test says so. */
 function startWork(slots: FairSlots, order: string[], account: string) {
