@@ -26,7 +26,7 @@ const QUICK_PATIENCE_MS = 5000;
 const MAX_HOLD_MS = 1000;
 /** Between two attempts to acquire permits. */
 const ACQUIRE_AGAIN_MS = 50;
-/** After a release that Redis refused. */
+/** After a release that Redis rejected. */
 const RELEASE_AGAIN_MS = 500;
 /** How long a free permit is kept for the next attempt. */
 const IDLE_MS = 100;
