@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { delimiter, dirname, join, resolve } from "node:path";
+import { giveWay } from "../lib/give-way.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { exceedsLimit, type FolderLimit } from "../sandbox/measure-folder.ts";
 import { hostAndPort, openRegistryProxy, type RegistryProxy } from "./registry-proxy.ts";
@@ -132,6 +133,7 @@ async function install(
     // Its own process group, so that its children are killed too.
     detached: true,
   });
+  if (child.pid !== undefined) giveWay(child.pid);
   let output = "";
   let errors = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

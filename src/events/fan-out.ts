@@ -1,7 +1,7 @@
 import { canAccess } from "../accounts/access.ts";
 import { queueBounds } from "../accounts/limits.ts";
 import { createDeliveries } from "../deliveries/dispatch/create.ts";
-import { dispatchEvents } from "../deliveries/dispatch/dispatch.ts";
+import { dispatchEvents, type EventToDispatch } from "../deliveries/dispatch/dispatch.ts";
 import { eventMs } from "../lib/event-id.ts";
 import { derivedId } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
@@ -59,6 +59,9 @@ const MAX_HOPS = LIMITS.hops.value;
 /** With more webhooks, deliveries are stored before they are enqueued: so long a list fits no job and no event. */
 const MAX_LISTENERS_PER_JOB = 200;
 
+/** Listeners of the events whose first attempts are enqueued together. */
+const LISTENERS_PER_PART = 2000;
+
 const isWebhook = ({ listener_id }: Subscription) => listener_id.startsWith("wh_");
 
 export interface FanOutOptions {
@@ -84,7 +87,7 @@ export async function fanOut(
     isRedispatch: dispatch === "redispatch",
   }));
   await Promise.all([
-    dispatchEvents(platform, toDispatch, store),
+    dispatchInParts(platform, toDispatch, store),
     store(storedOnly.map(({ stored }) => stored)),
   ]);
   for (const { stored, subscriptions } of events.filter(isWide)) {
@@ -98,6 +101,29 @@ export async function fanOut(
   const received: number[] = [];
   for (const event of events) received.push(await handToSourcesAndWorkflows(platform, event));
   return received;
+}
+
+/** In parts that take the thread for some ten milliseconds, so that other accounts' events come in between. */
+async function dispatchInParts(
+  platform: EmitDeps,
+  toDispatch: EventToDispatch[],
+  store: (events: StoredEvent[]) => Promise<void>,
+): Promise<void> {
+  for (const part of partsOf(toDispatch)) await dispatchEvents(platform, part, store);
+}
+
+function partsOf(events: EventToDispatch[]): EventToDispatch[][] {
+  const parts: EventToDispatch[][] = [];
+  let listeners = Number.POSITIVE_INFINITY;
+  for (const event of events) {
+    listeners += event.listeners.length;
+    if (listeners > LISTENERS_PER_PART) {
+      parts.push([]);
+      listeners = event.listeners.length;
+    }
+    parts.at(-1)?.push(event);
+  }
+  return parts;
 }
 
 /** The same emission may appear twice in one batch. */

@@ -16,15 +16,25 @@ import { storeEvents } from "./store.ts";
 
 /** Emissions that go through the stores together: the round trips are most of what one costs. */
 const EMISSIONS_PER_BATCH = 128;
-/** As many as there are jobs: one that waits for its events to be stored holds up no other. */
-const BATCHES_AT_ONCE = 16;
+/** At least as many as there are jobs: one that waits for its events to be stored holds up no other. */
+const BATCHES_AT_ONCE = 32;
 /** Events in one insert; and inserts at a time, so that the next is prepared while MongoDB handles another. */
 const EVENTS_PER_INSERT = 500;
 const INSERTS_AT_ONCE = 3;
+/** Listeners that an event is stored with and that take as long as an event. */
+const LISTENERS_PER_UNIT = 8;
+const weightOf = ({ pending_dispatch }: StoredEvent) =>
+  1 + (pending_dispatch?.listeners.length ?? 0) / LISTENERS_PER_UNIT;
 
 /** By then the worker that was handling the same emission has stored it, or has died. */
 const DEFER_MS = 500;
 const MAX_DEFERRALS = 3;
+
+interface ValidJob {
+  emissions: Emission[];
+  /** The emitter's owner; the emitter for a job of another producer. */
+  account: string;
+}
 
 type EmissionsContext = Pick<JobContext<EmissionsJob>, "job" | "attemptsStarted" | "updateJob">;
 
@@ -34,7 +44,8 @@ export function openEmissionsHandler(platform: EmitDeps) {
   const insert = createBatcher((batch: StoredEvent[][]) => storeEvents(platform, batch.flat()), {
     maxWeight: EVENTS_PER_INSERT,
     concurrency: INSERTS_AT_ONCE,
-    weigh: events => events.length,
+    weigh: events => events.reduce((sum, event) => sum + weightOf(event), 0),
+    accountOf: ([event]) => event?.owner_id ?? "",
     ...LINGER,
   });
   const store = async (events: StoredEvent[]) => {
@@ -42,16 +53,24 @@ export function openEmissionsHandler(platform: EmitDeps) {
   };
   const emitter = (mayDefer: boolean) =>
     createBatcher(
-      async (jobs: Emission[][]) => {
-        const results = await emitAll(platform, jobs.flat(), { mayDefer, deleteTrimmed, store });
-        return jobs.map(job => results.splice(0, job.length));
+      async (jobs: ValidJob[]) => {
+        const all = jobs.flatMap(({ emissions }) => emissions);
+        const results = await emitAll(platform, all, { mayDefer, deleteTrimmed, store });
+        return jobs.map(({ emissions }) => results.splice(0, emissions.length));
       },
-      { maxWeight: EMISSIONS_PER_BATCH, concurrency: BATCHES_AT_ONCE, weigh: job => job.length },
+      {
+        maxWeight: EMISSIONS_PER_BATCH,
+        concurrency: BATCHES_AT_ONCE,
+        weigh: ({ emissions }) => emissions.length,
+        accountOf: ({ account }) => account,
+      },
     );
   const [emitOrDefer, emitNow] = [emitter(true), emitter(false)];
 
   return async ({ job, attemptsStarted, updateJob }: EmissionsContext): Promise<Record<string, unknown>> => {
-    const emit = attemptsStarted > MAX_DEFERRALS ? emitNow : emitOrDefer;
+    const emitJob = attemptsStarted > MAX_DEFERRALS ? emitNow : emitOrDefer;
+    const emit = (emissions: Emission[]) =>
+      emitJob({ emissions, account: job.account_id ?? emissions[0]?.emitter_id ?? "" });
     const valid = await withoutInvalid(platform, emissionsIn(job));
     const results = await emit(valid).catch(async (error: unknown) => {
       const isAway = error instanceof AppError && error.code === "unavailable";

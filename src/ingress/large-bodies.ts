@@ -1,11 +1,10 @@
+import { Company } from "../lib/company.ts";
 import { FairSlots } from "../lib/fair-slots.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
 /** How many times as long as its work an account's turn rests, while requests of other accounts arrive. */
 const REST_FACTOR = 4;
 const MAX_REST_MS = 1000;
-/** For how long after its last request another account is taken to be there. */
-const OTHERS_MS = 2000;
 
 /**
  * The turns of large bodies. To parse and store one takes the thread that all requests share tens of milliseconds, so one
@@ -18,19 +17,14 @@ export class LargeBodies {
     perAccount: 1,
     waitingPerAccount: LIMITS.largeBodiesWaiting.value,
     waiting: LIMITS.largeBodiesWaitingInAll.value,
-    restMs: (account, workedMs) =>
-      this.#isAlone(account) ? 0 : Math.min(MAX_REST_MS, workedMs * REST_FACTOR),
+    restMs: workedMs => (this.#company.isOne ? 0 : Math.min(MAX_REST_MS, workedMs * REST_FACTOR)),
     what: "large bodies wait",
   });
-  #last = "";
-  /** Until when an account other than `#last` is taken to be there. */
-  #othersUntil = 0;
+  readonly #company = new Company();
 
   /** Notes that a request of an account has arrived, of any size. */
   note(account: string): void {
-    if (account === this.#last) return;
-    if (this.#last !== "") this.#othersUntil = performance.now() + OTHERS_MS;
-    this.#last = account;
+    this.#company.note(account);
   }
 
   /**
@@ -39,9 +33,5 @@ export class LargeBodies {
    */
   run<T>(account: string, bytes: number, work: () => Promise<T>): Promise<T> {
     return bytes > LIMITS.largeBodyBytes.value ? this.#turns.run(account, work) : work();
-  }
-
-  #isAlone(account: string): boolean {
-    return this.#last === account && performance.now() >= this.#othersUntil;
   }
 }

@@ -1,4 +1,8 @@
 import { AppError } from "./errors.ts";
+import { groupBy } from "./group-by.ts";
+
+/** The share of a batch above which an entry is heavy. */
+const HEAVY_SHARE = 1 / 8;
 
 export interface BatcherOptions<In> {
   /** Most weight of one batch; a single heavier entry goes alone. */
@@ -7,6 +11,11 @@ export interface BatcherOptions<In> {
   concurrency?: number;
   /** The weight of an entry; 1 by default. */
   weigh?: (entry: In) => number;
+  /**
+   * The account of an entry. Batches then take the accounts' entries in turn, and a heavy entry shares a batch with none of
+   * another account, so that what is small does not wait for what is large.
+   */
+  accountOf?: (entry: In) => string;
   /** Milliseconds to wait for more entries before a batch starts; by default only those of the same tick share one. */
   lingerMs?: number;
   /** Weight at which a batch starts without lingering. */
@@ -43,15 +52,19 @@ export function createBatcher<In, Out>(
 
 class Batcher<In, Out> {
   readonly #work: (batch: In[]) => Promise<Out[] | undefined>;
-  readonly #options: Required<BatcherOptions<In>>;
+  readonly #options: Required<Omit<BatcherOptions<In>, "accountOf">>;
+  readonly #accountOf: ((entry: In) => string) | undefined;
   #waiting: Waiting<In, Out>[] = [];
   #waitingWeight = 0;
   #inProgress = 0;
   #timer: NodeJS.Timeout | undefined;
   #isScheduled = false;
+  /** The account whose entry was the first of the last batch. */
+  #last = "";
 
   constructor(work: (batch: In[]) => Promise<Out[] | undefined>, options: BatcherOptions<In>) {
     this.#work = work;
+    this.#accountOf = options.accountOf;
     const defaults = { concurrency: 1, weigh: () => 1, lingerMs: 0, flushWeight: options.maxWeight };
     this.#options = { ...defaults, ...options };
   }
@@ -85,16 +98,51 @@ class Batcher<In, Out> {
   }
 
   #nextBatch(): Waiting<In, Out>[] {
+    if (this.#accountOf) this.#waiting = this.#inTurn(this.#accountOf);
+    const mayShare = this.#sharing();
     let weight = 0;
     let count = 0;
     for (const { entry } of this.#waiting) {
       const more = this.#options.weigh(entry);
-      if (count > 0 && weight + more > this.#options.maxWeight) break;
+      if (!mayShare(entry) || (count > 0 && weight + more > this.#options.maxWeight)) break;
       weight += more;
       count += 1;
     }
     this.#waitingWeight -= weight;
     return this.#waiting.splice(0, count);
+  }
+
+  /** Returns a function that says of one entry after another whether it may be in a batch with those before it. */
+  #sharing(): (entry: In) => boolean {
+    const accountOf = this.#accountOf;
+    if (!accountOf) return () => true;
+    const accounts = new Set<string>();
+    let hasHeavy = false;
+    return entry => {
+      accounts.add(accountOf(entry));
+      hasHeavy ||= this.#isHeavy(entry);
+      return accounts.size === 1 || !hasHeavy;
+    };
+  }
+
+  #isHeavy(entry: In): boolean {
+    return this.#options.weigh(entry) > this.#options.maxWeight * HEAVY_SHARE;
+  }
+
+  /** What waits, an entry of each account at a time; an account whose entry was in the last batch comes after the others. */
+  #inTurn(accountOf: (entry: In) => string): Waiting<In, Out>[] {
+    const byAccount = groupBy(this.#waiting, ({ entry }) => accountOf(entry));
+    if (byAccount.size < 2) return this.#waiting;
+    const lists = [...byAccount].sort(([one], [other]) => this.#servedAt(one) - this.#servedAt(other));
+    const longest = Math.max(...lists.map(([, list]) => list.length));
+    const ordered: Waiting<In, Out>[] = [];
+    for (let n = 0; n < longest; n++) ordered.push(...lists.flatMap(([, list]) => list[n] ?? []));
+    this.#last = lists[0]?.[0] ?? "";
+    return ordered;
+  }
+
+  #servedAt(account: string): number {
+    return account === this.#last ? 1 : 0;
   }
 
   async #run(batch: Waiting<In, Out>[]): Promise<void> {

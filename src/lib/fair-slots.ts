@@ -10,7 +10,7 @@ export interface SlotLimits {
   /** Pieces of work of all accounts that may wait; unlimited by default. */
   waiting?: number;
   /** For how long a slot stays taken after work of this many milliseconds; not at all by default. Milliseconds. */
-  restMs?: (account: string, workedMs: number) => number;
+  restMs?: (workedMs: number) => number;
   /** What is rejected, for the error: `components are being saved`. */
   what: string;
 }
@@ -93,7 +93,7 @@ export class FairSlots {
   }
 
   #rest(name: string, workedMs: number): void {
-    const restMs = this.#limits.restMs?.(name, workedMs) ?? 0;
+    const restMs = this.#limits.restMs?.(workedMs) ?? 0;
     if (restMs > 0) setTimeout(() => this.#release(name), restMs).unref();
     else this.#release(name);
   }

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { Static, TSchema } from "typebox";
 import { settlesWithin } from "../lib/deadline.ts";
 import { AppError, type ErrorCode } from "../lib/errors.ts";
+import { FairTurns } from "../lib/fair-turns.ts";
 import { warnThrottled } from "../lib/warn-throttled.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Metrics } from "../metrics/metrics.ts";
@@ -126,7 +127,7 @@ class QueueWorker implements PausableWorker {
   readonly #running = new Map<string, { done: Promise<void>; cancel: AbortController }>();
   readonly #warn: (error: unknown) => void;
   /** Absent on a queue that serves jobs in order of arrival. */
-  readonly #fair: { order: FairOrder; slots: SlotShares } | undefined;
+  readonly #fair: { order: FairOrder; slots: SlotShares; turns: FairTurns } | undefined;
   #isStopping = false;
   #isPaused = false;
   /** True between `pause` and `resume`. */
@@ -153,6 +154,7 @@ class QueueWorker implements PausableWorker {
     });
     this.#fair = quantum
       ? {
+          turns: new FairTurns(),
           order: new FairOrder(options.redis, part => this.#worker.toKey(part), quantum),
           slots: new SlotShares(concurrency, accounts =>
             pullOther(options.redis, part => this.#worker.toKey(part), accounts),
@@ -220,7 +222,7 @@ class QueueWorker implements PausableWorker {
   async #inSlot(job: Job, token: string | undefined, work: () => Promise<void>): Promise<void> {
     const charge = this.#chargeOf(job);
     if (!this.#fair || !charge) return await work();
-    const { order, slots } = this.#fair;
+    const { order, slots, turns } = this.#fair;
     const { account } = charge;
     if (!isCharged(job)) {
       const [priority = 0] = await order.prioritiesOf([charge], { isFetched: true });
@@ -232,10 +234,12 @@ class QueueWorker implements PausableWorker {
       const [priority = 0] = await order.prioritiesOf([{ account, cost: 0 }]);
       await this.#requeue(job, token, "share", Math.max(priority, FIRST_LATER_PRIORITY));
     }
+    await turns.next(account);
+    const startedAt = performance.now();
     try {
       await work();
     } finally {
-      slots.release(account);
+      slots.release(account, performance.now() - startedAt);
     }
   }
 

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { constants, getPriority, setPriority } from "node:os";
 import { nanoid } from "nanoid";
 import type { Dial } from "../egress/dial.ts";
 import { Gateway } from "../egress/gateway.ts";
+import { giveWay } from "../lib/give-way.ts";
 import { type MessageSize, ProtocolViolation, readMessage } from "./check-message.ts";
 import type { ChildLimits, ChildMessage, ParentMessage } from "./child/wire.ts";
 import { denoArguments, denoEnvironment } from "./deno-command.ts";
@@ -74,7 +74,7 @@ export async function spawnChild(options: SpawnOptions): Promise<Child> {
     const folders = [privateFolder, ...(workspace.denoFolder ? [workspace.denoFolder] : [])];
     const child = new Child(process, folders, limits);
     void preferForOomKill(child.pid);
-    givePrecedence(child.pid);
+    giveWay(child.pid);
     void child.gone.then(cleanUp).catch(() => undefined);
     child.start({ gatewayPath, privateFolder, modulePath: workspace.modulePath, limits });
     return child;
@@ -87,18 +87,6 @@ export async function spawnChild(options: SpawnOptions): Promise<Child> {
 /** If the machine runs out of memory, the kernel should end a sandbox rather than the platform or its stores. */
 async function preferForOomKill(pid: number): Promise<void> {
   await writeFile(`/proc/${pid}/oom_score_adj`, "1000").catch(() => undefined);
-}
-
-/** How much nicer a sandbox is than the platform's own processes. */
-const NICENESS = 10;
-
-/** If components compute without end, the platform and its stores get the processor first. */
-function givePrecedence(pid: number): void {
-  try {
-    setPriority(pid, Math.min(getPriority() + NICENESS, constants.priority.PRIORITY_LOW));
-  } catch {
-    // Where the system permits no change, all are equal.
-  }
 }
 
 /** A running deno process with one component. */

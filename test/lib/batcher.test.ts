@@ -34,6 +34,28 @@ describe("batcher", () => {
     expect(await Promise.all(rest)).to.deep.equal([20, 30, 40]);
   });
 
+  it("takes the entries of accounts in turn, and puts no heavy entry into a batch with another account's", async () => {
+    const batches: string[][] = [];
+    const ends: (() => void)[] = [];
+    const call = createBatcher(
+      async (batch: string[]) => {
+        batches.push(batch);
+        await new Promise<void>(resolve => ends.push(resolve));
+      },
+      { maxWeight: 8, weigh: entry => entry.length, accountOf: entry => entry.slice(0, 1) },
+    );
+    // Letters are the weight: above one eighth of a batch, an entry is heavy.
+    const calls = ["a", "aaaa", "aaaa", "aaaa", "aaaa", "b", "c"].map(entry => call(entry));
+    for (let done = 0; done < 4; done++) {
+      await tick();
+      ends.shift()?.();
+    }
+    await Promise.all(calls);
+    expect(batches.flat().sort()).to.deep.equal(["a", "aaaa", "aaaa", "aaaa", "aaaa", "b", "c"]);
+    expect(batches[0]).to.deep.equal(["a", "b", "c"]);
+    for (const batch of batches.slice(1)) expect(new Set(batch.map(entry => entry[0])).size).to.equal(1);
+  });
+
   it("limits the weight and the number of batches, and lets a heavier entry go alone", async () => {
     const { work, batches, end } = controlledWork();
     const call = createBatcher(work, { maxWeight: 5, concurrency: 2, weigh: n => n });

@@ -1,5 +1,6 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { giveWay } from "../../src/lib/give-way.ts";
 
 /** What an endpoint of the neighbour does: never responds, responds 500, responds 200. */
 export type Endpoint = "hang" | "fail" | "ok";
@@ -40,6 +41,8 @@ export interface Machine {
 
 export function startMachine(): Machine {
   const child = fork(fileURLToPath(new URL("machine.mjs", import.meta.url)), { execArgv: [] });
+  // What the neighbour's own machine would compute must not be taken from the installation.
+  if (child.pid !== undefined) giveWay(child.pid);
   const waiting = new Map<number, (reply: Reply) => void>();
   let lastId = 0;
   child.on("message", (reply: Reply) => {

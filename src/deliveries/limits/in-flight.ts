@@ -1,3 +1,4 @@
+import { FairTurns } from "../../lib/fair-turns.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import type { Webhook } from "../../models/webhook.ts";
@@ -47,6 +48,7 @@ export class InFlight {
   readonly #metrics: Pick<Metrics, "count">;
   readonly #bounds: InFlightBounds;
   readonly #groups = new Map<string, Group>();
+  readonly #turns = new FairTurns();
   readonly #ofAccount = new Map<string, number>();
   #total = 0;
 
@@ -60,15 +62,16 @@ export class InFlight {
   }
 
   /** Resolves with a function that ends the attempt's place; with null if there will be none soon, which is counted. */
-  enter(webhook: Pick<Webhook, "owner_id" | "url">): Promise<(() => void) | null> {
+  async enter(webhook: Pick<Webhook, "owner_id" | "url">): Promise<(() => void) | null> {
     const { owner_id: account, url } = webhook;
+    await this.#turns.next(account);
     const key = `${account} ${originOf(url)}`;
     const group = this.#groups.get(key) ?? { account, inFlight: 0, waiting: new Set(), freedAt: 0 };
     this.#groups.set(key, group);
     const full = this.#whatIsFull(group);
-    if (!full) return Promise.resolve(this.#start(key, group));
+    if (!full) return this.#start(key, group);
     // A full account or process stays so until endpoints respond that hang; an origin may only be busy for a moment.
-    if (full !== "origin") return Promise.resolve(this.#reject(full));
+    if (full !== "origin") return this.#reject(full);
     return new Promise(resolve => {
       const waiting: Waiting = { resolve, since: performance.now(), timer: undefined };
       group.waiting.add(waiting);
