@@ -31,15 +31,15 @@ const DEV_ENV_HEADING = [
 
 /**
  * The whole start, from nothing to the line that says that everything is ready. Adds everything that it starts to
- * `teardown`. `isWatching`: runs the processes from their sources, and restarts them after changes until the signal.
- * Throws UserError.
+ * `teardown`. `procfile`: the file in `root` that names the processes. `isWatching`: runs them from their sources, and
+ * restarts them after changes until the signal. Throws UserError.
  */
-export async function startEverything({ root, teardown, signal, isWatching }) {
+export async function startEverything({ root, procfile, teardown, signal, isWatching }) {
   const say = console.log;
   const folder = join(root, ".data");
   const dotEnv = readEnvFile(join(root, ".env"));
   const given = { ...dotEnv, ...process.env };
-  const processes = readProcfile(join(root, "Procfile")).map(one => (isWatching ? sourceProgram(one) : one));
+  const processes = readProcfile(join(root, procfile)).map(one => (isWatching ? sourceProgram(one) : one));
   teardown.lock = await acquireLock(join(folder, "server.json"), {
     marks: [join(root, "script/lib/server.mjs")],
     childMarks: [isWatching ? `--import tsx ${root}/` : join(root, "dist/")],
