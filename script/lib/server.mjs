@@ -41,7 +41,13 @@ async function main() {
   listenToSignals(ending, teardown);
   try {
     const procfile = procfileFor(args);
-    const started = startEverything({ root, procfile, teardown, signal, isWatching: args.includes("--watch") });
+    const started = startEverything({
+      root,
+      procfile,
+      teardown,
+      signal,
+      isWatching: args.includes("--watch"),
+    });
     await Promise.race([started, fatal, stopped]);
     await Promise.race([fatal, stopped]);
   } catch (error) {
