@@ -4,7 +4,7 @@ import { startEverything } from "./start.mjs";
 import { Teardown } from "./teardown.mjs";
 import { runScript, UserError } from "./user-error.mjs";
 
-const HELP = `Usage: script/server [--processes] [--watch] [--keep-stores]        (npm start; npm run dev is npm start -- --watch)
+const HELP = `Usage: script/server [--processes] [--watch] [--keep-stores]    (npm start; npm run dev is npm start -- --watch)
 
 Starts all of Headwater for development. Works on a fresh clone: it installs the dependencies and builds if either is
 out of date, and starts MongoDB, Redis, the web process and one process for all queues (Procfile.small). The last line
