@@ -48,6 +48,8 @@ export async function startEverything({ root, procfile, teardown, signal, isWatc
   await installDependencies({ root, say, signal });
   if (!isWatching) await buildIfStale({ root, say, signal });
 
+  // Loaded while the stores start, which is mostly waiting.
+  const settingsReader = isWatching ? undefined : loadSettingsReader(root);
   const hold = handle => teardown.stores.push(handle);
   const urls = await openStores({
     ...{ root, folder, hold, say, signal, firstPorts: FIRST_PORTS, database: "headwater" },
@@ -61,7 +63,7 @@ export async function startEverything({ root, procfile, teardown, signal, isWatc
     REDIS_URL: urls.redisUrl,
   };
   const env = { ...given, ...settings };
-  if (!isWatching) await checkSettings(root, env, Object.keys(dotEnv));
+  checkSettings(await settingsReader, env, Object.keys(dotEnv));
   writeEnvFile(devEnv, settings, DEV_ENV_HEADING);
   if (allowsLoopback(given)) {
     say("Development start: deliveries may reach this machine (EGRESS_ALLOW is 127.0.0.0/8,::1/128).");
@@ -89,13 +91,16 @@ async function webPort(given) {
   );
 }
 
+/** Returns the module that reads the settings; undefined if there is none. */
+async function loadSettingsReader(root) {
+  const file = join(root, "dist/src/config.js");
+  return existsSync(file) ? import(pathToFileURL(file).href) : undefined;
+}
+
 /** Reads the settings as the processes will, so that a bad setting is one line here and not one of every process. */
-async function checkSettings(root, env, fileNames) {
-  const reader = join(root, "dist/src/config.js");
-  if (!existsSync(reader)) return;
-  const { readConfig } = await import(pathToFileURL(reader).href);
+function checkSettings(reader, env, fileNames) {
   try {
-    readConfig(env, { fileNames });
+    reader?.readConfig(env, { fileNames });
   } catch (error) {
     throw new UserError(error.message);
   }
