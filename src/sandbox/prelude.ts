@@ -35,7 +35,7 @@ export async function writePrelude(folder: string): Promise<Prelude> {
       },
     });
   } finally {
-    // Its process would stay beside this one, at 20 MB, for a build that comes once.
+    // Its process would stay beside this one, with 40 MB, for a build that comes once.
     await esbuild.stop();
   }
   await chmod(main, READABLE);
