@@ -84,7 +84,10 @@ async function bundlePackages(root, outDir) {
       keepNames: true,
       logLevel: "warning",
     });
-    writeFileSync(join(folder, "package.json"), JSON.stringify({ name, type: "module", exports: "./index.js" }));
+    writeFileSync(
+      join(folder, "package.json"),
+      JSON.stringify({ name, type: "module", exports: "./index.js" }),
+    );
   }
 }
 
