@@ -1,22 +1,14 @@
-import { extname } from "node:path";
 import type { Platform } from "../src/platform.ts";
-import { consumedQueues } from "../src/queues/index.ts";
 import type { RunningWorker } from "../src/queues/run-worker.ts";
+import { start as startDeletions } from "./deletions.ts";
+import { start as startDeliveries } from "./deliveries.ts";
+import { start as startEmissions } from "./emissions.ts";
+import { start as startRuns } from "./runs.ts";
 import { isEntry, startWorker } from "./start-worker.ts";
 
-type Start = (platform: Platform) => RunningWorker;
-
-/** The `start` of each queue's worker: queue `x` is consumed by `workers/x.ts`. */
-const starts = await Promise.all(
-  consumedQueues.map(async ({ name }): Promise<Start> => {
-    const file = new URL(`./${name}${extname(import.meta.url)}`, import.meta.url);
-    return ((await import(file.href)) as { start: Start }).start;
-  }),
-);
-
-/** Consumes every queue in one process, for small installations. */
+/** Consumes every queue in one process, for small installations (Procfile.small). */
 export function start(platform: Platform): RunningWorker {
-  const workers = starts.map(startOne => startOne(platform));
+  const workers = [startRuns, startEmissions, startDeliveries, startDeletions].map(one => one(platform));
   return {
     async ready() {
       await Promise.all(workers.map(worker => worker.ready()));

@@ -9,6 +9,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { run } from "./commands.mjs";
@@ -29,6 +30,7 @@ export async function buildIfStale({ root, say, signal }) {
   try {
     await compile(root, fresh, signal);
     copyAssets(root, fresh);
+    await bundlePackages(root, fresh);
     writeFileSync(join(fresh, ".sources"), fingerprintOf(root));
     replaceFolder(join(root, "dist"), fresh);
   } finally {
@@ -62,6 +64,30 @@ function copyAssets(root, outDir) {
     if (file.endsWith(".ts") && !file.startsWith(VERBATIM)) continue;
     mkdirSync(dirname(join(outDir, file)), { recursive: true });
     cpSync(join(root, file), join(outDir, file));
+  }
+}
+
+/** Packages that come as hundreds of ES modules: as one file, typebox loads in a tenth of the time. */
+const BUNDLED = ["typebox"];
+
+/** Puts bundles into node_modules/ of `outDir`, where Node finds them before those of the project. */
+async function bundlePackages(root, outDir) {
+  const { build } = createRequire(join(root, "package.json"))("esbuild");
+  for (const name of BUNDLED) {
+    const folder = join(outDir, "node_modules", name);
+    await build({
+      stdin: { contents: `export * from "${name}"; export { default } from "${name}";`, resolveDir: root },
+      outfile: join(folder, "index.js"),
+      bundle: true,
+      format: "esm",
+      platform: "node",
+      keepNames: true,
+      logLevel: "warning",
+    });
+    writeFileSync(
+      join(folder, "package.json"),
+      JSON.stringify({ name, type: "module", exports: "./index.js" }),
+    );
   }
 }
 

@@ -15,6 +15,11 @@ export function parseProcfile(text) {
     });
 }
 
+/** The file with the processes that a start with these arguments runs: the small installation by default. */
+export function procfileFor(args) {
+  return args.includes("--processes") ? "Procfile" : "Procfile.small";
+}
+
 /** Reads a Procfile. Throws UserError if it has no `web` process, whose health shows that everything is ready. */
 export function readProcfile(file) {
   const processes = parseProcfile(readFileSync(file, "utf8"));

@@ -1,14 +1,16 @@
 import { fileURLToPath } from "node:url";
+import { procfileFor } from "./procfile.mjs";
 import { startEverything } from "./start.mjs";
 import { Teardown } from "./teardown.mjs";
 import { runScript, UserError } from "./user-error.mjs";
 
-const HELP = `Usage: script/server [--watch] [--keep-stores]        (npm start; npm run dev is npm start -- --watch)
+const HELP = `Usage: script/server [--processes] [--watch] [--keep-stores]    (npm start; npm run dev is npm start -- --watch)
 
 Starts all of Headwater for development. Works on a fresh clone: it installs the dependencies and builds if either is
-out of date, and starts MongoDB, Redis, the web process and every worker of the Procfile. The last line says that
-everything is ready, and where. Ctrl-C stops everything; a second Ctrl-C kills it.
+out of date, and starts MongoDB, Redis, the web process and one process for all queues (Procfile.small). The last line
+says that everything is ready, and where. Ctrl-C stops everything; a second Ctrl-C kills it.
 
+  --processes    starts a worker process for each queue (Procfile), as a big installation does
   --watch        runs the processes from their sources and restarts those that a saved file in src/ or workers/ affects
                  (types are not checked: npm run typecheck)
   --keep-stores  leaves MongoDB and Redis running at the end; the next start uses them
@@ -21,7 +23,7 @@ A start keeps its data, ports, keys and password in .data/; remove that folder t
 
 // npm passes the terminal's Ctrl-C on, so that one key press arrives twice.
 const SAME_PRESS_MS = 500;
-const OPTIONS = ["--watch", "--keep-stores"];
+const OPTIONS = ["--processes", "--watch", "--keep-stores"];
 
 async function main() {
   const args = process.argv.slice(2);
@@ -38,7 +40,14 @@ async function main() {
   const stopped = new Promise(resolve => signal.addEventListener("abort", resolve, { once: true }));
   listenToSignals(ending, teardown);
   try {
-    const started = startEverything({ root, teardown, signal, isWatching: args.includes("--watch") });
+    const procfile = procfileFor(args);
+    const started = startEverything({
+      root,
+      procfile,
+      teardown,
+      signal,
+      isWatching: args.includes("--watch"),
+    });
     await Promise.race([started, fatal, stopped]);
     await Promise.race([fatal, stopped]);
   } catch (error) {

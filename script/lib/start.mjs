@@ -31,15 +31,15 @@ const DEV_ENV_HEADING = [
 
 /**
  * The whole start, from nothing to the line that says that everything is ready. Adds everything that it starts to
- * `teardown`. `isWatching`: runs the processes from their sources, and restarts them after changes until the signal.
- * Throws UserError.
+ * `teardown`. `procfile`: the file in `root` that names the processes. `isWatching`: runs them from their sources, and
+ * restarts them after changes until the signal. Throws UserError.
  */
-export async function startEverything({ root, teardown, signal, isWatching }) {
+export async function startEverything({ root, procfile, teardown, signal, isWatching }) {
   const say = console.log;
   const folder = join(root, ".data");
   const dotEnv = readEnvFile(join(root, ".env"));
   const given = { ...dotEnv, ...process.env };
-  const processes = readProcfile(join(root, "Procfile")).map(one => (isWatching ? sourceProgram(one) : one));
+  const processes = readProcfile(join(root, procfile)).map(one => (isWatching ? sourceProgram(one) : one));
   teardown.lock = await acquireLock(join(folder, "server.json"), {
     marks: [join(root, "script/lib/server.mjs")],
     childMarks: [isWatching ? `--import tsx ${root}/` : join(root, "dist/")],
@@ -48,6 +48,8 @@ export async function startEverything({ root, teardown, signal, isWatching }) {
   await installDependencies({ root, say, signal });
   if (!isWatching) await buildIfStale({ root, say, signal });
 
+  // Loaded while the stores start, which is mostly waiting.
+  const settingsReader = isWatching ? undefined : loadSettingsReader(root);
   const hold = handle => teardown.stores.push(handle);
   const urls = await openStores({
     ...{ root, folder, hold, say, signal, firstPorts: FIRST_PORTS, database: "headwater" },
@@ -61,7 +63,7 @@ export async function startEverything({ root, teardown, signal, isWatching }) {
     REDIS_URL: urls.redisUrl,
   };
   const env = { ...given, ...settings };
-  if (!isWatching) await checkSettings(root, env, Object.keys(dotEnv));
+  checkSettings(await settingsReader, env, Object.keys(dotEnv));
   writeEnvFile(devEnv, settings, DEV_ENV_HEADING);
   if (allowsLoopback(given)) {
     say("Development start: deliveries may reach this machine (EGRESS_ALLOW is 127.0.0.0/8,::1/128).");
@@ -89,13 +91,16 @@ async function webPort(given) {
   );
 }
 
+/** Returns the module that reads the settings; undefined if there is none. */
+async function loadSettingsReader(root) {
+  const file = join(root, "dist/src/config.js");
+  return existsSync(file) ? import(pathToFileURL(file).href) : undefined;
+}
+
 /** Reads the settings as the processes will, so that a bad setting is one line here and not one of every process. */
-async function checkSettings(root, env, fileNames) {
-  const reader = join(root, "dist/src/config.js");
-  if (!existsSync(reader)) return;
-  const { readConfig } = await import(pathToFileURL(reader).href);
+function checkSettings(reader, env, fileNames) {
   try {
-    readConfig(env, { fileNames });
+    reader?.readConfig(env, { fileNames });
   } catch (error) {
     throw new UserError(error.message);
   }

@@ -1,10 +1,9 @@
-import { createRequire } from "node:module";
 import { withDeadline } from "../lib/deadline.ts";
 import { FairSlots } from "../lib/fair-slots.ts";
+import { type Esbuild, newEsbuild } from "../lib/new-esbuild.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
-/** An instance of esbuild, which has a process of its own. */
-export type Esbuild = typeof import("esbuild");
+export type { Esbuild } from "../lib/new-esbuild.ts";
 
 /** The code made esbuild's process crash: deeply nested code overflows its stack (1 MB of `[` in 0.28.2). */
 export class EsbuildCrashError extends Error {
@@ -27,19 +26,10 @@ const slots = new FairSlots({
 /** Instances that wait for their next call. */
 const idle: Esbuild[] = [];
 
-const require = createRequire(import.meta.url);
-
-/** Returns a new instance: esbuild starts one process for each evaluation of its module. */
-function open(): Esbuild {
-  const path = require.resolve("esbuild");
-  delete require.cache[path];
-  return require(path) as Esbuild;
-}
-
 const isDiagnosis = (error: unknown): boolean => Array.isArray((error as { errors?: unknown }).errors);
 
 async function attempt<T>(limitMs: number, call: (esbuild: Esbuild) => Promise<T>): Promise<T> {
-  const esbuild = idle.pop() ?? open();
+  const esbuild = idle.pop() ?? newEsbuild();
   let isUsable = false;
   try {
     const result = await withDeadline(call(esbuild), limitMs, () => new EsbuildTimeoutError(limitMs));

@@ -6,7 +6,7 @@ import type { Idempotency } from "./idempotency.ts";
 import { KeyGate } from "./key-gate.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { createReadBody, type ReadBody } from "./read-body.ts";
-import { compileInput, type Input } from "./read-input.ts";
+import { compileInput, type Input, type ReadInput } from "./read-input.ts";
 import { requestState } from "./request-log.ts";
 import type { AnyRoute, Caller } from "./route.ts";
 import { compileResponseCheck, sendResponse } from "./send-response.ts";
@@ -42,7 +42,8 @@ function serve<Deps>(
   options: RouterOptions<Deps>,
   { readBody, read, gate }: { readBody: ReadBody; read: AnyRoute<Deps> | undefined; gate: KeyGate },
 ) {
-  const readInput = compileInput(route, readBody);
+  // At its first request: to compile the checks of all routes takes half a second of CPU time at each start.
+  let readInput: ReadInput | undefined;
   const check = options.checkResponses ? compileResponseCheck(route.id, route.response) : undefined;
 
   const respond = async (ctx: Context, input: Input, caller: Caller | undefined) => {
@@ -101,6 +102,7 @@ function serve<Deps>(
       caller = await gate.caller(ctx);
       state.userId = caller.userId;
     }
+    readInput ??= compileInput(route, readBody);
     await respond(ctx, await readInput(ctx, { ...ctx.params }), caller);
   };
 }

@@ -43,13 +43,20 @@ export function createLogger(process: string, level: string): Logger {
     dest: 1,
     sync: false,
     minLength: FLUSH_BYTES,
-    periodicFlush: FLUSH_MS,
   });
+  // Not pino's `periodicFlush`, which writes ten times a second even if nothing was logged.
+  let timer: NodeJS.Timeout | undefined;
+  const flush = () => {
+    timer = undefined;
+    // The type lacks `destroyed`; a destroyed one throws.
+    if (!(stdout as unknown as { destroyed: boolean }).destroyed) stdout.flush();
+  };
   const options: LoggerOptions = {
     hooks: {
       logMethod(args, log, rank) {
         log.apply(this, args);
         if (rank >= WARN) stdout.flushSync();
+        else if (!timer) timer = setTimeout(flush, FLUSH_MS).unref();
       },
     },
     level,

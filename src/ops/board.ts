@@ -1,11 +1,17 @@
-import { createBullBoard } from "@bull-board/api";
-import { BullMQAdapter } from "@bull-board/api/bullMQAdapter";
-import { KoaAdapter } from "@bull-board/koa";
 import type { Context, Middleware } from "koa";
 import compose from "koa-compose";
+import { loadLater } from "../lib/load-later.ts";
 import type { Platform } from "../platform.ts";
 import { requireSameOrigin } from "./same-origin.ts";
 import { ADMIN_PATH, BOARD_PATH, SIGN_IN_PATH, SIGN_OUT_PATH, SignIn, seeOther } from "./sign-in.ts";
+
+// Ten packages, among them a template engine: loaded when the operator opens the board.
+const api = loadLater<typeof import("@bull-board/api")>("@bull-board/api", import.meta.url);
+const bullMQ = loadLater<typeof import("@bull-board/api/bullMQAdapter")>(
+  "@bull-board/api/bullMQAdapter",
+  import.meta.url,
+);
+const koa = loadLater<typeof import("@bull-board/koa")>("@bull-board/koa", import.meta.url);
 
 /** Allows inline scripts, because the board's page has one; only the operator can open that page. */
 const CSP =
@@ -55,10 +61,23 @@ function titleOf({ name, data }: { name: string; data?: { source_id?: unknown } 
   return typeof sourceId === "string" ? `${name} ${sourceId}` : name;
 }
 
-function bullBoard({ queues }: Pick<Platform, "queues">): Middleware {
+/** Opens the board at the first request for it. */
+function bullBoard(platform: Pick<Platform, "queues">): Middleware {
+  let opened: Middleware | undefined;
+  return async (ctx, next) => {
+    if (!isAt(ctx, BOARD_PATH)) return next();
+    opened ??= openBullBoard(platform);
+    ctx.set("content-security-policy", CSP);
+    await opened(ctx, next);
+  };
+}
+
+function openBullBoard({ queues }: Pick<Platform, "queues">): Middleware {
+  const { KoaAdapter } = koa();
+  const { BullMQAdapter } = bullMQ();
   const adapter = new KoaAdapter();
   adapter.setBasePath(BOARD_PATH);
-  createBullBoard({
+  api().createBullBoard({
     queues: [...queues.values()].map(queue => {
       const shown = new BullMQAdapter(queue);
       shown.setFormatter("name", titleOf);
@@ -69,10 +88,5 @@ function bullBoard({ queues }: Pick<Platform, "queues">): Middleware {
       uiConfig: { boardTitle: "Headwater", miscLinks: [{ text: "Sign out", url: SIGN_OUT_PATH }] },
     },
   });
-  const serve = compose([adapter.registerPlugin() as Middleware]);
-  return async (ctx, next) => {
-    if (!isAt(ctx, BOARD_PATH)) return next();
-    ctx.set("content-security-policy", CSP);
-    await serve(ctx, next);
-  };
+  return compose([adapter.registerPlugin() as Middleware]);
 }

@@ -2,7 +2,7 @@ import { chmod, writeFile } from "node:fs/promises";
 import { builtinModules, createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { newEsbuild } from "../lib/new-esbuild.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -18,20 +18,26 @@ export interface Prelude {
  */
 export async function writePrelude(folder: string): Promise<Prelude> {
   const main = join(folder, "prelude.js");
-  await build({
-    entryPoints: [fileURLToPath(new URL("./child/main.ts", import.meta.url))],
-    outfile: main,
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "es2023",
-    minify: true,
-    keepNames: true,
-    logLevel: "silent",
-    banner: {
-      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
-    },
-  });
+  const esbuild = newEsbuild();
+  try {
+    await esbuild.build({
+      entryPoints: [fileURLToPath(new URL("./child/main.ts", import.meta.url))],
+      outfile: main,
+      bundle: true,
+      format: "esm",
+      platform: "node",
+      target: "es2023",
+      minify: true,
+      keepNames: true,
+      logLevel: "silent",
+      banner: {
+        js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+      },
+    });
+  } finally {
+    // Its process would stay beside this one, with 40 MB, for a build that comes once.
+    await esbuild.stop();
+  }
   await chmod(main, READABLE);
   return { main, importMap: await writeImportMap(folder) };
 }

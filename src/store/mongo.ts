@@ -6,6 +6,7 @@ import mongoose, {
   type Schema,
 } from "mongoose";
 import { AppError } from "../lib/errors.ts";
+import { lookAfterPoolsRarely } from "./idle-pools.ts";
 import { failWaitsOfLostConnections } from "./lost-connections.ts";
 
 /** A declared collection: called with a connection, it returns the model there. */
@@ -54,6 +55,7 @@ export async function openMongo(
   options: { producer: boolean; deadlineMs: number },
 ): Promise<Connection> {
   failWaitsOfLostConnections();
+  lookAfterPoolsRarely();
   const connection = await connect(
     url,
     {

@@ -5,13 +5,15 @@ import { allQueues, consumedQueues } from "../../src/queues/index.ts";
 import { testConfig } from "../support/platform.ts";
 import { environmentOf } from "../workers/worker-process.ts";
 
+const all = readFileSync(new URL("../../workers/all.ts", import.meta.url), "utf8");
 const procfile = readFileSync(new URL("../../Procfile", import.meta.url), "utf8");
 
 describe("the list of queues", () => {
   for (const { name, concurrency } of consumedQueues) {
-    it(`has a worker, a Procfile line and a setting for ${name}`, async () => {
+    it(`has a worker, of its own and in workers/all.ts, a Procfile line and a setting for ${name}`, async () => {
       const worker = await import(new URL(`../../workers/${name}.ts`, import.meta.url).href);
       expect(worker.start).to.be.a("function");
+      expect(all).to.include(`from "./${name}.ts"`);
       expect(procfile).to.match(new RegExp(`^${name}: node .*dist/workers/${name}\\.js$`, "m"));
       expect(testConfig().concurrency[name]).to.equal(concurrency);
       const setting = `${name.toUpperCase().replaceAll("-", "_")}_CONCURRENCY`;

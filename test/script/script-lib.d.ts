@@ -25,6 +25,7 @@ declare module "*/script/lib/procfile.mjs" {
   }
   export function parseProcfile(text: string): Started[];
   export function readProcfile(file: string): Started[];
+  export function procfileFor(args: string[]): "Procfile" | "Procfile.small";
 }
 
 declare module "*/script/lib/lockfile.mjs" {

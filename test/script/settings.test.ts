@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { formatEnv, parseEnv } from "../../script/lib/env-file.mjs";
-import { parseProcfile } from "../../script/lib/procfile.mjs";
+import { parseProcfile, procfileFor, readProcfile } from "../../script/lib/procfile.mjs";
 import { developmentSettings, localUrl, portSetting } from "../../script/lib/settings.mjs";
 
 describe("an env file", () => {
@@ -61,6 +61,16 @@ describe("a Procfile", () => {
     ).to.deep.equal([
       { name: "web", program: "node", args: ["dist/src/server.js"] },
       { name: "runs", program: "node", args: ["a.js", "--x"] },
+    ]);
+  });
+
+  it("is the small one, with a web process and one for all queues, unless --processes asks for the other", () => {
+    const root = new URL("../..", import.meta.url).pathname;
+    const programsOf = (args: string[]) => readProcfile(root + procfileFor(args)).map(one => one.args.at(-1));
+    expect(programsOf(["--watch"])).to.deep.equal(["dist/src/server.js", "dist/workers/all.js"]);
+    expect(programsOf(["--watch", "--processes"])).to.include.members([
+      "dist/src/server.js",
+      "dist/workers/runs.js",
     ]);
   });
 

@@ -23,6 +23,7 @@ describe("npm run dev", () => {
     expect(isAffected(root, "src/server.ts", ["src/http/router.ts"])).to.equal(true);
     expect(isAffected(root, "workers/deliveries.ts", ["src/http/router.ts"])).to.equal(false);
     expect(isAffected(root, "workers/deliveries.ts", ["workers/deliveries.ts"])).to.equal(true);
+    expect(isAffected(root, "workers/all.ts", ["src/runs/run.ts"])).to.equal(true);
     expect(isAffected(root, "workers/deliveries.ts", ["src/store/lua/any.lua"])).to.equal(true);
   });
 

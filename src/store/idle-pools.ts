@@ -1,0 +1,36 @@
+import { createRequire } from "node:module";
+
+interface DriverPool {
+  poolState: string;
+  minPoolSizeTimer?: NodeJS.Timeout;
+  ensureMinPoolSize(): void;
+}
+
+/** Without a minimum there is nothing to open, and a checkout closes a connection that is too old by itself. */
+const LOOK_MS = 10_000;
+
+let isPatched = false;
+
+/**
+ * Patches MongoDB's driver (7.8.0 and 7.9.0). Each of its pools looks ten times a second whether it has its least number of
+ * connections, which is 0 here: half of the CPU time of an idle process. The driver reads the period from its options,
+ * but rejects the option. With the patch a pool looks each 10 s. Remove it with the first driver for which
+ * `test/store/idle-pools.test.ts` shows that the option is accepted.
+ */
+export function lookAfterPoolsRarely(): void {
+  if (isPatched) return;
+  isPatched = true;
+  // The driver that mongoose uses.
+  const require = createRequire(createRequire(import.meta.url).resolve("mongoose"));
+  const { ConnectionPool } = require("mongodb/lib/cmap/connection_pool.js") as {
+    ConnectionPool: { prototype: DriverPool };
+  };
+  const { ensureMinPoolSize } = ConnectionPool.prototype;
+  ConnectionPool.prototype.ensureMinPoolSize = function () {
+    ensureMinPoolSize.call(this);
+    // One that is paused or closed has no timer.
+    if (this.poolState !== "ready") return;
+    clearTimeout(this.minPoolSizeTimer);
+    this.minPoolSizeTimer = setTimeout(() => this.ensureMinPoolSize(), LOOK_MS);
+  };
+}
