@@ -21,7 +21,7 @@ export interface StoredEvent {
   /** True if webhooks receive it: then it is kept for retries. Otherwise it goes when its summary goes. */
   has_webhook_listeners: boolean;
   created_at: Date;
-  /** Published under an id of the caller's: kept, whoever receives it, so that the same id is not a new event. */
+  /** Published under an id of the caller's: kept, whatever its listeners, so that the same id is not a new event. */
   has_caller_id?: true;
   /** The first attempts still to be made or recorded; absent once each of them is a delivery of its own. */
   pending_dispatch?: PendingDispatch;
