@@ -10,15 +10,18 @@ Starts Headwater as in production (built files, one process per Procfile line, d
 Redis of its own, with a sender and a receiver in separate processes. Before W1 to W4 it measures the raw limit of
 this stack for comparison: node:http -> BullMQ add -> Worker -> undici POST. Every event is 1 KiB of JSON.
 
+  P1  publish: 20,000 requests to the API, of one event each, to one webhook
+  P2  publish: 2,000 requests, to 10 webhooks
+  P3  publish: 100 requests a second for 30 s
   W1  throughput: 20,000 emissions to one webhook
   W2  fan-out: 2,000 emissions to 10 webhooks
   W3  latency: 100 emissions a second for 30 s
   W4  ingress: 20,000 HTTP requests to a source, through its component, to one webhook
   W5  growth: W1 as new, then with 1,000,000 delayed deliveries, 100,000 subscriptions and 10,000 sources added in turn
 
-Runs all five unless workloads are named.
+Runs all unless workloads are named.
 
-  --events N       number of events (W3: 100 for each second; W5: in each of its four parts)
+  --events N       number of events (P3, W3: 100 for each second; W5: in each of its four parts)
   --senders N      number of senders at the same time (default 64)
   --raw FRONT      http (default); add: the sender fills the raw queue itself; none: without the raw limit
   --publish HOW    batched (default): by Headwater's publisher; single: one BullMQ job per event, as other clients do

@@ -10,9 +10,10 @@ import { openProducerRedis, whenReady } from "../src/store/redis.ts";
 import type { BenchEvent } from "./event.ts";
 import { addRawJobs, type RawQueue } from "./raw-queue.ts";
 
-/** Where events are sent: HTTP endpoints in turn, Headwater's `emissions` queue, or the raw limit's queue. */
+/** Where events are sent: HTTP endpoints in turn, Headwater's API, its `emissions` queue, or the raw limit's queue. */
 export type Target =
   | { kind: "http"; urls: string[]; connections: number }
+  | { kind: "publish"; url: string; apiKey: string; connections: number }
   | { kind: "emissions"; redisUrl: string; redisPrefix: string; emitterId: string; publish: Publish }
   | { kind: "raw"; queue: RawQueue; webhookUrls: string[] };
 
@@ -29,6 +30,8 @@ export async function openTarget(target: Target): Promise<OpenTarget> {
   switch (target.kind) {
     case "http":
       return openHttp(target.urls, target.connections);
+    case "publish":
+      return openPublish(target);
     case "emissions":
       return await openEmissions(target);
     case "raw": {
@@ -52,6 +55,22 @@ function openHttp(urls: string[], connections: number): OpenTarget {
       const response = await pool.request({ method: "POST", path, headers, body });
       await response.body.dump();
       if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`);
+    },
+    close: () => pool.close(),
+  };
+}
+
+/** Publishes each event by a request of its own, as a program does (docs/rest-api.md#publish). */
+function openPublish({ url, apiKey, connections }: Target & { kind: "publish" }): OpenTarget {
+  const { origin, pathname: path } = new URL(url);
+  const pool = new Pool(origin, { connections });
+  const headers = { "content-type": "application/json", authorization: `Bearer ${apiKey}` };
+  return {
+    async send(event) {
+      const body = JSON.stringify({ event });
+      const response = await pool.request({ method: "POST", path, headers, body });
+      await response.body.dump();
+      if (response.statusCode !== 202) throw new Error(`status ${response.statusCode}`);
     },
     close: () => pool.close(),
   };

@@ -7,8 +7,11 @@ import type { Side } from "./side.ts";
 import type { Stores } from "./stores.ts";
 import type { Publish, Target } from "./targets.ts";
 
-export type WorkloadName = "W1" | "W2" | "W3" | "W4" | "W5";
-export const ALL_WORKLOADS: WorkloadName[] = ["W1", "W2", "W3", "W4", "W5"];
+export type WorkloadName = "P1" | "P2" | "P3" | "W1" | "W2" | "W3" | "W4" | "W5";
+export const ALL_WORKLOADS: WorkloadName[] = ["P1", "P2", "P3", "W1", "W2", "W3", "W4", "W5"];
+
+/** How events reach Headwater: over HTTP to the API, on its queue, or over HTTP to a source. */
+type Way = "publish" | "emissions" | "endpoint";
 
 /** One measurement of Headwater, with that of the raw limit right before it, if there is one. */
 export interface Row {
@@ -38,30 +41,38 @@ const CODE = `export default { name: "Bench", version: "0.0.1", props: { http: "
 /** Measures one workload; returns one row, or several for W5. */
 export async function runWorkload(bench: Bench, name: WorkloadName): Promise<Row[]> {
   const { events, senders } = bench;
+  const load = (count: number, webhooks: number): Load => ({ events: events ?? count, webhooks, senders });
+  const byClock: Load = { ...load(3_000, 1), perSecond: 100 };
   switch (name) {
+    case "P1":
+      return [await compare(bench, name, "publish over HTTP", load(20_000, 1), "publish")];
+    case "P2":
+      return [await compare(bench, name, "the same, fan-out to 10", load(2_000, 10), "publish")];
+    case "P3":
+      return [await compare(bench, name, "the same, latency at 100/s", byClock, "publish")];
     case "W1":
-      return [await compare(bench, name, "throughput", { events: events ?? 20_000, webhooks: 1, senders })];
+      return [await compare(bench, name, "throughput", load(20_000, 1), "emissions")];
     case "W2":
-      return [
-        await compare(bench, name, "fan-out to 10", { events: events ?? 2_000, webhooks: 10, senders }),
-      ];
-    case "W3": {
-      const load = { events: events ?? 3_000, webhooks: 1, senders, perSecond: 100 };
-      return [await compare(bench, name, "latency at 100/s", load)];
-    }
+      return [await compare(bench, name, "fan-out to 10", load(2_000, 10), "emissions")];
+    case "W3":
+      return [await compare(bench, name, "latency at 100/s", byClock, "emissions")];
     case "W4":
-      return [
-        await compare(bench, name, "HTTP, component", { events: events ?? 20_000, webhooks: 1, senders }),
-      ];
+      return [await compare(bench, name, "HTTP, component", load(20_000, 1), "endpoint")];
     case "W5":
       return await growth(bench);
   }
 }
 
 /** Measures the raw limit, then Headwater. W4 has the same raw limit as W1, which runs no component. */
-async function compare(bench: Bench, workload: WorkloadName, what: string, load: Load): Promise<Row> {
+async function compare(
+  bench: Bench,
+  workload: WorkloadName,
+  what: string,
+  load: Load,
+  way: Way,
+): Promise<Row> {
   const raw = await measureRaw(bench, `${workload} raw limit`, load);
-  const side = await setUp(bench, load, workload === "W4" ? "endpoint" : "emissions");
+  const side = await setUp(bench, load, way);
   const ours = await measureAndPrint(bench, `${workload} Headwater`, side, load);
   return { workload, what, load, ours, ...(raw && { raw }) };
 }
@@ -109,25 +120,41 @@ async function measureAndPrint(bench: Bench, title: string, side: Side, load: Lo
   return figures;
 }
 
-/** Creates a source with its webhooks; returns where to send its events, and what to watch. */
-async function setUp(bench: Bench, load: Load, through: "emissions" | "endpoint"): Promise<Side> {
+/** Creates an emitter with its webhooks; returns where to send its events, and what to watch. */
+async function setUp(bench: Bench, load: Load, way: Way): Promise<Side> {
   const { headwater, stores } = bench;
-  const { api } = headwater;
-  const source = await api.createSource({ component_code: CODE });
+  const { emitterId, target } = await (way === "publish"
+    ? publishing(bench, load)
+    : source(bench, load, way));
   for (const url of webhookUrlsOf(bench, load)) {
-    await api.subscribe(source.id, (await api.createWebhook(url)).id);
+    await headwater.api.subscribe(emitterId, (await headwater.api.createWebhook(url)).id);
   }
-  const target: Target =
-    through === "emissions"
-      ? {
-          kind: "emissions",
-          redisUrl: stores.redisUrl,
-          redisPrefix: headwater.redisPrefix,
-          emitterId: source.id,
-          publish: bench.publish,
-        }
-      : { kind: "http", urls: [source.configured_props.http?.endpoint_url ?? ""], connections: load.senders };
   return { target, watched: [...headwater.watched, ...stores.watched], whenIdle: headwater.whenIdle };
+}
+
+interface Emitting {
+  emitterId: string;
+  target: Target;
+}
+
+async function publishing({ headwater: { api } }: Bench, { senders }: Load): Promise<Emitting> {
+  const { id } = await api.expect<{ id: string }>(201, "POST", "/workflows", { body: { name: "Bench" } });
+  const url = `${api.baseUrl}/workflows/${id}/events`;
+  return { emitterId: id, target: { kind: "publish", url, apiKey: api.apiKey, connections: senders } };
+}
+
+async function source(
+  { headwater: { api, redisPrefix }, stores, publish }: Bench,
+  { senders }: Load,
+  way: "emissions" | "endpoint",
+): Promise<Emitting> {
+  const { id, configured_props } = await api.createSource({ component_code: CODE });
+  if (way === "emissions") {
+    const { redisUrl } = stores;
+    return { emitterId: id, target: { kind: "emissions", redisUrl, redisPrefix, emitterId: id, publish } };
+  }
+  const urls = [configured_props.http?.endpoint_url ?? ""];
+  return { emitterId: id, target: { kind: "http", urls, connections: senders } };
 }
 
 const webhookUrlsOf = ({ ends }: Bench, { webhooks }: Load): string[] =>

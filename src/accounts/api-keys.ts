@@ -45,7 +45,7 @@ export async function listApiKeys(platform: Deps, userId: string) {
  * `not-found` for the key.
  */
 export async function revokeApiKey(
-  platform: Deps,
+  platform: Deps & Pick<Platform, "routing">,
   keyId: string,
 ): Promise<{ id: string; revoked_at: number }> {
   const revoked_at = unixSeconds(platform.clock());
@@ -55,6 +55,7 @@ export async function revokeApiKey(
     { returnDocument: "after", updatePipeline: true },
   );
   if (!found) throw notFound("key");
+  await platform.routing.invalidate([found.user_id]);
   return { id: keyId, revoked_at: found.revoked_at ?? revoked_at };
 }
 
@@ -63,13 +64,34 @@ export const isApiKey = (text: string): boolean => /^hw_[0-9A-Za-z]{32}$/.test(t
 
 /** Look-ups of keys that arrive at the same time share two queries. */
 const BATCH = { maxWeight: 100, concurrency: 4 };
+/** Requests that arrive at the same time share the question whether the routing cache is current. */
+const REFRESH = { maxWeight: 1000, concurrency: 8 };
 
 /**
- * Returns `findCaller` for many requests at once: however many keys are looked up, MongoDB has a few queries at a time.
+ * Returns `findCaller` for many requests at once: however many keys are looked up, MongoDB has a few queries at a time. A
+ * caller is kept in the routing cache, whose version each request reads: a revocation, or a new membership, holds for the
+ * next request, and MongoDB is asked again only after a change. While Redis is away each request asks MongoDB.
  */
-export function openFindCaller(platform: Deps): (apiKey: string) => Promise<Caller | null> {
+export function openFindCaller(
+  platform: Deps & Pick<Platform, "routing">,
+): (apiKey: string) => Promise<Caller | null> {
   const find = createBatcher((hashes: string[]) => findCallers(platform, hashes), BATCH);
-  return async apiKey => (isApiKey(apiKey) ? await find(hashOf(apiKey)) : null);
+  const refresh = createBatcher(async (_: string[]) => void (await platform.routing.refresh()), REFRESH);
+  const findMissing = async ([hash = ""]: string[]) => {
+    const caller = await find(hash);
+    return new Map(caller ? [[hash, caller]] : []);
+  };
+  return async apiKey => {
+    if (!isApiKey(apiKey)) return null;
+    const hash = hashOf(apiKey);
+    const isCurrent = await refresh(hash).then(
+      () => true,
+      () => false,
+    );
+    if (!isCurrent) return await find(hash);
+    const found = await platform.routing.lookUp("caller", [hash], findMissing, ({ userId }) => [userId]);
+    return found.get(hash) ?? null;
+  };
 }
 
 /** Returns the user of an API key with the user's organizations; null for an unknown or revoked key. */

@@ -4,6 +4,7 @@ import { Components } from "../models/component.ts";
 import { Sources } from "../models/source.ts";
 import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import { Webhooks } from "../models/webhook.ts";
+import { Workflows } from "../models/workflow.ts";
 import { type LimitDeps, limitsOf } from "./limits.ts";
 
 type Count = (platform: Pick<LimitDeps, "mongo">, ownerId: string, most: number) => Promise<number>;
@@ -21,6 +22,7 @@ const COUNTS = {
   subscriptions: ({ mongo }, owner_id, limit) => Subscriptions(mongo).countDocuments({ owner_id }, { limit }),
   autoSubscriptions: ({ mongo }, owner_id, limit) =>
     AutoSubscriptions(mongo).countDocuments({ owner_id }, { limit }),
+  workflows: ({ mongo }, owner_id, limit) => Workflows(mongo).countDocuments({ owner_id }, { limit }),
 } satisfies Partial<Record<PlanLimitName, Count>>;
 
 export type Counted = keyof typeof COUNTS;
@@ -33,6 +35,7 @@ const NOUNS: Record<Counted, string> = {
   webhooks: "webhooks",
   subscriptions: "subscriptions",
   autoSubscriptions: "auto subscriptions",
+  workflows: "workflows",
 };
 
 /**

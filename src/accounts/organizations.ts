@@ -20,7 +20,7 @@ const MAX_NAME_CHARS = 128;
  * Creates an organization with its owner as the first member. Throws `invalid` for the name, `not-found` for the owner.
  */
 export async function createOrganization(
-  platform: Deps,
+  platform: Deps & Pick<Platform, "routing">,
   { name, ownerId }: { name: string; ownerId: string },
 ): Promise<{ id: string }> {
   if (name.trim() === "" || name.length > MAX_NAME_CHARS) {
@@ -41,6 +41,7 @@ export async function createOrganization(
       { session },
     );
   });
+  await platform.routing.invalidate([ownerId]);
   return { id };
 }
 

@@ -8,6 +8,8 @@ export interface Usage {
   invocations: number;
   /** Milliseconds. */
   compute: number;
+  /** Events published over HTTP. */
+  published: number;
 }
 
 /** Longer than any billing period, so that the sum of a period never misses a day. */
@@ -19,6 +21,7 @@ const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 const parse = (fields: Record<string, string>): Usage => ({
   invocations: Number(fields.invocations ?? 0),
   compute: Number(fields.compute ?? 0),
+  published: Number(fields.published ?? 0),
 });
 
 /** Adds runs, and the compute time of all of them in milliseconds, to what an account used today (UTC). */
@@ -35,6 +38,17 @@ export async function countRuns(
     .hincrby(key, "compute", Math.ceil(computeMs))
     .expire(key, STORED_SECONDS)
     .exec();
+}
+
+/** Adds events published over HTTP to what accounts used today (UTC), in one round trip. */
+export async function countPublished(platform: Deps, counts: ReadonlyMap<string, number>): Promise<void> {
+  const day = dayOf(platform.clock());
+  await Promise.all(
+    [...counts].flatMap(([ownerId, count]) => {
+      const key = platform.keys.usage(ownerId, day);
+      return [platform.redis.hincrby(key, "published", count), platform.redis.expire(key, STORED_SECONDS)];
+    }),
+  );
 }
 
 /** Returns what an account used today (UTC). */

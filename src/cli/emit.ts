@@ -1,21 +1,13 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
+import { parseJsonOption } from "./json-option.ts";
 import type { Run } from "./run.ts";
-
-/** Returns an object because commander would replace a parsed `null` by `""`, as if the option had no value. */
-function parseJson(text: string): { value: unknown } {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    throw new InvalidArgumentError("must be JSON");
-  }
-}
 
 export function emitCommand(program: Command, run: Run): void {
   program
     .command("emit")
     .description("emit an event as a workflow or source; prints {emit_id}")
     .argument("<emitter id>", "p_… or dc_…")
-    .requiredOption("--event <json>", "the event, any JSON value", parseJson)
+    .requiredOption("--event <json>", "the event, any JSON value", parseJsonOption)
     .option("--name <channel>", "channel (default: the default channel)")
     .option("--id <id>", "identity of the event: repeating it does not emit the event again")
     .action((emitterId: string, options: { event: { value: unknown }; name?: string; id?: string }) =>

@@ -1,9 +1,11 @@
 import { readFile } from "node:fs/promises";
+import { text as textOf } from "node:stream/consumers";
 import { AppError } from "../lib/errors.ts";
 
-/** Returns the JSON value in a file. Throws AppError `invalid` naming the file. */
+/** Returns the JSON value in a file; `-` is the standard input. Throws AppError `invalid` naming the file. */
 export async function readJsonFile(path: string): Promise<unknown> {
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+  const read = path === "-" ? textOf(process.stdin) : readFile(path, "utf8");
+  const text = await read.catch((error: NodeJS.ErrnoException) => {
     throw new AppError("invalid", `${path} can't be read: ${error.message}`, { cause: error });
   });
   try {

@@ -9,6 +9,7 @@ import { doctorCommand } from "./doctor/command.ts";
 import { emitCommand } from "./emit.ts";
 import { keyCommands } from "./key.ts";
 import { organizationCommands } from "./organization.ts";
+import { publishCommand } from "./publish/command.ts";
 import type { Run, WithPlatform } from "./run.ts";
 import { traceCommand } from "./trace/command.ts";
 import { userCommands } from "./user.ts";
@@ -89,6 +90,7 @@ export function createProgram(): Command {
   organizationCommands(program, run);
   workflowCommands(program, run);
   emitCommand(program, run);
+  publishCommand(program, developmentStart);
   componentCommands(program, run);
   devCommand(program, localSettings);
   traceCommand(program, developmentStart);

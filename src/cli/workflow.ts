@@ -12,7 +12,8 @@ export function workflowCommands(program: Command, run: Run): void {
     .action((options: { owner: string; name: string }) =>
       run(async platform => {
         const { createWorkflow } = await import("../workflows/create.ts");
-        return createWorkflow(platform, { ownerId: options.owner, name: options.name });
+        const { id } = await createWorkflow(platform, { ownerId: options.owner, name: options.name });
+        return { id };
       }),
     );
 }

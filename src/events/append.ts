@@ -44,6 +44,7 @@ function summarize(known: KnownEmission): Summarized {
       name: channel,
       emitter_id: emitter.id,
       ...(emission.summary !== undefined && { summary: emission.summary }),
+      ...(emission.ts !== undefined && { ts: emission.ts }),
       ...(truncated && { truncated: true as const }),
     },
   };

@@ -22,6 +22,7 @@ export async function deleteTrimmed(
       emitter_id,
       score: { $in: all.flatMap(({ eventIds }) => eventIds.map(id => eventScore(id) ?? -1)) },
       has_webhook_listeners: false,
+      has_caller_id: { $ne: true },
     })),
   });
 }

@@ -59,20 +59,73 @@ export async function emitAll(
   emissions: Emission[],
   options: EmitOptions = {},
 ): Promise<EmitOutcome[]> {
+  const { lookedUp, earlier } = await findRequestedEarlier(platform, emissions);
+  if (earlier.size === 0) return await emitNew(platform, emissions, options, { lookedUp, earlier });
+  const repeated = emissions.map(emission => {
+    const before = earlier.get(idOfStored(emission));
+    return before && isRepetition(emission, before) ? resultOf(emission, before.event_id) : undefined;
+  });
+  const others = emissions.filter((_, i) => repeated[i] === undefined);
+  const outcomes = others.length > 0 ? await emitNew(platform, others, options, { lookedUp, earlier }) : [];
+  return repeated.map(result => result ?? outcomes.shift() ?? null);
+}
+
+/** Stored events that were looked up before event ids are given, and those that were found. */
+interface EarlierEvents {
+  lookedUp: ReadonlySet<string>;
+  earlier: ReadonlyMap<string, EarlierEvent>;
+}
+
+/** Looks up the events that were published under ids of their callers', which may have come long ago. */
+async function findRequestedEarlier(platform: EmitDeps, emissions: Emission[]): Promise<EarlierEvents> {
+  const asked = emissions.filter(one => one.requested_at_ms !== undefined && !isYoung(platform, one));
+  const lookedUp = new Set(asked.map(idOfStored));
+  return { lookedUp, earlier: await findEarlier(platform, [...lookedUp]) };
+}
+
+/** More than the clocks of two processes differ by. */
+const CLOCKS_DIFFER_MS = 1000;
+
+/**
+ * Whether an emission was requested after its event had been stored, so that it is another request with the same id, and
+ * the job of the first one does what is left to do. Otherwise it may be that job again.
+ */
+const isRepetition = ({ requested_at_ms = 0 }: Emission, { createdAtMs }: EarlierEvent): boolean =>
+  requested_at_ms > createdAtMs + CLOCKS_DIFFER_MS;
+
+const idOfStored = ({ emitter_id, emit_id }: Emission) => storedEventId(emitter_id, emit_id);
+const resultOf = ({ emitter_id, emit_id, name = "" }: Emission, event_id: string, listeners = 0) => ({
+  emitter_id,
+  event_id,
+  emit_id,
+  channel: name,
+  listeners,
+});
+
+async function emitNew(
+  platform: EmitDeps,
+  emissions: Emission[],
+  options: EmitOptions,
+  before: EarlierEvents,
+): Promise<EmitOutcome[]> {
   const appended = await appendEmissions(platform, emissions);
-  const [subscribed, earlier] = await Promise.all([
+  const isUnknown = (one: AppendedEmission) =>
+    mayBeStored(platform, one) && !(one.isNew && before.lookedUp.has(storedId(one)));
+  const [subscribed, found] = await Promise.all([
     findSubscribed(platform, appended.events),
-    findEarlier(platform, appended.events.filter(one => mayBeStored(platform, one)).map(storedId)),
+    findEarlier(platform, appended.events.filter(isUnknown).map(storedId)),
   ]);
   const events: EmittedEvent[] = [];
   for (const one of appended.events) {
     // Travels with the job if it must come again: then it has the same event id, even if Redis has forgotten it.
     one.emission.score ??= eventScore(one.eventId) ?? 0;
-    const { matched, filtered } = selectMatching(subscribed.get(feedOf(one)) ?? [], one.emission.event);
-    const before = earlier.get(storedId(one));
-    const stored = storedEvent(platform, one, matched, before?.event_id);
+    const earlier = found.get(storedId(one)) ?? before.earlier.get(storedId(one));
+    const isDone = earlier !== undefined && isRepetition(one.emission, earlier);
+    const ofChannel = isDone ? [] : (subscribed.get(feedOf(one)) ?? []);
+    const { matched, filtered } = selectMatching(ofChannel, one.emission.event);
+    const stored = storedEvent(platform, one, matched, earlier?.event_id);
     const dispatch = stored.has_webhook_listeners
-      ? await howToDispatch(platform, one, before, options.mayDefer ?? false)
+      ? await howToDispatch(platform, one, earlier, options.mayDefer ?? false)
       : "skip";
     events.push({ ...one, subscriptions: matched, filtered: filtered.length, stored, dispatch });
   }
@@ -84,14 +137,10 @@ export async function emitAll(
   const results: EmitOutcome[] = emissions.map((_, index) =>
     appended.uncertain.has(index) ? UNCERTAIN : null,
   );
-  for (const [i, { index, emitter, emission, channel, stored, dispatch }] of events.entries()) {
+  for (const [i, { index, emission, channel, stored, dispatch }] of events.entries()) {
     platform.metrics.count("emissions_total", { stream: streamOf(channel) });
     const result: EmitResult = {
-      emitter_id: emitter.id,
-      event_id: stored.event_id,
-      emit_id: emission.emit_id,
-      channel,
-      listeners: received[i] ?? 0,
+      ...resultOf(emission, stored.event_id, received[i]),
       ...(dispatch === "defer" && { deferred: true as const }),
     };
     results[index] = result;
@@ -116,8 +165,12 @@ const YOUNG_MS = EMITS_REMEMBERED_MS / 4;
 
 /** Whether the event may be in MongoDB: Redis has seen its emit id, or may have forgotten it. */
 function mayBeStored(platform: EmitDeps, { isNew, emission }: AppendedEmission): boolean {
-  const at = timeOfId(emission.emit_id);
-  return !isNew || at === null || Math.abs(platform.clock() - at) > YOUNG_MS;
+  return !isNew || !isYoung(platform, emission);
+}
+
+function isYoung(platform: EmitDeps, { emit_id }: Emission): boolean {
+  const at = timeOfId(emit_id);
+  return at !== null && Math.abs(platform.clock() - at) <= YOUNG_MS;
 }
 
 const storedId = ({ emitter, emission }: KnownEmission) => storedEventId(emitter.id, emission.emit_id);
@@ -159,6 +212,7 @@ function storedEvent(
     event: JSON.stringify(one.emission.event),
     has_webhook_listeners: subscriptions.some(({ listener_id }) => listener_id.startsWith("wh_")),
     created_at: new Date(platform.clock()),
+    ...(one.emission.requested_at_ms !== undefined && { has_caller_id: true as const }),
   };
 }
 

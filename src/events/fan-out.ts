@@ -78,8 +78,9 @@ export async function fanOut(
   const isWide = ({ subscriptions }: EmittedEvent) => subscriptions.length > MAX_LISTENERS_PER_JOB;
   const mustDispatch = ({ dispatch }: EmittedEvent) => dispatch === "new" || dispatch === "redispatch";
   const narrow = withoutRepeats(events.filter(mustDispatch)).filter(event => !isWide(event));
+  const isKept = ({ truncated, stored }: EmittedEvent) => truncated || stored.has_caller_id === true;
   const storedOnly = events.filter(
-    event => (event.truncated && !event.stored.has_webhook_listeners) || isWide(event),
+    event => (isKept(event) && !event.stored.has_webhook_listeners) || isWide(event),
   );
   const toDispatch = narrow.map(({ stored, subscriptions, dispatch }) => ({
     event: stored,

@@ -1,4 +1,4 @@
-import { Sources } from "../models/source.ts";
+import { type Source, Sources } from "../models/source.ts";
 import { Workflows } from "../models/workflow.ts";
 import type { Platform } from "../platform.ts";
 import type { Emitter } from "../subscriptions/match.ts";
@@ -27,7 +27,7 @@ export function findEmitters(
 async function find(platform: Pick<Platform, "mongo">, emitterIds: string[]): Promise<Map<string, Emitter>> {
   const workflows = emitterIds.filter(id => id.startsWith("p_"));
   const sources = emitterIds.filter(id => !id.startsWith("p_"));
-  const rows: { _id: string; owner_id: string }[] = (
+  const rows: { _id: string; owner_id: string; state?: Source["state"] }[] = (
     await Promise.all([
       workflows.length > 0
         ? Workflows(platform.mongo)
@@ -36,10 +36,15 @@ async function find(platform: Pick<Platform, "mongo">, emitterIds: string[]): Pr
         : [],
       sources.length > 0
         ? Sources(platform.mongo)
-            .find({ _id: { $in: sources } }, { owner_id: 1 })
+            .find({ _id: { $in: sources } }, { owner_id: 1, state: 1 })
             .lean()
         : [],
     ])
   ).flat();
-  return new Map(rows.map(({ _id, owner_id }) => [_id, { id: _id, owner_id }]));
+  return new Map(
+    rows.map(({ _id, owner_id, state = "ready" }) => [
+      _id,
+      { id: _id, owner_id, ...(state !== "ready" && { isHidden: true as const }) },
+    ]),
+  );
 }

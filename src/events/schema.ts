@@ -30,6 +30,9 @@ export const EventSummarySchema = Type.Object(
       }),
       emitter_id: Type.String(),
       summary: Type.Optional(Type.String()),
+      ts: Type.Optional(
+        Type.Number({ description: "When it happened, as its publisher said; Unix milliseconds." }),
+      ),
       truncated: Type.Optional(
         Type.Literal(true, {
           description: "The event was truncated to 1 KB; `expand=event` returns all of it.",

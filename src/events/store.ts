@@ -15,6 +15,7 @@ export async function storeEvents(platform: Pick<Platform, "mongo">, events: Sto
 /** An event that was stored before. */
 export interface EarlierEvent {
   event_id: string;
+  createdAtMs: number;
   /** The job that makes its first attempts; absent if they were made, or there are none. */
   jobId?: string;
 }
@@ -26,12 +27,16 @@ export async function findEarlier(
 ): Promise<Map<string, EarlierEvent>> {
   if (storedEventIds.length === 0) return new Map();
   const stored = await StoredEvents(platform.mongo)
-    .find({ _id: { $in: storedEventIds } }, { event_id: 1, "pending_dispatch.job_id": 1 })
+    .find({ _id: { $in: storedEventIds } }, { event_id: 1, created_at: 1, "pending_dispatch.job_id": 1 })
     .lean<StoredEvent[]>();
   return new Map(
-    stored.map(({ _id, event_id, pending_dispatch }) => [
+    stored.map(({ _id, event_id, created_at, pending_dispatch }) => [
       _id,
-      { event_id, ...(pending_dispatch && { jobId: pending_dispatch.job_id }) },
+      {
+        event_id,
+        createdAtMs: created_at.getTime(),
+        ...(pending_dispatch && { jobId: pending_dispatch.job_id }),
+      },
     ]),
   );
 }

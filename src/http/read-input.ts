@@ -105,7 +105,8 @@ export function compileInput(route: AnyRoute, readBody: ReadBody): ReadInput {
     Object.entries(querySchema.properties).map(([name, schema]) => [name, compileCoerce(schema)]),
   );
   const checkQuery = compileCheck(closed(querySchema), "query");
-  const checkBody = compileCheck(closed(route.body ?? Type.Object({})), "body");
+  const isLarge = route.maxBodyBytes !== undefined;
+  const checkBody = compileCheck(closed(route.body ?? Type.Object({})), "body", { isLarge });
   const checkPath = compileCheck(route.params ?? Type.Object({}), "path");
 
   return async (ctx, params) => {

@@ -80,6 +80,8 @@ interface RouteDescription<Path extends string, Spec extends ResponseSpec> {
   alsoStatus?: number;
   /** Body fields of which at least one must be given; the handler checks it. */
   requiresOneOf?: readonly string[];
+  /** Largest body in bytes, if it is larger than that of other routes. */
+  maxBodyBytes?: number;
   /** Operations that take the id of the response's object, by id, with the parameter that takes it. */
   links?: Readonly<Record<string, string>>;
   /** Errors of this route besides those that any route may have (400, 401, 404, 413, 415, 429, 5xx). */

@@ -2,6 +2,7 @@ import { Router, type RouterContext } from "@koa/router";
 import type { Context, Middleware } from "koa";
 import { AppError } from "../lib/errors.ts";
 import { type Authenticate, loadResource, type Scope, scopeOf } from "./authorize.ts";
+import { BodyShares } from "./body-shares.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { KeyGate } from "./key-gate.ts";
 import type { RateLimit } from "./rate-limit.ts";
@@ -28,6 +29,12 @@ export interface RouterOptions<Deps> {
   idempotency?: Idempotency;
 }
 
+/** What all routes of a router share. */
+interface Shared {
+  gate: KeyGate;
+  bodies: BodyShares;
+}
+
 const NO_ACCOUNTS: Scope = { owner: "", owners: [] };
 
 /** Throws on a public route, which has no caller: a handler that needs one has declared the wrong access. */
@@ -40,7 +47,7 @@ function callerOf(caller: Caller | undefined, route: AnyRoute): Caller {
 function serve<Deps>(
   route: AnyRoute<Deps>,
   options: RouterOptions<Deps>,
-  { readBody, read, gate }: { readBody: ReadBody; read: AnyRoute<Deps> | undefined; gate: KeyGate },
+  { readBody, read, gate, bodies }: Shared & { readBody: ReadBody; read: AnyRoute<Deps> | undefined },
 ) {
   // At its first request: to compile the checks of all routes takes half a second of CPU time at each start.
   let readInput: ReadInput | undefined;
@@ -103,7 +110,12 @@ function serve<Deps>(
       state.userId = caller.userId;
     }
     readInput ??= compileInput(route, readBody);
-    await respond(ctx, await readInput(ctx, { ...ctx.params }), caller);
+    const release = route.maxBodyBytes && caller && bodies.acquire(ctx, caller.userId, route.maxBodyBytes);
+    try {
+      await respond(ctx, await readInput(ctx, { ...ctx.params }), caller);
+    } finally {
+      if (release) release();
+    }
   };
 }
 
@@ -133,9 +145,10 @@ export function createRouter<Deps>(
   options: RouterOptions<Deps>,
 ): Middleware {
   const router = new Router({ sensitive: true });
-  const readBody = createReadBody(options.maxBodyBytes ?? 1024 * 1024);
+  const maxBodyBytes = options.maxBodyBytes ?? 1024 * 1024;
+  const readSmallBody = createReadBody(maxBodyBytes);
   const { authenticate, isKey = () => true, rateLimit } = options;
-  const gate = new KeyGate({ authenticate, isKey, rateLimit });
+  const shared = { gate: new KeyGate({ authenticate, isKey, rateLimit }), bodies: new BodyShares() };
   const declared = new Set<string>();
   // Paths without parameters come first, so that the order of the list does not matter.
   for (const route of [...routes].sort((a, b) => parameterCount(a) - parameterCount(b))) {
@@ -145,7 +158,9 @@ export function createRouter<Deps>(
     }
     // What reads one resource that this route creates.
     const read = routes.find(({ method, path }) => method === "GET" && path === `${route.path}/{id}`);
-    const handler = serve(route, options, { readBody, read, gate });
+    const most = Math.max(route.maxBodyBytes ?? 0, maxBodyBytes);
+    const readBody = most > maxBodyBytes ? createReadBody(most) : readSmallBody;
+    const handler = serve(route, options, { readBody, read, ...shared });
     router.register(patterns(options.prefix, route.path), [route.method], handler);
   }
   const dispatch = router.routes();

@@ -12,6 +12,8 @@ function newAjv(options: Options): Ajv {
 }
 
 const checking = newAjv({ useDefaults: true });
+/** Stops at the first error: those of a large body could take more memory than the body. */
+const checkingLarge = newAjv({ useDefaults: true, allErrors: false });
 const coercing = newAjv({ coerceTypes: true });
 
 /** Longer lists and paths would only echo the request. */
@@ -84,9 +86,9 @@ function withoutBranches(errors: ErrorObject[]): ErrorObject[] {
 /** Returns what is wrong with a value, for its sender; an empty list if nothing is. Fills in defaults in place. */
 export type Check = (value: unknown) => FieldError[];
 
-/** Compiles a schema into a check; `location` is the `in` of its errors. */
-export function compileCheck(schema: object, location: FieldError["in"]): Check {
-  const validate = checking.compile(withoutIds(schema) as object);
+/** Compiles a schema into a check; `location` is the `in` of its errors. Of a large value it reports the first one only. */
+export function compileCheck(schema: object, location: FieldError["in"], { isLarge = false } = {}): Check {
+  const validate = (isLarge ? checkingLarge : checking).compile(withoutIds(schema) as object);
   return value => {
     if (validate(value)) return [];
     return withoutBranches(validate.errors ?? [])

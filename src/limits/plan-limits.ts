@@ -78,8 +78,9 @@ export const PLAN_LIMITS = defineLimits({
     paid: 512 * MB,
     unit: "bytes",
     per: "account",
-    what: "emissions of runs that wait on their queue; outboxes under 8 KB are not counted",
-    beyond: "the account's runs wait, then as for the bytes that wait in run queues",
+    what: "emissions of runs, and published events, that wait on their queue; outboxes under 8 KB are not counted",
+    beyond:
+      "the account's runs wait, then as for the bytes that wait in run queues; 429 `rate-limited` for published events",
   },
   workflowEvents: {
     value: 1000,
@@ -104,6 +105,22 @@ export const PLAN_LIMITS = defineLimits({
     per: "account",
     what: "responses kept for an `Idempotency-Key`, in one hour",
     beyond: "429 `rate-limited` until the hour ends; requests without the header pass",
+  },
+  workflows: {
+    value: 100,
+    paid: 10_000,
+    unit: "count",
+    per: "account",
+    what: "workflows; those that the operator registers count, and are registered beyond it",
+    beyond: REACHED,
+  },
+  publishedEvents: {
+    value: 100_000,
+    paid: 50_000_000,
+    unit: "per day",
+    per: "account",
+    what: "events published over HTTP; counted a moment later, so that a burst may exceed it a little",
+    beyond: "429 `rate-limited` until midnight (UTC)",
   },
 });
 

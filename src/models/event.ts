@@ -21,6 +21,8 @@ export interface StoredEvent {
   /** True if webhooks receive it: then it is kept for retries. Otherwise it goes when its summary goes. */
   has_webhook_listeners: boolean;
   created_at: Date;
+  /** Published under an id of the caller's: kept, whatever its listeners, so that the same id is not a new event. */
+  has_caller_id?: true;
   /** The first attempts still to be made or recorded; absent once each of them is a delivery of its own. */
   pending_dispatch?: PendingDispatch;
 }
@@ -55,6 +57,7 @@ export const StoredEvents = collection<StoredEvent>(
       event: { type: String, required: true },
       has_webhook_listeners: { type: Boolean, required: true },
       created_at: { type: Date, required: true },
+      has_caller_id: { type: Boolean, default: undefined },
       pending_dispatch: { type: Schema.Types.Mixed, default: undefined },
     },
     schemaOptions,

@@ -7,6 +7,8 @@ export interface Workflow {
   owner_id: string;
   name: string;
   created_at: number;
+  /** Absent until it is changed for the first time. */
+  updated_at?: number;
 }
 
 export const Workflows = collection<Workflow>(
@@ -17,6 +19,7 @@ export const Workflows = collection<Workflow>(
       owner_id: { type: String, required: true },
       name: { type: String, required: true },
       created_at: { type: Number, required: true },
+      updated_at: { type: Number },
     },
     schemaOptions,
   ).index({ owner_id: 1, _id: -1 }),

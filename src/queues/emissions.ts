@@ -26,6 +26,13 @@ export const Emission = Type.Object({
   summary: Type.Optional(Type.String({ maxLength: 1024 })),
   /** Position in the emitter's order, reserved by the platform's own producers. */
   score: Type.Optional(Type.Integer({ minimum: 1 })),
+  /** When the event happened, if its publisher says so; Unix milliseconds. */
+  ts: Type.Optional(Type.Number()),
+  /**
+   * When it was published over HTTP under an id of the caller's, which is remembered as long as events are kept. Unix
+   * milliseconds. It distinguishes a later request with the same id from a repetition of this job.
+   */
+  requested_at_ms: Type.Optional(Type.Integer({ minimum: 1 })),
   /** How many listeners led to this event; ends loops of sources that listen to each other. */
   hops: Type.Optional(Type.Integer({ minimum: 0 })),
   account_id: AccountId,

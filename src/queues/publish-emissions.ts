@@ -4,7 +4,7 @@ import { enqueueAll, type Queues } from "./define-queue.ts";
 import { EMISSIONS_PER_JOB, type Emission, type EmissionsJob, emissions } from "./emissions.ts";
 
 /** Most bytes of events in one job: Redis and a worker hold a job whole. */
-const BYTES_PER_JOB = 512 * 1024;
+export const BYTES_PER_JOB = 512 * 1024;
 /** Emissions enqueued in one round trip. */
 const EMISSIONS_PER_ROUND_TRIP = 1000;
 

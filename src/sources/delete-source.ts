@@ -20,7 +20,7 @@ type QueueDeps = Pick<Platform, "queues" | "runQueue" | "clock">;
  * (`deleteSourceData`).
  */
 export async function deleteSource(
-  platform: QueueDeps & Pick<Platform, "mongo" | "log">,
+  platform: QueueDeps & Pick<Platform, "mongo" | "log" | "routing">,
   source: Source,
 ): Promise<void> {
   const { matchedCount } = await Sources(platform.mongo).updateOne(
@@ -28,6 +28,7 @@ export async function deleteSource(
     { $set: { state: "deleting", active: false, updated_at: unixSeconds(platform.clock()) } },
   );
   if (matchedCount === 0) return;
+  await platform.routing.invalidate([source.owner_id]);
   // If this fails, the reconciler repeats it: it looks for sources in the state `deleting`.
   try {
     await removeScheduler(platform, source._id);

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { watchEvents } from "../events/live.ts";
 import { eventRow } from "../events/present.ts";
+import { findOwnEmitter, publishRoute } from "../events/publish/publish-route.ts";
 import { readSummaries, type SummaryPage } from "../events/read.ts";
 import { EventIdSchema, EventRowSchema } from "../events/schema.ts";
 import { eventPage, summaryQuery, summaryRoute } from "../events/summary-route.ts";
@@ -8,9 +9,12 @@ import { accepted, page, stream } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { invalidField } from "../lib/errors.ts";
 import { eventScore } from "../lib/event-id.ts";
+import { isId } from "../lib/ids.ts";
 import type { Platform } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
 import { deletions } from "../queues/deletions.ts";
+import type { Emitter } from "../subscriptions/match.ts";
+import { findSourceToChange } from "./find-source.ts";
 import { ownSource, ownSourceToChange } from "./routes.ts";
 import { whyStreamEnded } from "./why-stream-ended.ts";
 
@@ -43,6 +47,17 @@ const logged = {
   event: { level: "log", message: "hello", ts: "2023-11-14T22:13:20.000Z" },
   metadata: { ...metadata, name: "$logs" },
 };
+
+/** Returns the source with this id or name slug as an emitter; otherwise as `findSourceToChange`. */
+async function findOwnSource(
+  deps: Pick<Platform, "mongo" | "routing">,
+  idOrSlug: string,
+  owners: string[],
+): Promise<Emitter | null> {
+  if (isId("dc", idOrSlug)) return await findOwnEmitter(deps, idOrSlug, owners);
+  const source = await findSourceToChange(deps, idOrSlug, owners);
+  return source && { id: source._id, owner_id: source.owner_id };
+}
 
 /** Returns true if no older event follows the page. */
 async function isLast(deps: Deps, sourceId: string, page: SummaryPage): Promise<boolean> {
@@ -133,6 +148,14 @@ export const sourceEventRoutes = [
         whyEnded: () => whyStreamEnded(deps, caller.keyId, resource),
       });
     },
+  }),
+  publishRoute({
+    path: "/sources/{id}/events",
+    id: "publishSourceEvents",
+    tag,
+    summary: "Publish events as a source, without running its component",
+    access: { ...ownSource, load: findOwnSource },
+    example: { params, body: { event: { hello: "world" }, id: "order-17" } },
   }),
   route({
     method: "DELETE",

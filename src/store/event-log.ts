@@ -28,7 +28,14 @@ const deleteEvents = script<number>("delete-events");
 /** The stored part of a summary; id and time come from the sorted set. */
 export interface StoredSummary {
   event: Record<string, unknown>;
-  metadata: { emit_id: string; name: string; emitter_id: string; summary?: string; truncated?: true };
+  metadata: {
+    emit_id: string;
+    name: string;
+    emitter_id: string;
+    summary?: string;
+    ts?: number;
+    truncated?: true;
+  };
 }
 
 export interface EventSummary extends StoredSummary {

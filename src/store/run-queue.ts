@@ -98,7 +98,8 @@ export interface RunQueue {
   delete(sourceId: string): Promise<void>;
 }
 
-const redisIsFull = () =>
+/** The error while Redis takes no new work. */
+export const redisIsFull = () =>
   new AppError("unavailable", "the server has too much waiting work", { retryAfterMs: 5000 });
 
 /** A token for one execution of a job. Another execution of the same job takes over its lease and fences this one out. */

@@ -7,6 +7,8 @@ import { matches } from "./filter.ts";
 export interface Emitter {
   id: string;
   owner_id: string;
+  /** A source that is being created or deleted, which does not exist for its owner. */
+  isHidden?: true;
 }
 
 export interface Matching {

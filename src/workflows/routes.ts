@@ -1,24 +1,21 @@
-import { Type } from "typebox";
+import { checkCount } from "../accounts/check-count.ts";
+import { findOwnEmitter, publishRoute } from "../events/publish/publish-route.ts";
 import { summaryRoute } from "../events/summary-route.ts";
-import { data } from "../http/response.ts";
+import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
 import { readDrops } from "../store/drops.ts";
+import { createWorkflow } from "./create.ts";
+import { deleteWorkflow } from "./delete.ts";
 import { findWorkflow } from "./find.ts";
+import { listWorkflows } from "./list.ts";
+import { presentWorkflow } from "./present.ts";
+import { NewWorkflow, WorkflowChanges, WorkflowDetail, WorkflowView } from "./schema.ts";
+import { updateWorkflow } from "./update.ts";
 
-const route = routeFor<Pick<Platform, "mongo" | "redis" | "keys">>();
-
-const WorkflowDetail = Type.Object(
-  {
-    id: Type.String({ description: "`p_…`" }),
-    name: Type.String(),
-    created_at: Type.Integer({ description: "Unix seconds" }),
-    dropped: Type.Record(Type.String(), Type.Integer(), {
-      description: "Events dropped on purpose, reason to count",
-    }),
-  },
-  { title: "Workflow" },
-);
+const route =
+  routeFor<Pick<Platform, "mongo" | "redis" | "keys" | "eventLog" | "routing" | "clock" | "config">>();
+const tag = "Workflows";
 
 const ownWorkflow = {
   kind: "resource",
@@ -27,7 +24,13 @@ const ownWorkflow = {
   load: findWorkflow,
 } as const;
 
-const params = { workflow_id: "p_0CjB9aRx4NqS6wUc" };
+const example: WorkflowView = {
+  id: "p_0CjB9aRx4NqS6wUc",
+  name: "Flow",
+  created_at: 1_700_000_000,
+  updated_at: 1_700_000_000,
+};
+const params = { workflow_id: example.id };
 const metadata = { emit_id: "order-1", name: "", emitter_id: params.workflow_id };
 const summary = {
   id: "1700000000000-0",
@@ -38,33 +41,104 @@ const summary = {
 
 export const workflowRoutes = [
   route({
+    method: "POST",
+    path: "/workflows",
+    id: "createWorkflow",
+    tag,
+    summary: "Register a workflow",
+    description:
+      "A workflow is an emitter and a listener with an id: a program of yours publishes its events, and an engine of " +
+      "yours may receive those that it listens to.",
+    access: { kind: "owner" },
+    body: NewWorkflow,
+    response: data(201, WorkflowView),
+    errors: ["limit-reached"],
+    links: { createSubscription: "emitter_id" },
+    example: { body: { name: example.name }, response: example },
+    handler: async ({ deps, owner, body: { name } }) => {
+      await checkCount(deps, owner, "workflows");
+      return await createWorkflow(deps, { ownerId: owner, name });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/users/me/workflows",
+    id: "listMyWorkflows",
+    tag,
+    summary: "List your workflows",
+    access: { kind: "owner" },
+    response: page(200, WorkflowView),
+    example: { response: example },
+    handler: ({ deps, owner, page }) => listWorkflows(deps, owner, page),
+  }),
+  route({
+    method: "GET",
+    path: "/orgs/{org_id}/workflows",
+    id: "listOrganizationWorkflows",
+    tag,
+    summary: "List an organization's workflows",
+    access: { kind: "member" },
+    response: page(200, WorkflowView),
+    example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, response: example },
+    handler: ({ deps, owner, page }) => listWorkflows(deps, owner, page),
+  }),
+  route({
     method: "GET",
     path: "/workflows/{workflow_id}",
     id: "getWorkflow",
-    tag: "Workflows",
+    tag,
     summary: "Fetch a workflow",
     access: ownWorkflow,
     response: data(200, WorkflowDetail),
     example: {
       params,
-      response: {
-        id: params.workflow_id,
-        name: "Flow",
-        created_at: 1_700_000_000,
-        dropped: { "no-listener": 3 },
-      },
+      response: { ...example, dropped: { "no-listener": 3 } },
     },
-    handler: async ({ deps, resource: { _id, name, created_at } }) => ({
-      id: _id,
-      name,
-      created_at,
-      dropped: await readDrops(deps, _id),
+    handler: async ({ deps, resource }) => ({
+      ...presentWorkflow(resource),
+      dropped: await readDrops(deps, resource._id),
     }),
+  }),
+  route({
+    method: "PUT",
+    path: "/workflows/{workflow_id}",
+    id: "updateWorkflow",
+    tag,
+    summary: "Update a workflow",
+    description: "Fields that are left out stay unchanged.",
+    access: ownWorkflow,
+    body: WorkflowChanges,
+    response: data(200, WorkflowView),
+    example: { params, body: { name: example.name }, response: example },
+    handler: ({ deps, resource, body }) => updateWorkflow(deps, resource, body),
+  }),
+  route({
+    method: "DELETE",
+    path: "/workflows/{workflow_id}",
+    id: "deleteWorkflow",
+    tag,
+    summary: "Delete a workflow",
+    description:
+      "Also deletes its subscriptions and summaries. Deliveries of its events go on; events that are not handled yet are " +
+      "dropped.",
+    access: ownWorkflow,
+    response: empty(204),
+    errors: ["unavailable"],
+    example: { params },
+    handler: ({ deps, resource }) => deleteWorkflow(deps, resource),
+  }),
+  publishRoute({
+    path: "/workflows/{workflow_id}/events",
+    id: "publishWorkflowEvents",
+    tag,
+    summary: "Publish events as a workflow",
+    access: { ...ownWorkflow, load: findOwnEmitter },
+    example: { params, body: { event: { hello: "world" }, id: "order-17" } },
   }),
   summaryRoute({
     path: "/workflows/{workflow_id}/event_summaries",
     id: "listWorkflowEvents",
-    tag: "Workflows",
+    tag,
     summary: "List the last events that a workflow emitted",
     access: ownWorkflow,
     example: { params, query: { expand: "event" }, response: summary },
@@ -73,7 +147,7 @@ export const workflowRoutes = [
   summaryRoute({
     path: "/workflows/{workflow_id}/$errors/event_summaries",
     id: "listWorkflowErrors",
-    tag: "Workflows",
+    tag,
     summary: "List the last errors of a workflow",
     access: ownWorkflow,
     example: {

@@ -146,6 +146,8 @@ const LISTS: Record<string, Open> = {
     "auto_subscriptions",
     ({ orgId }) => `/orgs/${orgId}/auto_subscriptions`,
   ),
+  listMyWorkflows: made("workflow", "workflows", () => "/users/me/workflows"),
+  listOrganizationWorkflows: made("workflow", "workflows", ({ orgId }) => `/orgs/${orgId}/workflows`),
   listDeliveries: deliveries,
   listRuns: runs,
   listSourceEvents: events("source", "emits", "event_summaries"),

@@ -10,6 +10,7 @@ import { Workflows } from "../../src/models/workflow.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";
 import type { Emission } from "../../src/queues/emissions.ts";
+import { workflowEvents } from "../../src/queues/workflow-events.ts";
 import { readDrops } from "../../src/store/drops.ts";
 import { noteDeleted } from "../../src/store/gone.ts";
 import type { EventStream } from "../../src/store/keys.ts";
@@ -65,6 +66,65 @@ describe("an emission", () => {
   });
   const rows = async (id: string, stream: EventStream = "emits", expand = false) =>
     (await readSummaries(platform, id, stream, { limit: 100, expand })).rows;
+
+  /** Makes Redis forget the emit ids of an emitter, as it does once many more came or a day has passed. */
+  const forgetEmits = (id: string) =>
+    platform.redis.del(platform.keys.seenEmits(id), platform.keys.recentEmits(id));
+
+  it("published under a caller's id is known for as long as events are kept, whoever received it", async () => {
+    const { id, owner } = await emitter("other");
+    const listener = newId("p");
+    await Workflows(platform.mongo).insertOne({
+      _id: listener,
+      owner_id: owner,
+      name: "flow",
+      created_at: 0,
+    });
+    const subscription = {
+      _id: newId("sub"),
+      owner_id: owner,
+      user_id: owner,
+      event_name: "",
+      created_at: 0,
+    };
+    await Subscriptions(platform.mongo).insertOne({
+      ...subscription,
+      emitter_id: id,
+      listener_id: listener,
+      filter: null,
+    });
+    const queue = openedQueue(platform.queues, workflowEvents);
+    const requested = (atMs: number) => job(id, { emit_id: "order-1", requested_at_ms: atMs });
+    const now = platform.clock();
+    const first = await emit(platform, requested(now));
+    expect(first.listeners).to.equal(1);
+    const [{ id: jobId = "" } = {}] = await queue.getJobs(["waiting"]);
+    await queue.remove(jobId);
+    await forgetEmits(id);
+    const again = await emit(platform, requested(now + 60_000));
+    expect(again).to.deep.equal({ ...first, listeners: 0 });
+    expect(await rows(id)).to.have.length(1);
+    expect(await queue.getJob(jobId), "handed to its listener again").to.equal(undefined);
+    await emit(platform, requested(now));
+    expect(await queue.getJob(jobId), "the first request's own job, repeated").not.to.equal(undefined);
+    await queue.remove(jobId);
+    expect(await emitAll(platform, [job(id), requested(now + 60_000), job(id)])).to.have.length(3);
+    expect((await emitAll(platform, [job(id), requested(now + 60_000)]))[1]).to.deep.include({
+      event_id: first.event_id,
+    });
+  });
+
+  it("published under a caller's id is kept although its summary is trimmed", async () => {
+    const { id } = await emitter("other");
+    const now = platform.clock();
+    const emission = job(id, { emit_id: "order-1", requested_at_ms: now, event: "x".repeat(2000) });
+    const first = await emit(platform, emission);
+    for (let n = 0; n < 100; n++) await emit(platform, job(id));
+    await forgetEmits(id);
+    expect((await emit(platform, { ...emission, requested_at_ms: now + 60_000 })).event_id).to.equal(
+      first.event_id,
+    );
+  });
 
   it("gets one event id, one summary and one delivery, however often it is handled", async () => {
     const { id } = await emitter();

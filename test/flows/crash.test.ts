@@ -100,4 +100,36 @@ describe("processes that are killed", function () {
     await until(() => receiver.requests.length === 1, { what: "the request" });
     expect(JSON.parse(receiver.requests[0]?.raw ?? "")).to.deep.equal({ n: 1 });
   });
+
+  it("lose no published event whose 202 was sent, and deliver it under one webhook-id", async () => {
+    await start("web");
+    const { id } = await api.expect(201, "POST", "/workflows", { body: { name: "Flow" } });
+    await api.subscribe(id, (await api.createWebhook(receiver.url)).id);
+    const publish = (event: number) =>
+      api.expect(202, "POST", `/workflows/${id}/events`, { body: { event, id: `order-${event}` } });
+    await publish(1);
+    await kill("web");
+
+    await start("emissions");
+    await until(async () => (await platform.queues.get("deliveries")?.getWaitingCount()) === 1, {
+      what: "the delivery",
+    });
+    await kill("emissions");
+    await start("web");
+    // As a caller does that did not see the response.
+    await publish(1);
+    await publish(2);
+    for (const name of ["emissions", "deliveries"]) await start(name);
+    receiver.script(() => {
+      running.get("deliveries")?.kill("SIGKILL");
+      return 200;
+    }, 200);
+    await until(() => receiver.requests.length > 0, { what: "a request" });
+    await running.get("deliveries")?.ended;
+    await start("deliveries");
+    const idsOf = (raw: string) =>
+      receiver.requests.filter(request => request.raw === raw).map(({ headers }) => headers["webhook-id"]);
+    await until(() => idsOf("1").length > 0 && idsOf("2").length > 0, { what: "both events" });
+    expect(new Set([...idsOf("1"), ...idsOf("2")]).size, "one webhook-id for each event").to.equal(2);
+  });
 });

@@ -8,7 +8,7 @@ import { type System, startSystem } from "../support/system.ts";
 
 const FREE_LIMITS =
   "components=2,sources=2,sub_minute_timers=1,webhooks=2,subscriptions=3,subscriptions_per_emitter=2," +
-  "auto_subscriptions=1,streams=1";
+  "auto_subscriptions=1,streams=1,workflows=2,published_events=2000";
 const CODE = `export default { name: "Walk", version: "0.0.1", props: { http: "$.interface.http" }, run() {} };`;
 const TIMER = `export default { name: "Beat", version: "0.0.1", props: { timer: "$.interface.timer" }, run() {} };`;
 
@@ -21,6 +21,10 @@ const shown = ({ status, body }: { status: number; body: { type?: string } }) =>
   status < 300 ? String(status) : `${status} ${body?.type?.split("#")[1]}`;
 
 const source = (api: Api) => api.createSource({ component_code: CODE });
+const workflow = async (api: Api): Promise<string> =>
+  (await api.expect(201, "POST", "/workflows", { body: { name: "Flow" } })).id;
+const publishing = async (api: Api, body: object) =>
+  shown(await api.request("POST", `/workflows/${await workflow(api)}/events`, { body }));
 const hook = (api: Api) => api.createWebhook("http://127.0.0.1:1/");
 const endpointOf = async (api: Api) => (await source(api)).configured_props.http?.endpoint_url ?? "";
 const post = async (url: string, body: string) => {
@@ -82,6 +86,34 @@ const PROBES: Partial<Record<Name, Probe>> = {
     const beyond = shown(await subscribe("$logs"));
     expect((await subscribe("$errors")).status, "the same one again").to.equal(200);
     return beyond;
+  },
+  async workflows(api) {
+    await workflow(api);
+    await workflow(api);
+    return shown(await api.request("POST", "/workflows", { body: { name: "Flow" } }));
+  },
+  async publishedEvents(api) {
+    const path = `/workflows/${await workflow(api)}/events`;
+    const publish = async (count: number) =>
+      await api.request("POST", path, { body: { events: Array(count).fill({ event: 1 }) } });
+    expect((await publish(1000)).status).to.equal(202);
+    expect((await publish(1000)).status).to.equal(202);
+    const beyond = await publish(1);
+    expect(Number(beyond.headers.get("retry-after"))).to.be.within(1, 86_400);
+    return shown(beyond);
+  },
+  async publishBatch(api) {
+    return await publishing(api, { events: Array(LIMITS.publishBatch.value + 1).fill({ event: 1 }) });
+  },
+  async publishBodyBytes(api) {
+    return await publishing(api, { event: "x".repeat(LIMITS.publishBodyBytes.value) });
+  },
+  async publishParsedBytes(api) {
+    const dense = Array.from({ length: 700 }, () => Array(1100).fill([]));
+    return await publishing(api, { events: dense.map(event => ({ event })) });
+  },
+  async publishedIdCharacters(api) {
+    return await publishing(api, { event: 1, id: "x".repeat(LIMITS.publishedIdCharacters.value + 1) });
   },
   async streams(api, { baseUrl }) {
     const { id } = await source(api);
@@ -221,6 +253,8 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   attemptsInFlightAtOrigin: "test/deliveries/limits/in-flight.test.ts",
   pageBytes: "test/components/page-bytes.test.ts",
   pageEventBytes: "test/components/page-bytes.test.ts",
+  publishedBytesInFlightOfUser: "test/http/body-shares.test.ts",
+  publishedBytesInFlight: "test/http/body-shares.test.ts",
   waitlist: "test/workers/deliveries-waitlist.test.ts",
   largeBodyBytes: "test/ingress/large-bodies.test.ts",
   largeBodies: "test/ingress/large-bodies.test.ts",

@@ -1,0 +1,54 @@
+import type { Static } from "typebox";
+import { accepted } from "../../http/response.ts";
+import { type Access, type PathParams, routeFor } from "../../http/route.ts";
+import { LIMITS } from "../../limits/catalogue.ts";
+import type { Platform } from "../../platform.ts";
+import type { Emitter } from "../../subscriptions/match.ts";
+import { findEmitters } from "../find-emitter.ts";
+import { publishEvents } from "./publish.ts";
+import type { PublisherDeps } from "./publisher.ts";
+import { PublishBody, Published } from "./schema.ts";
+
+const route = routeFor<PublisherDeps>();
+
+interface PublishRoute<Path extends string> {
+  path: Path;
+  id: string;
+  tag: string;
+  summary: string;
+  access: Access<PublisherDeps, Emitter>;
+  example: { params: PathParams<Path>; body: Static<typeof PublishBody> };
+}
+
+/** Returns a route that publishes events as an emitter (docs/rest-api.md#publish). */
+export function publishRoute<const Path extends string>({ example, ...spec }: PublishRoute<Path>) {
+  return route({
+    method: "POST",
+    ...spec,
+    description:
+      "One event, or a batch of up to 1,000 in `events`, of at most 5 MB. All of it is accepted, or nothing. What was " +
+      "accepted is not lost, whichever process is killed. An `id` that was published before, as the same emitter, is " +
+      "the same event: the response is the same, and it is delivered once.",
+    body: PublishBody,
+    maxBodyBytes: LIMITS.publishBodyBytes.value,
+    requiresOneOf: ["event", "events"],
+    response: accepted(202, Published),
+    errors: ["unavailable"],
+    example: { ...example, response: { emit_ids: ["order-17"] } },
+    handler: ({ deps, resource, body, ctx }) =>
+      publishEvents(deps, resource, body, String(ctx.request.rawBody ?? "")),
+  });
+}
+
+/**
+ * Returns an emitter of one of these owners, otherwise null (docs/design.md#guarantee-6). From the routing cache, which is
+ * as current as the look-up of the request's API key.
+ */
+export async function findOwnEmitter(
+  platform: Pick<Platform, "mongo" | "routing">,
+  id: string,
+  owners: string[],
+): Promise<Emitter | null> {
+  const emitter = (await findEmitters(platform, [id])).get(id);
+  return emitter && !emitter.isHidden && owners.includes(emitter.owner_id) ? emitter : null;
+}

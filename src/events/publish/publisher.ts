@@ -1,0 +1,140 @@
+import { type LimitDeps, limitsOf } from "../../accounts/limits.ts";
+import { PublishQuota } from "../../accounts/publish-quota.ts";
+import { createBatcher } from "../../lib/batcher.ts";
+import { AppError } from "../../lib/errors.ts";
+import { groupBy } from "../../lib/group-by.ts";
+import type { Platform } from "../../platform.ts";
+import { enqueueAll } from "../../queues/define-queue.ts";
+import { EMISSIONS_PER_JOB, type Emission, type EmissionsJob, emissions } from "../../queues/emissions.ts";
+import { BYTES_PER_JOB, jobOf, packBySize } from "../../queues/publish-emissions.ts";
+import { type CountedBytes, EmissionBytes } from "../../store/emission-bytes.ts";
+import { redisIsFull } from "../../store/run-queue.ts";
+import type { Emitter } from "../../subscriptions/match.ts";
+
+export type PublisherDeps = LimitDeps &
+  Pick<Platform, "redis" | "keys" | "queues" | "eventLog" | "memory" | "clock">;
+
+/** The events of one request. */
+export interface Publication {
+  emitter: Emitter;
+  emissions: Emission[];
+  /** The length of the request's JSON. */
+  bytes: number;
+  /** That of each event; absent for a request that fits into one job. */
+  sizes?: number[] | undefined;
+}
+
+/** Requests enqueued in one round trip, and round trips at a time. A large request counts as many. */
+const BATCH = { maxWeight: 500, concurrency: 4 };
+const BYTES_PER_UNIT = 8 * 1024;
+const RETRY_AFTER_MS = 1000;
+
+/** Puts published events on the queue of emissions, those of requests that arrive at the same time in one round trip. */
+export class Publisher {
+  readonly #platform: PublisherDeps;
+  readonly #waiting: EmissionBytes;
+  readonly #quota: PublishQuota;
+  readonly #enqueue: (publication: Publication) => Promise<void>;
+
+  constructor(platform: PublisherDeps) {
+    this.#platform = platform;
+    this.#waiting = new EmissionBytes(platform);
+    this.#quota = new PublishQuota(platform);
+    this.#enqueue = createBatcher((batch: Publication[]) => this.#enqueueAll(batch), {
+      ...BATCH,
+      weigh: ({ bytes }) => 1 + Math.floor(bytes / BYTES_PER_UNIT),
+    });
+  }
+
+  /**
+   * Resolves once Redis holds all events of a request. Throws `rate-limited` for an account that has too much waiting, or
+   * has used up its day, and `unavailable` if Redis is full or away.
+   */
+  async publish(publication: Publication): Promise<void> {
+    const ownerId = publication.emitter.owner_id;
+    const { emissionBytes, publishedEvents } = await limitsOf(this.#platform, ownerId);
+    const allowed = this.#platform.memory.allowed();
+    if (allowed === 0) throw redisIsFull();
+    if (await this.#waiting.isOver(ownerId, emissionBytes * allowed)) {
+      const message = "too many events of this account wait to be handled";
+      throw new AppError("rate-limited", message, { retryAfterMs: RETRY_AFTER_MS });
+    }
+    await this.#quota.count(ownerId, publication.emissions.length, publishedEvents);
+    if (isLarge(publication)) await this.#reserveScores(publication);
+    await this.#enqueue(publication);
+  }
+
+  /** Jobs are handled side by side: by their scores, events of a request that takes several of them keep their order. */
+  async #reserveScores({ emitter, emissions: all }: Publication): Promise<void> {
+    const first = await this.#platform.eventLog.reserve(emitter.id, all.length);
+    for (const [i, emission] of all.entries()) emission.score = first + i;
+  }
+
+  /** Adds all jobs in one transaction of Redis': all requests are accepted, or none. */
+  async #enqueueAll(batch: Publication[]): Promise<void> {
+    const byAccount = groupBy(batch, ({ emitter }) => emitter.owner_id);
+    const counted: CountedBytes[] = [];
+    const jobs = [...byAccount].flatMap(([ownerId, ofOne]) =>
+      packPublications(ofOne).map((packed): EmissionsJob => {
+        const bytes = this.#waiting.add(ownerId, packed.bytes);
+        if (bytes) counted.push(bytes);
+        return { ...jobOf(packed.emissions, ownerId), ...(bytes && { counted: bytes }) };
+      }),
+    );
+    try {
+      await enqueueAll(this.#platform.queues, emissions.jobs.emissions, jobs);
+    } catch (error) {
+      for (const one of counted) this.#waiting.remove(one);
+      throw error;
+    }
+  }
+}
+
+const isLarge = ({ emissions: all, bytes }: Publication): boolean =>
+  all.length > EMISSIONS_PER_JOB || bytes > BYTES_PER_JOB;
+
+interface Packed {
+  emissions: Emission[];
+  bytes: number;
+}
+
+/** Packs the events of an account's requests into few jobs: small requests whole and together, a large one by itself. */
+function packPublications(publications: Publication[]): Packed[] {
+  const packed: Packed[] = [];
+  let last: Packed | undefined;
+  for (const publication of publications) {
+    const { emissions: all, bytes } = publication;
+    if (isLarge(publication)) {
+      packed.push(...divide(publication));
+      continue;
+    }
+    if (
+      !last ||
+      last.emissions.length + all.length > EMISSIONS_PER_JOB ||
+      last.bytes + bytes > BYTES_PER_JOB
+    ) {
+      last = { emissions: [], bytes: 0 };
+      packed.push(last);
+    }
+    last.emissions.push(...all);
+    last.bytes += bytes;
+  }
+  return packed;
+}
+
+function divide({ emissions: all, bytes, sizes }: Publication): Packed[] {
+  const entries = all.map((emission, i) => ({ emission, bytes: sizes?.[i] ?? bytes / all.length }));
+  return packBySize(entries, entry => entry.bytes).map(part => ({
+    emissions: part.map(({ emission }) => emission),
+    bytes: part.reduce((sum, entry) => sum + entry.bytes, 0),
+  }));
+}
+
+const publishers = new WeakMap<object, Publisher>();
+
+/** Returns the publisher of this process; opened at first use. */
+export function publisherOf(platform: PublisherDeps): Publisher {
+  const opened = publishers.get(platform) ?? new Publisher(platform);
+  publishers.set(platform, opened);
+  return opened;
+}

@@ -1,0 +1,30 @@
+import { type Static, Type } from "typebox";
+
+const MAX_NAME_CHARS = 128;
+
+const Name = Type.String({ minLength: 1, maxLength: MAX_NAME_CHARS, pattern: "\\S" });
+
+const fields = {
+  id: Type.String({ description: "`p_…`" }),
+  name: Type.String(),
+  created_at: Type.Integer({ description: "Unix seconds" }),
+  updated_at: Type.Integer({ description: "Unix seconds" }),
+};
+
+/** A workflow as lists show it (docs/rest-api.md#workflows). */
+export const WorkflowView = Type.Object(fields, { title: "Workflow" });
+export type WorkflowView = Static<typeof WorkflowView>;
+
+export const WorkflowDetail = Type.Object(
+  {
+    ...fields,
+    dropped: Type.Record(Type.String(), Type.Integer(), {
+      description: "Events dropped on purpose, reason to count",
+    }),
+  },
+  { title: "WorkflowDetail" },
+);
+
+export const NewWorkflow = Type.Object({ name: Name });
+export const WorkflowChanges = Type.Object({ name: Type.Optional(Name) });
+export type WorkflowChanges = Static<typeof WorkflowChanges>;
