@@ -43,7 +43,7 @@ export async function runTestFiles(given) {
 async function rerunFailed(run) {
   const failed = run.results.filter(({ tests }) => tests.failed > 0).map(({ file }) => file);
   const files = failed.filter(file => run.files.includes(file) || run.alone.includes(file));
-  if (files.length === 0 || files.length !== failed.length || files.length > RERUN_FILES) return [];
+  if (files.length === 0 || files.length > RERUN_FILES) return [];
   if (run.isOver()) return [];
   run.say(`\n${files.length} of the files failed and run once more, alone:`);
   run.failures = [];
@@ -64,15 +64,18 @@ async function runPhase(run, files, workers) {
 /** One worker at a time takes files from the queue until none is left; one that ended itself is replaced. */
 async function work(run, queue, isLive) {
   let worker;
+  let hasFailed = false;
   while (queue.length > 0 && !run.isOver()) {
     worker ??= startWorker(run, isLive);
     const file = queue.shift();
     const result = await worker.run(file);
     report(run, file, result);
+    hasFailed ||= result.tests.failed > 0;
     if (result.isCrash) worker = undefined;
   }
   const problem = await worker?.end();
-  if (problem) report(run, "the end of a worker", failure(problem));
+  // What a failed test left open is no failure of its own.
+  if (problem && !hasFailed) report(run, "the end of a worker", failure(problem));
 }
 
 function startWorker({ root, env, options, signal }, isLive) {

@@ -119,12 +119,17 @@ describe("processes that are killed", function () {
     // As a caller does that did not see the response.
     await publish(1);
     await publish(2);
-    for (const name of ["emissions", "deliveries"]) await start(name);
+    // Before it starts: its first request may arrive before it has said that it is ready.
+    let isKilled = false;
     receiver.script(() => {
+      if (isKilled) return 200;
+      isKilled = true;
       running.get("deliveries")?.kill("SIGKILL");
       return 200;
-    }, 200);
-    await until(() => receiver.requests.length > 0, { what: "a request" });
+    });
+    await start("emissions");
+    running.set("deliveries", spawnWorker("deliveries", env));
+    await until(() => isKilled, { what: "a request" });
     await running.get("deliveries")?.ended;
     await start("deliveries");
     const idsOf = (raw: string) =>
