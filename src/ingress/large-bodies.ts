@@ -3,8 +3,8 @@ import { FairSlots } from "../lib/fair-slots.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
 /** How many times as long as its work an account's turn rests, while requests of other accounts arrive. */
-const REST_FACTOR = 4;
-const MAX_REST_MS = 1000;
+const REST_FACTOR = 10;
+const MAX_REST_MS = 2000;
 
 /**
  * The turns of large bodies. To parse and store one takes the thread that all requests share tens of milliseconds, so one
