@@ -74,7 +74,7 @@ async function work(run, queue, isLive) {
     if (result.isCrash) worker = undefined;
   }
   const problem = await worker?.end();
-  // What a failed test left open is no failure of its own.
+  // What a failed test left open does not count as another failure.
   if (problem && !hasFailed) report(run, "the end of a worker", failure(problem));
 }
 
