@@ -2,6 +2,7 @@ import { canAccess } from "../accounts/access.ts";
 import { queueBounds } from "../accounts/limits.ts";
 import { createDeliveries } from "../deliveries/dispatch/create.ts";
 import { dispatchEvents, type EventToDispatch } from "../deliveries/dispatch/dispatch.ts";
+import { divide } from "../lib/divide.ts";
 import { eventMs } from "../lib/event-id.ts";
 import { derivedId } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
@@ -110,21 +111,8 @@ async function dispatchInParts(
   toDispatch: EventToDispatch[],
   store: (events: StoredEvent[]) => Promise<void>,
 ): Promise<void> {
-  for (const part of partsOf(toDispatch)) await dispatchEvents(platform, part, store);
-}
-
-function partsOf(events: EventToDispatch[]): EventToDispatch[][] {
-  const parts: EventToDispatch[][] = [];
-  let listeners = Number.POSITIVE_INFINITY;
-  for (const event of events) {
-    listeners += event.listeners.length;
-    if (listeners > LISTENERS_PER_PART) {
-      parts.push([]);
-      listeners = event.listeners.length;
-    }
-    parts.at(-1)?.push(event);
-  }
-  return parts;
+  const parts = divide(toDispatch, LISTENERS_PER_PART, ({ listeners }) => listeners.length);
+  for (const part of parts) await dispatchEvents(platform, part, store);
 }
 
 /** The same emission may appear twice in one batch. */

@@ -8,8 +8,12 @@ const BUSY_SHARE = 0.7;
 /** The share of its time that the thread waits for a processor, above which the machine is busy with other processes. */
 const WAITING_SHARE = 0.1;
 
-/** Whether this thread had little time to spare a moment ago, or the machine had. */
-export class BusyThread {
+/** Whether a thread had little time to spare a moment ago, or the machine had. */
+export interface Thread {
+  readonly isBusy: boolean;
+}
+
+class BusyThread implements Thread {
   #isBusy = false;
   #sampledAt = performance.now();
   #sample = performance.eventLoopUtilization();
@@ -30,6 +34,9 @@ export class BusyThread {
     return this.#isBusy;
   }
 }
+
+/** The thread of this process: all that share it measure it once. */
+export const thisThread = new BusyThread();
 
 /** For how long the main thread was ready to run and did not; 0 where the system does not say. */
 function waitedForProcessorMs(): number {

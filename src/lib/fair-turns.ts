@@ -1,4 +1,4 @@
-import { BusyThread } from "./busy-thread.ts";
+import { type Thread, thisThread } from "./busy-thread.ts";
 import { Company } from "./company.ts";
 
 /** How many pieces of work of one account start in a turn of the event loop. */
@@ -15,14 +15,14 @@ const STARTS_PER_BUSY_TURN = 1;
  */
 export class FairTurns {
   readonly #company = new Company();
-  readonly #thread: Pick<BusyThread, "isBusy">;
+  readonly #thread: Thread;
   readonly #waiting = new Map<string, (() => void)[]>();
   /** How much work of each account has started in this turn. */
   readonly #started = new Map<string, number>();
   #isTurn = false;
   #startsPerTurn = STARTS_PER_TURN;
 
-  constructor(thread: Pick<BusyThread, "isBusy"> = new BusyThread()) {
+  constructor(thread: Thread = thisThread) {
     this.#thread = thread;
   }
 

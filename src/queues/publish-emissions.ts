@@ -1,4 +1,5 @@
 import { createBatcher } from "../lib/batcher.ts";
+import { divide } from "../lib/divide.ts";
 import { groupBy } from "../lib/group-by.ts";
 import { enqueueAll, type Queues } from "./define-queue.ts";
 import { EMISSIONS_PER_JOB, type Emission, type EmissionsJob, emissions } from "./emissions.ts";
@@ -15,18 +16,7 @@ export function packEmissions(all: Emission[], accountId?: string): EmissionsJob
 
 /** Divides a list into parts that fit into one job each, in order; `sizeOf` returns the bytes of an entry. */
 export function packBySize<T>(all: T[], sizeOf: (entry: T) => number): T[][] {
-  const parts: T[][] = [];
-  let bytes = Number.POSITIVE_INFINITY;
-  for (const entry of all) {
-    const size = sizeOf(entry);
-    bytes += size;
-    if (bytes > BYTES_PER_JOB || parts.at(-1)?.length === EMISSIONS_PER_JOB) {
-      parts.push([]);
-      bytes = size;
-    }
-    parts.at(-1)?.push(entry);
-  }
-  return parts;
+  return divide(all, BYTES_PER_JOB, sizeOf, EMISSIONS_PER_JOB);
 }
 
 /** Returns the job of emissions that were packed together, in the turn of their account. */

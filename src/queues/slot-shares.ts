@@ -1,4 +1,4 @@
-import { BusyThread } from "../lib/busy-thread.ts";
+import { type Thread, thisThread } from "../lib/busy-thread.ts";
 import { Company } from "../lib/company.ts";
 
 /** The share of a worker's slots that one account may use at a time, so that another one finds a slot at once. */
@@ -31,7 +31,7 @@ interface Waiting {
 export class SlotShares {
   readonly #slots: number;
   readonly #fullShare: number;
-  readonly #thread: Pick<BusyThread, "isBusy">;
+  readonly #thread: Thread;
   readonly #company = new Company();
   readonly #used = new Map<string, number>();
   readonly #waiting = new Set<Waiting>();
@@ -47,7 +47,7 @@ export class SlotShares {
   constructor(
     slots: number,
     pullOther: (accounts: string[]) => Promise<boolean>,
-    thread: Pick<BusyThread, "isBusy"> = new BusyThread(),
+    thread: Thread = thisThread,
   ) {
     this.#slots = slots;
     this.#pullOther = pullOther;

@@ -1,3 +1,4 @@
+import { divide } from "../../lib/divide.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { groupBy } from "../../lib/group-by.ts";
 import { newToken } from "../../lib/ids.ts";
@@ -81,19 +82,8 @@ export async function dispatchEvents(
 }
 
 /** Packs events of one account. An event stays in one job with all its listeners, so that the job knows when the event is done. */
-function packJobs(toDispatch: EventToDispatch[]): EventToDispatch[][] {
-  const jobs: EventToDispatch[][] = [];
-  let attempts = Number.POSITIVE_INFINITY;
-  for (const one of toDispatch) {
-    attempts += one.listeners.length;
-    if (attempts > ATTEMPTS_PER_JOB) {
-      jobs.push([]);
-      attempts = one.listeners.length;
-    }
-    jobs.at(-1)?.push(one);
-  }
-  return jobs;
-}
+const packJobs = (toDispatch: EventToDispatch[]): EventToDispatch[][] =>
+  divide(toDispatch, ATTEMPTS_PER_JOB, ({ listeners }) => listeners.length);
 
 /** An event as its job of first attempts carries it. */
 function eventInJob(
