@@ -1,8 +1,9 @@
+import type { TimerFigures, TimerForm } from "./timers.ts";
 import type { Row, WorkloadName } from "./workloads.ts";
 
 /** An aim, and whether a row meets it. */
 export interface Aim {
-  workload: WorkloadName | "all";
+  workload: WorkloadName | "W7" | "all";
   what: string;
   aim: string;
   measured: string;
@@ -74,6 +75,28 @@ function latencyAims({ workload, ours }: Row): Aim[] {
     measured: `${ours.latencyMs[name].toFixed(1)} ms`,
     isMet: ours.latencyMs[name] <= most[name],
   }));
+}
+
+/** W7: seconds until the last tick but one percent has begun, or the very last. */
+const LATENESS: Record<TimerForm, { what: "p99" | "max"; seconds: number }> = {
+  spread: { what: "p99", seconds: 1 },
+  "same second": { what: "max", seconds: 15 },
+};
+const CPU_OF_A_TIMER_RUN = 0.04;
+
+export function timerAims(timers: TimerFigures[]): Aim[] {
+  return timers.flatMap(({ form, latenessMs, cpu, ran, due }): Aim[] => {
+    const { what, seconds } = LATENESS[form];
+    const late = latenessMs[what] / 1000;
+    const aim = (text: string, wanted: string, measured: string, isMet: boolean): Aim => {
+      return { workload: "W7", what: `${form}, ${text}`, aim: wanted, measured, isMet };
+    };
+    return [
+      aim(`lateness ${what}`, `<= ${seconds} s`, `${late.toFixed(2)} s`, late <= seconds),
+      aim("CPU s of a run", `<= ${CPU_OF_A_TIMER_RUN}`, cpu.all.toFixed(3), cpu.all <= CPU_OF_A_TIMER_RUN),
+      aim("ticks that ran once", `${due}`, `${ran}`, ran === due),
+    ];
+  });
 }
 
 function growthAims(rows: Row[]): Aim[] {

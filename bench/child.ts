@@ -13,6 +13,8 @@ export interface Child {
 export interface ChildOptions {
   env?: Record<string, string>;
   nodeOptions?: string[];
+  /** Path of the Node that runs it; by default the one of this process. */
+  nodePath?: string | undefined;
   /** Its output is appended to this file. */
   logFile: string;
 }
@@ -30,6 +32,7 @@ export async function startChild(script: string, options: ChildOptions): Promise
     execArgv: ["--import", END_WITH_PARENT, ...(options.nodeOptions ?? [])],
     stdio: ["ignore", log, log, "ipc"],
     serialization: "advanced",
+    ...(options.nodePath !== undefined && { execPath: options.nodePath }),
   });
   const ended = new Promise<never>((_, reject) => {
     child.once("error", reject);

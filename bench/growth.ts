@@ -68,7 +68,7 @@ export function growSources(stores: Stores, count: number): Promise<void> {
   }));
 }
 
-const numbered = (prefix: string, number: number) => `${prefix}${String(number).padStart(16, "0")}`;
+export const numbered = (prefix: string, number: number) => `${prefix}${String(number).padStart(16, "0")}`;
 
 async function copyRows(
   stores: Stores,

@@ -33,6 +33,7 @@ export interface HeadwaterOptions {
   /** Process to be profiled, and the `.cpuprofile` it writes when it ends. */
   profile?: { name: string; file: string };
   logFile: string;
+  nodePath?: string | undefined;
 }
 
 const PROCESSES = readProcfile(fileURLToPath(new URL("../Procfile", import.meta.url)));
@@ -60,7 +61,9 @@ export async function startHeadwater(options: HeadwaterOptions): Promise<Headwat
     for (const { name, args } of PROCESSES) {
       const script = args.at(-1) ?? "";
       const profile = name === options.profile?.name ? profiling(options.profile) : [];
-      const childOptions = { env, nodeOptions: [...args.slice(0, -1), ...profile], logFile: options.logFile };
+      const nodeOptions = [...args.slice(0, -1), ...profile];
+      const { logFile, nodePath } = options;
+      const childOptions = { env, nodeOptions, logFile, nodePath };
       children.set(name, await startChild(join(options.root, script), childOptions));
     }
   } catch (error) {

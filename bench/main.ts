@@ -1,39 +1,52 @@
 import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Config } from "../src/config.ts";
-import { aimsOf } from "./aims.ts";
+import { aimsOf, timerAims } from "./aims.ts";
 import { runEntry } from "./entry.ts";
 import { machineLine, machineOf } from "./machine.ts";
+import { installNode } from "./node-binary.ts";
 import { HELP, type Options, readOptions } from "./options.ts";
 import { reportOf } from "./report.ts";
 import { storesOfEnvironment } from "./stores.ts";
+import { measureTimers, TIMER_FORMS, type TimerFigures } from "./timers.ts";
 import { withHeadwater } from "./with-headwater.ts";
 import { type Row, runWorkload } from "./workloads.ts";
 
+const root = fileURLToPath(new URL("..", import.meta.url));
+
 async function main(args: string[]): Promise<void> {
-  const { workloads, profile: name, json, settings, ...how } = readOptions(args);
+  const { workloads, profile: name, json, settings, node: version, ...how } = readOptions(args);
   const stores = storesOfEnvironment();
   const machine = machineOf(stores);
-  console.log(machineLine(machine));
+  const node = version === undefined ? undefined : installNode(root, version);
+  console.log(machineLine(machine) + (node ? `; measured processes: Node ${node.version}` : ""));
   const profile =
     name === undefined ? undefined : { name, file: join(tmpdir(), `headwater-${name}.cpuprofile`) };
-  const { rows, rates } = await withHeadwater(
-    { stores, settings, ...(profile && { profile }) },
+  const { rows, timers, rates } = await withHeadwater(
+    { stores, settings, nodePath: node?.path, ...(profile && { profile }) },
     async ({ headwater, ends, logFile }) => {
       const rates = ratesOf(headwater.config, how);
       console.log(`${rates}\nlogs: ${logFile}\n`);
       const rows: Row[] = [];
-      const bench = { headwater, stores, ends, logFile, print: console.log, ...how };
-      for (const workload of workloads) rows.push(...(await runWorkload(bench, workload)));
-      return { rows, rates };
+      const bench = { headwater, stores, ends, logFile, nodePath: node?.path, print: console.log, ...how };
+      const timers: TimerFigures[] = [];
+      for (const workload of workloads) {
+        if (workload !== "W7") rows.push(...(await runWorkload(bench, workload)));
+        else for (const form of TIMER_FORMS) timers.push(await measureTimers(bench, form, how.timers));
+      }
+      return { rows, timers, rates };
     },
   );
-  const aims = aimsOf(rows);
-  console.log(`\n${reportOf(rows, aims)}`);
+  const aims = [...(rows.length > 0 ? aimsOf(rows) : []), ...timerAims(timers)];
+  console.log(`\n${reportOf(rows, timers, aims)}`);
   if (profile) console.log(`\nprofile: ${profile.file}`);
   if (json !== undefined)
-    writeFileSync(json, `${JSON.stringify({ machine, rates, settings, rows, aims }, null, 2)}\n`);
+    writeFileSync(
+      json,
+      `${JSON.stringify({ machine, measuredNode: node?.version ?? machine.node, rates, settings, rows, timers, aims }, null, 2)}\n`,
+    );
 }
 
 /** Describes what the rates depend on: how events are sent, and the settings. */

@@ -2,7 +2,8 @@ import { parse, positive, settingOf, UsageError } from "./entry.ts";
 import { PROCESS_NAMES } from "./headwater.ts";
 import type { RawFront } from "./raw.ts";
 import type { Publish } from "./targets.ts";
-import { ALL_WORKLOADS, type WorkloadName } from "./workloads.ts";
+import type { TimerLoad } from "./timers.ts";
+import { ALL_WORKLOADS } from "./workloads.ts";
 
 export const HELP = `Usage: npm run bench -- [workloads] [options]
 
@@ -18,13 +19,18 @@ this stack for comparison: node:http -> BullMQ add -> Worker -> undici POST. Eve
   W3  latency: 100 emissions a second for 30 s
   W4  ingress: 20,000 HTTP requests to a source, through its component, to one webhook
   W5  growth: W1 as new, then with 1,000,000 delayed deliveries, 100,000 subscriptions and 10,000 sources added in turn
+  W7  timers: 1,000 sources of 10 accounts that tick each minute, spread over it, and then all on the same second
 
 Runs all unless workloads are named.
 
   --events N       number of events (P3, W3: 100 for each second; W5: in each of its four parts)
+  --sources N      number of W7's sources (default 1000)
+  --accounts N     number of accounts, with a component each, that W7's sources are divided between (default 10)
+  --minutes N      how long each part of W7 is measured, after a minute of warm-up (default 3)
   --senders N      number of senders at the same time (default 64)
   --raw FRONT      http (default); add: the sender fills the raw queue itself; none: without the raw limit
   --publish HOW    batched (default): by Headwater's publisher; single: one BullMQ job per event, as other clients do
+  --node VERSION   runs Headwater's processes and the raw limit's on another Node, such as 24, from the npm registry
   --set NAME=VALUE a setting of Headwater (see .env.example); may be repeated
   --profile NAME   writes a .cpuprofile of one process: web, runs, emissions, deliveries or deletions
   --json FILE      writes all figures as JSON
@@ -33,14 +39,17 @@ Latency is from the moment before an event is sent until it is received, so it i
 those of whole processes, user and kernel, until every record is written. Linux only (/proc).
 
   npm run bench -- lists    pages of a list of a million rows; ingress compared with a bare node:http server
-  npm run bench:runs        sandboxes: cold start, warm run, runs a second, memory`;
+  npm run bench:runs        sandboxes: cold start, warm run, runs a second, memory
+  npm run bench:saves       saving a component, and what other callers notice of it`;
 
 export interface Options {
-  workloads: WorkloadName[];
+  workloads: readonly (typeof ALL_WORKLOADS)[number][];
   events: number | undefined;
+  timers: TimerLoad;
   senders: number;
   raw: RawFront | "none";
   publish: Publish;
+  node: string | undefined;
   settings: Record<string, string>;
   profile: string | undefined;
   json: string | undefined;
@@ -53,9 +62,13 @@ export function readOptions(args: string[]): Options {
     allowPositionals: true,
     options: {
       events: { type: "string" },
+      sources: { type: "string", default: "1000" },
+      accounts: { type: "string", default: "10" },
+      minutes: { type: "string", default: "3" },
       senders: { type: "string", default: "64" },
       raw: { type: "string", default: "http" },
       publish: { type: "string", default: "batched" },
+      node: { type: "string" },
       set: { type: "string", multiple: true, default: [] },
       profile: { type: "string" },
       json: { type: "string" },
@@ -67,9 +80,15 @@ export function readOptions(args: string[]): Options {
         ? positionals.map(name => oneOf(ALL_WORKLOADS, name, "workload"))
         : ALL_WORKLOADS,
     events: values.events === undefined ? undefined : positive(values.events, "--events"),
+    timers: {
+      sources: positive(values.sources, "--sources"),
+      accounts: positive(values.accounts, "--accounts"),
+      minutes: positive(values.minutes, "--minutes"),
+    },
     senders: positive(values.senders, "--senders"),
     raw: oneOf(["http", "add", "none"] as const, values.raw, "--raw"),
     publish: oneOf(["batched", "single"] as const, values.publish, "--publish"),
+    node: values.node,
     settings: Object.fromEntries(values.set.map(settingOf)),
     profile: values.profile === undefined ? undefined : oneOf(PROCESS_NAMES, values.profile, "--profile"),
     json: values.json,

@@ -25,14 +25,15 @@ export async function startRaw(options: {
   senders: number;
   front: RawFront;
   logFile: string;
+  nodePath: string | undefined;
 }): Promise<Side & { stop(): Promise<void> }> {
-  const { stores, webhookUrls, logFile } = options;
+  const { stores, webhookUrls, logFile, nodePath } = options;
   const queue = { name: `raw-${randomBytes(4).toString("hex")}`, redisUrl: stores.redisUrl };
-  const worker = await startChild(join(options.folder, "raw-worker.mjs"), { logFile });
+  const worker = await startChild(join(options.folder, "raw-worker.mjs"), { logFile, nodePath });
   await worker.request({ queue, concurrency: CONCURRENCY } satisfies RawWorkRequest);
   const accept =
     options.front === "http"
-      ? await startChild(join(options.folder, "raw-accept.mjs"), { logFile })
+      ? await startChild(join(options.folder, "raw-accept.mjs"), { logFile, nodePath })
       : undefined;
   const port = await accept?.request<number>({ queue, webhookUrls } satisfies AcceptRequest);
   const counted = new Queue(queue.name, { connection: { url: queue.redisUrl } });

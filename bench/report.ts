@@ -1,5 +1,7 @@
 import { type Aim, PEERS } from "./aims.ts";
 import type { Figures } from "./measure.ts";
+import type { Usage } from "./meter.ts";
+import type { TimerFigures } from "./timers.ts";
 import type { Row } from "./workloads.ts";
 
 const ms = (value: number) => value.toFixed(value < 100 ? 1 : 0);
@@ -15,7 +17,26 @@ export function table(rows: string[][]): string {
 }
 
 /** Formats all figures for the terminal. */
-export function reportOf(rows: Row[], aims: Aim[]): string {
+export function reportOf(rows: Row[], timers: TimerFigures[], aims: Aim[]): string {
+  return [
+    ...(rows.length > 0 ? rowLines(rows) : []),
+    ...(timers.length > 0 ? timerLines(timers) : []),
+    "Aims",
+    table([
+      ["", "aim", "measured", ""],
+      ...aims.map(({ workload, what, aim, measured, isMet }) => [
+        `${workload} ${what}`,
+        aim,
+        measured,
+        isMet ? "met" : "MISSED",
+      ]),
+    ]),
+    "",
+    ...peerLines(rows),
+  ].join("\n");
+}
+
+function rowLines(rows: Row[]): string[] {
   return [
     "Rates, latency (ms)",
     table([
@@ -34,21 +55,50 @@ export function reportOf(rows: Row[], aims: Aim[]): string {
     ]),
     "",
     "Each process: total CPU seconds / RSS peak in MB",
-    ...rows.map(processLine),
+    ...rows.map(row => `${row.workload} ${row.what}: ${processesOf(row.ours.processes)}`),
     "",
-    "Aims",
+  ];
+}
+
+/** Formats the figures of W7. */
+function timerLines(timers: TimerFigures[]): string[] {
+  return [
+    "Timers: lateness (s), CPU seconds of a run (all: Headwater, Redis and MongoDB), sandboxes at the end",
     table([
-      ["", "aim", "measured", ""],
-      ...aims.map(({ workload, what, aim, measured, isMet }) => [
-        `${workload} ${what}`,
-        aim,
-        measured,
-        isMet ? "met" : "MISSED",
+      [
+        "",
+        "due",
+        "ran once",
+        "runs/s",
+        "p50",
+        "p99",
+        "max",
+        "all",
+        "ours",
+        "Redis",
+        "MongoDB",
+        "sandboxes",
+        "MB",
+      ],
+      ...timers.map(({ form, due, ran, runsPerSecond, latenessMs: { p50, p99, max }, cpu, sandboxes }) => [
+        `W7 ${form}`,
+        String(due),
+        String(ran),
+        runsPerSecond.toFixed(1),
+        ...[p50, p99, max].map(value => (value / 1000).toFixed(2)),
+        ...[cpu.all, cpu.ours, cpu.redis, cpu.mongodb].map(seconds),
+        String(sandboxes.count),
+        sandboxes.mb.toFixed(0),
       ]),
     ]),
     "",
-    ...peerLines(rows),
-  ].join("\n");
+    "Each process: total CPU seconds / RSS peak in MB; others: share of this machine's CPU time that went elsewhere",
+    ...timers.map(
+      ({ form, processes, elsewhere }) =>
+        `W7 ${form}: ${processesOf(processes)}; others ${(elsewhere * 100).toFixed(0)} %`,
+    ),
+    "",
+  ];
 }
 
 function bothSides(rows: Row[], cells: (figures: Figures) => string[]): string[][] {
@@ -70,11 +120,10 @@ function rateCells(figures: Figures): string[] {
   ];
 }
 
-function processLine({ workload, what, ours }: Row): string {
-  const all = ours.processes.map(
-    one => `${one.name} ${one.cpuSeconds.toFixed(1)}/${one.rssPeakMb.toFixed(0)}`,
-  );
-  return `${workload} ${what}: ${all.join(", ")}`;
+function processesOf(processes: Usage[]): string {
+  return processes
+    .map(one => `${one.name} ${one.cpuSeconds.toFixed(1)}/${one.rssPeakMb.toFixed(0)}`)
+    .join(", ");
 }
 
 /** Figures of other products, apart from the table because they were measured on another machine. */

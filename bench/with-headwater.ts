@@ -16,7 +16,12 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Starts Headwater and the two ends of the measurement, calls `work`, and always stops all of them afterwards. */
 export async function withHeadwater<Result>(
-  options: { stores: Stores; settings: Record<string, string>; profile?: { name: string; file: string } },
+  options: {
+    stores: Stores;
+    settings: Record<string, string>;
+    profile?: { name: string; file: string };
+    nodePath?: string | undefined;
+  },
   work: (started: Started) => Promise<Result>,
 ): Promise<Result> {
   const logFile = join(root, ".cache/bench/processes.log");

@@ -8,7 +8,8 @@ import type { Stores } from "./stores.ts";
 import type { Publish, Target } from "./targets.ts";
 
 export type WorkloadName = "P1" | "P2" | "P3" | "W1" | "W2" | "W3" | "W4" | "W5";
-export const ALL_WORKLOADS: WorkloadName[] = ["P1", "P2", "P3", "W1", "W2", "W3", "W4", "W5"];
+/** W7 counts ticks instead of deliveries: `timers.ts`. */
+export const ALL_WORKLOADS = ["P1", "P2", "P3", "W1", "W2", "W3", "W4", "W5", "W7"] as const;
 
 /** How events reach Headwater: over HTTP to the API, on its queue, or over HTTP to a source. */
 type Way = "publish" | "emissions" | "endpoint";
@@ -27,6 +28,7 @@ export interface Bench {
   stores: Stores;
   ends: Ends;
   logFile: string;
+  nodePath: string | undefined;
   senders: number;
   /** Replaces the workload's default. */
   events: number | undefined;
@@ -78,10 +80,10 @@ async function compare(
 }
 
 async function measureRaw(bench: Bench, title: string, load: Load): Promise<Figures | undefined> {
-  const { ends, stores, senders, raw: front, logFile } = bench;
+  const { ends, stores, senders, raw: front, logFile, nodePath } = bench;
   if (front === "none") return undefined;
   const webhookUrls = webhookUrlsOf(bench, load);
-  const raw = await startRaw({ folder: ends.folder, stores, webhookUrls, senders, front, logFile });
+  const raw = await startRaw({ folder: ends.folder, stores, webhookUrls, senders, front, logFile, nodePath });
   try {
     return await measureAndPrint(bench, title, raw, load);
   } finally {

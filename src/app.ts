@@ -1,9 +1,16 @@
 import Koa from "koa";
 import helmet from "koa-helmet";
-import { isApiKey, openFindCaller } from "./accounts/api-keys.ts";
+import { isApiKey } from "./accounts/api-keys.ts";
+import { keyRoutes } from "./accounts/key-routes.ts";
 import { limitsOf } from "./accounts/limits.ts";
+import { organizationRoutes } from "./accounts/organization-routes.ts";
 import { userRoutes } from "./accounts/routes.ts";
+import { openAuthenticate } from "./accounts/sessions/authenticate.ts";
+import { readSession, sessionRoutes } from "./accounts/sessions/routes.ts";
+import { activityRoutes } from "./activity/routes.ts";
 import { componentRoutes } from "./components/routes.ts";
+import { trialRoutes } from "./components/trial/routes.ts";
+import { replayRoutes } from "./deliveries/replays/routes.ts";
 import { deliveryRoutes } from "./deliveries/routes.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { docsPage } from "./http/docs-page.ts";
@@ -18,6 +25,7 @@ import { ingress } from "./ingress/ingress.ts";
 import { separateHosts } from "./ingress/separate-hosts.ts";
 import { version } from "./lib/version.ts";
 import { board } from "./ops/board.ts";
+import { dashboard } from "./ops/dashboard.ts";
 import { health } from "./ops/health.ts";
 import { homePage } from "./ops/home-page.ts";
 import { collectInstallation, exposeMetrics, timeRequests } from "./ops/metrics.ts";
@@ -35,6 +43,7 @@ const SAVE_MS = 10 * 60_000;
 
 const featureRoutes: AnyRoute<Platform>[] = [
   ...componentRoutes,
+  ...trialRoutes,
   ...sourceRoutes,
   ...runRoutes,
   ...sourceEventRoutes,
@@ -43,8 +52,13 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...autoSubscriptionRoutes,
   ...webhookRoutes,
   ...deliveryRoutes,
+  ...replayRoutes,
   ...workflowRoutes,
+  ...activityRoutes,
   ...userRoutes,
+  ...sessionRoutes,
+  ...keyRoutes,
+  ...organizationRoutes,
 ];
 
 /** Every route of the API: router, validation and OpenAPI document all come from this list. */
@@ -68,14 +82,16 @@ export function createApp(platform: Platform, options: { checkResponses?: boolea
   app.use(health(platform));
   app.use(helmet());
   app.use(board(platform));
+  app.use(dashboard());
   app.use(homePage(platform));
   app.use(docsPage({ openapiUrl: "/v1/openapi.json" }));
   app.use(
     createRouter(routes, {
       deps: platform,
       prefix: "/v1",
-      authenticate: openFindCaller(platform),
+      authenticate: openAuthenticate(platform),
       isKey: isApiKey,
+      readSession: ctx => readSession(platform, ctx),
       maxBodyBytes: config.apiBodyBytes,
       ...(options.checkResponses && { checkResponses: true }),
       ...(config.rateLimit.perSecond > 0 && {

@@ -63,6 +63,10 @@ const Environment = Type.Object({
   HTTP_RESPONSE_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: "30s" }),
   RUN_HEAP_MB: { ...INTEGER(32, 4096), default: 256 },
   SANDBOX_PROCESSES: { ...INTEGER(1, 1000), default: 16 },
+  /** Megabytes of warm sandboxes of one runs worker; by default a quarter of the machine's memory. */
+  SANDBOX_MEMORY_MB: Type.Optional(INTEGER(0, 1_000_000)),
+  /** Timer sources of one account with the same code that share a sandbox; 1 for a sandbox each. */
+  SANDBOX_SHARED_SOURCES: { ...INTEGER(1, 1000), default: LIMITS.sharedSources.value },
   SANDBOX_IDLE: Type.String({ pattern: `^${DURATION}$`, default: "5m" }),
   SANDBOX_FIRST_UID: { ...INTEGER(1000, 2_000_000_000), default: 200_000 },
   FREE_DAILY_INVOCATIONS: { ...INTEGER(0, 1e9), default: LIMITS.dailyInvocations.value },
@@ -223,6 +227,8 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
       hookMs: durationMs(env.HOOK_TIMEOUT),
       heapMb: env.RUN_HEAP_MB,
       processes: env.SANDBOX_PROCESSES,
+      memoryMb: env.SANDBOX_MEMORY_MB,
+      sharedSources: env.SANDBOX_SHARED_SOURCES,
       idleMs: durationMs(env.SANDBOX_IDLE),
       firstUserId: env.SANDBOX_FIRST_UID,
     }),

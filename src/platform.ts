@@ -15,6 +15,8 @@ import { openQueues } from "./queues/open-queues.ts";
 import { openReplies, type Replies } from "./queues/replies.ts";
 import { openSandboxes, type Sandboxes } from "./sandbox/host.ts";
 import { SandboxHealth } from "./sandbox/sandbox-health.ts";
+import { warmRoom } from "./sandbox/warm-room.ts";
+import { Activity } from "./store/activity.ts";
 import { type EventLog, openEventLog } from "./store/event-log.ts";
 import { type Feed, openFeed } from "./store/feed.ts";
 import { type RedisKeys, redisKeys } from "./store/keys.ts";
@@ -57,6 +59,8 @@ export interface Platform {
   permits: Permits;
   secrets: Secrets;
   metrics: Metrics;
+  /** What happens in this process, for hourly rollups and live views. */
+  activity: Activity;
   egress: Egress;
   /** Whether this process can start sandboxes. */
   sandboxHealth: SandboxHealth;
@@ -127,6 +131,9 @@ export async function openPlatform(
       userAgent: `Headwater/${config.version}`,
     });
     closers.push(() => egress.close());
+    const activity = new Activity({ mongo, redis, keys, clock });
+    activity.start();
+    closers.push(() => activity.close());
     const processId = newToken();
     const metrics = new Metrics();
     const queued = openQueuedBytes(redis, keys);
@@ -147,6 +154,8 @@ export async function openPlatform(
       openSandboxes({
         limits: sandboxLimits(config),
         maxProcesses: config.sandbox.processes,
+        warm: warmRoom(config.sandbox.memoryMb),
+        sourcesPerProcess: config.sandbox.sharedSources,
         idleMs: config.sandbox.idleMs,
         firstUserId: config.sandbox.firstUserId,
         egress: { ...config.egress, allow: config.sandboxEgressAllow, blockedHosts },
@@ -177,6 +186,7 @@ export async function openPlatform(
       permits: openPermits(redis, keys, { memory }),
       secrets: createSecrets(config.secretsKeys),
       metrics,
+      activity,
       egress,
       sandboxHealth,
       sandboxes: () => sandboxes.get(),

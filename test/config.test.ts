@@ -51,6 +51,7 @@ describe("settings", () => {
     ["EGRESS_ALLOW", " 127.0.0.0/8 , ::1/128,", config => config.egressAllow, ["127.0.0.0/8", "::1/128"]],
     ["DELIVERY_RETRY_SCHEDULE", "500ms, 5s", config => config.deliveries.retryScheduleMs, [500, 5000]],
     ["RUN_TIMEOUT", "2m", config => config.sandbox.runMs, 120_000],
+    ["SANDBOX_MEMORY_MB", "512", config => config.sandbox.memoryMb, 512],
     ["STALLED_AFTER", "1h", config => config.stalledAfterMs, 3_600_000],
     ["DELIVERY_DISABLE_AFTER", "5d", config => config.deliveries.disableAfterMs, 432_000_000],
     ["API_BODY_KB", "2", config => config.apiBodyBytes, 2048],
@@ -104,6 +105,7 @@ describe("settings", () => {
     // Above the longest time-out of Node, which would fire at once.
     ["RUN_TIMEOUT", "25d"],
     ["RUN_HEAP_MB", "1"],
+    ["SANDBOX_SHARED_SOURCES", "0"],
     ["RUNS_CONCURRENCY", "0"],
     ["FREE_DAILY_INVOCATIONS", "-1"],
     ["LOG_LEVEL", "loud"],

@@ -13,10 +13,18 @@ import { createRequire } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { run } from "./commands.mjs";
+import { buildDashboard } from "./dashboard.mjs";
 import { runScript, UserError } from "./user-error.mjs";
 
-const SOURCES = ["src", "workers"];
-const SETTINGS = ["tsconfig.json", "tsconfig.build.json", "package-lock.json", "script/lib/build.mjs"];
+const COMPILED = ["src", "workers"];
+const SOURCES = [...COMPILED, "dashboard"];
+const SETTINGS = [
+  "tsconfig.json",
+  "tsconfig.build.json",
+  "package-lock.json",
+  "script/lib/build.mjs",
+  "script/lib/dashboard.mjs",
+];
 /** Copied as sources: the sandbox's prelude is bundled from them, and from what they import, when a host starts. */
 const VERBATIM = join("src", "sandbox") + sep;
 
@@ -31,6 +39,7 @@ export async function buildIfStale({ root, say, signal }) {
     await compile(root, fresh, signal);
     copyAssets(root, fresh);
     await bundlePackages(root, fresh);
+    await buildDashboard(root, join(fresh, "dashboard"));
     writeFileSync(join(fresh, ".sources"), fingerprintOf(root));
     replaceFolder(join(root, "dist"), fresh);
   } finally {
@@ -60,7 +69,7 @@ async function compile(root, outDir, signal) {
 }
 
 function copyAssets(root, outDir) {
-  for (const file of sourceFiles(root)) {
+  for (const file of sourceFiles(root, COMPILED)) {
     if (file.endsWith(".ts") && !file.startsWith(VERBATIM)) continue;
     mkdirSync(dirname(join(outDir, file)), { recursive: true });
     cpSync(join(root, file), join(outDir, file));
@@ -98,18 +107,23 @@ function replaceFolder(folder, fresh) {
   rmSync(old, { recursive: true, force: true });
 }
 
-function sourceFiles(root) {
-  return SOURCES.filter(name => existsSync(join(root, name))).flatMap(name =>
-    readdirSync(join(root, name), { recursive: true, withFileTypes: true })
-      .filter(entry => entry.isFile())
-      .map(entry => relative(root, join(entry.parentPath, entry.name)))
-      .sort(),
-  );
+function sourceFiles(root, folders) {
+  return folders
+    .filter(name => existsSync(join(root, name)))
+    .flatMap(name =>
+      readdirSync(join(root, name), { recursive: true, withFileTypes: true })
+        .filter(entry => entry.isFile())
+        .map(entry => relative(root, join(entry.parentPath, entry.name)))
+        .sort(),
+    );
 }
 
 function fingerprintOf(root) {
   const hash = createHash("sha256");
-  for (const file of [...SETTINGS.filter(name => existsSync(join(root, name))), ...sourceFiles(root)]) {
+  for (const file of [
+    ...SETTINGS.filter(name => existsSync(join(root, name))),
+    ...sourceFiles(root, SOURCES),
+  ]) {
     hash
       .update(`${file}\0`)
       .update(readFileSync(join(root, file)))

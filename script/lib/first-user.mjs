@@ -15,6 +15,15 @@ export async function ensureFirstUser({ root, env, url, cli, key, signal }) {
   return found ? { key: found, created: true } : { problem: lastLine(output) || `code ${code}` };
 }
 
+/** Returns a link that signs a browser in once as the user of this key; undefined if there is none. */
+export async function signInLink({ url, key, signal }) {
+  if (!key) return undefined;
+  const headers = { authorization: `Bearer ${key}` };
+  const response = await fetch(`${url}/v1/sign_in_links`, { method: "POST", headers, signal });
+  const { data } = await response.json();
+  return data?.url;
+}
+
 async function isAccepted(url, key, signal) {
   const response = await fetch(`${url}/v1/users/me`, { headers: { authorization: `Bearer ${key}` }, signal });
   await response.arrayBuffer();

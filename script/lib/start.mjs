@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { buildIfStale } from "./build.mjs";
 import { installDependencies } from "./dependencies.mjs";
 import { readEnvFile, writeEnvFile } from "./env-file.mjs";
-import { ensureFirstUser } from "./first-user.mjs";
+import { ensureFirstUser, signInLink } from "./first-user.mjs";
 import { acquireLock } from "./lock.mjs";
 import { linePrinter } from "./output.mjs";
 import { choosePort, isFree } from "./ports.mjs";
@@ -78,7 +78,7 @@ export async function startEverything({ root, procfile, teardown, signal, isWatc
   const user = await ensureFirstUser({ root, env, url, cli, key: settings.HEADWATER_API_KEY, signal });
   if (user.created) writeEnvFile(devEnv, { ...settings, HEADWATER_API_KEY: user.key }, DEV_ENV_HEADING);
   void watchStores({ folder, hold, teardown, say, signal });
-  announce({ user, url, say });
+  announce({ user, url, say, link: await signInLink({ url, key: user.key, signal }) });
   if (isWatching) await restartOnSave({ root, processes, supervisor: teardown.supervisor, say, signal });
 }
 
@@ -175,7 +175,7 @@ async function restartOnSave({ root, processes, supervisor, say, signal }) {
   });
 }
 
-function announce({ user, url, say }) {
+function announce({ user, url, say, link }) {
   if (user.created) {
     say(
       `Created the user dev@localhost. Its API key, shown only now (and kept in .data/dev.env): ${user.key}`,
@@ -189,4 +189,5 @@ function announce({ user, url, say }) {
   say(
     `Headwater is ready: ${url}/v1  (docs ${url}/docs, board ${url}/admin/queues, password in .data/dev.env)`,
   );
+  if (link) say(`Signed in, once and within ten minutes (another one: bin/headwater login): ${link}`);
 }

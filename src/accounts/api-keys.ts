@@ -1,36 +1,49 @@
 import { createHash } from "node:crypto";
 import type { Caller } from "../http/route.ts";
-import { createBatcher } from "../lib/batcher.ts";
 import { notFound } from "../lib/errors.ts";
-import { groupBy } from "../lib/group-by.ts";
 import { newId, newToken } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
-import { Memberships } from "../models/organization.ts";
-import { ApiKeys, Users } from "../models/user.ts";
+import { Sessions } from "../models/session.ts";
+import { type ApiKey, ApiKeys, Users } from "../models/user.ts";
 import type { Platform } from "../platform.ts";
-import { canAccess } from "./access.ts";
+import { organizationsOf } from "./memberships.ts";
 
 type Deps = Pick<Platform, "mongo" | "clock">;
 
-/** Returns a new random API key. `hw_` lets secret scanners tell our keys from other random text. */
-export const newApiKey = () => `hw_${newToken()}`;
+/** A new random API key. `hw_` lets secret scanners tell our keys from other random text. */
+const newApiKey = () => `hw_${newToken()}`;
 
 /** Returns the hash of an API key, as it is stored (docs/design.md#stores). */
 export const hashOf = (apiKey: string) => createHash("sha256").update(apiKey).digest("hex");
 
+/** Characters of a key that lists show: enough to recognize it, while 28 unknown ones are left. */
+const PREFIX_CHARS = 7;
+
+/** Returns a new API key of a user, as it is stored, and its text, which is not. */
+export function newKey(
+  platform: Pick<Deps, "clock">,
+  userId: string,
+  name: string | null,
+): { key: ApiKey; apiKey: string } {
+  const apiKey = newApiKey();
+  const key: ApiKey = {
+    _id: newId("key", platform.clock()),
+    user_id: userId,
+    hash: hashOf(apiKey),
+    prefix: apiKey.slice(0, PREFIX_CHARS),
+    name,
+    created_at: unixSeconds(platform.clock()),
+    revoked_at: null,
+  };
+  return { key, apiKey };
+}
+
 /** Creates another API key for a user and returns it; it can never be shown again. Throws `not-found` for the user. */
 export async function createApiKey(platform: Deps, userId: string): Promise<{ id: string; api_key: string }> {
   if (!(await Users(platform.mongo).exists({ _id: userId }))) throw notFound("user");
-  const id = newId("key", platform.clock());
-  const apiKey = newApiKey();
-  await ApiKeys(platform.mongo).insertOne({
-    _id: id,
-    user_id: userId,
-    hash: hashOf(apiKey),
-    created_at: unixSeconds(platform.clock()),
-    revoked_at: null,
-  });
-  return { id, api_key: apiKey };
+  const { key, apiKey } = newKey(platform, userId, null);
+  await ApiKeys(platform.mongo).insertOne(key);
+  return { id: key._id, api_key: apiKey };
 }
 
 /** Returns the ids and times of a user's API keys, newest first. Throws `not-found` for the user. */
@@ -41,8 +54,8 @@ export async function listApiKeys(platform: Deps, userId: string) {
 }
 
 /**
- * Revokes an API key from now on; revoking it again keeps the first time. Returns the time in Unix seconds. Throws
- * `not-found` for the key.
+ * Revokes an API key from now on, and ends the sessions that were started with it; revoking it again keeps the first time.
+ * Returns the time in Unix seconds. Throws `not-found` for the key.
  */
 export async function revokeApiKey(
   platform: Deps & Pick<Platform, "routing">,
@@ -55,6 +68,7 @@ export async function revokeApiKey(
     { returnDocument: "after", updatePipeline: true },
   );
   if (!found) throw notFound("key");
+  await Sessions(platform.mongo).deleteMany({ key_id: keyId });
   await platform.routing.invalidate([found.user_id]);
   return { id: keyId, revoked_at: found.revoked_at ?? revoked_at };
 }
@@ -62,48 +76,18 @@ export async function revokeApiKey(
 /** Returns true if a text has the shape of an API key; any other is unknown without a look-up. */
 export const isApiKey = (text: string): boolean => /^hw_[0-9A-Za-z]{32}$/.test(text);
 
-/** Look-ups of keys that arrive at the same time share two queries. */
-const BATCH = { maxWeight: 100, concurrency: 4 };
-/** Requests that arrive at the same time share the question whether the routing cache is current. */
-const REFRESH = { maxWeight: 1000, concurrency: 8 };
-
-/**
- * Returns `findCaller` for many requests at once: however many keys are looked up, MongoDB has a few queries at a time. A
- * caller is kept in the routing cache, whose version each request reads: a revocation, or a new membership, holds for the
- * next request, and MongoDB is asked again only after a change. While Redis is away each request asks MongoDB.
- */
-export function openFindCaller(
-  platform: Deps & Pick<Platform, "routing">,
-): (apiKey: string) => Promise<Caller | null> {
-  const find = createBatcher((hashes: string[]) => findCallers(platform, hashes), BATCH);
-  const refresh = createBatcher(async (_: string[]) => void (await platform.routing.refresh()), REFRESH);
-  const findMissing = async ([hash = ""]: string[]) => {
-    const caller = await find(hash);
-    return new Map(caller ? [[hash, caller]] : []);
-  };
-  return async apiKey => {
-    if (!isApiKey(apiKey)) return null;
-    const hash = hashOf(apiKey);
-    const isCurrent = await refresh(hash).then(
-      () => true,
-      () => false,
-    );
-    if (!isCurrent) return await find(hash);
-    const found = await platform.routing.lookUp("caller", [hash], findMissing, ({ userId }) => [userId]);
-    return found.get(hash) ?? null;
-  };
-}
-
 /** Returns the user of an API key with the user's organizations; null for an unknown or revoked key. */
 export async function findCaller(platform: Deps, apiKey: string): Promise<Caller | null> {
-  const [caller = null] = await findCallers(platform, [hashOf(apiKey)]);
+  const [caller = null] = await findKeyCallers(platform, [hashOf(apiKey)]);
   return caller;
 }
 
-async function findCallers(platform: Deps, hashes: string[]): Promise<(Caller | null)[]> {
+/** Returns the users of API keys, by the hashes of the keys; null for one that is unknown or revoked. */
+export async function findKeyCallers(platform: Deps, hashes: string[]): Promise<(Caller | null)[]> {
   const keys = await ApiKeys(platform.mongo)
     .find({ hash: { $in: hashes }, revoked_at: null })
     .lean();
+  noteUse(platform, keys);
   const orgIds = await organizationsOf(platform, [...new Set(keys.map(key => key.user_id))]);
   const byHash = new Map(keys.map(key => [key.hash, key]));
   return hashes.map(hash => {
@@ -112,22 +96,16 @@ async function findCallers(platform: Deps, hashes: string[]): Promise<(Caller | 
   });
 }
 
-/** Returns a function that returns the organizations of one of these users. */
-async function organizationsOf(platform: Deps, userIds: string[]): Promise<(userId: string) => string[]> {
-  if (userIds.length === 0) return () => [];
-  const memberships = await Memberships(platform.mongo)
-    .find({ user_id: { $in: userIds } })
-    .lean();
-  const byUser = groupBy(memberships, membership => membership.user_id);
-  return userId => (byUser.get(userId) ?? []).map(membership => membership.org_id);
-}
+/** The last use of a key is written at most this often. */
+const NOTED_EVERY_S = 60;
 
-/** Why a key gives no access to an account's resources any more. */
-export type AccessLost = "key-revoked" | "access-lost";
-
-/** Returns why the key gives no access to what an account owns; null if it does. */
-export async function accessLost(platform: Deps, keyId: string, ownerId: string): Promise<AccessLost | null> {
-  const key = await ApiKeys(platform.mongo).findOne({ _id: keyId, revoked_at: null }).lean();
-  if (!key) return "key-revoked";
-  return (await canAccess(platform, key.user_id, ownerId)) ? null : "access-lost";
+/** Not awaited: a request needs no record of itself. */
+function noteUse(platform: Deps, keys: ApiKey[]): void {
+  const now = unixSeconds(platform.clock());
+  for (const { _id, last_used_at = 0 } of keys) {
+    if (now - last_used_at < NOTED_EVERY_S) continue;
+    ApiKeys(platform.mongo)
+      .updateOne({ _id }, { $set: { last_used_at: now } })
+      .catch(() => undefined);
+  }
 }

@@ -3,7 +3,7 @@ import { data } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { snakeCase } from "../limits/plan-limits.ts";
 import type { Platform } from "../platform.ts";
-import { billingPeriod, invocationsThisPeriod, usageToday } from "./usage.ts";
+import { billingPeriod, type DayUsage, invocationsThisPeriod, usagePerDay, usageToday } from "./usage.ts";
 import { usageOf } from "./usage-of-limits.ts";
 import { readUser } from "./users.ts";
 
@@ -76,7 +76,59 @@ async function planFields(
 const inSnakeCase = (byName: object): Record<string, number> =>
   Object.fromEntries(Object.entries(byName).map(([name, value]) => [snakeCase(name), value]));
 
+const DAYS = 30;
+
+const DailyUsage = Type.Object(
+  {
+    days: Type.Array(
+      Type.Object({
+        day: Type.String({ description: "UTC, such as `2026-11-22`." }),
+        invocations: Type.Integer({ description: "Runs." }),
+        compute_ms: Type.Integer(),
+        published: Type.Integer({ description: "Events published over HTTP." }),
+      }),
+      { description: `The last ${DAYS} days, today first.` },
+    ),
+  },
+  { title: "DailyUsage" },
+);
+
+const presentDays = (days: DayUsage[]): Static<typeof DailyUsage> => ({
+  days: days.map(({ day, invocations, compute, published }) => ({
+    day,
+    invocations,
+    compute_ms: compute,
+    published,
+  })),
+});
+
+const exampleDays: Static<typeof DailyUsage> = {
+  days: [{ day: "2023-11-14", invocations: 42, compute_ms: 5210, published: 17 }],
+};
+
 export const userRoutes = [
+  route({
+    method: "GET",
+    path: "/users/me/daily_usage",
+    id: "getMyDailyUsage",
+    tag: "Users",
+    summary: "Get what you used on each of the last 30 days",
+    access: { kind: "owner" },
+    response: data(200, DailyUsage),
+    example: { response: exampleDays },
+    handler: async ({ deps, owner }) => presentDays(await usagePerDay(deps, owner, DAYS)),
+  }),
+  route({
+    method: "GET",
+    path: "/orgs/{org_id}/daily_usage",
+    id: "getOrganizationDailyUsage",
+    tag: "Users",
+    summary: "Get what an organization used on each of the last 30 days",
+    access: { kind: "member" },
+    response: data(200, DailyUsage),
+    example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, response: exampleDays },
+    handler: async ({ deps, owner }) => presentDays(await usagePerDay(deps, owner, DAYS)),
+  }),
   route({
     method: "GET",
     path: "/users/me",

@@ -56,6 +56,20 @@ export async function usageToday(platform: Deps, ownerId: string): Promise<Usage
   return parse(await platform.redis.hgetall(platform.keys.usage(ownerId, dayOf(platform.clock()))));
 }
 
+/** What an account used on one day (UTC), such as `2026-11-22`. */
+export interface DayUsage extends Usage {
+  day: string;
+}
+
+/** Returns what an account used on each of the last `days` days, newest first; all days in one round trip. */
+export async function usagePerDay(platform: Deps, ownerId: string, days: number): Promise<DayUsage[]> {
+  const names = Array.from({ length: days }, (_, i) => dayOf(platform.clock() - i * DAY_MS));
+  const found = await Promise.all(
+    names.map(day => platform.redis.hgetall(platform.keys.usage(ownerId, day))),
+  );
+  return names.map((day, i) => ({ day, ...parse(found[i] ?? {}) }));
+}
+
 /** Returns the billing period: the first and last second of the calendar month in UTC, as Unix seconds. */
 export function billingPeriod(nowMs: number): { start: number; end: number } {
   const now = new Date(nowMs);

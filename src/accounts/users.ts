@@ -5,7 +5,7 @@ import { Memberships, Organizations } from "../models/organization.ts";
 import { ApiKeys, type User, Users } from "../models/user.ts";
 import type { Platform } from "../platform.ts";
 import { orConflict, transaction } from "../store/mongo.ts";
-import { hashOf, newApiKey } from "./api-keys.ts";
+import { newKey } from "./api-keys.ts";
 
 type Deps = Pick<Platform, "mongo" | "clock">;
 
@@ -37,7 +37,7 @@ export async function createUser(platform: Deps, user: NewUser): Promise<{ id: s
   // Addresses that differ only in case are the same mailbox.
   const email = user.email.toLowerCase();
   const username = user.username ?? `${email.split("@")[0]}-${id.slice(-4).toLowerCase()}`;
-  const apiKey = newApiKey();
+  const { key, apiKey } = newKey(platform, id, null);
   const created_at = unixSeconds(platform.clock());
   await orConflict(
     transaction(platform.mongo, async session => {
@@ -45,16 +45,7 @@ export async function createUser(platform: Deps, user: NewUser): Promise<{ id: s
         { _id: id, email, username, plan: user.plan ?? "free", created_at },
         { session },
       );
-      await ApiKeys(platform.mongo).insertOne(
-        {
-          _id: newId("key", platform.clock()),
-          user_id: id,
-          hash: hashOf(apiKey),
-          created_at,
-          revoked_at: null,
-        },
-        { session },
-      );
+      await ApiKeys(platform.mongo).insertOne(key, { session });
     }),
     "a user with this email address or username already exists",
   );

@@ -8,6 +8,7 @@ import type { LocalSettings } from "./dev/local-services.ts";
 import { doctorCommand } from "./doctor/command.ts";
 import { emitCommand } from "./emit.ts";
 import { keyCommands } from "./key.ts";
+import { loginCommand } from "./login.ts";
 import { organizationCommands } from "./organization.ts";
 import { publishCommand } from "./publish/command.ts";
 import type { Run, WithPlatform } from "./run.ts";
@@ -87,6 +88,7 @@ export function createProgram(): Command {
     .showHelpAfterError("(see --help)");
   userCommands(program, run);
   keyCommands(program, run);
+  loginCommand(program, developmentStart);
   organizationCommands(program, run);
   workflowCommands(program, run);
   emitCommand(program, run);

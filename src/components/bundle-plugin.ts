@@ -2,10 +2,11 @@ import type { OnResolveArgs, OnResolveResult, Plugin } from "esbuild";
 import type { AppError } from "../lib/errors.ts";
 import type { Esbuild } from "./esbuild-process.ts";
 import { importLocation } from "./import-location.ts";
+import type { KnownPackages } from "./known-packages.ts";
 import type { ImportTarget, ModuleGraph } from "./module-graph.ts";
 import { missingModule, normalizePackaged, withoutMap } from "./normalize-module.ts";
 import type { InstalledPackages } from "./npm-packages.ts";
-import { type ImportKind, OutsideFolderError, type PackageFolder, type Resolved } from "./resolve-package.ts";
+import { type ImportKind, OutsideFolderError, type Resolved } from "./resolve-package.ts";
 
 /** The virtual entry file, which exports the component as default, whether its own file is ESM or CommonJS. */
 export const ENTRY = "headwater-entry";
@@ -16,7 +17,7 @@ export interface BundleSources {
   esbuild: Esbuild;
   graph: ModuleGraph;
   installed: InstalledPackages | null;
-  folder: PackageFolder | null;
+  known: KnownPackages | null;
   /** Stores the error, because esbuild keeps only its text, and returns it. */
   reject(message: string): AppError;
 }
@@ -31,7 +32,7 @@ export const nodeName = (id: string, format: string): string =>
  * Returns the plugin that resolves every import and reads every file. esbuild's own resolver and file system access are
  * never used.
  */
-export function bundlePlugin({ esbuild, graph, installed, folder, reject }: BundleSources): Plugin {
+export function bundlePlugin({ esbuild, graph, installed, known, reject }: BundleSources): Plugin {
   const packaged = new Map<string, { path: string; format: "esm" | "cjs" | "json" }>();
 
   const external = (name: string): OnResolveResult => ({
@@ -68,7 +69,7 @@ export function bundlePlugin({ esbuild, graph, installed, folder, reject }: Bund
       return { path: nodeName(target.id, graph.modules.get(target.id)?.format ?? "esm"), namespace: "own" };
     }
     const name = installed?.folderOf(target) ?? "";
-    const found = await folder?.resolveFromComponent(name, target.subpath, kindOf(args));
+    const found = await known?.folder.resolveFromComponent(name, target.subpath, kindOf(args));
     if (found) return packageFile(found);
     const location = importer === undefined ? "" : importLocation(importer.source, args.path);
     throw reject(
@@ -78,7 +79,8 @@ export function bundlePlugin({ esbuild, graph, installed, folder, reject }: Bund
 
   async function packageImport(args: OnResolveArgs): Promise<OnResolveResult> {
     const importer = packaged.get(args.importer);
-    const found = importer && (await folder?.resolveFromPackage(importer.path, args.path, kindOf(args)));
+    const found =
+      importer && (await known?.folder.resolveFromPackage(importer.path, args.path, kindOf(args)));
     if (found) return packageFile(found);
     // Optional dependencies are required inside a `try`. They fail at run time, as they do under Node.
     if (args.kind !== "import-statement") return { path: args.path, namespace: MISSING };
@@ -110,9 +112,11 @@ export function bundlePlugin({ esbuild, graph, installed, folder, reject }: Bund
       setup.onLoad({ filter: /.*/, namespace: "npm" }, async args => {
         const file = packaged.get(args.path);
         if (file === undefined) throw reject(`${args.path} was never resolved`);
-        const text = await (folder as PackageFolder).read(file.path);
         const language = file.format === "json" ? "json" : /\.[mc]?ts$/.test(file.path) ? "ts" : "js";
-        return { contents: await normalizePackaged(esbuild, text, language), loader: "js" };
+        const contents = await (known as KnownPackages).normalText(file.path, text =>
+          normalizePackaged(esbuild, text, language),
+        );
+        return { contents, loader: "js" };
       });
       setup.onLoad({ filter: /.*/, namespace: MISSING }, args => ({
         contents: missingModule(args.path),

@@ -6,6 +6,7 @@ import { LIMITS } from "../limits/catalogue.ts";
 import { bundlePlugin, ENTRY, nodeName } from "./bundle-plugin.ts";
 import { type Esbuild, EsbuildCrashError, EsbuildTimeoutError, withEsbuild } from "./esbuild-process.ts";
 import { importLocation } from "./import-location.ts";
+import { type KnownPackages, withKnownPackages } from "./known-packages.ts";
 import type { ModuleLoader } from "./load-modules.ts";
 import { type GraphModule, type ModuleGraph, readModuleGraph } from "./module-graph.ts";
 import { formatMessage } from "./normalize-module.ts";
@@ -15,7 +16,6 @@ import {
   type PackageRequest,
   withPackages,
 } from "./npm-packages.ts";
-import { PackageFolder } from "./resolve-package.ts";
 
 /** A component as one module that imports nothing but Node's built-in modules. */
 export interface ComponentBundle {
@@ -91,7 +91,9 @@ export async function bundleGraph(
   }
   return withPackages(requests, { ...options, field: loader.field }, async installed => ({
     ...bundled,
-    code: await link(graph, installed, loader, account),
+    code: await withKnownPackages(installed.folder, known =>
+      link(graph, { installed, known }, loader, account),
+    ),
     packages: installed.versions,
   }));
 }
@@ -108,7 +110,7 @@ function packageRequests(graph: ModuleGraph): PackageRequest[] {
 
 async function link(
   graph: ModuleGraph,
-  installed: InstalledPackages | null,
+  packages: { installed: InstalledPackages; known: KnownPackages } | null,
   loader: ModuleLoader,
   account: string,
 ): Promise<string> {
@@ -122,8 +124,8 @@ async function link(
     bundlePlugin({
       esbuild,
       graph,
-      installed,
-      folder: installed && new PackageFolder(installed.folder),
+      installed: packages?.installed ?? null,
+      known: packages?.known ?? null,
       reject: message => {
         rejection ??= invalid(message);
         return rejection;

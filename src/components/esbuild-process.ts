@@ -1,5 +1,6 @@
 import { withDeadline } from "../lib/deadline.ts";
 import { FairSlots } from "../lib/fair-slots.ts";
+import { childrenGiveWay } from "../lib/give-way.ts";
 import { type Esbuild, newEsbuild } from "../lib/new-esbuild.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
@@ -29,11 +30,17 @@ const idle: Esbuild[] = [];
 const isDiagnosis = (error: unknown): boolean => Array.isArray((error as { errors?: unknown }).errors);
 
 async function attempt<T>(limitMs: number, call: (esbuild: Esbuild) => Promise<T>): Promise<T> {
-  const esbuild = idle.pop() ?? newEsbuild();
+  const known = idle.pop();
+  const esbuild = known ?? newEsbuild();
   let isUsable = false;
   try {
-    const result = await withDeadline(call(esbuild), limitMs, () => new EsbuildTimeoutError(limitMs));
+    const calling = call(esbuild);
+    // Its process exists from its first call on. It uses all processors, and requests of other accounts are not to wait for it.
+    if (!known) setImmediate(childrenGiveWay, "esbuild");
+    const result = await withDeadline(calling, limitMs, () => new EsbuildTimeoutError(limitMs));
     isUsable = true;
+    // Threads that it started while the first ones were being changed.
+    if (!known) childrenGiveWay("esbuild");
     return result;
   } catch (error) {
     isUsable = isDiagnosis(error);

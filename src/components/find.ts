@@ -33,10 +33,14 @@ function findLatest(
   key: string,
   owners: string[],
 ): Promise<Component | null> {
-  return Components(platform.mongo)
-    .findOne({ owner_id: { $in: owners }, key })
-    .sort({ _id: -1 })
-    .lean();
+  return (
+    Components(platform.mongo)
+      .findOne({ owner_id: { $in: owners }, key })
+      .sort({ _id: -1 })
+      // With few components MongoDB may choose another index, and sort in memory.
+      .hint({ owner_id: 1, key: 1, _id: -1 })
+      .lean()
+  );
 }
 
 /**

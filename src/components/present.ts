@@ -1,4 +1,5 @@
 import type { Component } from "../models/component.ts";
+import type { ComponentDescription } from "../sandbox/protocol.ts";
 
 /** Returns a component as the API shows it (docs/rest-api.md#component). */
 export function presentComponent(component: Component) {
@@ -12,12 +13,16 @@ export function presentComponent(component: Component) {
     version,
     key,
     component_url,
-    configurable_props: description.props.map(({ remoteOptions, customResponse, ...prop }) => ({
-      ...prop,
-      ...(remoteOptions && { remote_options: true }),
-      ...(customResponse && { custom_response: true }),
-    })),
+    configurable_props: presentProps(description),
     created_at,
     updated_at,
   };
 }
+
+/** Returns the props of a component as the API shows them. */
+export const presentProps = ({ props }: Pick<ComponentDescription, "props">) =>
+  props.map(({ remoteOptions, customResponse, ...prop }) => ({
+    ...prop,
+    ...(remoteOptions && { remote_options: true }),
+    ...(customResponse && { custom_response: true }),
+  }));

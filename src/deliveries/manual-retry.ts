@@ -6,9 +6,10 @@ import type { Platform } from "../platform.ts";
 import { enqueue } from "../queues/define-queue.ts";
 import { deliveries, nextAttemptOf } from "../queues/deliveries.ts";
 import { isSubscriptionEnded } from "../subscriptions/ended.ts";
+import { noteChange } from "./attempt/note.ts";
 import { retryFields } from "./attempt/retry-fields.ts";
 
-type Deps = Pick<Platform, "mongo" | "queues" | "config" | "clock">;
+type Deps = Pick<Platform, "mongo" | "queues" | "config" | "clock" | "activity">;
 
 /** Throws `conflict` for a disabled webhook, which would receive nothing. */
 export function rejectDisabled(webhook: Pick<Webhook, "active">): void {
@@ -38,5 +39,6 @@ export async function retryDelivery(platform: Deps, delivery: Delivery): Promise
     .lean<Delivery | null>();
   if (!retried) throw notFound("delivery");
   await enqueue(platform.queues, deliveries.jobs["next-attempt"], nextAttemptOf(retried));
+  noteChange(platform, retried);
   return retried;
 }

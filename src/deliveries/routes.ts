@@ -11,14 +11,19 @@ import { presentDelivery, presentRecovery, presentWithAttempts } from "./present
 import { countFailed, startRecovery } from "./recover.ts";
 import {
   DeliveryFilter,
+  DeliverySearch,
   DeliveryView,
   DeliveryWithAttempts,
   RecoverBody,
   RecoveryView,
   TestResult,
 } from "./schema.ts";
+import { searchDeliveries } from "./search.ts";
 
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "egress" | "secrets" | "config" | "clock">;
+type Deps = Pick<
+  Platform,
+  "mongo" | "redis" | "keys" | "queues" | "egress" | "secrets" | "config" | "clock" | "activity"
+>;
 
 const route = routeFor<Deps>();
 
@@ -72,6 +77,23 @@ export const deliveryRoutes = [
     response: page(200, DeliveryView),
     example: { params: webhookParams, query: { state: "failed" }, response: example },
     handler: ({ deps, resource, query, page }) => listDeliveries(deps, resource, query, page),
+  }),
+  route({
+    method: "GET",
+    path: "/deliveries",
+    id: "searchDeliveries",
+    tag: "Deliveries",
+    summary: "Search the deliveries of all your webhooks",
+    description:
+      "Newest first, of the webhooks that exist. With `emitter_id`, `event_name` or `status` a page may have fewer " +
+      "rows than `limit`, even none: the list has ended when `end_cursor` is null; `total_count` is then that of " +
+      "the newest 10,000 deliveries. Otherwise a `total_count` above 10,000 may be up to a minute old.",
+    access: { kind: "owner" },
+    query: DeliverySearch,
+    response: page(200, DeliveryView),
+    errors: ["not-found"],
+    example: { query: { state: "failed", status: "5xx" }, response: example },
+    handler: ({ deps, owner, owners, query, page }) => searchDeliveries(deps, { owner, owners }, query, page),
   }),
   route({
     method: "GET",

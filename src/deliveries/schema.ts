@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { MAX_CHANNEL_CHARS } from "../sandbox/child/channel-name.ts";
 
 const Nullable = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(schema: T) =>
   Type.Union([schema, Type.Null()]);
@@ -68,6 +69,30 @@ export const DeliveryFilter = Type.Object({
   until: Type.Optional(UnixSeconds("Only deliveries of events emitted until this time")),
 });
 export type DeliveryFilter = Static<typeof DeliveryFilter>;
+
+/** What selects deliveries of all webhooks of an account. */
+export const DeliverySearch = Type.Object({
+  ...DeliveryFilter.properties,
+  webhook_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  emitter_id: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: "The source or workflow whose events they are.",
+    }),
+  ),
+  event_name: Type.Optional(
+    Type.String({ maxLength: MAX_CHANNEL_CHARS, description: "Channel; empty for the default channel." }),
+  ),
+  status: Type.Optional(
+    Type.String({
+      pattern: "^([1-5][0-9][0-9]|[1-5]xx|none)$",
+      description:
+        "HTTP status of the last attempt: `503`, a class such as `5xx`, or `none` without a response.",
+    }),
+  ),
+});
+export type DeliverySearch = Static<typeof DeliverySearch>;
 
 export const RecoverBody = Type.Object({
   since: UnixSeconds("Failed deliveries of events emitted since this time"),

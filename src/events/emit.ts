@@ -1,3 +1,4 @@
+import { Breaks } from "../lib/breaks.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { eventScore } from "../lib/event-id.ts";
 import { failpoint } from "../lib/failpoint.ts";
@@ -116,13 +117,14 @@ async function emitNew(
     findEarlier(platform, appended.events.filter(isUnknown).map(storedId)),
   ]);
   const events: EmittedEvent[] = [];
+  const breaks = new Breaks();
   for (const one of appended.events) {
     // Travels with the job if it must come again: then it has the same event id, even if Redis has forgotten it.
     one.emission.score ??= eventScore(one.eventId) ?? 0;
     const earlier = found.get(storedId(one)) ?? before.earlier.get(storedId(one));
     const isDone = earlier !== undefined && isRepetition(one.emission, earlier);
     const ofChannel = isDone ? [] : (subscribed.get(feedOf(one)) ?? []);
-    const { matched, filtered } = selectMatching(ofChannel, one.emission.event);
+    const { matched, filtered } = await selectMatching(ofChannel, one.emission.event, breaks);
     const stored = storedEvent(platform, one, matched, earlier?.event_id);
     const dispatch = stored.has_webhook_listeners
       ? await howToDispatch(platform, one, earlier, options.mayDefer ?? false)
@@ -139,6 +141,7 @@ async function emitNew(
   );
   for (const [i, { index, emission, channel, stored, dispatch }] of events.entries()) {
     platform.metrics.count("emissions_total", { stream: streamOf(channel) });
+    noteEmitted(platform, events[i] as EmittedEvent);
     const result: EmitResult = {
       ...resultOf(emission, stored.event_id, received[i]),
       ...(dispatch === "defer" && { deferred: true as const }),
@@ -148,6 +151,13 @@ async function emitNew(
   }
   logAbsentEmitters(platform, emissions, results);
   return results;
+}
+
+/** Counts a new event for its emitter and its account; errors and log lines are not counted. */
+function noteEmitted({ activity }: EmitDeps, { isNew, emitter, channel }: EmittedEvent): void {
+  if (isNew && streamOf(channel) === "emits") {
+    activity.count([emitter.id, emitter.owner_id], ["emitted"]);
+  }
 }
 
 /** The owner's counters went with the emitter, so these drops show in the metrics and in the log. */

@@ -29,6 +29,7 @@ export type EmitDeps = Pick<
   | "routing"
   | "runQueue"
   | "metrics"
+  | "activity"
   | "clock"
   | "config"
   | "memory"

@@ -14,7 +14,7 @@ const MAX_BACKLOG_BYTES = LIMITS.streamBacklogBytes.value;
 const openStreams = new Map<string, number>();
 
 /** Counts an open stream of a user; returns the function that ends it. Throws `rate-limited` for one too many. */
-function openStream(userId: string, most: number): () => void {
+export function openStream(userId: string, most: number): () => void {
   const count = openStreams.get(userId) ?? 0;
   if (count >= most) {
     const message = `this account already has ${most} open streams`;
@@ -37,6 +37,74 @@ function kindOf(summary: EventSummary): "emit" | "error" | "log" {
 const frame = (summary: EventSummary) =>
   `id: ${summary.id}\nevent: ${kindOf(summary)}\ndata: ${JSON.stringify(summary)}\n\n`;
 
+interface LiveStreamOptions {
+  /** Returns why the stream must end, or null; called at each heartbeat. */
+  whyEnded: () => Promise<string | null>;
+  /** Called at each heartbeat, too. */
+  onHeartbeat?: () => Promise<void>;
+  heartbeatMs?: number;
+}
+
+/**
+ * Server-sent events to one reader, with a heartbeat. A reader that falls behind is disconnected, and so is one that has
+ * lost access, at the next heartbeat, after an event `end` that has the reason.
+ */
+export class LiveStream {
+  readonly out = new PassThrough();
+  readonly #heartbeat: NodeJS.Timeout;
+  readonly #options: LiveStreamOptions;
+
+  constructor(options: LiveStreamOptions) {
+    this.#options = options;
+    this.#heartbeat = setInterval(() => void this.#beat(), options.heartbeatMs ?? HEARTBEAT_MS);
+    this.out.once("close", () => clearInterval(this.#heartbeat));
+  }
+
+  /** Sends an event, an error or a log line of an emitter, with its id, by which the reader resumes. */
+  sendEvent(summary: EventSummary): void {
+    this.#write(frame(summary));
+  }
+
+  send(kind: string, value: unknown): void {
+    this.#write(`event: ${kind}\ndata: ${JSON.stringify(value)}\n\n`);
+  }
+
+  comment(text: string): void {
+    this.#write(`: ${text}\n\n`);
+  }
+
+  /** Ends the stream: what happens from now on would be missed, and the reader resumes by its last event id. */
+  end(): void {
+    this.out.end();
+  }
+
+  /** Calls `close` when the stream is closed, or at once if it is. */
+  onClose(close: () => Promise<unknown>): void {
+    const run = () => void close().catch(() => undefined);
+    if (this.out.destroyed) run();
+    else this.out.once("close", run);
+  }
+
+  #write(text: string): void {
+    if (this.out.destroyed || this.out.writableEnded) return;
+    if (this.out.writableLength > MAX_BACKLOG_BYTES) this.out.destroy();
+    else this.out.write(text);
+  }
+
+  async #beat(): Promise<void> {
+    const { whyEnded, onHeartbeat } = this.#options;
+    // A store that is away for a moment ends no stream.
+    const [reason] = await Promise.all([
+      whyEnded().catch(() => null),
+      onHeartbeat?.().catch(() => undefined),
+    ]);
+    if (this.out.destroyed || this.out.writableEnded) return;
+    if (reason === null) return this.comment("heartbeat");
+    this.send("end", { reason });
+    this.out.end();
+  }
+}
+
 export interface WatchRequest {
   lastEventId: string | null;
   userId: string;
@@ -53,70 +121,75 @@ export interface WatchRequest {
  * nothing of the last 100 of each. Throws `rate-limited` if the user has as many streams open as the plan allows.
  */
 export async function watchEvents(
-  platform: Pick<Platform, "eventLog" | "feed" | "keys"> & LimitDeps,
+  platform: StreamDeps & LimitDeps,
   emitterId: string,
   request: WatchRequest,
 ): Promise<Readable> {
   const release = openStream(request.userId, (await limitsOf(platform, request.userId)).streams);
-  const out = new PassThrough();
-  out.once("close", release);
+  const live = new LiveStream(request);
+  live.out.once("close", release);
   try {
-    await watchInto(out, platform, emitterId, request);
-    return out;
+    await streamEvents(platform, live, {
+      emitterIds: [emitterId],
+      sinceId: request.lastEventId,
+      onSubscribed: () => live.comment("watching"),
+    });
+    return live.out;
   } catch (error) {
-    out.destroy();
+    live.out.destroy();
     throw error;
   }
 }
 
-async function watchInto(
-  out: PassThrough,
-  platform: Pick<Platform, "eventLog" | "feed" | "keys">,
-  emitterId: string,
-  { lastEventId, whyEnded, heartbeatMs = HEARTBEAT_MS }: WatchRequest,
+/** What a stream of events needs of the platform. */
+type StreamDeps = Pick<Platform, "eventLog" | "feed" | "keys">;
+
+interface StreamRequest {
+  emitterIds: string[];
+  /** What is still stored after this event id is sent first; null for what happens from now on. */
+  sinceId: string | null;
+  /** Called once nothing more can be missed, before the first event is sent. */
+  onSubscribed: () => Promise<void> | void;
+}
+
+/** Sends the events of emitters to a stream: what is stored, in order, and then what happens, each once. */
+export async function streamEvents(
+  platform: StreamDeps,
+  live: LiveStream,
+  { emitterIds, sinceId, onSubscribed }: StreamRequest,
 ): Promise<void> {
   let waiting: EventSummary[] | null = [];
-  const send = (summary: EventSummary) => {
-    if (out.destroyed || out.writableEnded) return;
-    if (out.writableLength > MAX_BACKLOG_BYTES) out.destroy();
-    else out.write(frame(summary));
+  const onMessage = (message: string) => {
+    const summary = parseFeedMessage(message);
+    if (waiting) waiting.push(summary);
+    else live.sendEvent(summary);
   };
   const feed = await platform.feed();
   // Before reading what is stored, so that nothing is lost between the two.
-  const unsubscribe = await feed.subscribe(platform.keys.eventFeed(emitterId), {
-    onMessage(message) {
-      const summary = parseFeedMessage(message);
-      if (waiting) waiting.push(summary);
-      else send(summary);
-    },
-    // What is emitted until the connection is back would be missed; the reader resumes by its last event id.
-    onLost: () => void out.end(),
-  });
-  const beat = async () => {
-    // A store that is away for a moment ends no stream.
-    const reason = await whyEnded().catch(() => null);
-    if (out.destroyed || out.writableEnded) return;
-    if (reason === null) out.write(": heartbeat\n\n");
-    else out.end(`event: end\ndata: ${JSON.stringify({ reason })}\n\n`);
-  };
-  const heartbeat = setInterval(() => void beat(), heartbeatMs);
-  out.once("close", () => {
-    clearInterval(heartbeat);
-    void unsubscribe().catch(() => undefined);
-  });
-  if (!out.writableEnded) out.write(": watching\n\n");
+  await Promise.all(
+    emitterIds.map(async id => {
+      // What is emitted until the connection is back would be missed; the reader resumes by its last event id.
+      live.onClose(
+        await feed.subscribe(platform.keys.eventFeed(id), { onMessage, onLost: () => live.end() }),
+      );
+    }),
+  );
+  await onSubscribed();
   const sent = new Set<string>();
-  if (lastEventId !== null) {
+  const sendOnce = (summary: EventSummary) => {
+    const id = `${summary.metadata.emitter_id} ${summary.id}`;
+    if (sent.has(id)) return;
+    sent.add(id);
+    live.sendEvent(summary);
+  };
+  if (sinceId !== null) {
     const missed = await Promise.all(
-      STREAMS.map(stream => platform.eventLog.since(emitterId, stream, lastEventId)),
+      emitterIds.flatMap(id => STREAMS.map(stream => platform.eventLog.since(id, stream, sinceId))),
     );
     const inOrder = missed.flat().sort((a, b) => (eventScore(a.id) ?? 0) - (eventScore(b.id) ?? 0));
-    for (const summary of inOrder) {
-      sent.add(summary.id);
-      send(summary);
-    }
+    for (const summary of inOrder) sendOnce(summary);
   }
   const arrived = waiting;
   waiting = null;
-  for (const summary of arrived) if (!sent.has(summary.id)) send(summary);
+  for (const summary of arrived) sendOnce(summary);
 }

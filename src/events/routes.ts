@@ -1,10 +1,16 @@
 import { Type } from "typebox";
-import { data } from "../http/response.ts";
+import { accepted, data } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
-import { type TraceDeps, traceEvent } from "./trace.ts";
+import { notFound } from "../lib/errors.ts";
+import { EventName, FilterSchema, ListenerId } from "../subscriptions/schema.ts";
+import { findEmitter } from "./find-emitter.ts";
+import { type ReplayDeps, replayEvent } from "./replay.ts";
+import { EventSummarySchema } from "./schema.ts";
+import { testFilter } from "./test-filter.ts";
+import { traceEvent } from "./trace.ts";
 import { EventTrace } from "./trace-schema.ts";
 
-const route = routeFor<TraceDeps>();
+const route = routeFor<ReplayDeps>();
 
 const emitterId = "dc_0CjB9uPc7RfT1xLs";
 const eventId = "1700000000000-0";
@@ -85,6 +91,49 @@ const example: EventTrace = {
   emitter_dropped: { "no-listener": 3 },
 };
 
+const idParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 256 }) });
+const emitterQuery = Type.Object({
+  emitter_id: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: "The source or workflow; required with an event id, which is unique per emitter only.",
+    }),
+  ),
+});
+
+const Replayed = Type.Object(
+  {
+    deliveries: Type.Array(Type.Object({ id: Type.String(), webhook_id: Type.String() })),
+    runs: Type.Array(Type.Object({ id: Type.String(), source_id: Type.String() })),
+    workflows: Type.Array(Type.Object({ workflow_id: Type.String() })),
+    skipped: Type.Array(Type.Object({ listener_id: Type.String(), reason: Type.String() }), {
+      description: "Listeners that do not receive it again, and why.",
+    }),
+  },
+  { title: "Replayed" },
+);
+
+const FilterTest = Type.Object(
+  {
+    tested: Type.Integer({ description: "Events of the channel among the last 100." }),
+    matched: Type.Integer(),
+    results: Type.Array(
+      Type.Object({
+        event_id: Type.String(),
+        emitted_at_ms: Type.Integer({ description: "Unix milliseconds." }),
+        matched: Type.Boolean(),
+        reason: Type.Union([Type.String(), Type.Null()], {
+          description: "The first condition that fails, with what the event has there.",
+        }),
+        event: EventSummarySchema.properties.event,
+      }),
+      { description: "Newest first." },
+    ),
+  },
+  { title: "FilterTest" },
+);
+
 /** Where is my event? (docs/troubleshooting.md) */
 export const eventRoutes = [
   route({
@@ -98,20 +147,82 @@ export const eventRoutes = [
       "emitted it, its summary, which subscriptions matched or were filtered out and why, its deliveries with all " +
       "attempts, and what is still queued. Subscriptions are evaluated as they are now.",
     access: { kind: "owner" },
-    params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 256 }) }),
-    query: Type.Object({
-      emitter_id: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 64,
-          description: "The source or workflow; required with an event id, which is unique per emitter only.",
-        }),
-      ),
-    }),
+    params: idParams,
+    query: emitterQuery,
     response: data(200, EventTrace),
     errors: ["not-found"],
     example: { params: { id: eventId }, query: { emitter_id: emitterId }, response: example },
     handler: ({ deps, params, query, owners }) =>
       traceEvent(deps, { id: params.id, emitterId: query.emitter_id }, owners),
+  }),
+  route({
+    method: "POST",
+    path: "/events/{id}/replay",
+    id: "replayEvent",
+    tag: "Events",
+    summary: "Hand an event to its listeners again",
+    description:
+      "To one of them, or to all whose subscriptions match it now. A webhook that received it before receives it again " +
+      "under the same `webhook-id`. Ids are those of `GET /events/{id}`.",
+    access: { kind: "owner" },
+    params: idParams,
+    query: emitterQuery,
+    body: Type.Object({ listener_id: Type.Optional(ListenerId) }),
+    response: accepted(202, Replayed),
+    errors: ["not-found", "conflict"],
+    example: {
+      params: { id: eventId },
+      query: { emitter_id: emitterId },
+      body: { listener_id: "wh_0CjBAEdF3kWq9RtZ" },
+      response: {
+        deliveries: [{ id: "dlv_0CjBBm3Xs6JpR9wF", webhook_id: "wh_0CjBAEdF3kWq9RtZ" }],
+        runs: [],
+        workflows: [],
+        skipped: [],
+      },
+    },
+    handler: ({ deps, params, query, body, owners }) =>
+      replayEvent(deps, { id: params.id, emitterId: query.emitter_id, listenerId: body.listener_id }, owners),
+  }),
+  route({
+    method: "POST",
+    path: "/subscriptions/filter_test",
+    id: "testFilter",
+    tag: "Subscriptions",
+    summary: "Try a filter on the last events of an emitter",
+    description: "Nothing is stored.",
+    access: { kind: "owner" },
+    body: Type.Object({
+      emitter_id: Type.String({ minLength: 1, maxLength: 64, description: "Id of a source or workflow." }),
+      event_name: Type.Optional(EventName),
+      filter: FilterSchema,
+    }),
+    response: data(200, FilterTest),
+    errors: ["not-found"],
+    example: {
+      body: { emitter_id: emitterId, filter: { "issue.state": "open" } },
+      response: {
+        tested: 1,
+        matched: 0,
+        results: [
+          {
+            event_id: eventId,
+            emitted_at_ms: 1_700_000_000_000,
+            matched: false,
+            reason: 'issue.state must be "open", but is "closed"',
+            event: { raw_event: { issue: { state: "closed" } } },
+          },
+        ],
+      },
+    },
+    handler: async ({ deps, body, owners }) => {
+      const emitter = await findEmitter(deps, body.emitter_id);
+      if (!emitter || emitter.isHidden || !owners.includes(emitter.owner_id)) throw notFound("emitter");
+      return await testFilter(deps, {
+        emitterId: emitter.id,
+        channel: body.event_name ?? "",
+        filter: body.filter,
+      });
+    },
   }),
 ];

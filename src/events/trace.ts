@@ -29,7 +29,7 @@ export type TraceDeps = Pick<
 const MAX_SHOWN = 100;
 
 /** What is known of an event before its story is put together. */
-interface FoundEvent {
+export interface FoundEvent {
   emitter: Emitter;
   emitId: string | null;
   eventId: string | null;
@@ -81,7 +81,8 @@ export async function traceEvent(
   };
 }
 
-async function findEvent(
+/** Returns what is stored of an event; its ids and errors are those of `traceEvent`, but an unknown event has a null `eventId`. */
+export async function findEvent(
   platform: TraceDeps,
   id: string,
   emitterId: string | undefined,
@@ -188,8 +189,8 @@ async function traceSubscriptions(
   }));
 }
 
-/** The event as it was emitted, if its summary holds it whole. */
-function eventOf(summary: EventSummary | null): unknown {
+/** Returns the event as it was emitted, as far as its summary holds it; undefined without one. */
+export function eventOf(summary: EventSummary | null): unknown {
   if (!summary) return undefined;
   return "raw_event" in summary.event ? summary.event.raw_event : summary.event;
 }

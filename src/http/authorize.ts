@@ -3,8 +3,8 @@ import { AppError, invalidField, notFound } from "../lib/errors.ts";
 import type { Input } from "./read-input.ts";
 import type { AnyRoute, Caller } from "./route.ts";
 
-/** Returns the user that an API key belongs to; null for a key that is unknown or revoked. */
-export type Authenticate = (apiKey: string) => Promise<Caller | null>;
+/** Returns the user that an API key or a session's token belongs to; null for one that is unknown or revoked. */
+export type Authenticate = (credential: string) => Promise<Caller | null>;
 
 const BEARER = /^Bearer +([\x21-\x7e]{1,512})$/i;
 

@@ -9,6 +9,8 @@ export interface GuessLimitOptions {
   /** Wrong guesses that one client may make in `durationS` seconds. */
   points: number;
   durationS: number;
+  /** What is guessed, as the error names it. */
+  what: string;
 }
 
 /**
@@ -30,7 +32,7 @@ export function createGuessLimit(redis: Redis | Cluster, options: GuessLimitOpti
   return async (address, isRight) => {
     const exceeded = await countGuess(limiter, clientKey(address), isRight);
     if (exceeded === null) return;
-    throw new AppError("rate-limited", "too many wrong passwords from this address", {
+    throw new AppError("rate-limited", `too many wrong ${options.what} from this address`, {
       retryAfterMs: Math.max(1, exceeded.msBeforeNext),
     });
   };
@@ -52,7 +54,7 @@ async function countGuess(
   } catch (thrown) {
     // The limiter throws its state if the limit is exceeded, and an Error if Redis fails.
     if (thrown instanceof RateLimiterRes) return thrown;
-    const message = "the password can't be checked right now";
+    const message = "this can't be checked right now";
     throw new AppError("unavailable", message, { cause: thrown, retryAfterMs: 1000 });
   }
 }

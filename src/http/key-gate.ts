@@ -18,13 +18,15 @@ export interface KeyGateOptions {
   authenticate: Authenticate;
   /** Returns false for a text that can't be a key, which is then rejected without a look-up. */
   isKey: (text: string) => boolean;
+  /** Returns the token of the request's session; undefined if it has none. Throws if the request may not use it. */
+  readSession?: ((ctx: Context) => string | undefined) | undefined;
   /** Counts a request of a key; throws `rate-limited` if it exceeds the limit. */
   rateLimit: RateLimit | undefined;
 }
 
 /**
- * Finds the callers of requests, so that no flood reaches MongoDB: a key that this process has seen is counted against its
- * rate limit before it is looked up, and an address may have `LIMITS.unknownKeys` others looked up in a minute. What is
+ * Finds the callers of requests, by their API keys or, without one, their sessions, so that no flood reaches MongoDB: a key
+ * (or the token of a session) that this process has seen is counted against its rate limit before it is looked up, and an address may have `LIMITS.unknownKeys` others looked up in a minute. What is
  * remembered is only that a key exists: each request still looks up whether it is valid, so that a revocation holds at once.
  */
 export class KeyGate {
@@ -38,32 +40,43 @@ export class KeyGate {
   }
 
   /**
-   * Returns the caller of a request. Throws `unauthenticated` if its key is missing, malformed, unknown or revoked, and
-   * `rate-limited` for too many requests of a key, or too many unknown keys from an address.
+   * Returns the caller of a request. Throws `unauthenticated` if its key is missing, malformed, unknown or revoked, or its
+   * session has ended; `forbidden` if another site's page uses the session; and `rate-limited` for too many requests of a
+   * key or a session, or too many unknown ones from an address.
    */
   async caller(ctx: Context): Promise<Caller> {
+    const session = ctx.get("authorization") === "" ? this.#options.readSession?.(ctx) : undefined;
+    if (session !== undefined) return await this.#callerOf(ctx, session, sessionEnded);
     const apiKey = readKey(ctx);
-    const digest = createHash("sha256").update(apiKey).digest("base64");
-    if (!this.#options.isKey(apiKey) || this.#unknown.has(digest)) throw unknownKey();
-    const keyId = this.#known.get(digest);
-    if (keyId === undefined) return await this.#callerOfNewKey(ctx, apiKey, digest);
-    await this.#options.rateLimit?.(ctx, keyId);
-    const caller = await this.#options.authenticate(apiKey);
-    if (caller) return caller;
-    this.#known.delete(digest);
-    throw unknownKey();
+    if (!this.#options.isKey(apiKey)) throw unknownKey();
+    return await this.#callerOf(ctx, apiKey, unknownKey);
   }
 
-  async #callerOfNewKey(ctx: Context, apiKey: string, digest: string): Promise<Caller> {
+  async #callerOf(ctx: Context, credential: string, unknown: () => AppError): Promise<Caller> {
+    const digest = createHash("sha256").update(credential).digest("base64");
+    if (this.#unknown.has(digest)) throw unknown();
+    const keyId = this.#known.get(digest);
+    if (keyId === undefined) return await this.#callerOfNew(ctx, { credential, digest, unknown });
+    await this.#options.rateLimit?.(ctx, keyId);
+    const caller = await this.#options.authenticate(credential);
+    if (caller) return caller;
+    this.#known.delete(digest);
+    throw unknown();
+  }
+
+  async #callerOfNew(
+    ctx: Context,
+    { credential, digest, unknown }: { credential: string; digest: string; unknown: () => AppError },
+  ): Promise<Caller> {
     const client = clientKey(clientAddress(ctx));
     await this.#countLookUp(client);
     let isMiss = false;
     try {
-      const caller = await this.#options.authenticate(apiKey);
+      const caller = await this.#options.authenticate(credential);
       isMiss = caller === null;
       if (!caller) {
         this.#unknown.set(digest, true);
-        throw unknownKey();
+        throw unknown();
       }
       this.#known.set(digest, caller.keyId);
       await this.#options.rateLimit?.(ctx, caller.keyId);
@@ -87,3 +100,4 @@ export class KeyGate {
 }
 
 const unknownKey = () => new AppError("unauthenticated", "the API key is unknown or revoked");
+const sessionEnded = () => new AppError("unauthenticated", "the session has ended: sign in again");

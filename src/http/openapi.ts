@@ -26,13 +26,17 @@ const STATUS_TEXT: Record<number, string> = {
 
 const hasBody = (route: AnyRoute) => route.method !== "GET";
 
+/** A key is kept for its caller, whom a public route does not know. */
+const takesIdempotencyKey = ({ method, access }: AnyRoute): boolean =>
+  method === "POST" && access.kind !== "public";
+
 /** Returns the errors that a route may respond with: those of every route, and its own. */
 function errorCodes(route: AnyRoute): (keyof typeof PROBLEMS)[] {
   const withKey: ErrorCode[] =
     route.access.kind === "public" ? [] : ["unauthenticated", "not-found", "rate-limited", "unavailable"];
   const withBody: ErrorCode[] = hasBody(route) ? ["too-large", "unsupported-media-type"] : [];
   // The same `Idempotency-Key` with a different request.
-  const withIdempotencyKey: ErrorCode[] = route.method === "POST" ? ["conflict"] : [];
+  const withIdempotencyKey: ErrorCode[] = takesIdempotencyKey(route) ? ["conflict"] : [];
   const ofResource = route.access.kind === "resource" ? (route.access.errors ?? []) : [];
   const specific = [...withKey, ...withBody, ...withIdempotencyKey, ...ofResource, ...(route.errors ?? [])];
   return [...new Set(["invalid", ...specific, "headers-too-large", "internal"] as const)];
@@ -52,8 +56,11 @@ function envelope(
 function responseContent(route: AnyRoute, collection: SchemaCollection): Json {
   const { response, example } = route;
   if (response.kind === "stream") {
-    const type = response.contentType.includes("json") ? "object" : "string";
-    return { content: { [response.contentType]: { schema: { type } } } };
+    const { contentType } = response;
+    // A schema would be that of each event, which is an object of its name, id and data.
+    if (contentType === "text/event-stream") return { content: { [contentType]: {} } };
+    const type = contentType.includes("json") ? "object" : "string";
+    return { content: { [contentType]: { schema: { type } } } };
   }
   const schema: TSchema | undefined = "schema" in response ? response.schema : undefined;
   if (!schema) return {};
@@ -110,7 +117,7 @@ function parametersOf(route: AnyRoute, collection: SchemaCollection): Json[] {
     ...Object.entries(query.properties).map(([name, schema]) =>
       parameter("query", name, schema, required.has(name)),
     ),
-    ...(route.method === "POST" ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : []),
+    ...(takesIdempotencyKey(route) ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : []),
   ];
 }
 
@@ -208,7 +215,7 @@ export function openapiDocument(
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: options.serverUrl }],
-    security: [{ apiKey: [] }],
+    security: [{ apiKey: [] }, { session: [] }],
     tags: [...new Set(routes.map(route => route.tag))].map(name => ({ name })),
     paths,
     components: {
@@ -224,7 +231,16 @@ export function openapiDocument(
         },
       },
       responses: problemResponses(),
-      securitySchemes: { apiKey: { type: "http", scheme: "bearer", description: "An API key." } },
+      securitySchemes: {
+        apiKey: { type: "http", scheme: "bearer", description: "An API key." },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "__Host-headwater",
+          description:
+            "A browser's session, from `POST /sessions`. Changes are accepted from the server's own pages only.",
+        },
+      },
     },
   };
 }

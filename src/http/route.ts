@@ -5,10 +5,13 @@ import type { Logger } from "../lib/logger.ts";
 import type { PageRequest } from "../store/page.ts";
 import type { ResponseResult, ResponseSpec } from "./response.ts";
 
-/** The user that an API key belongs to. */
+/** The user that an API key or a session belongs to. */
 export interface Caller {
   userId: string;
+  /** Id of the key or of the session: whatever the request was authenticated with. */
   keyId: string;
+  /** Absent for an API key. */
+  sessionId?: string;
   /** Organizations that the user is a member of. */
   orgIds: string[];
 }

@@ -1,6 +1,7 @@
 import { Router, type RouterContext } from "@koa/router";
 import type { Context, Middleware } from "koa";
 import { AppError } from "../lib/errors.ts";
+import { requestTurns } from "../limits/request-turns.ts";
 import { type Authenticate, loadResource, type Scope, scopeOf } from "./authorize.ts";
 import { BodyShares } from "./body-shares.ts";
 import type { Idempotency } from "./idempotency.ts";
@@ -19,6 +20,8 @@ export interface RouterOptions<Deps> {
   authenticate: Authenticate;
   /** Returns false for a text that can't be an API key; any text may be one by default. */
   isKey?: (text: string) => boolean;
+  /** Returns the token of the request's session, if it has one; by default no request has. Throws `forbidden`. */
+  readSession?: (ctx: Context) => string | undefined;
   /** 1 MB by default. */
   maxBodyBytes?: number;
   /** For tests: a response that does not match its declaration becomes a 500. */
@@ -99,6 +102,13 @@ function serve<Deps>(
     );
   };
 
+  const openBody = async (ctx: Context, userId: string, maxBytes: number) => {
+    await requestTurns.next(userId);
+    const release = bodies.acquire(ctx, userId, maxBytes);
+    requestTurns.chargeBytes(userId, ctx.request.length ?? 0);
+    return release;
+  };
+
   return async (ctx: RouterContext) => {
     const state = requestState(ctx);
     state.route = options.prefix + route.path;
@@ -110,7 +120,7 @@ function serve<Deps>(
       state.userId = caller.userId;
     }
     readInput ??= compileInput(route, readBody);
-    const release = route.maxBodyBytes && caller && bodies.acquire(ctx, caller.userId, route.maxBodyBytes);
+    const release = route.maxBodyBytes && caller && (await openBody(ctx, caller.userId, route.maxBodyBytes));
     try {
       await respond(ctx, await readInput(ctx, { ...ctx.params }), caller);
     } finally {
@@ -147,8 +157,9 @@ export function createRouter<Deps>(
   const router = new Router({ sensitive: true });
   const maxBodyBytes = options.maxBodyBytes ?? 1024 * 1024;
   const readSmallBody = createReadBody(maxBodyBytes);
-  const { authenticate, isKey = () => true, rateLimit } = options;
-  const shared = { gate: new KeyGate({ authenticate, isKey, rateLimit }), bodies: new BodyShares() };
+  const { authenticate, isKey = () => true, readSession, rateLimit } = options;
+  const gate = new KeyGate({ authenticate, isKey, readSession, rateLimit });
+  const shared = { gate, bodies: new BodyShares() };
   const declared = new Set<string>();
   // Paths without parameters come first, so that the order of the list does not matter.
   for (const route of [...routes].sort((a, b) => parameterCount(a) - parameterCount(b))) {

@@ -3,10 +3,12 @@ import { openQuotaGate } from "../accounts/check-quota.ts";
 import { queueBounds } from "../accounts/limits.ts";
 import { createKeyRateLimiter, type RateLimit, rateLimit } from "../http/rate-limit.ts";
 import { requestState } from "../http/request-log.ts";
+import { withoutSessionCookie } from "../http/session-cookie.ts";
 import { createBatcher } from "../lib/batcher.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { groupBy } from "../lib/group-by.ts";
 import { isToken, newId } from "../lib/ids.ts";
+import { requestTurns } from "../limits/request-turns.ts";
 import { type Source, Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueRuns, runQueueIsFull } from "../queues/enqueue-run.ts";
@@ -52,7 +54,11 @@ export function ingress(platform: Deps): Middleware {
       ctx.status = 204;
       return;
     }
+    await requestTurns.next(source.owner_id);
     await handle(platform, { ctx, source, path: rest || "/", enqueue, largeBodies });
+    if (typeof ctx.body === "string" || Buffer.isBuffer(ctx.body)) {
+      requestTurns.chargeBytes(source.owner_id, ctx.body.length);
+    }
   };
 }
 
@@ -162,7 +168,7 @@ const rawRequest = (platform: Deps, { ctx, path }: SourceRequest, body: Buffer):
   path,
   // Not `ctx.URL`, which is empty if the Host header is invalid.
   search: new URLSearchParams(ctx.search),
-  headers: ctx.headers,
+  headers: { ...ctx.headers, cookie: withoutSessionCookie(ctx.get("cookie")) },
   body,
   url: `${ingressBase(platform)}${ctx.path}${ctx.search}`,
   // The address that the proxy in front of this server saw. The sender may have written the ones before it.

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { constants, getPriority, setPriority } from "node:os";
 
 /** How much nicer a process that does an account's work is than the platform's own. */
@@ -12,5 +13,19 @@ export function giveWay(pid: number): void {
     setPriority(pid, Math.min(getPriority() + NICENESS, constants.priority.PRIORITY_LOW));
   } catch {
     // All are equal.
+  }
+}
+
+/** Does the same for the running children of this process that execute a program of this name; on Linux only. */
+export function childrenGiveWay(program: string): void {
+  try {
+    const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "utf8");
+    for (const pid of children.split(" ").filter(Boolean)) {
+      if (readFileSync(`/proc/${pid}/comm`, "utf8").trim() !== program) continue;
+      // Linux counts each thread for itself; those that come later are like the one that starts them.
+      for (const thread of readdirSync(`/proc/${pid}/task`)) giveWay(Number(thread));
+    }
+  } catch {
+    // It has ended, or the system has no such files.
   }
 }

@@ -27,7 +27,10 @@ export type IdPrefix =
   | "dlv"
   | "del"
   | "ch"
-  | "emit";
+  | "emit"
+  | "ses"
+  | "inv"
+  | "rpl";
 
 function base62(value: number, length: number): string {
   // A bound in the far future (from the year 2081 on) is the last id there is; it must not wrap around to 1970.

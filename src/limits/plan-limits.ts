@@ -75,7 +75,7 @@ export const PLAN_LIMITS = defineLimits({
   },
   emissionBytes: {
     value: 64 * MB,
-    paid: 512 * MB,
+    paid: 256 * MB,
     unit: "bytes",
     per: "account",
     what: "emissions of runs, and published events, that wait on their queue; outboxes under 8 KB are not counted",

@@ -30,7 +30,10 @@ export interface StoredEvent {
 /** What the sweep needs to dispatch an event again if its job is lost with Redis. */
 export interface PendingDispatch {
   listeners: WebhookListener[];
-  /** The webhooks among the listeners, for the index by which an ordered webhook finds what it still has to wait for. */
+  /**
+   * The ordered webhooks among the listeners, or all of a few listeners: for the index by which an ordered webhook finds
+   * what it still has to wait for.
+   */
   webhook_ids: string[];
   /** The job that makes the first attempts. */
   job_id: string;

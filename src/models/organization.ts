@@ -38,10 +38,10 @@ export const Memberships = collection<Membership>(
   new Schema<Membership>(
     {
       _id: { type: String, required: true },
-      org_id: { type: String, required: true, index: true },
+      org_id: { type: String, required: true },
       user_id: { type: String, required: true, index: true },
       created_at: { type: Number, required: true },
     },
     schemaOptions,
-  ),
+  ).index({ org_id: 1, _id: 1 }),
 );

@@ -28,7 +28,13 @@ export interface ApiKey {
   user_id: string;
   /** SHA-256, in hex. The key has enough entropy for a fast hash to be safe. */
   hash: string;
+  /** How the key begins, for people who look for it; absent for keys of earlier versions. */
+  prefix?: string;
+  /** What its user calls it. */
+  name?: string | null;
   created_at: number;
+  /** Unix seconds; up to a minute old, absent if it was never used. */
+  last_used_at?: number;
   revoked_at: number | null;
 }
 
@@ -39,7 +45,10 @@ export const ApiKeys = collection<ApiKey>(
       _id: { type: String, required: true },
       user_id: { type: String, required: true },
       hash: { type: String, required: true, unique: true },
+      prefix: String,
+      name: { type: String, default: null },
       created_at: { type: Number, required: true },
+      last_used_at: Number,
       revoked_at: { type: Number, default: null },
     },
     schemaOptions,

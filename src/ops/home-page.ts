@@ -1,6 +1,7 @@
 import type { Middleware } from "koa";
 import { TEXT_PAGE_POLICY, textPage } from "../http/html-page.ts";
 import type { Platform } from "../platform.ts";
+import { DASHBOARD_PATH } from "./dashboard.ts";
 import { BOARD_PATH } from "./sign-in.ts";
 
 const PATHS = new Set(["/", "/v1", "/v1/"]);
@@ -8,6 +9,7 @@ const PATHS = new Set(["/", "/v1", "/v1/"]);
 /** Paths that a newcomer looks for, with what is there. */
 function placesOf({ adminPassword }: Platform["config"]): Record<string, [path: string, what: string]> {
   return {
+    dashboard: [DASHBOARD_PATH, "the dashboard"],
     documentation: ["/docs", "the documentation of the API"],
     openapi: ["/v1/openapi.json", "the same as an OpenAPI document"],
     me: ["/v1/users/me", "your account, with an API key: <code>Authorization: Bearer hw_…</code>"],

@@ -1,7 +1,6 @@
 import type { Context } from "koa";
+import { hasOwnOrigin } from "../http/own-page.ts";
 import { AppError } from "../lib/errors.ts";
-
-const originOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).origin : null);
 
 /**
  * Throws `forbidden` for a change that a page of another origin may have asked for (docs/design.md#browsers). Browsers send
@@ -11,9 +10,7 @@ const originOf = (url: string): string | null => (URL.canParse(url) ? new URL(ur
  */
 export function requireSameOrigin(ctx: Context, publicUrl: string): void {
   if (ctx.method === "GET" || ctx.method === "HEAD") return;
-  const origin = originOf(ctx.get("origin"));
-  const isOwn = origin !== null && (new URL(origin).host === ctx.host || origin === originOf(publicUrl));
   const isForeign = !["", "same-origin"].includes(ctx.get("sec-fetch-site"));
-  if (isOwn && !isForeign) return;
+  if (hasOwnOrigin(ctx, publicUrl) && !isForeign) return;
   throw new AppError("forbidden", "changes are accepted from the board's own pages only");
 }

@@ -53,7 +53,10 @@ export class SignIn {
     this.#sessions = new Sessions(config.secretsKeys, password, LIMITS.boardSessionMs.value);
     const keyPrefix = `${keys.rateLimit()}-board`;
     const points = LIMITS.boardGuesses.value;
-    this.#limitGuesses = createGuessLimit(redis, { keyPrefix, points, durationS: GUESSES_S });
+    this.#limitGuesses = createGuessLimit(redis, {
+      ...{ keyPrefix, points, durationS: GUESSES_S },
+      what: "passwords",
+    });
   }
 
   /** Returns the session of a request; null without one. Throws `unavailable` if Redis is away. */

@@ -33,6 +33,8 @@ export interface QueueDeclaration<Schemas extends JobSchemas = JobSchemas> {
   concurrency?: number | undefined;
   /** The cost of the jobs that an account may have served before it is another's turn; absent: in order of arrival. */
   quantum?: number | undefined;
+  /** True if its jobs wait for the stores alone, so that the time they take is what they cost others. */
+  waitsForStoresOnly?: boolean | undefined;
   jobs: { [Name in keyof Schemas]: JobDeclaration<Schemas[Name]> };
 }
 
@@ -54,6 +56,7 @@ interface QueueSpec<Schemas extends JobSchemas> {
   name: string;
   concurrency?: number;
   quantum?: number;
+  waitsForStoresOnly?: boolean;
   /** BullMQ's options for every job of the queue. */
   options: JobsOptions;
   jobs: {
@@ -68,6 +71,7 @@ export function defineQueue<Schemas extends JobSchemas>({
   name,
   concurrency,
   quantum,
+  waitsForStoresOnly,
   options,
   jobs,
 }: QueueSpec<Schemas>): QueueDeclaration<Schemas> {
@@ -75,7 +79,7 @@ export function defineQueue<Schemas extends JobSchemas>({
     job,
     { ...declaration, queue: name, name: job, options },
   ]);
-  return { name, concurrency, quantum, jobs: Object.fromEntries(declared) };
+  return { name, concurrency, quantum, waitsForStoresOnly, jobs: Object.fromEntries(declared) };
 }
 
 /** Returns the opened queue of that name. Throws if it is missing from queues/index.ts, which is a wiring mistake. */

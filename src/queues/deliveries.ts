@@ -76,6 +76,9 @@ const Recover = Type.Object({
 });
 export type Recover = Static<typeof Recover>;
 
+const ReplayJob = Type.Object({ replay_id: Type.String(), account_id: Type.String() });
+export type ReplayJob = Static<typeof ReplayJob>;
+
 export const deliveries = defineQueue({
   name: "deliveries",
   concurrency: 32,
@@ -106,6 +109,12 @@ export const deliveries = defineQueue({
     },
     /** Retries the failed deliveries of a webhook, batch by batch. */
     recover: { schema: Recover, jobId: recoverJobId, charge: chargeWebhook },
+    /** Retries the deliveries that a filter selects, batch by batch. */
+    replay: {
+      schema: ReplayJob,
+      jobId: replayJobId,
+      charge: ({ account_id }) => ({ account: account_id, cost: 1 }),
+    },
   },
 });
 
@@ -135,4 +144,9 @@ export function nextAttemptJobId({ delivery_id, generation }: NextAttempt): stri
 /** The id of a webhook's `recover` job. */
 export function recoverJobId({ webhook_id, recovery_id }: Recover): string {
   return `${webhook_id}-${recovery_id}`;
+}
+
+/** The id of a replay's job. */
+export function replayJobId({ replay_id }: Pick<ReplayJob, "replay_id">): string {
+  return replay_id;
 }

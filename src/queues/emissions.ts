@@ -90,6 +90,7 @@ export const emissions = defineQueue({
   name: "emissions",
   concurrency: 24,
   quantum: 32,
+  waitsForStoresOnly: true,
   options: {
     attempts: 12,
     backoff: { type: "exponential", delay: 500, jitter: 0.5 },

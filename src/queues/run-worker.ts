@@ -134,7 +134,11 @@ class QueueWorker implements PausableWorker {
   #isHeld = false;
 
   constructor(
-    { name: queue, quantum }: Pick<QueueDeclaration, "name" | "quantum">,
+    {
+      name: queue,
+      quantum,
+      waitsForStoresOnly,
+    }: Pick<QueueDeclaration, "name" | "quantum" | "waitsForStoresOnly">,
     handled: ReadonlyMap<string, Handled>,
     options: WorkerOptions,
   ) {
@@ -156,8 +160,10 @@ class QueueWorker implements PausableWorker {
       ? {
           turns: new FairTurns(),
           order: new FairOrder(options.redis, part => this.#worker.toKey(part), quantum),
-          slots: new SlotShares(concurrency, accounts =>
-            pullOther(options.redis, part => this.#worker.toKey(part), accounts),
+          slots: new SlotShares(
+            concurrency,
+            accounts => pullOther(options.redis, part => this.#worker.toKey(part), accounts),
+            { ...(waitsForStoresOnly && { usedMs: () => performance.now() }) },
           ),
         }
       : undefined;
@@ -223,23 +229,22 @@ class QueueWorker implements PausableWorker {
     const charge = this.#chargeOf(job);
     if (!this.#fair || !charge) return await work();
     const { order, slots, turns } = this.#fair;
-    const { account } = charge;
+    const { account, cost } = charge;
     if (!isCharged(job)) {
       const [priority = 0] = await order.prioritiesOf([charge], { isFetched: true });
       if (priority > 0) await this.#requeue(job, token, "turn", priority);
     }
-    if (!(await slots.acquire(account))) {
+    if (!(await slots.acquire(account, cost))) {
       if (this.#isStopping) await this.#requeue(job, token, "share", job.priority);
       // Behind what its account has waiting, free of charge, and never in front of those whose turn it is.
       const [priority = 0] = await order.prioritiesOf([{ account, cost: 0 }]);
       await this.#requeue(job, token, "share", Math.max(priority, FIRST_LATER_PRIORITY));
     }
     await turns.next(account);
-    const startedAt = performance.now();
     try {
       await work();
     } finally {
-      slots.release(account, performance.now() - startedAt);
+      slots.release(account, cost);
     }
   }
 

@@ -4,23 +4,39 @@ import { Company } from "../lib/company.ts";
 /** The share of a worker's slots that one account may use at a time, so that another one finds a slot at once. */
 const ACCOUNT_SHARE = 0.75;
 /**
- * The slots that one account may use at a time while the thread is busy and other accounts have jobs: then more at once
- * make none of them faster, and each step of another account's job waits for a step of every one of them.
+ * The slots that an account may use at a time while time is scarce and it uses more of it than others: then more at once
+ * make none of its jobs faster, and each step of another account's job waits for a step of every one of them.
  */
 const BUSY_SLOTS = 1;
-/** How many times as long as a long job its slot then rests, so that the stores and the processor have time for others. */
-const REST_FACTOR = 3;
-const LONG_MS = 50;
-const MAX_REST_MS = 2000;
+/** How soon after scarce time it has one more, until it has its full share. Milliseconds. */
+const MORE_AFTER_MS = 250;
+/**
+ * How many times as long as its work a slot then rests, times the pressure on the thread, so that the stores and the
+ * processor have time for others. Work is the processor's time of this process.
+ */
+const REST_FACTOR = 1.5;
+const LONG_MS = 20;
+const MAX_REST_MS = 4000;
+/** The processor's time that an account's jobs may use in each second in any case. Milliseconds. */
+const LEAST_MS_PER_SECOND = 150;
 
 /** A job that waits for its share goes back to its queue after this, give or take half: another process may have a slot. */
 const REQUEUE_AFTER_MS = 1000;
 /** How soon a job whose turn it is is noticed while everything that was fetched has to wait. */
 const LOOK_MS = 10;
+
 interface Waiting {
   account: string;
+  /** What its job costs, in the unit of the queue's order. */
+  cost: number;
   resolve: (hasSlot: boolean) => void;
   timer: NodeJS.Timeout | undefined;
+}
+
+/** The processor's time of this process so far. Milliseconds. */
+function processCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }
 
 /**
@@ -32,57 +48,85 @@ export class SlotShares {
   readonly #slots: number;
   readonly #fullShare: number;
   readonly #thread: Thread;
-  readonly #company = new Company();
+  readonly #company: Company;
   readonly #used = new Map<string, number>();
+  /** What the jobs of each account cost that have a slot. */
+  readonly #costs = new Map<string, number>();
+  /** How many jobs of each account work now; what rests does not. */
+  readonly #working = new Map<string, number>();
+  /** What each account's jobs used and was not rested for yet. Milliseconds. */
+  readonly #owed = new Map<string, number>();
+  readonly #usedMs: () => number;
+  #notedMs: number;
   readonly #waiting = new Set<Waiting>();
   readonly #pullOther: (accounts: string[]) => Promise<boolean>;
   #inUse = 0;
+  /** When time was last scarce. */
+  #scarceAt = Number.NEGATIVE_INFINITY;
   #isLooking = false;
   #isClosed = false;
 
   /**
    * `pullOther` makes a job of another account than those that use their share the next of the queue, and returns false if
-   * none waits; it is called only when nothing more is fetched. No more jobs must come than there are slots: more would be kept from other processes.
+   * none waits; it is called only when nothing more is fetched. No more jobs must come than there are slots: more would be
+   * kept from other processes. `usedMs` returns what all jobs have used so far: the processor's time by default, because
+   * how long a job takes says little if it waits for an endpoint.
    */
   constructor(
     slots: number,
     pullOther: (accounts: string[]) => Promise<boolean>,
-    thread: Thread = thisThread,
+    { thread = thisThread, usedMs = processCpuMs }: { thread?: Thread; usedMs?: () => number } = {},
   ) {
+    this.#company = new Company(LEAST_MS_PER_SECOND);
+    this.#usedMs = usedMs;
+    this.#notedMs = usedMs();
     this.#slots = slots;
     this.#pullOther = pullOther;
     this.#thread = thread;
     this.#fullShare = Math.max(1, Math.min(Math.ceil(slots * ACCOUNT_SHARE), slots - 1));
   }
 
-  /** Resolves with true once the account has a slot, which must be released; with false if the job must go back. */
-  acquire(account: string): Promise<boolean> {
+  /**
+   * Resolves with true once the account has a slot for a job of this cost, which must be released; with false if the job
+   * must go back.
+   */
+  acquire(account: string, cost = 1): Promise<boolean> {
     if (this.#isClosed) return Promise.resolve(false);
-    this.#company.note(account);
-    if (this.#mayStart(account)) {
-      this.#start(account);
+    this.#company.note(account, 0);
+    if (this.#mayStart(account, cost)) {
+      this.#start(account, cost);
       return Promise.resolve(true);
     }
     return new Promise(resolve => {
-      const waiting: Waiting = { account, resolve, timer: undefined };
+      const waiting: Waiting = { account, cost, resolve, timer: undefined };
       this.#waiting.add(waiting);
       this.#watch(waiting);
       if (!this.#isLooking) void this.#look();
     });
   }
 
-  /** Takes back the slot of a job that took `workedMs`; after a rest, while the thread is busy and others have jobs. */
-  release(account: string, workedMs = 0): void {
-    const restMs = this.#isScarce && workedMs >= LONG_MS ? Math.min(MAX_REST_MS, workedMs * REST_FACTOR) : 0;
-    if (restMs > 0 && !this.#isClosed) setTimeout(() => this.#free(account), restMs).unref();
-    else this.#free(account);
+  /** Takes back the slot of a job; after a rest, while time is scarce and the account uses much of it. */
+  release(account: string, cost = 1): void {
+    this.#noteWork();
+    this.#working.set(account, (this.#working.get(account) ?? 1) - 1);
+    const owedMs = this.#owed.get(account) ?? 0;
+    const mustRest = owedMs >= LONG_MS && this.#isScarceFor(account);
+    if (mustRest || this.#working.get(account) === 0) this.#owed.delete(account);
+    const restMs = mustRest ? Math.min(MAX_REST_MS, owedMs * REST_FACTOR * this.#thread.pressure) : 0;
+    if (restMs > 0 && !this.#isClosed) setTimeout(() => this.#free(account, cost), restMs).unref();
+    else this.#free(account, cost);
   }
 
-  #free(account: string): void {
+  #free(account: string, cost: number): void {
     this.#inUse -= 1;
     const used = (this.#used.get(account) ?? 0) - 1;
-    if (used > 0) this.#used.set(account, used);
-    else this.#used.delete(account);
+    if (used > 0) {
+      this.#used.set(account, used);
+      this.#costs.set(account, (this.#costs.get(account) ?? 0) - cost);
+    } else {
+      this.#used.delete(account);
+      this.#costs.delete(account);
+    }
     this.#serve();
   }
 
@@ -92,27 +136,70 @@ export class SlotShares {
     for (const waiting of this.#waiting) this.#end(waiting, false);
   }
 
-  get #share(): number {
-    return this.#isScarce ? Math.min(BUSY_SLOTS, this.#fullShare) : this.#fullShare;
+  #shareOf(account: string): number {
+    const isScarce = this.#isScarce;
+    if (!this.#company.isHeavy(account)) return this.#fullShare;
+    // Not all at once: the jobs that then start would make time scarce again until the last of them is done.
+    const more = isScarce ? 0 : Math.floor((performance.now() - this.#scarceAt) / MORE_AFTER_MS);
+    return Math.min(BUSY_SLOTS + more, this.#fullShare);
   }
 
   get #isScarce(): boolean {
-    return !this.#company.isOne && this.#thread.isBusy;
+    if (this.#thread.pressure === 1) return false;
+    this.#scarceAt = performance.now();
+    return true;
   }
 
-  #mayStart(account: string): boolean {
-    return this.#inUse < this.#slots && (this.#used.get(account) ?? 0) < this.#share;
+  #isScarceFor(account: string): boolean {
+    return this.#isScarce && this.#company.isHeavy(account);
   }
 
-  #start(account: string): void {
+  #mayStart(account: string, cost: number): boolean {
+    return this.#inUse < this.#slots && !this.#isAtShare(account, cost);
+  }
+
+  /**
+   * Beside other accounts the share counts what jobs cost: a few that hold hundreds of events each, started together, would
+   * make everything wait for all of them.
+   */
+  #isAtShare(account: string, cost: number): boolean {
+    const used = this.#used.get(account) ?? 0;
+    const share = this.#shareOf(account);
+    if (used >= share) return true;
+    if (used === 0 || this.#company.isOne) return false;
+    return (this.#costs.get(account) ?? 0) + cost > share;
+  }
+
+  #start(account: string, cost: number): void {
+    this.#noteWork();
+    this.#costs.set(account, (this.#costs.get(account) ?? 0) + cost);
+    this.#working.set(account, (this.#working.get(account) ?? 0) + 1);
     this.#inUse += 1;
     this.#used.set(account, (this.#used.get(account) ?? 0) + 1);
+  }
+
+  /** Notes what was used since the last time, in equal parts for the jobs that work. */
+  #noteWork(): void {
+    const now = this.#usedMs();
+    const usedMs = now - this.#notedMs;
+    this.#notedMs = now;
+    let all = 0;
+    for (const jobs of this.#working.values()) all += jobs;
+    for (const [account, jobs] of this.#working) {
+      if (jobs === 0) {
+        this.#working.delete(account);
+        continue;
+      }
+      const ofAccountMs = (usedMs * jobs) / all;
+      this.#company.note(account, ofAccountMs);
+      this.#owed.set(account, (this.#owed.get(account) ?? 0) + ofAccountMs);
+    }
   }
 
   /** Gives slots to jobs that wait; more than one if the share has become larger. */
   #serve(): void {
     for (let next = this.#next(); next; next = this.#next()) {
-      this.#start(next.account);
+      this.#start(next.account, next.cost);
       this.#end(next, true);
     }
   }
@@ -120,7 +207,7 @@ export class SlotShares {
   #next(): Waiting | undefined {
     let next: Waiting | undefined;
     for (const waiting of this.#waiting) {
-      if (!this.#mayStart(waiting.account)) continue;
+      if (!this.#mayStart(waiting.account, waiting.cost)) continue;
       const used = this.#used.get(waiting.account) ?? 0;
       if (!next || used < (this.#used.get(next.account) ?? 0)) next = waiting;
     }
@@ -141,23 +228,21 @@ export class SlotShares {
       this.#serve();
       // Until then the worker fetches more by itself.
       if (this.#waiting.size + this.#inUse < this.#slots) continue;
-      const accounts = [...this.#used.keys()].filter(account => this.#isAtShare({ account }));
-      const isPulled = await this.#pullOther(accounts).catch(() => false);
-      const last = [...this.#waiting].findLast(waiting => this.#isAtShare(waiting));
+      const kept = [...this.#waiting].filter(({ account, cost }) => this.#isAtShare(account, cost));
+      const isPulled = await this.#pullOther([...new Set(kept.map(({ account }) => account))]).catch(
+        () => false,
+      );
+      const last = kept.findLast(waiting => this.#waiting.has(waiting));
       if (isPulled && last) this.#end(last, false);
     }
     this.#isLooking = false;
-  }
-
-  #isAtShare({ account }: Pick<Waiting, "account">): boolean {
-    return (this.#used.get(account) ?? 0) >= this.#share;
   }
 
   /** Only a job whose account is at its share goes back: if all slots are in use, it is as near to one as any other. */
   #watch(waiting: Waiting): void {
     const afterMs = REQUEUE_AFTER_MS * (0.5 + Math.random());
     waiting.timer = setTimeout(() => {
-      if (this.#isAtShare(waiting)) this.#end(waiting, false);
+      if (this.#isAtShare(waiting.account, waiting.cost)) this.#end(waiting, false);
       else this.#watch(waiting);
     }, afterMs);
   }

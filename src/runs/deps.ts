@@ -12,6 +12,7 @@ export type RunDeps = Pick<
   | "runQueue"
   | "secrets"
   | "metrics"
+  | "activity"
   | "config"
   | "clock"
   | "memory"

@@ -2,7 +2,7 @@ import type { Source } from "../models/source.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import type { CallResult, HttpResponse } from "../sandbox/protocol.ts";
 import type { RunDeps } from "./deps.ts";
-import { boundProps, loadCode, processKey } from "./load-code.ts";
+import { boundProps, loadCode, mayShareProcess, processKey } from "./load-code.ts";
 import type { Memory } from "./memory.ts";
 
 export type Executor = Awaited<ReturnType<typeof openExecutor>>;
@@ -38,6 +38,7 @@ export async function openExecutor(platform: RunDeps, source: Source, signal: Ab
         {
           signal,
           owner: source.owner_id,
+          isShareable: mayShareProcess(source),
           startWithinMs: forMs,
           onRespond: (index, response) => onRespond(items[index] as TriggerItem, response),
           onResult: (index, result) => {

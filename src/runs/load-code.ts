@@ -61,6 +61,13 @@ export function boundProps(
   });
 }
 
+/**
+ * True if a source's runs may use a process in turn with those of other sources that have the same owner and the same code:
+ * it has a timer, and no endpoint to which strangers send (docs/decisions/0023-timers-share-processes.md).
+ */
+export const mayShareProcess = ({ timer, endpoint }: Pick<Source, "timer" | "endpoint">): boolean =>
+  timer !== null && endpoint === null;
+
 /** Calls with the same key may share a sandbox process: one source with one bundle. */
 export const processKey = (source: Pick<Source, "_id">, bundle: Bundle): string =>
   `${source._id}:${bundle.hash}`;

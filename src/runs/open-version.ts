@@ -2,7 +2,7 @@ import { countRuns } from "../accounts/usage.ts";
 import type { Source } from "../models/source.ts";
 import type { RunDeps } from "./deps.ts";
 import type { SourceVersion } from "./hooks.ts";
-import { boundProps, loadCode, processKey } from "./load-code.ts";
+import { boundProps, loadCode, mayShareProcess, processKey } from "./load-code.ts";
 
 /**
  * Opens a version of a source, so that its hooks can be called in the sandbox. `signal` cancels them; `execute` then
@@ -10,7 +10,7 @@ import { boundProps, loadCode, processKey } from "./load-code.ts";
  */
 export async function openVersion(
   platform: RunDeps,
-  source: Pick<Source, "_id" | "owner_id" | "component_id" | "configured_props" | "endpoint">,
+  source: Pick<Source, "_id" | "owner_id" | "component_id" | "configured_props" | "endpoint" | "timer">,
   signal: AbortSignal,
 ): Promise<SourceVersion> {
   const { component, bundle } = await loadCode(platform, source.component_id);
@@ -19,7 +19,12 @@ export async function openVersion(
     async execute(hook, db) {
       const sandboxes = await platform.sandboxes();
       const request = { call: hook, event: null, props: boundProps(platform, source, component), db };
-      const options = { signal, wallMs: platform.config.sandbox.hookMs, owner: source.owner_id };
+      const options = {
+        signal,
+        wallMs: platform.config.sandbox.hookMs,
+        owner: source.owner_id,
+        isShareable: mayShareProcess(source),
+      };
       const result = await sandboxes.call(processKey(source, bundle), bundle, request, options);
       // A hook uses a sandbox as a run does, and counts as one (docs/design.md#quotas).
       await countRuns(platform, source.owner_id, 1, result.durationMs).catch(() => undefined);

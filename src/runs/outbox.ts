@@ -10,10 +10,15 @@ import { COUNTED_FROM_BYTES, countEmissionBytes } from "../store/emission-bytes.
 import { repairEach } from "../store/repair-each.ts";
 import type { SweepBatch } from "../store/sweep-turns.ts";
 
-/** Jobs enqueued in one round trip, and runs looked up at a time. */
+/** Runs looked up at a time. */
 const BATCH = 50;
+/** Jobs enqueued in one round trip: few, so that what others need of the thread and of Redis comes in between. */
+const JOBS_PER_ROUND_TRIP = 2;
 
-type Deps = Pick<Platform, "mongo" | "queues" | "eventLog" | "clock" | "redis" | "keys" | "metrics" | "log">;
+type Deps = Pick<
+  Platform,
+  "mongo" | "queues" | "eventLog" | "clock" | "redis" | "keys" | "metrics" | "activity" | "log"
+>;
 type Outbox = Pick<RunRecord, "_id" | "source_id" | "owner_id" | "outbox" | "outbox_score">;
 
 /** An emission as the record holds it, and its position in the emitter's order. */
@@ -37,8 +42,8 @@ export async function sendOutbox(platform: Deps, record: Outbox): Promise<number
   if (isCounted) await countEmissionBytes(platform, record.owner_id, bytesOf(outbox));
   const waiting = outbox.map((text, i): Waiting => ({ text, score: first + i }));
   const jobs = packBySize(waiting, ({ text }) => text.length);
-  for (let at = 0; at < jobs.length; at += BATCH) {
-    await enqueueOrGiveUp(platform, record, jobs.slice(at, at + BATCH), isCounted);
+  for (let at = 0; at < jobs.length; at += JOBS_PER_ROUND_TRIP) {
+    await enqueueOrGiveUp(platform, record, jobs.slice(at, at + JOBS_PER_ROUND_TRIP), isCounted);
   }
   failpoint("outbox-enqueued");
   // Not by a majority: if a failover loses it, the same emissions are only enqueued once more.

@@ -7,6 +7,7 @@ import type { CallError } from "../sandbox/protocol.ts";
 import { countDrop, type DropReason } from "../store/drops.ts";
 import type { RunDeps } from "./deps.ts";
 import type { Memory } from "./memory.ts";
+import { noteRun } from "./note-run.ts";
 import { sendOutbox } from "./outbox.ts";
 import { type FinishedRun, recordRuns } from "./record.ts";
 import { reply } from "./reply.ts";
@@ -81,6 +82,7 @@ export class BatchRecorder {
     const runs = ended.filter(({ isCountedOnly }) => !isCountedOnly).map(({ run }) => run);
     const toStore = isChanged ? { ...memory, version: this.#version } : undefined;
     const records = await recordRuns(this.#platform, runs, toStore);
+    for (const record of records) noteRun(this.#platform, record);
     if (isChanged) this.#version += 1;
     this.#stored = memory;
     failpoint("runs-recorded");

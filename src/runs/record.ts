@@ -1,4 +1,5 @@
 import type { ClientSession } from "mongoose";
+import { Breaks } from "../lib/breaks.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
 import { SourceMemories } from "../models/source.ts";
@@ -74,7 +75,7 @@ export async function recordRuns(
   }));
   const emissions = runs.flatMap(run => run.emissions);
   const score = emissions.length > 0 ? await platform.eventLog.reserve(first.source_id, emissions.length) : 0;
-  const [leader, ...parts] = divideOutbox(
+  const [leader, ...parts] = await divideOutbox(
     // An outbox is kept as long as any, whichever run comes first.
     { ...(facts[0] as RunRecord), ...(emissions.length > 0 && { expires_at: new Date(now + RUN_KEPT_MS) }) },
     emissions,
@@ -128,10 +129,16 @@ async function writeMemory(
  * Returns the record with its outbox, and further records for the parts that do not fit into one document. `score` is that
  * of the first emission.
  */
-function divideOutbox(facts: Omit<RunRecord, "outbox">, emissions: Emission[], score: number): RunRecord[] {
+async function divideOutbox(
+  facts: Omit<RunRecord, "outbox">,
+  emissions: Emission[],
+  score: number,
+): Promise<RunRecord[]> {
+  const breaks = new Breaks();
   const parts: string[][] = [];
   let size = Number.POSITIVE_INFINITY;
   for (const emission of emissions) {
+    await breaks.next();
     const text = JSON.stringify(emission);
     size += Buffer.byteLength(text);
     if (size > PART_BYTES) {

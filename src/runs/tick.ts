@@ -12,7 +12,7 @@ import { ofAccount } from "../store/run-queue.ts";
 
 export type TickPlatform = Pick<
   Platform,
-  "mongo" | "redis" | "keys" | "queues" | "runQueue" | "metrics" | "clock"
+  "mongo" | "redis" | "keys" | "queues" | "runQueue" | "metrics" | "activity" | "clock"
 >;
 
 /** Returns the id of the run at a due time. It is derived, so that a time that is reported twice runs once. */

@@ -10,6 +10,11 @@ export interface CallOptions {
   wallMs?: number;
   /** The account that owns the source. Processes are shared between accounts; no account can use all of them. */
   owner?: string;
+  /**
+   * Permits that sources of the same account with the same code use one process, one after the other
+   * (docs/decisions/0023-timers-share-processes.md).
+   */
+  isShareable?: boolean;
 }
 
 export interface BatchOptions extends Omit<CallOptions, "onRespond">, CallListeners {

@@ -85,7 +85,7 @@ export class CallRunner {
 
   /** Runs calls in an acquired process and releases it; they wait since `since`. Returns how many ended; see `#runOnce` for 0. */
   async #runIn(slot: Slot, request: BatchRequest, options: BatchOptions, since: number): Promise<number> {
-    const { sandbox, isWarm: wasWarm } = slot;
+    const { sandbox, source, isWarm: wasWarm } = slot;
     const { signal, onResult, onRespond, startWithinMs } = options;
     const { maxCalls } = this.#options;
     let keep = false;
@@ -96,11 +96,12 @@ export class CallRunner {
     };
     signal?.addEventListener("abort", onAbort);
     try {
-      const loadError = await waitUntilLoaded(sandbox);
+      const loadError = await waitUntilLoaded(sandbox, source);
       this.#options.metrics?.observe("sandbox_wait_seconds", (performance.now() - since) / 1000);
       if (loadError) return wasWarm ? 0 : failFirst(loadError);
       if (signal?.aborted) return failFirst(CANCELLED);
       const completed = await sandbox.callBatch(request, {
+        source,
         wallMs: options.wallMs ?? this.#options.wallMs,
         startWithinMs,
         maxCalls: maxCalls - sandbox.served().calls,

@@ -102,6 +102,7 @@ async function runOnce(
     secret: "",
     gatewayPath: workspace.gatewayPath,
     privateFolder: workspace.privateFolder,
+    isShared: false,
     modulePath: workspace.modulePath,
     limits: NO_LIMITS,
   };

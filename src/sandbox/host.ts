@@ -39,6 +39,7 @@ import type { BatchRequest, CallError, CallRequest, CallResult, ComponentDescrip
 import { Sandbox } from "./sandbox.ts";
 import type { SandboxHealth } from "./sandbox-health.ts";
 import { type Child, spawnChild } from "./spawn.ts";
+import type { WarmRoom } from "./warm-room.ts";
 import { DISK_LIMIT, startWatchdog } from "./watchdog.ts";
 
 export interface SandboxLimits {
@@ -94,8 +95,12 @@ export interface Sandboxes {
 
 export interface SandboxesOptions {
   limits: SandboxLimits;
-  /** How many processes may exist at a time, including idle ones. */
+  /** Most processes that are in use at a time. */
   maxProcesses: number;
+  /** Most further processes that stay warm; by default none. */
+  warm?: WarmRoom;
+  /** Most sources that share a process, if a call permits it; by default 1, so that none do. */
+  sourcesPerProcess?: number;
   /** A warm process is ended after being idle for this many milliseconds. */
   idleMs: number;
   egress: Omit<DialOptions, "connectTimeoutMs">;
@@ -181,7 +186,7 @@ class SandboxHost implements Sandboxes {
 
   constructor(options: SandboxesOptions, resources: HostResources) {
     const { heapMb, wallMs, cpuMs = wallMs, ...counted } = options.limits;
-    const { maxProcesses, idleMs, maxCalls = MAX_CALLS } = options;
+    const { maxProcesses, warm, sourcesPerProcess, idleMs, maxCalls = MAX_CALLS } = options;
     this.privileges = resources.privileges;
     this.#resources = resources;
     this.#heapMb = heapMb;
@@ -197,7 +202,13 @@ class SandboxHost implements Sandboxes {
     this.#metrics = options.metrics;
     this.#health = options.health;
     this.#bundleFiles = new BundleFiles(`${resources.folder.path}/bundles`);
-    this.#pool = new Pool({ maxProcesses, idleMs, open: bundle => this.#openSandbox(bundle) });
+    this.#pool = new Pool({
+      maxProcesses,
+      ...(warm && { warm }),
+      ...(sourcesPerProcess !== undefined && { maxKeysPerProcess: sourcesPerProcess }),
+      idleMs,
+      open: (bundle, isShared) => this.#openSandbox(bundle, isShared),
+    });
     this.#runner = new CallRunner({ pool: this.#pool, wallMs, maxCalls, metrics: options.metrics });
     this.#stopWatchdog = startWatchdog({
       sandboxes: () => this.#pool.sandboxes(),
@@ -233,7 +244,7 @@ class SandboxHost implements Sandboxes {
     timeout.addEventListener("abort", onTimeout);
     const startedAt = performance.now();
     try {
-      const loaded = await slot.sandbox.loaded;
+      const loaded = await slot.sandbox.load(slot.source);
       if (loaded.state === "failed") {
         if (isSandboxLost(loaded.error)) return undefined;
         throw invalidField("component", "code", withLocation(loaded.error));
@@ -290,9 +301,9 @@ class SandboxHost implements Sandboxes {
   }
 
   /** Throws `unavailable` if the system can't start a process: that is not the component's fault. */
-  async #openSandbox(bundle: Bundle): Promise<Sandbox> {
+  async #openSandbox(bundle: Bundle, isShared: boolean): Promise<Sandbox> {
     const startedAt = performance.now();
-    const child = await this.#startChild(bundle).catch((error: unknown) => {
+    const child = await this.#startChild(bundle, isShared).catch((error: unknown) => {
       this.#logger?.error({ err: error }, "sandbox can't be started");
       this.#health?.startFailed(error);
       throw new AppError("unavailable", "no sandbox can be started", { cause: error, retryAfterMs: 5000 });
@@ -301,11 +312,11 @@ class SandboxHost implements Sandboxes {
     const sandbox = new Sandbox(child, this.#childLimits);
     const observeStart = () =>
       this.#metrics?.observe("sandbox_start_seconds", (performance.now() - startedAt) / 1000);
-    sandbox.loaded.then(observeStart, () => undefined);
+    sandbox.load(0).then(observeStart, () => undefined);
     return sandbox;
   }
 
-  async #startChild(bundle: Bundle): Promise<Child> {
+  async #startChild(bundle: Bundle, isShared: boolean): Promise<Child> {
     const { privileges, folder, prelude, codeCache, dial } = this.#resources;
     const modulePath = await this.#bundleFiles.acquire(bundle);
     try {
@@ -315,6 +326,7 @@ class SandboxHost implements Sandboxes {
         prelude,
         cacheFolder: codeCache.folder(),
         modulePath,
+        isShared,
         heapMb: this.#heapMb,
         limits: this.#childLimits,
         dial,

@@ -1,22 +1,33 @@
 import type { Bundle } from "./bundle.ts";
 import { hostError } from "./host-error.ts";
+import { NextUses } from "./next-uses.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { type Waiter, WaitQueue } from "./wait-queue.ts";
+import type { WarmRoom } from "./warm-room.ts";
 
 /** A process that a caller has acquired. */
 export interface Slot {
   key: string;
   sandbox: Sandbox;
+  /** Number of the key's source in the process; 0 unless several keys share it. */
+  source: number;
   /** False when the process is acquired for the first time, true from its first release on. */
   isWarm: boolean;
 }
 
 /** A process of the pool, from before it starts until it has ended. */
 interface Entry {
-  key: string;
+  /** One for each key that it has served, in the order of their numbers; more than one only if it is shared. */
+  keys: Map<string, Promise<Slot>>;
+  /** Whose keys may share it; undefined if it serves one key only. */
+  group: string | undefined;
   owner: string;
-  slot: Promise<Slot> | undefined;
+  sandbox: Promise<Sandbox>;
+  /** The memory that only this process has; an estimate until its first call has ended. */
+  bytes: number;
   isBusy: boolean;
+  /** The key of the call under way, or of the last one. */
+  usedBy: string;
   /** It is ended as soon as it is idle. */
   isDiscarded: boolean;
   /** It has been killed but still counts, because it may not have ended yet. */
@@ -28,6 +39,8 @@ interface Entry {
 
 interface PendingAcquire extends Waiter {
   bundle: Bundle;
+  group: string | undefined;
+  since: number;
   resolve: (slot: Slot) => void;
   reject: (error: unknown) => void;
 }
@@ -35,15 +48,22 @@ interface PendingAcquire extends Waiter {
 export interface AcquireOptions {
   /** Processes are shared between owners. By default each key is its own owner. */
   owner?: string | undefined;
+  /** Permits that keys of the same owner and bundle use one process, one after the other. */
+  isShareable?: boolean | undefined;
   /** Ends the wait; `acquire` then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
 export interface PoolOptions {
+  /** Most processes that are in use at a time; so many may also exist whatever their memory. */
   maxProcesses: number;
+  /** Further processes stay warm while the memory of all together is below `bytes`, and their number below `processes`. */
+  warm?: WarmRoom;
+  /** Most keys that share a process. */
+  maxKeysPerProcess?: number;
   /** An idle process is ended after this many milliseconds. */
   idleMs: number;
-  open: (bundle: Bundle) => Promise<Sandbox>;
+  open: (bundle: Bundle, isShared: boolean) => Promise<Sandbox>;
 }
 
 const SHUT_DOWN = hostError("Cancelled", "The sandbox was shut down");
@@ -56,19 +76,38 @@ const OWNER_SHARE = 0.75;
  */
 const PAUSE_MS = 20;
 const TENURE_MS = 1000;
+/** What a process of a small component takes of its own, as measured. */
+const NEW_PROCESS_BYTES = 20 * 1024 * 1024;
+/** A shared process takes no further key from here on, so that what its keys keep does not add up to its limit. */
+const SHARED_BYTES = 80 * 1024 * 1024;
+/**
+ * For so long a call waits for a busy process that it may share before another one is started: most calls are shorter, and
+ * a start costs as much as a hundred of them.
+ */
+const SHARE_WAIT_MS = 200;
 
 /**
- * The processes of a host. Each has one key and stays warm for it. If all are busy, callers wait: the next free process
- * goes to the owner that uses the fewest, and among the calls of an owner to the first. No owner can use all of them.
+ * The processes of a host. Each has one key and stays warm for it; keys of one owner and bundle may share processes. As many
+ * stay warm as memory permits. If as many as permitted are busy, callers wait: the next free one goes to the owner that uses
+ * the fewest, and among the calls of an owner to the first. No owner can use all of them.
  */
 export class Pool {
   readonly #options: PoolOptions;
   readonly #ownerMax: number;
+  readonly #maxKeys: number;
   readonly #entries = new Set<Entry>();
+  /** The process that served a key last. */
   readonly #byKey = new Map<string, Entry>();
-  readonly #bySlot = new Map<Slot, Entry>();
+  readonly #byGroup = new Map<string, Set<Entry>>();
+  readonly #bySlot = new WeakMap<Slot, Entry>();
+  /** The processes that have started and not ended. */
+  readonly #opened = new Map<Sandbox, Entry>();
   /** How many busy processes each owner has. */
   readonly #busy = new Map<string, number>();
+  #busyCount = 0;
+  /** The memory of all processes, those that are ending included. */
+  #bytes = 0;
+  readonly #nextUses = new NextUses();
   readonly #queue = new WaitQueue<PendingAcquire>();
   #recheckTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -76,11 +115,16 @@ export class Pool {
   constructor(options: PoolOptions) {
     const { maxProcesses } = options;
     this.#options = options;
+    this.#maxKeys = options.maxKeysPerProcess ?? 1;
     this.#ownerMax = Math.max(1, Math.min(Math.ceil(maxProcesses * OWNER_SHARE), maxProcesses - 1));
   }
 
   /** Resolves with a process of this key, the warm one if there is one. Waits while no process is available. */
-  acquire(key: string, bundle: Bundle, { owner = `key ${key}`, signal }: AcquireOptions = {}): Promise<Slot> {
+  acquire(
+    key: string,
+    bundle: Bundle,
+    { owner = `key ${key}`, isShareable = false, signal }: AcquireOptions = {},
+  ): Promise<Slot> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw new Error("the sandboxes are closed");
       signal?.throwIfAborted();
@@ -91,6 +135,8 @@ export class Pool {
         key,
         owner,
         bundle,
+        group: isShareable && this.#maxKeys > 1 ? `${owner} ${bundle.hash}` : undefined,
+        since: performance.now(),
         resolve(slot) {
           signal?.removeEventListener("abort", onAbort);
           resolve(slot);
@@ -108,6 +154,7 @@ export class Pool {
     const entry = this.#bySlot.get(slot);
     if (!entry) return;
     slot.isWarm = true;
+    this.#setBytes(entry, slot.sandbox.served().ownBytes || entry.bytes);
     if (!keep || entry.isDiscarded || this.#isClosed) {
       this.#end(entry);
       return;
@@ -116,14 +163,15 @@ export class Pool {
     entry.idleSince = performance.now();
     if (!entry.idleTimer) this.#watchIdle(entry, this.#options.idleMs);
     if (this.#queue.size > 0) this.#serveQueue();
+    else if (!this.#hasRoom(0)) this.#evictIdle(1);
   }
 
   /** Ends the processes whose keys start with the prefix; a busy process is ended when it is released. */
   drop(keyPrefix: string): void {
     for (const entry of this.#entries) {
-      if (!entry.key.startsWith(keyPrefix)) continue;
+      if (![...entry.keys.keys()].some(key => key.startsWith(keyPrefix))) continue;
       entry.isDiscarded = true;
-      this.#removeKey(entry);
+      this.#removeKeys(entry);
       if (!entry.isBusy) this.#end(entry);
     }
   }
@@ -133,15 +181,14 @@ export class Pool {
     this.#isClosed = true;
     clearTimeout(this.#recheckTimer);
     for (const waiter of this.#queue.clear()) waiter.reject(new Error("the sandboxes are closed"));
-    const gone = [...this.#bySlot.keys()].map(slot => slot.sandbox.gone);
     for (const entry of this.#entries) this.#end(entry);
     const starting = [...this.#entries].map(entry =>
-      entry.slot?.then(
-        slot => slot.sandbox.gone,
+      entry.sandbox.then(
+        sandbox => sandbox.gone,
         () => undefined,
       ),
     );
-    await Promise.all([...gone, ...starting]);
+    await Promise.all(starting);
   }
 
   /** `warm` counts all processes, `busy` those that are in use or being ended. */
@@ -151,7 +198,7 @@ export class Pool {
   }
 
   sandboxes(): { sandbox: Sandbox; isBusy: boolean }[] {
-    return [...this.#bySlot].map(([slot, { isBusy }]) => ({ sandbox: slot.sandbox, isBusy }));
+    return [...this.#opened].map(([sandbox, { isBusy }]) => ({ sandbox, isBusy }));
   }
 
   #busyOf(owner: string): number {
@@ -161,43 +208,74 @@ export class Pool {
   #setBusy(entry: Entry, isBusy: boolean): void {
     if (entry.isBusy === isBusy) return;
     entry.isBusy = isBusy;
+    this.#busyCount += isBusy ? 1 : -1;
     const count = this.#busyOf(entry.owner) + (isBusy ? 1 : -1);
     if (count > 0) this.#busy.set(entry.owner, count);
     else this.#busy.delete(entry.owner);
   }
 
-  #removeKey(entry: Entry): void {
-    if (this.#byKey.get(entry.key) === entry) this.#byKey.delete(entry.key);
+  #setBytes(entry: Entry, bytes: number): void {
+    this.#bytes += bytes - entry.bytes;
+    entry.bytes = bytes;
+  }
+
+  /** No call is given to the process any longer. */
+  #removeKeys(entry: Entry): void {
+    for (const key of entry.keys.keys()) if (this.#byKey.get(key) === entry) this.#byKey.delete(key);
+    if (entry.group === undefined) return;
+    const group = this.#byGroup.get(entry.group);
+    group?.delete(entry);
+    if (group?.size === 0) this.#byGroup.delete(entry.group);
   }
 
   #end(entry: Entry): void {
     clearTimeout(entry.idleTimer);
     entry.isDiscarded = true;
     entry.isEnding = true;
-    this.#removeKey(entry);
-    for (const [slot, ofSlot] of this.#bySlot) if (ofSlot === entry) slot.sandbox.kill(SHUT_DOWN);
+    this.#removeKeys(entry);
+    for (const [sandbox, opened] of this.#opened) if (opened === entry) sandbox.kill(SHUT_DOWN);
   }
 
   #onGone(entry: Entry): void {
     clearTimeout(entry.idleTimer);
     this.#setBusy(entry, false);
-    this.#removeKey(entry);
+    this.#setBytes(entry, 0);
+    this.#removeKeys(entry);
     this.#entries.delete(entry);
     this.#serveQueue();
   }
 
   #assign(entry: Entry, waiter: PendingAcquire): void {
-    entry.owner = waiter.owner;
+    const { key, owner } = waiter;
+    this.#nextUses.used(key, performance.now());
+    entry.owner = owner;
+    entry.usedBy = key;
     this.#setBusy(entry, true);
-    entry.slot?.then(waiter.resolve, waiter.reject);
+    this.#byKey.set(key, entry);
+    const known = entry.keys.get(key);
+    const source = entry.keys.size;
+    const slot =
+      known ??
+      entry.sandbox.then(sandbox => {
+        // A process that a key joins later has served others by then.
+        const opened: Slot = { key, sandbox, source, isWarm: source > 0 };
+        this.#bySlot.set(opened, entry);
+        return opened;
+      });
+    entry.keys.set(key, slot);
+    slot.then(waiter.resolve, waiter.reject);
   }
 
   #start(waiter: PendingAcquire): void {
+    const { group } = waiter;
     const entry: Entry = {
-      key: waiter.key,
+      keys: new Map(),
+      group,
       owner: waiter.owner,
-      slot: undefined,
+      sandbox: this.#options.open(waiter.bundle, group !== undefined),
+      bytes: 0,
       isBusy: false,
+      usedBy: waiter.key,
       isDiscarded: false,
       isEnding: false,
       startedAt: performance.now(),
@@ -205,43 +283,90 @@ export class Pool {
       idleTimer: undefined,
     };
     this.#entries.add(entry);
-    this.#byKey.set(entry.key, entry);
-    entry.slot = this.#options.open(waiter.bundle).then(sandbox => {
-      const slot = { key: waiter.key, sandbox, isWarm: false };
-      this.#bySlot.set(slot, entry);
-      void sandbox.gone.then(() => {
-        this.#bySlot.delete(slot);
-        this.#onGone(entry);
-      });
-      if (this.#isClosed) sandbox.kill(SHUT_DOWN);
-      return slot;
-    });
-    entry.slot.catch(() => this.#onGone(entry));
+    this.#setBytes(entry, NEW_PROCESS_BYTES);
+    if (group !== undefined) {
+      const entries = this.#byGroup.get(group) ?? new Set();
+      this.#byGroup.set(group, entries.add(entry));
+    }
+    entry.sandbox.then(
+      sandbox => {
+        this.#opened.set(sandbox, entry);
+        void sandbox.gone.then(() => {
+          this.#opened.delete(sandbox);
+          this.#onGone(entry);
+        });
+        if (this.#isClosed) sandbox.kill(SHUT_DOWN);
+      },
+      () => this.#onGone(entry),
+    );
     this.#assign(entry, waiter);
   }
 
-  /** False while the key's own process is busy, or the owner uses as many processes as it can. */
+  /** False while the key itself is in use, or the owner or all together use as many processes as they can. */
   #isEligible({ key, owner }: Waiter): boolean {
-    return !this.#byKey.get(key)?.isBusy && this.#busyOf(owner) < this.#ownerMax;
+    if (this.#busyCount >= this.#options.maxProcesses || this.#busyOf(owner) >= this.#ownerMax) return false;
+    return !this.#isInUse(key);
   }
 
-  /** True if the key has a process, or one can be started. */
-  #hasCapacity({ key }: Waiter): boolean {
-    return this.#byKey.has(key) || this.#entries.size < this.#options.maxProcesses;
+  /** Calls of one key must not overlap: they are of one source, and see its db one after the other. */
+  #isInUse(key: string): boolean {
+    const entry = this.#byKey.get(key);
+    return entry?.isBusy === true && entry.usedBy === key;
+  }
+
+  /** Returns the idle process that is best for the call: the one that served the key last, or another one of its group. */
+  #idleFor({ key, group }: PendingAcquire): Entry | undefined {
+    const own = this.#byKey.get(key);
+    if (own && !own.isBusy) return own;
+    if (group === undefined) return undefined;
+    const idle = [...(this.#byGroup.get(group) ?? [])].filter(entry => !entry.isBusy && !entry.isEnding);
+    const hasKey = idle.find(entry => entry.keys.has(key));
+    if (hasKey) return hasKey;
+    return idle
+      .filter(entry => this.#takesKeys(entry))
+      .reduce<Entry | undefined>(
+        (best, entry) => (best && best.keys.size <= entry.keys.size ? best : entry),
+        undefined,
+      );
+  }
+
+  /** True if there is memory for so many further processes. */
+  #hasRoom(further: number): boolean {
+    const { maxProcesses, warm } = this.#options;
+    const count = this.#entries.size + further;
+    if (count <= maxProcesses) return true;
+    return (
+      warm !== undefined && count <= warm.processes && this.#bytes + further * NEW_PROCESS_BYTES <= warm.bytes
+    );
   }
 
   #serveQueue(): void {
-    const canServe = (waiter: Waiter) => this.#hasCapacity(waiter) && this.#isEligible(waiter);
+    const canServe = (waiter: PendingAcquire) =>
+      this.#isEligible(waiter) &&
+      (this.#idleFor(waiter) !== undefined || (this.#hasRoom(1) && !this.#waitsToShare(waiter)));
     for (;;) {
       const waiter = this.#queue.next(canServe, owner => this.#busyOf(owner));
       if (!waiter) break;
       this.#queue.remove(waiter);
-      const entry = this.#byKey.get(waiter.key);
+      const entry = this.#idleFor(waiter);
       if (entry) this.#assign(entry, waiter);
       else this.#start(waiter);
     }
-    const unserved = this.#queue.count(waiter => this.#isEligible(waiter));
+    const unserved = this.#queue.count(waiter => this.#isEligible(waiter) && !this.#waitsToShare(waiter));
     if (unserved > 0) this.#evictIdle(unserved);
+    if (this.#queue.count(waiter => this.#waitsToShare(waiter)) > 0) this.#recheckSoon();
+  }
+
+  /** True while the call may yet get a busy process of its group. */
+  #waitsToShare({ group, since }: PendingAcquire): boolean {
+    if (group === undefined || performance.now() - since >= SHARE_WAIT_MS) return false;
+    return [...(this.#byGroup.get(group) ?? [])].some(
+      entry => entry.isBusy && !entry.isEnding && this.#takesKeys(entry),
+    );
+  }
+
+  #takesKeys({ keys, bytes }: Entry): boolean {
+    return keys.size < this.#maxKeys && bytes < SHARED_BYTES;
   }
 
   /**
@@ -254,16 +379,31 @@ export class Pool {
     const idle = entries.filter(entry => !entry.isBusy && !entry.isEnding);
     const countByOwner = new Map<string, number>();
     for (const { owner } of entries) countByOwner.set(owner, (countByOwner.get(owner) ?? 0) + 1);
-    const ownerCount = (entry: Entry) => countByOwner.get(entry.owner) ?? 0;
     // The owner with the most processes loses one first, so that many sources of one user do not make the sources of
-    // another start cold.
+    // another start cold. Of its processes, the one that will be used last: to end the one that was idle longest would
+    // leave timers no warm process, because that one is used next.
     const evictable = idle
       .filter(entry => now - entry.idleSince >= PAUSE_MS || now - entry.startedAt >= TENURE_MS)
-      .sort((a, b) => ownerCount(b) - ownerCount(a) || a.idleSince - b.idleSince);
-    const missing = wanted - entries.filter(entry => entry.isEnding).length;
-    for (const entry of evictable.slice(0, Math.max(0, missing))) this.#end(entry);
-    if (missing <= evictable.length || idle.length === evictable.length || this.#recheckTimer) return;
-    this.#recheckTimer = setTimeout(() => {
+      .map(entry => ({
+        entry,
+        ownerCount: countByOwner.get(entry.owner) ?? 0,
+        nextUse: this.#nextUse(entry, now),
+      }))
+      .sort((a, b) => b.ownerCount - a.ownerCount || b.nextUse - a.nextUse);
+    const missing =
+      Math.min(wanted, this.#options.maxProcesses - this.#busyCount) -
+      entries.filter(entry => entry.isEnding).length;
+    for (const { entry } of evictable.slice(0, Math.max(0, missing))) this.#end(entry);
+    if (missing > evictable.length && idle.length > evictable.length) this.#recheckSoon();
+  }
+
+  #nextUse({ keys }: Entry, now: number): number {
+    return Math.min(...[...keys.keys()].map(key => this.#nextUses.expectedAt(key, now)));
+  }
+
+  #recheckSoon(): void {
+    if (this.#isClosed) return;
+    this.#recheckTimer ??= setTimeout(() => {
       this.#recheckTimer = undefined;
       this.#serveQueue();
     }, PAUSE_MS);

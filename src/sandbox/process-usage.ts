@@ -2,7 +2,10 @@ import { closeSync, openSync, readSync } from "node:fs";
 
 export interface UsageSample {
   cpuMs: number;
+  /** All its resident memory, with what it shares with other processes. */
   memoryBytes: number;
+  /** The part of it that is its own. */
+  ownBytes: number;
 }
 
 const PAGE_BYTES = 4096;
@@ -21,6 +24,7 @@ export class ProcessUsage {
   #mainMs = 0;
   #othersMs = 0;
   #memoryBytes = 0;
+  #ownBytes = 0;
   #isClosed = false;
 
   constructor(pid: number) {
@@ -37,8 +41,11 @@ export class ProcessUsage {
   sample(isExact: boolean): UsageSample {
     if (this.#isClosed) return this.last();
     this.#mainMs = Number(read(this.#mainFile)?.split(" ")[0] ?? this.#mainMs * 1e6) / 1e6;
-    const pages = Number(read(this.#memoryFile)?.split(" ")[1] ?? this.#memoryBytes / PAGE_BYTES);
-    this.#memoryBytes = pages * PAGE_BYTES;
+    const [, resident, shared] = read(this.#memoryFile)?.split(" ").map(Number) ?? [];
+    if (resident !== undefined && shared !== undefined) {
+      this.#memoryBytes = resident * PAGE_BYTES;
+      this.#ownBytes = (resident - shared) * PAGE_BYTES;
+    }
     if (isExact) {
       const allMs = parseCpuMs(read(this.#allFile));
       if (allMs !== undefined) this.#othersMs = Math.max(this.#othersMs, allMs - this.#mainMs);
@@ -54,7 +61,11 @@ export class ProcessUsage {
 
   /** Returns the last sample. */
   last(): UsageSample {
-    return { cpuMs: this.#mainMs + this.#othersMs, memoryBytes: this.#memoryBytes };
+    return {
+      cpuMs: this.#mainMs + this.#othersMs,
+      memoryBytes: this.#memoryBytes,
+      ownBytes: this.#ownBytes,
+    };
   }
 
   close(): void {

@@ -8,6 +8,8 @@ import type { Child } from "./spawn.ts";
 import { UsageTracker } from "./usage-tracker.ts";
 
 export interface BatchControl extends CallListeners {
+  /** Number of the source, which is loaded. */
+  source: number;
   /** Wall-clock limit of each call. */
   wallMs: number;
   /** No call starts later than this many milliseconds after the first. */
@@ -25,11 +27,14 @@ export type Described =
 /** A child may report the start of a call in time, while the host reads the report only later. */
 const REPORT_DELAY_MS = 1000;
 
-/** A component in its own process. Calls must not overlap: the pool gives a sandbox to one caller at a time. */
+/**
+ * A component in a process, for one source or for several (docs/design.md#sandbox). Calls must not overlap: the pool gives
+ * a sandbox to one caller at a time.
+ */
 export class Sandbox {
-  /** Resolves when the component's code has been evaluated, or can't be. */
-  readonly loaded: Promise<Loaded>;
   readonly #child: Child;
+  /** By the number of the source. */
+  readonly #loaded = new Map<number, Promise<Loaded>>();
   readonly #limits: ChildLimits;
   readonly #sendWindow = new SendWindow();
   /** Number of the last call that was sent to the child. */
@@ -48,7 +53,21 @@ export class Sandbox {
       this.#goneError = error;
       this.#onGone(error);
     });
-    this.loaded = this.#whenLoaded();
+    this.#loaded.set(0, this.#whenLoaded());
+  }
+
+  /**
+   * Resolves when the component's code has been evaluated for a source, or can't be. The code of source 0 is evaluated at
+   * the start of the process, that of another one at the first call of this, which must not overlap with any other.
+   */
+  load(source: number): Promise<Loaded> {
+    const earlier = this.#loaded.get(source);
+    if (earlier) return earlier;
+    const loaded = this.#whenLoaded();
+    this.#loaded.set(source, loaded);
+    if (this.#goneError) this.#onGone(this.#goneError);
+    else this.#child.send(JSON.stringify({ kind: "load", source } satisfies ParentMessage));
+    return loaded;
   }
 
   /** How long the process has waited for a processor since it started, in milliseconds; 0 on other systems than Linux. */
@@ -69,9 +88,13 @@ export class Sandbox {
     return this.#child.gone;
   }
 
-  /** Returns how many calls it has completed, and the processor time of the process at the end of the last one. */
-  served(): { calls: number; cpuMs: number } {
-    return { calls: this.#completedCalls, cpuMs: this.#child.usage.last().cpuMs };
+  /**
+   * Returns how many calls it has completed, and the processor time and the memory of its own of the process at the end of
+   * the last one.
+   */
+  served(): { calls: number; cpuMs: number; ownBytes: number } {
+    const { cpuMs, ownBytes } = this.#child.usage.last();
+    return { calls: this.#completedCalls, cpuMs, ownBytes };
   }
 
   /** Asks the component for its description. The result is not checked yet. */
@@ -120,7 +143,7 @@ export class Sandbox {
       onViolation: reason => this.#child.reportViolation(reason),
     });
     const error = await this.#exchange(sequence, () =>
-      callsMessage({ call: firstCall, request, events, startWithinMs }),
+      callsMessage({ source: control.source, call: firstCall, request, events, startWithinMs }),
     );
     clearTimeout(timer);
     if (error) sequence.fail(error);

@@ -22,6 +22,8 @@ export interface SpawnOptions {
   prelude: Prelude;
   /** Folder of deno's code cache, if it is ready; see `prepareCodeCache`. */
   cacheFolder: string | undefined;
+  /** Several sources may use the process. */
+  isShared: boolean;
   /** File that contains the bundle. deno can't read any other file outside of the private folder. */
   modulePath: string;
   heapMb: number;
@@ -43,7 +45,7 @@ let spawned = 0;
  * throws.
  */
 export async function spawnChild(options: SpawnOptions): Promise<Child> {
-  const { privileges, hostFolder, modulePath, cacheFolder, limits } = options;
+  const { privileges, hostFolder, modulePath, isShared, cacheFolder, limits } = options;
   const id = privileges.ids?.acquire();
   let workspace: Workspace | undefined;
   let gateway: Gateway | undefined;
@@ -76,7 +78,7 @@ export async function spawnChild(options: SpawnOptions): Promise<Child> {
     void preferForOomKill(child.pid);
     giveWay(child.pid);
     void child.gone.then(cleanUp).catch(() => undefined);
-    child.start({ gatewayPath, privateFolder, modulePath: workspace.modulePath, limits });
+    child.start({ gatewayPath, privateFolder, isShared, modulePath: workspace.modulePath, limits });
     return child;
   } catch (error) {
     await cleanUp().catch(() => undefined);

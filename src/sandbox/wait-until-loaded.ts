@@ -11,20 +11,22 @@ const SLICES = 10;
 const STARVED_SHARE = 0.25;
 
 /**
- * Waits until a component's module is evaluated. Returns the error if it can't be, or is not in time; that of a process
+ * Waits until a component's module is evaluated for a source. Returns the error if it can't be, or is not in time; that of a process
  * which the machine kept waiting says that it was lost, so that its call is repeated.
  */
 export async function waitUntilLoaded(
-  sandbox: Pick<Sandbox, "loaded" | "kill" | "waitedMs">,
+  sandbox: Pick<Sandbox, "load" | "kill" | "waitedMs">,
+  source: number,
   loadMs = LOAD_MS,
 ): Promise<CallError | undefined> {
+  const whenLoaded = sandbox.load(source);
   let slice = 0;
-  while (slice < SLICES && !(await settlesWithin(sandbox.loaded, loadMs / SLICES))) slice += 1;
+  while (slice < SLICES && !(await settlesWithin(whenLoaded, loadMs / SLICES))) slice += 1;
   if (slice === SLICES) {
     const isStarved = sandbox.waitedMs() >= loadMs * STARVED_SHARE;
     const message = `The component's code did not load within ${loadMs / 1000} s`;
     sandbox.kill(hostError(isStarved ? SANDBOX_LOST : "Timeout", message));
   }
-  const loaded = await sandbox.loaded;
+  const loaded = await whenLoaded;
   return loaded.state === "failed" ? loaded.error : undefined;
 }

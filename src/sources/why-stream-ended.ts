@@ -1,4 +1,4 @@
-import { type AccessLost, accessLost } from "../accounts/api-keys.ts";
+import { type AccessLost, accessLost } from "../accounts/access-lost.ts";
 import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { findSource } from "./find-source.ts";

@@ -1,4 +1,5 @@
 import type { Metrics } from "../metrics/metrics.ts";
+import type { Activity } from "./activity.ts";
 import type { RedisKeys } from "./keys.ts";
 import type { RedisClient } from "./redis.ts";
 
@@ -28,12 +29,13 @@ export type DropReason =
  * deleted only the metrics count: nothing would ever delete its counts again.
  */
 export async function countDrop(
-  platform: { redis: RedisClient; keys: RedisKeys; metrics: Metrics },
+  platform: { redis: RedisClient; keys: RedisKeys; metrics: Metrics; activity: Activity },
   emitterId: string,
   reason: DropReason,
   by = 1,
 ): Promise<void> {
   if (by === 0) return;
+  platform.activity.countDropped(emitterId, reason, by);
   platform.metrics.count("events_dropped_total", { reason }, by);
   const { redis, keys } = platform;
   const counted = await redis.hincrby(keys.drops(emitterId), reason, by);

@@ -18,6 +18,9 @@ const MAX_EMITS_REMEMBERED = 100_000;
 /** After this much silence of an emitter, its emit ids are forgotten. */
 const SILENT_EMITTER_MS = 24 * 3_600_000;
 
+/** For how long it is remembered that an event was stored late: a reader resumes within this. Milliseconds. */
+const LATE_KEPT_MS = 3_600_000;
+
 /** The count of an emitter that falls silent is forgotten after this. Milliseconds. */
 const UNHANDLED_KEPT_MS = 3_600_000;
 
@@ -77,7 +80,10 @@ export interface EventLog {
     stream: EventStream,
     page: LogPage,
   ): Promise<{ rows: EventSummary[]; total: number }>;
-  /** Oldest first, all that came after this id. */
+  /**
+   * Oldest first, all with a later id, and those with an earlier one that were stored after it: emissions of a run have
+   * their ids before many workers store them. One of these may have been seen already.
+   */
   since(emitterId: string, stream: EventStream, eventId: string): Promise<EventSummary[]>;
   /** The stored summary of an event; null if it was trimmed or deleted. */
   find(emitterId: string, eventId: string): Promise<EventSummary | null>;
@@ -142,6 +148,8 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
           keys.drops(emitterId),
           keys.recentEmits(emitterId),
           keys.unhandledEmissions(emitterId),
+          keys.newestStored(emitterId),
+          keys.lateEvents(emitterId),
         ],
         [
           EVENTS_KEPT,
@@ -151,6 +159,7 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
           SILENT_EMITTER_MS,
           keys.eventFeed(emitterId),
           SLOTS_PER_MS,
+          LATE_KEPT_MS,
           ...entries.flatMap(({ summary, reserved }) => [
             summary.metadata.emit_id,
             JSON.stringify(summary),
@@ -186,12 +195,17 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
     },
 
     async since(emitterId, stream, eventId) {
-      const ids = await redis.zrangebyscore(
-        keys.eventIds(emitterId, stream),
-        `(${eventScore(eventId)}`,
-        "+inf",
+      const [later, late] = await Promise.all([
+        redis.zrangebyscore(keys.eventIds(emitterId, stream), `(${eventScore(eventId)}`, "+inf"),
+        redis.zrangebyscore(keys.lateEvents(emitterId), eventMs(eventId), "+inf"),
+      ]);
+      const ids = [...new Set([...late, ...later])].filter(id => id !== eventId);
+      const scoreOf = (id: string) => eventScore(id) ?? 0;
+      return read(
+        emitterId,
+        stream,
+        ids.sort((one, other) => scoreOf(one) - scoreOf(other)),
       );
-      return read(emitterId, stream, ids);
     },
 
     async find(emitterId, eventId) {
@@ -235,6 +249,8 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
         keys.recentEmits(emitterId),
         keys.drops(emitterId),
         keys.unhandledEmissions(emitterId),
+        keys.newestStored(emitterId),
+        keys.lateEvents(emitterId),
         ...STREAMS.flatMap(stream => [
           keys.eventIds(emitterId, stream),
           keys.eventSummaries(emitterId, stream),

@@ -17,6 +17,10 @@ export function redisKeys(prefix: string) {
     seenEmits: (emitterId: string) => tagged(emitterId, "seen-emits"),
     /** Sorted set: further emit ids of the last minutes, by the score of their event. */
     recentEmits: (emitterId: string) => tagged(emitterId, "recent-emits"),
+    /** String: the highest score of an emitter's stored events. */
+    newestStored: (emitterId: string) => tagged(emitterId, "newest-stored"),
+    /** Sorted set: ids of events that were stored after later ones, by when they were. */
+    lateEvents: (emitterId: string) => tagged(emitterId, "late-events"),
     /** Pub/sub channel: an emitter's events, for live views. */
     eventFeed: (emitterId: string) => tagged(emitterId, "feed"),
     /** List: runs that wait for this source, oldest first. */
@@ -83,6 +87,10 @@ export function redisKeys(prefix: string) {
     setAsideItems: () => `${prefix}:{set-aside}:items`,
     /** Sorted set: the fields of that hash, by the time at which each is removed. */
     setAsideExpiries: () => `${prefix}:{set-aside}:expiries`,
+    /** Pub/sub channel: deliveries and runs of an account, for live views. */
+    accountFeed: (ownerId: string) => tagged(ownerId, "account-feed"),
+    /** Sorted set: accounts with an open live view, by the time until which it is watched. */
+    watchedAccounts: () => `${prefix}:watched-accounts`,
     /** Flag: a session of the board that was signed out, until it would have expired. */
     endedSession: (sessionId: string) => `${prefix}:ended-session:${sessionId}`,
     rateLimit: () => `${prefix}:rate`,

@@ -166,6 +166,25 @@ async function once<T>(session: ClientSession, work: (session: ClientSession) =>
   }
 }
 
+interface Cursored {
+  cursor(options: { batchSize?: number }): AsyncIterable<unknown> & { close(): Promise<unknown> };
+}
+
+/**
+ * Reads what a query finds, `batchSize` documents at a time (the driver's own size by default). Leaving the loop closes the
+ * cursor. Throws `unavailable` if MongoDB goes away: mongoose's hooks never see the errors of a cursor.
+ */
+export async function* rowsOf<Row>(query: Cursored, batchSize?: number): AsyncGenerator<Row> {
+  const cursor = query.cursor(batchSize === undefined ? {} : { batchSize });
+  try {
+    for await (const row of cursor) yield row as Row;
+  } catch (error) {
+    throw error instanceof Error ? orUnavailable(error) : error;
+  } finally {
+    await cursor.close().catch(() => undefined);
+  }
+}
+
 /** Returns true for MongoDB's duplicate key error (E11000). */
 export function isDuplicateKey(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === 11_000;

@@ -1,5 +1,6 @@
 import { type Model, mongo, type ProjectionType, type QueryFilter } from "mongoose";
 import { LIMITS } from "../limits/catalogue.ts";
+import { rowsOf } from "./mongo.ts";
 import type { RedisClient } from "./redis.ts";
 
 const { calculateObjectSize } = mongo.BSON;
@@ -56,13 +57,15 @@ export async function pageOf<Row extends { _id: string }>(
   const bounded = after === undefined && !backwards ? filter : and(filter, { _id: bound });
   const [found, totalCount] = await Promise.all([
     readUntilFull(
-      model
-        .find(bounded, options.projection)
-        .sort({ _id: backwards ? 1 : -1 })
-        .limit(limit)
-        .lean<Row[]>()
-        // The driver holds one batch of documents besides the page; the server ends a batch at 16 MB.
-        .cursor({ batchSize: limit }) as unknown as RowCursor<Row>,
+      // The driver holds one batch of documents besides the page; the server ends a batch at 16 MB.
+      rowsOf<Row>(
+        model
+          .find(bounded, options.projection)
+          .sort({ _id: backwards ? 1 : -1 })
+          .limit(limit)
+          .lean<Row[]>(),
+        limit,
+      ),
     ),
     countOf(model, filter, options.countCache),
   ]);
@@ -70,34 +73,36 @@ export async function pageOf<Row extends { _id: string }>(
   return { rows, totalCount, startCursor: rows.at(0)?._id ?? null, endCursor: rows.at(-1)?._id ?? null };
 }
 
-interface RowCursor<Row> extends AsyncIterable<Row> {
-  close(): Promise<void>;
-}
-
-async function readUntilFull<Row>(cursor: RowCursor<Row>): Promise<Row[]> {
+async function readUntilFull<Row>(found: AsyncIterable<Row>): Promise<Row[]> {
   const rows: Row[] = [];
   let bytes = 0;
-  // Leaving the loop closes the cursor.
-  for await (const row of cursor) {
+  for await (const row of found) {
     rows.push(row);
     bytes += calculateObjectSize(row as object);
     if (bytes >= LIMITS.pageBytes.value) break;
   }
-  await cursor.close();
   return rows;
 }
 
-async function countOf<Row>(
+function countOf<Row>(
   model: Model<Row>,
   filter: QueryFilter<Row>,
   cache: PageOptions<Row>["countCache"],
 ): Promise<number> {
-  if (!cache) return await model.countDocuments(filter);
-  const some = await model.countDocuments(filter, { limit: EXACT_COUNT + 1 });
+  return countCached(limit => model.countDocuments(filter, limit === undefined ? {} : { limit }), cache);
+}
+
+/** Returns a count, exact up to `EXACT_COUNT`, else up to a minute old; without a cache always exact. */
+export async function countCached(
+  count: (limit?: number) => Promise<number>,
+  cache: PageOptions<unknown>["countCache"],
+): Promise<number> {
+  if (!cache) return await count();
+  const some = await count(EXACT_COUNT + 1);
   if (some <= EXACT_COUNT) return some;
   const kept = await cache.redis.get(cache.key);
   if (kept !== null) return Number(kept);
-  const all = await model.countDocuments(filter);
+  const all = await count();
   await cache.redis.set(cache.key, all, "EX", COUNT_KEPT_SECONDS);
   return all;
 }

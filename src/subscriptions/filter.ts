@@ -109,25 +109,48 @@ function checkOperators(condition: Record<string, unknown>, path: string): void 
 }
 
 /** Returns the value at a path, or undefined. Reads own properties only, so never those of a prototype. */
-export function valueAt(event: unknown, path: string): unknown {
+export const valueAt = (event: unknown, path: string): unknown => valueUnder(event, path.split("."));
+
+function valueUnder(event: unknown, names: readonly string[]): unknown {
   let value = event;
-  for (const name of path.split(".")) {
+  for (const name of names) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
     value = (value as Record<string, unknown>)[name];
   }
   return value;
 }
 
-/** Returns true if the event matches. Never throws for a checked filter, whatever the event is. */
-export function matches(filter: Filter, event: unknown): boolean {
-  return Object.entries(filter).every(([key, condition]) => {
-    if (key === "$and") return (condition as Filter[]).every(inner => matches(inner, event));
-    if (key === "$or") return (condition as Filter[]).some(inner => matches(inner, event));
-    if (key === "$not") return !matches(condition as Filter, event);
-    const value = valueAt(event, key);
-    if (!isOperators(condition)) return isDeepStrictEqual(value, condition);
-    return Object.entries(condition).every(
-      ([name, operand]) => OPERATORS[name]?.matches(value, operand) ?? false,
-    );
+/** Says whether an event matches. Never throws, whatever the event is. */
+export type Matcher = (event: unknown) => boolean;
+
+/** Returns the matcher of a checked filter. A filter is matched many times: what depends only on it is done once. */
+export function compileFilter(filter: Filter): Matcher {
+  const matchers = Object.entries(filter).map(([key, condition]) => compileEntry(key, condition));
+  return event => matchers.every(matcher => matcher(event));
+}
+
+/** Returns true if the event matches a checked filter that is used once. */
+export const matches = (filter: Filter, event: unknown): boolean => compileFilter(filter)(event);
+
+function compileEntry(key: string, condition: unknown): Matcher {
+  if (key === "$not") {
+    const inner = compileFilter(condition as Filter);
+    return event => !inner(event);
+  }
+  if (key === "$and" || key === "$or") {
+    const inner = (condition as Filter[]).map(compileFilter);
+    return key === "$and"
+      ? event => inner.every(matcher => matcher(event))
+      : event => inner.some(matcher => matcher(event));
+  }
+  const names = key.split(".");
+  if (!isOperators(condition)) return event => isDeepStrictEqual(valueUnder(event, names), condition);
+  const operators = Object.entries(condition).map(([name, operand]) => {
+    const operator = OPERATORS[name];
+    return (value: unknown) => operator?.matches(value, operand) ?? false;
   });
+  return event => {
+    const value = valueUnder(event, names);
+    return operators.every(matchesOperand => matchesOperand(value));
+  };
 }

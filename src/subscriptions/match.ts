@@ -1,7 +1,9 @@
+import { LRUCache } from "lru-cache";
 import { canAccessCached } from "../accounts/access.ts";
+import { Breaks } from "../lib/breaks.ts";
 import { type Subscription, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
-import { matches } from "./filter.ts";
+import { compileFilter, type Filter, type Matcher } from "./filter.ts";
 
 /** A source or a workflow, with the account that owns it. */
 export interface Emitter {
@@ -78,16 +80,41 @@ export async function findSubscriptionsToEmitter(
     .slice(0, most);
 }
 
-/** Selects the subscriptions that match an event: those without a filter, and those with a filter that it matches. */
-export function selectMatching(subscriptions: Subscription[], event: unknown): Matching {
+/** Subscriptions matched between two breaks. */
+const MATCHED_AT_ONCE = 100;
+
+/**
+ * Selects the subscriptions that match an event: those without a filter, and those with a filter that it matches. With
+ * breaks, because an emitter may have 100,000 subscriptions.
+ */
+export async function selectMatching(
+  subscriptions: Subscription[],
+  event: unknown,
+  breaks = new Breaks(),
+): Promise<Matching> {
   const matched: Subscription[] = [];
   const filtered: Subscription[] = [];
-  for (const subscription of subscriptions) {
+  for (const [i, subscription] of subscriptions.entries()) {
+    if (i % MATCHED_AT_ONCE === 0) await breaks.next();
     const { filter } = subscription;
-    const isMatch = filter === null || matches(JSON.parse(filter), event);
+    const isMatch = filter === null || matcherOf(filter)(event);
     (isMatch ? matched : filtered).push(subscription);
   }
   return { matched: oncePerListener(matched), filtered };
+}
+
+/** The matchers of filters by their JSON: to parse and compile one costs many times as much as to match an event. */
+const matchers = new LRUCache<string, Matcher>({
+  maxSize: 2 * 1024 * 1024,
+  sizeCalculation: (_, json) => json.length,
+});
+
+function matcherOf(json: string): Matcher {
+  const known = matchers.get(json);
+  if (known) return known;
+  const matcher = compileFilter(JSON.parse(json) as Filter);
+  matchers.set(json, matcher);
+  return matcher;
 }
 
 /** Keeps one subscription per listener, so that it receives an event once; one by the id of the emitter comes first. */

@@ -6,7 +6,10 @@ import type { Platform } from "../platform.ts";
 import { countDrop } from "../store/drops.ts";
 import { transaction } from "../store/mongo.ts";
 
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "metrics" | "clock" | "routing" | "permits">;
+type Deps = Pick<
+  Platform,
+  "mongo" | "redis" | "keys" | "metrics" | "activity" | "clock" | "routing" | "permits"
+>;
 
 /**
  * Deletes a webhook and its subscriptions in one transaction, then cancels its pending deliveries and deletes its waitlist. There may be very

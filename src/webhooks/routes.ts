@@ -12,7 +12,17 @@ import { updateWebhook } from "./update.ts";
 
 type Deps = Pick<
   Platform,
-  "mongo" | "routing" | "redis" | "keys" | "metrics" | "clock" | "secrets" | "config" | "queues" | "permits"
+  | "mongo"
+  | "activity"
+  | "routing"
+  | "redis"
+  | "keys"
+  | "metrics"
+  | "clock"
+  | "secrets"
+  | "config"
+  | "queues"
+  | "permits"
 >;
 
 const route = routeFor<Deps>();

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { getPriority } from "node:os";
 import { expect } from "chai";
 import {
   type Esbuild,
@@ -39,6 +41,19 @@ describe("calls of esbuild", () => {
     isDone = true;
     await bad;
     expect(attempts).to.equal(20);
+  });
+
+  it("are executed by processes that give way to this one", async function () {
+    if (process.platform !== "linux") return this.skip();
+    await parse();
+    const children = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8")
+      .split(" ")
+      .filter(Boolean);
+    const esbuilds = children.filter(pid => readFileSync(`/proc/${pid}/comm`, "utf8") === "esbuild\n");
+    expect(esbuilds).to.not.deep.equal([]);
+    const threads = esbuilds.flatMap(pid => readdirSync(`/proc/${pid}/task`).map(Number));
+    const wanted = Math.min(getPriority() + 10, 19);
+    expect(new Set(threads.map(thread => getPriority(thread)))).to.deep.equal(new Set([wanted]));
   });
 
   it("throw esbuild's own diagnosis unchanged", async () => {

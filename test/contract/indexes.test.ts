@@ -4,6 +4,7 @@ import { addMember } from "../../src/accounts/organizations.ts";
 import { planOf } from "../../src/accounts/users.ts";
 import { routes } from "../../src/app.ts";
 import { rowIdCursor } from "../../src/http/pagination.ts";
+import { BrowserApi, signInWith } from "../accounts/sessions/browser.ts";
 import { sweepAll } from "../support/sweep.ts";
 import { until } from "../support/until.ts";
 import { openWorld } from "./open-world.ts";
@@ -76,6 +77,9 @@ describe("queries of the whole system", () => {
       await api.expect(200, "GET", `/webhooks/${webhook}/deliveries`, { query });
     }
     await api.expect(202, "POST", `/webhooks/${webhook}/recover`, { body: { since: 0 } });
+    await new BrowserApi(api.baseUrl, await signInWith(api)).expect(200, "GET", "/users/me");
+    const { url } = await api.expect(201, "POST", "/sign_in_links");
+    await api.expect(201, "POST", "/sessions", { body: { link: url.split("#link=")[1] } });
     await api.request("GET", "/components/thing-1");
     await api.request("GET", "/sources/thing");
   }

@@ -3,10 +3,15 @@ import type { AnyRoute } from "../../src/http/route.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Bundles, Components } from "../../src/models/component.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
+import { Invitations } from "../../src/models/invitation.ts";
+import { Replays } from "../../src/models/replay.ts";
 import { RunRecords } from "../../src/models/run.ts";
+import { Sessions } from "../../src/models/session.ts";
+import { ApiKeys } from "../../src/models/user.ts";
 import type { EventStream } from "../../src/store/keys.ts";
+import { BrowserApi, signInWith } from "../accounts/sessions/browser.ts";
 import { append } from "../support/event-log.ts";
-import { type Owner, orgQuery, THINGS, type World } from "./things.ts";
+import { newInvitation, type Owner, orgQuery, THINGS, type World } from "./things.ts";
 
 /** A list that a test adds rows to and removes rows from. */
 export interface List {
@@ -59,21 +64,56 @@ const components: Open = async ({ system }, owner) => ({
   remove: id => owner.api.expect(204, "DELETE", `/components/${id}`, { query: orgQuery(owner) }),
 });
 
-/** Deliveries to one webhook. */
-const deliveries: Open = async (world, owner) => {
-  const first = (await THINGS.delivery?.make(world, owner)) ?? "";
-  const model = Deliveries(world.system.worker.mongo);
-  const row = await model.findById(first).lean();
-  await model.deleteOne({ _id: first });
-  if (!row) throw new Error("no delivery");
-  return {
-    path: `/webhooks/${row.webhook_id}/deliveries`,
-    async add() {
-      const id = newId("dlv");
-      await model.insertOne({ ...row, _id: id });
-      return id;
+/** Deliveries to one webhook, which is the account's only one. */
+const deliveries =
+  (pathOf: (webhookId: string, owner: Owner) => string): Open =>
+  async (world, owner) => {
+    const first = (await THINGS.delivery?.make(world, owner)) ?? "";
+    const model = Deliveries(world.system.worker.mongo);
+    const row = await model.findById(first).lean();
+    await model.deleteOne({ _id: first });
+    if (!row) throw new Error("no delivery");
+    return {
+      path: pathOf(row.webhook_id, owner),
+      async add() {
+        const id = newId("dlv");
+        await model.insertOne({ ...row, _id: id });
+        return id;
+      },
+      remove: id => model.deleteOne({ _id: id }),
+    };
+  };
+
+const replays: Open = async (world, owner) => ({
+  path: "/replays",
+  add: async () => (await THINGS.replay?.make(world, owner)) ?? "",
+  remove: id => Replays(world.system.worker.mongo).deleteOne({ _id: id }),
+});
+
+/** Invitations to the organization, or to the user from new ones. */
+const invitations =
+  (pathOf: (owner: Owner) => string): Open =>
+  async (world, owner) => ({
+    path: pathOf(owner),
+    add: async () => {
+      const { email } = await owner.api.expect(200, "GET", "/users/me");
+      const to = owner.orgId ? `${newId("u")}@example.test`.toLowerCase() : email;
+      return await newInvitation(world, owner, to);
     },
-    remove: id => model.deleteOne({ _id: id }),
+    remove: id => Invitations(world.system.worker.mongo).deleteOne({ _id: id }),
+  });
+
+/** API keys of a user who has none, and is signed in with a session. */
+const keys: Open = async ({ system }, { api }) => {
+  const { mongo } = system.worker;
+  const browser = new BrowserApi(api.baseUrl, await signInWith(api));
+  await Sessions(mongo).updateMany({ user_id: api.userId }, { $set: { key_id: null } });
+  await ApiKeys(mongo).deleteMany({ user_id: api.userId });
+  Object.assign(api, { request: browser.request.bind(browser) });
+  return {
+    path: "/api_keys",
+    add: async () => (await api.expect(201, "POST", "/api_keys", { body: {} })).id,
+    remove: id => ApiKeys(mongo).deleteOne({ _id: id }),
   };
 };
 
@@ -148,7 +188,13 @@ const LISTS: Record<string, Open> = {
   ),
   listMyWorkflows: made("workflow", "workflows", () => "/users/me/workflows"),
   listOrganizationWorkflows: made("workflow", "workflows", ({ orgId }) => `/orgs/${orgId}/workflows`),
-  listDeliveries: deliveries,
+  listDeliveries: deliveries(webhookId => `/webhooks/${webhookId}/deliveries`),
+  searchDeliveries: deliveries(() => "/deliveries"),
+  listApiKeys: keys,
+  listReplays: replays,
+  listMyInvitations: invitations(() => "/users/me/invitations"),
+  listInvitations: invitations(({ orgId }) => `/orgs/${orgId}/invitations`),
+  listSessions: made("session", "sessions", () => "/sessions"),
   listRuns: runs,
   listSourceEvents: events("source", "emits", "event_summaries"),
   listSourceErrors: events("source", "errors", "$errors/event_summaries"),

@@ -1,6 +1,15 @@
 import type { AnyRoute } from "../../src/http/route.ts";
 import type { Api, ApiResponse } from "../support/api.ts";
-import { type Owner, orgQuery, storeEvent, THINGS, thing, type World } from "./things.ts";
+import {
+  newInvitation,
+  newMember,
+  type Owner,
+  orgQuery,
+  storeEvent,
+  THINGS,
+  thing,
+  type World,
+} from "./things.ts";
 
 /** The example request of a route with ids of resources that exist. */
 export interface ExampleRequest {
@@ -20,10 +29,18 @@ export function thingOf({ access }: AnyRoute): string | undefined {
 /** What must exist for the example to work, besides the resources that it names. */
 const BEFORE: Record<string, (world: World, owner: Owner, request: ExampleRequest) => Promise<unknown>> = {
   deleteSubscription: (_, { api }, { query }) => api.expect(200, "POST", "/subscriptions", { query }),
+  // Not an id: the key of the example is nobody's.
+  createSession: async (_, { api }, { body = {} }) => Object.assign(body, { api_key: api.apiKey }),
   getRecovery: (_, { api }, { path }) => api.request("POST", path, { body: { since: 0 } }),
-  traceEvent: (world, owner, { path, query }) =>
-    storeEvent(world, owner, { emitterId: String(query.emitter_id), eventId: path.split("/").at(-1) ?? "" }),
+  traceEvent: storeNamedEvent,
+  replayEvent: storeNamedEvent,
 };
+
+/** Stores the event that a path below `/events` names, of the emitter in the query. */
+function storeNamedEvent(world: World, owner: Owner, { path, query }: ExampleRequest) {
+  const [, eventId = ""] = /^\/events\/([^/]+)/.exec(path) ?? [];
+  return storeEvent(world, owner, { emitterId: String(query.emitter_id), eventId });
+}
 
 const ID = /^([a-z]+)_[A-Za-z0-9]{16}$/;
 
@@ -78,6 +95,8 @@ async function pathValue(world: World, route: AnyRoute, owner: Owner, name: stri
     return resource ?? (await thing(thingOf(route) ?? "").make(world, owner));
   }
   if (access.kind === "member" && name === "org_id" && owner.orgId) return owner.orgId;
+  if (access.kind === "member" && name === "user_id") return await newMember(world, owner);
+  if (access.kind === "member" && name === "id") return await newInvitation(world, owner, "new@example.test");
   // What the path names is not a resource: an event of the emitter in the query.
   const example = (route.example?.params as Record<string, string> | undefined)?.[name];
   if (access.kind === "owner" && example) return example;

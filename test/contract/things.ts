@@ -3,7 +3,10 @@ import { createDeliveries } from "../../src/deliveries/dispatch/create.ts";
 import { eventScore } from "../../src/lib/event-id.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../../src/models/event.ts";
+import { Invitations } from "../../src/models/invitation.ts";
+import { Memberships } from "../../src/models/organization.ts";
 import { createWorkflow } from "../../src/workflows/create.ts";
+import { signInWith } from "../accounts/sessions/browser.ts";
 import type { Api } from "../support/api.ts";
 import type { Receiver } from "../support/receiver.ts";
 import type { System } from "../support/system.ts";
@@ -109,12 +112,46 @@ const publishedKey: Make = async ({ system }, owner) => {
   return key;
 };
 
+const session: Make = async (_, { api }) => {
+  await signInWith(api);
+  return (await api.expect(200, "GET", "/sessions"))[0].id;
+};
+
+/** Stores an invitation to the organization, and returns its id. */
+export async function newInvitation({ system }: World, owner: Owner, email: string): Promise<string> {
+  const { mongo } = system.worker;
+  const org_id = owner.orgId ?? (await system.organization((await system.user()).userId));
+  await Invitations(mongo).deleteMany({ org_id, email });
+  const _id = newId("inv");
+  const expires_at = new Date(Date.now() + 60_000);
+  await Invitations(mongo).insertOne({ _id, org_id, email, invited_by: "u_x", created_at: 0, expires_at });
+  return _id;
+}
+
+/** Stores a new user's membership of the organization, and returns the user's id. */
+export async function newMember({ system }: World, { orgId = "" }: Owner): Promise<string> {
+  const { userId } = await system.user();
+  const _id = `${orgId}-${userId}`;
+  await Memberships(system.worker.mongo).insertOne({ _id, org_id: orgId, user_id: userId, created_at: 0 });
+  return userId;
+}
+
+/** An invitation to the user, from an organization of somebody else. */
+const invitation: Make = async (world, { api }) => {
+  const { email } = await api.expect(200, "GET", "/users/me");
+  return await newInvitation(world, { api }, email);
+};
+
+const apiKey: Make = async (_, { api }) => (await api.expect(201, "POST", "/api_keys", { body: {} })).id;
+
 interface Thing {
   make: Make;
   /** Prefix of its ids. */
   prefix?: string;
   /** Every account may read it. */
   isPublic?: true;
+  /** Belongs to a user, never to an organization. */
+  isPersonal?: true;
 }
 
 /**
@@ -130,6 +167,14 @@ export const THINGS: Record<string, Thing> = {
   subscription: { make: subscription, prefix: "sub" },
   "auto subscription": { make: autoSubscription, prefix: "asub" },
   delivery: { make: delivery, prefix: "dlv" },
+  "API key": { make: apiKey, prefix: "key", isPersonal: true },
+  invitation: { make: invitation, prefix: "inv", isPersonal: true },
+  replay: {
+    make: async (_, owner) =>
+      (await owner.api.expect(202, "POST", "/replays", { body: { since: 1 }, query: orgQuery(owner) })).id,
+    prefix: "rpl",
+  },
+  session: { make: session, prefix: "ses", isPersonal: true },
 };
 
 /** Returns the kind of resource with this name; throws if it is not in THINGS. */

@@ -45,7 +45,7 @@ describe("sweep of deliveries", () => {
     const fail = () => Promise.reject(new Error("a bug"));
     const worker = runWorker(
       deliveries,
-      { "first-attempts": fail, "next-attempt": fail, drain: fail, recover: fail },
+      { "first-attempts": fail, "next-attempt": fail, drain: fail, recover: fail, replay: fail },
       {
         redis: platform.redis,
         prefix: platform.config.redisPrefix,

@@ -77,13 +77,14 @@ describe("an escape by a child that sends arbitrary messages", function () {
       prelude: { main, importMap },
       cacheFolder: undefined,
       modulePath,
+      isShared: false,
       heapMb: 64,
       limits,
       dial: createDial({ allow: [], blockedHosts: [], connectTimeoutMs: 1000 }),
     });
     const sandbox = new Sandbox(child, limits);
     open.push(sandbox);
-    expect((await sandbox.loaded).state).to.equal("loaded");
+    expect((await sandbox.load(0)).state).to.equal("loaded");
     return sandbox;
   }
 
@@ -91,6 +92,7 @@ describe("an escape by a child that sends arbitrary messages", function () {
     const results: CallResult[] = [];
     const request = { call: "run" as const, props: {}, db: {}, events: Array(calls).fill(0) };
     const completed = await sandbox.callBatch(request, {
+      source: 0,
       wallMs: WALL_MS,
       startWithinMs,
       maxCalls: 100,

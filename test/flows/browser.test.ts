@@ -2,6 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import type { Browser, BrowserContext, Page } from "playwright-core";
+import { signInWith } from "../accounts/sessions/browser.ts";
 import type { Api, SourceView } from "../support/api.ts";
 import { openBrowser } from "../support/browser.ts";
 import { type System, startSystem } from "../support/system.ts";
@@ -27,7 +28,7 @@ const HOSTILE = `export default { name: "Hostile", version: "0.0.1",
         "service-worker-allowed": "/",
         "x-request-id": "forged",
       },
-      body: "<title>component</title><script>document.title = 'ran'; fetch('/admin/queues/api/queues')</script>" +
+      body: "<title>component</title><script>document.title = 'ran'; fetch('/v1/users/me'); fetch('/admin/queues/api/queues')</script>" +
         "<form method=post action=/admin/sign-out><button>go</button></form>",
     });
   } };`;
@@ -145,6 +146,20 @@ describe("a browser that is signed in to the board", function () {
       .to.deep.equal(before)
       .and.have.length(1);
     expect(await isSignedIn()).to.equal(true);
+  });
+
+  it("gives a component neither a user's session nor a page that could use it", async () => {
+    const [name = "", value = ""] = (await signInWith(api)).split("=");
+    await context.addCookies([{ name, value, url: at(BOARD), httpOnly: true, sameSite: "Lax" }]);
+    expect((await page.goto(`${at(BOARD)}/v1/users/me`))?.status()).to.equal(200);
+    const sentByPage: string[] = [];
+    page.on("request", request => {
+      if (request.url().includes("/v1/")) sentByPage.push(request.url());
+    });
+    await page.goto(`${endpointAt(BOARD)}/session`);
+    expect(await page.title(), "its script ran").to.equal("component");
+    expect(sentByPage).to.deep.equal([]);
+    for (const { headers } of await seenAt("/session")) expect(headers.cookie ?? "").not.to.include("hws_");
   });
 
   it("makes no change, and shows no board, for a page of another site or of another port of the host", async () => {

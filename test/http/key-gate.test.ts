@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { openFindCaller } from "../../src/accounts/api-keys.ts";
+import { openAuthenticate } from "../../src/accounts/sessions/authenticate.ts";
 import { createUser } from "../../src/accounts/users.ts";
 import { ApiKeys } from "../../src/models/user.ts";
 import { openTestPlatform } from "../support/platform.ts";
@@ -84,7 +84,7 @@ describe("API keys that a web process looks up", () => {
           return find(...args);
         },
       });
-      const findCaller = openFindCaller(platform);
+      const findCaller = openAuthenticate(platform);
       const unknown = Array.from({ length: 300 }, (_, i) => `hw_${String(i).padStart(32, "0")}`);
       const found = await Promise.all([...unknown, api_key].map(findCaller));
       expect(found.at(-1)).to.include({ userId: id });

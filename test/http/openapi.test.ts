@@ -100,7 +100,7 @@ describe("http/openapi", () => {
     ]);
     expect(statuses(operation("get", "/live"))).to.deep.equal(["200", "400", "431", "500"]);
     expect(operation("get", "/live").security).to.deep.equal([]);
-    expect(document.security).to.deep.equal([{ apiKey: [] }]);
+    expect(document.security).to.deep.equal([{ apiKey: [] }, { session: [] }]);
   });
 
   describe("for mistakes in the routes", () => {

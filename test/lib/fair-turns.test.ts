@@ -35,13 +35,40 @@ describe("turns of accounts on a thread", () => {
     expect(started.at(-1)?.turn).to.be.within(8, 12);
   });
 
-  it("leave time on a busy thread as long as several accounts have work, but not to one that is alone", async () => {
-    const turnsFor = async (names: string[], isBusy: boolean) =>
-      (await ask(new FairTurns({ isBusy }), names)).at(-1)?.turn ?? 0;
-    const alone = await turnsFor(many("a", 40), true);
-    const beside = await turnsFor(["b0", ...many("a", 40)], true);
-    const idle = await turnsFor(["b0", ...many("a", 40)], false);
+  const turnsFor = async (names: string[], pressure: number) =>
+    (await ask(new FairTurns({ pressure }, 0), names)).at(-1)?.turn ?? 0;
+
+  it("leave time while it is scarce and several accounts have work, but not to one that is alone", async () => {
+    const alone = await turnsFor(many("a", 20), 2);
+    const beside = await turnsFor(["b0", "b1", ...many("a", 20)], 2);
+    const idle = await turnsFor(["b0", "b1", ...many("a", 20)], 1);
     expect([alone, idle].map(turns => turns < 20)).to.deep.equal([true, true]);
-    expect(beside).to.be.above(20 * alone);
+    expect(beside).to.be.above(10 * alone);
+  });
+
+  it("hold back an account that uses more than the average, not one beside it that uses less", async () => {
+    const turns = new FairTurns({ pressure: 2 }, 0);
+    const order: string[] = [];
+    const ask = async (account: string) => {
+      await turns.next(account);
+      order.push(account);
+    };
+    const all = Array.from({ length: 20 }, () => ask("a"));
+    for (let n = 0; n < 8; n++) all.push(ask("b"));
+    await Promise.all(all);
+    expect(order.lastIndexOf("b")).to.be.below(15);
+  });
+
+  it("put off what an account asks for after a large piece of work, for as long as that took and more", async () => {
+    const timeAfter = async (ms: number) => {
+      const turns = new FairTurns({ pressure: 2 }, 0);
+      for (const account of ["b", "a", "a", "a"]) await turns.next(account);
+      const startedAt = performance.now();
+      turns.charge("a", ms);
+      // The rest of the present turn, and one of the next.
+      for (let n = 0; n < 5; n++) await turns.next("a");
+      return performance.now() - startedAt;
+    };
+    expect((await timeAfter(400)) / (await timeAfter(1))).to.be.above(3);
   });
 });

@@ -74,16 +74,16 @@ async function subscribeAll(
   await platform.routing.invalidate([a.id]);
 }
 
-/** Publishes events as a workflow engine does, again and again until it is stopped if `isEndless`. */
+/** Publishes events as a workflow engine does. */
 const publishing =
-  ({ platform }: Town, emitterId: string, count: number, event: unknown = { n: 1 }, isEndless = false) =>
+  ({ platform }: Town, emitterId: string, count: number, event: unknown = { n: 1 }) =>
   async (): Promise<Stop> => {
     const publish = openPublisher(platform.queues);
     let isStopped = false;
     const work = async () => {
       let sent = 0;
-      while (!isStopped && (isEndless || sent < count)) {
-        const size = Math.min(PUBLISHED_AT_ONCE, isEndless ? PUBLISHED_AT_ONCE : count - sent);
+      while (!isStopped && sent < count) {
+        const size = Math.min(PUBLISHED_AT_ONCE, count - sent);
         const some = Array.from({ length: size }, () =>
           publish({ emitter_id: emitterId, emit_id: newId("emit"), event }).catch(() => undefined),
         );
@@ -264,7 +264,13 @@ export const FLOODS: Flood[] = [
       const url = await town.machine.listen("ok");
       const id = await workflowWithWebhooks(town, url, 200 * share, heavyFilter());
       const b = Object.fromEntries(Array.from({ length: 80 }, (_, i) => [`c${i}`, "no-".repeat(100)]));
-      return publishing(town, id, 2000 * share, { a: { b } }, true);
+      const events = Array.from({ length: 50 }, () => ({ event: { a: { b } } }));
+      const request = {
+        url: `${town.baseUrl}/v1/workflows/${id}/events`,
+        headers: { ...JSON_TYPE, authorization: `Bearer ${town.a.api.apiKey}` },
+        body: JSON.stringify({ events }),
+      };
+      return sending(town, { requests: [request], connections: 8 });
     },
   },
   {

@@ -19,7 +19,7 @@ describe("a newcomer", () => {
       const page = await ask(path, { accept: "text/html,application/xhtml+xml,*/*;q=0.8" });
       expect(page.headers.get("content-type")).to.match(/^text\/html/);
       const links = [...(await page.text()).matchAll(/href="([^"]+)"/g)].map(([, href]) => href ?? "");
-      expect(links).to.include.members(["/docs", "/v1/openapi.json", "/admin/queues"]);
+      expect(links).to.include.members(["/dashboard", "/docs", "/v1/openapi.json", "/admin/queues"]);
       for (const link of links) expect((await ask(link)).status, link).to.be.oneOf([200, 303, 401]);
       for (const accept of ["*/*", "application/json"]) {
         const found = await ask(path, { accept });

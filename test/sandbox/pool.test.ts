@@ -1,17 +1,18 @@
 import { expect } from "chai";
-import { Pool, type Slot } from "../../src/sandbox/pool.ts";
+import { Pool, type PoolOptions, type Slot } from "../../src/sandbox/pool.ts";
 import type { CallError } from "../../src/sandbox/protocol.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { until } from "../support/until.ts";
 import { bundleOf } from "./sandbox-fixture.ts";
 
 /** A pool whose processes are only counted, to test the rules of the pool itself. */
-function countingPool(maxProcesses: number) {
+function countingPool(maxProcesses: number, more: Partial<PoolOptions> = {}, ownBytes = 0) {
   let alive = 0;
   let started = 0;
   const pool = new Pool({
     maxProcesses,
     idleMs: 60_000,
+    ...more,
     open: async () => {
       alive += 1;
       started += 1;
@@ -23,7 +24,7 @@ function countingPool(maxProcesses: number) {
       void gone.then(() => {
         alive -= 1;
       });
-      return { gone, kill } as unknown as Sandbox;
+      return { gone, kill, served: () => ({ ownBytes }) } as unknown as Sandbox;
     },
   });
   return { pool, alive: () => alive, started: () => started };
@@ -149,5 +150,58 @@ describe("a pool of sandboxes", () => {
     expect(await waiting).to.equal("left");
     pool.release(held, true);
     expect(await acquire("a")).to.equal(held);
+  });
+
+  it("keeps more processes warm than are in use at a time, as far as memory permits", async () => {
+    const MB = 1024 * 1024;
+    const counted = countingPool(2, { warm: { bytes: 200 * MB, processes: 100 } }, 50 * MB);
+    ({ pool } = counted);
+    const use = async (key: string) => pool.release(await acquire(key), true);
+    // The fifth has 50 MB as well, once it was used.
+    for (let n = 0; n < 4; n++) await use(`k${n}`);
+    expect(counted.alive()).to.equal(4);
+    await use("k4");
+    await until(() => counted.alive() === 4, { what: "room for four" });
+    const held = [await acquire("k0"), await acquire("x", "other")];
+    let isServed = false;
+    void acquire("y", "third").then(
+      () => {
+        isServed = true;
+      },
+      () => undefined,
+    );
+    await new Promise(setImmediate);
+    expect(isServed, "a third call at the same time").to.equal(false);
+    for (const slot of held) pool.release(slot, true);
+    await until(() => isServed);
+  });
+
+  it("ends a process that was used once before those that are used again and again", async () => {
+    const counted = countingPool(3);
+    ({ pool } = counted);
+    const use = async (key: string) => pool.release(await acquire(key, "timers"), true);
+    for (const key of ["a", "b", "a", "b", "once", "new"]) await use(key);
+    const started = counted.started();
+    for (const key of ["a", "b"]) await use(key);
+    expect(counted.started()).to.equal(started);
+  });
+
+  it("lets a call of its own key wait for the call under way, and one of another key go to another process", async () => {
+    ({ pool } = countingPool(4, { maxKeysPerProcess: 8 }));
+    const share = (key: string) => pool.acquire(key, bundle, { owner: "a", isShareable: true });
+    const first = await share("one");
+    let isServed = false;
+    const again = share("one").then(slot => {
+      isServed = true;
+      return slot;
+    });
+    const second = await share("two");
+    expect(second.sandbox).to.not.equal(first.sandbox);
+    expect(isServed).to.equal(false);
+    const third = share("three");
+    pool.release(second, true);
+    expect((await third).sandbox, "a busy one is soon free").to.equal(second.sandbox);
+    pool.release(first, true);
+    expect((await again).sandbox).to.equal(first.sandbox);
   });
 });

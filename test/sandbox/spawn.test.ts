@@ -45,6 +45,7 @@ describe("the start of a sandbox that fails", () => {
       prelude: { main: "", importMap: "" } as SpawnOptions["prelude"],
       cacheFolder: undefined,
       modulePath,
+      isShared: false,
       heapMb: 64,
       limits: {} as SpawnOptions["limits"],
       dial: createDial({ allow: [], blockedHosts: [], connectTimeoutMs: 1000 }),

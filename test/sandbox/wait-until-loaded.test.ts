@@ -24,10 +24,14 @@ describe("waiting until a component is loaded", () => {
       end = resolve;
     });
     child.stdout.once("data", () => end({ state: "loaded" }));
-    return { loaded, waitedMs: () => waitedMs, kill: (error: CallError) => end({ state: "failed", error }) };
+    return {
+      load: () => loaded,
+      waitedMs: () => waitedMs,
+      kill: (error: CallError) => end({ state: "failed", error }),
+    };
   }
   const codeOf = async (sandbox: Awaited<ReturnType<typeof loading>>) =>
-    (await waitUntilLoaded(sandbox, LOAD_MS))?.code;
+    (await waitUntilLoaded(sandbox, 0, LOAD_MS))?.code;
 
   it("counts no time in which the worker stood still, and has it read what came", async () => {
     const result = codeOf(await loading(100));

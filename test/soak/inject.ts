@@ -1,10 +1,12 @@
 import type { OwnStore } from "../support/own-stores.ts";
+import { until } from "../support/until.ts";
 import type { Fault } from "./faults.ts";
 import type { Installation } from "./installation.ts";
 import { pause } from "./pause.ts";
 import { processesWith } from "./processes.ts";
 
 const REFILL_MS = 500;
+const REWRITE_MS = 30_000;
 
 /** Does what the fault says, and undoes it after its time; resolves when the affected thing is starting again. */
 export async function inject(installation: Installation, fault: Fault): Promise<void> {
@@ -82,7 +84,10 @@ function killSandboxes({ folder }: Installation, share: number): void {
   }
 }
 
-async function fillDisk({ disks, stores }: Installation, { disk: name, forMs }: Of<"disk">): Promise<void> {
+async function fillDisk(
+  { disks, platform, stores }: Installation,
+  { disk: name, forMs }: Of<"disk">,
+): Promise<void> {
   const disk = disks[name];
   if (!disk) return;
   const endsAt = Date.now() + forMs;
@@ -93,4 +98,17 @@ async function fillDisk({ disks, stores }: Installation, { disk: name, forMs }: 
   disk.free();
   // MongoDB ends itself when it can't write its journal.
   if (name !== "sandboxes") await stores[name].start();
+  if (name === "redis") await rewriteAppendOnlyFile(platform);
+}
+
+/** What docs/troubleshooting.md says an operator does after Redis' disk was full. */
+async function rewriteAppendOnlyFile({ redis }: Installation["platform"]): Promise<void> {
+  const isOk = async () => {
+    const info = await redis.info("persistence").catch(() => "");
+    const isWritten = /aof_last_write_status:ok/.test(info) && /aof_last_bgrewrite_status:ok/.test(info);
+    return isWritten && /aof_rewrite_in_progress:0/.test(info) && /aof_rewrite_scheduled:0/.test(info);
+  };
+  await until(isOk, { timeoutMs: REWRITE_MS, what: "Redis to write again" });
+  await redis.bgrewriteaof();
+  await until(isOk, { timeoutMs: REWRITE_MS, what: "Redis' append-only file to be rewritten" });
 }

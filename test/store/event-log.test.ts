@@ -49,6 +49,24 @@ describe("event log", () => {
     expect(rows[0]?.event.raw_event).to.equal("same");
   });
 
+  it("finds what was stored after a later event, for a reader that resumes after that one", async () => {
+    const { eventLog } = platform;
+    const emitter = newId("dc");
+    const first = await eventLog.reserve(emitter, 3);
+    const store = async (emitId: string, reserved: number) =>
+      (await eventLog.append(emitter, "emits", [{ summary: summary(emitId), reserved }])).events[0]
+        ?.eventId ?? "";
+    const early = await store("early", first);
+    const later = await store("later", first + 2);
+    const late = await store("late", first + 1);
+    const idsSince = async (id: string) => (await eventLog.since(emitter, "emits", id)).map(one => one.id);
+    expect(await idsSince(later)).to.deep.equal([late]);
+    expect(await idsSince(early)).to.deep.equal([late, later]);
+    expect(await eventLog.since(emitter, "logs", early)).to.deep.equal([]);
+    await eventLog.delete(emitter);
+    expect(await platform.redis.keys(`*${emitter}*`)).to.deep.equal([]);
+  });
+
   it("remembers every emit id for some minutes, and the last 1,000 however old they are", async () => {
     const emitter = newId("dc");
     const entries = Array.from({ length: 1500 }, (_, n) => ({ summary: summary(`e${n}`) }));

@@ -41,7 +41,7 @@ describe("the subscriptions that match an event", () => {
   async function matched(id: string, owner: string, channel = "", event: unknown = {}) {
     await platform.routing.refresh();
     const found = await findSubscriptions(platform, { id, owner_id: owner }, channel);
-    const { matched: selected, filtered } = selectMatching(found, event);
+    const { matched: selected, filtered } = await selectMatching(found, event);
     return { ids: selected.map(({ _id }) => _id), filtered: filtered.length };
   }
 

@@ -48,6 +48,8 @@ export async function openTestPlatform(
 }
 
 async function destroy(platform: Platform): Promise<void> {
+  // Otherwise its counts would come back after the database is gone.
+  await platform.activity.close();
   await platform.mongo.dropDatabase();
   await dropKeys(platform);
   await platform.close();

@@ -52,6 +52,8 @@ export async function startSystem(
     async stop() {
       await server.close();
       await running?.close(3000);
+      // Otherwise their counts would come back after the database is gone.
+      await Promise.all([web.activity.close(), worker.activity.close()]);
       await worker.mongo.dropDatabase();
       await dropKeys(worker);
       await web.close();

@@ -68,7 +68,9 @@ function checkAppendOnlyFile(enabled: string[], lastWrites: string[]): Finding {
     return problem(check, "is off: a restart of Redis loses accepted work", advice);
   }
   if (lastWrites.every(status => status === "ok")) return ok(check, "is on");
-  return problem(check, "could not be written", "look at the log of Redis; its disk may be full");
+  const advice =
+    "look at the log of Redis; if its disk was full, run redis-cli BGREWRITEAOF before it restarts";
+  return problem(check, "could not be written", advice);
 }
 
 async function checkMemory(redis: RedisClient, limits: string[]): Promise<Finding> {

@@ -5,6 +5,7 @@ import { openedQueue } from "../../queues/define-queue.ts";
 import { runs } from "../../queues/runs.ts";
 import { isTooLate } from "../../sources/next-due.ts";
 import { activeTimer } from "../../sources/timer-scheduler.ts";
+import { rowsOf } from "../../store/mongo.ts";
 import { type Finding, listed, ok, problem } from "./finding.ts";
 
 type Deps = Pick<Platform, "mongo" | "redis" | "queues" | "runQueue" | "clock">;
@@ -43,9 +44,8 @@ async function findStoppedTimers({ mongo, redis, queues, clock }: Deps): Promise
   const stopped: string[] = [];
   const ticking = Sources(mongo)
     .find({ active: true, state: "ready", timer: { $type: "object" } })
-    .lean<Source[]>()
-    .cursor();
-  for await (const source of ticking) {
+    .lean<Source[]>();
+  for await (const source of rowsOf<Source>(ticking)) {
     const timer = activeTimer(source);
     // The reconciler has had no time to set it.
     if (!timer || source.updated_at * 1000 > nowMs - TIMER_MS) continue;

@@ -13,9 +13,13 @@ import { deliveries, nextAttemptOf } from "../../queues/deliveries.ts";
 import { countDrop, type DropReason } from "../../store/drops.ts";
 import { duplicateIndexes } from "../../store/mongo.ts";
 import type { Attempted } from "./attempt.ts";
+import { noteAttempt, noteEnded } from "./note.ts";
 import type { UnsentReason } from "./prepare.ts";
 
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "config" | "clock" | "metrics" | "log">;
+type Deps = Pick<
+  Platform,
+  "mongo" | "redis" | "keys" | "queues" | "config" | "clock" | "metrics" | "activity" | "log"
+>;
 
 /** An attempt to be recorded with its delivery. */
 export interface ToRecord extends Attempted {
@@ -45,6 +49,12 @@ export async function recordAttempt(platform: Deps, attempted: ToRecord): Promis
     await model.updateOne({ _id: delivery._id }, { $push: pushed });
     return false;
   }
+  noteAttempt(platform, {
+    ...delivery,
+    ...fieldsAfter(platform, attempted),
+    generation,
+    attempts: [attemptRecord(attempted)],
+  });
   failpoint("retry-recorded");
   if (decision.kind === "retry") {
     const job = nextAttemptOf({ ...delivery, generation });
@@ -68,6 +78,7 @@ export async function recordFirstAttempts(platform: Deps, attempted: ToRecord[])
     }),
   );
   const inserted = await insertNew(platform, rows);
+  for (const row of inserted) noteAttempt(platform, row);
   failpoint("first-attempts-recorded");
   for (const row of inserted) {
     if (row.state !== "pending") continue;
@@ -142,10 +153,11 @@ export interface Unsent {
 
 /** Counts and logs deliveries that are not sent, where the emitter's owner sees them (docs/design.md#guarantee-8). */
 export async function countUnsent(
-  platform: Pick<Platform, "redis" | "keys" | "metrics" | "log">,
+  platform: Pick<Platform, "redis" | "keys" | "metrics" | "activity" | "clock" | "log">,
   unsent: Unsent[],
 ): Promise<void> {
   for (const { delivery, reason } of unsent) {
+    noteEnded(platform, endedDelivery({ delivery, reason }, platform.clock()));
     const { _id: delivery_id, webhook_id, event_id, emitter_id } = delivery;
     platform.metrics.count("deliveries_total", { outcome: endedFields(reason, 0).state });
     platform.log.info({ delivery_id, webhook_id, event_id, emitter_id, result: reason }, "delivery not sent");

@@ -10,7 +10,10 @@ import { deliveries, nextAttemptOf } from "../../queues/deliveries.ts";
 import { prepare } from "../attempt/prepare.ts";
 import { countUnsent, endedDelivery, insertNew, type Unsent } from "../attempt/record.ts";
 
-type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "metrics" | "queues" | "clock" | "config" | "log">;
+type Deps = Pick<
+  Platform,
+  "mongo" | "redis" | "keys" | "metrics" | "activity" | "queues" | "clock" | "config" | "log"
+>;
 
 /** Deliveries recorded and enqueued at a time, so that any number of listeners costs the same each. */
 const CHUNK = 500;

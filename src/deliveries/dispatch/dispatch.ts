@@ -8,6 +8,7 @@ import type { Subscription } from "../../models/subscription.ts";
 import type { Platform } from "../../platform.ts";
 import { enqueueAll } from "../../queues/define-queue.ts";
 import { deliveries, type FirstAttempts } from "../../queues/deliveries.ts";
+import { lookUpWebhooks } from "../../webhooks/look-up.ts";
 import { deliveryId } from "./create.ts";
 
 type Deps = Pick<Platform, "mongo" | "queues" | "routing" | "clock" | "config" | "memory">;
@@ -20,6 +21,8 @@ export interface EventToDispatch {
   isRedispatch: boolean;
 }
 
+/** Listeners of an event whose webhooks are noted with it without being looked up. */
+const FEW_LISTENERS = 4;
 /** First attempts in one job: enough that the job costs little, few enough to spread over the workers. */
 const ATTEMPTS_PER_JOB = 32;
 /**
@@ -40,11 +43,12 @@ export async function dispatchEvents(
 ): Promise<void> {
   const ofAccounts = [...groupBy(toDispatch, ({ event }) => event.owner_id).values()];
   const packed = ofAccounts.flatMap(packJobs).map(events => ({ job_id: newToken(), events }));
+  const awaiting = await webhooksThatWait(platform, toDispatch);
   for (const { job_id, events } of packed) {
     for (const { event, listeners } of events) {
       event.pending_dispatch = {
         listeners: listeners.map(({ _id, listener_id, owner_id }) => [_id, listener_id, owner_id]),
-        webhook_ids: [...new Set(listeners.map(({ listener_id }) => listener_id))],
+        webhook_ids: [...new Set(listeners.map(({ listener_id }) => listener_id))].filter(awaiting),
         job_id,
         sweep_at_ms: platform.clock() + platform.config.sweepEveryMs,
       };
@@ -79,6 +83,21 @@ export async function dispatchEvents(
   }
   await store();
   await enqueue();
+}
+
+/**
+ * Returns a function that says whether a webhook may have to wait for an event, as ordered ones do. To look up few webhooks
+ * costs more than to note them; many would be as many entries of an index for each event.
+ */
+async function webhooksThatWait(
+  platform: Deps,
+  toDispatch: EventToDispatch[],
+): Promise<(webhookId: string) => boolean> {
+  const most = Math.max(0, ...toDispatch.map(({ listeners }) => listeners.length));
+  if (most <= FEW_LISTENERS) return () => true;
+  const ids = toDispatch.flatMap(({ listeners }) => listeners.map(({ listener_id }) => listener_id));
+  const webhooks = await lookUpWebhooks(platform, [...new Set(ids)]);
+  return id => webhooks.get(id)?.ordered === true;
 }
 
 /** Packs events of one account. An event stays in one job with all its listeners, so that the job knows when the event is done. */

@@ -10,6 +10,7 @@ export type DeliveryDeps = Pick<
   | "routing"
   | "permits"
   | "metrics"
+  | "activity"
   | "egress"
   | "secrets"
   | "config"

@@ -17,6 +17,7 @@ import type { ToSend } from "./load-first-attempts.ts";
 import { makeNextAttempt } from "./next-attempt.ts";
 import { park } from "./park.ts";
 import { recoverFailed } from "./recover.ts";
+import { runReplay } from "./replay.ts";
 
 /** Attempts recorded in one write. */
 const RECORDS_PER_WRITE = 200;
@@ -59,6 +60,7 @@ export function openDeliveriesHandler(
       "next-attempt": context => makeNextAttempt(platform, context, shared),
       drain: context => drain(platform, context, shared),
       recover: context => recoverFailed(platform, context),
+      replay: context => runReplay(platform, context),
     },
     async close(deadlineMs) {
       await detached.close(deadlineMs);

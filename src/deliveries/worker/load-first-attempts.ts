@@ -2,9 +2,10 @@ import { canAccessCached } from "../../accounts/access.ts";
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import { StoredEvents } from "../../models/event.ts";
 import { Subscriptions } from "../../models/subscription.ts";
-import { type Webhook, Webhooks } from "../../models/webhook.ts";
+import type { Webhook } from "../../models/webhook.ts";
 import type { FirstAttempts } from "../../queues/deliveries.ts";
 import { isSubscriptionEnded } from "../../subscriptions/ended.ts";
+import { lookUpWebhooks } from "../../webhooks/look-up.ts";
 import { prepare } from "../attempt/prepare.ts";
 import type { Unsent } from "../attempt/record.ts";
 import { type DispatchedEvent, type DispatchListener, deliveryId, newDelivery } from "../dispatch/create.ts";
@@ -50,7 +51,7 @@ export async function loadFirstAttempts(
   const subscriptionIds = all.map(({ listener }) => listener.subscriptionId);
   const deliveryIds = all.map(({ event, listener }) => deliveryId(event, listener.subscriptionId));
   const [webhooks, subscriptions, bodies, recorded] = await Promise.all([
-    findWebhooks(platform, webhookIds),
+    lookUpWebhooks(platform, webhookIds),
     findSubscriptions(platform, subscriptionIds),
     findBodies(platform, job),
     isRepeat || job.is_redispatch ? findRecorded(platform, deliveryIds) : new Set<string>(),
@@ -85,20 +86,6 @@ export async function loadFirstAttempts(
     }
   }
   return loaded;
-}
-
-function findWebhooks(platform: DeliveryDeps, ids: string[]): Promise<Map<string, Webhook>> {
-  return platform.routing.lookUp(
-    "webhook",
-    ids,
-    async missing => {
-      const found = await Webhooks(platform.mongo)
-        .find({ _id: { $in: missing } })
-        .lean<Webhook[]>();
-      return new Map(found.map(webhook => [webhook._id, webhook]));
-    },
-    ({ owner_id }) => [owner_id],
-  );
 }
 
 /** The owners of the subscriptions that still exist. */

@@ -4,6 +4,7 @@ import type { Webhook } from "../../models/webhook.ts";
 import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import type { JobContext } from "../../queues/run-worker.ts";
 import { Snooze } from "../../queues/snooze.ts";
+import { rowsOf } from "../../store/mongo.ts";
 import { deliveryId } from "../dispatch/create.ts";
 import { permitTtlMs, releasePermits } from "../limits/permits.ts";
 import { attemptDelivery } from "./attempt-delivery.ts";
@@ -151,10 +152,9 @@ async function firstUnrecordedScore(platform: DeliveryDeps, webhookId: string): 
     )
     .hint("pending_at_webhook")
     .sort({ score: 1 })
-    .lean<Undispatched[]>()
-    .cursor({ batchSize: EARLIER_BATCH });
+    .lean<Undispatched[]>();
   let batch: Undispatched[] = [];
-  for await (const event of waiting) {
+  for await (const event of rowsOf<Undispatched>(waiting, EARLIER_BATCH)) {
     batch.push(event);
     if (batch.length < EARLIER_BATCH) continue;
     const score = await firstUnrecordedOf(platform, batch, webhookId);

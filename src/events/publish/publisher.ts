@@ -3,6 +3,7 @@ import { PublishQuota } from "../../accounts/publish-quota.ts";
 import { createBatcher } from "../../lib/batcher.ts";
 import { AppError } from "../../lib/errors.ts";
 import { groupBy } from "../../lib/group-by.ts";
+import { requestTurns } from "../../limits/request-turns.ts";
 import type { Platform } from "../../platform.ts";
 import { enqueueAll } from "../../queues/define-queue.ts";
 import { EMISSIONS_PER_JOB, type Emission, type EmissionsJob, emissions } from "../../queues/emissions.ts";
@@ -28,6 +29,8 @@ export interface Publication {
 const BATCH = { maxWeight: 500, concurrency: 4 };
 const BYTES_PER_UNIT = 8 * 1024;
 const RETRY_AFTER_MS = 1000;
+/** What an event costs all processes on its way, at least: a batch counts as many requests. */
+const MS_PER_EVENT = 0.5;
 
 /** Puts published events on the queue of emissions, those of requests that arrive at the same time in one round trip. */
 export class Publisher {
@@ -60,6 +63,7 @@ export class Publisher {
       throw new AppError("rate-limited", message, { retryAfterMs: RETRY_AFTER_MS });
     }
     await this.#quota.count(ownerId, publication.emissions.length, publishedEvents);
+    requestTurns.charge(ownerId, publication.emissions.length * MS_PER_EVENT);
     if (isLarge(publication)) await this.#reserveScores(publication);
     await this.#enqueue(publication);
   }

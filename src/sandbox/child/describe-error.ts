@@ -4,6 +4,9 @@ import { MAX_ERROR_MESSAGE, MAX_STACK } from "./wire.ts";
 /** Stack frames of Headwater and of deno, which are of no use to the component's author. */
 const FOREIGN_FRAME = /^\s+at (?:.*[ (])?(?:ext:|node:|file:\S*\/prelude\.js)/;
 
+/** The bundle as it is loaded for the second and each further source of a shared process. */
+const FURTHER_SOURCE = /component\.mjs\?source=\d+/g;
+
 /** Paths of the bundle and their replacements, so that a stack names the component's own files. */
 let replacements: [string, string][] = [];
 
@@ -39,7 +42,8 @@ function stackOf(error: ErrorLike, depth: number): string {
 }
 
 function hidePaths(text: string): string {
-  return replacements.reduce((rest, [path, replacement]) => rest.replaceAll(path, replacement), text);
+  const hidden = replacements.reduce((rest, [path, replacement]) => rest.replaceAll(path, replacement), text);
+  return hidden.replace(FURTHER_SOURCE, "component.mjs");
 }
 
 interface ErrorLike {

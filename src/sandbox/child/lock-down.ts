@@ -1,12 +1,13 @@
 import process from "node:process";
 import { Readable } from "node:stream";
+import { sourceFolder } from "./source-folder.ts";
 
 /**
  * Removes globals that a component has no use for, and returns fixed values where deno would throw. Security does not
  * depend on this, because the process has no permissions (`spawn.ts`). It keeps a well-meaning component from
  * disturbing the protocol on stdin and stdout, and libraries from failing when they ask about the machine.
  */
-export function lockDown(privateFolder: string): void {
+export function lockDown(): void {
   const deno = (globalThis as unknown as { Deno: Record<string, unknown> }).Deno;
   for (const name of ["stdin", "stdout", "stderr"]) {
     Object.defineProperty(deno, name, { value: undefined, configurable: true });
@@ -27,13 +28,13 @@ export function lockDown(privateFolder: string): void {
   fixed(process, "getgid", () => 1000);
   fixed(process, "umask", () => 0o22);
   for (const [name, value] of Object.entries(MACHINE)) fixed(os, name, () => value);
-  fixed(os, "tmpdir", () => privateFolder);
-  fixed(os, "homedir", () => privateFolder);
+  fixed(os, "tmpdir", sourceFolder);
+  fixed(os, "homedir", sourceFolder);
   fixed(os, "userInfo", () => ({
     uid: 1000,
     gid: 1000,
     username: "component",
-    homedir: privateFolder,
+    homedir: sourceFolder(),
     shell: null,
   }));
 }

@@ -1,4 +1,5 @@
-/** The program that deno runs, with one component per process. The host bundles it (`prelude.ts`). */
+/** The program that deno runs, with one component's code per process. The host bundles it (`prelude.ts`). */
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { BatchRequest, CallRequest } from "../protocol.ts";
 import { bindThis } from "./bind-this.ts";
 import { type Call, openCall, resetLateEmits } from "./call.ts";
@@ -12,12 +13,24 @@ import { redirectTmp } from "./redirect-tmp.ts";
 import { replaceFetch } from "./replace-fetch.ts";
 import { rerouteSockets } from "./reroute-sockets.ts";
 import { dbEntries, openDb, type ServiceDb } from "./service-db.ts";
+import { openSourceFolders, useFolder } from "./source-folder.ts";
 import type { ChildLimits, ParentMessage } from "./wire.ts";
 
-let component: Component | undefined;
+/** By the number of their source; each is an instance of the module for itself. */
+const components = new Map<number, Component>();
 let limits: ChildLimits;
+let moduleHref: string;
+let enterFolder: (source: number) => void = () => {};
 let current: Call | undefined;
+let currentSource = 0;
 let isLoading = true;
+let mustExit = false;
+/** The source whose code is executing, also after its call has ended. */
+const sourceOf = new AsyncLocalStorage<number>();
+const runAs = sourceOf.run.bind(sourceOf) as <Result>(source: number, work: () => Result) => Result;
+const executing = sourceOf.getStore.bind(sourceOf);
+/** False if another source's code, left over from its own call, executes during the call under way. */
+const isOfCurrent = () => (executing() ?? currentSource) === currentSource;
 
 const { parse, stringify } = JSON;
 const { max } = Math;
@@ -26,7 +39,9 @@ const { setImmediate: afterThisTurn } = globalThis;
 const nextTurn = () => new Promise<void>(resolve => afterThisTurn(resolve));
 
 function onUncaught(error: unknown): void {
-  if (current) current.fail(error);
+  if (current && isOfCurrent()) current.fail(error);
+  // Another source left it over, so this one may finish.
+  else if (current) mustExit = true;
   else if (isLoading) failLoading(error);
   // Between two calls, there is no call to fail, and the component's state is unknown: the next call gets a new
   // process.
@@ -53,14 +68,26 @@ async function start(message: ParentMessage & { kind: "start" }): Promise<void> 
   limits = message.limits;
   setSecret(message.secret);
   const moduleUrl = new URL(`file://${message.modulePath}`);
+  moduleHref = moduleUrl.href;
   hideModulePath(moduleUrl);
   rerouteSockets(message.gatewayPath);
   replaceFetch();
   redirectTmp(message.privateFolder);
-  lockDown(message.privateFolder);
-  captureOutput((level, text) => current?.log(level, text));
+  useFolder(message.privateFolder);
+  if (message.isShared) enterFolder = openSourceFolders(message.privateFolder);
+  lockDown();
+  captureOutput((level, text) => {
+    if (isOfCurrent()) current?.log(level, text);
+  });
+  await load(0);
+}
+
+async function load(source: number): Promise<void> {
   try {
-    component = componentOf(await import(moduleUrl.href));
+    enterFolder(source);
+    // Another URL is another instance of the module.
+    const href = source === 0 ? moduleHref : `${moduleHref}?source=${source}`;
+    components.set(source, componentOf(await runAs(source, () => import(href))));
     isLoading = false;
     send({ kind: "loaded" });
   } catch (error) {
@@ -70,10 +97,15 @@ async function start(message: ParentMessage & { kind: "start" }): Promise<void> 
 
 /** Runs the calls one after the other. All messages of a call are written before the next call starts. */
 async function runCalls(
+  source: number,
   firstCall: number,
   { events, ...request }: BatchRequest,
   startWithinMs: number,
 ): Promise<void> {
+  const component = components.get(source);
+  if (!component) throw new Error("no component is loaded");
+  enterFolder(source);
+  currentSource = source;
   const deadline = now() + startWithinMs;
   const props = stringify(request.props);
   let entries = dbEntries(request.db);
@@ -86,7 +118,8 @@ async function runCalls(
     const db = openDb(entries, limits, call.fail);
     warnOfLateEmits(call);
     // Each call gets a new copy of the props, so that it does not see the changes of the previous call.
-    const error = await attempt({ ...request, event: events[i], props: parse(props) }, call, db.service);
+    const callRequest = { ...request, event: events[i], props: parse(props) };
+    const error = await attempt(() => invoke(component, callRequest, call, db.service), call);
     call.close();
     const closed = db.close();
     entries = closed.entries;
@@ -98,6 +131,7 @@ async function runCalls(
       `{"kind":"ended","call":${number},"ms":${ms}${isLast ? ',"last":true' : ""}${error}${changedDb}}`,
     );
   }
+  if (mustExit) exitProcess(1);
 }
 
 function warnOfLateEmits(call: Call): void {
@@ -108,9 +142,9 @@ function warnOfLateEmits(call: Call): void {
 }
 
 /** Returns the `error` property of the `ended` message as JSON; empty if the call succeeded. */
-async function attempt(request: CallRequest, call: Call, db: ServiceDb): Promise<string> {
+async function attempt(work: () => Promise<void>, call: Call): Promise<string> {
   try {
-    await Promise.race([invoke(request, call, db), call.failed]);
+    await Promise.race([runAs(currentSource, work), call.failed]);
     // Waits for one turn of the event loop, so that an unhandled rejection still fails this call.
     await Promise.race([nextTurn(), call.failed]);
     return "";
@@ -119,8 +153,7 @@ async function attempt(request: CallRequest, call: Call, db: ServiceDb): Promise
   }
 }
 
-async function invoke(request: CallRequest, call: Call, db: ServiceDb): Promise<void> {
-  if (!component) throw new Error("no component is loaded");
+async function invoke(component: Component, request: CallRequest, call: Call, db: ServiceDb): Promise<void> {
   const self = bindThis(component, { request, call, db, maxResponseBytes: limits.maxResponseBytes });
   const entry = request.call === "run" ? component.run : objectOf(component.hooks)[request.call];
   if (typeof entry === "function") await entry.call(self, request.event);
@@ -128,6 +161,7 @@ async function invoke(request: CallRequest, call: Call, db: ServiceDb): Promise<
 }
 
 function describeNow(): void {
+  const component = components.get(0);
   try {
     if (component) send({ kind: "described", description: describeComponent(component) });
   } catch (error) {
@@ -137,6 +171,7 @@ function describeNow(): void {
 
 void receive(message => {
   if (message.kind === "start") void start(message);
+  else if (message.kind === "load") void load(message.source);
   else if (message.kind === "describe") describeNow();
-  else void runCalls(message.call, message.request, message.startWithinMs);
+  else void runCalls(message.source, message.call, message.request, message.startWithinMs);
 });

@@ -1,17 +1,21 @@
 import type { promises } from "node:fs";
 import process from "node:process";
+import { sourceFolder } from "./source-folder.ts";
 
 type Call = (...args: unknown[]) => unknown;
 
 /** The functions whose second argument is also a path. */
 const TWO_PATHS = /^(rename|copyFile|cp|link|symlink)(Sync)?$/;
 
-/** Redirects paths in `/tmp`, which components expect to be writable, to the private folder, the only writable one. */
+/**
+ * Redirects paths in `/tmp`, which components expect to be writable, to the source's folder in the private folder, the only
+ * writable one.
+ */
 export function redirectTmp(privateFolder: string): void {
   const redirect = (path: unknown) => {
     if (typeof path !== "string" || path.startsWith(privateFolder)) return path;
-    if (path === "/tmp") return privateFolder;
-    return path.startsWith("/tmp/") ? `${privateFolder}/${path.slice(5)}` : path;
+    if (path === "/tmp") return sourceFolder();
+    return path.startsWith("/tmp/") ? `${sourceFolder()}/${path.slice(5)}` : path;
   };
   // Not imported: the import map redirects imports to a module that would read the functions before they are replaced.
   const fs = process.getBuiltinModule("node:fs") as unknown as Record<string, unknown> & {

@@ -28,12 +28,18 @@ export type ParentMessage =
       secret: string;
       gatewayPath: string;
       privateFolder: string;
+      /** True if several sources may use the process: each has its own instance of the module, and its own folder. */
+      isShared: boolean;
       /** File that contains the bundle. */
       modulePath: string;
       limits: ChildLimits;
     }
+  /** Loads the module for a further source. The first one, 0, is loaded at the start. */
+  | { kind: "load"; source: number }
   | {
       kind: "calls";
+      /** Number of the source in this process. */
+      source: number;
       /** Number of the first call. The call of each further event has the next number. */
       call: number;
       request: BatchRequest;
@@ -44,16 +50,17 @@ export type ParentMessage =
 
 /** Returns the JSON of a `calls` message whose events are JSON already. */
 export function callsMessage(message: {
+  source: number;
   call: number;
   request: BatchRequest;
   events: string[];
   startWithinMs: number;
 }): string {
-  const { call, request, events, startWithinMs } = message;
+  const { source, call, request, events, startWithinMs } = message;
   const { props, db } = request;
   // `events` is the last property, so that its closing bracket is at the end of the JSON.
   const withoutEvents = { call: request.call, props, db, events: [] };
-  const empty: ParentMessage = { kind: "calls", call, startWithinMs, request: withoutEvents };
+  const empty: ParentMessage = { kind: "calls", source, call, startWithinMs, request: withoutEvents };
   return JSON.stringify(empty).replace(/\]\}\}$/, () => `${events.join(",")}]}}`);
 }
 

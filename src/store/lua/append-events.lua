@@ -1,10 +1,11 @@
 -- Gives the emissions of one stream their event ids, in order, stores their summaries and trims the stream, all or
 -- nothing.
 -- KEYS: 1 last score, 2 event ids (zset), 3 summaries (hash), 4 the newest emit ids seen (zset by score), 5 drops
---       (hash), 6 further emit ids seen a moment ago (zset by score), 7 unhandled emissions (counter)
+--       (hash), 6 further emit ids seen a moment ago (zset by score), 7 unhandled emissions (counter), 8 newest stored
+--       score, 9 events stored late (zset by time)
 -- ARGV: 1 events kept, 2 newest emit ids remembered, 3 milliseconds for which each further one is remembered, 4 most
 --       further ones, 5 milliseconds for which the newest are remembered after the last emission, 6 feed channel, 7 slots
---       per millisecond, then for each emission: emit id, summary JSON, the score reserved for it or '', 1 if the summary
+--       per millisecond, 8 milliseconds for which late events are remembered, then for each emission: emit id, summary JSON, the score reserved for it or '', 1 if the summary
 --       is truncated, else 0
 -- Returns: for each emission its score, and 1 if it is new or 0 if this emit id was stored before; then the ids of
 --          trimmed events whose payload is stored in MongoDB
@@ -15,6 +16,9 @@ local time = redis.call('TIME')
 local now = (tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)) * slots
 local before = tonumber(redis.call('GET', KEYS[1]) or '0')
 local last = before
+local newest = tonumber(redis.call('GET', KEYS[8]) or '0')
+local newestBefore = newest
+local isLate = false
 local function event_id(score)
   return string.format('%.0f-%.0f', math.floor(score / slots), score % slots)
 end
@@ -24,7 +28,7 @@ local added = 0
 local truncated = 0
 local hasFurther = redis.call('EXISTS', KEYS[6]) == 1
 local awaited = 0
-for i = 8, #ARGV, 4 do
+for i = 9, #ARGV, 4 do
   local seen = redis.call('ZSCORE', KEYS[4], ARGV[i])
   if not seen and hasFurther then seen = redis.call('ZSCORE', KEYS[6], ARGV[i]) end
   if seen then
@@ -42,6 +46,13 @@ for i = 8, #ARGV, 4 do
     local text = string.format('%.0f', score)
     local id = event_id(score)
     if score > last then last = score end
+    if score > newest then
+      newest = score
+    else
+      -- A reader that has seen a later event must still find this one when it resumes.
+      redis.call('ZADD', KEYS[9], math.floor(now / slots), id)
+      isLate = true
+    end
     redis.call('ZADD', KEYS[2], text, id)
     redis.call('HSET', KEYS[3], id, ARGV[i + 1])
     redis.call('ZADD', KEYS[4], text, ARGV[i])
@@ -59,6 +70,12 @@ if awaited > 0 and redis.call('EXISTS', KEYS[7]) == 1 and redis.call('DECRBY', K
 end
 if truncated > 0 then redis.call('HINCRBY', KEYS[5], 'truncated', truncated) end
 if last > before then redis.call('SET', KEYS[1], string.format('%.0f', last)) end
+
+if newest > newestBefore then redis.call('SET', KEYS[8], string.format('%.0f', newest), 'PX', ARGV[5]) end
+if isLate then
+  redis.call('ZREMRANGEBYRANK', KEYS[9], 0, -1 - 3 * kept)
+  redis.call('PEXPIRE', KEYS[9], ARGV[8])
+end
 
 for _, old in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1 - kept)) do
   local summary = redis.call('HGET', KEYS[3], old)

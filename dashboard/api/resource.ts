@@ -1,0 +1,34 @@
+import { useCallback, useEffect, useState } from "preact/hooks";
+import { returns } from "./client";
+
+export interface Resource<T> {
+  /** Kept while it is loaded again. */
+  data: T | undefined;
+  error: unknown;
+  isLoading: boolean;
+  reload: () => void;
+  /** Replaces what is shown, for example by what a change returned. */
+  put: (data: T) => void;
+}
+
+/** Loads at once, and again when something of `deps` changes, at `reload()`, and when the server is back. */
+export function useResource<T>(load: (signal: AbortSignal) => Promise<T>, deps: unknown[]): Resource<T> {
+  const [state, setState] = useState<Pick<Resource<T>, "data" | "error" | "isLoading">>({
+    data: undefined,
+    error: undefined,
+    isLoading: true,
+  });
+  const [version, setVersion] = useState(0);
+  useEffect(() => {
+    const abort = new AbortController();
+    setState(last => ({ ...last, isLoading: true }));
+    load(abort.signal).then(
+      data => !abort.signal.aborted && setState({ data, error: undefined, isLoading: false }),
+      error => !abort.signal.aborted && setState(last => ({ ...last, error, isLoading: false })),
+    );
+    return () => abort.abort();
+  }, [...deps, version, returns.value]);
+  const reload = useCallback(() => setVersion(last => last + 1), []);
+  const put = useCallback((data: T) => setState({ data, error: undefined, isLoading: false }), []);
+  return { ...state, reload, put };
+}

@@ -1,0 +1,35 @@
+import { computed, signal } from "@preact/signals";
+import { http, isSignedOut, readData, type Schemas } from "./client";
+
+/** The signed-in user; null until it is known. */
+export const me = signal<Schemas["CurrentUser"] | null>(null);
+
+/** The organization whose things are shown; null: the user's own. Part of every address as `org`. */
+export const orgId = signal<string | null>(new URLSearchParams(location.search).get("org"));
+
+export const orgName = computed(
+  () => me.value?.orgs.find(one => one.id === orgId.value)?.name ?? orgId.value,
+);
+
+const MARK = "headwater-signed-in";
+
+/** Whether this browser signed in before: no request is needed to know that one that never did is signed out. */
+export const mayBeSignedIn = (): boolean => localStorage.getItem(MARK) !== null;
+
+/** Forgets who was signed in; the sign-in page is shown. */
+export function leave(): void {
+  localStorage.removeItem(MARK);
+  me.value = null;
+  isSignedOut.value = true;
+}
+
+/** Reads who is signed in. Throws ApiError; a 401 shows the sign-in page. */
+export async function loadMe(): Promise<void> {
+  const user = await readData(http.GET("/users/me"));
+  me.value = user;
+  localStorage.setItem(MARK, "1");
+  isSignedOut.value = false;
+}
+
+/** Query parameters with which a new thing belongs to the shown account. */
+export const inAccount = (): { org_id?: string } => (orgId.value ? { org_id: orgId.value } : {});

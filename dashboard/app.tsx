@@ -1,0 +1,107 @@
+import { useEffect, useState } from "preact/hooks";
+import { LocationProvider, Route, Router, useLocation } from "preact-iso/router";
+import { isSignedOut } from "./api/client";
+import { loadMe, mayBeSignedIn, me, orgId } from "./api/session";
+import { BASE, to } from "./lib/address";
+import { Deliveries } from "./screens/deliveries";
+import { Overview } from "./screens/overview";
+import { SignIn } from "./screens/sign-in";
+import { Source } from "./screens/source";
+import { Sources } from "./screens/sources";
+import { LinkButton, Page } from "./ui/basics";
+import { later } from "./ui/later";
+import { Shell } from "./ui/shell";
+import { Failed, Loading, NothingYet } from "./ui/states";
+
+/** Screens that a visit rarely begins with are one more file. */
+const more = <Name extends keyof typeof import("./screens/more")>(name: Name) =>
+  later(async () => (await import("./screens/more"))[name]);
+
+const Keys = more("Keys");
+const Sessions = more("Sessions");
+const Usage = more("Usage");
+const Organization = more("Organization");
+const Components = more("Components");
+const NewSource = more("NewSource");
+const Start = more("Start");
+const Echo = more("Echo");
+const Delivery = more("Delivery");
+const EventTrace = more("EventTrace");
+const Subscriptions = more("Subscriptions");
+const Webhook = more("Webhook");
+const Webhooks = more("Webhooks");
+
+export const App = () => (
+  <LocationProvider scope={new RegExp(`^${BASE}(/|\\?|$)`)}>
+    <Door />
+  </LocationProvider>
+);
+
+/** The sign-in page, or the screen of the address. */
+function Door() {
+  const { query } = useLocation();
+  const [fault, setFault] = useState<unknown>();
+  const load = () => {
+    setFault(undefined);
+    loadMe().catch(setFault);
+  };
+  useEffect(() => {
+    if (location.pathname === `${BASE}/sign-in` || !mayBeSignedIn()) isSignedOut.value = true;
+    else load();
+  }, []);
+  useEffect(() => {
+    orgId.value = query.org ?? null;
+  }, [query.org]);
+  if (isSignedOut.value) return <SignIn />;
+  if (me.value === null) {
+    return fault === undefined ? <Loading /> : <Failed error={fault} onRetry={load} />;
+  }
+  return (
+    <Shell>
+      <Screens key={orgId.value ?? ""} />
+    </Shell>
+  );
+}
+
+/** What had the focus may be gone with its screen: then the next Tab begins with the new one. */
+function keepFocus(): void {
+  if (document.activeElement === document.body)
+    document.getElementById("main")?.focus({ preventScroll: true });
+}
+
+const Screens = () => (
+  <Router onRouteChange={keepFocus}>
+    <Route path={BASE} component={Overview} />
+    <Route path={`${BASE}/start`} component={Start} />
+    <Route path={`${BASE}/sources`} component={Sources} />
+    <Route path={`${BASE}/sources/new`} component={NewSource} />
+    <Route path={`${BASE}/sources/:id/:tab?`} component={Source} />
+    <Route path={`${BASE}/components/:id?`} component={Components} />
+    <Route path={`${BASE}/webhooks`} component={Webhooks} />
+    <Route path={`${BASE}/webhooks/:id/:tab?`} component={Webhook} />
+    <Route path={`${BASE}/deliveries`} component={Deliveries} />
+    <Route path={`${BASE}/deliveries/:id`} component={Delivery} />
+    <Route path={`${BASE}/events/:emitter/:id`} component={EventTrace} />
+    <Route path={`${BASE}/subscriptions`} component={Subscriptions} />
+    <Route path={`${BASE}/echo/:id`} component={Echo} />
+    <Route path={`${BASE}/keys`} component={Keys} />
+    <Route path={`${BASE}/sessions`} component={Sessions} />
+    <Route path={`${BASE}/usage`} component={Usage} />
+    <Route path={`${BASE}/organization`} component={Organization} />
+    <Route default component={NotFound} />
+  </Router>
+);
+
+const NotFound = () => (
+  <Page title="Page not found">
+    <section class="card">
+      <NothingYet
+        icon="search"
+        title="There is no page at this address"
+        action={<LinkButton href={to("/")}>To the overview</LinkButton>}
+      >
+        Perhaps it was moved, or the address was cut.
+      </NothingYet>
+    </section>
+  </Page>
+);

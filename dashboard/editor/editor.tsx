@@ -1,0 +1,181 @@
+import {
+  autocompletion,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { javascript } from "@codemirror/lang-javascript";
+import {
+  bracketMatching,
+  foldGutter,
+  HighlightStyle,
+  indentOnInput,
+  syntaxHighlighting,
+} from "@codemirror/language";
+import { type Diagnostic, linter, lintGutter, lintKeymap } from "@codemirror/lint";
+import { unifiedMergeView } from "@codemirror/merge";
+import { EditorState, type Extension } from "@codemirror/state";
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  keymap,
+  lineNumbers,
+} from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+import { useEffect, useRef } from "preact/hooks";
+
+export interface Fault {
+  message: string;
+  line: number | null;
+  column: number | null;
+}
+
+export interface EditorProps {
+  value: string;
+  onChange: (value: string) => void;
+  /** Called a moment after typing; returns what is wrong. */
+  check?: (code: string) => Promise<Fault[]>;
+  /** Shown beside the code: what differs from this. */
+  original?: string | undefined;
+  isReadOnly?: boolean;
+  label: string;
+}
+
+/** Colours are variables, which reach into the shadow root; so light and dark need no second theme. */
+const look = EditorView.theme({
+  "&": { color: "var(--text)", backgroundColor: "var(--surface)", fontSize: "13px", height: "100%" },
+  "&.cm-focused": { outline: "2px solid var(--focus)", outlineOffset: "-2px" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6" },
+  ".cm-content": { caretColor: "var(--accent)", padding: "0.6rem 0" },
+  ".cm-gutters": {
+    backgroundColor: "var(--surface)",
+    color: "var(--text-3)",
+    border: "none",
+    paddingLeft: "4px",
+  },
+  ".cm-activeLine, .cm-activeLineGutter": {
+    backgroundColor: "color-mix(in srgb, var(--accent-soft) 40%, transparent)",
+  },
+  ".cm-cursor": { borderLeftColor: "var(--accent)" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
+    backgroundColor: "var(--accent-soft)",
+  },
+  ".cm-tooltip": { backgroundColor: "var(--raised)", color: "var(--text)", border: "1px solid var(--line)" },
+  ".cm-diagnostic": { borderLeft: "3px solid var(--bad)" },
+  ".cm-changedLine": { backgroundColor: "var(--good-soft) !important" },
+  ".cm-deletedChunk": { backgroundColor: "var(--bad-soft)" },
+});
+
+const colours = syntaxHighlighting(
+  HighlightStyle.define([
+    { tag: [tags.keyword, tags.modifier, tags.operatorKeyword], color: "var(--json-word)" },
+    { tag: [tags.string, tags.special(tags.string), tags.regexp], color: "var(--json-string)" },
+    { tag: [tags.number, tags.bool, tags.null], color: "var(--json-number)" },
+    { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--json-key)" },
+    { tag: [tags.function(tags.variableName), tags.function(tags.propertyName)], color: "var(--info)" },
+    { tag: [tags.comment], color: "var(--text-3)", fontStyle: "italic" },
+  ]),
+);
+
+const CHECK_AFTER_MS = 700;
+
+/** Where a fault is, in characters; its whole line, and the first line if no line is known. */
+function placeOf({ doc }: EditorState, { line, column }: Fault): { from: number; to: number } {
+  const at = doc.line(Math.min(Math.max(1, line ?? 1), doc.lines));
+  const from = Math.min(at.from + Math.max(0, (column ?? 1) - 1), at.to);
+  return { from, to: Math.max(from, at.to) };
+}
+
+function lintBy(check: NonNullable<EditorProps["check"]>): Extension {
+  return [
+    linter(
+      async ({ state }): Promise<Diagnostic[]> => {
+        const faults = await check(state.doc.toString()).catch(() => []);
+        return faults.map(fault => ({ ...placeOf(state, fault), severity: "error", message: fault.message }));
+      },
+      { delay: CHECK_AFTER_MS },
+    ),
+    lintGutter(),
+  ];
+}
+
+/**
+ * Replaces a selection by what is typed. Chromium itself would copy the style of the replaced text into an attribute,
+ * which the page's policy forbids and reports.
+ */
+function replaceSelection(event: InputEvent, view: EditorView): boolean {
+  const { state } = view;
+  const { from, to, empty } = state.selection.main;
+  const { data, inputType, isComposing } = event;
+  if (inputType !== "insertText" || !data || isComposing || empty || state.readOnly) return false;
+  const insert = () =>
+    state.update(state.replaceSelection(data), { userEvent: "input.type", scrollIntoView: true });
+  const isHandled = state.facet(EditorView.inputHandler).some(handle => handle(view, from, to, data, insert));
+  if (!isHandled) view.dispatch(insert());
+  event.preventDefault();
+  return true;
+}
+
+/**
+ * A code editor inside a shadow root: there CodeMirror adopts style sheets, while in a document it would add a `<style>`,
+ * which the page's policy forbids.
+ */
+export function Editor({ value, onChange, check, original, isReadOnly = false, label }: EditorProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView | null>(null);
+  const latest = useRef({ onChange, check });
+  latest.current = { onChange, check };
+  useEffect(() => {
+    const element = host.current;
+    if (element === null) return;
+    const root = element.shadowRoot ?? element.attachShadow({ mode: "open" });
+    const extensions: Extension[] = [
+      lineNumbers(),
+      foldGutter(),
+      history(),
+      drawSelection(),
+      indentOnInput(),
+      bracketMatching(),
+      closeBrackets(),
+      autocompletion(),
+      highlightActiveLine(),
+      highlightActiveLineGutter(),
+      EditorView.lineWrapping,
+      javascript({ typescript: true }),
+      look,
+      colours,
+      EditorView.contentAttributes.of({ "aria-label": label }),
+      EditorView.domEventHandlers({ beforeinput: replaceSelection }),
+      EditorState.readOnly.of(isReadOnly),
+      // Escape, then Tab leaves the editor by keyboard.
+      keymap.of([
+        ...closeBracketsKeymap,
+        ...defaultKeymap,
+        ...historyKeymap,
+        ...completionKeymap,
+        ...lintKeymap,
+        indentWithTab,
+      ]),
+      EditorView.updateListener.of(update => {
+        if (update.docChanged) latest.current.onChange(update.state.doc.toString());
+      }),
+      ...(check ? [lintBy(code => latest.current.check?.(code) ?? Promise.resolve([]))] : []),
+      ...(original !== undefined ? [unifiedMergeView({ original, mergeControls: false })] : []),
+    ];
+    view.current = new EditorView({
+      state: EditorState.create({ doc: value, extensions }),
+      root,
+      parent: root,
+    });
+    return () => view.current?.destroy();
+  }, [original, isReadOnly]);
+  useEffect(() => {
+    const editor = view.current;
+    if (editor === null || editor.state.doc.toString() === value) return;
+    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+  }, [value]);
+  return <div class="editor" ref={host} />;
+}

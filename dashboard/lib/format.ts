@@ -1,0 +1,61 @@
+const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1000],
+];
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "narrow" });
+const absolute = new Intl.DateTimeFormat(undefined, {
+  dateStyle: "medium",
+  timeStyle: "medium",
+});
+const clock = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  fractionalSecondDigits: 3,
+  hour12: false,
+});
+
+/** "5 min ago", "in 2 h": of Unix milliseconds. */
+export function ago(ms: number, now: number): string {
+  const distance = ms - now;
+  const [unit, size] = UNITS.find(([, size]) => Math.abs(distance) >= size) ?? ["second", 1000];
+  return relative.format(Math.round(distance / size), unit);
+}
+
+/** Date and time in the reader's zone. */
+export const exactTime = (ms: number): string => absolute.format(ms);
+
+/** The time of day with milliseconds. */
+export const clockTime = (ms: number): string => clock.format(ms);
+
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+const plain = new Intl.NumberFormat("en");
+
+export const count = (value: number): string =>
+  value < 100_000 ? plain.format(value) : compact.format(value);
+
+/** A number with its noun: "1 event", "2 events". */
+export const counted = (value: number, noun: string): string =>
+  `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+
+export function duration(ms: number | null): string {
+  if (ms === null) return "–";
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`;
+  return `${(ms / 3_600_000).toFixed(1)} h`;
+}
+
+export function bytes(value: number): string {
+  if (value < 1024) return `${value} B`;
+  if (value < 1024 * 1024) return `${(value / 1024).toFixed(0)} KB`;
+  return `${(value / 1024 / 1024).toFixed(1)} MB`;
+}
+
+/** `signing_key` → "Signing key". */
+export const words = (name: string): string => {
+  const text = name.replaceAll(/[_-]+/g, " ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+};

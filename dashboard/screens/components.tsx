@@ -1,0 +1,194 @@
+import { useState } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso/router";
+import { http, messageOf, read, readData, type Schemas } from "../api/client";
+import { useResource } from "../api/resource";
+import { inAccount } from "../api/session";
+import { safeLink, to, useFilters } from "../lib/address";
+import { apiCommand } from "../lib/curl";
+import { Badge, Button, Card, Copyable, LinkButton, Notice, Page, Time } from "../ui/basics";
+import { Confirm } from "../ui/dialog";
+import { List } from "../ui/list";
+import { Loaded, NothingYet } from "../ui/states";
+import { toast } from "../ui/toasts";
+import { Editor } from "./source-code";
+
+/** The list, or one component. */
+export function Components() {
+  const { id } = useRoute().params;
+  return id ? <Component key={id} id={id} /> : <ComponentList />;
+}
+
+function ComponentList() {
+  const filters = useFilters([]);
+  const { after, before } = filters.query;
+  const resource = useResource(
+    signal => {
+      const query = { limit: 50, exclude: "code", ...inAccount(), after, before };
+      return read(http.GET("/components", { params: { query: query as never }, signal }));
+    },
+    [after, before],
+  );
+  return (
+    <Page
+      title="Components"
+      about="Saved code, from which sources are made. Each change of the code is a component of its own."
+      actions={
+        <LinkButton href={to("/sources/new")} kind="primary" icon="plus">
+          Write one
+        </LinkButton>
+      }
+    >
+      <section class="card">
+        <List
+          resource={resource}
+          filters={filters}
+          empty={
+            <NothingYet
+              icon="box"
+              title="No components yet"
+              command={apiCommand("/components", {
+                method: "POST",
+                body: { component_url: "https://github.com/OWNER/REPO/blob/main/source.mjs" },
+              })}
+            >
+              A component is saved when a source is made from its code. This command saves one from an
+              address:
+            </NothingYet>
+          }
+        >
+          {rows => (
+            <table class="table stacking">
+              <thead>
+                <tr>
+                  <th>Component</th>
+                  <th>Version</th>
+                  <th>Props</th>
+                  <th>Saved</th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map(row => (
+                  <tr key={row.id}>
+                    <td>
+                      <a class="title" href={to(`/components/${row.id}`)}>
+                        {row.name}
+                      </a>
+                      <div class="sub">{row.key ?? row.id}</div>
+                    </td>
+                    <td>
+                      <Badge isPlain>{row.version}</Badge>
+                    </td>
+                    <td>
+                      <span class="muted">{row.configurable_props.map(one => one.name).join(", ")}</span>
+                    </td>
+                    <td>
+                      <Time ms={row.created_at * 1000} />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )}
+        </List>
+      </section>
+    </Page>
+  );
+}
+
+function Component({ id }: { id: string }) {
+  const { route } = useLocation();
+  const resource = useResource(
+    signal => readData(http.GET("/components/{id}", { params: { path: { id } }, signal })),
+    [id],
+  );
+  const [isDeleting, setDeleting] = useState(false);
+  const found = resource.data;
+  return (
+    <Page
+      title={found?.name ?? "Component"}
+      crumbs={<a href={to("/components")}>Components</a>}
+      about={<Copyable text={id} label="id" />}
+      badge={found && <Badge isPlain>{found.version}</Badge>}
+      actions={
+        found && (
+          <Button kind="danger" icon="trash" onClick={() => setDeleting(true)}>
+            Delete
+          </Button>
+        )
+      }
+    >
+      <Loaded resource={resource}>{component => <Detail component={component} />}</Loaded>
+      {isDeleting && (
+        <Confirm
+          title="Delete this component?"
+          action="Delete"
+          onClose={() => setDeleting(false)}
+          onConfirm={async () => {
+            try {
+              await read(http.DELETE("/components/{id}", { params: { path: { id } } }));
+              route(to("/components"));
+            } catch (error) {
+              toast(messageOf(error), "bad");
+            }
+          }}
+        >
+          <p>It can't be deleted while a source uses it.</p>
+        </Confirm>
+      )}
+    </Page>
+  );
+}
+
+function Detail({ component }: { component: Schemas["Component"] }) {
+  const link = component.component_url === null ? undefined : safeLink(component.component_url);
+  return (
+    <div class="columns wide-left">
+      <section class="card">
+        <div class="card-head">
+          <h2>Code</h2>
+        </div>
+        <Editor label="Code of the component" value={component.code} onChange={() => undefined} isReadOnly />
+      </section>
+      <div class="stack">
+        <Card title="Facts">
+          <dl class="facts">
+            <dt>Key</dt>
+            <dd>{component.key ?? "–"}</dd>
+            <dt>Address</dt>
+            <dd>
+              {link ? (
+                <a href={link} target="_blank" rel="noopener noreferrer">
+                  {component.component_url}
+                </a>
+              ) : (
+                (component.component_url ?? "written here or sent")
+              )}
+            </dd>
+            <dt>SHA-256</dt>
+            <dd>
+              <code>{component.code_hash}</code>
+            </dd>
+          </dl>
+        </Card>
+        <Card title="Props">
+          {component.configurable_props.length === 0 ? (
+            <Notice>It has none.</Notice>
+          ) : (
+            <dl class="facts">
+              {component.configurable_props.map(prop => (
+                <>
+                  <dt key={prop.name}>
+                    <code>{prop.name}</code>
+                  </dt>
+                  <dd>
+                    {prop.type} <span class="sub">{prop.description}</span>
+                  </dd>
+                </>
+              ))}
+            </dl>
+          )}
+        </Card>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,125 @@
+import { useRoute } from "preact-iso/router";
+import { http, readData } from "../api/client";
+import { useLive } from "../api/live";
+import { useResource } from "../api/resource";
+import { orgId } from "../api/session";
+import { to } from "../lib/address";
+import { apiCommand } from "../lib/curl";
+import { Button, Card, Copyable, CopyBlock, LinkButton, Notice, Page, Time } from "../ui/basics";
+import { Loaded } from "../ui/states";
+import { Thing } from "../ui/thing";
+import { toast } from "../ui/toasts";
+import { Attempts, DeliveryState } from "./delivery-parts";
+
+const REASONS: Record<string, string> = {
+  exhausted: "All retries were made, and none succeeded.",
+  gone: "The endpoint responded 410 Gone: it wants no more events.",
+  "webhook-disabled": "The webhook is disabled.",
+  "payload-gone": "The event's data is gone.",
+  "webhook-deleted": "The webhook was deleted.",
+  "subscription-deleted": "The subscription was deleted.",
+  "access-lost": "The owner of the webhook may no longer see the emitter.",
+};
+
+export function Delivery() {
+  const { id = "" } = useRoute().params;
+  const resource = useResource(
+    signal => readData(http.GET("/deliveries/{id}", { params: { path: { id } }, signal })),
+    [id],
+  );
+  useLive(
+    { deliveries: true, org: orgId.value },
+    {
+      onDelivery: one => one.id === id && resource.reload(),
+      onReady: resumed => resumed || resource.reload(),
+    },
+  );
+  const retry = async () => {
+    await readData(http.POST("/deliveries/{id}/retry", { params: { path: { id } }, body: {} }));
+    toast("It is sent again now.", "good");
+    resource.reload();
+  };
+  const state = resource.data?.state;
+  return (
+    <Page
+      title="Delivery"
+      crumbs={<a href={to("/deliveries")}>Deliveries</a>}
+      badge={state && <DeliveryState state={state} />}
+      about={<Copyable text={id} label="id" />}
+      actions={
+        resource.data && (
+          <>
+            <LinkButton
+              href={to(`/events/${resource.data.emitter_id}/${resource.data.event_id}`)}
+              icon="route"
+            >
+              Where did it go?
+            </LinkButton>
+            <Button kind="primary" icon="refresh" onClick={retry}>
+              {state === "delivered" ? "Send again" : "Retry now"}
+            </Button>
+          </>
+        )
+      }
+    >
+      <Loaded resource={resource}>
+        {delivery => (
+          <>
+            {delivery.reason && <Notice tone="bad">{REASONS[delivery.reason] ?? delivery.reason}</Notice>}
+            <div class="columns wide-left">
+              <Card title="Attempts">
+                {delivery.attempts.length > 0 ? (
+                  <Attempts attempts={delivery.attempts} />
+                ) : (
+                  <p class="muted">The first attempt is not made yet.</p>
+                )}
+              </Card>
+              <div class="stack">
+                <Card title="Facts">
+                  <dl class="facts">
+                    <dt>Webhook</dt>
+                    <dd>
+                      <Thing id={delivery.webhook_id} />
+                    </dd>
+                    <dt>Emitter</dt>
+                    <dd>
+                      <Thing id={delivery.emitter_id} />
+                    </dd>
+                    <dt>Event</dt>
+                    <dd>
+                      <code>{delivery.event_id}</code>
+                    </dd>
+                    <dt>Channel</dt>
+                    <dd>{delivery.event_name || "default"}</dd>
+                    <dt>Attempts</dt>
+                    <dd>{delivery.attempts_made}</dd>
+                    {delivery.next_attempt_at_ms !== null && (
+                      <>
+                        <dt>Next attempt</dt>
+                        <dd>
+                          <Time ms={delivery.next_attempt_at_ms} />
+                        </dd>
+                      </>
+                    )}
+                    {delivery.finished_at_ms !== null && (
+                      <>
+                        <dt>Ended</dt>
+                        <dd>
+                          <Time ms={delivery.finished_at_ms} />
+                        </dd>
+                      </>
+                    )}
+                  </dl>
+                </Card>
+                <CopyBlock
+                  text={apiCommand(`/deliveries/${id}/retry`, { method: "POST" })}
+                  label="Retry as curl"
+                />
+              </div>
+            </div>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}

@@ -1,0 +1,178 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { messageOf } from "../api/client";
+import { liveState, useLive } from "../api/live";
+import { payloadOf, type Summary, wholeEvent } from "../api/source";
+import { to } from "../lib/address";
+import { clockTime, exactTime } from "../lib/format";
+import { Badge, Button, CopyButton, LinkButton } from "../ui/basics";
+import { Icon } from "../ui/icon";
+import { JsonTree } from "../ui/json-tree";
+import { toast } from "../ui/toasts";
+
+/** Rows are drawn this often while events stream in, however many arrive. */
+const DRAW_MS = 200;
+/** The API keeps the last 100 of each kind; older rows leave the page. */
+const KEPT = 150;
+/** Further down than this, a reader is reading: rows stay where they are. */
+const SCROLLED_PX = 160;
+const PREVIEW_LENGTH = 220;
+
+type Kind = "emit" | "error" | "log";
+
+interface LiveRows {
+  rows: Summary[];
+  /** How many arrived while the list stood still. */
+  waiting: number;
+  isPaused: boolean;
+  setPaused: (isPaused: boolean) => void;
+  /** Replaces everything, by what was read. */
+  put: (rows: Summary[]) => void;
+}
+
+const keyOf = (row: Summary) => `${row.metadata.name}\0${row.id}`;
+
+function merge(newer: Summary[], older: Summary[]): Summary[] {
+  const byKey = new Map<string, Summary>();
+  for (const row of [...newer, ...older]) if (!byKey.has(keyOf(row))) byKey.set(keyOf(row), row);
+  return [...byKey.values()].sort(byTime).slice(0, KEPT);
+}
+
+function byTime(a: Summary, b: Summary): number {
+  const [aMs = 0, aSequence = 0] = a.id.split("-").map(Number);
+  const [bMs = 0, bSequence = 0] = b.id.split("-").map(Number);
+  return bMs - aMs || bSequence - aSequence;
+}
+
+/** The events of an emitter as they happen; the list stands still while it is paused or scrolled. */
+export function useLiveRows(emitterId: string, kinds: Kind[], onReady: () => void): LiveRows {
+  const [rows, setRows] = useState<Summary[]>([]);
+  const [waiting, setWaiting] = useState(0);
+  const [isPaused, setPaused] = useState(false);
+  const arrived = useRef<Summary[]>([]);
+  const paused = useRef(false);
+  paused.current = isPaused;
+  useEffect(() => {
+    const draw = setInterval(() => {
+      const count = arrived.current.length;
+      if (count === 0) return;
+      if (paused.current || scrollY > SCROLLED_PX) return setWaiting(count);
+      const newer = arrived.current.splice(0);
+      setWaiting(0);
+      setRows(last => merge(newer, last));
+    }, DRAW_MS);
+    return () => clearInterval(draw);
+  }, []);
+  useLive(
+    { emitters: [emitterId] },
+    {
+      onSummary: (kind, summary) => {
+        if (!kinds.includes(kind) || summary.metadata.emitter_id !== emitterId) return;
+        arrived.current.push(summary);
+        if (arrived.current.length > 2 * KEPT) arrived.current.splice(0, KEPT);
+      },
+      onReady,
+    },
+  );
+  const put = useCallback((read: Summary[]) => setRows(last => merge(read, last)), []);
+  return { rows, waiting, isPaused, setPaused, put };
+}
+
+/** "Live", or what the stream does instead. */
+export function LiveBadge({ isPaused }: { isPaused: boolean }) {
+  if (isPaused) return <Badge tone="warn">Paused</Badge>;
+  if (liveState.value === "live")
+    return (
+      <Badge tone="good" isLive>
+        Live
+      </Badge>
+    );
+  return <Badge>{liveState.value === "ended" ? "Stream ended" : "Connecting"}</Badge>;
+}
+
+export const LiveControls = ({ live }: { live: LiveRows }) => (
+  <>
+    <LiveBadge isPaused={live.isPaused} />
+    <Button isSmall icon={live.isPaused ? "play" : "pause"} onClick={() => live.setPaused(!live.isPaused)}>
+      {live.isPaused ? "Continue" : "Pause"}
+    </Button>
+  </>
+);
+
+/** Above the rows: how many arrived while the list stood still. */
+export const Waiting = ({ live }: { live: LiveRows }) =>
+  live.waiting === 0 ? null : (
+    <button
+      type="button"
+      class="waiting"
+      onClick={() => {
+        live.setPaused(false);
+        scrollTo({ top: 0 });
+      }}
+    >
+      <Icon name="refresh" size={14} /> {live.waiting} new
+    </button>
+  );
+
+/** A line of JSON for a row. */
+function preview(row: Summary): string {
+  if (row.metadata.summary) return row.metadata.summary;
+  const { event } = row;
+  if (row.metadata.name === "$logs") return String(event.message ?? "");
+  if (row.metadata.name === "$errors")
+    return (event.error as { message?: string } | undefined)?.message ?? "Error";
+  return (JSON.stringify(payloadOf(row)) ?? "").slice(0, PREVIEW_LENGTH);
+}
+
+function ChannelBadge({ row }: { row: Summary }) {
+  const { name } = row.metadata;
+  if (name === "$errors") return <Badge tone="bad">error</Badge>;
+  if (name === "$logs") return <Badge tone="info">{String(row.event.level ?? "log")}</Badge>;
+  return <Badge tone={name ? "accent" : "none"}>{name || "default"}</Badge>;
+}
+
+/** One event: a line, and below it on request the whole of it. */
+export function EventRow({ row, isSource = true }: { row: Summary; isSource?: boolean }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <li class="event">
+      <button type="button" class="event-line" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Icon name={isOpen ? "down" : "right"} size={14} />
+        <time class="mono" title={exactTime(row.indexed_at_ms)}>
+          {clockTime(row.indexed_at_ms)}
+        </time>
+        <ChannelBadge row={row} />
+        <span class="event-text">{preview(row)}</span>
+      </button>
+      {isOpen && <EventDetail row={row} isSource={isSource} />}
+    </li>
+  );
+}
+
+function EventDetail({ row, isSource }: { row: Summary; isSource: boolean }) {
+  const [whole, setWhole] = useState(row);
+  useEffect(() => {
+    if (!row.metadata.truncated || !isSource) return;
+    wholeEvent(row).then(setWhole, error => toast(messageOf(error), "bad"));
+  }, []);
+  const payload = payloadOf(whole);
+  const { emitter_id: emitter } = row.metadata;
+  return (
+    <div class="event-detail">
+      <div class="row">
+        <code class="sub">{row.id}</code>
+        <span class="grow" />
+        <CopyButton text={JSON.stringify(payload, null, 2)} label="Copy event as JSON" />
+        {row.metadata.name === "$errors" && isSource && (
+          <LinkButton isSmall icon="code" href={to(`/sources/${emitter}/code`, { input: row.id })}>
+            Try again in the editor
+          </LinkButton>
+        )}
+        <LinkButton isSmall icon="route" href={to(`/events/${emitter}/${row.id}`)}>
+          Where did it go?
+        </LinkButton>
+      </div>
+      {whole.metadata.truncated && <p class="sub">This event is cut to its first KB.</p>}
+      <JsonTree value={payload} />
+    </div>
+  );
+}

@@ -1,0 +1,263 @@
+import type { ComponentChildren } from "preact";
+import { useRoute } from "preact-iso/router";
+import { replayEvent } from "../api/calls";
+import { http, readData, type Schemas } from "../api/client";
+import { useLive } from "../api/live";
+import { nameOf } from "../api/names";
+import { useResource } from "../api/resource";
+import { orgId } from "../api/session";
+import { payloadOf } from "../api/source";
+import { to } from "../lib/address";
+import { apiCommand } from "../lib/curl";
+import { counted, duration, exactTime } from "../lib/format";
+import { Badge, Button, Card, Copyable, CopyBlock, LinkButton, Page, Time, type Tone } from "../ui/basics";
+import { Icon, type IconName } from "../ui/icon";
+import { JsonTree } from "../ui/json-tree";
+import { Loaded } from "../ui/states";
+import { Thing } from "../ui/thing";
+import { toast } from "../ui/toasts";
+import { Attempts, DeliveryState } from "./delivery-parts";
+
+type Trace = Schemas["EventTrace"];
+
+/** The way of one event: its source, the subscriptions, the deliveries, and their attempts. */
+export function EventTrace() {
+  const { emitter = "", id = "" } = useRoute().params;
+  const resource = useResource(
+    signal =>
+      readData(
+        http.GET("/events/{id}", { params: { path: { id }, query: { emitter_id: emitter } }, signal }),
+      ),
+    [emitter, id],
+  );
+  useLive(
+    { deliveries: true, org: orgId.value },
+    { onDelivery: one => one.event_id === resource.data?.event_id && resource.reload() },
+  );
+  const replay = async (listenerId?: string) => {
+    const { deliveries, runs, workflows, skipped } = await replayEvent(id, emitter, listenerId);
+    const sent = deliveries.length + runs.length + workflows.length;
+    if (sent > 0) toast(`${counted(sent, "listener")} get it again.`, "good");
+    for (const one of skipped) toast(`${nameOf(one.listener_id)}: ${one.reason}`, "bad");
+    if (sent + skipped.length === 0) toast("No listener is subscribed to it.", "info");
+    resource.reload();
+  };
+  return (
+    <Page
+      title="Where did it go?"
+      crumbs={
+        <>
+          <a href={to("/sources")}>Sources</a> / <Thing id={emitter} />
+        </>
+      }
+      badge={resource.data && <TraceBadge trace={resource.data} />}
+      about={<Copyable text={id} label="event id" />}
+      actions={
+        <Button kind="primary" icon="refresh" onClick={() => replay()}>
+          Replay to all
+        </Button>
+      }
+    >
+      <Loaded resource={resource}>
+        {trace => <Story trace={trace} replay={replay} emitter={emitter} id={id} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function TraceBadge({ trace }: { trace: Trace }) {
+  if (trace.state === "queued")
+    return (
+      <Badge tone="warn" isLive>
+        Queued
+      </Badge>
+    );
+  const failed = trace.deliveries.filter(one => one.state === "failed").length;
+  const pending = trace.deliveries.filter(one => one.state === "pending").length;
+  if (failed > 0) return <Badge tone="bad">{failed} failed</Badge>;
+  if (pending > 0)
+    return (
+      <Badge tone="warn" isLive>
+        {pending} pending
+      </Badge>
+    );
+  return <Badge tone="good">{trace.deliveries.length > 0 ? "Delivered" : "Emitted"}</Badge>;
+}
+
+interface StoryProps {
+  trace: Trace;
+  emitter: string;
+  id: string;
+  replay: (listenerId?: string) => Promise<void>;
+}
+
+function Story({ trace, replay, emitter, id }: StoryProps) {
+  return (
+    <div class="columns wide-left">
+      <ol class="way">
+        <Step icon="zap" tone="accent" title={<Thing id={trace.emitter_id} />} note="Emitter">
+          {trace.run ? (
+            <p>
+              Run <code>{trace.run.id}</code> ({trace.run.trigger}){" "}
+              <Badge tone={trace.run.outcome === "ok" ? "good" : "bad"}>{trace.run.outcome}</Badge>
+              {trace.run.started_at_ms !== null && (
+                <span class="sub"> took {duration(trace.run.finished_at_ms - trace.run.started_at_ms)}</span>
+              )}
+            </p>
+          ) : (
+            <p class="muted">Published, not emitted by a run that is still known.</p>
+          )}
+          {trace.run?.error && <p class="fault">{trace.run.error.message}</p>}
+        </Step>
+        <Step
+          icon="radio"
+          tone={trace.state === "queued" ? "warn" : "accent"}
+          title={trace.state === "queued" ? "Waits to be stored and fanned out" : "Emitted"}
+          note={trace.name ? `Channel ${trace.name}` : "Default channel"}
+        >
+          {trace.emitted_at_ms !== null && (
+            <p>
+              <Time ms={trace.emitted_at_ms} /> <span class="sub">{exactTime(trace.emitted_at_ms)}</span>
+            </p>
+          )}
+        </Step>
+        {trace.subscriptions.length === 0 && (
+          <Step icon="route" tone="none" title="No subscription" note="Subscriptions">
+            <p class="muted">
+              Nothing listens to this emitter.{" "}
+              <a href={to("/subscriptions", { emitter })}>Subscribe a webhook</a>.
+            </p>
+          </Step>
+        )}
+        {trace.subscriptions.map(subscription => (
+          <Branch key={subscription.id} trace={trace} subscription={subscription} replay={replay} />
+        ))}
+        {trace.dispatch && (
+          <Step
+            icon="clock"
+            tone="warn"
+            title="First attempts are about to be made"
+            note={trace.dispatch.state}
+          />
+        )}
+      </ol>
+      <div class="stack">
+        <Card title="Event">
+          {trace.summary ? (
+            <JsonTree value={payloadOf(trace.summary)} />
+          ) : (
+            <p class="muted">
+              {trace.payload === "gone"
+                ? "Its data is no longer kept."
+                : "It is no longer among the last 100 of its emitter; its deliveries still have it."}
+            </p>
+          )}
+        </Card>
+        <CopyBlock text={apiCommand(`/events/${id}?emitter_id=${emitter}`)} label="This page as curl" />
+        {trace.summary && (
+          <CopyBlock
+            text={apiCommand(`/${emitter.startsWith("p_") ? "workflows" : "sources"}/${emitter}/events`, {
+              method: "POST",
+              body: { event: payloadOf(trace.summary), ...(trace.name && { name: trace.name }) },
+            })}
+            label="The event as curl"
+          />
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface StepProps {
+  icon: IconName;
+  tone: Tone;
+  title: ComponentChildren;
+  note: ComponentChildren;
+  children?: ComponentChildren;
+  actions?: ComponentChildren;
+}
+
+const Step = ({ icon, tone, title, note, children, actions }: StepProps) => (
+  <li class={`step ${tone}`}>
+    <span class="dot">
+      <Icon name={icon} />
+    </span>
+    <div class="card pad stack tight">
+      <div class="spread">
+        <div>
+          <div class="sub">{note}</div>
+          <h2>{title}</h2>
+        </div>
+        {actions}
+      </div>
+      {children}
+    </div>
+  </li>
+);
+
+const OUTCOMES: Record<string, [string, Tone]> = {
+  matched: ["Matched", "good"],
+  filtered: ["Filtered out", "warn"],
+  "other-channel": ["Other channel", "none"],
+  "created-later": ["Created later", "none"],
+};
+
+function Branch({
+  trace,
+  subscription,
+  replay,
+}: {
+  trace: Trace;
+  subscription: Trace["subscriptions"][number];
+  replay: (listenerId?: string) => Promise<void>;
+}) {
+  const [text, tone] = OUTCOMES[subscription.outcome] ?? [subscription.outcome, "none"];
+  const delivery = trace.deliveries.find(one => one.subscription_id === subscription.id);
+  const listener = trace.listeners.find(one => one.subscription_id === subscription.id);
+  const stepTone: Tone =
+    delivery?.state === "failed" ? "bad" : delivery?.state === "pending" ? "warn" : delivery ? "good" : tone;
+  return (
+    <Step
+      icon={subscription.listener_id.startsWith("wh_") ? "webhook" : "zap"}
+      tone={stepTone}
+      note={
+        <span class="row">
+          Subscription <code>{subscription.id}</code> <Badge tone={tone}>{text}</Badge>
+        </span>
+      }
+      title={<Thing id={subscription.listener_id} />}
+      actions={
+        <Button isSmall icon="refresh" onClick={() => replay(subscription.listener_id)}>
+          Replay to this
+        </Button>
+      }
+    >
+      {subscription.reason && <p class="muted">{subscription.reason}</p>}
+      {delivery && (
+        <>
+          <div class="row">
+            <DeliveryState state={delivery.state} />
+            <LinkButton isSmall href={to(`/deliveries/${delivery.id}`)}>
+              Delivery
+            </LinkButton>
+            {delivery.next_attempt_at_ms !== null && (
+              <span class="muted">
+                next attempt <Time ms={delivery.next_attempt_at_ms} />
+              </span>
+            )}
+          </div>
+          {delivery.waiting_for && <p class="muted">Waits for {delivery.waiting_for}.</p>}
+          <Attempts attempts={delivery.attempts} />
+        </>
+      )}
+      {listener && (
+        <p class="row">
+          <Badge tone={listener.state === "failed" ? "bad" : listener.state === "finished" ? "good" : "warn"}>
+            {listener.state}
+          </Badge>
+          {listener.run && <code>{listener.run.id}</code>}
+        </p>
+      )}
+    </Step>
+  );
+}

@@ -1,0 +1,13 @@
+/** Everything that is loaded when it is first shown, apart from the editor and the charts. */
+export { Keys, Organization, Sessions, Usage } from "./account";
+export { Components } from "./components";
+export { Delivery } from "./delivery";
+export { Echo } from "./echo";
+export { EventTrace } from "./event";
+export { NewSource } from "./new-source";
+export { SourceCode } from "./source-code";
+export { SourceSettings } from "./source-settings";
+export { Start } from "./start";
+export { Subscriptions } from "./subscriptions";
+export { Webhook } from "./webhook";
+export { Webhooks } from "./webhooks";

@@ -1,0 +1,139 @@
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
+import { http, messageOf, readData } from "../api/client";
+import { HELLO_CODE } from "../api/receiver";
+import { inAccount } from "../api/session";
+import { to, useFilters } from "../lib/address";
+import { Button, Card, Notice, Page } from "../ui/basics";
+import { Select, TextField } from "../ui/form";
+import { toast } from "../ui/toasts";
+import { PropForm, type Values } from "./prop-form";
+import { Editor } from "./source-code";
+import { propFaults } from "./source-settings";
+import { About, TryRun, useDescription } from "./try-run";
+
+const TIMER_CODE = `export default {
+  name: "Heartbeat",
+  version: "0.0.1",
+  props: {
+    timer: { type: "$.interface.timer", default: { intervalSeconds: 60 } },
+    db: "$.service.db",
+    label: { type: "string", label: "Label", default: "beat" },
+  },
+  run() {
+    const beat = (this.db.get("beat") ?? 0) + 1;
+    this.db.set("beat", beat);
+    this.$emit({ label: this.label, beat }, { id: beat, summary: this.label + " " + beat });
+  },
+};
+`;
+
+const POLL_CODE = `// New items of a JSON API, each once.
+export default {
+  name: "New items",
+  version: "0.0.1",
+  dedupe: "unique",
+  props: {
+    timer: { type: "$.interface.timer", default: { intervalSeconds: 300 } },
+    url: { type: "string", label: "Address", description: "Responds with a JSON array of objects with an id." },
+  },
+  async run() {
+    const response = await fetch(this.url);
+    for (const item of await response.json()) this.$emit(item, { id: item.id, summary: item.title });
+  },
+};
+`;
+
+const TEMPLATES: Record<string, string> = { http: HELLO_CODE, timer: TIMER_CODE, poll: POLL_CODE };
+
+/** A source from code that is written here: template, editor, props, try-run, deploy. */
+export function NewSource() {
+  const { route } = useLocation();
+  const filters = useFilters([]);
+  const template = filters.query.template ?? "http";
+  const [code, setCode] = useState(TEMPLATES[template] ?? HELLO_CODE);
+  const [name, setName] = useState("");
+  const [values, setValues] = useState<Values>({});
+  const { described, check } = useDescription();
+  const [fault, setFault] = useState<unknown>();
+  const deploy = async () => {
+    setFault(undefined);
+    try {
+      const body = {
+        component_code: code,
+        configured_props: given(values),
+        ...(name && { name }),
+        ...inAccount(),
+      };
+      const source = await readData(http.POST("/sources", { body: body as never }));
+      toast("Deployed.", "good");
+      route(to(`/sources/${source.id}`));
+    } catch (error) {
+      setFault(error);
+    }
+  };
+  const faults = propFaults(fault);
+  return (
+    <Page
+      title="New source"
+      crumbs={<a href={to("/sources")}>Sources</a>}
+      about="Write it here, try it, and deploy it. npm imports work; their versions are pinned."
+      actions={
+        <Button kind="primary" icon="zap" onClick={deploy}>
+          Deploy
+        </Button>
+      }
+    >
+      {fault !== undefined && <Notice tone="bad">{messageOf(fault)}</Notice>}
+      <div class="columns wide-left">
+        <section class="card">
+          <div class="card-head">
+            <h2>Code</h2>
+            <Select
+              label="Template"
+              isBare
+              value={template}
+              choices={[
+                { value: "http", label: "HTTP request" },
+                { value: "timer", label: "Timer" },
+                { value: "poll", label: "Poll an API" },
+              ]}
+              onChange={next => {
+                filters.set({ template: next });
+                setCode(TEMPLATES[next] ?? HELLO_CODE);
+              }}
+            />
+          </div>
+          <Editor label="Code of the component" value={code} onChange={setCode} check={check} />
+        </section>
+        <div class="stack">
+          <Card title="Configuration">
+            <div class="form">
+              <TextField
+                label="Name"
+                value={name}
+                onInput={setName}
+                fault={faults.name}
+                hint="By default from the component's."
+              />
+              {described?.component && (
+                <PropForm
+                  props={described.component.configurable_props}
+                  values={values}
+                  faults={faults}
+                  isDeployed={false}
+                  onChange={setValues}
+                />
+              )}
+            </div>
+          </Card>
+          <About described={described} />
+          <TryRun code={code} values={given(values)} />
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+const given = (values: Values): Values =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== null));

@@ -1,0 +1,166 @@
+import { listDeliveries, readStats } from "../api/calls";
+import { useResource } from "../api/resource";
+import { inAccount, me, orgId, orgName } from "../api/session";
+import { to } from "../lib/address";
+import { count } from "../lib/format";
+import { Bars } from "../ui/bars";
+import { Badge, LinkButton, Page, Time } from "../ui/basics";
+import { Loaded, NothingYet } from "../ui/states";
+import { useLiveDeliveries } from "./deliveries";
+import { DeliveryTable } from "./delivery-parts";
+import { listSources, triggerOf } from "./sources";
+import { HourChart, successRate, Tile } from "./stats";
+import { listWebhooks, WebhookBadge } from "./webhook-parts";
+
+const HOURS = 24;
+
+export function Overview() {
+  const stats = useResource(signal => readStats("", { hours: HOURS, ...inAccount() }, signal), []);
+  const sources = useResource(signal => listSources({ limit: 5 }, signal), []);
+  const webhooks = useResource(signal => listWebhooks({ limit: 5 }, signal), []);
+  const deliveries = useResource(signal => listDeliveries({ limit: 8, ...inAccount() }, signal), []);
+  useLiveDeliveries(deliveries, true);
+  const isNew = sources.data?.page_info.total_count === 0;
+  return (
+    <Page
+      title={orgId.value ? (orgName.value ?? "Overview") : `Hello, ${me.value?.username ?? ""}`}
+      about="The last 24 hours of this account."
+      actions={
+        <>
+          <LinkButton href={to("/start")} icon="play">
+            Watch a first event
+          </LinkButton>
+          <LinkButton href={to("/sources/new")} kind="primary" icon="plus">
+            New source
+          </LinkButton>
+        </>
+      }
+    >
+      {isNew && (
+        <section class="card hero">
+          <NothingYet
+            icon="zap"
+            title="From nothing to a watched event in a minute"
+            action={
+              <LinkButton href={to("/start")} kind="primary" icon="play">
+                Start
+              </LinkButton>
+            }
+          >
+            One click makes a source, a receiver that shows what arrives, and a subscription between the two.
+            Then send a request and watch where it goes.
+          </NothingYet>
+        </section>
+      )}
+      <Loaded resource={stats} lines={3}>
+        {({ hours, total }) => (
+          <>
+            <div class="tiles">
+              <Spark
+                label="Emitted"
+                value={count(total.emitted)}
+                values={hours.map(one => one.emitted)}
+                tone="info"
+              />
+              <Spark
+                label="Delivered"
+                value={count(total.delivered)}
+                values={hours.map(one => one.delivered)}
+                tone="accent"
+              />
+              <Spark
+                label="Failed"
+                value={count(total.failed)}
+                values={hours.map(one => one.failed)}
+                tone="bad"
+              />
+              <Tile label="Success" value={successRate(total)} note={`${count(total.retried)} retries`} />
+            </div>
+            {total.emitted + total.attempts > 0 && <HourChart rows={hours} kind="account" />}
+          </>
+        )}
+      </Loaded>
+      <div class="columns wide-left">
+        <section class="card">
+          <div class="card-head">
+            <h2>Latest deliveries</h2>
+            <a href={to("/deliveries")}>All deliveries</a>
+          </div>
+          <Loaded resource={deliveries}>
+            {page =>
+              page.data.length > 0 ? (
+                <DeliveryTable rows={page.data} />
+              ) : (
+                <p class="card-body muted">Nothing was delivered yet.</p>
+              )
+            }
+          </Loaded>
+        </section>
+        <div class="stack">
+          <section class="card">
+            <div class="card-head">
+              <h2>Sources</h2>
+              <a href={to("/sources")}>All sources</a>
+            </div>
+            <Loaded resource={sources}>
+              {page => (
+                <ul class="brief">
+                  {page.data.map(one => (
+                    <li key={one.id}>
+                      <a href={to(`/sources/${one.id}`)}>{one.name}</a>
+                      <span class="sub">{triggerOf(one)}</span>
+                      <Badge tone={one.active ? "good" : "none"}>{one.active ? "Active" : "Inactive"}</Badge>
+                    </li>
+                  ))}
+                  {page.data.length === 0 && <li class="muted">No sources yet.</li>}
+                </ul>
+              )}
+            </Loaded>
+          </section>
+          <section class="card">
+            <div class="card-head">
+              <h2>Webhooks</h2>
+              <a href={to("/webhooks")}>All webhooks</a>
+            </div>
+            <Loaded resource={webhooks}>
+              {page => (
+                <ul class="brief">
+                  {page.data.map(one => (
+                    <li key={one.id}>
+                      <a href={to(`/webhooks/${one.id}`)}>{one.name || one.url}</a>
+                      {one.failing_since !== null && (
+                        <span class="sub">
+                          since <Time ms={one.failing_since * 1000} />
+                        </span>
+                      )}
+                      <WebhookBadge webhook={one} />
+                    </li>
+                  ))}
+                  {page.data.length === 0 && <li class="muted">No webhooks yet.</li>}
+                </ul>
+              )}
+            </Loaded>
+          </section>
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+const Spark = ({
+  label,
+  value,
+  values,
+  tone,
+}: {
+  label: string;
+  value: string;
+  values: number[];
+  tone: string;
+}) => (
+  <div class="card tile">
+    <div class="label">{label}</div>
+    <div class="value">{value}</div>
+    <Bars values={values} tone={tone} label={`${label} per hour`} />
+  </div>
+);

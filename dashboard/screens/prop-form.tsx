@@ -1,0 +1,342 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Schemas } from "../api/client";
+import { exactTime } from "../lib/format";
+import { Copyable, Notice } from "../ui/basics";
+import { Check, Field, Select, TextField } from "../ui/form";
+
+type Prop = Schemas["ConfigurableProp"];
+export type Values = Record<string, unknown>;
+
+interface PropFormProps {
+  props: Prop[];
+  values: Values;
+  onChange: (values: Values) => void;
+  /** Faults by the name of the prop. */
+  faults: Record<string, string>;
+  /** False while the source does not exist: then a secret has no value yet. */
+  isDeployed: boolean;
+}
+
+/** What needs no value of the user's. */
+const HIDDEN = new Set(["$.service.db", "alert"]);
+
+/** A form made from the props of a component (docs/component-api.md#props). */
+export const PropForm = ({ props, values, onChange, faults, isDeployed }: PropFormProps) => (
+  <>
+    {props
+      .filter(prop => !HIDDEN.has(prop.type) && prop.hidden !== true)
+      .map(prop => (
+        <PropField
+          key={prop.name}
+          prop={prop}
+          value={values[prop.name]}
+          fault={faults[prop.name]}
+          isDeployed={isDeployed}
+          onChange={value => onChange({ ...values, [prop.name]: value })}
+        />
+      ))}
+  </>
+);
+
+interface PropFieldProps {
+  prop: Prop;
+  value: unknown;
+  fault: string | undefined;
+  isDeployed: boolean;
+  onChange: (value: unknown) => void;
+}
+
+function PropField({ prop, value, fault, isDeployed, onChange }: PropFieldProps) {
+  const label = `${prop.label ?? prop.name}${prop.optional === true ? " (optional)" : ""}`;
+  const hint = prop.description;
+  if (prop.static !== undefined) {
+    return (
+      <Field label={label} hint="Fixed by the code.">
+        {props => <input {...props} class="input" disabled value={JSON.stringify(prop.static)} />}
+      </Field>
+    );
+  }
+  if (prop.type === "$.interface.timer") {
+    return <TimerField label={label} value={value ?? prop.default} fault={fault} onChange={onChange} />;
+  }
+  if (prop.type === "$.interface.http") {
+    const url = (value as { endpoint_url?: string } | undefined)?.endpoint_url;
+    return (
+      <div class="field">
+        <span class="label">{label}</span>
+        {url ? (
+          <Copyable text={url} label="endpoint address" />
+        ) : (
+          <span class="hint">Its address is made when it is deployed.</span>
+        )}
+      </div>
+    );
+  }
+  if (prop.secret === true) {
+    return (
+      <SecretField
+        label={label}
+        hint={hint}
+        value={value}
+        fault={fault}
+        isDeployed={isDeployed}
+        onChange={onChange}
+      />
+    );
+  }
+  if (prop.type === "app") {
+    return (
+      <JsonField
+        label={label}
+        hint='Credentials, as {"$auth": {…}}; stored encrypted and never shown.'
+        value={value}
+        fault={fault}
+        onChange={onChange}
+      />
+    );
+  }
+  const options = Array.isArray(prop.options) ? prop.options : null;
+  if (options && !prop.type.endsWith("[]")) {
+    const choices = options.map(one => {
+      const isPair = typeof one === "object" && one !== null;
+      const { label: text, value: inner } = (isPair ? one : { label: String(one), value: one }) as {
+        label?: string;
+        value: unknown;
+      };
+      return { value: JSON.stringify(inner), label: text ?? String(inner) };
+    });
+    return (
+      <Select
+        label={label}
+        hint={hint}
+        fault={fault}
+        value={JSON.stringify(value ?? prop.default) ?? ""}
+        choices={[{ value: "", label: "Choose …" }, ...choices]}
+        onChange={text => onChange(text === "" ? null : JSON.parse(text))}
+      />
+    );
+  }
+  switch (prop.type) {
+    case "string":
+      return (
+        <TextField
+          label={label}
+          hint={hint}
+          fault={fault}
+          value={typeof value === "string" ? value : ""}
+          placeholder={typeof prop.default === "string" ? prop.default : ""}
+          onInput={text => onChange(text === "" ? null : text)}
+        />
+      );
+    case "integer":
+      return (
+        <TextField
+          label={label}
+          hint={hint}
+          fault={fault}
+          type="number"
+          value={typeof value === "number" ? String(value) : ""}
+          placeholder={prop.default === undefined ? "" : String(prop.default)}
+          onInput={text => onChange(text === "" ? null : Number(text))}
+        />
+      );
+    case "boolean":
+      return (
+        <div class="field">
+          <Check label={label} isOn={Boolean(value ?? prop.default)} onChange={onChange} />
+          {hint && <div class="hint">{hint}</div>}
+        </div>
+      );
+    case "string[]":
+      return <LinesField label={label} hint={hint} value={value} fault={fault} onChange={onChange} />;
+    default:
+      return (
+        <JsonField
+          label={label}
+          hint={hint ?? "JSON"}
+          value={value ?? prop.default}
+          fault={fault}
+          onChange={onChange}
+        />
+      );
+  }
+}
+
+interface FieldProps {
+  label: string;
+  hint?: string | undefined;
+  value: unknown;
+  fault: string | undefined;
+  onChange: (value: unknown) => void;
+}
+
+function LinesField({ label, hint, value, fault, onChange }: FieldProps) {
+  const [text, setText] = useState(Array.isArray(value) ? value.join("\n") : "");
+  return (
+    <TextField
+      label={label}
+      hint={`${hint ? `${hint} ` : ""}One value per line.`}
+      fault={fault}
+      isLong
+      rows={3}
+      value={text}
+      onInput={given => {
+        setText(given);
+        const lines = given
+          .split("\n")
+          .map(one => one.trim())
+          .filter(Boolean);
+        onChange(lines.length > 0 ? lines : null);
+      }}
+    />
+  );
+}
+
+function JsonField({ label, hint, value, fault, onChange }: FieldProps) {
+  const [text, setText] = useState(
+    value === undefined || value === null ? "" : JSON.stringify(value, null, 2),
+  );
+  const [syntax, setSyntax] = useState("");
+  return (
+    <TextField
+      label={label}
+      hint={hint}
+      fault={syntax || fault}
+      isLong
+      rows={3}
+      value={text}
+      onInput={given => {
+        setText(given);
+        try {
+          onChange(given.trim() === "" ? null : JSON.parse(given));
+          setSyntax("");
+        } catch {
+          setSyntax("This is not JSON yet.");
+        }
+      }}
+    />
+  );
+}
+
+function SecretField({
+  label,
+  hint,
+  value,
+  fault,
+  isDeployed,
+  onChange,
+}: FieldProps & { isDeployed: boolean }) {
+  const state = isDeployed
+    ? "A stored value is never shown; leave this empty to keep it."
+    : "Stored encrypted, never shown.";
+  return (
+    <TextField
+      label={label}
+      hint={hint ? `${hint} ${state}` : state}
+      fault={fault}
+      type="password"
+      autocomplete="off"
+      placeholder={isDeployed ? "••••••••" : ""}
+      value={typeof value === "string" ? value : ""}
+      onInput={text => onChange(text === "" ? undefined : text)}
+    />
+  );
+}
+
+interface Timer {
+  cron?: string | null;
+  timezone?: string;
+  intervalSeconds?: number;
+  interval_seconds?: number | null;
+}
+
+const zones = (): string[] => ["UTC", ...Intl.supportedValuesOf("timeZone")];
+
+function TimerField({ label, value, fault, onChange }: FieldProps) {
+  const given = (value ?? {}) as Timer;
+  const isCron = typeof given.cron === "string";
+  const seconds = given.intervalSeconds ?? given.interval_seconds ?? 900;
+  const cron = given.cron ?? "";
+  const timezone = given.timezone ?? "UTC";
+  return (
+    <fieldset class="timer">
+      <legend>{label}</legend>
+      <Select
+        label="Runs"
+        value={isCron ? "cron" : "interval"}
+        choices={[
+          { value: "interval", label: "at an interval" },
+          { value: "cron", label: "by a cron expression" },
+        ]}
+        onChange={kind =>
+          onChange(kind === "cron" ? { cron: "*/15 * * * *", timezone } : { intervalSeconds: 900 })
+        }
+      />
+      {isCron ? (
+        <>
+          <TextField
+            label="Cron expression"
+            hint="Minute, hour, day of the month, month, day of the week."
+            fault={fault}
+            value={cron}
+            onInput={text => onChange({ cron: text, timezone })}
+          />
+          <Select
+            label="Time zone"
+            value={timezone}
+            choices={zones().map(zone => ({ value: zone, label: zone }))}
+            onChange={zone => onChange({ cron, timezone: zone })}
+          />
+          <NextFires cron={cron} timezone={timezone} />
+        </>
+      ) : (
+        <TextField
+          label="Every … seconds"
+          type="number"
+          fault={fault}
+          value={String(seconds)}
+          onInput={text => onChange({ intervalSeconds: Number(text) })}
+        />
+      )}
+    </fieldset>
+  );
+}
+
+/** The next five times of a cron expression, in its zone; by the package that the server uses, loaded when needed. */
+function NextFires({ cron, timezone }: { cron: string; timezone: string }) {
+  const [times, setTimes] = useState<number[] | null>([]);
+  useEffect(() => {
+    let isCurrent = true;
+    void import("../lib/next-fires").then(({ nextFires }) => {
+      if (isCurrent) setTimes(nextFires(cron, timezone));
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, [cron, timezone]);
+  if (times === null) return <Notice tone="warn">This is not a cron expression yet.</Notice>;
+  return (
+    <div class="field">
+      <span class="label">Next five times</span>
+      <ol class="sub" aria-label="Next five times">
+        {times.map(time => (
+          <li key={time} title={exactTime(time)}>
+            {inZone(time, timezone)}
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+const inZone = (ms: number, timeZone: string): string =>
+  new Intl.DateTimeFormat(undefined, {
+    timeZone,
+    weekday: "short",
+    dateStyle: undefined,
+    day: "numeric",
+    month: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZoneName: "short",
+  }).format(ms);

@@ -1,0 +1,101 @@
+import { useState } from "preact/hooks";
+import { ApiError, http, messageOf, readData } from "../api/client";
+import { useResource } from "../api/resource";
+import { readComponent } from "../api/source";
+import { Button, Card, Notice } from "../ui/basics";
+import { TextField } from "../ui/form";
+import { Loaded } from "../ui/states";
+import { toast } from "../ui/toasts";
+import { PropForm, type Values } from "./prop-form";
+import { DeleteSource, type SourceResource } from "./source";
+
+/** Faults of a response by the name of the prop. */
+export function propFaults(error: unknown): Record<string, string> {
+  if (!(error instanceof ApiError)) return {};
+  return Object.fromEntries(
+    error.faults.map(({ path, message }) => [
+      path.replace(/^configured_props\./, "").split(".")[0] ?? "",
+      message,
+    ]),
+  );
+}
+
+/** The configuration of a source as a form made from the props of its component. */
+export function SourceSettings({ resource }: { resource: SourceResource }) {
+  const source = resource.data;
+  const component = useResource(
+    signal => readComponent(source?.component_id ?? "", signal),
+    [source?.component_id],
+  );
+  const [name, setName] = useState(source?.name ?? "");
+  const [changed, setChanged] = useState<Values>({});
+  const [fault, setFault] = useState<unknown>();
+  if (!source) return null;
+  const save = async () => {
+    setFault(undefined);
+    try {
+      const body = {
+        ...(name !== source.name && { name }),
+        ...(Object.keys(changed).length > 0 && { configured_props: changed }),
+        active: source.active,
+      };
+      await readData(http.PUT("/sources/{id}", { params: { path: { id: source.id } }, body }));
+      setChanged({});
+      toast("Saved; the source was activated again.", "good");
+      resource.reload();
+    } catch (error) {
+      setFault(error);
+    }
+  };
+  const faults = propFaults(fault);
+  return (
+    <div class="stack">
+      <Card title="Configuration">
+        <form
+          class="form"
+          onSubmit={event => {
+            event.preventDefault();
+            void save();
+          }}
+        >
+          {fault !== undefined && <Notice tone="bad">{messageOf(fault)}</Notice>}
+          <TextField label="Name" value={name} onInput={setName} fault={faults.name} isRequired />
+          <Loaded resource={component}>
+            {found =>
+              found === null ? (
+                <p class="muted">Its component belongs to another member of the organization.</p>
+              ) : (
+                <PropForm
+                  props={found.configurable_props}
+                  values={{ ...source.configured_props, ...changed }}
+                  faults={faults}
+                  isDeployed
+                  onChange={values => setChanged(differing(values, source.configured_props))}
+                />
+              )
+            }
+          </Loaded>
+          <div>
+            <Button type="submit" kind="primary">
+              Save
+            </Button>
+          </div>
+        </form>
+      </Card>
+      <Card title="End">
+        <div class="spread">
+          <span class="muted">A deleted source can't be brought back.</span>
+          <DeleteSource source={source} />
+        </div>
+      </Card>
+    </div>
+  );
+}
+
+/** The values that are not as stored: a change merges. */
+function differing(values: Values, stored: Values): Values {
+  const entries = Object.entries(values).filter(
+    ([name, value]) => value !== undefined && JSON.stringify(value) !== JSON.stringify(stored[name]),
+  );
+  return Object.fromEntries(entries);
+}

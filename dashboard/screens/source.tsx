@@ -1,0 +1,445 @@
+import { useEffect, useState } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso/router";
+import { listDeliveries } from "../api/calls";
+import { http, read, readData, type Schemas } from "../api/client";
+import { useLive } from "../api/live";
+import { type Resource, useResource } from "../api/resource";
+import { inAccount, orgId } from "../api/session";
+import { to, useFilters } from "../lib/address";
+import { apiCommand, postCommand } from "../lib/curl";
+import { bytes, count, duration, words } from "../lib/format";
+import { Badge, Button, Card, Copyable, CopyBlock, Page, Tabs, Time } from "../ui/basics";
+import { Confirm } from "../ui/dialog";
+import { later } from "../ui/later";
+import { List } from "../ui/list";
+import { Failed, Loaded, Loading, NothingMatches, NothingYet } from "../ui/states";
+import { toast } from "../ui/toasts";
+import { DeliveryTable } from "./delivery-parts";
+import { EventRow, LiveControls, useLiveRows, Waiting } from "./event-list";
+import { StatsCharts } from "./stats";
+
+const SourceSettings = later(async () => (await import("./more")).SourceSettings);
+const SourceCode = later(async () => (await import("./more")).SourceCode);
+
+type Detail = Schemas["SourceDetail"];
+export type SourceResource = Resource<Detail>;
+
+const TABS = [
+  ["", "Events"],
+  ["runs", "Runs"],
+  ["logs", "Logs & errors"],
+  ["statistics", "Statistics"],
+  ["settings", "Settings"],
+  ["code", "Code"],
+] as const;
+
+export function Source() {
+  const { id = "", tab = "" } = useRoute().params;
+  return <SourceOf key={id} id={id} tab={tab} />;
+}
+
+function SourceOf({ id, tab }: { id: string; tab: string }) {
+  const resource = useResource(
+    signal => readData(http.GET("/sources/{id}", { params: { path: { id } }, signal })),
+    [id],
+  );
+  const source = resource.data;
+  const switchOn = async (active: boolean) => {
+    await readData(http.PUT("/sources/{id}", { params: { path: { id } }, body: { active } }));
+    toast(active ? "The source is active." : "The source is inactive.", "good");
+    resource.reload();
+  };
+  return (
+    <Page
+      title={source?.name ?? "Source"}
+      crumbs={<a href={to("/sources")}>Sources</a>}
+      badge={
+        source && (
+          <Badge tone={source.active ? "good" : "none"}>{source.active ? "Active" : "Inactive"}</Badge>
+        )
+      }
+      about={<Copyable text={id} label="id" />}
+      actions={
+        source && (
+          <Button icon={source.active ? "pause" : "play"} onClick={() => switchOn(!source.active)}>
+            {source.active ? "Switch off" : "Switch on"}
+          </Button>
+        )
+      }
+    >
+      <Loaded resource={resource}>
+        {detail => (
+          <>
+            <Tabs
+              label="Source"
+              tabs={TABS.map(([path, label]) => ({
+                label,
+                href: to(`/sources/${id}${path && `/${path}`}`),
+                isCurrent: tab === path,
+              }))}
+            />
+            {tab === "" && <Events source={detail} />}
+            {tab === "runs" && <Runs id={id} />}
+            {tab === "logs" && <Logs id={id} />}
+            {tab === "statistics" && <StatsCharts of={id} kind="source" />}
+            {tab === "settings" && <SourceSettings resource={resource} />}
+            {tab === "code" && <SourceCode resource={resource} />}
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Events({ source }: { source: Detail }) {
+  const { id } = source;
+  const filters = useFilters(["channel"]);
+  const { channel = "" } = filters.query;
+  const stored = useResource(
+    signal => read(http.GET("/sources/{id}/event_summaries", { params: { path: { id } }, signal })),
+    [id],
+  );
+  const live = useLiveRows(id, ["emit"], stored.reload);
+  useEffect(() => {
+    if (stored.data) live.put(stored.data.data);
+  }, [stored.data]);
+  const channels = [...new Set(live.rows.map(row => row.metadata.name))].sort();
+  const shown = live.rows.filter(row => channel === "" || (row.metadata.name || "default") === channel);
+  return (
+    <div class="columns wide-left">
+      <section class="card">
+        <div class="card-head">
+          <h2>Events</h2>
+          <select
+            class="select"
+            aria-label="Channel"
+            value={channel}
+            onChange={event => filters.set({ channel: event.currentTarget.value })}
+          >
+            <option value="">All channels</option>
+            {[...new Set(["default", ...channels.filter(Boolean), ...(channel ? [channel] : [])])].map(
+              name => (
+                <option key={name} value={name}>
+                  {name}
+                </option>
+              ),
+            )}
+          </select>
+          <LiveControls live={live} />
+        </div>
+        <Waiting live={live} />
+        {stored.error !== undefined && live.rows.length === 0 && (
+          <Failed error={stored.error} onRetry={stored.reload} />
+        )}
+        {stored.data === undefined && stored.error === undefined && live.rows.length === 0 && <Loading />}
+        {stored.data !== undefined && live.rows.length === 0 && <NoEvents source={source} />}
+        {live.rows.length > 0 && shown.length === 0 && <NothingMatches onClear={filters.clear} />}
+        <ol class="events" aria-label="Events">
+          {shown.map(row => (
+            <EventRow key={row.id} row={row} />
+          ))}
+        </ol>
+      </section>
+      <div class="stack">
+        <Trigger source={source} />
+        <Dropped dropped={source.dropped} />
+        <RecentDeliveries id={id} />
+      </div>
+    </div>
+  );
+}
+
+function NoEvents({ source }: { source: Detail }) {
+  const url = source.configured_props.http?.endpoint_url;
+  const command = url
+    ? postCommand(url, { name: "world" })
+    : apiCommand(`/sources/${source.id}/events`, { method: "POST", body: { event: { hello: "world" } } });
+  return (
+    <NothingYet icon="radio" title="Waiting for the first event" command={command}>
+      {url
+        ? "Send a request to the endpoint, and its event appears here by itself:"
+        : "The source emits when it runs. This command publishes an event as the source, without running it:"}
+    </NothingYet>
+  );
+}
+
+function Trigger({ source }: { source: Detail }) {
+  const url = source.configured_props.http?.endpoint_url;
+  const send = async () => {
+    await readData(
+      http.POST("/sources/{id}/events", {
+        params: { path: { id: source.id } },
+        body: { event: { hello: "world", sent_from: "dashboard" } } as never,
+      }),
+    );
+    toast("Published; it appears in the list.", "good");
+  };
+  return (
+    <Card title={url ? "Endpoint" : "Publish"}>
+      <div class="stack tight">
+        {url && <CopyBlock text={url} label="Endpoint address" />}
+        {url && <CopyBlock text={postCommand(url, { name: "world" })} label="Request as curl" />}
+        <div>
+          <Button icon="send" isSmall onClick={send}>
+            Publish a test event
+          </Button>
+        </div>
+        <p class="hint">
+          It is published as this source, without running its code, and goes to all subscriptions.
+        </p>
+      </div>
+    </Card>
+  );
+}
+
+/** docs/design.md#guarantee-8 */
+const DROPS: Record<string, string> = {
+  deduped: "its id was emitted before (the component's dedupe)",
+  "over-quota": "runs past the day's quota",
+  truncated: "nothing is lost: the summary was cut to 1 KB",
+  "no-listener": "without a subscription",
+  filtered: "left out by the filter of a subscription",
+  "listener-absent": "its listener was deleted or disabled",
+  unsubscribed: "its subscription was ended since",
+  "webhook-disabled": "for a disabled webhook",
+  "payload-gone": "its data is no longer kept",
+  loop: "passed 16 sources that listen to each other",
+  "deploy-muted": "emitted by a hook of the deploy",
+  "source-inactive": "runs of the inactive source",
+  "timer-overlap": "ticks while an earlier one waited",
+  "log-limit": "log lines of a run beyond its last 100",
+  "queue-full": "too much was waiting",
+  saturated: "too much was waiting for a workflow",
+  invalid: "could not be handled; the log names it",
+};
+
+function Dropped({ dropped }: { dropped: Record<string, number> }) {
+  const entries = Object.entries(dropped).filter(([, number]) => number > 0);
+  if (entries.length === 0) return null;
+  return (
+    <Card title="Dropped on purpose">
+      <dl class="facts">
+        {entries.map(([reason, number]) => (
+          <>
+            <dt key={reason}>
+              <Badge tone="warn">{words(reason)}</Badge>
+            </dt>
+            <dd>
+              {count(number)} <span class="sub">{DROPS[reason]}</span>
+            </dd>
+          </>
+        ))}
+      </dl>
+    </Card>
+  );
+}
+
+/** The last deliveries of a source's events, without their own screen. */
+function RecentDeliveries({ id }: { id: string }) {
+  const resource = useResource(
+    signal => listDeliveries({ emitter_id: id, limit: 5, ...inAccount() }, signal),
+    [id],
+  );
+  useLive(
+    { deliveries: true, org: orgId.value },
+    { onDelivery: one => one.emitter_id === id && resource.reload() },
+  );
+  const rows = resource.data?.data ?? [];
+  if (rows.length === 0) {
+    return (
+      <Card title="Deliveries">
+        <p class="muted">
+          No event of this source was delivered yet.{" "}
+          <a href={to("/subscriptions", { emitter: id })}>Subscribe a webhook</a> to it.
+        </p>
+      </Card>
+    );
+  }
+  return (
+    <section class="card slim">
+      <div class="card-head">
+        <h2>Deliveries</h2>
+        <a href={to("/deliveries", { emitter_id: id })}>All</a>
+      </div>
+      <DeliveryTable rows={rows} />
+    </section>
+  );
+}
+
+function Runs({ id }: { id: string }) {
+  const filters = useFilters(["outcome"]);
+  const { outcome, after, before } = filters.query;
+  const isFailed = outcome === "error";
+  const resource = useResource(
+    signal =>
+      read(
+        http.GET("/sources/{id}/runs", {
+          params: {
+            path: { id },
+            query: { limit: 25, ...(isFailed && { outcome: "error" as const }), after, before } as object,
+          },
+          signal,
+        }),
+      ),
+    [id, outcome, after, before],
+  );
+  useLive(
+    { runs: true, org: orgId.value },
+    { onRun: run => run.source_id === id && !after && !before && resource.reload() },
+  );
+  return (
+    <section class="card">
+      <div class="card-head">
+        <h2>Runs of the last 7 days</h2>
+        <select
+          class="select"
+          aria-label="Outcome"
+          value={outcome ?? ""}
+          onChange={event => filters.set({ outcome: event.currentTarget.value })}
+        >
+          <option value="">All outcomes</option>
+          <option value="error">Failed only</option>
+        </select>
+      </div>
+      <List
+        resource={resource}
+        filters={filters}
+        empty={
+          <NothingYet icon="clock" title="No runs yet">
+            A run starts with a tick of the timer, a request to the endpoint, or an event of an emitter that
+            the source listens to.
+          </NothingYet>
+        }
+      >
+        {rows => (
+          <table class="table stacking">
+            <thead>
+              <tr>
+                <th>Run</th>
+                <th>Outcome</th>
+                <th class="number">Emitted</th>
+                <th class="number">Took</th>
+                <th class="number">CPU</th>
+                <th class="number">Memory</th>
+                <th>Ended</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map(run => (
+                <tr key={run.id}>
+                  <td>
+                    <span class="title">{words(run.trigger)}</span>
+                    <div class="sub">{run.id}</div>
+                  </td>
+                  <td>
+                    <Badge tone={run.outcome === "ok" ? "good" : "bad"}>{run.outcome}</Badge>
+                    {run.error && <div class="sub">{run.error.message}</div>}
+                  </td>
+                  <td class="number">{run.emitted}</td>
+                  <td class="number">{duration(run.duration_ms)}</td>
+                  <td class="number">{duration(run.cpu_ms)}</td>
+                  <td class="number">{run.memory_bytes === null ? "–" : bytes(run.memory_bytes)}</td>
+                  <td>
+                    <Time ms={run.finished_at_ms} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+      </List>
+    </section>
+  );
+}
+
+function Logs({ id }: { id: string }) {
+  const filters = useFilters(["level"]);
+  const { level = "" } = filters.query;
+  const params = { path: { id } };
+  const stored = useResource(
+    async signal => {
+      const [errors, logs] = await Promise.all([
+        read(http.GET("/sources/{id}/$errors/event_summaries", { params, signal })),
+        read(http.GET("/sources/{id}/$logs/event_summaries", { params, signal })),
+      ]);
+      return [...errors.data, ...logs.data];
+    },
+    [id],
+  );
+  const live = useLiveRows(id, ["error", "log"], stored.reload);
+  useEffect(() => {
+    if (stored.data) live.put(stored.data);
+  }, [stored.data]);
+  const shown = live.rows.filter(
+    ({ metadata, event }) =>
+      level === "" ||
+      (level === "error" ? metadata.name === "$errors" || event.level === "error" : event.level === level),
+  );
+  return (
+    <section class="card">
+      <div class="card-head">
+        <h2>Logs and errors</h2>
+        <select
+          class="select"
+          aria-label="Level"
+          value={level}
+          onChange={event => filters.set({ level: event.currentTarget.value })}
+        >
+          <option value="">All levels</option>
+          {["error", "warn", "info", "log", "debug"].map(one => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </select>
+        <LiveControls live={live} />
+      </div>
+      <Waiting live={live} />
+      {stored.error !== undefined && live.rows.length === 0 && (
+        <Failed error={stored.error} onRetry={stored.reload} />
+      )}
+      {stored.data === undefined && stored.error === undefined && live.rows.length === 0 && <Loading />}
+      {stored.data !== undefined && live.rows.length === 0 && (
+        <NothingYet
+          icon="code"
+          title="Nothing logged"
+          command={`console.log("order", order.id);   // a line here\nthrow new Error("no order");      // an error here`}
+        >
+          What the code prints, and errors that it throws, appear here in one order:
+        </NothingYet>
+      )}
+      {live.rows.length > 0 && shown.length === 0 && <NothingMatches onClear={filters.clear} />}
+      <ol class="events" aria-label="Logs and errors">
+        {shown.map(row => (
+          <EventRow key={`${row.metadata.name}${row.id}`} row={row} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+/** Asks, deletes the source, and goes back to the list. */
+export function DeleteSource({ source }: { source: Detail }) {
+  const { route } = useLocation();
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <>
+      <Button kind="danger" icon="trash" onClick={() => setAsking(true)}>
+        Delete source
+      </Button>
+      {isAsking && (
+        <Confirm
+          title={`Delete ${source.name}?`}
+          action="Delete"
+          onClose={() => setAsking(false)}
+          onConfirm={async () => {
+            await read(http.DELETE("/sources/{id}", { params: { path: { id: source.id } } }));
+            route(to("/sources"));
+          }}
+        >
+          <p>Its endpoint, its timer, its subscriptions and its events are gone for good.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}

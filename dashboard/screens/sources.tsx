@@ -1,0 +1,155 @@
+import { http, read, type Schemas } from "../api/client";
+import { useResource } from "../api/resource";
+import { orgId } from "../api/session";
+import { to, useFilters } from "../lib/address";
+import { apiCommand } from "../lib/curl";
+import { Badge, LinkButton, Page, Time } from "../ui/basics";
+import { Icon } from "../ui/icon";
+import { List } from "../ui/list";
+import { NothingYet } from "../ui/states";
+
+const FIRST_SOURCE = {
+  name: "hello",
+  component_code:
+    "export default { name: 'Hello', version: '0.0.1', props: { http: '$.interface.http' }, run(event) { this.$emit(event.body) } }",
+};
+
+/** What makes a source run, in a few words. */
+export function triggerOf({ configured_props: props }: Schemas["Source"]): string {
+  if (props.http?.endpoint_url) return "HTTP";
+  const timer = props.timer as { cron?: string | null; interval_seconds?: number | null } | undefined;
+  if (timer?.cron) return `cron ${timer.cron}`;
+  if (timer?.interval_seconds) return `every ${every(timer.interval_seconds)}`;
+  return "events";
+}
+
+const every = (seconds: number) =>
+  seconds % 60 === 0 && seconds >= 60 ? `${seconds / 60} min` : `${seconds} s`;
+
+export function listSources(query: Record<string, string | number | undefined>, signal?: AbortSignal) {
+  const org = orgId.value;
+  const init = signal ? { signal } : {};
+  return org
+    ? read(
+        http.GET("/orgs/{org_id}/sources", {
+          params: { path: { org_id: org }, query: query as object },
+          ...init,
+        }),
+      )
+    : read(http.GET("/users/me/sources", { params: { query: query as object }, ...init }));
+}
+
+/** Whether a source has this text in its name, id or endpoint. */
+const isFound = (source: Schemas["Source"], text: string) =>
+  [source.name, source.name_slug, source.id, source.configured_props.http?.endpoint_url ?? ""].some(one =>
+    one.toLowerCase().includes(text.toLowerCase()),
+  );
+
+export function Sources() {
+  const filters = useFilters(["q", "state"]);
+  const { after, before, q = "", state = "" } = filters.query;
+  const resource = useResource(signal => listSources({ limit: 100, after, before }, signal), [after, before]);
+  const shown = resource.data && {
+    ...resource,
+    data: {
+      ...resource.data,
+      data: resource.data.data.filter(
+        one => isFound(one, q) && (state === "" || one.active === (state === "active")),
+      ),
+    },
+  };
+  return (
+    <Page
+      title="Sources"
+      about="Component code that runs on a timer, an HTTP request or another event, and emits events."
+      actions={
+        <LinkButton href={to("/sources/new")} kind="primary" icon="plus">
+          New source
+        </LinkButton>
+      }
+    >
+      <search class="filters">
+        <span class="search">
+          <Icon name="search" />
+          <input
+            class="input"
+            type="search"
+            aria-label="Search sources"
+            placeholder="Name, id or endpoint address"
+            value={q}
+            onInput={event => filters.set({ q: event.currentTarget.value })}
+          />
+        </span>
+        <select
+          class="select"
+          aria-label="State"
+          value={state}
+          onChange={event => filters.set({ state: event.currentTarget.value })}
+        >
+          <option value="">Any state</option>
+          <option value="active">Active</option>
+          <option value="inactive">Inactive</option>
+        </select>
+      </search>
+      <section class="card">
+        <List
+          resource={shown ?? resource}
+          filters={filters}
+          empty={
+            <NothingYet
+              icon="zap"
+              title="No sources yet"
+              command={apiCommand("/sources", { method: "POST", body: FIRST_SOURCE })}
+              action={
+                <div class="row">
+                  <LinkButton href={to("/start")} kind="primary" icon="play">
+                    Watch a first event
+                  </LinkButton>
+                  <LinkButton href={to("/sources/new")}>Write one here</LinkButton>
+                </div>
+              }
+            >
+              A source is a few lines of code that emit events. This command makes one with an HTTP endpoint:
+            </NothingYet>
+          }
+        >
+          {rows => <Table rows={rows} />}
+        </List>
+      </section>
+    </Page>
+  );
+}
+
+const Table = ({ rows }: { rows: Schemas["Source"][] }) => (
+  <table class="table stacking">
+    <thead>
+      <tr>
+        <th>Name</th>
+        <th>State</th>
+        <th>Runs on</th>
+        <th>Changed</th>
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map(source => (
+        <tr key={source.id}>
+          <td>
+            <a class="title" href={to(`/sources/${source.id}`)}>
+              {source.name}
+            </a>
+            <div class="sub">{source.id}</div>
+          </td>
+          <td>
+            <Badge tone={source.active ? "good" : "none"}>{source.active ? "Active" : "Inactive"}</Badge>
+          </td>
+          <td>
+            <span class="muted">{triggerOf(source)}</span>
+          </td>
+          <td>
+            <Time ms={source.updated_at * 1000} />
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);

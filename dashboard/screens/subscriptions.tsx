@@ -1,0 +1,299 @@
+import { useEffect, useState } from "preact/hooks";
+import { type FilterTest, testFilter } from "../api/calls";
+import { ApiError, http, messageOf, read, readData, type Schemas } from "../api/client";
+import { loadNames, names } from "../api/names";
+import { useResource } from "../api/resource";
+import { inAccount, orgId } from "../api/session";
+import { to, useFilters } from "../lib/address";
+import { apiCommand } from "../lib/curl";
+import { Badge, Button, Notice, Page, Time } from "../ui/basics";
+import { Confirm, Dialog } from "../ui/dialog";
+import { type Choice, Select, TextField } from "../ui/form";
+import { List } from "../ui/list";
+import { NothingYet } from "../ui/states";
+import { Thing } from "../ui/thing";
+import { toast } from "../ui/toasts";
+
+type Subscription = Schemas["Subscription"];
+
+function listSubscriptions(query: Record<string, unknown>, signal: AbortSignal) {
+  const org = orgId.value;
+  return org
+    ? read(http.GET("/orgs/{org_id}/subscriptions", { params: { path: { org_id: org }, query }, signal }))
+    : read(http.GET("/users/me/subscriptions", { params: { query }, signal }));
+}
+
+export function Subscriptions() {
+  // `emitter` and `listener` begin a new subscription with these.
+  const filters = useFilters([]);
+  const { after, before, emitter, listener } = filters.query;
+  const isNew = Boolean(filters.query.new ?? emitter ?? listener);
+  const [deleted, setDeleted] = useState<Subscription | null>(null);
+  const resource = useResource(
+    async signal => {
+      const { data, page_info } = await listSubscriptions({ limit: 50, after, before }, signal);
+      const whole = { total_count: data.length, count: data.length, start_cursor: null, end_cursor: null };
+      return { data, page_info: page_info ?? whole };
+    },
+    [after, before],
+  );
+  useEffect(loadNames, []);
+  const close = () =>
+    filters.set({ new: undefined, emitter: undefined, listener: undefined, edit: undefined });
+  const edited = resource.data?.data.find(one => one.id === filters.query.edit);
+  return (
+    <Page
+      title="Subscriptions"
+      about="Which events go where, and which of them a filter leaves out."
+      actions={
+        <Button kind="primary" icon="plus" onClick={() => filters.set({ new: "1" })}>
+          New subscription
+        </Button>
+      }
+    >
+      <section class="card">
+        <List
+          resource={resource}
+          filters={filters}
+          empty={
+            <NothingYet
+              icon="route"
+              title="No subscriptions yet"
+              command={apiCommand("/subscriptions?emitter_id=dc_…&listener_id=wh_…", { method: "POST" })}
+              action={
+                <Button kind="primary" icon="plus" onClick={() => filters.set({ new: "1" })}>
+                  New subscription
+                </Button>
+              }
+            >
+              A subscription carries the events of a source or workflow to a webhook, another source or a
+              workflow:
+            </NothingYet>
+          }
+        >
+          {rows => (
+            <table class="table stacking">
+              <thead>
+                <tr>
+                  <th>From</th>
+                  <th>Channel</th>
+                  <th>To</th>
+                  <th>Filter</th>
+                  <th>
+                    <span class="visually-hidden">Actions</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map(row => (
+                  <tr key={row.id}>
+                    <td>
+                      <Thing id={row.emitter_id} />
+                    </td>
+                    <td>
+                      <Badge isPlain>{row.event_name || "default"}</Badge>
+                    </td>
+                    <td>
+                      <Thing id={row.listener_id} />
+                    </td>
+                    <td class="filter-cell">
+                      {row.filter ? (
+                        <code>{JSON.stringify(row.filter)}</code>
+                      ) : (
+                        <span class="muted">all events</span>
+                      )}
+                    </td>
+                    <td>
+                      <div class="row end">
+                        <Button isSmall onClick={() => filters.set({ edit: row.id })}>
+                          Filter
+                        </Button>
+                        <Button
+                          isSmall
+                          kind="ghost"
+                          icon="trash"
+                          label="Delete subscription"
+                          onClick={() => setDeleted(row)}
+                        />
+                      </div>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )}
+        </List>
+      </section>
+      {(isNew || edited) && (
+        <Editor
+          key={edited?.id ?? "new"}
+          subscription={edited}
+          first={{ emitter: emitter ?? "", listener: listener ?? "" }}
+          onClose={close}
+          onSaved={() => {
+            close();
+            resource.reload();
+          }}
+        />
+      )}
+      {deleted && (
+        <Confirm
+          title="End this subscription?"
+          action="End it"
+          onClose={() => setDeleted(null)}
+          onConfirm={async () => {
+            await read(http.DELETE("/subscriptions/{id}", { params: { path: { id: deleted.id } } }));
+            toast("The subscription has ended.", "good");
+            resource.reload();
+          }}
+        >
+          <p>Deliveries that wait are cancelled.</p>
+        </Confirm>
+      )}
+    </Page>
+  );
+}
+
+interface EditorProps {
+  subscription: Subscription | undefined;
+  first: { emitter: string; listener: string };
+  onClose: () => void;
+  onSaved: () => void;
+}
+
+const ALL: Choice[] = [
+  { value: "dc_*", label: "All sources" },
+  { value: "p_*", label: "All workflows" },
+];
+
+const choicesOf = (pattern: RegExp): Choice[] => [
+  { value: "", label: "Choose …" },
+  ...Object.entries(names.value)
+    .filter(([id]) => pattern.test(id))
+    .map(([value, label]) => ({ value, label })),
+];
+
+const EXAMPLE = '{ "action": "opened", "amount": { "$gte": 10 } }';
+
+/** Makes a subscription or changes the filter of one; the filter is tried on the last events first. */
+function Editor({ subscription, first, onClose, onSaved }: EditorProps) {
+  const [emitter, setEmitter] = useState(subscription?.emitter_id ?? first.emitter);
+  const [listener, setListener] = useState(subscription?.listener_id ?? first.listener);
+  const [channel, setChannel] = useState(subscription?.event_name ?? "");
+  const [filter, setFilter] = useState(
+    subscription?.filter ? JSON.stringify(subscription.filter, null, 2) : "",
+  );
+  const [fault, setFault] = useState("");
+  const [result, setResult] = useState<FilterTest | null>(null);
+
+  /** Undefined without a filter. Throws for a text that is not JSON. */
+  const parsed = () => {
+    if (filter.trim() === "") return undefined;
+    try {
+      return JSON.parse(filter) as Record<string, unknown>;
+    } catch (error) {
+      throw new Error(`The filter is not JSON: ${messageOf(error)}`);
+    }
+  };
+  const attempt = async (act: () => Promise<void>) => {
+    setFault("");
+    try {
+      await act();
+    } catch (error) {
+      const places = error instanceof ApiError ? error.faults.map(one => `${one.path} ${one.message}`) : [];
+      setFault(places.length > 0 ? places.join("; ") : messageOf(error));
+    }
+  };
+  const test = () =>
+    attempt(async () => {
+      setResult(null);
+      setResult(await testFilter({ emitter_id: emitter, event_name: channel, filter: parsed() ?? {} }));
+    });
+  const save = () =>
+    attempt(async () => {
+      const filterGiven = parsed();
+      const query = {
+        emitter_id: emitter,
+        listener_id: listener,
+        ...(channel && { event_name: channel }),
+        ...inAccount(),
+      };
+      // The same subscription again replaces its filter.
+      const body = filterGiven || subscription?.filter ? { filter: filterGiven ?? {} } : {};
+      await readData(http.POST("/subscriptions", { params: { query }, body }));
+      toast("Saved.", "good");
+      onSaved();
+    });
+  return (
+    <Dialog title={subscription ? "Filter" : "New subscription"} onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={event => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        {fault && <Notice tone="bad">{fault}</Notice>}
+        {!subscription && (
+          <>
+            <Select
+              label="From"
+              value={emitter}
+              onChange={setEmitter}
+              choices={[...choicesOf(/^(dc|p)_/), ...ALL]}
+            />
+            <TextField
+              label="Channel"
+              value={channel}
+              onInput={setChannel}
+              hint="Empty for the default channel; $errors and $logs are channels too."
+            />
+            <Select label="To" value={listener} onChange={setListener} choices={choicesOf(/^(wh|dc|p)_/)} />
+          </>
+        )}
+        <TextField
+          label="Filter"
+          isLong
+          rows={4}
+          value={filter}
+          onInput={setFilter}
+          placeholder={EXAMPLE}
+          hint="Only events that match are carried; empty for all."
+        />
+        {result && <TestResult result={result} emitter={emitter} />}
+        <div class="row end">
+          <Button onClick={test} isDisabled={emitter === "" || emitter.endsWith("*")}>
+            Test on the last events
+          </Button>
+          <span class="grow" />
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" isDisabled={emitter === "" || listener === ""}>
+            Save
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+const TestResult = ({ result, emitter }: { result: FilterTest; emitter: string }) => (
+  <div class="stack tight" role="status">
+    <p>
+      <strong>
+        {result.matched} of {result.tested}
+      </strong>{" "}
+      of the last events match.
+    </p>
+    <ul class="tested">
+      {result.results.slice(0, 20).map(one => (
+        <li key={one.event_id}>
+          <Badge tone={one.matched ? "good" : "none"}>{one.matched ? "matches" : "left out"}</Badge>
+          <a href={to(`/events/${emitter}/${one.event_id}`)}>
+            <Time ms={one.emitted_at_ms} />
+          </a>
+          <span class="sub">{one.reason}</span>
+        </li>
+      ))}
+    </ul>
+  </div>
+);

@@ -1,0 +1,131 @@
+import { useRef, useState } from "preact/hooks";
+import { type Described, describe, type Tried, tryRun } from "../api/calls";
+import { messageOf } from "../api/client";
+import { duration } from "../lib/format";
+import { Badge, Button, Card, CopyBlock, Notice } from "../ui/basics";
+import { TextField } from "../ui/form";
+import { JsonTree } from "../ui/json-tree";
+
+/** What the code in an editor is, as it was checked last. `check` is for the editor. */
+export function useDescription() {
+  const [described, setDescribed] = useState<Described | null>(null);
+  const latest = useRef("");
+  const check = async (code: string) => {
+    latest.current = code;
+    const found = await describe(code);
+    // Code that can't be parsed is described in no time, and what was there before it may come later.
+    if (latest.current === code) setDescribed(found);
+    return found.errors;
+  };
+  return { described, check };
+}
+
+const EXAMPLE_EVENT = '{ "method": "POST", "path": "/", "body": { "name": "world" } }';
+
+/** Runs code once in the sandbox without storing anything, with the values of the form and an event of the reader's. */
+export function TryRun({
+  code,
+  values,
+  event: first,
+}: {
+  code: string;
+  values: Record<string, unknown>;
+  /** The event to begin with, such as one on which a run failed. */
+  event?: unknown;
+}) {
+  const [event, setEvent] = useState(first === undefined ? EXAMPLE_EVENT : JSON.stringify(first, null, 2));
+  const [result, setResult] = useState<Tried | null>(null);
+  const [fault, setFault] = useState("");
+  const run = async () => {
+    setFault("");
+    setResult(null);
+    try {
+      const parsed: unknown = event.trim() === "" ? undefined : JSON.parse(event);
+      setResult(await tryRun({ component_code: code, configured_props: values, event: parsed }));
+    } catch (error) {
+      setFault(messageOf(error));
+    }
+  };
+  return (
+    <Card title="Try it">
+      <div class="stack tight">
+        <TextField
+          label="Event"
+          isLong
+          rows={4}
+          value={event}
+          onInput={setEvent}
+          hint="What run() gets; JSON."
+        />
+        <div>
+          <Button icon="play" onClick={run}>
+            Run once
+          </Button>
+        </div>
+        {fault && <Notice tone="bad">{fault}</Notice>}
+        {result && <Outcome result={result} />}
+      </div>
+    </Card>
+  );
+}
+
+const Outcome = ({ result }: { result: Tried }) => (
+  <div class="stack tight" role="status">
+    <div class="row">
+      <Badge tone={result.ok ? "good" : "bad"}>{result.ok ? "Ran" : "Failed"}</Badge>
+      <span class="muted">{duration(result.ms)}</span>
+    </div>
+    {result.error && (
+      <Notice tone="bad">
+        {result.error.code}: {result.error.message}
+        {result.error.line !== null && ` (line ${result.error.line})`}
+      </Notice>
+    )}
+    {result.logs.length > 0 && (
+      <CopyBlock text={result.logs.map(one => `${one.level}  ${one.message}`).join("\n")} label="Log" />
+    )}
+    {result.emits_left_out > 0 && <p class="muted">{result.emits_left_out} more events are not shown.</p>}
+    {result.emits.map((one, i) => (
+      <div key={i} class="card pad">
+        <div class="row">
+          <Badge tone={one.name ? "accent" : "none"}>{one.name || "default"}</Badge>
+          <span class="sub">{one.summary}</span>
+        </div>
+        <JsonTree value={one.event} />
+      </div>
+    ))}
+    {result.emits.length === 0 && result.ok && <p class="muted">It emitted nothing.</p>}
+    {result.response && <CopyBlock text={JSON.stringify(result.response, null, 2)} label="Response" />}
+  </div>
+);
+
+/** What the code is: its name, its packages with the versions that are pinned, and what is wrong with it. */
+export const About = ({ described }: { described: Described | null }) => {
+  if (described === null) return null;
+  const { component } = described;
+  return (
+    <Card title="Component">
+      <div class="stack tight">
+        {described.errors.map(one => (
+          <Notice key={one.message} tone="bad">
+            {one.line !== null && `Line ${one.line}: `}
+            {one.message}
+          </Notice>
+        ))}
+        {component && (
+          <p>
+            <strong>{component.name}</strong> <span class="sub">{component.version}</span>
+          </p>
+        )}
+        {component?.description && <p class="muted">{component.description}</p>}
+        <div class="row">
+          {Object.entries(component?.packages ?? {}).map(([name, version]) => (
+            <Badge key={name} isPlain tone="info">
+              {name}@{version}
+            </Badge>
+          ))}
+        </div>
+      </div>
+    </Card>
+  );
+};

@@ -1,0 +1,88 @@
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import { theme } from "../lib/theme";
+
+export interface Series {
+  label: string;
+  /** The name of a colour in styles/tokens.css. */
+  color: string;
+  values: (number | null)[];
+  isBar?: boolean;
+}
+
+export interface ChartProps {
+  /** Unix seconds, one for each value. */
+  times: number[];
+  series: Series[];
+  format: (value: number) => string;
+  label: string;
+}
+
+const HEIGHT = 190;
+
+/** A canvas draws no CSS variables, so they are read when it is drawn. */
+const colorOf = (name: string) => {
+  const probe = document.createElement("span");
+  probe.style.color = `var(${name})`;
+  document.body.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+};
+
+const faded = (color: string) => color.replace("rgb(", "rgba(").replace(")", ", 0.14)");
+
+/** Lines or bars over time. The numbers are also in the legend, and for screen readers in a table beside it. */
+export function Chart({ times, series, format, label }: ChartProps) {
+  const holder = useRef<HTMLDivElement>(null);
+  const colors = theme.value;
+  useEffect(() => {
+    const element = holder.current;
+    if (element === null) return;
+    const axis = {
+      stroke: colorOf("--text-3"),
+      grid: { stroke: colorOf("--line"), width: 1 },
+      ticks: { show: false },
+      font: `11px ${getComputedStyle(document.body).fontFamily}`,
+    };
+    const bars = uPlot.paths.bars?.({ size: [0.72, 26], radius: 0.2 });
+    const chart = new uPlot(
+      {
+        width: element.clientWidth,
+        height: HEIGHT,
+        cursor: { y: false, points: { size: 7 } },
+        legend: { live: true },
+        padding: [12, 8, 0, 0],
+        axes: [
+          { ...axis, grid: { show: false } },
+          { ...axis, size: 54, values: (_, ticks) => ticks.map(format) },
+        ],
+        scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
+        series: [
+          { label: "Time" },
+          ...series.map(one => {
+            const color = colorOf(one.color);
+            return {
+              label: one.label,
+              stroke: color,
+              width: one.isBar ? 0 : 2,
+              fill: one.isBar ? color : faded(color),
+              ...(one.isBar && bars && { paths: bars }),
+              points: { show: false },
+              value: (_: uPlot, value: number | null) => (value === null ? "–" : format(value)),
+            };
+          }),
+        ],
+      },
+      [times, ...series.map(one => one.values)],
+      element,
+    );
+    const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      chart.destroy();
+    };
+  }, [times, series, colors]);
+  return <div class="chart" ref={holder} role="img" aria-label={label} />;
+}

@@ -1,0 +1,141 @@
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+
+interface FieldProps {
+  label: string;
+  hint?: ComponentChildren;
+  fault?: string | undefined;
+  children: (props: {
+    id: string;
+    "aria-describedby": string;
+    "aria-invalid"?: boolean;
+  }) => ComponentChildren;
+}
+
+/** A labelled field with its hint and its fault. */
+export function Field({ label, hint, fault, children }: FieldProps) {
+  const id = useId();
+  const about = `${id}-about`;
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children({ id, "aria-describedby": about, ...(fault && { "aria-invalid": true }) })}
+      <div id={about}>
+        {hint && <div class="hint">{hint}</div>}
+        {fault && <div class="fault">{fault}</div>}
+      </div>
+    </div>
+  );
+}
+
+interface TextProps {
+  label: string;
+  value: string;
+  onInput: (value: string) => void;
+  hint?: ComponentChildren;
+  fault?: string | undefined;
+  placeholder?: string;
+  type?: "text" | "password" | "number" | "url" | "email";
+  autocomplete?: string;
+  isLong?: boolean;
+  rows?: number;
+  isRequired?: boolean;
+}
+
+export const TextField = ({
+  label,
+  hint,
+  fault,
+  value,
+  onInput,
+  isLong,
+  isRequired = false,
+  rows,
+  type = "text",
+  placeholder,
+  autocomplete,
+}: TextProps) => (
+  <Field label={label} hint={hint} fault={fault}>
+    {props =>
+      isLong ? (
+        <textarea
+          {...props}
+          class="textarea"
+          rows={rows ?? 5}
+          spellcheck={false}
+          value={value}
+          placeholder={placeholder}
+          onInput={event => onInput(event.currentTarget.value)}
+        />
+      ) : (
+        <input
+          {...props}
+          // The types of Preact divide inputs by a type that is known.
+          type={type as "text"}
+          placeholder={placeholder}
+          autocomplete={autocomplete}
+          class="input"
+          required={isRequired}
+          value={value}
+          onInput={event => onInput(event.currentTarget.value)}
+        />
+      )
+    }
+  </Field>
+);
+
+export interface Choice {
+  value: string;
+  label: string;
+}
+
+interface SelectProps {
+  label: string;
+  value: string;
+  choices: Choice[];
+  onChange: (value: string) => void;
+  /** Shows the label to screen readers only. */
+  isBare?: boolean;
+  hint?: ComponentChildren;
+  fault?: string | undefined;
+}
+
+export function Select({ label, value, choices, onChange, isBare, hint, fault }: SelectProps) {
+  const options = choices.map(choice => (
+    <option key={choice.value} value={choice.value}>
+      {choice.label}
+    </option>
+  ));
+  const change = (event: { currentTarget: HTMLSelectElement }) => onChange(event.currentTarget.value);
+  if (isBare) {
+    return (
+      <select class="select" aria-label={label} value={value} onChange={change}>
+        {options}
+      </select>
+    );
+  }
+  return (
+    <Field label={label} hint={hint} fault={fault}>
+      {props => (
+        <select {...props} class="select" value={value} onChange={change}>
+          {options}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+export const Check = ({
+  label,
+  isOn,
+  onChange,
+}: {
+  label: string;
+  isOn: boolean;
+  onChange: (isOn: boolean) => void;
+}) => (
+  <label class="check">
+    <input type="checkbox" checked={isOn} onChange={event => onChange(event.currentTarget.checked)} />
+    <span>{label}</span>
+  </label>
+);

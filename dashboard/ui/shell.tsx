@@ -1,0 +1,161 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
+import { endSession } from "../api/calls";
+import { isReachable } from "../api/client";
+import { leave, me, orgId } from "../api/session";
+import { BASE, to } from "../lib/address";
+import { isDark, switchTheme, theme } from "../lib/theme";
+import { Button } from "./basics";
+import { Select } from "./form";
+import { Icon, type IconName, Logo } from "./icon";
+import { Toasts } from "./toasts";
+
+const PREFETCH_MS = 1500;
+
+interface Entry {
+  path: string;
+  label: string;
+  icon: IconName;
+}
+
+const GROUPS: { title: string; entries: Entry[] }[] = [
+  { title: "", entries: [{ path: "/", label: "Overview", icon: "home" }] },
+  {
+    title: "Events",
+    entries: [
+      { path: "/sources", label: "Sources", icon: "zap" },
+      { path: "/subscriptions", label: "Subscriptions", icon: "route" },
+      { path: "/webhooks", label: "Webhooks", icon: "webhook" },
+      { path: "/deliveries", label: "Deliveries", icon: "send" },
+    ],
+  },
+  { title: "Code", entries: [{ path: "/components", label: "Components", icon: "box" }] },
+  {
+    title: "Account",
+    entries: [
+      { path: "/usage", label: "Usage", icon: "chart" },
+      { path: "/keys", label: "API keys", icon: "key" },
+      { path: "/sessions", label: "Sessions", icon: "monitor" },
+      { path: "/organization", label: "Organizations", icon: "users" },
+    ],
+  },
+];
+
+const isWithin = (path: string, entry: string) =>
+  entry === "/" ? path === BASE : path === BASE + entry || path.startsWith(`${BASE}${entry}/`);
+
+/** What is around every screen: navigation, account, theme, and the banner while a store is away. */
+export function Shell({ children }: { children: ComponentChildren }) {
+  const { path } = useLocation();
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => setOpen(false), [path]);
+  // What is one click away, once the first screen is drawn.
+  useEffect(() => {
+    setTimeout(() => void import("../screens/more"), PREFETCH_MS);
+  }, []);
+  return (
+    <div class="shell">
+      <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
+        Skip to content
+      </button>
+      <div class="topbar">
+        <Brand />
+        <ThemeButton />
+        <Button
+          kind="ghost"
+          icon={isOpen ? "x" : "menu"}
+          label={isOpen ? "Close menu" : "Menu"}
+          onClick={() => setOpen(!isOpen)}
+        />
+      </div>
+      <div class={`sidebar${isOpen ? " open" : ""}`}>
+        <Brand />
+        <AccountSwitch />
+        <nav aria-label="Main">
+          {GROUPS.map(group => (
+            <div key={group.title}>
+              {group.title && <div class="nav-title">{group.title}</div>}
+              {group.entries.map(entry => (
+                <a
+                  key={entry.path}
+                  class="nav-link"
+                  href={to(entry.path)}
+                  aria-current={isWithin(path, entry.path) ? "page" : undefined}
+                >
+                  <Icon name={entry.icon} size={17} />
+                  {entry.label}
+                </a>
+              ))}
+            </div>
+          ))}
+        </nav>
+        <div class="sidebar-end">
+          <span class="who" title={me.value?.email}>
+            {me.value?.email}
+          </span>
+          <ThemeButton />
+          <Button kind="ghost" isSmall icon="logout" label="Sign out" onClick={signOut} />
+        </div>
+      </div>
+      <div class="main">
+        {!isReachable.value && (
+          <div class="banner" role="alert">
+            <Icon name="alert" />
+            <span>
+              Headwater or one of its stores is away. This page continues by itself once it is back.
+            </span>
+          </div>
+        )}
+        {children}
+      </div>
+      <Toasts />
+    </div>
+  );
+}
+
+const Brand = () => (
+  <a class="brand" href={to("/")}>
+    <Logo />
+    Headwater
+  </a>
+);
+
+function ThemeButton() {
+  // Read, so that the icon follows.
+  void theme.value;
+  const dark = isDark();
+  return (
+    <Button
+      kind="ghost"
+      isSmall
+      icon={dark ? "sun" : "moon"}
+      label={dark ? "Light colours" : "Dark colours"}
+      onClick={switchTheme}
+    />
+  );
+}
+
+function AccountSwitch() {
+  const { route } = useLocation();
+  const user = me.value;
+  if (user === null || user.orgs.length === 0) return null;
+  const choices = [
+    { value: "", label: "Personal account" },
+    ...user.orgs.map(org => ({ value: org.id, label: org.name })),
+  ];
+  const change = (id: string) => {
+    orgId.value = id || null;
+    route(to("/"));
+  };
+  return (
+    <div class="account">
+      <Select label="Account" isBare value={orgId.value ?? ""} choices={choices} onChange={change} />
+    </div>
+  );
+}
+
+async function signOut(): Promise<void> {
+  await endSession("current");
+  leave();
+}

@@ -1,0 +1,18 @@
+import { useEffect } from "preact/hooks";
+import { loadNames, nameOf } from "../api/names";
+import { to } from "../lib/address";
+
+const SCREENS: Record<string, string> = { dc: "/sources", wh: "/webhooks" };
+
+/** A source, webhook or workflow by its name, as a link to its screen. */
+export function Thing({ id }: { id: string }) {
+  useEffect(loadNames, []);
+  const screen = SCREENS[id.split("_")[0] ?? ""];
+  const name = nameOf(id);
+  if (screen === undefined || id.endsWith("*")) return <span title={id}>{name}</span>;
+  return (
+    <a class="above" href={to(`${screen}/${id}`)} title={id}>
+      {name}
+    </a>
+  );
+}

@@ -1,0 +1,65 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { basename, join } from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { UserError } from "./user-error.mjs";
+
+/** Below this compression saves no packet. */
+const SMALLEST_COMPRESSED = 1000;
+
+/**
+ * Bundles the dashboard of `root` into `outDir`: `index.html`, and below `assets/` files whose names have the hash of
+ * their content, each also as `.br` and `.gz`. Does nothing without a dashboard/. Throws UserError for code that can't be
+ * parsed.
+ */
+export async function buildDashboard(root, outDir) {
+  const folder = join(root, "dashboard");
+  if (!existsSync(folder)) return;
+  const { build } = createRequire(join(root, "package.json"))("esbuild");
+  const assets = join(outDir, "assets");
+  mkdirSync(assets, { recursive: true });
+  const { metafile } = await build({
+    entryPoints: { app: join(folder, "main.tsx") },
+    outdir: assets,
+    absWorkingDir: root,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    target: "es2022",
+    minify: true,
+    legalComments: "none",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
+    metafile: true,
+    logLevel: "warning",
+  }).catch(error => {
+    throw new UserError(`the build of the dashboard failed: ${error.message}`);
+  });
+  const entry = Object.entries(metafile.outputs).find(([, { entryPoint }]) =>
+    entryPoint?.endsWith("main.tsx"),
+  );
+  const [script, { cssBundle, imports }] = entry;
+  const preloads = imports
+    .filter(({ kind }) => kind === "import-statement")
+    .map(({ path }) => basename(path));
+  const page = readFileSync(join(folder, "index.html"), "utf8")
+    .replace("{style}", basename(cssBundle))
+    .replace("{script}", basename(script))
+    .replace(
+      "{preloads}",
+      preloads.map(name => `<link rel="modulepreload" href="/dashboard/assets/${name}">`).join(""),
+    );
+  writeFileSync(join(outDir, "index.html"), page);
+  for (const name of readdirSync(assets)) compress(join(assets, name));
+}
+
+/** Once, at the build: the best compression takes longer than a request may. */
+function compress(file) {
+  const content = readFileSync(file);
+  if (content.length < SMALLEST_COMPRESSED) return;
+  writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }));
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 10 };
+  writeFileSync(`${file}.br`, brotliCompressSync(content, { params }));
+}

@@ -1,0 +1,203 @@
+import type { Context } from "koa";
+import { type Static, Type } from "typebox";
+import { clientAddress } from "../../http/client-address.ts";
+import { createGuessLimit, type GuessLimit } from "../../http/guess-limit.ts";
+import { requireNoForeignPage, requireOwnPage } from "../../http/own-page.ts";
+import { data, empty, page } from "../../http/response.ts";
+import { routeFor } from "../../http/route.ts";
+import { readSessionCookie, sessionCookieOf, setSessionCookie } from "../../http/session-cookie.ts";
+import { AppError } from "../../lib/errors.ts";
+import { unixSeconds } from "../../lib/unix-seconds.ts";
+import { LIMITS } from "../../limits/catalogue.ts";
+import type { Session } from "../../models/session.ts";
+import type { Platform } from "../../platform.ts";
+import { mapPage } from "../../store/page.ts";
+import { endSession } from "./end.ts";
+import { listSessions, ownSession } from "./find.ts";
+import { makeLink } from "./links.ts";
+import { checkProof } from "./sign-in.ts";
+import { startSession } from "./start.ts";
+import { isSessionToken } from "./token.ts";
+
+type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "routing" | "clock" | "config">;
+const route = routeFor<Deps>();
+const tag = "Sessions";
+
+/** `LIMITS.signInGuesses` wrong proofs in this time. */
+const GUESSES_S = 15 * 60;
+
+const SessionView = Type.Object(
+  {
+    id: Type.String({ description: "`ses_…`" }),
+    user_id: Type.String(),
+    key_id: Type.Union([Type.String(), Type.Null()], {
+      description: "The API key that it was started with; revoking the key ends the session.",
+    }),
+    current: Type.Boolean({ description: "True for the session of this request." }),
+    user_agent: Type.String({ description: "What the browser called itself when it signed in." }),
+    created_at: Type.Integer({ description: "Unix seconds." }),
+    last_used_at: Type.Integer({ description: "Unix seconds; up to a minute old." }),
+    expires_at: Type.Integer({ description: "Unix seconds: when it ends if it is not used again." }),
+  },
+  { title: "Session" },
+);
+type SessionView = Static<typeof SessionView>;
+
+const example: SessionView = {
+  id: "ses_0CjBBq6Av9MsU2zJ",
+  user_id: "u_0CjB8sXp1LmN4vYb",
+  key_id: "key_0CjB8sYq2MnO5wZc",
+  current: true,
+  user_agent: "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0",
+  created_at: 1_700_000_000,
+  last_used_at: 1_700_000_000,
+  expires_at: 1_700_043_200,
+};
+
+const present = (session: Session, currentId: string | undefined): SessionView => ({
+  id: session._id,
+  user_id: session.user_id,
+  key_id: session.key_id,
+  current: session._id === currentId,
+  user_agent: session.user_agent,
+  created_at: session.created_at,
+  last_used_at: session.last_used_at,
+  expires_at: unixSeconds(session.expires_at.getTime()),
+});
+
+/** Returns the token of a request's session; undefined if it has none. Throws `forbidden` for another site's page. */
+export function readSession({ config }: Pick<Platform, "config">, ctx: Context): string | undefined {
+  const token = readSessionCookie(ctx, config.publicUrl);
+  if (token === undefined || !isSessionToken(token)) return undefined;
+  requireOwnPage(ctx, config.publicUrl);
+  return token;
+}
+
+const guessLimits = new WeakMap<Deps["redis"], GuessLimit>();
+
+/** The count is in Redis; this is only its client. */
+function guessLimitOf({ redis, keys }: Pick<Deps, "redis" | "keys">): GuessLimit {
+  const limit =
+    guessLimits.get(redis) ??
+    createGuessLimit(redis, {
+      keyPrefix: `${keys.rateLimit()}-sign-in`,
+      points: LIMITS.signInGuesses.value,
+      durationS: GUESSES_S,
+      what: "API keys or links",
+    });
+  guessLimits.set(redis, limit);
+  return limit;
+}
+
+/** Throws `forbidden` if a browser would not keep a session's cookie, or everybody on the way could read it. */
+function cookieOf({ config }: Pick<Deps, "config">) {
+  const cookie = sessionCookieOf(config.publicUrl);
+  if (cookie) return cookie;
+  throw new AppError("forbidden", "browsers can sign in over https only: set PUBLIC_URL to an https address");
+}
+
+/** Sign-in of browsers (docs/decisions/0024-sessions.md). */
+export const sessionRoutes = [
+  route({
+    method: "POST",
+    path: "/sessions",
+    id: "createSession",
+    tag,
+    summary: "Sign in a browser",
+    description:
+      "Takes an API key, or the token of a one-time link, and sets a cookie, with which the browser may call every " +
+      "operation. The cookie's name is `headwater`, without `__Host-`, where `PUBLIC_URL` is http on this machine.",
+    access: { kind: "public" },
+    body: Type.Object({
+      api_key: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+      link: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 512, description: "`hwl_…`, from `POST /sign_in_links`." }),
+      ),
+    }),
+    requiresOneOf: ["api_key", "link"],
+    response: data(201, SessionView),
+    errors: ["unauthenticated", "forbidden", "rate-limited", "unavailable"],
+    example: { body: { api_key: "hw_0123456789ABCDEFGHIJKLMNOPQRSTUV" }, response: example },
+    handler: async ({ deps, body, ctx }) => {
+      requireNoForeignPage(ctx, deps.config.publicUrl);
+      const cookie = cookieOf(deps);
+      const proven = await checkProof(deps, body, isRight => guessLimitOf(deps)(clientAddress(ctx), isRight));
+      const userAgent = ctx.get("user-agent");
+      const { session, token } = await startSession(deps, { ...proven, userAgent });
+      setSessionCookie(ctx, cookie, token, LIMITS.sessionMs.value / 1000);
+      return present(session, session._id);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/sessions",
+    id: "listSessions",
+    tag,
+    summary: "List your sessions",
+    access: { kind: "caller" },
+    response: page(200, SessionView),
+    example: { response: example },
+    handler: async ({ deps, caller, page }) =>
+      mapPage(await listSessions(deps, caller.userId, page), session => present(session, caller.sessionId)),
+  }),
+  route({
+    method: "DELETE",
+    path: "/sessions/current",
+    id: "endCurrentSession",
+    tag,
+    summary: "Sign out",
+    description: "Ends the session of the request and deletes its cookie. With an API key it does nothing.",
+    access: { kind: "caller" },
+    response: empty(204),
+    handler: async ({ deps, caller, ctx }) => {
+      if (caller.sessionId === undefined) return;
+      await endSession(deps, { _id: caller.sessionId, user_id: caller.userId });
+      setSessionCookie(ctx, cookieOf(deps), null, 0);
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/sessions/{id}",
+    id: "endSession",
+    tag,
+    summary: "End a session",
+    access: ownSession,
+    response: empty(204),
+    example: { params: { id: example.id } },
+    handler: ({ deps, resource }) => endSession(deps, resource),
+  }),
+  route({
+    method: "POST",
+    path: "/sign_in_links",
+    id: "createSignInLink",
+    tag,
+    summary: "Make a link that signs a browser in once",
+    description:
+      "The link works once, for ten minutes, and replaces an earlier one. It needs an API key: a session would outlive " +
+      "itself by its links.",
+    access: { kind: "caller" },
+    response: data(
+      201,
+      Type.Object({
+        url: Type.String({ description: "The token is in its fragment, which browsers send nowhere." }),
+        expires_at: Type.Integer({ description: "Unix seconds." }),
+      }),
+    ),
+    errors: ["forbidden"],
+    example: {
+      response: {
+        url: "https://headwater.example.com/dashboard/sign-in#link=hwl_kJ0…",
+        expires_at: 1_700_000_600,
+      },
+    },
+    handler: async ({ deps, caller }) => {
+      cookieOf(deps);
+      if (caller.sessionId !== undefined) {
+        throw new AppError("forbidden", "a link needs an API key, not a session");
+      }
+      const { token, expiresAtMs } = await makeLink(deps, { userId: caller.userId, keyId: caller.keyId });
+      const url = `${deps.config.publicUrl}/dashboard/sign-in#link=${token}`;
+      return { url, expires_at: unixSeconds(expiresAtMs) };
+    },
+  }),
+];

@@ -1,0 +1,34 @@
+import { AppError, invalidField } from "../../lib/errors.ts";
+import type { Platform } from "../../platform.ts";
+import { findCaller, isApiKey } from "../api-keys.ts";
+import { redeemLink } from "./links.ts";
+
+export interface Proof {
+  api_key?: string;
+  link?: string;
+}
+
+/**
+ * Returns the user that an API key or a one-time link proves, and the key. `limitGuesses` learns whether the proof was
+ * right, and throws if there were too many wrong ones. Throws `unauthenticated` for a wrong one, `invalid` unless there is
+ * exactly one.
+ */
+export async function checkProof(
+  platform: Pick<Platform, "mongo" | "clock">,
+  { api_key, link }: Proof,
+  limitGuesses: (isRight: boolean) => Promise<void>,
+): Promise<{ userId: string; keyId: string }> {
+  if ((api_key === undefined) === (link === undefined)) {
+    throw invalidField("body", "api_key", "is required, or a link instead of it");
+  }
+  if (api_key !== undefined) {
+    const caller = isApiKey(api_key) ? await findCaller(platform, api_key) : null;
+    await limitGuesses(caller !== null);
+    if (!caller) throw new AppError("unauthenticated", "the API key is unknown or revoked");
+    return { userId: caller.userId, keyId: caller.keyId };
+  }
+  const redeemed = await redeemLink(platform, link ?? "");
+  await limitGuesses(redeemed !== null);
+  if (!redeemed) throw new AppError("unauthenticated", "the link is unknown, expired or used already");
+  return { userId: redeemed.user_id, keyId: redeemed.key_id };
+}

@@ -1,0 +1,216 @@
+import { isUtf8 } from "node:buffer";
+import { type Static, Type } from "typebox";
+import { data } from "../../http/response.ts";
+import { routeFor } from "../../http/route.ts";
+import type { HttpResponse } from "../../sandbox/protocol.ts";
+import { presentProps } from "../present.ts";
+import { ComponentCode, ComponentSchema } from "../schema.ts";
+import type { TrialDeps } from "./build.ts";
+import { describeCode } from "./describe-code.ts";
+import { tryCode } from "./try-code.ts";
+
+const route = routeFor<TrialDeps>();
+const tag = "Components";
+
+const Json = Type.Unknown();
+const OrNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
+  schema: T,
+  description?: string,
+) => Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
+
+const place = {
+  line: OrNull(Type.Integer(), "In the code, from 1; null if it is not known."),
+  column: OrNull(Type.Integer(), "From 1."),
+};
+
+const DescribedCode = Type.Object(
+  {
+    ok: Type.Boolean({ description: "True if it can be saved." }),
+    errors: Type.Array(
+      Type.Object({
+        path: Type.String({
+          description: "Such as `props.timer.type`; `component_code` for the code as a whole.",
+        }),
+        message: Type.String(),
+        ...place,
+      }),
+    ),
+    component: Type.Union([
+      Type.Object({
+        name: Type.String(),
+        version: Type.String(),
+        key: OrNull(Type.String()),
+        description: OrNull(Type.String()),
+        configurable_props: ComponentSchema.properties.configurable_props,
+        packages: Type.Record(Type.String(), Type.String(), {
+          description: "Pinned versions of npm packages by the text of the import.",
+        }),
+        hooks: Type.Array(Type.String()),
+        uses_respond: Type.Boolean({ description: "True if an HTTP response may wait for it." }),
+      }),
+      Type.Null(),
+    ]),
+  },
+  { title: "DescribedCode" },
+);
+
+const TriedCode = Type.Object(
+  {
+    ok: Type.Boolean({ description: "True if the run threw no error." }),
+    emits: Type.Array(
+      Type.Object({
+        event: Json,
+        name: Type.String({ description: "Channel; empty for the default channel." }),
+        id: Type.Union([Type.String(), Type.Number(), Type.Null()], {
+          description: "What `dedupe` would compare.",
+        }),
+        summary: OrNull(Type.String()),
+        ts: Type.Union([Type.Number(), Type.Null()]),
+      }),
+    ),
+    emits_left_out: Type.Integer({ description: "How many more it emitted than are shown (1 MB)." }),
+    logs: Type.Array(Type.Object({ level: Type.String(), message: Type.String(), ts: Type.Integer() })),
+    response: Type.Union([
+      Type.Object({
+        status: Type.Integer(),
+        headers: Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())])),
+        body: OrNull(Type.String(), "The first 64 KB; null if it is not text."),
+      }),
+      Type.Null(),
+    ]),
+    error: Type.Union([
+      Type.Object({ code: Type.String(), message: Type.String(), stack: Type.String(), ...place }),
+      Type.Null(),
+    ]),
+    db: Type.Union([Type.Record(Type.String(), Json), Type.Null()], {
+      description: "What `$.service.db` holds afterwards; null if that is over 1 MB.",
+    }),
+    ms: Type.Number({ description: "Duration of the run." }),
+    cpu_ms: Type.Number(),
+  },
+  { title: "TriedCode" },
+);
+
+const SHOWN_BODY_BYTES = 64 * 1024;
+
+function presentResponse({ status, headers, bodyBase64 }: HttpResponse) {
+  const body = Buffer.from(bodyBase64, "base64");
+  // Cut only after the check: a cut may split a character.
+  const text = isUtf8(body) ? body.subarray(0, SHOWN_BODY_BYTES).toString("utf8") : null;
+  return { status, headers, body: text };
+}
+
+const code =
+  'export default { name: "Hello", version: "0.0.1", key: "hello-http", props: { http: "$.interface.http" }, run(event) { this.$emit(event.body); } };';
+
+const exampleDescribed: Static<typeof DescribedCode> = {
+  ok: true,
+  errors: [],
+  component: {
+    name: "Hello",
+    version: "0.0.1",
+    key: "hello-http",
+    description: null,
+    configurable_props: [{ name: "http", type: "$.interface.http" }],
+    packages: {},
+    hooks: [],
+    uses_respond: false,
+  },
+};
+
+const exampleTried: Static<typeof TriedCode> = {
+  ok: true,
+  emits: [{ event: { hello: "world" }, name: "", id: null, summary: null, ts: null }],
+  emits_left_out: 0,
+  logs: [],
+  response: null,
+  error: null,
+  db: {},
+  ms: 1.2,
+  cpu_ms: 1,
+};
+
+/** Code that is looked at, or run once, and not stored: what an editor needs. */
+export const trialRoutes = [
+  route({
+    method: "POST",
+    path: "/components/describe",
+    id: "describeCode",
+    tag,
+    summary: "Check code without saving it",
+    description: "What is wrong with the code is in `errors`, with its line, and not a 400.",
+    access: { kind: "owner" },
+    body: Type.Object({ component_code: ComponentCode }),
+    response: data(200, DescribedCode),
+    errors: ["unavailable"],
+    example: { body: { component_code: code }, response: exampleDescribed },
+    handler: async ({ deps, body, owner }) => {
+      const found = await describeCode(deps, owner, body.component_code);
+      if ("errors" in found) return { ok: false, errors: found.errors, component: null };
+      const { description, packages } = found.built;
+      return {
+        ok: true,
+        errors: [],
+        component: {
+          name: description.name,
+          version: description.version,
+          key: description.key ?? null,
+          description: description.description ?? null,
+          configurable_props: presentProps(description),
+          packages,
+          hooks: description.hooks,
+          uses_respond: description.usesRespond,
+        },
+      };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/components/try",
+    id: "tryCode",
+    tag,
+    summary: "Run code once without saving it",
+    description:
+      "In a sandbox of its own: what it emits goes nowhere, and its hooks are not called. It counts as a run. Code or props " +
+      "that could not be saved are a 400.",
+    access: { kind: "owner" },
+    body: Type.Object({
+      component_code: ComponentCode,
+      configured_props: Type.Optional(Type.Record(Type.String(), Json)),
+      event: Type.Optional(Json),
+      db: Type.Optional(
+        Type.Record(Type.String(), Json, {
+          description: "What `$.service.db` holds before; empty by default.",
+        }),
+      ),
+    }),
+    response: data(200, TriedCode),
+    errors: ["unavailable"],
+    example: { body: { component_code: code, event: { body: { hello: "world" } } }, response: exampleTried },
+    handler: async ({ deps, body, owner }) => {
+      const tried = await tryCode(deps, owner, {
+        code: body.component_code,
+        configuredProps: body.configured_props,
+        event: body.event ?? {},
+        db: body.db ?? {},
+      });
+      return {
+        ok: tried.error === null,
+        emits: tried.emits.map(({ event, metadata: { name, id, summary, ts } }) => ({
+          event,
+          name: name ?? "",
+          id: id ?? null,
+          summary: summary ?? null,
+          ts: ts ?? null,
+        })),
+        emits_left_out: tried.emitsLeftOut,
+        logs: tried.logs,
+        response: tried.response && presentResponse(tried.response),
+        error: tried.error,
+        db: tried.db,
+        ms: tried.durationMs,
+        cpu_ms: tried.cpuMs,
+      };
+    },
+  }),
+];

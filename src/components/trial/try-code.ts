@@ -1,0 +1,92 @@
+import { countRuns } from "../../accounts/usage.ts";
+import { newToken } from "../../lib/ids.ts";
+import { LIMITS } from "../../limits/catalogue.ts";
+import { configureProps, propValuesForRun } from "../../props/configure.ts";
+import type { CallResult, Emit, HttpResponse, LogLine } from "../../sandbox/protocol.ts";
+import { buildTrial, inTrial, type TrialDeps } from "./build.ts";
+import { type Place, placeInStack } from "./place.ts";
+
+export interface TryRequest {
+  code: string;
+  /** As a source's `configured_props`. */
+  configuredProps?: unknown;
+  /** What `run` receives. */
+  event: unknown;
+  /** What `$.service.db` holds before. */
+  db: Record<string, unknown>;
+}
+
+export interface Tried {
+  emits: Emit[];
+  /** How many more it emitted than are shown. */
+  emitsLeftOut: number;
+  logs: LogLine[];
+  response: HttpResponse | null;
+  error: ({ code: string; message: string; stack: string } & Place) | null;
+  /** What `$.service.db` holds afterwards; null if that is too much to show. */
+  db: Record<string, unknown> | null;
+  durationMs: number;
+  cpuMs: number;
+}
+
+const SHOWN_BYTES = LIMITS.trialShownBytes.value;
+
+/**
+ * Runs code once in a sandbox of its own, with this event, and returns all that it did. Nothing is stored: no source
+ * exists, what it emits goes nowhere, and its hooks are not called. It counts as a run of the account. Throws `invalid` for
+ * code or props that could not be saved, `rate-limited` and `unavailable`.
+ */
+export function tryCode(platform: TrialDeps, ownerId: string, request: TryRequest): Promise<Tried> {
+  return inTrial(ownerId, () => runOnce(platform, ownerId, request));
+}
+
+async function runOnce(platform: TrialDeps, ownerId: string, request: TryRequest): Promise<Tried> {
+  const { bundle, description } = await buildTrial(platform, ownerId, request.code);
+  const values = configureProps(description.props, request.configuredProps);
+  const props = propValuesForRun(description.props, values, { endpointUrl: null });
+  const sandboxes = await platform.sandboxes();
+  // A process of its own, which no source shares, and which ends with the trial.
+  const key = `trial-${newToken()}`;
+  let response: HttpResponse | null = null;
+  try {
+    const { event, db } = request;
+    const result = await sandboxes.call(
+      key,
+      bundle,
+      { call: "run", event, props, db },
+      {
+        owner: ownerId,
+        wallMs: Math.min(platform.config.sandbox.runMs, LIMITS.trialMs.value),
+        onRespond: given => {
+          response = given;
+        },
+      },
+    );
+    await countRuns(platform, ownerId, 1, result.durationMs).catch(() => undefined);
+    return shown(result, response, db);
+  } finally {
+    sandboxes.drop(key);
+  }
+}
+
+function shown(result: CallResult, response: HttpResponse | null, before: Record<string, unknown>): Tried {
+  const { emits, error, logs, durationMs, cpuMs } = result;
+  const shownEmits: Emit[] = [];
+  let bytes = 0;
+  for (const emit of emits) {
+    bytes += JSON.stringify(emit).length;
+    if (bytes > SHOWN_BYTES) break;
+    shownEmits.push(emit);
+  }
+  const db = result.db ?? before;
+  return {
+    emits: shownEmits,
+    emitsLeftOut: emits.length - shownEmits.length,
+    logs,
+    response,
+    error: error ? { ...error, ...placeInStack(error.stack) } : null,
+    db: JSON.stringify(db).length > SHOWN_BYTES ? null : db,
+    durationMs,
+    cpuMs,
+  };
+}

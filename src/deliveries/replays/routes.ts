@@ -1,0 +1,138 @@
+import { type Static, Type } from "typebox";
+import { accepted, data, empty, page } from "../../http/response.ts";
+import { routeFor } from "../../http/route.ts";
+import type { Replay } from "../../models/replay.ts";
+import type { Platform } from "../../platform.ts";
+import { mapPage } from "../../store/page.ts";
+import { DeliverySearch } from "../schema.ts";
+import { listReplays, ownReplay, stopReplay } from "./find.ts";
+import { countReplay, startReplay } from "./start.ts";
+
+const route = routeFor<Pick<Platform, "mongo" | "redis" | "queues" | "clock">>();
+const tag = "Deliveries";
+
+const OrNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
+  schema: T,
+  description: string,
+) => Type.Union([schema, Type.Null()], { description });
+
+const ReplayView = Type.Object(
+  {
+    id: OrNull(Type.String(), "`rpl_…`; null for a `dry_run`."),
+    state: Type.Union(
+      [Type.Literal("counted"), Type.Literal("running"), Type.Literal("done"), Type.Literal("stopped")],
+      { description: "`counted`: nothing was changed (`dry_run`)." },
+    ),
+    count: Type.Integer({ description: "Deliveries that were selected when it was requested." }),
+    count_is_exact: Type.Boolean({ description: "False: there are more, and they are replayed too." }),
+    replayed: Type.Integer({ description: "Deliveries that are retried so far." }),
+    skipped: Type.Integer({
+      description:
+        "Those that can't be: their event, subscription or webhook is gone, or the webhook is disabled.",
+    }),
+    filter: DeliverySearch,
+    created_at: OrNull(Type.Integer(), "Unix seconds."),
+    finished_at_ms: OrNull(Type.Integer(), "Unix milliseconds."),
+  },
+  { title: "Replay" },
+);
+type ReplayView = Static<typeof ReplayView>;
+
+const present = ({ _id, state, filter, ...replay }: Replay): ReplayView => ({
+  id: _id,
+  state,
+  count: replay.count,
+  count_is_exact: replay.count_is_exact,
+  replayed: replay.replayed,
+  skipped: replay.skipped,
+  filter,
+  created_at: replay.created_at,
+  finished_at_ms: replay.finished_at_ms,
+});
+
+const example: ReplayView = {
+  id: "rpl_0CjBCw8Ut7KqZ4xM",
+  state: "running",
+  count: 12,
+  count_is_exact: true,
+  replayed: 0,
+  skipped: 0,
+  filter: { state: "failed", since: 1_700_000_000 },
+  created_at: 1_700_000_600,
+  finished_at_ms: null,
+};
+const params = { id: "rpl_0CjBCw8Ut7KqZ4xM" };
+
+/** Retry of all deliveries that a filter selects. */
+export const replayRoutes = [
+  route({
+    method: "POST",
+    path: "/replays",
+    id: "startReplay",
+    tag,
+    summary: "Retry every delivery that a filter selects",
+    description:
+      "The fields are those of `GET /deliveries`; without any, all deliveries of the last 30 days. A worker retries them " +
+      "in batches, oldest first, each under the same `webhook-id` as before. With `dry_run` they are only counted, and " +
+      "the status is 200.",
+    access: { kind: "owner" },
+    body: Type.Object({
+      ...DeliverySearch.properties,
+      dry_run: Type.Optional(Type.Boolean({ description: "True: count the deliveries and change nothing." })),
+    }),
+    response: accepted(202, ReplayView),
+    alsoStatus: 200,
+    errors: ["not-found", "conflict"],
+    example: { body: { state: "failed", since: 1_700_000_000 }, response: example },
+    handler: async ({ deps, body: { dry_run, ...filter }, owner, owners, ctx }) => {
+      if (!dry_run) return present(await startReplay(deps, { owner, owners }, filter));
+      ctx.status = 200;
+      const { count, isExact } = await countReplay(deps, { owner, owners }, filter);
+      return {
+        id: null,
+        state: "counted" as const,
+        count,
+        count_is_exact: isExact,
+        replayed: 0,
+        skipped: 0,
+        filter,
+        created_at: null,
+        finished_at_ms: null,
+      };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/replays",
+    id: "listReplays",
+    tag,
+    summary: "List your replays",
+    access: { kind: "owner" },
+    response: page(200, ReplayView),
+    example: { response: example },
+    handler: async ({ deps, owner, page }) => mapPage(await listReplays(deps, owner, page), present),
+  }),
+  route({
+    method: "GET",
+    path: "/replays/{id}",
+    id: "getReplay",
+    tag,
+    summary: "Get the progress of a replay",
+    access: ownReplay,
+    response: data(200, ReplayView),
+    example: { params, response: { ...example, replayed: 12, state: "done" } },
+    handler: async ({ resource }) => present(resource),
+  }),
+  route({
+    method: "DELETE",
+    path: "/replays/{id}",
+    id: "stopReplay",
+    tag,
+    summary: "Stop a replay",
+    description: "What it has retried stays so.",
+    access: ownReplay,
+    response: empty(204),
+    example: { params },
+    handler: ({ deps, resource }) => stopReplay(deps, resource),
+  }),
+];

@@ -1,0 +1,74 @@
+import { AppError } from "../../lib/errors.ts";
+import { firstIdAt, newId } from "../../lib/ids.ts";
+import { unixSeconds } from "../../lib/unix-seconds.ts";
+import { LIMITS } from "../../limits/catalogue.ts";
+import { type Replay, type ReplayFilter, Replays } from "../../models/replay.ts";
+import type { Platform } from "../../platform.ts";
+import { enqueue, jobStates } from "../../queues/define-queue.ts";
+import { deliveries, replayJobId } from "../../queues/deliveries.ts";
+import { countSelected, type SearchScope, selectDeliveries } from "../select/select.ts";
+
+type Deps = Pick<Platform, "mongo" | "redis" | "queues" | "clock">;
+
+/** Counts what a replay would retry, exactly up to `LIMITS.replayCounted`. Throws as `selectDeliveries`. */
+export async function countReplay(
+  platform: Pick<Platform, "mongo">,
+  scope: SearchScope,
+  filter: ReplayFilter,
+): Promise<{ count: number; isExact: boolean }> {
+  const selection = await selectDeliveries(platform, scope, filter);
+  return await countSelected(platform, selection, LIMITS.replayCounted.value);
+}
+
+/**
+ * Has a worker retry every delivery that a filter selects now, oldest first, and returns the replay as it begins. Throws
+ * `not-found` for a webhook or an emitter of none of the accounts, and `conflict` if the account has as many running as it
+ * may.
+ */
+export async function startReplay(platform: Deps, scope: SearchScope, filter: ReplayFilter): Promise<Replay> {
+  const now = platform.clock();
+  const { count, isExact } = await countReplay(platform, scope, filter);
+  await checkRunning(platform, scope.owner);
+  const replay: Replay = {
+    _id: newId("rpl", now),
+    owner_id: scope.owner,
+    owners: scope.owners,
+    filter,
+    state: "running",
+    count,
+    count_is_exact: isExact,
+    replayed: 0,
+    skipped: 0,
+    done_id: firstIdAt("dlv", 0),
+    end_id: firstIdAt("dlv", now + 1),
+    created_at: unixSeconds(now),
+    finished_at_ms: null,
+    expires_at: new Date(now + LIMITS.replayKept.value),
+  };
+  await Replays(platform.mongo).insertOne(replay);
+  await enqueue(platform.queues, deliveries.jobs.replay, { replay_id: replay._id, account_id: scope.owner });
+  return replay;
+}
+
+/** A replay whose job was lost with Redis counts as stopped: the next request says what is left to do. */
+async function checkRunning(platform: Deps, ownerId: string): Promise<void> {
+  const most = LIMITS.replaysRunning.value;
+  const running = await Replays(platform.mongo)
+    .find({ owner_id: ownerId, state: "running" }, { _id: 1 })
+    .limit(most)
+    .lean();
+  if (running.length < most) return;
+  const ids = running.map(({ _id }) => _id);
+  const states = await jobStates(
+    platform,
+    deliveries,
+    ids.map(replay_id => replayJobId({ replay_id })),
+  );
+  const lost = ids.filter((_, i) => states[i] !== "live");
+  if (lost.length === 0)
+    throw new AppError("conflict", `the account has ${most} replays running: stop one first`);
+  await Replays(platform.mongo).updateMany(
+    { _id: { $in: lost }, state: "running" },
+    { $set: { state: "stopped", finished_at_ms: platform.clock() } },
+  );
+}

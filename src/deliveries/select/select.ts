@@ -1,0 +1,226 @@
+import type { QueryFilter } from "mongoose";
+import { notFound } from "../../lib/errors.ts";
+import { firstIdAt } from "../../lib/ids.ts";
+import { LIMITS } from "../../limits/catalogue.ts";
+import { Deliveries, type Delivery } from "../../models/delivery.ts";
+import type { ReplayFilter } from "../../models/replay.ts";
+import { Sources } from "../../models/source.ts";
+import { Webhooks } from "../../models/webhook.ts";
+import { Workflows } from "../../models/workflow.ts";
+import type { Platform } from "../../platform.ts";
+import type { Page, PageRequest } from "../../store/page.ts";
+
+/** The accounts of a request. */
+export interface SearchScope {
+  owner: string;
+  owners: string[];
+}
+
+/** What finds deliveries: the webhooks, what their indexes hold, and what must be read in each delivery. */
+export interface Selection {
+  webhookIds: string[];
+  indexed: QueryFilter<Delivery>;
+  /** A stage of an aggregation; null if the indexes decide alone. */
+  read: QueryFilter<Delivery> | null;
+}
+
+/** MongoDB merges up to 200 ranges of an index in order; more of them it would sort in memory. */
+const WEBHOOKS_PER_QUERY = 150;
+const MAX_WEBHOOKS = 10_000;
+const SEARCHED = LIMITS.deliveriesSearched.value;
+
+/**
+ * Returns what selects the deliveries of a search: of all webhooks of the account, or of one of the accounts that the
+ * request can access. The indexes of webhooks serve it, because one of an account would cost every delivery a write. Throws
+ * `not-found` for a webhook or an emitter of none of these accounts.
+ */
+export async function selectDeliveries(
+  { mongo }: Pick<Platform, "mongo">,
+  { owner, owners }: SearchScope,
+  search: ReplayFilter,
+): Promise<Selection> {
+  const { state, since, until, webhook_id, emitter_id, event_name, status } = search;
+  if (emitter_id !== undefined && !(await isOwnEmitter(mongo, emitter_id, owners))) throw notFound("emitter");
+  const idRange = {
+    ...(since !== undefined && { $gte: firstIdAt("dlv", since * 1000) }),
+    ...(until !== undefined && { $lt: firstIdAt("dlv", (until + 1) * 1000) }),
+  };
+  const read = {
+    ...(emitter_id !== undefined && { emitter_id }),
+    ...(event_name !== undefined && { event_name }),
+    ...(status !== undefined && { $expr: lastStatusIs(status) }),
+  };
+  return {
+    webhookIds: await webhooksOf(mongo, webhook_id, { owner, owners }),
+    indexed: { ...(state && { state }), ...(Object.keys(idRange).length > 0 && { _id: idRange }) },
+    read: Object.keys(read).length > 0 ? read : null,
+  };
+}
+
+async function isOwnEmitter(mongo: Platform["mongo"], id: string, owners: string[]): Promise<boolean> {
+  const filter = { _id: id, owner_id: { $in: owners } };
+  const found = id.startsWith("p_")
+    ? await Workflows(mongo).exists(filter)
+    : await Sources(mongo).exists({ ...filter, state: "ready" });
+  return found !== null;
+}
+
+async function webhooksOf(
+  mongo: Platform["mongo"],
+  webhookId: string | undefined,
+  { owner, owners }: SearchScope,
+): Promise<string[]> {
+  if (webhookId !== undefined) {
+    if (await Webhooks(mongo).exists({ _id: webhookId, owner_id: { $in: owners } })) return [webhookId];
+    throw notFound("webhook");
+  }
+  const found = await Webhooks(mongo)
+    .find({ owner_id: owner }, { _id: 1 })
+    .sort({ _id: -1 })
+    .limit(MAX_WEBHOOKS)
+    .lean();
+  return found.map(({ _id }) => _id);
+}
+
+function lastStatusIs(status: string) {
+  const last = { $last: "$attempts.status" };
+  if (status === "none") return { $and: [{ $ne: ["$attempts", []] }, { $eq: [last, null] }] };
+  if (!status.endsWith("xx")) return { $eq: [last, Number(status)] };
+  const from = Number(status[0]) * 100;
+  return { $and: [{ $gte: [last, from] }, { $lt: [last, from + 100] }] };
+}
+
+/** Returns the filters that select by index, each for so many webhooks that MongoDB reads them in order. */
+export function indexedFilters({ webhookIds, indexed }: Selection): QueryFilter<Delivery>[] {
+  const filters: QueryFilter<Delivery>[] = [];
+  for (let at = 0; at < webhookIds.length; at += WEBHOOKS_PER_QUERY) {
+    filters.push({ webhook_id: { $in: webhookIds.slice(at, at + WEBHOOKS_PER_QUERY) }, ...indexed });
+  }
+  return filters;
+}
+
+/** The index that has the webhooks' deliveries in order: with few of them, MongoDB might sort instead. */
+const indexOf = ({ state }: QueryFilter<Delivery>): Record<string, 1 | -1> =>
+  state === undefined ? { webhook_id: 1, _id: -1 } : { webhook_id: 1, state: 1, _id: -1 };
+
+/** Rows that one query found, in the direction of the page. */
+interface Found {
+  rows: Delivery[];
+  /** The id up to which it has read; null if it has read all. */
+  readUpTo: string | null;
+}
+
+/** A part of what a selection finds. `isEnd` is true if nothing follows in the direction of the page. */
+interface Part extends Omit<Page<Delivery>, "totalCount"> {
+  isEnd: boolean;
+}
+
+/** Returns a page of the selected deliveries, each with its last attempt only; `before` reads towards newer ones. */
+export async function findSelected(
+  platform: Pick<Platform, "mongo">,
+  selection: Selection,
+  page: PageRequest,
+): Promise<Part> {
+  const found = await Promise.all(
+    indexedFilters(selection).map(filter => findSome(platform, { filter, read: selection.read, page })),
+  );
+  return mergePage(found, page);
+}
+
+/** Merges what several queries found; no row may be older than what one of them has not read yet. */
+function mergePage(found: Found[], { limit, before }: PageRequest): Part {
+  const backwards = before !== undefined;
+  const inOrder = (a: string, b: string) => (a < b === backwards ? -1 : 1);
+  const bound = found.flatMap(({ readUpTo }) => readUpTo ?? []).sort(inOrder)[0] ?? null;
+  const isKnown = ({ _id }: Delivery) => bound === null || _id === bound || inOrder(_id, bound) < 0;
+  const all = found.flatMap(({ rows }) => rows).sort((a, b) => inOrder(a._id, b._id));
+  const rows = all.filter(isKnown).slice(0, limit);
+  const last = rows.length === limit ? (rows.at(-1)?._id ?? null) : (bound ?? rows.at(-1)?._id ?? null);
+  const first = rows[0]?._id ?? last;
+  const isEnd = rows.length < limit && bound === null;
+  return backwards
+    ? { rows: rows.reverse(), startCursor: last, endCursor: first, isEnd }
+    : { rows, startCursor: first, endCursor: last, isEnd };
+}
+
+async function findSome(
+  { mongo }: Pick<Platform, "mongo">,
+  query: { filter: QueryFilter<Delivery>; read: Selection["read"]; page: PageRequest },
+): Promise<Found> {
+  const { limit, after, before } = query.page;
+  const direction = before === undefined ? -1 : 1;
+  const bound = { ...(after !== undefined && { $lt: after }), ...(before !== undefined && { $gt: before }) };
+  const filter: QueryFilter<Delivery> =
+    Object.keys(bound).length === 0 ? query.filter : { $and: [query.filter, { _id: bound }] };
+  const model = Deliveries(mongo);
+  const index = indexOf(query.filter);
+  if (query.read === null) {
+    const rows = await model
+      .find(filter, { attempts: { $slice: -1 } })
+      .sort({ _id: direction })
+      .hint(index)
+      .limit(limit)
+      .lean<Delivery[]>();
+    return { rows, readUpTo: null };
+  }
+  const [rows, edge] = await Promise.all([
+    model
+      .aggregate<Delivery>([
+        { $match: filter },
+        { $sort: { _id: direction } },
+        { $limit: SEARCHED },
+        { $match: query.read },
+        { $limit: limit },
+        { $set: { attempts: { $slice: ["$attempts", -1] } } },
+      ])
+      .hint(index),
+    model
+      .find(filter, { _id: 1 })
+      .sort({ _id: direction })
+      .hint(index)
+      .skip(SEARCHED - 1)
+      .limit(1)
+      .lean(),
+  ]);
+  // A full page need not know how far the search went.
+  return { rows, readUpTo: rows.length === limit ? (rows.at(-1)?._id ?? null) : (edge[0]?._id ?? null) };
+}
+
+/** Returns how many of the newest `most` deliveries that the indexes select are selected by what is read, too. */
+export async function countRead(
+  { mongo }: Pick<Platform, "mongo">,
+  selection: Selection,
+  most: number,
+): Promise<number> {
+  const counts = indexedFilters(selection).map(async filter => {
+    const [counted] = await Deliveries(mongo)
+      .aggregate<{ count: number }>([
+        { $match: filter },
+        { $sort: { _id: -1 } },
+        { $limit: most },
+        { $match: selection.read ?? {} },
+        { $count: "count" },
+      ])
+      .hint(indexOf(filter));
+    return counted?.count ?? 0;
+  });
+  return sum(await Promise.all(counts));
+}
+
+/** Returns how many deliveries are selected, counted among `most` of them, and whether there are no more. */
+export async function countSelected(
+  platform: Pick<Platform, "mongo">,
+  selection: Selection,
+  most: number,
+): Promise<{ count: number; isExact: boolean }> {
+  const filters = indexedFilters(selection);
+  const counted = await Promise.all(
+    filters.map(filter => Deliveries(platform.mongo).countDocuments(filter, { limit: most + 1 })),
+  );
+  const indexed = sum(counted);
+  const count =
+    selection.read === null ? Math.min(indexed, most) : await countRead(platform, selection, most);
+  return { count, isExact: indexed <= most };
+}
+
+export const sum = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0);

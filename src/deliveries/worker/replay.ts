@@ -1,0 +1,102 @@
+import { Deliveries, type Delivery } from "../../models/delivery.ts";
+import { StoredEvents } from "../../models/event.ts";
+import { type Replay, Replays } from "../../models/replay.ts";
+import { Subscriptions } from "../../models/subscription.ts";
+import { Webhooks } from "../../models/webhook.ts";
+import { enqueueAll } from "../../queues/define-queue.ts";
+import { deliveries, nextAttemptOf, type ReplayJob } from "../../queues/deliveries.ts";
+import { Snooze } from "../../queues/snooze.ts";
+import { retryFields } from "../attempt/retry-fields.ts";
+import { findSelected, selectDeliveries } from "../select/select.ts";
+import type { DeliveryDeps, LogFields } from "./deps.ts";
+
+const BATCH = 500;
+/** Between two batches, so that a million retries neither hold a slot nor delay everything else. */
+const BATCH_SPACING_MS = 250;
+
+/**
+ * Handles a `replay` job: retries one batch of what the replay selects, oldest first, and comes back for the next. How far it
+ * is, is in the replay, so a repeated job retries at most one batch twice. Deliveries that can't be sent again stay as they
+ * are: their event, subscription or webhook is gone, or the webhook is disabled.
+ */
+export async function runReplay(
+  platform: DeliveryDeps,
+  { job }: { job: ReplayJob },
+  batchSize = BATCH,
+): Promise<LogFields> {
+  const replay = await Replays(platform.mongo).findById(job.replay_id).lean<Replay | null>();
+  if (replay?.state !== "running") return { ...job, result: "superseded" };
+  const { owner_id: owner, owners, filter } = replay;
+  const selection = await selectDeliveries(platform, { owner, owners }, filter).catch(
+    async (error: unknown) => {
+      // What it names was deleted since.
+      await save(platform, replay, { state: "stopped", finished_at_ms: platform.clock() });
+      throw error;
+    },
+  );
+  const { rows, startCursor, isEnd } = await findSelected(platform, selection, {
+    limit: batchSize,
+    before: replay.done_id,
+  });
+  const found = rows.filter(({ _id }) => _id < replay.end_id);
+  const replayed = replay.replayed + (await retryAll(platform, found));
+  const skipped = replay.skipped + found.length - (replayed - replay.replayed);
+  const isDone = isEnd || startCursor === null || startCursor >= replay.end_id;
+  if (isDone) {
+    await save(platform, replay, { replayed, skipped, state: "done", finished_at_ms: platform.clock() });
+    return { ...job, replayed, skipped, result: "replayed" };
+  }
+  await save(platform, replay, { replayed, skipped, done_id: startCursor });
+  throw new Snooze(BATCH_SPACING_MS, { ...job, replayed });
+}
+
+/** Changes the replay, unless it was stopped. */
+async function save(
+  { mongo }: Pick<DeliveryDeps, "mongo">,
+  { _id }: Replay,
+  changes: Partial<Replay>,
+): Promise<void> {
+  await Replays(mongo).updateOne({ _id, state: "running" }, { $set: changes });
+}
+
+/** Retries those of the deliveries that can be sent, and returns how many. */
+async function retryAll(platform: DeliveryDeps, rows: Delivery[]): Promise<number> {
+  const sendable = await selectSendable(platform, rows);
+  if (sendable.length === 0) return 0;
+  const { modifiedCount } = await Deliveries(platform.mongo).bulkWrite(
+    sendable.map(({ _id, generation }) => ({
+      updateOne: {
+        // A delivery that was retried in between keeps that retry, and the job below is superseded.
+        filter: { _id, generation },
+        update: { $set: { ...retryFields(platform), generation: generation + 1 } },
+      },
+    })),
+    { ordered: false },
+  );
+  const jobs = sendable.map(({ _id, webhook_id, owner_id, generation }) =>
+    nextAttemptOf({ _id, webhook_id, owner_id, generation: generation + 1 }),
+  );
+  await enqueueAll(platform.queues, deliveries.jobs["next-attempt"], jobs);
+  return modifiedCount;
+}
+
+async function selectSendable({ mongo }: Pick<DeliveryDeps, "mongo">, rows: Delivery[]): Promise<Delivery[]> {
+  const idsOf = (field: "emit_id" | "subscription_id" | "webhook_id") => [
+    ...new Set(rows.map(row => row[field])),
+  ];
+  const [events, subscriptions, webhooks] = await Promise.all([
+    StoredEvents(mongo)
+      .find({ _id: { $in: idsOf("emit_id") } }, { _id: 1 })
+      .lean(),
+    Subscriptions(mongo)
+      .find({ _id: { $in: idsOf("subscription_id") } }, { _id: 1 })
+      .lean(),
+    Webhooks(mongo)
+      .find({ _id: { $in: idsOf("webhook_id") }, active: true }, { _id: 1 })
+      .lean(),
+  ]);
+  const exists = new Set([...events, ...subscriptions, ...webhooks].map(({ _id }) => _id));
+  return rows.filter(
+    row => exists.has(row.emit_id) && exists.has(row.subscription_id) && exists.has(row.webhook_id),
+  );
+}

@@ -1,0 +1,209 @@
+import { canAccess } from "../accounts/access.ts";
+import { queueBounds } from "../accounts/limits.ts";
+import { createDeliveries, deliveryId } from "../deliveries/dispatch/create.ts";
+import { retryDelivery } from "../deliveries/manual-retry.ts";
+import { AppError } from "../lib/errors.ts";
+import { eventScore } from "../lib/event-id.ts";
+import { newId } from "../lib/ids.ts";
+import { Deliveries, type Delivery } from "../models/delivery.ts";
+import { type StoredEvent, StoredEvents, storedEventId } from "../models/event.ts";
+import { Sources } from "../models/source.ts";
+import type { Subscription } from "../models/subscription.ts";
+import { Workflows } from "../models/workflow.ts";
+import { openedQueue } from "../queues/define-queue.ts";
+import { enqueueRuns } from "../queues/enqueue-run.ts";
+import { workflowEvents } from "../queues/workflow-events.ts";
+import { checkListener } from "../subscriptions/check-ids.ts";
+import { findSubscriptions, selectMatching } from "../subscriptions/match.ts";
+import type { EmitDeps } from "./fan-out.ts";
+import { storeEvents } from "./store.ts";
+import { eventOf, type FoundEvent, findEvent, type TraceDeps } from "./trace.ts";
+import { enqueueWorkflowEvent } from "./workflow-listener.ts";
+
+export type ReplayDeps = EmitDeps & TraceDeps;
+
+export interface Replayed {
+  deliveries: { id: string; webhook_id: string }[];
+  runs: { id: string; source_id: string }[];
+  workflows: { workflow_id: string }[];
+  /** Listeners that do not receive it again, and why. */
+  skipped: { listener_id: string; reason: string }[];
+}
+
+interface Request {
+  id: string;
+  emitterId?: string | undefined;
+  /** Absent for every listener that matches now. */
+  listenerId?: string | undefined;
+}
+
+/**
+ * Hands an event to its listeners again: to those whose subscriptions, of these owners, match it now. A webhook receives it
+ * under the same `webhook-id` as before, or for the first time; a source runs once more; a workflow engine gets a job.
+ * Ids are those of `traceEvent`. Throws `not-found` for the event or the listener, and `conflict` if the event is no longer
+ * stored whole.
+ */
+export async function replayEvent(
+  platform: ReplayDeps,
+  { id, emitterId, listenerId }: Request,
+  owners: string[],
+): Promise<Replayed> {
+  if (listenerId !== undefined) await checkListener(platform, listenerId, owners);
+  const found = await findEvent(platform, id, emitterId, owners);
+  if (found.eventId === null) throw new AppError("not-found", "event not found");
+  const stored = wholeEvent(platform, found, found.eventId);
+  await platform.routing.refresh();
+  const subscriptions = (await findSubscriptions(platform, found.emitter, stored.name)).filter(
+    one => owners.includes(one.owner_id) && (listenerId ?? one.listener_id) === one.listener_id,
+  );
+  const { matched, filtered } = await selectMatching(subscriptions, JSON.parse(stored.event));
+  const replayed: Replayed = { deliveries: [], runs: [], workflows: [], skipped: [] };
+  const skip = (listener_id: string, reason: string) => replayed.skipped.push({ listener_id, reason });
+  for (const one of filtered) skip(one.listener_id, "its filter does not match the event");
+  if (listenerId !== undefined && subscriptions.length === 0) {
+    skip(listenerId, "it has no subscription to this channel of the emitter");
+  }
+  await replayToWebhooks(platform, stored, matched, replayed);
+  for (const subscription of matched) {
+    if (subscription.listener_id.startsWith("dc_"))
+      await replayToSource(platform, stored, subscription, replayed);
+    if (subscription.listener_id.startsWith("p_"))
+      await replayToWorkflow(platform, stored, subscription, replayed);
+  }
+  return replayed;
+}
+
+/** Returns the event as it is stored, or as it would be if it had gone to webhooks. Throws `conflict`. */
+function wholeEvent(
+  platform: Pick<ReplayDeps, "clock">,
+  { emitter, emitId, stored, summary }: FoundEvent,
+  eventId: string,
+): StoredEvent {
+  if (stored) return stored;
+  if (!summary || summary.metadata.truncated || emitId === null) {
+    throw new AppError("conflict", "the event is no longer kept");
+  }
+  return {
+    _id: storedEventId(emitter.id, emitId),
+    emitter_id: emitter.id,
+    owner_id: emitter.owner_id,
+    event_id: eventId,
+    score: eventScore(eventId) ?? 0,
+    name: summary.metadata.name,
+    event: JSON.stringify(eventOf(summary)),
+    has_webhook_listeners: true,
+    created_at: new Date(platform.clock()),
+  };
+}
+
+async function replayToWebhooks(
+  platform: ReplayDeps,
+  event: StoredEvent,
+  matched: Subscription[],
+  replayed: Replayed,
+): Promise<void> {
+  const subscriptions = matched.filter(({ listener_id }) => listener_id.startsWith("wh_"));
+  if (subscriptions.length === 0) return;
+  // A delivery needs its event for as long as it may be retried.
+  await storeEvents(platform, [event]);
+  await StoredEvents(platform.mongo).updateOne({ _id: event._id }, { $set: { has_webhook_listeners: true } });
+  const idOf = ({ _id }: Subscription) => deliveryId({ id: event._id, event_id: event.event_id }, _id);
+  const existing = await Deliveries(platform.mongo)
+    .find({ _id: { $in: subscriptions.map(idOf) } })
+    .lean<Delivery[]>();
+  const byId = new Map(existing.map(delivery => [delivery._id, delivery]));
+  for (const subscription of subscriptions) {
+    const { listener_id } = subscription;
+    const delivery = byId.get(idOf(subscription));
+    const reason = delivery ? await retry(platform, delivery) : await send(platform, event, subscription);
+    if (reason === null) replayed.deliveries.push({ id: idOf(subscription), webhook_id: listener_id });
+    else replayed.skipped.push({ listener_id, reason });
+  }
+}
+
+/** Returns why the delivery can't be retried; null if it is. */
+async function retry(platform: ReplayDeps, delivery: Delivery): Promise<string | null> {
+  try {
+    await retryDelivery(platform, delivery);
+    return null;
+  } catch (error) {
+    if (error instanceof AppError && error.code === "conflict") return error.message;
+    throw error;
+  }
+}
+
+async function send(
+  platform: ReplayDeps,
+  event: StoredEvent,
+  subscription: Subscription,
+): Promise<string | null> {
+  const { _id, listener_id, owner_id } = subscription;
+  const listener = { subscriptionId: _id, webhookId: listener_id, ownerId: owner_id };
+  await createDeliveries(platform, { event, listeners: [listener] });
+  const id = deliveryId({ id: event._id, event_id: event.event_id }, _id);
+  const created = await Deliveries(platform.mongo).findById(id, { state: 1, reason: 1 }).lean();
+  return created?.state === "pending" || created?.state === "delivered"
+    ? null
+    : (created?.reason ?? "it was deleted, or is no longer accessible");
+}
+
+async function replayToSource(
+  platform: ReplayDeps,
+  event: StoredEvent,
+  { listener_id, owner_id }: Subscription,
+  replayed: Replayed,
+): Promise<void> {
+  const source = await Sources(platform.mongo)
+    .findOne({ _id: listener_id, state: "ready", active: true }, { owner_id: 1 })
+    .lean();
+  if (!source || !(await canAccess(platform, owner_id, source.owner_id))) {
+    replayed.skipped.push({ listener_id, reason: "it is disabled or no longer accessible" });
+    return;
+  }
+  // A run of its own: the first one's id would be that of a run that exists.
+  const run_id = newId("run", platform.clock());
+  const run = {
+    kind: "event" as const,
+    run_id,
+    at_ms: platform.clock(),
+    event: JSON.parse(event.event),
+    hops: 1,
+  };
+  const bounds = await queueBounds(platform, source.owner_id);
+  const [isAccepted] = await enqueueRuns(platform, listener_id, [run], bounds);
+  if (isAccepted) replayed.runs.push({ id: run_id, source_id: listener_id });
+  else replayed.skipped.push({ listener_id, reason: "too many runs wait for it" });
+}
+
+async function replayToWorkflow(
+  platform: ReplayDeps,
+  event: StoredEvent,
+  subscription: Subscription,
+  replayed: Replayed,
+): Promise<void> {
+  const { listener_id, owner_id, _id: subscription_id } = subscription;
+  const skip = (reason: string) => void replayed.skipped.push({ listener_id, reason });
+  const workflow = await Workflows(platform.mongo).findById(listener_id, { owner_id: 1 }).lean();
+  if (!workflow || !(await canAccess(platform, owner_id, workflow.owner_id))) {
+    return skip("it was deleted, or is no longer accessible");
+  }
+  const job = {
+    workflow_id: listener_id,
+    subscription_id,
+    event_id: event.event_id,
+    emit_id: event._id.slice(storedEventId(event.emitter_id, "").length),
+    emitter_id: event.emitter_id,
+    name: event.name,
+    event: JSON.parse(event.event),
+    hops: 1,
+  };
+  const queue = openedQueue(platform.queues, workflowEvents);
+  const jobId = workflowEvents.jobs["workflow-events"].jobId?.(job) ?? "";
+  // A job that an engine has finished is kept for a while, and another one of its name would be ignored.
+  const state = await queue.getJobState(jobId);
+  if (state === "completed" || state === "failed") await queue.remove(jobId);
+  else if (state !== "unknown") return skip("the event still waits for its engine");
+  if (await enqueueWorkflowEvent(platform, workflow.owner_id, job))
+    replayed.workflows.push({ workflow_id: listener_id });
+  else skip("its account has all that may wait for an engine");
+}

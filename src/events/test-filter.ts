@@ -1,0 +1,63 @@
+import { eventMs } from "../lib/event-id.ts";
+import type { Platform } from "../platform.ts";
+import type { EventSummary } from "../store/event-log.ts";
+import type { EventStream } from "../store/keys.ts";
+import { explainMismatch } from "../subscriptions/explain-filter.ts";
+import { checkFilter, matches } from "../subscriptions/filter.ts";
+import { readSummaries } from "./read.ts";
+import { eventOf } from "./trace.ts";
+
+type Deps = Pick<Platform, "mongo" | "eventLog" | "clock">;
+
+/** As many events as an emitter's stream keeps. */
+const TESTED = 100;
+
+export interface FilterTest {
+  /** How many events of the channel were tried, and how many of them match. */
+  tested: number;
+  matched: number;
+  /** Newest first. */
+  results: FilterResult[];
+}
+
+interface FilterResult {
+  event_id: string;
+  emitted_at_ms: number;
+  matched: boolean;
+  /** Why it does not match; null if it does. */
+  reason: string | null;
+  /** As its summary shows it. */
+  event: EventSummary["event"];
+}
+
+const streamOf = (channel: string): EventStream =>
+  channel === "$errors" ? "errors" : channel === "$logs" ? "logs" : "emits";
+
+/**
+ * Tries a filter on the last events of an emitter's channel, without storing it. Throws `invalid` with the path of what is
+ * wrong with the filter (docs/filters.md).
+ */
+export async function testFilter(
+  platform: Deps,
+  { emitterId, channel, filter }: { emitterId: string; channel: string; filter: unknown },
+): Promise<FilterTest> {
+  checkFilter(filter);
+  const read = (expand: boolean) =>
+    readSummaries(platform, emitterId, streamOf(channel), { limit: TESTED, expand });
+  const [shown, whole] = await Promise.all([read(false), read(true)]);
+  const summaries = new Map(shown.rows.map(row => [row.id, row.event]));
+  const results = whole.rows
+    .filter(row => row.metadata.name === channel)
+    .map((row): FilterResult => {
+      const event = eventOf(row);
+      const isMatch = matches(filter, event);
+      return {
+        event_id: row.id,
+        emitted_at_ms: eventMs(row.id),
+        matched: isMatch,
+        reason: isMatch ? null : explainMismatch(filter, event),
+        event: summaries.get(row.id) ?? {},
+      };
+    });
+  return { tested: results.length, matched: results.filter(({ matched }) => matched).length, results };
+}

@@ -1,0 +1,52 @@
+import type { Context } from "koa";
+
+/**
+ * The cookie of a session (docs/decisions/0024-sessions.md). With the prefix, browsers take it over https only, for all
+ * paths of exactly this host, and no other host can set it. Without TLS, a browser accepts it from this machine only.
+ */
+const SECURE_NAME = "__Host-headwater";
+const LOCAL_NAME = "headwater";
+
+interface SessionCookie {
+  name: string;
+  isSecure: boolean;
+}
+
+const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+
+/** Returns how the server at `PUBLIC_URL` names its cookie; null over plain http to another machine, where anybody could read it. */
+export function sessionCookieOf(publicUrl: string): SessionCookie | null {
+  const { protocol, hostname } = new URL(publicUrl);
+  if (protocol === "https:") return { name: SECURE_NAME, isSecure: true };
+  return isLoopback(hostname) ? { name: LOCAL_NAME, isSecure: false } : null;
+}
+
+/** Returns the token in the request's cookie; undefined if it has none. */
+export function readSessionCookie(ctx: Context, publicUrl: string): string | undefined {
+  const cookie = sessionCookieOf(publicUrl);
+  return cookie ? ctx.cookies.get(cookie.name) : undefined;
+}
+
+/** Sets the cookie, or deletes it if `token` is null. By hand, because Koa knows no TLS that a proxy in front ends. */
+export function setSessionCookie(
+  ctx: Context,
+  { name, isSecure }: SessionCookie,
+  token: string | null,
+  maxAgeS: number,
+): void {
+  const attributes = ["Path=/", `Max-Age=${token === null ? 0 : maxAgeS}`, "HttpOnly", "SameSite=Lax"];
+  ctx.set(
+    "Set-Cookie",
+    [`${name}=${token ?? ""}`, ...attributes, ...(isSecure ? ["Secure"] : [])].join("; "),
+  );
+}
+
+/**
+ * Returns a `Cookie` header without the session's; undefined if nothing is left. Endpoints of sources may share the host of
+ * the API, and what they receive is shown to the component's author.
+ */
+export function withoutSessionCookie(header: string): string | undefined {
+  const isSession = (pair: string) => [SECURE_NAME, LOCAL_NAME].includes(pair.split("=")[0]?.trim() ?? "");
+  const others = header.split(";").filter(pair => !isSession(pair));
+  return others.join(";").trim() || undefined;
+}

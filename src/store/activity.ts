@@ -1,0 +1,218 @@
+import type { Connection } from "mongoose";
+import { LIMITS } from "../limits/catalogue.ts";
+import type { RedisKeys } from "./keys.ts";
+import type { RedisClient } from "./redis.ts";
+import { hourOf, latencyBucket, type Rollup, Rollups, rollupId } from "./rollups.ts";
+
+export type CountName =
+  | "emitted"
+  | "runs"
+  | "run_errors"
+  | "attempts"
+  | "delivered"
+  | "failed"
+  | "cancelled"
+  | "retried";
+
+/** A message of an account's feed: the latest state of each row that was recorded or changed. */
+export interface AccountActivity {
+  deliveries: unknown[];
+  runs: unknown[];
+  /** Rows beyond `LIMITS.liveRows`, which are not in the message. */
+  skipped: { deliveries: number; runs: number };
+}
+
+export type RowKind = "deliveries" | "runs";
+
+interface Rows {
+  deliveries: Map<string, unknown>;
+  runs: Map<string, unknown>;
+  skipped: { deliveries: number; runs: number };
+}
+
+const FLUSH_MS = 5000;
+/** A subject is one write; those beyond wait for the next flush. */
+const WRITTEN_AT_ONCE = 1000;
+/** Subjects that wait to be written, while MongoDB is away; beyond it nothing new is counted. */
+const MAX_SUBJECTS = 20_000;
+const PUBLISH_MS = 250;
+const LOOK_MS = 1000;
+/** A live view asks for its account's rows again well before this is over. */
+const WATCHED_MS = 45_000;
+
+type Added = Required<Pick<Rollup, "counts" | "dropped" | "latency">>;
+
+const nothing = (): Added => ({ counts: {}, dropped: {}, latency: {} });
+
+function add(to: Record<string, number>, name: string, by: number): void {
+  to[name] = (to[name] ?? 0) + by;
+}
+
+function addAll(to: Added, more: Added): void {
+  for (const field of ["counts", "dropped", "latency"] as const) {
+    for (const [name, by] of Object.entries(more[field])) add(to[field], name, by);
+  }
+}
+
+/**
+ * What happens in this process, counted in memory. Every few seconds the counts are added to the hourly rollups, and four
+ * times a second the rows of watched accounts are published: no event waits for it, or costs a round trip
+ * (docs/decisions/0025-rollups.md).
+ */
+export class Activity {
+  readonly #stores: { mongo: Connection; redis: RedisClient; keys: RedisKeys; clock: () => number };
+  /** By subject, of the present hour: called for each event, so without any other work. */
+  #subjects = new Map<string, Added>();
+  #hour = 0;
+  /** By rollup, what is to be written. */
+  readonly #toWrite = new Map<string, Added>();
+  #rows = new Map<string, Rows>();
+  #watched: ReadonlySet<string> = new Set();
+  readonly #timers: NodeJS.Timeout[] = [];
+  #flushing: Promise<void> = Promise.resolve();
+
+  constructor(stores: { mongo: Connection; redis: RedisClient; keys: RedisKeys; clock: () => number }) {
+    this.#stores = stores;
+  }
+
+  /** Starts to write and to publish. */
+  start(): void {
+    const every = (ms: number, work: () => Promise<unknown>) => {
+      // A store that is away is asked again the next time.
+      this.#timers.push(setInterval(() => void work().catch(() => undefined), ms).unref());
+    };
+    every(FLUSH_MS, () => this.flush());
+    every(LOOK_MS, () => this.#look());
+    every(PUBLISH_MS, () => this.#publish());
+  }
+
+  /**
+   * Counts something that happened now, under these names, for each of these subjects: accounts, webhooks, emitters.
+   * `latencyMs` is that of one attempt.
+   */
+  count(subjectIds: readonly string[], names: readonly CountName[], latencyMs?: number): void {
+    const bucket = latencyMs === undefined ? undefined : String(latencyBucket(latencyMs));
+    for (const subjectId of subjectIds) {
+      const added = this.#subject(subjectId);
+      if (!added) continue;
+      for (const name of names) add(added.counts, name, 1);
+      if (bucket !== undefined) add(added.latency, bucket, 1);
+    }
+  }
+
+  /** Counts events of an emitter that were dropped on purpose. */
+  countDropped(emitterId: string, reason: string, by: number): void {
+    const added = this.#subject(emitterId);
+    if (added) add(added.dropped, reason, by);
+  }
+
+  /** Returns what was counted for a subject this hour; undefined if there are too many. */
+  #subject(subjectId: string): Added | undefined {
+    const hour = hourOf(this.#stores.clock());
+    if (hour !== this.#hour) this.#endHour(hour);
+    const known = this.#subjects.get(subjectId);
+    if (known || this.#subjects.size + this.#toWrite.size >= MAX_SUBJECTS) return known;
+    const added = nothing();
+    this.#subjects.set(subjectId, added);
+    return added;
+  }
+
+  /** Hands what was counted so far to those that write, and goes on with an hour. */
+  #endHour(next: number): void {
+    for (const [subjectId, added] of this.#subjects)
+      this.#keepUnwritten(rollupId(subjectId, this.#hour), added);
+    this.#subjects = new Map();
+    this.#hour = next;
+  }
+
+  #keepUnwritten(id: string, added: Added): void {
+    const known = this.#toWrite.get(id);
+    if (known) addAll(known, added);
+    else this.#toWrite.set(id, added);
+  }
+
+  /** Shows a row to the live views of its account; `row` is called only if there are any. */
+  show(ownerId: string, kind: RowKind, id: string, row: () => unknown): void {
+    if (!this.#watched.has(ownerId)) return;
+    const rows = this.#rows.get(ownerId) ?? {
+      deliveries: new Map(),
+      runs: new Map(),
+      skipped: { deliveries: 0, runs: 0 },
+    };
+    this.#rows.set(ownerId, rows);
+    if (rows[kind].has(id) || rows[kind].size < LIMITS.liveRows.value) rows[kind].set(id, row());
+    else rows.skipped[kind] += 1;
+  }
+
+  /** Has every process publish the rows of an account for the next while. */
+  async watch(ownerId: string): Promise<void> {
+    const { redis, keys, clock } = this.#stores;
+    await redis.zadd(keys.watchedAccounts(), clock() + WATCHED_MS, ownerId);
+    this.#watched = new Set([...this.#watched, ownerId]);
+  }
+
+  /** Adds what was counted so far to the rollups. Throws `unavailable`, and keeps what is not written. */
+  flush(): Promise<void> {
+    this.#flushing = this.#flushing.catch(() => undefined).then(() => this.#write());
+    return this.#flushing;
+  }
+
+  /** Writes and publishes what is left, as far as the stores are there. */
+  async close(): Promise<void> {
+    for (const timer of this.#timers.splice(0)) clearInterval(timer);
+    await Promise.all([this.flush().catch(() => undefined), this.#publish().catch(() => undefined)]);
+  }
+
+  async #write(): Promise<void> {
+    this.#endHour(this.#hour);
+    const batch = [...this.#toWrite].slice(0, WRITTEN_AT_ONCE);
+    if (batch.length === 0) return;
+    for (const [id] of batch) this.#toWrite.delete(id);
+    try {
+      // Not for the majority: nothing is decided by these counts.
+      await Rollups(this.#stores.mongo).bulkWrite(batch.map(toUpsert), {
+        ordered: false,
+        writeConcern: { w: 1, journal: false },
+      });
+    } catch (error) {
+      for (const [id, added] of batch) this.#keepUnwritten(id, added);
+      throw error;
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { redis, keys, clock } = this.#stores;
+    this.#watched = new Set(await redis.zrangebyscore(keys.watchedAccounts(), clock(), "+inf"));
+    if (this.#watched.size > 0) await redis.zremrangebyscore(keys.watchedAccounts(), 0, clock() - WATCHED_MS);
+  }
+
+  async #publish(): Promise<void> {
+    const all = this.#rows;
+    if (all.size === 0) return;
+    this.#rows = new Map();
+    const { redis, keys } = this.#stores;
+    await Promise.all(
+      [...all].map(([ownerId, { deliveries, runs, skipped }]) => {
+        const message: AccountActivity = {
+          deliveries: [...deliveries.values()],
+          runs: [...runs.values()],
+          skipped,
+        };
+        return redis.publish(keys.accountFeed(ownerId), JSON.stringify(message));
+      }),
+    );
+  }
+}
+
+function toUpsert([id, { counts, dropped, latency }]: [string, Added]) {
+  const increments = (field: string, values: Record<string, number>) =>
+    Object.entries(values).map(([name, by]) => [`${field}.${name}`, by] as const);
+  const $inc = Object.fromEntries([
+    ...increments("counts", counts),
+    ...increments("dropped", dropped),
+    ...increments("latency", latency),
+  ]);
+  const hour = Number(id.slice(id.lastIndexOf(":") + 1));
+  const expires_at = new Date(hour * 1000 + LIMITS.rollupKept.value);
+  return { updateOne: { filter: { _id: id }, update: { $inc, $setOnInsert: { expires_at } }, upsert: true } };
+}

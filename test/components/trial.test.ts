@@ -1,0 +1,116 @@
+import { expect } from "chai";
+import { Components } from "../../src/models/component.ts";
+import type { Api } from "../support/api.ts";
+import { type System, startSystem } from "../support/system.ts";
+
+const GREETER = `export default {
+  name: "Greeter", version: "0.0.1", key: "greeter",
+  props: { http: "$.interface.http", db: "$.service.db", greeting: { type: "string", default: "hello" } },
+  run(event) {
+    console.log("seen", event.n);
+    this.db.set("n", (this.db.get("n") ?? 0) + event.n);
+    if (event.bad) throw new TypeError("on purpose");
+    this.$emit({ [this.greeting]: event.n }, { id: 7, name: "greetings", summary: "a greeting" });
+    this.http.respond({ status: 201, headers: { "x-a": "b" }, body: "done" });
+  },
+};`;
+
+describe("code that is not saved", function () {
+  this.timeout(60_000);
+  let system: System;
+  let api: Api & { userId: string };
+  before(async () => {
+    system = await startSystem({}, { workers: false });
+    api = await system.user();
+  });
+  after(() => system.stop());
+
+  const describeCode = (component_code: string) =>
+    api.expect(200, "POST", "/components/describe", { body: { component_code } });
+  const tryCode = (body: object) =>
+    api.expect(200, "POST", "/components/try", { body: { component_code: GREETER, ...body } });
+
+  it("is described as it would be saved", async () => {
+    const { ok, errors, component } = await describeCode(GREETER);
+    expect([ok, errors]).to.deep.equal([true, []]);
+    expect(component).to.include({ name: "Greeter", version: "0.0.1", key: "greeter", uses_respond: true });
+    expect(component.configurable_props.map(({ name }: { name: string }) => name)).to.deep.equal([
+      "http",
+      "db",
+      "greeting",
+    ]);
+  });
+
+  const WRONG: [string, string, object][] = [
+    ["a syntax error", 'export default {\n  name: "x",\n  run( { }\n};', { path: "component_code", line: 4 }],
+    [
+      "an import that is not allowed",
+      'import x from "./x.js";\nexport default x;',
+      { path: "component_code", line: 1 },
+    ],
+    ["a missing version", 'export default { name: "x", run() {} };', { path: "version", line: null }],
+    [
+      "a second timer",
+      'export default { name: "x", version: "1", props: { a: "$.interface.timer", b: "$.interface.timer" }, run() {} };',
+      { path: "props.b", line: null },
+    ],
+  ];
+  for (const [what, code, error] of WRONG) {
+    it(`has ${what} named, at its line`, async () => {
+      const { ok, errors, component } = await describeCode(code);
+      expect([ok, component]).to.deep.equal([false, null]);
+      expect(errors[0]).to.include(error);
+      expect(
+        (await api.request("POST", "/components/try", { body: { component_code: code } })).status,
+      ).to.equal(400);
+    });
+  }
+
+  it("runs once, and shows all that it did", async () => {
+    const tried = await tryCode({ event: { n: 2 }, configured_props: { greeting: "hi" }, db: { n: 40 } });
+    expect(tried).to.deep.include({
+      ok: true,
+      emits: [{ event: { hi: 2 }, name: "greetings", id: 7, summary: "a greeting", ts: null }],
+      emits_left_out: 0,
+      response: { status: 201, headers: { "x-a": "b" }, body: "done" },
+      error: null,
+      db: { n: 42 },
+    });
+    expect(tried.logs.map(({ level, message }: Record<string, string>) => [level, message])).to.deep.equal([
+      ["info", "seen 2"],
+    ]);
+    expect(tried.ms).to.be.greaterThan(0);
+  });
+
+  it("has its error shown at its line, with what it logged and stored before", async () => {
+    const tried = await tryCode({ event: { n: 1, bad: true } });
+    expect(tried).to.include({ ok: false });
+    expect(tried.error).to.include({ code: "TypeError", message: "on purpose", line: 7 });
+    expect([tried.logs.length, tried.emits, tried.db]).to.deep.equal([1, [], { n: 1 }]);
+  });
+
+  it("counts as a run, stores nothing, and has its props checked", async () => {
+    const before = (await api.expect(200, "GET", "/users/me")).daily_invocations_used;
+    await tryCode({ event: { n: 1 } });
+    const { daily_invocations_used } = await api.expect(200, "GET", "/users/me");
+    expect(daily_invocations_used - before).to.equal(1);
+    expect(await Components(system.worker.mongo).countDocuments()).to.equal(0);
+    const body = { component_code: GREETER, configured_props: { greeting: 1, other: 2 } };
+    const { status, body: problem } = await api.request("POST", "/components/try", { body });
+    expect([status, problem.errors.map(({ path }: { path: string }) => path)]).to.deep.equal([
+      400,
+      ["configured_props.other", "configured_props.greeting"],
+    ]);
+  });
+
+  for (const wrong of [
+    {},
+    { component_code: "" },
+    { component_code: 1 },
+    { component_code: "x", event: 1, more: 2 },
+  ]) {
+    it(`can't be ${JSON.stringify(wrong)}`, async () => {
+      expect((await api.request("POST", "/components/try", { body: wrong })).status).to.equal(400);
+    });
+  }
+});

@@ -1,0 +1,114 @@
+// runs-alone: it measures how long the tab is busy
+import { expect } from "chai";
+import type { Browser, Page } from "playwright-core";
+import type { Api, SourceView } from "../support/api.ts";
+import { type System, startSystem } from "../support/system.ts";
+import { until } from "../support/until.ts";
+import { browserOrSkip, openTab, settled, signIn, type Tab } from "./signed-in.ts";
+
+const CODE = "export default { name: 'Live', version: '0.0.1', props: { http: '$.interface.http' } };";
+const LONGEST_TASK_MS = 200;
+/** 10,000 events a minute, for six seconds. */
+const BATCHES = 24;
+const BATCH = 42;
+const BETWEEN_MS = 250;
+
+describe("the live list of a source", function () {
+  this.timeout(90_000);
+  let browser: Browser;
+  let system: System;
+  let api: Api;
+  let source: SourceView;
+  let tab: Tab;
+  let page: Page;
+
+  before(async function () {
+    browser = await browserOrSkip(this);
+    system = await startSystem();
+    api = await system.user();
+    source = await api.createSource({ component_code: CODE, name: "live" });
+  });
+  after(async () => {
+    await browser?.close();
+    await system?.stop();
+  });
+  beforeEach(async () => {
+    tab = await openTab(browser, system);
+    page = tab.page;
+    await signIn(tab, api, `/sources/${source.id}`);
+    await settled(page);
+    await page.getByText("Live", { exact: true }).waitFor();
+  });
+  afterEach(() => tab?.close());
+
+  const publish = (events: { event: unknown; name?: string }[]) =>
+    api.expect(202, "POST", `/sources/${source.id}/events`, { body: { events } });
+  const rows = () => page.getByRole("list", { name: "Events" }).getByRole("listitem");
+
+  it("shows an event within a second of its emission", async () => {
+    await publish([{ event: { n: "first" } }]);
+    const row = rows().filter({ hasText: "first" });
+    await row.waitFor();
+    const [summary] = await api.summaries(source.id);
+    const shownAt = Date.now();
+    // Both clocks are this machine's.
+    expect(shownAt - (summary?.indexed_at_ms ?? 0)).to.be.lessThan(1000);
+  });
+
+  it("stands still while a reader has scrolled or paused, and says what is new", async () => {
+    await publish(Array.from({ length: 60 }, (_, i) => ({ event: { n: `filler ${i}` } })));
+    await until(async () => (await rows().count()) > 40);
+    await page.mouse.wheel(0, 600);
+    await until(() => page.evaluate(() => (globalThis as unknown as { scrollY: number }).scrollY > 200));
+    await publish([{ event: { n: "while away" } }]);
+    await page.getByRole("button", { name: "1 new" }).click();
+    await rows().first().filter({ hasText: "while away" }).waitFor();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await publish([{ event: { n: "while paused" } }]);
+    await page.getByRole("button", { name: "1 new" }).waitFor();
+    expect(await rows().filter({ hasText: "while paused" }).count()).to.equal(0);
+    await page.getByRole("button", { name: "Continue" }).click();
+    await rows().filter({ hasText: "while paused" }).waitFor();
+  });
+
+  it("filters by channel, in the address", async () => {
+    await publish([{ event: { n: "plain" } }, { event: { n: "special" }, name: "vip" }]);
+    await rows().filter({ hasText: "special" }).waitFor();
+    await page.getByLabel("Channel").selectOption("vip");
+    await until(async () => (await rows().count()) === 1);
+    expect(page.url()).to.include("channel=vip");
+    await page.reload();
+    await settled(page);
+    await until(async () => (await rows().count()) === 1);
+  });
+
+  it("keeps the tab responsive at 10,000 events a minute", async () => {
+    await page.evaluate(() => {
+      const seen = globalThis as unknown as {
+        longest: number;
+        PerformanceObserver: new (
+          act: (list: { getEntries(): { duration: number }[] }) => void,
+        ) => { observe(options: object): void };
+      };
+      seen.longest = 0;
+      new seen.PerformanceObserver(list => {
+        for (const { duration } of list.getEntries()) seen.longest = Math.max(seen.longest, duration);
+      }).observe({ type: "longtask" });
+    });
+    for (let batch = 0; batch < BATCHES; batch += 1) {
+      const due = Date.now() + BETWEEN_MS;
+      await publish(
+        Array.from({ length: BATCH }, (_, i) => ({ event: { batch, i, text: "x".repeat(200) } })),
+      );
+      await new Promise(resolve => setTimeout(resolve, Math.max(0, due - Date.now())));
+    }
+    await rows()
+      .filter({ hasText: `"batch":${BATCHES - 1}` })
+      .first()
+      .waitFor();
+    expect(await rows().count()).to.be.lessThan(200);
+    const longest = await page.evaluate(() => (globalThis as unknown as { longest: number }).longest);
+    expect(longest).to.be.lessThan(LONGEST_TASK_MS);
+    expect(tab.problems).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,190 @@
+import { expect } from "chai";
+import type { Browser } from "playwright-core";
+import type { Api, SourceView } from "../support/api.ts";
+import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { type System, startSystem } from "../support/system.ts";
+import { until } from "../support/until.ts";
+import {
+  browserOrSkip,
+  keepScreenshot,
+  type Look,
+  openTab,
+  seriousFindings,
+  settled,
+  signIn,
+} from "./signed-in.ts";
+
+/** Emits what it receives, logs, throws on request; markup of its own in everything that a page shows. */
+const CODE = `export default { name: "Orders <b>x</b>", version: "0.0.1",
+  props: {
+    http: "$.interface.http",
+    label: { type: "string", label: "Label <i>y</i>", description: "Shown in events.", default: "order" },
+    token: { type: "string", label: "Token", secret: true, optional: true },
+    kind: { type: "string", label: "Kind", options: ["new", "old"], default: "new" },
+    tags: { type: "string[]", label: "Tags", optional: true },
+    loud: { type: "boolean", label: "Loud", default: false },
+  },
+  run({ body }) {
+    console.log("<img src=x onerror=alert(1)>", body.name);
+    if (body.name === "fail") throw new Error("<script>no order</script>");
+    this.$emit({ ...body, html: "<img src=x onerror=alert(1)>" }, { name: body.channel ?? "", summary: body.name });
+  } };`;
+
+const TIMER = `export default { name: "Heartbeat", version: "1.0.0",
+  props: { timer: { type: "$.interface.timer", default: { cron: "*/5 * * * *", timezone: "Europe/Berlin" } } },
+  run() { this.$emit({ beat: 1 }); } };`;
+
+/** With the rules of axe that can differ from the first: all of them take a second a page. */
+const LOOKS: { look: Look; rules: string[] }[] = [
+  { look: {}, rules: [] },
+  { look: { colours: "dark" }, rules: ["color-contrast"] },
+  { look: { width: 390 }, rules: ["scrollable-region-focusable", "color-contrast"] },
+];
+const nameOf = ({ width = 1280, colours = "light" }: Look) => `${width}-${colours}`;
+
+describe("every screen of the dashboard", function () {
+  this.timeout(240_000);
+  let browser: Browser;
+  let system: System;
+  let api: Api & { userId: string };
+  let receiver: Receiver;
+  let source: SourceView;
+  const paths: Record<string, string> = {};
+
+  before(async function () {
+    browser = await browserOrSkip(this);
+    system = await startSystem();
+    api = await system.user();
+    // A receiver's response is a stranger's text too.
+    receiver = await startReceiver({ status: 200, body: "<script>document.title = 'ran'</script>" });
+    source = await api.createSource({ component_code: CODE, name: "orders" });
+    const timer = await api.createSource({ component_code: TIMER, name: "heartbeat" });
+    const webhook = await api.createWebhook(receiver.url, { name: "Billing" });
+    await api.expect(200, "POST", "/subscriptions", {
+      query: { emitter_id: source.id, listener_id: webhook.id },
+      body: { filter: { name: { $ne: "left out" } } },
+    });
+    const endpoint = source.configured_props.http?.endpoint_url ?? "";
+    for (const body of [
+      { name: "Ada", total: 7.5, items: [{ sku: "a" }] },
+      { name: "fail" },
+      { name: "left out" },
+    ]) {
+      await fetch(endpoint, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    }
+    const delivery = await until(async () => {
+      const { data } = await api
+        .expect(200, "GET", `/webhooks/${webhook.id}/deliveries`)
+        .then(data => ({ data }));
+      return data.find((one: { state: string }) => one.state === "delivered");
+    });
+    const organization = await system.organization(api.userId);
+    Object.assign(paths, {
+      overview: "",
+      start: "/start",
+      sources: "/sources",
+      "sources-none": "/sources?q=nothing+has+this+name",
+      "source-new": "/sources/new",
+      source: `/sources/${source.id}`,
+      "source-runs": `/sources/${source.id}/runs`,
+      "source-logs": `/sources/${source.id}/logs`,
+      "source-statistics": `/sources/${source.id}/statistics`,
+      "source-settings": `/sources/${source.id}/settings`,
+      "source-timer": `/sources/${timer.id}/settings`,
+      "source-code": `/sources/${source.id}/code`,
+      components: "/components",
+      component: `/components/${source.component_id}`,
+      webhooks: "/webhooks",
+      "webhook-new": "/webhooks?new=1",
+      webhook: `/webhooks/${webhook.id}`,
+      "webhook-deliveries": `/webhooks/${webhook.id}/deliveries`,
+      "webhook-signing": `/webhooks/${webhook.id}/signing`,
+      "webhook-settings": `/webhooks/${webhook.id}/settings`,
+      deliveries: "/deliveries",
+      delivery: `/deliveries/${delivery.id}`,
+      event: `/events/${source.id}/${delivery.event_id}`,
+      subscriptions: "/subscriptions",
+      "subscription-new": "/subscriptions?new=1",
+      keys: "/keys",
+      sessions: "/sessions",
+      usage: "/usage",
+      organizations: "/organization",
+      organization: `/organization?org=${organization}`,
+      "organization-sources": `/sources?org=${organization}`,
+      echo: `/echo/${timer.id}`,
+      unknown: "/no-such-page",
+    });
+  });
+  after(async () => {
+    await browser?.close();
+    await receiver?.close();
+    await system?.stop();
+  });
+
+  for (const { look, rules } of LOOKS) {
+    it(`has no error and no serious finding of axe, and fits the screen, at ${nameOf(look)}`, async () => {
+      const tab = await openTab(browser, system, look);
+      try {
+        await signIn(tab, api);
+        const findings: string[] = [];
+        for (const [name, path] of Object.entries(paths)) {
+          await tab.open(path);
+          await settled(tab.page);
+          await keepScreenshot(tab.page, `${name}-${nameOf(look)}`);
+          findings.push(...(await seriousFindings(tab.page, rules)).map(one => `${name}: ${one}`));
+          const { scrollWidth, clientWidth } = await tab.page.evaluate(() => {
+            const { document } = globalThis as unknown as {
+              document: { documentElement: { scrollWidth: number; clientWidth: number } };
+            };
+            const { scrollWidth, clientWidth } = document.documentElement;
+            return { scrollWidth, clientWidth };
+          });
+          if (scrollWidth > clientWidth) findings.push(`${name}: is ${scrollWidth} wide on ${clientWidth}`);
+        }
+        expect([...tab.problems, ...findings].join("\n")).to.equal("");
+      } finally {
+        await tab.close();
+      }
+    });
+  }
+
+  it("shows what strangers send as text", async () => {
+    const tab = await openTab(browser, system);
+    try {
+      await signIn(tab, api);
+      for (const name of ["source", "source-logs", "event", "delivery", "source-settings", "component"]) {
+        await tab.open(paths[name] ?? "");
+        await settled(tab.page);
+        for (const line of await tab.page.locator(".event-line").all()) await line.click();
+        expect(
+          await tab.page.locator("main img, main script, main b:not([class]), main i").count(),
+          name,
+        ).to.equal(0);
+      }
+      await tab.open(paths.event ?? "");
+      await tab.page.getByText("<img src=x onerror=alert(1)>").first().waitFor();
+      expect(await tab.page.title()).to.equal("Where did it go? · Headwater");
+    } finally {
+      await tab.close();
+    }
+  });
+
+  it("shows another tenant nothing of a permalink", async () => {
+    const stranger = await system.user();
+    const tab = await openTab(browser, system);
+    try {
+      await signIn(tab, stranger);
+      for (const name of ["source", "webhook", "delivery", "event", "component"]) {
+        await tab.open(paths[name] ?? "");
+        await tab.page.getByText("There is nothing here").waitFor();
+        expect(await tab.page.locator("body").textContent(), name).not.to.match(/orders|Billing|Ada/i);
+      }
+    } finally {
+      await tab.close();
+    }
+  });
+});

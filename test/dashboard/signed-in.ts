@@ -1,0 +1,99 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Api } from "../support/api.ts";
+import { openBrowser } from "../support/browser.ts";
+import { root } from "../support/built.ts";
+import type { System } from "../support/system.ts";
+import { until } from "../support/until.ts";
+
+/** Kept by the run, to be looked at. */
+const SCREENSHOTS = join(root, ".cache/screenshots");
+
+const axe = () => readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** A tab of the dashboard that notes everything that a browser complains about. */
+export interface Tab {
+  page: Page;
+  context: BrowserContext;
+  /** Errors of the console, exceptions, and violations of the policy, each with its page. */
+  problems: string[];
+  open(path: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Look {
+  width?: number;
+  colours?: "light" | "dark";
+}
+
+/** Starts Chromium, or skips the tests of `context` with the reason. */
+export async function browserOrSkip(context: Mocha.Context): Promise<Browser> {
+  const opened = await openBrowser([]);
+  if (!("missing" in opened)) return opened;
+  process.stdout.write(`  skipped, because it needs Chromium: ${opened.missing}\n`);
+  return context.skip();
+}
+
+/** Opens a tab; it is not signed in. */
+export async function openTab(browser: Browser, system: System, look: Look = {}): Promise<Tab> {
+  const { width = 1280, colours = "light" } = look;
+  const viewport = { width, height: width < 600 ? 844 : 860 };
+  const context = await browser.newContext({ viewport, colorScheme: colours, reducedMotion: "reduce" });
+  // Not as a script of the page, which its policy forbids.
+  await context.addInitScript({ content: axe() });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  const note = (what: string) => problems.push(`${new URL(page.url()).pathname}: ${what}`);
+  page.on("console", message => message.type() === "error" && note(message.text()));
+  page.on("pageerror", error => note(error.stack ?? error.message));
+  const { origin } = new URL(system.baseUrl);
+  return {
+    page,
+    context,
+    problems,
+    open: async path => {
+      await page.goto(`${origin}/dashboard${path}`);
+    },
+    close: () => context.close(),
+  };
+}
+
+/** Signs in by the page, with the keyboard only. */
+export async function signIn({ page, open }: Tab, api: Api, path = ""): Promise<void> {
+  await open(path);
+  await page.getByLabel("API key").focus();
+  await page.keyboard.type(api.apiKey);
+  await page.keyboard.press("Enter");
+  await page.locator("main.page h1").waitFor();
+}
+
+/** Waits until nothing on the page says that it is loading, and its fonts and pictures are there. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator("main h1").waitFor();
+  await until(async () => (await page.locator(".skeleton").count()) === 0, {
+    what: `${page.url()} is loaded`,
+  });
+}
+
+interface Axe {
+  run(options: object): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>;
+}
+
+/** What axe finds on the page, as `rule: element`; only what is serious. `rules`: all of them unless given. */
+export function seriousFindings(page: Page, rules: string[] = []): Promise<string[]> {
+  return page.evaluate(async only => {
+    const { axe } = globalThis as unknown as { axe: Axe };
+    const { violations } = await axe.run(only.length > 0 ? { runOnly: only } : {});
+    return violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .flatMap(({ id, nodes }) => nodes.map(node => `${id}: ${node.html.slice(0, 160)}`));
+  }, rules);
+}
+
+/** Keeps a picture of the page below `.cache/screenshots`. */
+export async function keepScreenshot(page: Page, name: string): Promise<void> {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+}
