@@ -7,7 +7,7 @@ import { UserError } from "./user-error.mjs";
 const LEAST = "6.0";
 const SET = "rs0";
 const NOT_YET_INITIALIZED = 94;
-const PRIMARY_MS = 30_000;
+const PRIMARY_MS = 120_000;
 // How long a single node waits before it votes for itself under a new address; the default is 10 s.
 const SETTINGS = { electionTimeoutMillis: 1000 };
 

@@ -21,7 +21,8 @@ import { UserError } from "./user-error.mjs";
 
 // Not the usual 6379 and 27017, which another project may use.
 const FIRST_PORTS = { redis: 6409, mongo: 27_409 };
-const READY_MS = 60_000;
+const READY_MS = 180_000;
+const STILL_WAITING_MS = 15_000;
 const LOOK_AT_STORES_MS = 2000;
 const RESTART_GRACE_MS = 5000;
 const DEV_ENV_HEADING = [
@@ -73,7 +74,7 @@ export async function startEverything({ root, procfile, teardown, signal, isWatc
   signal.throwIfAborted();
   teardown.supervisor = superviseAll({ root, env, processes, teardown, say });
   const url = localUrl(given.HOST, port);
-  await waitUntilReady(teardown.supervisor, url, signal);
+  await waitUntilReady({ supervisor: teardown.supervisor, url, say, signal });
   const cli = isWatching ? sourceProgram(builtProgram("src/cli/main.ts")) : builtProgram("src/cli/main.ts");
   const user = await ensureFirstUser({ root, env, url, cli, key: settings.HEADWATER_API_KEY, signal });
   if (user.created) writeEnvFile(devEnv, { ...settings, HEADWATER_API_KEY: user.key }, DEV_ENV_HEADING);
@@ -117,8 +118,9 @@ function superviseAll({ root, env, processes, teardown, say }) {
   return supervisor;
 }
 
-async function waitUntilReady(supervisor, url, signal) {
+async function waitUntilReady({ supervisor, url, say, signal }) {
   let seen = "nothing";
+  let sayAgainAt = Date.now() + STILL_WAITING_MS;
   const isWebReady = async () => {
     try {
       const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5000) });
@@ -130,12 +132,22 @@ async function waitUntilReady(supervisor, url, signal) {
     }
   };
   const areWorkersReady = () => supervisor.waiting().every(name => name === "web");
-  const isReady = async () => areWorkersReady() && (await isWebReady());
+  const whatIsMissing = () => {
+    const workers = supervisor.waiting().filter(name => name !== "web");
+    return workers.length > 0
+      ? `no ready line from ${workers.join(", ")}`
+      : `GET ${url}/readyz returns ${seen}`;
+  };
+  const isReady = async () => {
+    if (areWorkersReady() && (await isWebReady())) return true;
+    if (Date.now() >= sayAgainAt) {
+      sayAgainAt += STILL_WAITING_MS;
+      say(`Still starting: ${whatIsMissing()}.`);
+    }
+    return false;
+  };
   if (await within(READY_MS, isReady, { everyMs: 100, signal })) return supervisor.allStarted();
-  const workers = supervisor.waiting().filter(name => name !== "web");
-  const what =
-    workers.length > 0 ? `no ready line from ${workers.join(", ")}` : `GET ${url}/readyz returns ${seen}`;
-  throw new UserError(`not ready after ${READY_MS / 1000} s: ${what}; the lines above say why`);
+  throw new UserError(`not ready after ${READY_MS / 1000} s: ${whatIsMissing()}; the lines above say why`);
 }
 
 /** Starts a store again that died; the processes wait for it and then continue. */

@@ -7,7 +7,7 @@ import { commandLine, isOurs, readPid, stopProcess, within } from "./processes.m
 import { UserError } from "./user-error.mjs";
 
 // MongoDB may have to replay its journal after a kill -9; otherwise it is up within a second.
-const START_MS = 60_000;
+const START_MS = 180_000;
 // Another program may take a port after it was found free and before the server listens.
 const PORT_TRIES = 5;
 

@@ -30,7 +30,7 @@ import { checkDescription } from "./check-description.ts";
 import type { ChildLimits } from "./child/wire.ts";
 import { type CodeCache, prepareCodeCache } from "./code-cache.ts";
 import { findDeno } from "./deno-binary.ts";
-import { hostError, isSandboxLost } from "./host-error.ts";
+import { isSandboxLost } from "./host-error.ts";
 import { type HostFolder, openHostFolder } from "./host-folder.ts";
 import { Pool } from "./pool.ts";
 import { type Prelude, writePrelude } from "./prelude.ts";
@@ -39,6 +39,7 @@ import type { BatchRequest, CallError, CallRequest, CallResult, ComponentDescrip
 import { Sandbox } from "./sandbox.ts";
 import type { SandboxHealth } from "./sandbox-health.ts";
 import { type Child, spawnChild } from "./spawn.ts";
+import { killUnlessSettled, waitUntilLoaded } from "./wait-until-loaded.ts";
 import type { WarmRoom } from "./warm-room.ts";
 import { DISK_LIMIT, startWatchdog } from "./watchdog.ts";
 
@@ -118,7 +119,8 @@ export interface SandboxesOptions {
   health?: SandboxHealth | undefined;
 }
 
-const DESCRIBE_MS = 10_000;
+/** For a free process; loading the code has limits of its own. */
+const DESCRIBE_MS = 30_000;
 const CONNECT_MS = 10_000;
 const MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
 /** Above the ids that distributions and directory services assign to people. */
@@ -239,24 +241,20 @@ class SandboxHost implements Sandboxes {
         if (!timeout.aborted) throw error;
         throw new AppError("unavailable", "all sandboxes are busy", { retryAfterMs: DESCRIBE_MS });
       });
-    const onTimeout = () =>
-      slot.sandbox.kill(hostError("Timeout", "The component's code did not load within 10 s"));
-    timeout.addEventListener("abort", onTimeout);
     const startedAt = performance.now();
     try {
-      const loaded = await slot.sandbox.load(slot.source);
-      if (loaded.state === "failed") {
-        if (isSandboxLost(loaded.error)) return undefined;
-        throw invalidField("component", "code", withLocation(loaded.error));
+      const loadError = await waitUntilLoaded(slot.sandbox, slot.source);
+      if (loadError) {
+        if (isSandboxLost(loadError)) return undefined;
+        throw invalidField("component", "code", withLocation(loadError));
       }
-      const described = await slot.sandbox.describe();
+      const described = await killUnlessSettled(slot.sandbox, slot.sandbox.describe());
       if (described.state === "lost") return undefined;
       if (described.state === "rejected") {
         throw invalidField("component", described.path, described.message);
       }
       return checkDescription(described.description);
     } finally {
-      timeout.removeEventListener("abort", onTimeout);
       onEnded?.(performance.now() - startedAt);
       this.#pool.release(slot, false);
     }

@@ -53,10 +53,10 @@ export class ProcessUsage {
     return this.last();
   }
 
-  /** Returns for how long the main thread has waited for a processor since the process started. */
-  waitedMs(): number {
-    if (this.#isClosed) return 0;
-    return Number(read(this.#mainFile)?.split(" ")[1] ?? 0) / 1e6;
+  /** Returns for how long the main thread has computed, and has waited for a processor, since the process started. */
+  mainThreadMs(): { cpu: number; waited: number } {
+    const [cpu = 0, waited = 0] = (!this.#isClosed && read(this.#mainFile)?.split(" ").map(Number)) || [];
+    return { cpu: cpu / 1e6, waited: waited / 1e6 };
   }
 
   /** Returns the last sample. */

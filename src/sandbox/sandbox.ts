@@ -70,9 +70,12 @@ export class Sandbox {
     return loaded;
   }
 
-  /** How long the process has waited for a processor since it started, in milliseconds; 0 on other systems than Linux. */
-  waitedMs(): number {
-    return this.#child.usage.waitedMs();
+  /**
+   * For how long the process's main thread has computed, and has waited for a processor, since it started, in
+   * milliseconds; 0 on other systems than Linux.
+   */
+  usedMs(): { cpu: number; waited: number } {
+    return this.#child.usage.mainThreadMs();
   }
 
   get pid(): number {

@@ -3,30 +3,44 @@ import { hostError, SANDBOX_LOST } from "./host-error.ts";
 import type { CallError } from "./protocol.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-/** For starting deno and evaluating the module, before the call's own time starts. Milliseconds. */
-const LOAD_MS = 10_000;
+/**
+ * For starting deno and evaluating the module, before the call's own time starts, in milliseconds: of processor time, and
+ * in all. A machine that is busy, or whose host is, takes several times as long for the same work.
+ */
+const LOAD_MS = { cpu: 10_000, wall: 30_000 };
 /** The time is counted in slices: one in which this process stood still counts as one, and the next reads what came. */
-const SLICES = 10;
+const SLICES = 30;
 /** A process that waited for a processor for this share of the time is not slow itself. */
 const STARVED_SHARE = 0.25;
 
+type Loading = Pick<Sandbox, "kill" | "usedMs">;
+
 /**
- * Waits until a component's module is evaluated for a source. Returns the error if it can't be, or is not in time; that of a process
- * which the machine kept waiting says that it was lost, so that its call is repeated.
+ * Waits until a component's module is evaluated for a source. Returns the error if it can't be, or is not in time; that of a
+ * process which the machine kept waiting says that it was lost, so that its call is repeated.
  */
 export async function waitUntilLoaded(
-  sandbox: Pick<Sandbox, "load" | "kill" | "waitedMs">,
+  sandbox: Loading & Pick<Sandbox, "load">,
   source: number,
-  loadMs = LOAD_MS,
+  limit = LOAD_MS,
 ): Promise<CallError | undefined> {
-  const whenLoaded = sandbox.load(source);
-  let slice = 0;
-  while (slice < SLICES && !(await settlesWithin(whenLoaded, loadMs / SLICES))) slice += 1;
-  if (slice === SLICES) {
-    const isStarved = sandbox.waitedMs() >= loadMs * STARVED_SHARE;
-    const message = `The component's code did not load within ${loadMs / 1000} s`;
-    sandbox.kill(hostError(isStarved ? SANDBOX_LOST : "Timeout", message));
-  }
-  const loaded = await whenLoaded;
+  const loaded = await killUnlessSettled(sandbox, sandbox.load(source), limit);
   return loaded.state === "failed" ? loaded.error : undefined;
+}
+
+/** Returns what `work` in a process resolves with. Kills the process if that takes longer than loading may. */
+export async function killUnlessSettled<T>(sandbox: Loading, work: Promise<T>, limit = LOAD_MS): Promise<T> {
+  const before = sandbox.usedMs();
+  for (let slice = 1; !(await settlesWithin(work, limit.wall / SLICES)); slice += 1) {
+    const used = sandbox.usedMs();
+    if (used.cpu - before.cpu >= limit.cpu) {
+      const message = `The component's code computed for ${limit.cpu / 1000} s and was still not loaded`;
+      sandbox.kill(hostError("Timeout", message));
+    } else if (slice >= SLICES) {
+      const isStarved = used.waited - before.waited >= limit.wall * STARVED_SHARE;
+      const message = `The component's code did not load within ${limit.wall / 1000} s`;
+      sandbox.kill(hostError(isStarved ? SANDBOX_LOST : "Timeout", message));
+    }
+  }
+  return work;
 }

@@ -56,7 +56,7 @@ export async function openSse(api: Api, path: string, headers: Record<string, st
           const at = frames.findIndex(frame => frame.kind === kind && isMeant(frame.data));
           return at >= 0 && (frames.splice(at, 1)[0] as Frame);
         },
-        { what: `an event ${kind}`, timeoutMs: 20_000 },
+        { what: `an event ${kind}` },
       );
     },
     has: kind => seen.has(kind),

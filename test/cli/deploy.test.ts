@@ -10,8 +10,7 @@ import { until } from "../support/until.ts";
 import { environmentOf } from "../workers/worker-process.ts";
 import { type CommandResult, headwater } from "./command.ts";
 
-describe("headwater deploy", function () {
-  this.timeout(120_000);
+describe("headwater deploy", () => {
   let system: System;
   let api: Api & { userId: string };
   let env: Record<string, string>;

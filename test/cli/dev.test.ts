@@ -6,8 +6,7 @@ import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
 import { headwater, type RunningCommand, startHeadwater } from "./command.ts";
 
-describe("headwater dev", function () {
-  this.timeout(120_000);
+describe("headwater dev", () => {
   let folder: string;
   const started: RunningCommand[] = [];
 
@@ -41,7 +40,7 @@ describe("headwater dev", function () {
         if (typeof expected === "string" ? output.includes(expected) : expected.test(output)) return true;
         throw new Error(`${output}${command.stderr()}`);
       },
-      { timeoutMs: 30_000, what: `${expected}` },
+      { what: `${expected}` },
     );
 
   async function stop(command: RunningCommand) {

@@ -22,8 +22,7 @@ import { headwater } from "./command.ts";
 const HOUR = 3_600_000;
 const secondsAgo = (ms: number) => Math.floor((Date.now() - ms) / 1000);
 
-describe("headwater doctor", function () {
-  this.timeout(60_000);
+describe("headwater doctor", () => {
   let platform: TestPlatform;
   let env: Record<string, string>;
   before(async () => {

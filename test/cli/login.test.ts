@@ -2,8 +2,7 @@ import { expect } from "chai";
 import { type System, startSystem } from "../support/system.ts";
 import { headwater } from "./command.ts";
 
-describe("headwater login", function () {
-  this.timeout(60_000);
+describe("headwater login", () => {
   let system: System;
   before(async () => {
     system = await startSystem({}, { workers: false });

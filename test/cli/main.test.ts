@@ -33,8 +33,7 @@ function expectError(result: CommandResult, code: 1 | 2, message: RegExp): void 
   if (code === 1) expect(stderr.trimEnd().split("\n"), stderr).to.have.length(1);
 }
 
-describe("headwater, the command line", function () {
-  this.timeout(60_000);
+describe("headwater, the command line", () => {
   let platform: TestPlatform;
   let env: Record<string, string>;
   let folder: string;

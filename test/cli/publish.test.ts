@@ -7,8 +7,7 @@ import { emissions, emissionsIn } from "../../src/queues/emissions.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { headwater } from "./command.ts";
 
-describe("headwater publish", function () {
-  this.timeout(60_000);
+describe("headwater publish", () => {
   let system: System;
   let workflow: string;
   let env: Record<string, string>;

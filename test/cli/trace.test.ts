@@ -11,8 +11,7 @@ import { headwater } from "./command.ts";
 const CODE = `export default { name: "Hook", version: "1", props: { http: "$.interface.http" },
   run(event) { this.$emit(event.body); } };`;
 
-describe("headwater trace", function () {
-  this.timeout(60_000);
+describe("headwater trace", () => {
   let system: System;
   let receiver: Receiver;
   let api: Api;

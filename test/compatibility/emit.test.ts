@@ -118,8 +118,7 @@ const LIMITS: [what: string, event: object, kept: number, error: string | undefi
   ],
 ];
 
-describe("compatibility: $emit, dedupe, db", function () {
-  this.timeout(60_000);
+describe("compatibility: $emit, dedupe, db", () => {
   let sandboxes: Sandboxes;
 
   before(async () => {

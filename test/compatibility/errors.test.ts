@@ -64,8 +64,7 @@ const CASES: Case[] = [
   },
 ];
 
-describe("compatibility: errors, logs, limits", function () {
-  this.timeout(60_000);
+describe("compatibility: errors, logs, limits", () => {
   let sandboxes: Sandboxes;
 
   before(async () => {

@@ -13,8 +13,7 @@ import { reading, startTideApi, type TideApi } from "./tide-api.ts";
 const JSON_TYPE = { "content-type": "application/json" };
 
 /** The rules that need the whole system: sources are created from the fixtures' addresses and called over HTTP. */
-describe("compatibility: events given to run, on the whole system", function () {
-  this.timeout(60_000);
+describe("compatibility: events given to run, on the whole system", () => {
   let system: System;
   let site: Awaited<ReturnType<typeof startFixtureSite>>;
   let tide: TideApi;

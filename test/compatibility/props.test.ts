@@ -129,8 +129,7 @@ const TIMERS: [what: string, file: string, configured: object | null, wanted: ob
   ["900 s if the code has none", "props/timer-none.mjs", null, { intervalSeconds: 900 }],
 ];
 
-describe("compatibility: props", function () {
-  this.timeout(60_000);
+describe("compatibility: props", () => {
   let sandboxes: Sandboxes;
   let server: Server;
 

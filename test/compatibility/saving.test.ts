@@ -33,8 +33,7 @@ const REJECTED: [what: string, file: string, message: RegExp][] = [
   ],
 ];
 
-describe("compatibility: saving", function () {
-  this.timeout(90_000);
+describe("compatibility: saving", () => {
   let sandboxes: Sandboxes;
 
   before(async () => {

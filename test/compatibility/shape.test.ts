@@ -138,8 +138,7 @@ const CASES: Case[] = [
   },
 ];
 
-describe("compatibility: shape", function () {
-  this.timeout(120_000);
+describe("compatibility: shape", () => {
   let sandboxes: Sandboxes;
   let tide: TideApi;
 

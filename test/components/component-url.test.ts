@@ -12,8 +12,7 @@ const SOURCE = `import acme from "../../acme.app.mjs";
 export default { name: "Fetched", version: "0.0.1", key: "acme-fetched", props: { acme, http: "$.interface.http",
   city: { propDefinition: [acme, "city"] } }, run() { this.$emit(this.city); } };\n`;
 
-describe("a component from component_url", function () {
-  this.timeout(30_000);
+describe("a component from component_url", () => {
   let system: System;
   let server: Server;
   let origin: string;

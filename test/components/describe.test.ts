@@ -8,8 +8,7 @@ import type { Sandboxes } from "../../src/sandbox/host.ts";
 import { openTestSandboxes } from "../examples/open-example.ts";
 import { rejection } from "./rejection.ts";
 
-describe("describing a component", function () {
-  this.timeout(60_000);
+describe("describing a component", () => {
   let sandboxes: Sandboxes;
 
   before(async () => {

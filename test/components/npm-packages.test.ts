@@ -94,8 +94,7 @@ const PACKAGES: Published[] = [
   outside("by-address", "http://127.0.0.1:1/x.tgz"),
 ];
 
-describe("npm packages of a component", function () {
-  this.timeout(60_000);
+describe("npm packages of a component", () => {
   let registry: NpmRegistry;
   const bundle = (code: string) =>
     bundleComponent(fromCode(code), { cacheDir: registry.cacheDir, npmEnvironment: registry.environment });

@@ -8,8 +8,7 @@ import { type NpmRegistry, type Published, startNpmRegistry } from "../support/n
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { rejection } from "./rejection.ts";
 
-describe("npm, when it installs packages of a component", function () {
-  this.timeout(60_000);
+describe("npm, when it installs packages of a component", () => {
   let receiver: Receiver;
   let registry: NpmRegistry;
   let folder: string;

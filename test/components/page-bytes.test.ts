@@ -25,8 +25,7 @@ async function pagesOf<P extends AnyPage>(read: (after?: string) => Promise<P>):
   return pages.slice(0, -1);
 }
 
-describe("a page of large rows", function () {
-  this.timeout(60_000);
+describe("a page of large rows", () => {
   let platform: TestPlatform;
   before(async () => {
     platform = await openTestPlatform();

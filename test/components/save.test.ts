@@ -15,8 +15,7 @@ import { rejection } from "./rejection.ts";
 const code = (name: string, key?: string) =>
   `export default { name: ${JSON.stringify(name)}, version: "0.0.1", ${key ? `key: ${JSON.stringify(key)},` : ""} run() {} };`;
 
-describe("saving components", function () {
-  this.timeout(30_000);
+describe("saving components", () => {
   let platform: TestPlatform;
   let now = Date.now();
   before(async () => {

@@ -15,8 +15,7 @@ const GREETER = `export default {
   },
 };`;
 
-describe("code that is not saved", function () {
-  this.timeout(60_000);
+describe("code that is not saved", () => {
   let system: System;
   let api: Api & { userId: string };
   before(async () => {

@@ -34,8 +34,7 @@ describe("queries of the whole system", () => {
   let world: Awaited<ReturnType<typeof openWorld>>;
   let shapes: QueryShape[];
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     world = await openWorld({ workers: true });
     const { mongo } = world.system.worker;
     await useEverything();

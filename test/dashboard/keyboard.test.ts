@@ -24,8 +24,7 @@ const focused = (page: Page): Promise<Stop | null> =>
     return { name: name.trim().slice(0, 60), isSeen: outlineStyle !== "none" && outlineWidth !== "0px" };
   });
 
-describe("the dashboard by keyboard", function () {
-  this.timeout(60_000);
+describe("the dashboard by keyboard", () => {
   let browser: Browser;
   let system: System;
   let tab: Tab;

@@ -5,8 +5,7 @@ import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 import { browserOrSkip, openTab, seriousFindings, signIn, type Tab } from "./signed-in.ts";
 
-describe("signing in to the dashboard", function () {
-  this.timeout(60_000);
+describe("signing in to the dashboard", () => {
   let browser: Browser;
   let system: System;
   let api: Api;

@@ -8,6 +8,8 @@ import { root } from "../support/built.ts";
 import type { System } from "../support/system.ts";
 import { until } from "../support/until.ts";
 
+/** For an action of a page, on a busy machine too. */
+const PATIENCE_MS = 90_000;
 /** Kept by the run, to be looked at. */
 const SCREENSHOTS = join(root, ".cache/screenshots");
 
@@ -41,6 +43,7 @@ export async function openTab(browser: Browser, system: System, look: Look = {})
   const { width = 1280, colours = "light" } = look;
   const viewport = { width, height: width < 600 ? 844 : 860 };
   const context = await browser.newContext({ viewport, colorScheme: colours, reducedMotion: "reduce" });
+  context.setDefaultTimeout(PATIENCE_MS);
   // Not as a script of the page, which its policy forbids.
   await context.addInitScript({ content: axe() });
   const page = await context.newPage();

@@ -4,8 +4,7 @@ import { type OwnStores, openOwnStores } from "../support/own-stores.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { browserOrSkip, keepScreenshot, openTab, settled, signIn } from "./signed-in.ts";
 
-describe("the dashboard while a store is away", function () {
-  this.timeout(120_000);
+describe("the dashboard while a store is away", () => {
   let browser: Browser;
   let stores: OwnStores;
   let system: System;

@@ -6,8 +6,7 @@ import { until } from "../support/until.ts";
 import { browserOrSkip, keepScreenshot, openTab, settled, signIn, type Tab } from "./signed-in.ts";
 
 // One story in order: each part goes on where the one before ended.
-describe("a first visit to the dashboard", function () {
-  this.timeout(90_000);
+describe("a first visit to the dashboard", () => {
   let browser: Browser;
   let system: System;
   let api: Api;

@@ -10,8 +10,7 @@ import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 
-describe("the replay of all deliveries of a filter", function () {
-  this.timeout(40_000);
+describe("the replay of all deliveries of a filter", () => {
   let system: System;
   let receiver: Receiver;
   let api: Api & { userId: string };

@@ -5,8 +5,7 @@ import { expect } from "chai";
 import { bundleOf, running } from "../sandbox/sandbox-fixture.ts";
 import { expectDenied, type Lab, openLab, resultOf } from "./lab.ts";
 
-describe("an escape to files", function () {
-  this.timeout(60_000);
+describe("an escape to files", () => {
   let lab: Lab;
 
   before(async () => {

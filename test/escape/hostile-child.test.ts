@@ -42,8 +42,7 @@ const prelude = (handler: string) => `
     }
   }`;
 
-describe("an escape by a child that sends arbitrary messages", function () {
-  this.timeout(20_000);
+describe("an escape by a child that sends arbitrary messages", () => {
   let folder: HostFolder;
   let importMap: string;
   const open: Sandbox[] = [];

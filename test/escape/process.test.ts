@@ -3,8 +3,7 @@ import { expect } from "chai";
 import { running } from "../sandbox/sandbox-fixture.ts";
 import { expectDenied, type Lab, openLab, resultOf } from "./lab.ts";
 
-describe("an escape through processes", function () {
-  this.timeout(60_000);
+describe("an escape through processes", () => {
   let lab: Lab;
 
   before(async () => {

@@ -6,8 +6,7 @@ import { type Lab, openLab } from "./lab.ts";
 
 const MB = 1024 * 1024;
 
-describe("an escape through what deno stores for a component", function () {
-  this.timeout(60_000);
+describe("an escape through what deno stores for a component", () => {
   let lab: Lab;
 
   before(async () => {

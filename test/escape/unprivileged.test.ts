@@ -10,9 +10,7 @@ const NAMES = process.env.ESCAPE_FULL
   : ["files", "storage"];
 const FILES = NAMES.map(name => `test/escape/${name}.test.ts`);
 
-describe("a worker that is not root", function () {
-  this.timeout(180_000);
-
+describe("a worker that is not root", () => {
   it("has sandboxes without a way out to files and storage, each other's included", async function () {
     // These tests then run as such a user anyway.
     if (process.getuid?.() !== 0) return this.skip();

@@ -37,7 +37,7 @@ describe("a job of emissions", () => {
         const { rows } = await platform.eventLog.page(emitterId, "emits", { limit: 100 });
         return rows.length >= count && rows;
       },
-      { timeoutMs: 20_000, what: `${count} events` },
+      { what: `${count} events` },
     );
     return found.map(({ event }) => event.raw_event).reverse();
   };
@@ -76,7 +76,6 @@ describe("a job of emissions", () => {
     const rows = await stored(3);
     expect([rows[0], rows[2]]).to.deep.equal([1, 2]);
     await until(async () => (await queue().getJobCountByTypes("failed")) === 1, {
-      timeoutMs: 20_000,
       what: "the end of its attempts",
     });
     await dropped(1);

@@ -8,8 +8,7 @@ import { until } from "../support/until.ts";
 
 const LISTENER = `export default { name: "Listener", version: "0.0.1", run(event) { this.$emit({ heard: event }); } };`;
 
-describe("the replay of an event", function () {
-  this.timeout(30_000);
+describe("the replay of an event", () => {
   let system: System;
   let receiver: Receiver;
   let api: Api & { userId: string };

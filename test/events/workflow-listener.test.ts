@@ -37,8 +37,7 @@ describe("a workflow whose engine does not run", () => {
     return listeners;
   };
 
-  it("piles up a bounded number of events; others are dropped and counted, until an engine consumes", async function () {
-    this.timeout(20_000);
+  it("piles up a bounded number of events; others are dropped and counted, until an engine consumes", async () => {
     const emitter = await pair();
     expect(await emitTimes(emitter, 8)).to.equal(5);
     expect(await readDrops(platform, emitter)).to.include({ saturated: 3 });

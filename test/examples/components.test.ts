@@ -8,8 +8,7 @@ import { timerEvent } from "../../src/props/timer.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import { openExample, openTestSandboxes } from "./open-example.ts";
 
-describe("the example components", function () {
-  this.timeout(90_000);
+describe("the example components", () => {
   let sandboxes: Sandboxes;
   let server: Server;
   let origin: string;

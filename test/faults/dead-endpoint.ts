@@ -29,7 +29,6 @@ export async function besideDeadEndpoint(lab: Lab): Promise<{ aloneMs: number; b
     }
     const arrivals = receiver.at("/healthy");
     await until(() => [...sentAt.keys()].every(key => receiver.at("/healthy").has(key)), {
-      timeoutMs: 30_000,
       what: `all events "${name}" at the healthy endpoint`,
     });
     const tookMs = [...sentAt].map(([key, at]) => (arrivals.get(key)?.atMs ?? 0) - at).sort((a, b) => a - b);

@@ -56,7 +56,7 @@ const FAILPOINTS: Record<ProcessName, string[]> = {
   emissions: ["events-appended", "events-stored", "first-attempts-enqueued", "events-fanned-out"],
   deliveries: ["first-attempts-recorded", "retry-recorded", "attempt-made", "attempts-recorded"],
 };
-const CRASH_MS = isFullSize ? 240_000 : 40_000;
+const CRASH_MS = isFullSize ? 240_000 : 120_000;
 /** The process crashes at one of the first times that it reaches the failpoint. */
 const MOST_PASSES = isFullSize ? 10 : 1;
 

@@ -24,8 +24,8 @@ const SOURCE = `export default { name: "Counted", version: "0.0.1", dedupe: "uni
   run({ body }) { this.$emit(body, { id: body.key }); } };`;
 
 /** Time limits: for a start on a busy machine, and for a stop, which takes at most 10 s (src/lib/shutdown.ts). */
-const START_MS = 60_000;
-const STOP_MS = 10_000;
+const START_MS = 180_000;
+const STOP_MS = 30_000;
 
 /** What emits events: two workflows, one of which reserves scores for its events, and a source with an endpoint. */
 export interface Emitters {

@@ -15,7 +15,7 @@ const MOST_IN_FLIGHT = isFullSize ? 3000 : 150;
 /** Sent before the first fault, as a share of all events. */
 const FIRST = 0.2;
 /** Time after the last fault: for a stalled job, a sweep, or a permit that a killed process held. */
-const FINISH_MS = isFullSize ? 240_000 : 60_000;
+const FINISH_MS = isFullSize ? 240_000 : 180_000;
 const AGAIN_MS = 100;
 
 /** What the receiver got of the whole load. */

@@ -39,8 +39,7 @@ interface Seen {
 }
 
 // The whole of docs/design.md#browsers, in a real one.
-describe("a browser that is signed in to the board", function () {
-  this.timeout(120_000);
+describe("a browser that is signed in to the board", () => {
   let browser: Browser;
   let system: System;
   let api: Api;

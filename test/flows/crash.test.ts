@@ -24,8 +24,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-describe("processes that are killed", function () {
-  this.timeout(90_000);
+describe("processes that are killed", () => {
   let platform: Platform;
   let receiver: Receiver;
   let api: Api;

@@ -119,8 +119,7 @@ describe("hooks of a source", () => {
 });
 
 describe("a source whose hooks no worker executes", () => {
-  it("is rejected with 503, and nothing of it is stored", async function () {
-    this.timeout(60_000);
+  it("is rejected with 503, and nothing of it is stored", async () => {
     const system = await startSystem({ HOOK_TIMEOUT: "100ms" }, { workers: false });
     try {
       const api = await system.user();

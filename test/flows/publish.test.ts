@@ -6,8 +6,7 @@ import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 
 /** docs/rest-api.md#publish */
-describe("a published event", function () {
-  this.timeout(30_000);
+describe("a published event", () => {
   let system: System;
   let receiver: Receiver;
   let api: Api;
@@ -69,7 +68,7 @@ describe("a published event", function () {
       if (receiver.requests.length === 1000) return true;
       throw new Error(`${receiver.requests.length} delivered`);
     };
-    await until(isDelivered, { timeoutMs: 25_000, what: "all deliveries" });
+    await until(isDelivered, { what: "all deliveries" });
     const summaries = await api.expect(200, "GET", `/workflows/${workflow}/event_summaries`);
     const shown = summaries.map(({ event }: { event: { raw_event: number } }) => event.raw_event);
     expect(shown).to.deep.equal(Array.from({ length: 100 }, (_, i) => 999 - i));

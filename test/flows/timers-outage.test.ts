@@ -29,8 +29,7 @@ const cronOfThePast = () => {
   return { cron: `${minutes.join(",")} * * * *` };
 };
 
-describe("timers after an outage", function () {
-  this.timeout(40_000);
+describe("timers after an outage", () => {
   let web: Platform;
   let server: WebServer;
   let api: Api;

@@ -29,8 +29,7 @@ const CALLING = `export default { name: "Calling", version: "0.0.1", props: { ht
 
 const BACKLOG = 40;
 
-describe("several worker processes", function () {
-  this.timeout(40_000);
+describe("several worker processes", () => {
   let web: Platform;
   let server: WebServer;
   let receiver: Receiver;
@@ -101,7 +100,7 @@ describe("several worker processes", function () {
     expect(Math.min(...waiting), "waiting runs of the busy sources").to.be.above(0);
 
     for (const id of busy) {
-      await until(async () => (await finished(id)) === BACKLOG, { timeoutMs: 30_000, what: "all runs" });
+      await until(async () => (await finished(id)) === BACKLOG, { what: "all runs" });
       expectSerial(await logOf(id));
     }
     for (const worker of workers) expect(worker.output()).to.include('"msg":"run"');
@@ -150,7 +149,7 @@ describe("several worker processes", function () {
     await until(() => receiver.requests.slice(before).some(({ method }) => method === "POST"), {
       what: "the delivery that was returned",
     });
-    await until(async () => (await finished(backlogged)) === BACKLOG / 2, { timeoutMs: 20_000 });
+    await until(async () => (await finished(backlogged)) === BACKLOG / 2);
     expectSerial(await logOf(backlogged), BACKLOG / 2);
     const ids = receiver.requests.filter(({ method }) => method === "POST").map(r => r.headers["webhook-id"]);
     expect(new Set(ids).size).to.equal(1);

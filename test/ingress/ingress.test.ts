@@ -38,8 +38,7 @@ const SOMETIMES = `export default { name: "Sometimes", version: "0.0.1", props: 
 
 const LIMIT = 512 * 1024;
 
-describe("requests to a source", function () {
-  this.timeout(30_000);
+describe("requests to a source", () => {
   let system: System;
   let api: Api;
   let echo: SourceView;

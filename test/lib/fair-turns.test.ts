@@ -69,6 +69,7 @@ describe("turns of accounts on a thread", () => {
       for (let n = 0; n < 5; n++) await turns.next("a");
       return performance.now() - startedAt;
     };
-    expect((await timeAfter(400)) / (await timeAfter(1))).to.be.above(3);
+    // Twice the work, for the pressure on the thread; timers may be late, never early.
+    expect(await timeAfter(400)).to.be.at.least(800);
   });
 });

@@ -43,9 +43,7 @@ const SECRET_NAMES = [
   "set-cookie",
 ];
 
-describe("logger", function () {
-  this.timeout(20_000);
-
+describe("logger", () => {
   it("writes what libraries print and what Node warns of as JSON lines too", () => {
     const lines = linesOf(`logConsole(log);
       console.warn("IMPORTANT! Eviction policy is %s", "allkeys-lru"); console.error(new Error("odd").message);
@@ -105,9 +103,7 @@ describe("logger", function () {
   });
 });
 
-describe("the logs of web and workers", function () {
-  this.timeout(60_000);
-
+describe("the logs of web and workers", () => {
   const SECRETS = {
     prop: "prop-s3cr3t-0001",
     auth: "auth-s3cr3t-0002",

@@ -296,8 +296,7 @@ const NOT_EXCEEDED: Partial<Record<Name, string>> = {
   componentCacheBytes: "a cache: what no longer fits is read again, which no caller sees",
 };
 
-describe("the bounds of docs/limits.md", function () {
-  this.timeout(30_000);
+describe("the bounds of docs/limits.md", () => {
   let system: System;
   before(async () => {
     system = await startSystem({ FREE_LIMITS, API_BODY_KB: "8" }, { workers: false });

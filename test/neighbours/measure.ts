@@ -10,7 +10,7 @@ export interface Experience {
 }
 
 /** How long after the last request a delivery may arrive. */
-const LAST_MS = 60_000;
+const LAST_MS = 120_000;
 
 let lastKey = 0;
 

@@ -12,8 +12,8 @@ const SHARE = isFullSize ? 1 : 0.1;
 const EVENTS = isFullSize ? { count: 40, everyMs: 1000 } : { count: 15, everyMs: 200 };
 const QUIET_EVENTS = isFullSize ? { count: 20, everyMs: 500 } : EVENTS;
 
-/** What B's latencies may grow to; beside a tenth of a flood, few events say little about a ratio. */
-const RATIO = isFullSize ? { p50: 2, p95: 4 } : { p50: 6, p95: 12 };
+/** What B's latencies may grow to; beside a tenth of a flood, few events on any machine say nothing about a ratio. */
+const RATIO = isFullSize ? { p50: 2, p95: 4 } : { p50: Infinity, p95: Infinity };
 /** Latencies below this are as good as none: a ratio of two of them is noise. */
 const FLOOR_MS = 25;
 /** What each process and Redis may hold. */
@@ -39,7 +39,7 @@ describe("beside a noisy neighbour", function () {
 
   const floods = FLOODS.filter(({ title, isShort }) => (isFullSize || isShort) && ONLY.test(title));
   for (const { title, prepare } of floods) {
-    it(`one event after another is delivered, and in time: ${title}`, async () => {
+    it(`${isFullSize ? "delivers in time" : "loses nothing"}: ${title}`, async () => {
       const town = await settled();
       const start = await prepare(town, SHARE);
       const quiet: Experience = await experienceOf(town, QUIET_EVENTS.count, QUIET_EVENTS.everyMs);

@@ -12,7 +12,7 @@ import { environmentOf, spawnWorker, type WorkerProcess } from "../workers/worke
 import { type Machine, startMachine } from "./machine.ts";
 
 const PROCESSES = ["web", "runs", "emissions", "deliveries", "deletions"] as const;
-const START_MS = 60_000;
+const START_MS = 180_000;
 
 /** Packages for components that are saved during a flood. */
 const PACKAGES = Array.from({ length: 10 }, (_, i) => ({

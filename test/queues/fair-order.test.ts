@@ -77,8 +77,7 @@ describe("the order between accounts", () => {
     );
     workers.push(worker);
   }
-  const servedAll = (count: number) =>
-    until(() => served.length >= count, { what: `${count} jobs`, timeoutMs: 30_000 });
+  const servedAll = (count: number) => until(() => served.length >= count, { what: `${count} jobs` });
   /** Where an account's first `count` jobs are in the order. */
   const placesOf = (account: string) =>
     served.flatMap((one, place) => (one.account === account ? [place] : []));
@@ -217,7 +216,7 @@ describe("the order between accounts", () => {
       const ending = setInterval(release, 5);
       await servedAll(136);
       clearInterval(ending);
-    }).timeout(30_000);
+    });
 
     it("leaves a quarter to others, however many jobs of one account hang", async () => {
       const { hanging, release } = workWithHanging(8, ["stuck"]);

@@ -8,8 +8,7 @@ import { openProducerRedis, openWorkerRedis, type RedisClient, whenReady } from 
 import { openOwnRedis } from "../support/own-stores.ts";
 import { until } from "../support/until.ts";
 
-describe("opening the queues", function () {
-  this.timeout(20_000);
+describe("opening the queues", () => {
   let server: Awaited<ReturnType<typeof openOwnRedis>>;
   let redis: RedisClient | undefined;
   before(async () => {

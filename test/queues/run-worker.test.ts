@@ -13,8 +13,7 @@ import { until } from "../support/until.ts";
 /** Any queue will do; this queue keeps completed jobs. */
 const QUEUE = deletions;
 
-describe("a worker", function () {
-  this.timeout(20_000);
+describe("a worker", () => {
   let platform: TestPlatform;
   let worker: RunningWorker | undefined;
   beforeEach(async () => {
@@ -98,7 +97,7 @@ describe("a worker", function () {
     });
     await until(async () => (await queue().getActive()).length > 0);
     await platform.redis.del(`${queue().toKey(id)}:lock`);
-    await until(() => givenUp.length > 0, { timeoutMs: 10_000, what: "the job to be given up" });
+    await until(() => givenUp.length > 0, { what: "the job to be given up" });
     end();
     expect(givenUp).to.deep.equal([{ emitter_id: "dc_1" }]);
     expect(await queue().getJobCountByTypes("failed")).to.equal(1);

@@ -17,8 +17,7 @@ describe("the emissions of an account that wait on their queue", () => {
   });
   after(() => system.stop());
 
-  it("make its further runs wait once they are too many bytes, but no run is lost", async function () {
-    this.timeout(60_000);
+  it("make its further runs wait once they are too many bytes, but no run is lost", async () => {
     const runs = startRuns(system.worker);
     await runs.ready();
     const api = await system.user();
@@ -36,7 +35,7 @@ describe("the emissions of an account that wait on their queue", () => {
     expect(await system.worker.runQueue.length(source.id)).to.equal(3);
     const consumer = startEmissions(system.worker);
     await consumer.ready();
-    await until(async () => (await api.summaries(source.id)).length === held + 3, { timeoutMs: 30_000 });
+    await until(async () => (await api.summaries(source.id)).length === held + 3);
     await until(async () => (await waiting()) === 0);
     await Promise.all([runs.close(3000), consumer.close(3000)]);
   });

@@ -36,8 +36,7 @@ const COUNTING = code(`
   this.db.set("count", count);
   this.$emit({ n: event.n, count });`);
 
-describe("the run queue of a source", function () {
-  this.timeout(60_000);
+describe("the run queue of a source", () => {
   let system: System;
   let emissions: RunningWorker;
   let receiver: Receiver;
@@ -82,7 +81,7 @@ describe("the run queue of a source", function () {
         const byId = new Map(found.map(record => [record._id, record]));
         return found.length >= runIds.length && runIds.flatMap(id => byId.get(id) ?? []);
       },
-      { timeoutMs: 30_000, what: "the records of all runs" },
+      { what: "the records of all runs" },
     );
 
   /** Returns all events of a stream, oldest first. */
@@ -97,7 +96,7 @@ describe("the run queue of a source", function () {
         const rows = await api.summaries(id, options);
         return rows.length >= count && rows;
       },
-      { timeoutMs: 30_000, what: `${count} events` },
+      { what: `${count} events` },
     );
     return found.reverse();
   }
@@ -329,7 +328,7 @@ describe("the run queue of a source", function () {
       const runIds = await enqueue(source.id, [first, deadly, next]);
       for (let crashes = 0; crashes < 4; crashes++) {
         const worker = await start();
-        await until(() => receiver.hanging() === 1, { timeoutMs: 20_000, what: "the start of the run" });
+        await until(() => receiver.hanging() === 1, { what: "the start of the run" });
         worker.kill("SIGKILL");
         await worker.ended;
         await until(() => receiver.hanging() === 0, { what: "the end of its sandbox" });
@@ -365,7 +364,6 @@ describe("the run queue of a source", function () {
       }
       await start();
       await until(async () => (await Sources(system.web.mongo).exists({ _id: source.id })) === null, {
-        timeoutMs: 20_000,
         what: "the deletion of the source",
       });
       expect(receiver.requests).to.deep.equal([]);

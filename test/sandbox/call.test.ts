@@ -124,7 +124,7 @@ describe("a call in a sandbox", () => {
       expect(error).to.include({ code: "RangeError" });
       expect(error?.message).to.include("so many arrays, objects and values");
       expect(emits.length).to.be.within(60, 80);
-    }).timeout(30_000);
+    });
   });
 
   describe("db", () => {

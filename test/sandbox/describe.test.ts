@@ -152,9 +152,9 @@ describe("describing a component in a sandbox", () => {
       rejectionOf("for (;;);"),
       rejectionOf("await new Promise(() => {}); export default {}"),
     ]);
-    expect(loop.message).to.contain("10 s");
-    expect(wait.message).to.contain("10 s");
-  }).timeout(20_000);
+    expect(loop.message).to.contain("computed for 10 s");
+    expect(wait.message).to.contain("within 30 s");
+  });
 
   it("leaves no process behind", async () => {
     await describeCode(`setInterval(() => {}, 10); export default { name: "A", version: "1" }`);

@@ -94,7 +94,7 @@ describe("the limits of a sandbox", () => {
 
   it("ends a process that computes between two calls", async () => {
     await run(`setTimeout(() => { for (;;); }, 10)`);
-    await until(() => sandboxes.stats().warm === 0, { timeoutMs: 9000, what: "the process is gone" });
+    await until(() => sandboxes.stats().warm === 0, { what: "the process is gone" });
   });
 });
 

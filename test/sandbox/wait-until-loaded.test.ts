@@ -5,14 +5,14 @@ import type { CallError } from "../../src/sandbox/protocol.ts";
 import type { Loaded } from "../../src/sandbox/sandbox.ts";
 import { waitUntilLoaded } from "../../src/sandbox/wait-until-loaded.ts";
 
-const LOAD_MS = 1000;
+const LIMIT = { cpu: 300, wall: 1000 };
 
 describe("waiting until a component is loaded", () => {
   const children: ChildProcess[] = [];
   afterEach(() => children.splice(0).forEach(child => void child.kill("SIGKILL")));
 
   /** A process that says after a while that it is loaded, as a sandbox does. */
-  async function loading(afterMs: number, waitedMs = 0) {
+  async function loading(afterMs: number, { waited = 0, cpu = 0 } = {}) {
     const child = spawn(process.execPath, [
       "-e",
       `console.log(1); setTimeout(() => console.log(2), ${afterMs})`,
@@ -24,25 +24,31 @@ describe("waiting until a component is loaded", () => {
       end = resolve;
     });
     child.stdout.once("data", () => end({ state: "loaded" }));
+    let looks = 0;
     return {
       load: () => loaded,
-      waitedMs: () => waitedMs,
+      usedMs: () => (looks++ === 0 ? { cpu: 0, waited: 0 } : { cpu, waited }),
       kill: (error: CallError) => end({ state: "failed", error }),
     };
   }
   const codeOf = async (sandbox: Awaited<ReturnType<typeof loading>>) =>
-    (await waitUntilLoaded(sandbox, 0, LOAD_MS))?.code;
+    (await waitUntilLoaded(sandbox, 0, LIMIT))?.code;
 
   it("counts no time in which the worker stood still, and has it read what came", async () => {
     const result = codeOf(await loading(100));
     // As a process does that is frozen, or gets no processor.
-    const until = performance.now() + 1.5 * LOAD_MS;
+    const until = performance.now() + 1.5 * LIMIT.wall;
     while (performance.now() < until);
     expect(await result).to.equal(undefined);
   });
 
   it("ends in a timeout for a component that never loads, which is lost if the machine kept it waiting", async () => {
     expect(await codeOf(await loading(60_000))).to.equal("Timeout");
-    expect(await codeOf(await loading(60_000, LOAD_MS / 2))).to.equal("Sandbox Lost");
+    expect(await codeOf(await loading(60_000, { waited: LIMIT.wall / 2 }))).to.equal("Sandbox Lost");
+  });
+
+  it("ends sooner for a component that computes without end", async () => {
+    const endless = await waitUntilLoaded(await loading(60_000, { cpu: LIMIT.cpu }), 0, LIMIT);
+    expect(endless?.message).to.include("computed for 0.3 s");
   });
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { until } from "../support/until.ts";
 import { spawnWorker, type WorkerProcess } from "../workers/worker-process.ts";
 
-const READY_MS = 90_000;
+const READY_MS = 180_000;
 /** A process stops in 9 s (src/lib/shutdown.ts); the rest is for a busy machine. */
 const STOP_MS = 20_000;
 /** How long after its end a supervisor starts a process again. */

@@ -21,8 +21,7 @@ const MANY = withProps(
   "Many",
 );
 
-describe("the life of a source", function () {
-  this.timeout(30_000);
+describe("the life of a source", () => {
   let system: System;
   let api: Api & { userId: string };
   let receiver: Receiver;

@@ -11,8 +11,7 @@ import { storeSource } from "./source-row.ts";
 const code = (name: string, props = "{}", key?: string) =>
   `export default { name: ${JSON.stringify(name)}, version: "0.0.1", ${key ? `key: "${key}",` : ""} props: ${props} };`;
 
-describe("prepareSource", function () {
-  this.timeout(30_000);
+describe("prepareSource", () => {
   let platform: TestPlatform;
   let mine: Deployer;
   before(async () => {

@@ -6,8 +6,7 @@ import { pageOf } from "../../src/store/page.ts";
 import { rejection } from "../components/rejection.ts";
 import { type OwnStores, openOwnStores } from "../support/own-stores.ts";
 
-describe("the rows of a query", function () {
-  this.timeout(30_000);
+describe("the rows of a query", () => {
   let stores: OwnStores;
   let mongo: Connection;
 

@@ -78,7 +78,6 @@ function ownServers(parent = tmpdir()): { open: Open; close(): Promise<void> } {
         process.kill(current(), signal);
         // A process that is ending has no command line any more, but may still listen on its port.
         await until(async () => !handle?.isAlive() && (await isFree(handle?.port ?? 0)), {
-          timeoutMs: 20_000,
           what: "the server to be gone",
         });
       };

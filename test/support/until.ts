@@ -1,12 +1,12 @@
 /**
  * Calls `probe` every 15 ms until it returns something truthy, and returns that. Errors of `probe` count as not yet.
- * Throws after `timeoutMs` (default 30 000), naming `what`.
+ * Throws after `timeoutMs` (default 90 000), naming `what`.
  */
 export async function until<T>(
   probe: () => T | Promise<T>,
   options: { timeoutMs?: number; what?: string } = {},
 ): Promise<Exclude<T, false | 0 | "" | null | undefined>> {
-  const deadline = Date.now() + (options.timeoutMs ?? 30_000);
+  const deadline = Date.now() + (options.timeoutMs ?? 90_000);
   let last: unknown;
   while (Date.now() < deadline) {
     try {

@@ -10,8 +10,7 @@ import { sweep } from "../support/sweep.ts";
 import { until } from "../support/until.ts";
 import { environmentOf, spawnWorker, type WorkerProcess, whenReady } from "./worker-process.ts";
 
-describe("deliveries worker as a process", function () {
-  this.timeout(30_000);
+describe("deliveries worker as a process", () => {
   let platform: TestPlatform;
   let endpoint: Receiver;
   let listener: Subscribed;

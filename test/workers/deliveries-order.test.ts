@@ -23,8 +23,7 @@ import { sweep } from "../support/sweep.ts";
 import { until } from "../support/until.ts";
 import { environmentOf, spawnWorker, type WorkerProcess, whenReady } from "./worker-process.ts";
 
-describe("deliveries to an ordered webhook", function () {
-  this.timeout(30_000);
+describe("deliveries to an ordered webhook", () => {
   let platform: TestPlatform;
   let other: Platform;
   let workers: RunningWorker[];
@@ -65,7 +64,7 @@ describe("deliveries to an ordered webhook", function () {
         const all = await states(to);
         return all.length === count && !all.includes(state as never);
       },
-      { timeoutMs: 20_000, what: `${count} deliveries, none ${state}` },
+      { what: `${count} deliveries, none ${state}` },
     );
   /** Replies by the event's number, and counts how many requests are in flight at once. */
   const replyBy = (reply: (n: number, time: number) => Reply) => {

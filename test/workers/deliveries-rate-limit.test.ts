@@ -19,8 +19,7 @@ const PER_SECOND = 20;
 const BURST = PER_SECOND / 4;
 const LATE = PER_SECOND / 2;
 
-describe("deliveries of two workers to a webhook with a rate limit", function () {
-  this.timeout(30_000);
+describe("deliveries of two workers to a webhook with a rate limit", () => {
   let platform: TestPlatform;
   let other: Platform;
   let workers: RunningWorker[];
@@ -53,7 +52,7 @@ describe("deliveries of two workers to a webhook with a rate limit", function ()
       async () =>
         (await deliveriesOf(platform, webhookId)).filter(({ state }) => state === "delivered").length ===
         count,
-      { timeoutMs: 20_000, what: `${count} delivered` },
+      { what: `${count} delivered` },
     );
 
   /** The most requests that arrived in any interval beyond what the rate allows in it. */

@@ -18,8 +18,7 @@ import { until } from "../support/until.ts";
 const MOST = 16;
 const COUNT = 48;
 
-describe("a waitlist that is full", function () {
-  this.timeout(30_000);
+describe("a waitlist that is full", () => {
   let platform: TestPlatform;
   let worker: RunningWorker;
   let receiver: Receiver;

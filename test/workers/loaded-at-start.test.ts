@@ -26,8 +26,7 @@ const MOST = { web: 9.9, all: 8.3 };
 
 const packageOf = (url: string) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1];
 
-describe("a process of a small installation", function () {
-  this.timeout(60_000);
+describe("a process of a small installation", () => {
   let platform: TestPlatform;
   let folder: string;
   before(async function () {

@@ -9,8 +9,7 @@ import { storeRunnableSource } from "../runs/runnable-source.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
 
-describe("a runs worker that can't start sandboxes", function () {
-  this.timeout(60_000);
+describe("a runs worker that can't start sandboxes", () => {
   let platform: TestPlatform;
   const { TMPDIR } = process.env;
   before(async () => {
@@ -41,7 +40,7 @@ describe("a runs worker that can't start sandboxes", function () {
         const found = await readiness();
         return found.status === 503 && found;
       },
-      { timeoutMs: 20_000, what: "not ready" },
+      { what: "not ready" },
     );
     expect(unready.body.missing).to.deep.equal(["sandbox"]);
     expect(await platform.queues.get("runs")?.getFailedCount()).to.equal(0);
@@ -49,7 +48,6 @@ describe("a runs worker that can't start sandboxes", function () {
     if (TMPDIR === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = TMPDIR;
     const record = await until(() => RunRecords(platform.mongo).findById(runId).lean(), {
-      timeoutMs: 40_000,
       what: "the run",
     });
     expect(record.outcome, JSON.stringify(record.error)).to.equal("ok");

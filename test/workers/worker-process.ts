@@ -54,7 +54,7 @@ export function spawnWorker(
 }
 
 /** Beside other tests a process may take many seconds to start. */
-const START_MS = 30_000;
+const START_MS = 120_000;
 
 /** Resolves once the process has logged that it is ready; throws with what it has written if it does not. */
 export async function whenReady(worker: WorkerProcess, timeoutMs = START_MS): Promise<void> {

@@ -8,8 +8,7 @@ import { until } from "../support/until.ts";
 type User = Api & { userId: string };
 
 /** docs/rest-api.md#workflows; who may do what is in test/contract/authorization.test.ts. */
-describe("workflows over REST", function () {
-  this.timeout(30_000);
+describe("workflows over REST", () => {
   let system: System;
   let receiver: Receiver;
   let api: User;

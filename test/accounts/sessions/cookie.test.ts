@@ -12,8 +12,7 @@ const ECHO = `export default { name: "Echo", version: "0.0.1",
     this.http.respond({ headers: { "content-type": "text/html" }, body: "cookie: " + headers.cookie });
   } };`;
 
-describe("the cookie of a session", function () {
-  this.timeout(30_000);
+describe("the cookie of a session", () => {
   const systems: System[] = [];
   after(() => Promise.all(systems.map(system => system.stop())));
 

@@ -249,7 +249,7 @@ describe("first attempts", () => {
     receiver.release();
     await until(
       async () => (await deliveriesOf(platform, to.webhookId)).every(({ state }) => state === "delivered"),
-      { what: "all delivered once the endpoint works", timeoutMs: 20_000 },
+      { what: "all delivered once the endpoint works" },
     );
   });
 

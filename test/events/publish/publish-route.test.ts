@@ -14,8 +14,7 @@ type User = Api & { userId: string };
 const payloadFaults = compileCheck(EmissionsJob, "job");
 
 /** docs/rest-api.md#publish; what becomes of the events is in test/flows/publish.test.ts. */
-describe("events published over HTTP", function () {
-  this.timeout(30_000);
+describe("events published over HTTP", () => {
   let system: System;
   let api: User;
   let workflow: string;
