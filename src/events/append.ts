@@ -4,6 +4,7 @@ import { type LogEntry, streamOf } from "../store/event-log.ts";
 import { isGone } from "../store/gone.ts";
 import type { EventStream } from "../store/keys.ts";
 import type { Emitter } from "../subscriptions/match.ts";
+import { holdForEmissions, type Release } from "../webhooks/hold-for-emissions.ts";
 import type { TrimmedEvents } from "./delete-trimmed.ts";
 import type { EmitDeps } from "./fan-out.ts";
 import { findEmitters } from "./find-emitter.ts";
@@ -26,6 +27,8 @@ export interface AppendResult {
   trimmed: TrimmedEvents[];
   /** Indexes of the emissions whose emitter was not found and may exist nevertheless (src/store/gone.ts). */
   uncertain: Set<number>;
+  /** To be called once the events are stored. */
+  release: Release;
 }
 
 /** Emitted data is under `raw_event`; errors and logs are the platform's own objects (docs/rest-api.md#event-summary). */
@@ -62,6 +65,10 @@ export async function appendEmissions(platform: EmitDeps, emissions: Emission[])
     const emitter = emitters.get(emission.emitter_id);
     return emitter ? [{ index, emission, emitter, channel: emission.name ?? "" }] : [];
   });
+  const release = await holdForEmissions(
+    platform,
+    known.map(({ emission, emitter }) => ({ ...emission, ownerId: emitter.owner_id })),
+  );
   const [appended, isOutdated] = await Promise.all([
     appendAll(platform, known.map(summarize)),
     platform.routing.refresh(),
@@ -76,6 +83,7 @@ export async function appendEmissions(platform: EmitDeps, emissions: Emission[])
   }
   return {
     ...appended,
+    release,
     events: appended.events.filter(({ emitter }) => existing.has(emitter.id)),
     uncertain: new Set(ids.flatMap((id, index) => (uncertain.has(id) ? [index] : []))),
   };
@@ -89,7 +97,10 @@ async function findUncertain(platform: EmitDeps, missing: string[]): Promise<Set
 }
 
 /** One command for each stream. */
-async function appendAll(platform: EmitDeps, all: Summarized[]): Promise<Omit<AppendResult, "uncertain">> {
+async function appendAll(
+  platform: EmitDeps,
+  all: Summarized[],
+): Promise<Pick<AppendResult, "events" | "trimmed">> {
   const streams = groupBy(all, ({ emitter, stream }) => `${emitter.id} ${stream}`);
   const events: AppendedEmission[] = [];
   const trimmed: TrimmedEvents[] = [];

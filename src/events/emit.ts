@@ -134,6 +134,8 @@ async function emitNew(
   failpoint("events-appended");
   const [received] = await Promise.all([fanOut(platform, events, options), countDrops(platform, events)]);
   failpoint("events-fanned-out");
+  const deferred = events.filter(({ dispatch }) => dispatch === "defer");
+  appended.release(new Set(deferred.map(({ emission }) => emission.emit_id)));
   const deleteAll = options.deleteTrimmed ?? (trimmed => deleteTrimmed(platform, trimmed));
   await deleteAll(appended.trimmed);
   const results: EmitOutcome[] = emissions.map((_, index) =>

@@ -89,6 +89,8 @@ export const Webhooks = collection<Webhook>(
     schemaOptions,
   )
     .index({ owner_id: 1, _id: -1 })
+    // Looked for with every account that emits.
+    .index({ owner_id: 1 }, { name: "ordered", partialFilterExpression: { ordered: true } })
     // Counted for the metrics.
     .index(
       { failing_since_ms: 1 },

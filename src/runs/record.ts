@@ -6,6 +6,7 @@ import { SourceMemories } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import type { Emission } from "../queues/emissions.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
+import { holdForEmissions } from "../webhooks/hold-for-emissions.ts";
 import { emptyMemory, type Memory } from "./memory.ts";
 
 /** Bytes of emissions in one record, well below MongoDB's 16 MB a document. More emissions go into further records. */
@@ -13,6 +14,8 @@ const PART_BYTES = 8 * 1024 * 1024;
 
 /** How long a run is listed. Milliseconds. */
 const RUN_KEPT_MS = LIMITS.runKept.value;
+
+type RecordDeps = Pick<Platform, "mongo" | "clock" | "eventLog" | "routing" | "redis" | "keys">;
 
 export interface FinishedRun
   extends Omit<RunRecord, "outbox" | "outbox_score" | "finished_at" | "expires_at"> {
@@ -60,7 +63,7 @@ export async function findRuns(platform: Pick<Platform, "mongo">, runIds: string
  * the same transaction. The emissions' scores are reserved before, in order. Returns the records. Throws LeaseLost.
  */
 export async function recordRuns(
-  platform: Pick<Platform, "mongo" | "clock" | "eventLog">,
+  platform: RecordDeps,
   runs: FinishedRun[],
   memory?: Memory,
   also?: (session: ClientSession) => Promise<void>,
@@ -74,6 +77,11 @@ export async function recordRuns(
     expires_at: new Date(now + keptMs),
   }));
   const emissions = runs.flatMap(run => run.emissions);
+  // Until they are stored: if this fails, the runs come again and emit under the same ids.
+  await holdForEmissions(
+    platform,
+    emissions.map(({ emitter_id, emit_id }) => ({ emitter_id, emit_id, ownerId: first.owner_id })),
+  );
   const score = emissions.length > 0 ? await platform.eventLog.reserve(first.source_id, emissions.length) : 0;
   const [leader, ...parts] = await divideOutbox(
     // An outbox is kept as long as any, whichever run comes first.

@@ -35,6 +35,8 @@ export function redisKeys(prefix: string) {
     queuedBytes: (ownerId: string) => tagged(ownerId, "queued-bytes"),
     /** Counter: bytes of an account's emissions on their queue, as far as they are counted. */
     emissionBytes: (ownerId: string) => tagged(ownerId, "emission-bytes"),
+    /** Sorted set: emissions that have or get event ids and are not stored, by a time before those, of one account. */
+    emissionsOnTheirWay: (ownerId: string) => tagged(ownerId, "emissions-on-their-way"),
     /** List: jobs on the queue of workflow events that an engine may not have finished, of one account, oldest first. */
     workflowJobs: (ownerId: string) => tagged(ownerId, "workflow-jobs"),
     /** Counter: their bytes. */

@@ -1,3 +1,5 @@
+import { organizationsOf } from "../../accounts/memberships.ts";
+import { SLOTS_PER_MS } from "../../lib/event-id.ts";
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../../models/event.ts";
 import type { Webhook } from "../../models/webhook.ts";
@@ -5,6 +7,7 @@ import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import type { JobContext } from "../../queues/run-worker.ts";
 import { Snooze } from "../../queues/snooze.ts";
 import { rowsOf } from "../../store/mongo.ts";
+import { firstOnItsWay } from "../../store/on-their-way.ts";
 import { deliveryId } from "../dispatch/create.ts";
 import { permitTtlMs, releasePermits } from "../limits/permits.ts";
 import { attemptDelivery } from "./attempt-delivery.ts";
@@ -12,8 +15,8 @@ import type { DeliveryDeps, LogFields } from "./deps.ts";
 import type { SharedByLaterAttempts } from "./next-attempt.ts";
 
 /**
- * A delivery must be this old before it is sent: several workers record the events of one emitter at once, and an earlier
- * event may be recorded a little later. Milliseconds.
+ * A delivery must be this old before it is sent: a drain looks at its start for earlier events that are still on their way
+ * (`firstUnrecordedScore`). Milliseconds.
  */
 export const SETTLE_MS = 500;
 /** How long one drain sends; shorter than SETTLE_MS, so that all it sends was recorded when it started. */
@@ -92,7 +95,7 @@ async function sendWhileDue(
 ): Promise<Drained> {
   const drained: Drained = { next: "now", attempts: 0, delivered: 0 };
   const endsAt = performance.now() + DRAIN_MS;
-  const unrecorded = await firstUnrecordedScore(platform, webhook._id);
+  const unrecorded = await firstUnrecordedScore(platform, webhook);
   while (performance.now() < endsAt && !isStopping()) {
     const head = await findHead(platform, webhook._id);
     if (!head) return { ...drained, next: "none" };
@@ -136,10 +139,22 @@ async function tokenInMs(platform: DeliveryDeps, webhook: Webhook): Promise<numb
 }
 
 /**
- * The score of the first event that is stored, goes to this webhook, and is not a delivery yet: its job is queued, or its
- * worker was killed. Infinity if there is none.
+ * The score of the first event that goes to this webhook, or may, and is not a delivery yet: it is on its way to MongoDB,
+ * its job is queued, or its worker was killed. Infinity if there is none.
  */
-async function firstUnrecordedScore(platform: DeliveryDeps, webhookId: string): Promise<number> {
+async function firstUnrecordedScore(platform: DeliveryDeps, webhook: Webhook): Promise<number> {
+  // First, because an emission is on its way until it is stored: between the two looks it may only be seen twice.
+  const onItsWay = (await firstEmissionMs(platform, webhook.owner_id)) * SLOTS_PER_MS - 1;
+  return Math.min(onItsWay, await firstUndispatchedScore(platform, webhook._id));
+}
+
+/** The time before which no emission to a webhook of this owner's is on its way; Infinity if none is. */
+async function firstEmissionMs(platform: DeliveryDeps, ownerId: string): Promise<number> {
+  const organizations = (await organizationsOf(platform, [ownerId]))(ownerId);
+  return firstOnItsWay(platform, [ownerId, ...organizations], platform.clock());
+}
+
+async function firstUndispatchedScore(platform: DeliveryDeps, webhookId: string): Promise<number> {
   const since = new Date(platform.clock() - EARLIER_MAX_MS);
   const waiting = StoredEvents(platform.mongo)
     .find(

@@ -11,6 +11,7 @@ import { BYTES_PER_JOB, jobOf, packBySize } from "../../queues/publish-emissions
 import { type CountedBytes, EmissionBytes } from "../../store/emission-bytes.ts";
 import { redisIsFull } from "../../store/run-queue.ts";
 import type { Emitter } from "../../subscriptions/match.ts";
+import { holdForEmissions, type Release } from "../../webhooks/hold-for-emissions.ts";
 
 export type PublisherDeps = LimitDeps &
   Pick<Platform, "redis" | "keys" | "queues" | "eventLog" | "memory" | "clock">;
@@ -64,14 +65,28 @@ export class Publisher {
     }
     await this.#quota.count(ownerId, publication.emissions.length, publishedEvents);
     requestTurns.charge(ownerId, publication.emissions.length * MS_PER_EVENT);
-    if (isLarge(publication)) await this.#reserveScores(publication);
-    await this.#enqueue(publication);
+    if (!isLarge(publication)) return await this.#enqueue(publication);
+    const release = await this.#reserveScores(publication);
+    try {
+      await this.#enqueue(publication);
+    } catch (error) {
+      release();
+      throw error;
+    }
   }
 
-  /** Jobs are handled side by side: by their scores, events of a request that takes several of them keep their order. */
-  async #reserveScores({ emitter, emissions: all }: Publication): Promise<void> {
+  /**
+   * Jobs are handled side by side: by their scores, events of a request that takes several of them keep their order. The
+   * returned function gives them up.
+   */
+  async #reserveScores({ emitter, emissions: all }: Publication): Promise<Release> {
+    const release = await holdForEmissions(
+      this.#platform,
+      all.map(({ emit_id }) => ({ emitter_id: emitter.id, emit_id, ownerId: emitter.owner_id })),
+    );
     const first = await this.#platform.eventLog.reserve(emitter.id, all.length);
     for (const [i, emission] of all.entries()) emission.score = first + i;
+    return release;
   }
 
   /** Adds all jobs in one transaction of Redis': all requests are accepted, or none. */

@@ -7,6 +7,7 @@ import { openedQueue } from "../../../src/queues/define-queue.ts";
 import { deliveries } from "../../../src/queues/deliveries.ts";
 import { enqueueDrain } from "../../../src/queues/enqueue-drain.ts";
 import { Snooze } from "../../../src/queues/snooze.ts";
+import { noteArrived, noteOnTheirWay, ON_THEIR_WAY_MS } from "../../../src/store/on-their-way.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { until } from "../../support/until.ts";
@@ -66,6 +67,26 @@ describe("drain of an ordered webhook", () => {
     now += 100;
     expect(await runDrain()).to.include({ attempts: 2, delivered: 2 });
     expect(numbersOf(endpoint.requests)).to.deep.equal([0, 1]);
+  });
+
+  it("waits for an emission that has its event id and is not stored yet, but not for one that never arrives", async () => {
+    const [event] = eventsInOrder(1, now);
+    if (!event) throw new Error("no event");
+    const earlier = { emitter_id: event.emitter_id, emit_id: "in-an-outbox", score: event.score - 1 };
+    const later = { emitter_id: event.emitter_id, emit_id: "another", score: event.score + 5 * 1024 };
+    await noteOnTheirWay(platform, OWNER, [earlier, later]);
+    await record(event);
+    now += 1000;
+    expect(await runDrain()).to.include({ attempts: 0 });
+    await noteArrived(platform, OWNER, [earlier]);
+    expect(await runDrain()).to.include({ attempts: 1 });
+    const [last] = eventsInOrder(1, now);
+    if (!last) throw new Error("no event");
+    await record(last);
+    now += ON_THEIR_WAY_MS / 2;
+    expect(await runDrain()).to.include({ attempts: 0 });
+    now += ON_THEIR_WAY_MS / 2;
+    expect(await runDrain()).to.include({ attempts: 1 });
   });
 
   it("sends nothing while another drain of the webhook is running", async () => {
