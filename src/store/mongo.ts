@@ -122,13 +122,16 @@ function orUnavailable(error: Error): Error {
   return new AppError("unavailable", "the database can't be reached", { cause: error, retryAfterMs: 1000 });
 }
 
+const conflicts = (cause: Error) =>
+  new AppError("unavailable", "others change the same thing all the time", { cause, retryAfterMs: 1000 });
+
 /** A transaction that conflicts with another is run again this often, each time after a longer pause. */
 const TRIES = 10;
 const PAUSE_MS = 20;
 
 /**
  * Runs `work` in one transaction; it may run again after a write conflict, so it must not act on other stores. Throws
- * `unavailable` if MongoDB goes away, and then the transaction may be committed or not. (The driver's own
+ * `unavailable` if MongoDB goes away, and then the transaction may be committed or not, and if conflicts don't end. (The driver's own
  * `withTransaction` would retry a commit for two minutes while the caller waits.)
  */
 export async function transaction<T>(
@@ -143,7 +146,8 @@ export async function transaction<T>(
       } catch (error) {
         if (!(error instanceof MongoError)) throw error;
         if (isAway(error)) throw orUnavailable(error);
-        if (!error.hasErrorLabel("TransientTransactionError") || attempt === TRIES) throw error;
+        if (!error.hasErrorLabel("TransientTransactionError")) throw error;
+        if (attempt === TRIES) throw conflicts(error);
         await new Promise(resolve => setTimeout(resolve, Math.random() * PAUSE_MS * 2 ** attempt));
       }
     }
