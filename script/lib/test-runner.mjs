@@ -6,7 +6,7 @@ import { longestFirst } from "./test-files.mjs";
 
 const WORKER = fileURLToPath(new URL("test-worker.mjs", import.meta.url));
 const DURATIONS = ".cache/test-durations.json";
-const RERUN_FILES = 5;
+const RERUN_FILES = 12;
 
 /**
  * Runs test files in a few worker processes, the longest first, and prints each file's output when the file is done

@@ -22,7 +22,7 @@ either is out of date, and starts a MongoDB and a Redis that are removed afterwa
 
   --unit      only the files that need no store, sandbox or other process; no store is started
   --jobs N    test files that run at the same time (default: the number of CPUs, at most 4)
-  --rerun     runs up to five files that failed once more, alone; the second result counts, and is listed as flaky
+  --rerun     runs up to twelve files that failed once more, alone; the second result counts, and is listed as flaky
   --times     lists the slowest files, with their CPU time
   --watch     keeps the stores running and runs the named files again when a file in src/, workers/ or test/ changes
 
