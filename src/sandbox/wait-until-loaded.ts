@@ -10,8 +10,8 @@ import type { Sandbox } from "./sandbox.ts";
 const LOAD_MS = { cpu: 10_000, wall: 30_000 };
 /** The time is counted in slices: one in which this process stood still counts as one, and the next reads what came. */
 const SLICES = 30;
-/** A process that waited for a processor for this share of the time is not slow itself. */
-const STARVED_SHARE = 0.25;
+/** The time for which the process waited for a processor is not its own; but it is not waited for longer than this many times. */
+const MOST_TIMES = 3;
 
 type Loading = Pick<Sandbox, "kill" | "usedMs">;
 
@@ -33,13 +33,13 @@ export async function killUnlessSettled<T>(sandbox: Loading, work: Promise<T>, l
   const before = sandbox.usedMs();
   for (let slice = 1; !(await settlesWithin(work, limit.wall / SLICES)); slice += 1) {
     const used = sandbox.usedMs();
+    const ownMs = (slice * limit.wall) / SLICES - (used.waited - before.waited);
     if (used.cpu - before.cpu >= limit.cpu) {
       const message = `The component's code computed for ${limit.cpu / 1000} s and was still not loaded`;
       sandbox.kill(hostError("Timeout", message));
-    } else if (slice >= SLICES) {
-      const isStarved = used.waited - before.waited >= limit.wall * STARVED_SHARE;
+    } else if (ownMs >= limit.wall || slice >= MOST_TIMES * SLICES) {
       const message = `The component's code did not load within ${limit.wall / 1000} s`;
-      sandbox.kill(hostError(isStarved ? SANDBOX_LOST : "Timeout", message));
+      sandbox.kill(hostError(ownMs >= limit.wall ? "Timeout" : SANDBOX_LOST, message));
     }
   }
   return work;

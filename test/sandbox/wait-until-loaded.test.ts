@@ -44,7 +44,7 @@ describe("waiting until a component is loaded", () => {
 
   it("ends in a timeout for a component that never loads, which is lost if the machine kept it waiting", async () => {
     expect(await codeOf(await loading(60_000))).to.equal("Timeout");
-    expect(await codeOf(await loading(60_000, { waited: LIMIT.wall / 2 }))).to.equal("Sandbox Lost");
+    expect(await codeOf(await loading(60_000, { waited: 3 * LIMIT.wall }))).to.equal("Sandbox Lost");
   });
 
   it("ends sooner for a component that computes without end", async () => {
