@@ -16,6 +16,8 @@ describe("the limits of a sandbox", () => {
   after(() => sandboxes.close());
   afterEach(() => sandboxes.drop("k"));
 
+  /** For what ends by another limit. */
+  const LONG = { wallMs: 60_000 };
   const run = (body: string, options = {}): Promise<CallResult> =>
     sandboxes.call(`k${++key}`, running(body), RUN, options);
 
@@ -31,18 +33,27 @@ describe("the limits of a sandbox", () => {
   });
 
   it("ends a component that fills the heap, or uses too much memory outside of it", async () => {
-    const heap = await run(`this.$emit(1); const a = []; for (;;) a.push(new Array(1000).fill({ a }));`);
+    const heap = await run(
+      `this.$emit(1); const a = []; for (;;) a.push(new Array(1000).fill({ a }));`,
+      LONG,
+    );
     expect(heap.error?.code).to.equal("Out of Memory");
     expect(heap.emits.length).to.equal(1);
-    const buffers = await run(`const a = []; for (;;) {
-      a.push(Buffer.alloc(1e7, 1)); await new Promise(r => setTimeout(r, 5)); }`);
+    const buffers = await run(
+      `const a = []; for (;;) {
+      a.push(Buffer.alloc(1e7, 1)); await new Promise(r => setTimeout(r, 5)); }`,
+      LONG,
+    );
     expect(buffers.error?.code).to.equal("Out of Memory");
   });
 
   it("ends a component that fills the disk", async () => {
-    const result = await run(`import("node:fs").then(fs => {
+    const result = await run(
+      `import("node:fs").then(fs => {
         for (let i = 0; i < 90; i++) fs.writeFileSync("f" + i, Buffer.alloc(1e6, 1)); });
-      await new Promise(() => {})`);
+      await new Promise(() => {})`,
+      LONG,
+    );
     expect(result.error?.message).to.contain("64 MB");
   });
 

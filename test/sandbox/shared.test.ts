@@ -64,9 +64,17 @@ describe("a sandbox that timer sources share", () => {
     const bundle = newBundle(
       running(`
         if (event.leave) {
-          setTimeout(() => { console.log("left behind"); Promise.reject(new Error("left behind")); }, 20);
+          const left = setInterval(() => {
+            if (!globalThis.isOther) return;
+            clearInterval(left);
+            globalThis.hasFired = true;
+            console.log("left behind");
+            Promise.reject(new Error("left behind"));
+          }, 5);
         } else {
-          await new Promise(done => setTimeout(done, 100));
+          globalThis.isOther = true;
+          while (!globalThis.hasFired) await new Promise(done => setTimeout(done, 5));
+          await new Promise(done => setTimeout(done, 50));
           console.log("own");
         }
         this.$emit(process.pid);`),
