@@ -52,6 +52,7 @@ export async function executeQueuedRuns(
     for (;;) {
       const claimed = await platform.runQueue.claim(sourceId, token, leaseMs, RUNS_PER_CLAIM);
       if (claimed.state !== "runs") return { source_id: sourceId, runs: done, ended: claimed.state };
+      let left = claimed.claimed;
       let waiting = claimed.runs.map(text => readItem(platform, sourceId, text));
       while (waiting.length > 0) {
         const results = await executeNext(platform, sourceId, waiting, claimed.crashes, lease.nextSignal());
@@ -59,7 +60,8 @@ export async function executeQueuedRuns(
         waiting = waiting.slice(results.length);
         done += results.length;
         failpoint("runs-done");
-        const acked = await platform.runQueue.ack(sourceId, token, results.length);
+        left -= results.length;
+        const acked = await platform.runQueue.ack(sourceId, token, left);
         if (acked === "lost") throw new LeaseLost(sourceId);
         const isOver = await isSliceOver();
         if (waiting.length > 0 && (isOver || acked === "change-waits")) {

@@ -8,7 +8,7 @@ import type { RedisClient } from "./redis.ts";
 
 const push = script<[accepted: number, notification: string, report: number]>("push-runs");
 const notify = script<string>("notify-runs");
-const claim = script<["busy"] | ["empty"] | ["runs", number, ...string[]]>("claim-runs");
+const claim = script<["busy"] | ["empty"] | ["runs", number, number, ...string[]]>("claim-runs");
 const ack = script<[result: number, report: number, ownerId: string]>("ack-runs");
 const nack = script<number>("nack-runs");
 const release = script<number>("release-lease");
@@ -39,8 +39,11 @@ export interface Pushed {
 export type Claimed =
   | { state: "busy" }
   | { state: "empty" }
-  /** `crashes`: how many holders started the one run returned and did not live to finish it; 0 for a fresh batch. */
-  | { state: "runs"; runs: string[]; crashes: number };
+  /**
+   * `crashes`: how many holders started the one run returned and did not live to finish it; 0 for a fresh batch. `claimed`:
+   * how many runs are claimed now, with those that an earlier holder left.
+   */
+  | { state: "runs"; runs: string[]; crashes: number; claimed: number };
 export type Acked = "lost" | "ok" | "change-waits";
 
 /** How much may wait in a source's run queue, and for its account; 0 for any number. */
@@ -79,8 +82,8 @@ export interface RunQueue {
    * stall, takes over its own lease.
    */
   claim(sourceId: string, token: string, leaseMs: number, most: number): Promise<Claimed>;
-  /** Acknowledges the first `count` claimed runs; `lost` if the lease went to another process. */
-  ack(sourceId: string, token: string, count: number): Promise<Acked>;
+  /** Acknowledges the first claimed runs, so that `left` are left; safe to repeat. `lost` if the lease went to another process. */
+  ack(sourceId: string, token: string, left: number): Promise<Acked>;
   /** Returns what is claimed to the front of the queue. */
   nack(sourceId: string, token: string): Promise<void>;
   renew(sourceId: string, token: string, leaseMs: number): Promise<boolean>;
@@ -171,7 +174,7 @@ export function openRunQueue(
       notify(redis, [keys.runsNotified(sourceId)], [NOTIFICATION_MS, newToken(), not]),
 
     async claim(sourceId, token, leaseMs, most) {
-      const [state, crashes, ...runs] = await claim(
+      const [state, crashes, claimed, ...runs] = await claim(
         redis,
         [
           keys.changeQueue(sourceId),
@@ -183,10 +186,12 @@ export function openRunQueue(
         ],
         [token, leaseMs, most, CRASHES_KEPT_MS, MAX_CLAIM_BYTES],
       );
-      return state === "runs" ? { state, runs: runs as string[], crashes: crashes as number } : { state };
+      return state === "runs"
+        ? { state, runs: runs as string[], crashes: crashes as number, claimed: claimed as number }
+        : { state };
     },
 
-    async ack(sourceId, token, count) {
+    async ack(sourceId, token, left) {
       const [result, report, ownerId] = await ack(
         redis,
         [
@@ -197,7 +202,7 @@ export function openRunQueue(
           keys.queueSize(sourceId),
           keys.runQueue(sourceId),
         ],
-        [token, count, REPORT_STEP_BYTES],
+        [token, left, REPORT_STEP_BYTES],
       );
       if (report >= 0) await queued.report(ownerId, sourceId, report);
       if (result === 0) return "lost";

@@ -38,7 +38,7 @@ describe("bytes that wait in run queues", () => {
     expect(await push(runQueue, [run(4), run(6), run(1)], most, source)).to.equal(2);
     await runQueue.claim(source, "a", 10_000, 1);
     expect(await push(runQueue, [run(1)], most, source), "claimed runs are in Redis too").to.equal(0);
-    await runQueue.ack(source, "a", 1);
+    await runQueue.ack(source, "a", 0);
     expect(await push(runQueue, [run(5), run(1)], most, source), "only a run that fits").to.equal(0);
     expect(await push(runQueue, [run(4)], most, source)).to.equal(1);
   });
@@ -66,7 +66,7 @@ describe("bytes that wait in run queues", () => {
     await runQueue.claim(done, "a", 10_000, 9);
     await runQueue.ack(done, "a", 1);
     expect(await queued.read(owner)).to.equal(100 * KB);
-    await runQueue.ack(done, "a", 1);
+    await runQueue.ack(done, "a", 0);
     await runQueue.delete(deleted);
     expect(await queued.read(owner)).to.equal(0);
     expect(

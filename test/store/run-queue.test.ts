@@ -15,9 +15,12 @@ describe("run queue", () => {
     await platform.runQueue.push(source, runs, UNBOUNDED);
   const claim = (source: string, token: string, most = 1) =>
     platform.runQueue.claim(source, token, LEASE_MS, most);
-  const ack = (source: string, token: string, count = 1) => platform.runQueue.ack(source, token, count);
-  const fresh = (...runs: string[]) => ({ state: "runs", runs, crashes: 0 });
-  const unfinished = (run: string, crashes: number) => ({ state: "runs", runs: [run], crashes });
+  const ack = (source: string, token: string, left = 0) => platform.runQueue.ack(source, token, left);
+  const fresh = (...runs: string[]) => ({ state: "runs", runs, crashes: 0, claimed: runs.length });
+  const unfinished = (run: string, crashes: number, claimed = 1) => ({
+    ...{ state: "runs", runs: [run] },
+    ...{ crashes, claimed },
+  });
 
   it("returns runs in order of arrival, as many as requested, to one holder only", async () => {
     const source = newId("dc");
@@ -27,7 +30,7 @@ describe("run queue", () => {
     expect(await claim(source, "a", 3)).to.deep.equal(fresh("1", "2", "3"));
     expect(await claim(source, "b")).to.deep.equal({ state: "busy" });
     expect(await ack(source, "b")).to.equal("lost");
-    expect(await ack(source, "a", 3)).to.equal("ok");
+    expect(await ack(source, "a")).to.equal("ok");
     expect(await claim(source, "a", 3)).to.deep.equal(fresh("4"));
     await ack(source, "a");
     expect(await claim(source, "a")).to.deep.equal({ state: "empty" });
@@ -43,7 +46,7 @@ describe("run queue", () => {
       const claimed = await claim(source, "a", 9);
       if (claimed.state !== "runs") break;
       lengths.push(claimed.runs.length);
-      await ack(source, "a", claimed.runs.length);
+      await ack(source, "a");
     }
     expect(lengths).to.deep.equal([1, 2, 1]);
   });
@@ -55,7 +58,7 @@ describe("run queue", () => {
     for (const change of ["first change", "second change"]) {
       await platform.runQueue.pushChange(source, change, 0);
     }
-    expect(await ack(source, "a")).to.equal("change-waits");
+    expect(await ack(source, "a", 1)).to.equal("change-waits");
     await platform.runQueue.nack(source, "a");
     expect(await claim(source, "a", 9)).to.deep.equal(fresh("first change"));
     expect(await ack(source, "a")).to.equal("change-waits");
@@ -70,12 +73,22 @@ describe("run queue", () => {
     await claim(source, "killed", 2);
     for (const crashes of [1, 2]) {
       await platform.redis.del(platform.keys.runLease(source));
-      expect(await claim(source, `next ${crashes}`, 9)).to.deep.equal(unfinished("1", crashes));
+      expect(await claim(source, `next ${crashes}`, 9)).to.deep.equal(unfinished("1", crashes, 2));
     }
-    expect(await ack(source, "next 2")).to.equal("ok");
+    expect(await ack(source, "next 2", 1)).to.equal("ok");
     expect(await claim(source, "next 2", 9)).to.deep.equal(unfinished("2", 1));
     await ack(source, "next 2");
     expect(await claim(source, "next 2", 9)).to.deep.equal(fresh("3"));
+  });
+
+  it("loses no run if an acknowledgement is sent again, because Redis died before its reply", async () => {
+    const source = newId("dc");
+    await push(source, "1", "2", "3", "4", "5");
+    await claim(source, "a", 4);
+    expect(await ack(source, "a", 2)).to.equal("ok");
+    expect(await ack(source, "a", 2)).to.equal("ok");
+    await platform.runQueue.nack(source, "a");
+    expect(await claim(source, "a", 9)).to.deep.equal(fresh("3", "4", "5"));
   });
 
   it("counts no crash of a holder that releases its lease", async () => {

@@ -1,11 +1,14 @@
--- Acknowledges the first claimed runs: they are done.
+-- Acknowledges the first claimed runs: they are done. Safe to repeat, because a command whose reply was lost is sent again.
 -- KEYS: 1 change queue (list), 2 claimed runs (list), 3 lease, 4 crashes, 5 size of the queues (hash), 6 run queue (list)
--- ARGV: 1 token, 2 how many, 3 bytes by which the size must have changed since it was last reported
+-- ARGV: 1 token, 2 how many claimed runs are left, 3 bytes by which the size must have changed since it was last reported
 -- Returns: 0 if the lease belongs to another caller; 2 if a change waits, else 1. Then the bytes that still wait if they
 --          must be reported, else -1, and the account
 if redis.call('GET', KEYS[3]) ~= ARGV[1] then return { 0, -1, '' } end
 local done = 0
-for _, run in ipairs(redis.call('LPOP', KEYS[2], ARGV[2]) or {}) do done = done + #run end
+local count = redis.call('LLEN', KEYS[2]) - tonumber(ARGV[2])
+if count > 0 then
+  for _, run in ipairs(redis.call('LPOP', KEYS[2], count)) do done = done + #run end
+end
 redis.call('DEL', KEYS[4])
 local size = redis.call('HMGET', KEYS[5], 'bytes', 'reported', 'owner')
 local reported = tonumber(size[2] or '0')
