@@ -88,7 +88,7 @@ const issuer: Check = (value, env) => {
   if (!isSafe(value)) return "must be an https URL, or http on this machine";
   if (new URL(value).username !== "") return "must not contain a user name";
   if (env.OIDC_CLIENT_ID === undefined) return "needs OIDC_CLIENT_ID";
-  if (!SIGN_IN_RULES.some(name => env[name] !== undefined)) {
+  if (!SIGN_IN_RULES.some(name => words(String(env[name] ?? "")).length > 0)) {
     return `needs a rule whom it lets in: ${SIGN_IN_RULES.join(", ")}`;
   }
   const publicUrl = env.PUBLIC_URL ?? DEFAULT_PUBLIC_URL;

@@ -29,13 +29,16 @@ export function parseOrganizationRule(entry: string): OrganizationRule {
     : { claim: null, value: domain.toLowerCase(), orgId };
 }
 
+/** The longest address that SMTP can deliver to. */
+const MAX_EMAIL_CHARS = 254;
+
 /** Returns the email address of a person in lower case if the provider has verified it; otherwise null. */
 export function verifiedEmail({ email, email_verified }: Claims): string | null {
   // Some providers send claims as texts.
   const isVerified = email_verified === true || email_verified === "true";
-  return isVerified && typeof email === "string" && /^[^\s@]+@[^\s@]+$/.test(email)
-    ? email.toLowerCase()
-    : null;
+  const isAddress =
+    typeof email === "string" && email.length <= MAX_EMAIL_CHARS && /^[^\s@]+@[^\s@]+$/.test(email);
+  return isVerified && isAddress ? email.toLowerCase() : null;
 }
 
 const domainOf = (email: string): string => email.slice(email.lastIndexOf("@") + 1);

@@ -51,7 +51,7 @@ export function openIdReturn(platform: Deps): Middleware {
   };
 }
 
-/** Starts the session of whoever returns, and returns the page to show. Throws OpenIdError, NotLetIn and AppError. */
+/** Starts the session of the person who returns, and returns the page to show. Throws OpenIdError, NotLetIn and AppError. */
 async function signIn(platform: Deps, openid: OpenIdProvider, ctx: Context): Promise<string> {
   const { config } = platform;
   const pending = await claimPending(platform, ctx);

@@ -46,7 +46,7 @@ describe("signing in to the dashboard", () => {
     const { pathname, hash } = new URL(url);
     await tab.page.goto(new URL(pathname + hash, system.baseUrl).href);
     await tab.page.getByRole("navigation", { name: "Main" }).waitFor();
-    expect(await tab.page.locator("main h1").innerText()).to.equal("Overview");
+    await tab.page.getByRole("heading", { name: "Hello, ", level: 1 }).waitFor();
     expect(new URL(tab.page.url()).pathname).to.equal("/dashboard");
     expect(tab.page.url()).not.to.include("hwl_");
     const second = await openTab(browser, system);

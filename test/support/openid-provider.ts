@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Provider } from "oidc-provider";
+import type { Provider as OidcProvider } from "oidc-provider";
 
 /** What the provider says about somebody who signs in; `sub` is the name in its form unless given. */
 export type PersonClaims = Record<string, unknown>;
@@ -16,9 +16,11 @@ export interface TestProvider {
   /** Every request that it got, as method and path. */
   requests: string[];
   /** Registers where it sends browsers back to. */
-  returnTo(publicUrl: string): void;
+  returnTo(publicUrl: string): Promise<void>;
   /** Signs with a new key from now on; the old one is gone. */
-  rotateKeys(): void;
+  rotateKeys(): Promise<void>;
+  /** Shows keys with which it did not sign, while it is true. */
+  showsForeignKeys: boolean;
   /** No longer accepts connections, until `start`. */
   stop(): Promise<void>;
   start(): Promise<void>;
@@ -32,7 +34,7 @@ const newKey = () => {
   return { ...privateKey.export({ format: "jwk" }), kid, alg: "ES256", use: "sig" };
 };
 
-const FORM = `<!doctype html><title>Provider</title><form method="post">
+const FORM = `<!doctype html><title>Provider</title><link rel="icon" href="data:,"><form method="post">
   <label>Name <input name="login" autofocus></label> <button>Continue</button>
   <button name="stop" value="1">Stop</button></form>`;
 
@@ -41,7 +43,9 @@ export async function startOpenIdProvider({ isPublic = false } = {}): Promise<Te
   const people = new Map<string, PersonClaims>();
   const requests: string[] = [];
   let redirectUris: string[] = [];
-  let provider: Provider;
+  let signingKey = newKey();
+  const { Provider } = await quietly(() => import("oidc-provider"));
+  let provider: OidcProvider;
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url?.split("?")[0]}`);
     void serve(request, response);
@@ -54,7 +58,7 @@ export async function startOpenIdProvider({ isPublic = false } = {}): Promise<Te
 
   const create = () =>
     quietly(
-      () =>
+      async () =>
         new Provider(issuer, {
           clients: [
             {
@@ -66,7 +70,7 @@ export async function startOpenIdProvider({ isPublic = false } = {}): Promise<Te
               id_token_signed_response_alg: "ES256",
             },
           ],
-          jwks: { keys: [newKey()] } as never,
+          jwks: { keys: [signingKey] } as never,
           cookies: { keys: ["test"] },
           claims: {
             openid: ["sub"],
@@ -105,6 +109,12 @@ export async function startOpenIdProvider({ isPublic = false } = {}): Promise<Te
     );
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.url === "/jwks" && started.showsForeignKeys) {
+      const { d: _, ...publicKey } = newKey();
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ keys: [{ ...publicKey, kid: signingKey.kid }] }));
+      return;
+    }
     if (!request.url?.startsWith("/interaction/")) return void provider.callback()(request, response);
     if (request.method !== "POST") {
       response.setHeader("content-type", "text/html");
@@ -120,8 +130,8 @@ export async function startOpenIdProvider({ isPublic = false } = {}): Promise<Te
     await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
   }
 
-  provider = create();
-  return {
+  provider = await create();
+  const started: TestProvider = {
     issuer,
     env: {
       OIDC_ISSUER: issuer,
@@ -133,12 +143,14 @@ export async function startOpenIdProvider({ isPublic = false } = {}): Promise<Te
     },
     people,
     requests,
-    returnTo(publicUrl) {
+    showsForeignKeys: false,
+    async returnTo(publicUrl) {
       redirectUris = [`${publicUrl}/dashboard/sign-in/return`];
-      provider = create();
+      provider = await create();
     },
-    rotateKeys() {
-      provider = create();
+    async rotateKeys() {
+      signingKey = newKey();
+      provider = await create();
     },
     async stop() {
       server.closeAllConnections();
@@ -146,14 +158,15 @@ export async function startOpenIdProvider({ isPublic = false } = {}): Promise<Te
     },
     start: () => listen(port),
   };
+  return started;
 }
 
 /** The package warns on the console of what is right for a test, such as http. */
-function quietly<T>(work: () => T): T {
+async function quietly<T>(work: () => Promise<T>): Promise<T> {
   const { info, warn } = console;
   Object.assign(console, { info: () => {}, warn: () => {} });
   try {
-    return work();
+    return await work();
   } finally {
     Object.assign(console, { info, warn });
   }

@@ -1,4 +1,3 @@
-import { AppError } from "../../lib/errors.ts";
 import { unixSeconds } from "../../lib/unix-seconds.ts";
 import { Identities, type Identity, identityId } from "../../models/identity.ts";
 import { Users } from "../../models/user.ts";
@@ -53,29 +52,34 @@ async function admit(
   claims: Claims,
   { email, admission }: { email: string; admission: Admission },
 ): Promise<string> {
+  const existing = await Users(platform.mongo).findOne({ email }, { _id: 1 }).lean();
   try {
-    const existing = await Users(platform.mongo).findOne({ email }, { _id: 1 }).lean();
-    if (existing) {
-      if (!admission.linksAccounts) throw new NotLetIn("account-exists");
+    if (!existing) return await createAccount(platform, claims, { email, admission });
+    if (admission.linksAccounts) {
       await Identities(platform.mongo).insertOne(newIdentity(platform, claims, existing._id));
       return existing._id;
     }
-    if (!admission.createsAccounts) throw new NotLetIn("no-account");
-    const user = newUser(platform, { email });
-    await transaction(platform.mongo, async session => {
-      await Users(platform.mongo).insertOne(user, { session });
-      await Identities(platform.mongo).insertOne(newIdentity(platform, claims, user._id), { session });
-    });
-    return user._id;
   } catch (error) {
-    // An address that SMTP could not deliver to.
-    if (error instanceof AppError && error.code === "invalid") throw new NotLetIn("not-verified");
     if (!isDuplicateKey(error)) throw error;
-    // Another tab was faster, or the account is linked to another person of this provider, who had the address before.
-    const known = await findIdentity(platform, claims);
-    if (!known) throw new NotLetIn("account-exists");
-    return known.user_id;
   }
+  // Another tab was faster; or the account is not linked, or to the person of this provider who had the address before.
+  const known = await findIdentity(platform, claims);
+  if (!known) throw new NotLetIn("account-exists");
+  return known.user_id;
+}
+
+async function createAccount(
+  platform: Deps,
+  claims: Claims,
+  { email, admission }: { email: string; admission: Admission },
+): Promise<string> {
+  if (!admission.createsAccounts) throw new NotLetIn("no-account");
+  const user = newUser(platform, { email });
+  await transaction(platform.mongo, async session => {
+    await Users(platform.mongo).insertOne(user, { session });
+    await Identities(platform.mongo).insertOne(newIdentity(platform, claims, user._id), { session });
+  });
+  return user._id;
 }
 
 const newIdentity = (

@@ -1,6 +1,6 @@
 import type { OpenIdFault } from "../../openid/openid-error.ts";
 
-/** Why nobody is signed in after a return from the provider; the sign-in page has a sentence for each. */
+/** Why a return from the provider started no session; the sign-in page has a sentence for each. */
 export const SIGN_IN_PROBLEMS = [
   "cancelled",
   "provider-away",

@@ -1,8 +1,11 @@
 import { expect } from "chai";
+import { endAllSessions } from "../../../src/accounts/sessions/end-all.ts";
+import { newId } from "../../../src/lib/ids.ts";
 import { LIMITS } from "../../../src/limits/catalogue.ts";
 import { Identities } from "../../../src/models/identity.ts";
 import { Sessions } from "../../../src/models/session.ts";
 import { ApiKeys, Users } from "../../../src/models/user.ts";
+import { rejection } from "../../components/rejection.ts";
 import { startOpenIdProvider, type TestProvider } from "../../support/openid-provider.ts";
 import { type System, startSystem } from "../../support/system.ts";
 import { until } from "../../support/until.ts";
@@ -18,7 +21,7 @@ describe("sign-in with an OpenID provider", () => {
     // The web process starts while its provider is away.
     system = await startSystem(provider.env, { workers: false });
     await provider.start();
-    provider.returnTo(new URL(system.baseUrl).origin);
+    await provider.returnTo(new URL(system.baseUrl).origin);
   });
   after(async () => {
     await system?.stop();
@@ -84,6 +87,16 @@ describe("sign-in with an OpenID provider", () => {
     });
   });
 
+  it("ends when the operator signs the user out everywhere", async () => {
+    const tabs = [visitor(), visitor()];
+    const name = person();
+    for (const tab of tabs) await tab.signIn(name);
+    const { id = "" } = (await tabs[0]?.me()) ?? {};
+    expect(await endAllSessions(system.worker, id)).to.deep.equal({ id, ended_sessions: 2 });
+    expect(await Promise.all(tabs.map(tab => tab.me()))).to.deep.equal([null, null]);
+    expect((await rejection(endAllSessions(system.worker, newId("u")))).code).to.equal("not-found");
+  });
+
   it("offers the provider's name, and binds a sign-in to its browser by a cookie that no script can read", async () => {
     const options = await fetch(`${system.baseUrl}/sign_in_options`);
     expect(await options.json()).to.deep.equal({ data: { openid_connect: { name: "Acme" } } });
@@ -123,6 +136,21 @@ describe("sign-in with an OpenID provider", () => {
     expect(problemOf(await anna.request(back)), "the cookie is gone").to.equal("not-yours");
     const copy = await fetch(back, { headers: { cookie: kept }, redirect: "manual" });
     expect(problemOf(copy), "a copied cookie").to.equal("not-yours");
+  });
+
+  it("accepts no token with another nonce, and none that the provider's keys did not sign", async () => {
+    const begun = (await (await visitor().begin()).json()) as { data: { url: string } };
+    const nonce = new URL(begun.data.url).searchParams.get("nonce") ?? "";
+    const anna = visitor();
+    const back = await anna.signInThere(person(), { change: url => url.searchParams.set("nonce", nonce) });
+    expect(problemOf(await anna.request(back))).to.equal("not-proven");
+    provider.showsForeignKeys = true;
+    try {
+      expect(problemOf(await anna.signIn(person()))).to.equal("not-proven");
+    } finally {
+      provider.showsForeignKeys = false;
+    }
+    expect((await anna.signIn(person())).headers.get("location")).to.match(/\/dashboard$/);
   });
 
   it("accepts no code and no issuer of another sign-in", async () => {
@@ -232,7 +260,7 @@ describe("sign-in with an OpenID provider", () => {
 
   it("makes one account for two first sign-ins at once", async () => {
     const name = person();
-    const tabs = [visitor(), visitor(), visitor()];
+    const tabs = [visitor(), visitor(), visitor(), visitor()];
     const backs = await Promise.all(tabs.map(tab => tab.signInThere(name)));
     await Promise.all(tabs.map((tab, i) => tab.request(backs[i] as URL)));
     const ids = await Promise.all(tabs.map(async tab => (await tab.me())?.id));
@@ -242,7 +270,7 @@ describe("sign-in with an OpenID provider", () => {
 
   it("knows the provider's new keys at once", async () => {
     await visitor().signIn(person());
-    provider.rotateKeys();
+    await provider.rotateKeys();
     const anna = visitor();
     await anna.signIn(person());
     expect(await anna.me()).not.to.equal(null);

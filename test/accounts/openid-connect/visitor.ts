@@ -1,5 +1,14 @@
 import { cookieOf } from "../sessions/browser.ts";
 
+interface SignInOptions {
+  /** The page that is shown afterwards. */
+  returnTo?: string;
+  /** Does not consent. */
+  stop?: boolean;
+  /** Changes the address of the provider before the browser goes there. */
+  change?: (url: URL) => void;
+}
+
 /** A browser without scripts: keeps cookies by host and name, and follows redirects one by one. */
 export class Visitor {
   readonly #cookies = new Map<string, Map<string, string>>();
@@ -38,12 +47,14 @@ export class Visitor {
   /** Begins, and signs in at the provider's page; returns the address to which it sends the browser back. */
   async signInThere(
     login: string,
-    { returnTo, stop = false }: { returnTo?: string; stop?: boolean } = {},
+    { returnTo, stop = false, change = () => {} }: SignInOptions = {},
   ): Promise<URL> {
     const begun = await this.begin(returnTo === undefined ? {} : { return_to: returnTo });
     const text = await begun.text();
     if (begun.status !== 201) throw new Error(`${begun.status}: ${text}`);
-    return await this.follow(JSON.parse(text).data.url, { login, ...(stop && { stop: "1" }) });
+    const url = new URL(JSON.parse(text).data.url);
+    change(url);
+    return await this.follow(url.href, { login, ...(stop && { stop: "1" }) });
   }
 
   /** Follows an address of the provider until it sends the browser to another host. */
@@ -63,7 +74,7 @@ export class Visitor {
   }
 
   /** Signs in from beginning to end; returns the response to the return. */
-  async signIn(login: string, options: { returnTo?: string; stop?: boolean } = {}): Promise<Response> {
+  async signIn(login: string, options: SignInOptions = {}): Promise<Response> {
     return await this.request(await this.signInThere(login, options));
   }
 
