@@ -58,12 +58,19 @@ export function toOpenIdError(error: unknown): OpenIdError {
   const { name, message, code = "no code", error: told } = error as LibraryError;
   if (name === "AuthorizationResponseError") return ofRedirect(codeOf(told));
   if (name === "ResponseBodyError") return ofResponse(codeOf(told));
+  if (name === "WWWAuthenticateChallengeError") return ofResponse(codeOf(challengeOf(cause)));
   if (NO_RESPONSE.has(code))
     return new OpenIdError("provider-away", `the provider did not respond as one: ${code}`);
   return new OpenIdError(
     "not-proven",
     name === "ClientError" ? `${message} (${code})` : "an unexpected error",
   );
+}
+
+/** Returns the error of a 401, which is in its header. */
+function challengeOf(cause: unknown): string | undefined {
+  const [challenge] = Array.isArray(cause) ? (cause as { parameters?: { error?: string } }[]) : [];
+  return challenge?.parameters?.error;
 }
 
 function ofRedirect(code: string): OpenIdError {

@@ -15,6 +15,10 @@ export interface TestProvider {
   people: Map<string, PersonClaims>;
   /** Every request that it got, as method and path. */
   requests: string[];
+  /** The tokens that it issued. */
+  issued: string[];
+  /** Responds to no request for tokens until the returned function is called. */
+  holdTokens(): () => void;
   /** Registers where it sends browsers back to. */
   returnTo(publicUrl: string): Promise<void>;
   /** Signs with a new key from now on; the old one is gone. */
@@ -42,8 +46,10 @@ const FORM = `<!doctype html><title>Provider</title><link rel="icon" href="data:
 export async function startOpenIdProvider({ isPublic = false } = {}): Promise<TestProvider> {
   const people = new Map<string, PersonClaims>();
   const requests: string[] = [];
+  const issued: string[] = [];
   let redirectUris: string[] = [];
   let signingKey = newKey();
+  let tokensHeld = Promise.resolve();
   const { Provider } = await quietly(() => import("oidc-provider"));
   let provider: OidcProvider;
   const server = createServer((request, response) => {
@@ -56,7 +62,7 @@ export async function startOpenIdProvider({ isPublic = false } = {}): Promise<Te
   const { port } = server.address() as AddressInfo;
   const issuer = `http://127.0.0.1:${port}`;
 
-  const create = () =>
+  const open = () =>
     quietly(
       async () =>
         new Provider(issuer, {
@@ -108,6 +114,15 @@ export async function startOpenIdProvider({ isPublic = false } = {}): Promise<Te
         }),
     );
 
+  async function create(): Promise<OidcProvider> {
+    const opened = await open();
+    opened.on("grant.success", ({ body }) => {
+      const { access_token, id_token } = body as { access_token: string; id_token: string };
+      issued.push(access_token, id_token);
+    });
+    return opened;
+  }
+
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url === "/jwks" && started.showsForeignKeys) {
       const { d: _, ...publicKey } = newKey();
@@ -115,6 +130,7 @@ export async function startOpenIdProvider({ isPublic = false } = {}): Promise<Te
       response.end(JSON.stringify({ keys: [{ ...publicKey, kid: signingKey.kid }] }));
       return;
     }
+    if (request.url === "/token") await tokensHeld;
     if (!request.url?.startsWith("/interaction/")) return void provider.callback()(request, response);
     if (request.method !== "POST") {
       response.setHeader("content-type", "text/html");
@@ -143,7 +159,15 @@ export async function startOpenIdProvider({ isPublic = false } = {}): Promise<Te
     },
     people,
     requests,
+    issued,
     showsForeignKeys: false,
+    holdTokens() {
+      let release = () => {};
+      tokensHeld = new Promise(resolve => {
+        release = resolve;
+      });
+      return () => release();
+    },
     async returnTo(publicUrl) {
       redirectUris = [`${publicUrl}/dashboard/sign-in/return`];
       provider = await create();

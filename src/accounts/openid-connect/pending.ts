@@ -49,13 +49,13 @@ export function beginPending(
 
 /** Returns the sign-in that a browser keeps, if it is the one of this state and not too old; otherwise null. */
 export function openPending({ secrets, clock }: Deps, sealed: string, state: string): PendingSignIn | null {
-  let pending: PendingSignIn & { purpose?: string };
+  let pending: (PendingSignIn & { purpose?: string }) | null;
   try {
     pending = JSON.parse(secrets.open(sealed));
   } catch {
     return null;
   }
-  if (pending.purpose !== PURPOSE || pending.expiresAtMs <= clock()) return null;
+  if (pending?.purpose !== PURPOSE || pending.expiresAtMs <= clock()) return null;
   return isSameSecret(state, pending.challenge.state) ? pending : null;
 }
 

@@ -177,6 +177,7 @@ describe("sign-in with an OpenID provider", () => {
       "/",
       "dashboard",
       "/\n/evil.example/dashboard",
+      `/dashboard/${"x".repeat(LIMITS.returnPathCharacters.value)}`,
     ]) {
       const response = await visitor().begin({ return_to: path });
       expect(response.status, path).to.equal(400);
@@ -292,6 +293,32 @@ describe("sign-in with an OpenID provider", () => {
     const later = visitor();
     await later.signIn(person());
     expect(await later.me()).not.to.equal(null);
+  });
+
+  it("waits for the provider with so many people at once, and with no one beyond", async () => {
+    const most = LIMITS.providerSignIns.value;
+    const tabs = Array.from({ length: most }, visitor);
+    const backs: URL[] = [];
+    for (const tab of tabs) backs.push(await tab.signInThere(person()));
+    const late = visitor();
+    const back = await late.signInThere(person());
+    const asked = () => provider.requests.filter(request => request === "POST /token").length;
+    const before = asked();
+    const release = provider.holdTokens();
+    const waiting = tabs.map((tab, i) => tab.request(backs[i] as URL));
+    try {
+      await until(() => asked() === before + most);
+      expect(problemOf(await late.request(back))).to.equal("provider-away");
+      expect(asked()).to.equal(before + most);
+    } finally {
+      release();
+    }
+    const responses = await Promise.all(waiting);
+    expect(responses.map(({ headers }) => headers.get("location")?.endsWith("/dashboard"))).not.to.include(
+      false,
+    );
+    await late.signIn(person());
+    expect(await late.me()).not.to.equal(null);
   });
 
   it("counts wrong returns from an address", async () => {
