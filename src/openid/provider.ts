@@ -73,6 +73,9 @@ export class OpenIdProvider {
         code_challenge: await client.calculatePKCECodeChallenge(challenge.verifier),
         code_challenge_method: "S256",
       });
+      // The browser goes there: not to any other kind of address that a discovery document may name.
+      if (!/^https?:$/.test(url.protocol))
+        throw new OpenIdError("provider-error", "its address is not https");
       return { url: url.href, challenge };
     } catch (error) {
       throw toOpenIdError(error);

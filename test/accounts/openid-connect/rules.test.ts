@@ -84,6 +84,14 @@ describe("the rules of an OpenID provider", () => {
     expect(await Identities(system.worker.mongo).countDocuments({ user_id: id })).to.equal(1);
   });
 
+  it("are not needed without a provider, which then can't be signed in with", async () => {
+    const system = await startSystem({}, { workers: false });
+    systems.push(system);
+    const options = await fetch(`${system.baseUrl}/sign_in_options`);
+    expect(await options.json()).to.deep.equal({ data: { openid_connect: null } });
+    expect((await new Visitor(system.baseUrl).begin()).status).to.equal(404);
+  });
+
   it("can't be asked of a provider on a private address that the operator did not allow", async () => {
     const system = await start({ OIDC_EGRESS_ALLOW: "", EGRESS_ALLOW: "127.0.0.0/8" });
     const response = await new Visitor(system.baseUrl).begin();
