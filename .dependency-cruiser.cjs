@@ -12,6 +12,7 @@ const ORDER = [
   "limits",
   "metrics",
   "egress",
+  "openid",
   "store",
   "sandbox",
   "http",
@@ -43,7 +44,7 @@ const ORDER = [
   "server.js",
 ];
 
-const INFRASTRUCTURE = "lib|egress|store|sandbox|http|queues";
+const INFRASTRUCTURE = "lib|egress|openid|store|sandbox|http|queues";
 
 const escaped = name => name.replaceAll(".", "\\.");
 /** A folder's own files and those of its folders, but for folders that have a line of their own. */

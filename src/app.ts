@@ -3,6 +3,7 @@ import helmet from "koa-helmet";
 import { isApiKey } from "./accounts/api-keys.ts";
 import { keyRoutes } from "./accounts/key-routes.ts";
 import { limitsOf } from "./accounts/limits.ts";
+import { openIdRoutes } from "./accounts/openid-connect/routes.ts";
 import { organizationRoutes } from "./accounts/organization-routes.ts";
 import { userRoutes } from "./accounts/routes.ts";
 import { openAuthenticate } from "./accounts/sessions/authenticate.ts";
@@ -29,6 +30,7 @@ import { dashboard } from "./ops/dashboard.ts";
 import { health } from "./ops/health.ts";
 import { homePage } from "./ops/home-page.ts";
 import { collectInstallation, exposeMetrics, timeRequests } from "./ops/metrics.ts";
+import { openIdReturn } from "./ops/openid-return.ts";
 import type { Platform } from "./platform.ts";
 import { runRoutes } from "./runs/routes.ts";
 import { sourceEventRoutes } from "./sources/event-routes.ts";
@@ -57,6 +59,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...activityRoutes,
   ...userRoutes,
   ...sessionRoutes,
+  ...openIdRoutes,
   ...keyRoutes,
   ...organizationRoutes,
 ];
@@ -82,6 +85,7 @@ export function createApp(platform: Platform, options: { checkResponses?: boolea
   app.use(health(platform));
   app.use(helmet());
   app.use(board(platform));
+  app.use(openIdReturn(platform));
   app.use(dashboard());
   app.use(homePage(platform));
   app.use(docsPage({ openapiUrl: "/v1/openapi.json" }));

@@ -5,6 +5,7 @@ import { type Static, type TInteger, Type } from "typebox";
 import { version } from "./lib/version.ts";
 import { LIMITS } from "./limits/catalogue.ts";
 import { limitsOfPlan, parsePlanLimits } from "./limits/plan-limits.ts";
+import { parseOrganizationRule } from "./openid/rules.ts";
 import { consumedQueues } from "./queues/index.ts";
 import { checkFormats, DURATION, durationMs, words } from "./setting-formats.ts";
 import { misspelledNames, unknownNames } from "./setting-names.ts";
@@ -43,6 +44,27 @@ const Environment = Type.Object({
   ADMIN_PASSWORD: Type.Optional(Type.String({ minLength: 8 })),
   /** Bearer token of `/metrics` and of the details of `/readyz`; unset means this machine, and a worker's own port. */
   METRICS_TOKEN: Type.Optional(Type.String({ pattern: "^[\\x21-\\x7e]{16,512}$" })),
+  /** An OpenID provider with which people sign in; unset means API keys and links only. */
+  OIDC_ISSUER: Type.Optional(Type.String({ maxLength: 512 })),
+  OIDC_CLIENT_ID: Type.Optional(Type.String({ maxLength: 512 })),
+  /** Unset for a public client: PKCE is used anyway. */
+  OIDC_CLIENT_SECRET: Type.Optional(Type.String({ maxLength: 4096 })),
+  /** How the button calls the provider; its host by default. */
+  OIDC_NAME: Type.Optional(Type.String({ maxLength: 60 })),
+  OIDC_SCOPES: Type.String({
+    pattern: "^[\\x21\\x23-\\x5b\\x5d-\\x7e ]{1,512}$",
+    default: "openid email profile",
+  }),
+  /** Whom it lets in: domains of verified email addresses (`*` for any), addresses, and members by rule. */
+  OIDC_ALLOWED_DOMAINS: Type.String({ default: "" }),
+  OIDC_ALLOWED_EMAILS: Type.String({ default: "" }),
+  OIDC_ORGANIZATIONS: Type.String({ default: "" }),
+  /** Whether people whom a rule lets in get an account if they have none. */
+  OIDC_CREATE_ACCOUNTS: Type.Boolean({ default: true }),
+  /** Whether an account that exists belongs to the person with its verified email address. */
+  OIDC_LINK_ACCOUNTS: Type.Boolean({ default: false }),
+  /** What requests to the provider may reach although it is not public, and nothing else may. */
+  OIDC_EGRESS_ALLOW: Type.String({ default: "" }),
   EGRESS_ALLOW: Type.String({ default: "" }),
   SANDBOX_EGRESS_ALLOW: Type.String({ default: "" }),
   EGRESS_BLOCK: Type.String({ default: "" }),
@@ -188,6 +210,27 @@ const NPM_VARIABLE =
 /** Nothing changes a setting after the start; readers sort or map a copy. */
 const frozen = <T>(list: T[]): T[] => Object.freeze(list) as T[];
 
+/** Returns the settings of sign-in with an OpenID provider; undefined if there is none. */
+function openidSettings(env: Environment) {
+  if (env.OIDC_ISSUER === undefined) return undefined;
+  const lowerCase = (text: string) => frozen(words(text.toLowerCase()));
+  return Object.freeze({
+    issuer: env.OIDC_ISSUER,
+    clientId: env.OIDC_CLIENT_ID ?? "",
+    clientSecret: env.OIDC_CLIENT_SECRET,
+    scopes: env.OIDC_SCOPES,
+    name: env.OIDC_NAME ?? new URL(env.OIDC_ISSUER).hostname,
+    rules: Object.freeze({
+      domains: lowerCase(env.OIDC_ALLOWED_DOMAINS),
+      emails: lowerCase(env.OIDC_ALLOWED_EMAILS),
+      organizations: frozen(words(env.OIDC_ORGANIZATIONS).map(parseOrganizationRule)),
+    }),
+    createsAccounts: env.OIDC_CREATE_ACCOUNTS,
+    linksAccounts: env.OIDC_LINK_ACCOUNTS,
+    egressAllow: frozen(words(env.OIDC_EGRESS_ALLOW)),
+  });
+}
+
 function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
   return Object.freeze({
     version,
@@ -208,6 +251,7 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     secretsKeys: frozen(words(env.SECRETS_KEY).map(word => Buffer.from(word, "base64"))),
     adminPassword: env.ADMIN_PASSWORD,
     metricsToken: env.METRICS_TOKEN,
+    openid: openidSettings(env),
     egressAllow: frozen(words(env.EGRESS_ALLOW)),
     sandboxEgressAllow: frozen(words(env.SANDBOX_EGRESS_ALLOW)),
     /** For both guards: deliveries and `component_url`, and component code. */

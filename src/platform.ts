@@ -9,6 +9,7 @@ import { openOnce } from "./lib/open-once.ts";
 import { warnThrottled } from "./lib/warn-throttled.ts";
 import { LIMITS } from "./limits/catalogue.ts";
 import { Metrics } from "./metrics/metrics.ts";
+import { OpenIdProvider } from "./openid/provider.ts";
 import type { Queues } from "./queues/define-queue.ts";
 import { allQueues } from "./queues/index.ts";
 import { openQueues } from "./queues/open-queues.ts";
@@ -62,6 +63,8 @@ export interface Platform {
   /** What happens in this process, for hourly rollups and live views. */
   activity: Activity;
   egress: Egress;
+  /** With which people sign in; undefined if there is none. It is asked nothing before the first of them does. */
+  openid: OpenIdProvider | undefined;
   /** Whether this process can start sandboxes. */
   sandboxHealth: SandboxHealth;
   /**
@@ -123,14 +126,21 @@ export async function openPlatform(
     closers.push(() => Promise.all([...queues.values()].map(queue => queue.close())));
     const { redisUrls, mongodbUrl } = config;
     const blockedHosts = storeHosts({ redis, redisUrls, mongo, mongodbUrl });
-    const egress = createEgress({
-      ...config.egress,
-      allow: config.egressAllow,
-      blockedHosts,
-      connectTimeoutMs: Math.min(10_000, config.deliveries.timeoutMs),
-      userAgent: `Headwater/${config.version}`,
-    });
-    closers.push(() => egress.close());
+    const openEgress = (allow: readonly string[]) => {
+      const opened = createEgress({
+        ...config.egress,
+        allow,
+        blockedHosts,
+        connectTimeoutMs: Math.min(10_000, config.deliveries.timeoutMs),
+        userAgent: `Headwater/${config.version}`,
+      });
+      closers.push(() => opened.close());
+      return opened;
+    };
+    const egress = openEgress(config.egressAllow);
+    const openid =
+      config.openid &&
+      new OpenIdProvider(config.openid, { egress: openEgress(config.openid.egressAllow), clock });
     const activity = new Activity({ mongo, redis, keys, clock });
     activity.start();
     closers.push(() => activity.close());
@@ -188,6 +198,7 @@ export async function openPlatform(
       metrics,
       activity,
       egress,
+      openid,
       sandboxHealth,
       sandboxes: () => sandboxes.get(),
       feed: async () => {

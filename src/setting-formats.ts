@@ -1,6 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { parseCidrs, portsIn } from "./egress/address-rules.ts";
 import { parsePlanLimits } from "./limits/plan-limits.ts";
+import { parseOrganizationRule } from "./openid/rules.ts";
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -74,6 +75,38 @@ const httpUrl: Check = value =>
     ? null
     : "must be an http or https URL without a query";
 
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+const isSafe = (url: string): boolean =>
+  new URL(url).protocol === "https:" || LOOPBACK.test(new URL(url).hostname);
+
+const SIGN_IN_RULES = ["OIDC_ALLOWED_DOMAINS", "OIDC_ALLOWED_EMAILS", "OIDC_ORGANIZATIONS"];
+
+/** Tokens and the codes for them must not travel in the clear, and without a rule the provider would let in everybody, or no one. */
+const issuer: Check = (value, env) => {
+  const fault = httpUrl(value, env);
+  if (fault !== null) return fault;
+  if (!isSafe(value)) return "must be an https URL, or http on this machine";
+  if (new URL(value).username !== "") return "must not contain a user name";
+  if (env.OIDC_CLIENT_ID === undefined) return "needs OIDC_CLIENT_ID";
+  if (!SIGN_IN_RULES.some(name => words(String(env[name] ?? "")).length > 0)) {
+    return `needs a rule whom it lets in: ${SIGN_IN_RULES.join(", ")}`;
+  }
+  const publicUrl = env.PUBLIC_URL ?? DEFAULT_PUBLIC_URL;
+  const isReachable = typeof publicUrl !== "string" || !URL.canParse(publicUrl) || isSafe(publicUrl);
+  return isReachable ? null : "needs a PUBLIC_URL with https: browsers sign in over https only";
+};
+
+const ofProvider: Check = (_value, env) => (env.OIDC_ISSUER === undefined ? "needs OIDC_ISSUER" : null);
+
+const organizationRules: Check = (value, env) => {
+  try {
+    words(value).map(parseOrganizationRule);
+    return ofProvider(value, env);
+  } catch (error) {
+    return `has an entry that can't be read: ${(error as Error).message}`;
+  }
+};
+
 /** Ports don't separate: a browser sends the cookies of a host to all of its ports. */
 const hasHostOf = (url: string, other: unknown): boolean =>
   typeof other === "string" && URL.canParse(other) && new URL(other).hostname === new URL(url).hostname;
@@ -98,6 +131,23 @@ const CHECKS: Record<string, Check> = {
       ? null
       : `must be one or more base64 keys of ${KEY_BYTES} bytes, separated by commas`;
   },
+  OIDC_ISSUER: issuer,
+  OIDC_CLIENT_ID: ofProvider,
+  OIDC_CLIENT_SECRET: ofProvider,
+  OIDC_SCOPES: value =>
+    value.split(" ").includes("openid") && value.split(" ").includes("email")
+      ? null
+      : "must contain openid and email",
+  OIDC_ALLOWED_DOMAINS: (value, env) =>
+    words(value).every(word => /^(\*|[^\s@*]+)$/.test(word))
+      ? ofProvider(value, env)
+      : "must be domains without @, separated by commas, or *",
+  OIDC_ALLOWED_EMAILS: (value, env) =>
+    words(value).every(word => /^[^\s@]+@[^\s@]+$/.test(word))
+      ? ofProvider(value, env)
+      : "must be email addresses, separated by commas",
+  OIDC_ORGANIZATIONS: organizationRules,
+  OIDC_EGRESS_ALLOW: cidrs,
   EGRESS_ALLOW: cidrs,
   SANDBOX_EGRESS_ALLOW: cidrs,
   FREE_LIMITS: planLimits,

@@ -204,6 +204,73 @@ describe("settings", () => {
   });
 });
 
+describe("the settings of an OpenID provider", () => {
+  const PROVIDER = {
+    OIDC_ISSUER: "https://login.example.com/tenant",
+    OIDC_CLIENT_ID: "headwater",
+    OIDC_ALLOWED_DOMAINS: "Example.com, example.org",
+    PUBLIC_URL: "https://headwater.example.com",
+  };
+
+  it("are absent without an issuer, and read by one", () => {
+    expect(readConfig(GOOD).openid).to.equal(undefined);
+    const { openid } = readConfig({
+      ...GOOD,
+      ...PROVIDER,
+      OIDC_ORGANIZATIONS: "@example.com=o_0CjB8tYr3KpL7xVd, groups:site ops=o_0CjB8tYr3KpL7xVe",
+    });
+    expect(openid).to.deep.equal({
+      issuer: PROVIDER.OIDC_ISSUER,
+      clientId: "headwater",
+      clientSecret: undefined,
+      scopes: "openid email profile",
+      name: "login.example.com",
+      rules: {
+        domains: ["example.com", "example.org"],
+        emails: [],
+        organizations: [
+          { claim: null, value: "example.com", orgId: "o_0CjB8tYr3KpL7xVd" },
+          { claim: "groups", value: "site ops", orgId: "o_0CjB8tYr3KpL7xVe" },
+        ],
+      },
+      createsAccounts: true,
+      linksAccounts: false,
+      egressAllow: [],
+    });
+  });
+
+  it("are rejected, by name, where they would be unsafe or let in no one", () => {
+    expect(errorOf(PROVIDER)).to.equal("");
+    expect(errorOf({ ...PROVIDER, OIDC_ISSUER: "http://127.0.0.1:4000" })).to.equal("");
+    const bad: [Record<string, string | undefined>, string][] = [
+      [{ OIDC_ISSUER: "login.example.com" }, "OIDC_ISSUER must be an http or https URL without a query"],
+      [
+        { OIDC_ISSUER: "http://login.example.com" },
+        "OIDC_ISSUER must be an https URL, or http on this machine",
+      ],
+      [{ OIDC_ISSUER: "https://me@login.example.com" }, "OIDC_ISSUER must not contain a user name"],
+      [{ OIDC_ISSUER: undefined }, "OIDC_CLIENT_ID needs OIDC_ISSUER"],
+      [{ OIDC_CLIENT_ID: undefined }, "OIDC_ISSUER needs OIDC_CLIENT_ID"],
+      [{ OIDC_ALLOWED_DOMAINS: undefined }, "OIDC_ISSUER needs a rule whom it lets in"],
+      [{ OIDC_ALLOWED_DOMAINS: " , " }, "OIDC_ISSUER needs a rule whom it lets in"],
+      [{ PUBLIC_URL: "http://headwater.example.com" }, "OIDC_ISSUER needs a PUBLIC_URL with https"],
+      [{ OIDC_ALLOWED_DOMAINS: "@example.com" }, "OIDC_ALLOWED_DOMAINS must be domains without @"],
+      [{ OIDC_ALLOWED_DOMAINS: "*.example.com" }, "OIDC_ALLOWED_DOMAINS must be domains without @"],
+      [{ OIDC_ALLOWED_EMAILS: "anna" }, "OIDC_ALLOWED_EMAILS must be email addresses"],
+      [
+        { OIDC_ORGANIZATIONS: "example.com=o_1" },
+        "OIDC_ORGANIZATIONS has an entry that can't be read: example.com=o_1",
+      ],
+      [{ OIDC_SCOPES: "openid profile" }, "OIDC_SCOPES must contain openid and email"],
+      [{ OIDC_EGRESS_ALLOW: "intranet" }, "OIDC_EGRESS_ALLOW must be CIDRs"],
+      [{ OIDC_CREATE_ACCOUNTS: "perhaps" }, "OIDC_CREATE_ACCOUNTS must be boolean"],
+    ];
+    for (const [env, message] of bad) {
+      expect(errorOf({ ...PROVIDER, ...env }), JSON.stringify(env)).to.include(message);
+    }
+  });
+});
+
 describe(".env.example", () => {
   it("names every setting, and nothing else", () => {
     const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");

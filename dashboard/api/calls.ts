@@ -10,6 +10,9 @@ export type Session = Schemas["Session"];
 
 export const startSession = (body: { api_key: string } | { link: string }) =>
   readData(http.POST("/sessions", { body: body as never }));
+export const readSignInOptions = () => readData(http.GET("/sign_in_options", {}));
+export const beginOpenIdSignIn = (returnTo: string) =>
+  readData(http.POST("/openid_sign_ins", { body: { return_to: returnTo } }));
 export const listSessions = (query: Query, signal: AbortSignal) =>
   read(http.GET("/sessions", { params: { query: query as object }, signal }));
 export const endSession = (id: string) => read(http.DELETE("/sessions/{id}", { params: { path: { id } } }));

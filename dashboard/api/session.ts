@@ -16,6 +16,9 @@ const MARK = "headwater-signed-in";
 /** Whether this browser signed in before: no request is needed to know that one that never did is signed out. */
 export const mayBeSignedIn = (): boolean => localStorage.getItem(MARK) !== null;
 
+/** Notes that the browser leaves to sign in, and is probably signed in when it returns. */
+export const expectReturn = (): void => localStorage.setItem(MARK, "1");
+
 /** Forgets who was signed in; the sign-in page is shown. */
 export function leave(): void {
   localStorage.removeItem(MARK);

@@ -1,33 +1,50 @@
 import { useEffect, useState } from "preact/hooks";
-import { startSession } from "../api/calls";
+import { useLocation } from "preact-iso/router";
+import { beginOpenIdSignIn, readSignInOptions, startSession } from "../api/calls";
 import { ApiError, messageOf } from "../api/client";
-import { loadMe } from "../api/session";
+import { expectReturn, loadMe } from "../api/session";
 import { BASE } from "../lib/address";
+import { SIGN_IN_PROBLEMS } from "../lib/sign-in-problems";
 import { Button, CopyBlock, Notice } from "../ui/basics";
 import { TextField } from "../ui/form";
 import { Logo } from "../ui/icon";
 
-/** The one-time link's token is in the fragment, which no server and no log sees. */
-function claimLink(): string | null {
-  const token = /^#link=(.+)$/.exec(location.hash)?.[1] ?? null;
-  if (token !== null) history.replaceState(null, "", location.pathname + location.search);
-  return token;
+const PATH = `${BASE}/sign-in`;
+/** Of an address that the server remembers until the browser returns. */
+const MOST_CHARS = 1000;
+
+/** What the address says once: a link's token, which is in the fragment that no server and no log sees, and a problem. */
+function claimAddress(): { link: string | null; problem: string } {
+  const link = /^#link=(.+)$/.exec(location.hash)?.[1] ?? null;
+  const name = location.pathname === PATH ? new URLSearchParams(location.search).get("problem") : null;
+  const search = name === null ? location.search : "";
+  if (link !== null || name !== null) history.replaceState(null, "", location.pathname + search);
+  if (name === null) return { link, problem: "" };
+  const known = Object.hasOwn(SIGN_IN_PROBLEMS, name) ? SIGN_IN_PROBLEMS[name] : undefined;
+  return { link, problem: known ?? "The sign-in failed. Try again." };
 }
 
-const linkToken = claimLink();
+let claimed = claimAddress();
 
-/** Asks for an API key, or uses the link of `headwater login`; the page that was asked for is shown afterwards. */
+/**
+ * Asks for an API key, uses the link of `headwater login`, or leads to the OpenID provider; the page that was asked for is
+ * shown afterwards.
+ */
 export function SignIn() {
+  const { path, url, route } = useLocation();
   const [key, setKey] = useState("");
-  const [fault, setFault] = useState("");
-  const [isBusy, setBusy] = useState(linkToken !== null);
+  const [{ link, problem }] = useState(claimed);
+  const [fault, setFault] = useState(problem);
+  const [isBusy, setBusy] = useState(link !== null);
+  const [provider, setProvider] = useState("");
 
   const start = async (body: { api_key: string } | { link: string }) => {
     setBusy(true);
     setFault("");
     try {
       await startSession(body);
-      if (location.pathname === `${BASE}/sign-in`) history.replaceState(null, "", BASE);
+      // By the router, which otherwise looks for a screen at this page's address.
+      if (path === PATH) route(BASE, true);
       await loadMe();
     } catch (error) {
       const isWrong = error instanceof ApiError && error.status === 401;
@@ -38,9 +55,29 @@ export function SignIn() {
       setBusy(false);
     }
   };
+  const leave = async () => {
+    setBusy(true);
+    setFault("");
+    try {
+      const { url: there } = await beginOpenIdSignIn(
+        path === PATH ? BASE : url.length > MOST_CHARS ? path : url,
+      );
+      expectReturn();
+      location.assign(there);
+    } catch (error) {
+      setFault(messageOf(error));
+      setBusy(false);
+    }
+  };
   useEffect(() => {
     document.title = "Sign in · Headwater";
-    if (linkToken !== null) void start({ link: linkToken });
+    claimed = { link: null, problem: "" };
+    if (link !== null) void start({ link });
+    // Without the options there is the key.
+    readSignInOptions().then(
+      ({ openid_connect }) => setProvider(openid_connect?.name ?? ""),
+      () => undefined,
+    );
   }, []);
 
   return (
@@ -55,9 +92,17 @@ export function SignIn() {
         <div class="sign-in-brand">
           <Logo />
           <h1>Headwater</h1>
-          <p class="muted">Sign in with an API key of your account.</p>
+          {!provider && <p class="muted">Sign in with an API key of your account.</p>}
         </div>
         {fault && <Notice tone="bad">{fault}</Notice>}
+        {provider && (
+          <>
+            <Button isDisabled={isBusy} onClick={leave}>
+              Sign in with {provider}
+            </Button>
+            <p class="hint">Or with an API key:</p>
+          </>
+        )}
         <TextField
           label="API key"
           type="password"

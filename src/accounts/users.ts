@@ -27,29 +27,32 @@ function checkUser({ email, username }: NewUser): void {
   }
 }
 
-/**
- * Creates a user and returns its first API key, which can never be shown again. Throws `invalid` for a malformed email
- * address or username, `conflict` if either is already in use.
- */
-export async function createUser(platform: Deps, user: NewUser): Promise<{ id: string; api_key: string }> {
+/** Returns a new user as it is stored. Throws `invalid` for a malformed email address or username. */
+export function newUser(platform: Pick<Deps, "clock">, user: NewUser): User {
   checkUser(user);
   const id = newId("u", platform.clock());
   // Addresses that differ only in case are the same mailbox.
   const email = user.email.toLowerCase();
   const username = user.username ?? `${email.split("@")[0]}-${id.slice(-4).toLowerCase()}`;
-  const { key, apiKey } = newKey(platform, id, null);
   const created_at = unixSeconds(platform.clock());
+  return { _id: id, email, username, plan: user.plan ?? "free", created_at };
+}
+
+/**
+ * Creates a user and returns its first API key, which can never be shown again. Throws `invalid` for a malformed email
+ * address or username, `conflict` if either is already in use.
+ */
+export async function createUser(platform: Deps, user: NewUser): Promise<{ id: string; api_key: string }> {
+  const stored = newUser(platform, user);
+  const { key, apiKey } = newKey(platform, stored._id, null);
   await orConflict(
     transaction(platform.mongo, async session => {
-      await Users(platform.mongo).insertOne(
-        { _id: id, email, username, plan: user.plan ?? "free", created_at },
-        { session },
-      );
+      await Users(platform.mongo).insertOne(stored, { session });
       await ApiKeys(platform.mongo).insertOne(key, { session });
     }),
     "a user with this email address or username already exists",
   );
-  return { id, api_key: apiKey };
+  return { id: stored._id, api_key: apiKey };
 }
 
 /** Throws `not-found`. */

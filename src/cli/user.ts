@@ -2,9 +2,8 @@ import { type Command, Option } from "commander";
 import type { Run } from "./run.ts";
 
 export function userCommands(program: Command, run: Run): void {
-  program
-    .command("user")
-    .description("manage user accounts")
+  const user = program.command("user").description("manage user accounts");
+  user
     .command("create")
     .description("create a user with an API key; prints {id, api_key}, which can't be shown again")
     .requiredOption("--email <email>", "email address")
@@ -14,6 +13,16 @@ export function userCommands(program: Command, run: Run): void {
       run(async platform => {
         const { createUser } = await import("../accounts/users.ts");
         return createUser(platform, options);
+      }),
+    );
+  user
+    .command("sign-out")
+    .description("end every session of a user; API keys stay valid; prints {id, ended_sessions}")
+    .argument("<user id>", "u_…")
+    .action((userId: string) =>
+      run(async platform => {
+        const { endAllSessions } = await import("../accounts/sessions/end-all.ts");
+        return endAllSessions(platform, userId);
       }),
     );
 }

@@ -4,10 +4,15 @@ import type { Context } from "koa";
  * The cookie of a session (docs/decisions/0024-sessions.md). With the prefix, browsers take it over https only, for all
  * paths of exactly this host, and no other host can set it. Without TLS, a browser accepts it from this machine only.
  */
-const SECURE_NAME = "__Host-headwater";
-const LOCAL_NAME = "headwater";
+const SECURE_PREFIX = "__Host-";
+const NAMES = {
+  /** A session. */
+  session: "headwater",
+  /** A sign-in that is with a provider. */
+  signIn: "headwater-sign-in",
+} as const;
 
-interface SessionCookie {
+export interface SessionCookie {
   name: string;
   isSecure: boolean;
 }
@@ -15,15 +20,22 @@ interface SessionCookie {
 const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 
 /** Returns how the server at `PUBLIC_URL` names its cookie; null over plain http to another machine, where anybody could read it. */
-export function sessionCookieOf(publicUrl: string): SessionCookie | null {
+export function sessionCookieOf(
+  publicUrl: string,
+  what: keyof typeof NAMES = "session",
+): SessionCookie | null {
   const { protocol, hostname } = new URL(publicUrl);
-  if (protocol === "https:") return { name: SECURE_NAME, isSecure: true };
-  return isLoopback(hostname) ? { name: LOCAL_NAME, isSecure: false } : null;
+  if (protocol === "https:") return { name: SECURE_PREFIX + NAMES[what], isSecure: true };
+  return isLoopback(hostname) ? { name: NAMES[what], isSecure: false } : null;
 }
 
 /** Returns the token in the request's cookie; undefined if it has none. */
-export function readSessionCookie(ctx: Context, publicUrl: string): string | undefined {
-  const cookie = sessionCookieOf(publicUrl);
+export function readSessionCookie(
+  ctx: Context,
+  publicUrl: string,
+  what?: keyof typeof NAMES,
+): string | undefined {
+  const cookie = sessionCookieOf(publicUrl, what);
   return cookie ? ctx.cookies.get(cookie.name) : undefined;
 }
 
@@ -35,18 +47,20 @@ export function setSessionCookie(
   maxAgeS: number,
 ): void {
   const attributes = ["Path=/", `Max-Age=${token === null ? 0 : maxAgeS}`, "HttpOnly", "SameSite=Lax"];
-  ctx.set(
+  ctx.append(
     "Set-Cookie",
     [`${name}=${token ?? ""}`, ...attributes, ...(isSecure ? ["Secure"] : [])].join("; "),
   );
 }
 
+const OWN_NAMES = Object.values(NAMES).flatMap(name => [name, SECURE_PREFIX + name]);
+
 /**
- * Returns a `Cookie` header without the session's; undefined if nothing is left. Endpoints of sources may share the host of
+ * Returns a `Cookie` header without those of sessions and sign-ins; undefined if nothing is left. Endpoints of sources may share the host of
  * the API, and what they receive is shown to the component's author.
  */
 export function withoutSessionCookie(header: string): string | undefined {
-  const isSession = (pair: string) => [SECURE_NAME, LOCAL_NAME].includes(pair.split("=")[0]?.trim() ?? "");
+  const isSession = (pair: string) => OWN_NAMES.includes(pair.split("=")[0]?.trim() ?? "");
   const others = header.split(";").filter(pair => !isSession(pair));
   return others.join(";").trim() || undefined;
 }

@@ -31,6 +31,8 @@ export interface Membership {
   org_id: string;
   user_id: string;
   created_at: number;
+  /** True for one that a rule of `OIDC_ORGANIZATIONS` gave, and takes away when it no longer holds. */
+  by_rule?: boolean;
 }
 
 export const Memberships = collection<Membership>(
@@ -41,6 +43,7 @@ export const Memberships = collection<Membership>(
       org_id: { type: String, required: true },
       user_id: { type: String, required: true, index: true },
       created_at: { type: Number, required: true },
+      by_rule: Boolean,
     },
     schemaOptions,
   ).index({ org_id: 1, _id: 1 }),

@@ -7,7 +7,7 @@ export interface Session {
   /** SHA-256 of the token, which only the browser has; 256 random bits need no slow hash. */
   hash: string;
   user_id: string;
-  /** The API key that it was started with, whose revocation ends it; null if there was none. */
+  /** The API key that it was started with, whose revocation ends it; null if an OpenID provider vouched for the user. */
   key_id: string | null;
   /** What the browser called itself when it signed in. */
   user_agent: string;

@@ -95,6 +95,8 @@ export function redisKeys(prefix: string) {
     watchedAccounts: () => `${prefix}:watched-accounts`,
     /** Flag: a session of the board that was signed out, until it would have expired. */
     endedSession: (sessionId: string) => `${prefix}:ended-session:${sessionId}`,
+    /** Flag: a return from an OpenID provider, by the hash of its state, until it would have expired. */
+    usedSignIn: (stateHash: string) => `${prefix}:used-sign-in:${stateHash}`,
     rateLimit: () => `${prefix}:rate`,
     idempotency: () => `${prefix}:idempotency`,
     writeProbe: () => `${prefix}:probe`,

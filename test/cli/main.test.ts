@@ -79,13 +79,15 @@ describe("headwater, the command line", () => {
     expect(await findCaller(platform, key.api_key)).to.include({ keyId: key.id });
     expect(await findWorkflow(platform, workflow.id, [user.id])).to.include({ name: "Flow" });
 
-    const [revoked, added, listed] = await Promise.all([
+    const [revoked, signedOut, added, listed] = await Promise.all([
       done("key", "revoke", key.id),
+      done("user", "sign-out", user.id),
       done("org", "add-member", org.id, member.id),
       done("key", "list", user.id),
     ]);
     expect(revoked.revoked_at).to.be.closeTo(Date.now() / 1000, 60);
     expect(await findCaller(platform, key.api_key)).to.equal(null);
+    expect(signedOut).to.deep.equal({ id: user.id, ended_sessions: 0 });
     expect(added).to.deep.equal({ id: org.id, user_id: member.id });
     expect(await Memberships(platform.mongo).countDocuments({ org_id: org.id })).to.equal(2);
     expect(listed.map(({ id }: { id: string }) => id))

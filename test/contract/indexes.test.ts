@@ -1,9 +1,12 @@
 import { expect } from "chai";
 import { createApiKey, listApiKeys, revokeApiKey } from "../../src/accounts/api-keys.ts";
+import { findUser } from "../../src/accounts/openid-connect/find-user.ts";
 import { addMember } from "../../src/accounts/organizations.ts";
+import { endAllSessions } from "../../src/accounts/sessions/end-all.ts";
 import { planOf } from "../../src/accounts/users.ts";
 import { routes } from "../../src/app.ts";
 import { rowIdCursor } from "../../src/http/pagination.ts";
+import { newId } from "../../src/lib/ids.ts";
 import { BrowserApi, signInWith } from "../accounts/sessions/browser.ts";
 import { sweepAll } from "../support/sweep.ts";
 import { until } from "../support/until.ts";
@@ -153,8 +156,28 @@ describe("queries of the whole system", () => {
     await listApiKeys(worker, other.userId);
     await revokeApiKey(worker, key.id);
     await planOf(worker, orgId);
+    await endAllSessions(worker, other.userId);
+    await signInByRule(orgId);
     await api.request("GET", `/orgs/${orgId}/sources`);
     await sweepAll(worker);
+  }
+
+  /** Somebody joins by a rule, comes again, and is no longer let in. */
+  async function signInByRule(orgId: string): Promise<void> {
+    const subject = newId("u");
+    const claims = { issuer: "https://login.example.com", subject, email_verified: true };
+    const organizations = [{ claim: null, value: "example.com", orgId }];
+    const admission = {
+      rules: { domains: [], emails: [], organizations },
+      createsAccounts: true,
+      linksAccounts: true,
+    };
+    const { worker } = world.system;
+    for (let i = 0; i < 2; i++) {
+      await findUser(worker, { ...claims, email: `${subject}@example.com` }, admission);
+    }
+    const left = findUser(worker, { ...claims, email: `${subject}@example.org` }, admission);
+    expect(await left.catch((error: Error) => error.message)).to.equal("not-allowed");
   }
 
   it("cover every collection", () => {

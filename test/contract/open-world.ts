@@ -1,3 +1,4 @@
+import { startOpenIdProvider } from "../support/openid-provider.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { startSystem } from "../support/system.ts";
 import type { World } from "./things.ts";
@@ -10,17 +11,19 @@ const FREE_LIMITS = [
   .map(name => `${name}=10000`)
   .join();
 
-/** Starts a system without a rate limit, and a receiver for webhooks. */
+/** Starts a system without a rate limit, a receiver for webhooks, and a provider to sign in with. */
 export async function openWorld(
   options: { workers?: boolean; env?: Record<string, string> } = {},
 ): Promise<World & { close(): Promise<void> }> {
-  const env = { RATE_LIMIT_PER_SECOND: "0", FREE_LIMITS, ...options.env };
+  const provider = await startOpenIdProvider();
+  const env = { RATE_LIMIT_PER_SECOND: "0", FREE_LIMITS, ...provider.env, ...options.env };
   const system = await startSystem(env, { workers: options.workers ?? false });
   const receiver = await startReceiver();
   return {
     system,
     receiver,
     async close() {
+      await provider.stop();
       await receiver.close();
       await system.stop();
     },

@@ -46,11 +46,17 @@ describe("signing in to the dashboard", () => {
     const { pathname, hash } = new URL(url);
     await tab.page.goto(new URL(pathname + hash, system.baseUrl).href);
     await tab.page.getByRole("navigation", { name: "Main" }).waitFor();
+    await tab.page.getByRole("heading", { name: "Hello, ", level: 1 }).waitFor();
+    expect(new URL(tab.page.url()).pathname).to.equal("/dashboard");
     expect(tab.page.url()).not.to.include("hwl_");
     const second = await openTab(browser, system);
     await second.page.goto(new URL(pathname + hash, system.baseUrl).href);
     await second.page.getByText("was used already").waitFor();
     await second.close();
+    // Its address names no screen, and its token is not tried again.
+    await tab.page.getByRole("button", { name: "Sign out" }).click();
+    await tab.page.getByLabel("API key").waitFor();
+    expect(await tab.page.getByRole("alert").count()).to.equal(0);
   });
 
   it("ends for good", async () => {

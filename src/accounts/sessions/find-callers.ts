@@ -52,12 +52,13 @@ async function liveSessions(
 /** Not awaited: a request needs no record of itself. */
 function noteUse(platform: Deps, sessions: Session[]): void {
   const now = unixSeconds(platform.clock());
-  for (const { _id, created_at, last_used_at } of sessions) {
+  for (const session of sessions) {
+    const { _id, last_used_at } = session;
     if (now - last_used_at < NOTED_EVERY_S) continue;
     Sessions(platform.mongo)
       .updateOne(
         { _id, last_used_at },
-        { $set: { last_used_at: now, expires_at: expiryOf({ created_at, last_used_at: now }) } },
+        { $set: { last_used_at: now, expires_at: expiryOf({ ...session, last_used_at: now }) } },
       )
       .catch(() => undefined);
   }

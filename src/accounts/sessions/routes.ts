@@ -31,7 +31,8 @@ const SessionView = Type.Object(
     id: Type.String({ description: "`ses_…`" }),
     user_id: Type.String(),
     key_id: Type.Union([Type.String(), Type.Null()], {
-      description: "The API key that it was started with; revoking the key ends the session.",
+      description:
+        "The API key that it was started with; revoking the key ends the session. Null for a sign-in with an OpenID provider.",
     }),
     current: Type.Boolean({ description: "True for the session of this request." }),
     user_agent: Type.String({ description: "What the browser called itself when it signed in." }),
@@ -75,8 +76,8 @@ export function readSession({ config }: Pick<Platform, "config">, ctx: Context):
 
 const guessLimits = new WeakMap<Deps["redis"], GuessLimit>();
 
-/** The count is in Redis; this is only its client. */
-function guessLimitOf({ redis, keys }: Pick<Deps, "redis" | "keys">): GuessLimit {
+/** Returns the limit of wrong proofs at the sign-in. The count is in Redis; this is only its client. */
+export function guessLimitOf({ redis, keys }: Pick<Deps, "redis" | "keys">): GuessLimit {
   const limit =
     guessLimits.get(redis) ??
     createGuessLimit(redis, {

@@ -12,7 +12,7 @@ const MAX_USER_AGENT_CHARS = 200;
 
 /**
  * Starts a session and returns it with its token, which can't be shown again. A user with `LIMITS.sessions` sessions loses
- * the oldest one. `keyId` is the API key whose revocation ends it.
+ * the oldest one. `keyId` is the API key whose revocation ends it; null if an OpenID provider vouched for the user.
  */
 export async function startSession(
   platform: Deps,
@@ -28,7 +28,7 @@ export async function startSession(
     user_agent: userAgent.slice(0, MAX_USER_AGENT_CHARS),
     created_at: now,
     last_used_at: now,
-    expires_at: expiryOf({ created_at: now, last_used_at: now }),
+    expires_at: expiryOf({ created_at: now, last_used_at: now, key_id: keyId }),
   };
   await Sessions(platform.mongo).insertOne(session);
   await endOldest(platform, userId);

@@ -25,6 +25,9 @@ describe("the cookie of a session", () => {
 
   it("is removed from a Cookie header, and nothing else is", () => {
     expect(withoutSessionCookie("a=1; headwater=hws_x; __Host-headwater=hws_y; b=2")).to.equal("a=1; b=2");
+    expect(withoutSessionCookie("headwater-sign-in=v1.x; a=1; __Host-headwater-sign-in=v1.y")).to.equal(
+      "a=1",
+    );
     expect(withoutSessionCookie("headwater_board=1; headwater2=2")).to.equal(
       "headwater_board=1; headwater2=2",
     );

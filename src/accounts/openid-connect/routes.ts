@@ -1,0 +1,114 @@
+import { type Static, Type } from "typebox";
+import { requireNoForeignPage } from "../../http/own-page.ts";
+import { data } from "../../http/response.ts";
+import { routeFor } from "../../http/route.ts";
+import { sessionCookieOf, setSessionCookie } from "../../http/session-cookie.ts";
+import { AppError, notFound } from "../../lib/errors.ts";
+import { unixSeconds } from "../../lib/unix-seconds.ts";
+import { LIMITS } from "../../limits/catalogue.ts";
+import { OpenIdError } from "../../openid/openid-error.ts";
+import type { Platform } from "../../platform.ts";
+import { beginPending, checkReturnPath } from "./pending.ts";
+
+type Deps = Pick<Platform, "config" | "openid" | "secrets" | "clock">;
+const route = routeFor<Deps>();
+const tag = "Sessions";
+
+/** Where the provider sends browsers back to; the operator names it to the provider. */
+export const RETURN_PATH = "/dashboard/sign-in/return";
+
+const SignInOptions = Type.Object(
+  {
+    openid_connect: Type.Union([Type.Object({ name: Type.String() }), Type.Null()], {
+      description: "The OpenID provider as people know it; null if there is none.",
+    }),
+  },
+  { title: "SignInOptions" },
+);
+
+const options: Static<typeof SignInOptions> = { openid_connect: { name: "Acme" } };
+
+/** Throws `forbidden` for a page at another name of this server: its browser would return without its cookie. */
+function requirePublicUrl(origin: string, publicUrl: string): void {
+  if (origin === "" || origin === new URL(publicUrl).origin) return;
+  throw new AppError(
+    "forbidden",
+    `open the dashboard at ${publicUrl}/dashboard to sign in with the provider`,
+  );
+}
+
+/** Sign-in with an OpenID provider (docs/decisions/0028-openid-connect.md). */
+export const openIdRoutes = [
+  route({
+    method: "GET",
+    path: "/sign_in_options",
+    id: "getSignInOptions",
+    tag,
+    summary: "Get the ways to sign in besides API keys and links",
+    access: { kind: "public" },
+    response: data(200, SignInOptions),
+    example: { response: options },
+    handler: async ({ deps: { config } }) => ({
+      openid_connect: config.openid ? { name: config.openid.name } : null,
+    }),
+  }),
+  route({
+    method: "POST",
+    path: "/openid_sign_ins",
+    id: "createOpenIdSignIn",
+    tag,
+    summary: "Begin to sign in with the OpenID provider",
+    description:
+      "Returns the provider's address, to which the page sends the browser, and sets a cookie that binds the sign-in to " +
+      `this browser. The provider sends it back to \`${RETURN_PATH}\`, which sets the session's cookie.`,
+    access: { kind: "public" },
+    body: Type.Object({
+      return_to: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: LIMITS.returnPathCharacters.value,
+          description: "The page of the dashboard that is shown afterwards: a path below `/dashboard`.",
+        }),
+      ),
+    }),
+    response: data(
+      201,
+      Type.Object({
+        url: Type.String({ description: "An address of the provider." }),
+        expires_at: Type.Integer({ description: "Unix seconds: when the browser must have returned." }),
+      }),
+    ),
+    errors: ["forbidden", "not-found", "unavailable"],
+    example: {
+      body: { return_to: "/dashboard/sources" },
+      response: {
+        url: "https://login.example.com/authorize?client_id=headwater&response_type=code",
+        expires_at: 1_700_000_600,
+      },
+    },
+    handler: async ({ deps, body, ctx, log }) => {
+      const { config, openid } = deps;
+      const cookie = sessionCookieOf(config.publicUrl, "signIn");
+      if (!openid || !cookie) throw notFound("OpenID provider");
+      requireNoForeignPage(ctx, config.publicUrl);
+      requirePublicUrl(ctx.get("origin"), config.publicUrl);
+      const returnTo = checkReturnPath(body.return_to ?? "/dashboard");
+      const { url, challenge } = await openid
+        .begin(config.publicUrl + RETURN_PATH)
+        .catch((error: unknown) => {
+          if (!(error instanceof OpenIdError)) throw error;
+          log.warn({ reason: error.message }, "the OpenID provider can't be used");
+          throw new AppError(
+            "unavailable",
+            `${config.openid?.name ?? "the provider"} can't be reached right now`,
+            {
+              retryAfterMs: 5000,
+            },
+          );
+        });
+      const { pending, sealed } = beginPending(deps, { challenge, returnTo });
+      setSessionCookie(ctx, cookie, sealed, LIMITS.providerReturnMs.value / 1000);
+      return { url, expires_at: unixSeconds(pending.expiresAtMs) };
+    },
+  }),
+];
