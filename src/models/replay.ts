@@ -10,6 +10,7 @@ export interface ReplayFilter {
   emitter_id?: string;
   event_name?: string;
   status?: string;
+  text?: string;
 }
 
 /** The retry of all deliveries that a filter selects, which a worker does in batches. */

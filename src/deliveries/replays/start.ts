@@ -6,7 +6,8 @@ import { type Replay, type ReplayFilter, Replays } from "../../models/replay.ts"
 import type { Platform } from "../../platform.ts";
 import { enqueue, jobStates } from "../../queues/define-queue.ts";
 import { deliveries, replayJobId } from "../../queues/deliveries.ts";
-import { countSelected, type SearchScope, selectDeliveries } from "../select/select.ts";
+import { countSelected, selectDeliveries } from "../select/select.ts";
+import type { SearchScope } from "../select/selection.ts";
 
 type Deps = Pick<Platform, "mongo" | "redis" | "queues" | "clock">;
 
