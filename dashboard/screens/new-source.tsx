@@ -128,7 +128,7 @@ export function NewSource() {
             </div>
           </Card>
           <About described={described} />
-          <TryRun code={code} values={given(values)} />
+          <TryRun code={code} values={given(values)} hasSample={described?.component?.sample_emit ?? false} />
         </div>
       </div>
     </Page>
