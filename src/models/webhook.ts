@@ -89,6 +89,11 @@ export const Webhooks = collection<Webhook>(
     schemaOptions,
   )
     .index({ owner_id: 1, _id: -1 })
+    // The sweep finds recoveries whose job is lost.
+    .index(
+      { "recovery.state": 1, _id: 1 },
+      { name: "recovering", partialFilterExpression: { "recovery.state": "running" } },
+    )
     // Counted for the metrics.
     .index(
       { failing_since_ms: 1 },
