@@ -121,7 +121,7 @@ export function NewSource() {
                   props={described.component.configurable_props}
                   values={values}
                   faults={faults}
-                  isDeployed={false}
+                  stored={null}
                   onChange={setValues}
                 />
               )}
