@@ -11,7 +11,7 @@ import { Sources } from "./screens/sources";
 import { LinkButton, Page } from "./ui/basics";
 import { later } from "./ui/later";
 import { Shell } from "./ui/shell";
-import { Failed, Loading, NothingYet } from "./ui/states";
+import { Failed, NothingYet } from "./ui/states";
 
 /** Screens that a visit rarely begins with are one more file. */
 const more = <Name extends keyof typeof import("./screens/more")>(name: Name) =>
@@ -31,6 +31,9 @@ const Subscriptions = more("Subscriptions");
 const Webhook = more("Webhook");
 const Webhooks = more("Webhooks");
 
+/** Decided before anything is drawn: no screen asks for what this browser can't have. */
+if (location.pathname === `${BASE}/sign-in` || !mayBeSignedIn()) isSignedOut.value = true;
+
 export const App = () => (
   <LocationProvider scope={new RegExp(`^${BASE}(/|\\?|$)`)}>
     <Door />
@@ -46,16 +49,14 @@ function Door() {
     loadMe().catch(setFault);
   };
   useEffect(() => {
-    if (location.pathname === `${BASE}/sign-in` || !mayBeSignedIn()) isSignedOut.value = true;
-    else load();
+    if (!isSignedOut.value) load();
   }, []);
   useEffect(() => {
     orgId.value = query.org ?? null;
   }, [query.org]);
   if (isSignedOut.value) return <SignIn />;
-  if (me.value === null) {
-    return fault === undefined ? <Loading /> : <Failed error={fault} onRetry={load} />;
-  }
+  // The screen asks for what it shows at the same time as the effect above asks who is signed in.
+  if (me.value === null && fault !== undefined) return <Failed error={fault} onRetry={load} />;
   return (
     <Shell>
       <Screens key={orgId.value ?? ""} />

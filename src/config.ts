@@ -102,6 +102,8 @@ const Environment = Type.Object({
   RATE_LIMIT_BURST: { ...INTEGER(0, 1e6), default: 200 },
   /** Requests a second that one endpoint accepts; 0 is unlimited. */
   INGRESS_PER_SECOND: { ...INTEGER(0, 1e6), default: 0 },
+  /** Words of each payload in the index for searches; 0 for none. */
+  PAYLOAD_SEARCH_WORDS: { ...INTEGER(0, 64), default: LIMITS.payloadWords.value },
   API_BODY_KB: { ...INTEGER(1, 65_536), default: LIMITS.apiBodyBytes.value / 1024 },
   ...concurrencySettings(),
   /** How long until a killed worker's job is noticed and another worker starts it. */
@@ -288,6 +290,7 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     rateLimit: Object.freeze({ perSecond: env.RATE_LIMIT_PER_SECOND, burst: env.RATE_LIMIT_BURST }),
     ingressPerSecond: env.INGRESS_PER_SECOND,
     httpResponseWaitMs: durationMs(env.HTTP_RESPONSE_TIMEOUT),
+    payloadSearchWords: env.PAYLOAD_SEARCH_WORDS,
     apiBodyBytes: env.API_BODY_KB * 1024,
     /** By queue. */
     concurrency: Object.freeze(

@@ -107,6 +107,7 @@ describe("settings", () => {
     ["RUN_HEAP_MB", "1"],
     ["SANDBOX_SHARED_SOURCES", "0"],
     ["RUNS_CONCURRENCY", "0"],
+    ["PAYLOAD_SEARCH_WORDS", "65"],
     ["FREE_DAILY_INVOCATIONS", "-1"],
     ["LOG_LEVEL", "loud"],
     ["WORKER_PORT", "65536"],

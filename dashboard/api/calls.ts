@@ -54,6 +54,7 @@ export const tryRun = (body: {
   component_code: string;
   configured_props?: Record<string, unknown>;
   event?: unknown;
+  sample_emit?: boolean;
 }) => readData(http.POST("/components/try", { body }));
 
 /** `of`: a webhook's or a source's id; the whole account without one. */

@@ -31,7 +31,7 @@ import { Badge, Button, Card, CopyBlock, Notice, Page, Time } from "../ui/basics
 import { Confirm, Dialog } from "../ui/dialog";
 import { TextField } from "../ui/form";
 import { List } from "../ui/list";
-import { Loaded, NothingYet } from "../ui/states";
+import { Loaded, Loading, NothingYet } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { Tile } from "./stats";
 
@@ -403,7 +403,9 @@ export function Organization() {
         <Members org={orgId.value} />
       ) : (
         <section class="card">
-          {user && user.orgs.length > 0 ? (
+          {user === null ? (
+            <Loading />
+          ) : user.orgs.length > 0 ? (
             <ul class="brief">
               {user.orgs.map(org => (
                 <li key={org.id}>
@@ -416,7 +418,7 @@ export function Organization() {
             <NothingYet
               icon="users"
               title="No organizations"
-              command={`bin/headwater org create --name Team --owner ${user?.id ?? ""}`}
+              command={`bin/headwater org create --name Team --owner ${user.id}`}
             >
               An organization owns sources and webhooks that its members share. The operator makes one:
             </NothingYet>

@@ -14,15 +14,15 @@ import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
 import { DeliveryTable } from "./delivery-parts";
 
-const FILTERS = ["state", "webhook_id", "emitter_id", "event_name", "status", "hours"];
+const FILTERS = ["state", "webhook_id", "emitter_id", "event_name", "status", "hours", "text"];
 const HOUR_S = 3600;
 type Delivery = Schemas["Delivery"];
 
 /** What the API takes of the filters in the address. */
 function wanted(query: Record<string, string>): Record<string, string | number> {
-  const { state, webhook_id, emitter_id, event_name, status, hours } = query;
+  const { state, webhook_id, emitter_id, event_name, status, hours, text } = query;
   const since = Number(hours) > 0 ? Math.floor(Date.now() / 1000) - Number(hours) * HOUR_S : undefined;
-  const all = { state, webhook_id, emitter_id, event_name, status, since };
+  const all = { state, webhook_id, emitter_id, event_name, status, text, since };
   const given = Object.entries(all).filter(([, value]) => value !== undefined && value !== "");
   return Object.fromEntries(given) as Record<string, string | number>;
 }
@@ -87,6 +87,16 @@ export function Deliveries() {
           placeholder="Channel"
           value={query.event_name ?? ""}
           onChange={event => filters.set({ event_name: event.currentTarget.value })}
+        />
+        <input
+          class="input"
+          type="search"
+          aria-label="Words in the payload"
+          placeholder="Words in the payload"
+          title="Whole words, such as order-17 or ada@example.com"
+          maxLength={200}
+          value={query.text ?? ""}
+          onChange={event => filters.set({ text: event.currentTarget.value.trim() })}
         />
       </search>
       <section class="card">

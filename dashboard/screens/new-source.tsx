@@ -121,14 +121,14 @@ export function NewSource() {
                   props={described.component.configurable_props}
                   values={values}
                   faults={faults}
-                  isDeployed={false}
+                  stored={null}
                   onChange={setValues}
                 />
               )}
             </div>
           </Card>
           <About described={described} />
-          <TryRun code={code} values={given(values)} />
+          <TryRun code={code} values={given(values)} hasSample={described?.component?.sample_emit ?? false} />
         </div>
       </div>
     </Page>

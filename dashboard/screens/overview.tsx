@@ -23,7 +23,9 @@ export function Overview() {
   const isNew = sources.data?.page_info.total_count === 0;
   return (
     <Page
-      title={orgId.value ? (orgName.value ?? "Overview") : `Hello, ${me.value?.username ?? ""}`}
+      title={
+        orgId.value ? (orgName.value ?? "Overview") : me.value ? `Hello, ${me.value.username}` : "Overview"
+      }
       about="The last 24 hours of this account."
       actions={
         <>

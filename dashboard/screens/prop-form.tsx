@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Schemas } from "../api/client";
+import { now } from "../lib/clock";
 import { exactTime } from "../lib/format";
 import { Copyable, Notice } from "../ui/basics";
 import { Check, Field, Select, TextField } from "../ui/form";
@@ -13,15 +14,22 @@ interface PropFormProps {
   onChange: (values: Values) => void;
   /** Faults by the name of the prop. */
   faults: Record<string, string>;
-  /** False while the source does not exist: then a secret has no value yet. */
-  isDeployed: boolean;
+  /** What the source has; null while it does not exist. */
+  stored: Stored | null;
+}
+
+interface Stored {
+  /** Names of the props that have a secret. */
+  secrets: string[];
+  values: Values;
+  nextTickMs: number | null;
 }
 
 /** What needs no value of the user's. */
 const HIDDEN = new Set(["$.service.db", "alert"]);
 
 /** A form made from the props of a component (docs/component-api.md#props). */
-export const PropForm = ({ props, values, onChange, faults, isDeployed }: PropFormProps) => (
+export const PropForm = ({ props, values, onChange, faults, stored }: PropFormProps) => (
   <>
     {props
       .filter(prop => !HIDDEN.has(prop.type) && prop.hidden !== true)
@@ -31,7 +39,7 @@ export const PropForm = ({ props, values, onChange, faults, isDeployed }: PropFo
           prop={prop}
           value={values[prop.name]}
           fault={faults[prop.name]}
-          isDeployed={isDeployed}
+          stored={stored}
           onChange={value => onChange({ ...values, [prop.name]: value })}
         />
       ))}
@@ -42,11 +50,11 @@ interface PropFieldProps {
   prop: Prop;
   value: unknown;
   fault: string | undefined;
-  isDeployed: boolean;
+  stored: Stored | null;
   onChange: (value: unknown) => void;
 }
 
-function PropField({ prop, value, fault, isDeployed, onChange }: PropFieldProps) {
+function PropField({ prop, value, fault, stored, onChange }: PropFieldProps) {
   const label = `${prop.label ?? prop.name}${prop.optional === true ? " (optional)" : ""}`;
   const hint = prop.description;
   if (prop.static !== undefined) {
@@ -57,7 +65,16 @@ function PropField({ prop, value, fault, isDeployed, onChange }: PropFieldProps)
     );
   }
   if (prop.type === "$.interface.timer") {
-    return <TimerField label={label} value={value ?? prop.default} fault={fault} onChange={onChange} />;
+    const isStored = JSON.stringify(value) === JSON.stringify(stored?.values[prop.name]);
+    return (
+      <TimerField
+        label={label}
+        value={value ?? prop.default}
+        fault={fault}
+        nextTickMs={isStored ? (stored?.nextTickMs ?? null) : null}
+        onChange={onChange}
+      />
+    );
   }
   if (prop.type === "$.interface.http") {
     const url = (value as { endpoint_url?: string } | undefined)?.endpoint_url;
@@ -79,7 +96,7 @@ function PropField({ prop, value, fault, isDeployed, onChange }: PropFieldProps)
         hint={hint}
         value={value}
         fault={fault}
-        isDeployed={isDeployed}
+        isSet={stored?.secrets.includes(prop.name) ?? false}
         onChange={onChange}
       />
     );
@@ -88,7 +105,7 @@ function PropField({ prop, value, fault, isDeployed, onChange }: PropFieldProps)
     return (
       <JsonField
         label={label}
-        hint='Credentials, as {"$auth": {…}}; stored encrypted and never shown.'
+        hint={`${secretState(stored?.secrets.includes(prop.name) ?? false)} Credentials, as {"$auth": {…}}.`}
         value={value}
         fault={fault}
         onChange={onChange}
@@ -218,17 +235,12 @@ function JsonField({ label, hint, value, fault, onChange }: FieldProps) {
   );
 }
 
-function SecretField({
-  label,
-  hint,
-  value,
-  fault,
-  isDeployed,
-  onChange,
-}: FieldProps & { isDeployed: boolean }) {
-  const state = isDeployed
-    ? "A stored value is never shown; leave this empty to keep it."
-    : "Stored encrypted, never shown.";
+/** Whether a secret has a value is all that is shown of it. */
+const secretState = (isSet: boolean): string =>
+  isSet ? "Set, and never shown; leave this empty to keep it." : "Not set. Stored encrypted, never shown.";
+
+function SecretField({ label, hint, value, fault, isSet, onChange }: FieldProps & { isSet: boolean }) {
+  const state = secretState(isSet);
   return (
     <TextField
       label={label}
@@ -236,7 +248,7 @@ function SecretField({
       fault={fault}
       type="password"
       autocomplete="off"
-      placeholder={isDeployed ? "••••••••" : ""}
+      placeholder={isSet ? "••••••••" : "not set"}
       value={typeof value === "string" ? value : ""}
       onInput={text => onChange(text === "" ? undefined : text)}
     />
@@ -252,7 +264,12 @@ interface Timer {
 
 const zones = (): string[] => ["UTC", ...Intl.supportedValuesOf("timeZone")];
 
-function TimerField({ label, value, fault, onChange }: FieldProps) {
+interface TimerFieldProps extends FieldProps {
+  /** When the timer is due next; null if it is not stored like this, or is off. */
+  nextTickMs: number | null;
+}
+
+function TimerField({ label, value, fault, nextTickMs, onChange }: TimerFieldProps) {
   const given = (value ?? {}) as Timer;
   const isCron = typeof given.cron === "string";
   const seconds = given.intervalSeconds ?? given.interval_seconds ?? 900;
@@ -290,13 +307,16 @@ function TimerField({ label, value, fault, onChange }: FieldProps) {
           <NextFires cron={cron} timezone={timezone} />
         </>
       ) : (
-        <TextField
-          label="Every … seconds"
-          type="number"
-          fault={fault}
-          value={String(seconds)}
-          onInput={text => onChange({ intervalSeconds: Number(text) })}
-        />
+        <>
+          <TextField
+            label="Every … seconds"
+            type="number"
+            fault={fault}
+            value={String(seconds)}
+            onInput={text => onChange({ intervalSeconds: Number(text) })}
+          />
+          <NextTicks seconds={seconds} fromMs={nextTickMs} />
+        </>
       )}
     </fieldset>
   );
@@ -315,23 +335,46 @@ function NextFires({ cron, timezone }: { cron: string; timezone: string }) {
     };
   }, [cron, timezone]);
   if (times === null) return <Notice tone="warn">This is not a cron expression yet.</Notice>;
+  return <Times label="Next five times" times={times} timezone={timezone} />;
+}
+
+/** The next five times of an interval, from its next tick on; one that is not stored yet begins when it is saved. */
+function NextTicks({ seconds, fromMs }: { seconds: number; fromMs: number | null }) {
+  if (!(seconds >= 1)) return <Notice tone="warn">An interval has at least one second.</Notice>;
+  const step = seconds * 1000;
+  const past = fromMs === null ? 0 : Math.max(0, Math.ceil((now.value - fromMs) / step));
+  const first = fromMs === null ? now.value : fromMs + past * step;
+  const times = Array.from({ length: 5 }, (_, i) => first + i * step);
   return (
-    <div class="field">
-      <span class="label">Next five times</span>
-      <ol class="sub" aria-label="Next five times">
-        {times.map(time => (
-          <li key={time} title={exactTime(time)}>
-            {inZone(time, timezone)}
-          </li>
-        ))}
-      </ol>
-    </div>
+    <Times label={fromMs === null ? "If it were saved now" : "Next five times"} times={times} withSeconds />
   );
 }
 
-const inZone = (ms: number, timeZone: string): string =>
+interface TimesProps {
+  label: string;
+  times: number[];
+  /** The reader's by default. */
+  timezone?: string;
+  withSeconds?: boolean;
+}
+
+const Times = ({ label, times, timezone, withSeconds = false }: TimesProps) => (
+  <div class="field">
+    <span class="label">{label}</span>
+    <ol class="sub" aria-label={label}>
+      {times.map(time => (
+        <li key={time} title={exactTime(time)}>
+          {inZone(time, timezone, withSeconds)}
+        </li>
+      ))}
+    </ol>
+  </div>
+);
+
+const inZone = (ms: number, timeZone: string | undefined, withSeconds: boolean): string =>
   new Intl.DateTimeFormat(undefined, {
-    timeZone,
+    ...(timeZone !== undefined && { timeZone }),
+    ...(withSeconds && { second: "2-digit" }),
     weekday: "short",
     dateStyle: undefined,
     day: "numeric",

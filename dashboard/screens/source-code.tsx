@@ -86,7 +86,12 @@ function Workbench({ deployed, source, onDeployed }: WorkbenchProps) {
         <div class="stack">
           <About described={described} />
           {!failed.isLoading && (
-            <TryRun code={code} values={withoutEndpoints(source.configured_props)} event={failed.data} />
+            <TryRun
+              code={code}
+              values={withoutEndpoints(source.configured_props)}
+              hasSample={described?.component?.sample_emit ?? false}
+              event={failed.data}
+            />
           )}
         </div>
       </div>

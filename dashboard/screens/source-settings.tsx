@@ -69,7 +69,11 @@ export function SourceSettings({ resource }: { resource: SourceResource }) {
                   props={found.configurable_props}
                   values={{ ...source.configured_props, ...changed }}
                   faults={faults}
-                  isDeployed
+                  stored={{
+                    secrets: source.secrets_set,
+                    values: source.configured_props,
+                    nextTickMs: source.next_tick_at_ms,
+                  }}
                   onChange={values => setChanged(differing(values, source.configured_props))}
                 />
               )

@@ -26,22 +26,26 @@ const EXAMPLE_EVENT = '{ "method": "POST", "path": "/", "body": { "name": "world
 export function TryRun({
   code,
   values,
+  hasSample,
   event: first,
 }: {
   code: string;
   values: Record<string, unknown>;
+  /** Whether the code has a `sampleEmit`. */
+  hasSample: boolean;
   /** The event to begin with, such as one on which a run failed. */
   event?: unknown;
 }) {
   const [event, setEvent] = useState(first === undefined ? EXAMPLE_EVENT : JSON.stringify(first, null, 2));
   const [result, setResult] = useState<Tried | null>(null);
   const [fault, setFault] = useState("");
-  const run = async () => {
+  const run = async (isSample: boolean) => {
     setFault("");
     setResult(null);
     try {
-      const parsed: unknown = event.trim() === "" ? undefined : JSON.parse(event);
-      setResult(await tryRun({ component_code: code, configured_props: values, event: parsed }));
+      const parsed: unknown = event.trim() === "" || isSample ? undefined : JSON.parse(event);
+      const given = isSample ? { sample_emit: true } : { event: parsed };
+      setResult(await tryRun({ component_code: code, configured_props: values, ...given }));
     } catch (error) {
       setFault(messageOf(error));
     }
@@ -57,10 +61,15 @@ export function TryRun({
           onInput={setEvent}
           hint="What run() gets; JSON."
         />
-        <div>
-          <Button icon="play" onClick={run}>
+        <div class="row">
+          <Button icon="play" onClick={() => run(false)}>
             Run once
           </Button>
+          {hasSample && (
+            <Button icon="zap" onClick={() => run(true)}>
+              Emit the sample
+            </Button>
+          )}
         </div>
         {fault && <Notice tone="bad">{fault}</Notice>}
         {result && <Outcome result={result} />}

@@ -20,6 +20,7 @@ export function developmentSettings({ given, saved, port }) {
     SECRETS_KEY: kept.SECRETS_KEY || randomBytes(32).toString("base64"),
     ADMIN_PASSWORD: kept.ADMIN_PASSWORD || randomBytes(12).toString("base64url"),
     EGRESS_ALLOW: given.EGRESS_ALLOW ?? LOOPBACK,
+    PAYLOAD_SEARCH_WORDS: given.PAYLOAD_SEARCH_WORDS || "8",
     HEADWATER_API_KEY: kept.HEADWATER_API_KEY || undefined,
   };
 }

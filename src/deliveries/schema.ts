@@ -91,6 +91,15 @@ export const DeliverySearch = Type.Object({
         "HTTP status of the last attempt: `503`, a class such as `5xx`, or `none` without a response.",
     }),
   ),
+  text: Type.Optional(
+    Type.String({
+      minLength: 2,
+      maxLength: 200,
+      description:
+        "Words of the payload, whole and in either case, such as `order-17` or `ada@example.com`; all of them must be " +
+        "in its values.",
+    }),
+  ),
 });
 export type DeliverySearch = Static<typeof DeliverySearch>;
 

@@ -4,17 +4,10 @@ import type { Platform } from "../platform.ts";
 import { countCached, mapPage, type Page, type PageRequest } from "../store/page.ts";
 import { presentDelivery } from "./present.ts";
 import type { DeliverySearch, DeliveryView } from "./schema.ts";
-import {
-  countRead,
-  findSelected,
-  indexedFilters,
-  type SearchScope,
-  type Selection,
-  selectDeliveries,
-  sum,
-} from "./select/select.ts";
+import { countRead, findSelected, indexedFilters, selectDeliveries, sum } from "./select/select.ts";
+import type { SearchScope, Selection } from "./select/selection.ts";
 
-type Deps = Pick<Platform, "mongo" | "redis" | "keys">;
+type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "config">;
 
 /**
  * Returns a page of deliveries over all webhooks of an account, newest first. A page whose filter has no index ends early
@@ -42,7 +35,8 @@ async function countAll(
   const model = Deliveries(mongo);
   const { read } = selection;
   const filters = indexedFilters(selection);
-  if (read !== null) return await countRead({ mongo }, selection, LIMITS.deliveriesSearched.value);
+  if (read !== null || selection.text !== null)
+    return await countRead({ mongo }, selection, LIMITS.deliveriesSearched.value);
   const list = `all-deliveries-${[search.webhook_id, search.state, search.since, search.until].map(part => part ?? "").join("-")}`;
   return await countCached(
     async limit =>

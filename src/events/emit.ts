@@ -14,7 +14,7 @@ import { findSubscriptions, selectMatching } from "../subscriptions/match.ts";
 import { type AppendedEmission, appendEmissions, type KnownEmission } from "./append.ts";
 import { deleteTrimmed, type TrimmedEvents } from "./delete-trimmed.ts";
 import { type EmitDeps, type EmittedEvent, type FanOutOptions, fanOut } from "./fan-out.ts";
-import { type EarlierEvent, findEarlier } from "./store.ts";
+import { type EarlierEvent, findEarlier, searchedBy } from "./store.ts";
 
 /** Ids and results of one emission, for log lines; `deferred` if another worker seems to be handling it. */
 export interface EmitResult {
@@ -214,6 +214,7 @@ function storedEvent(
   earlierId: string | undefined,
 ): StoredEvent {
   const eventId = earlierId ?? one.eventId;
+  const goesToWebhooks = subscriptions.some(({ listener_id }) => listener_id.startsWith("wh_"));
   return {
     _id: storedId(one),
     emitter_id: one.emitter.id,
@@ -222,7 +223,8 @@ function storedEvent(
     score: eventScore(eventId) ?? 0,
     name: one.channel,
     event: JSON.stringify(one.emission.event),
-    has_webhook_listeners: subscriptions.some(({ listener_id }) => listener_id.startsWith("wh_")),
+    has_webhook_listeners: goesToWebhooks,
+    ...(goesToWebhooks && searchedBy(platform, one.emission.event)),
     created_at: new Date(platform.clock()),
     ...(one.emission.requested_at_ms !== undefined && { has_caller_id: true as const }),
   };

@@ -16,7 +16,7 @@ import { workflowEvents } from "../queues/workflow-events.ts";
 import { checkListener } from "../subscriptions/check-ids.ts";
 import { findSubscriptions, selectMatching } from "../subscriptions/match.ts";
 import type { EmitDeps } from "./fan-out.ts";
-import { storeEvents } from "./store.ts";
+import { searchedBy, storeEvents } from "./store.ts";
 import { eventOf, type FoundEvent, findEvent, type TraceDeps } from "./trace.ts";
 import { enqueueWorkflowEvent } from "./workflow-listener.ts";
 
@@ -75,7 +75,7 @@ export async function replayEvent(
 
 /** Returns the event as it is stored, or as it would be if it had gone to webhooks. Throws `conflict`. */
 function wholeEvent(
-  platform: Pick<ReplayDeps, "clock">,
+  platform: Pick<ReplayDeps, "clock" | "config">,
   { emitter, emitId, stored, summary }: FoundEvent,
   eventId: string,
 ): StoredEvent {
@@ -92,6 +92,7 @@ function wholeEvent(
     name: summary.metadata.name,
     event: JSON.stringify(eventOf(summary)),
     has_webhook_listeners: true,
+    ...searchedBy(platform, eventOf(summary)),
     created_at: new Date(platform.clock()),
   };
 }
@@ -106,7 +107,10 @@ async function replayToWebhooks(
   if (subscriptions.length === 0) return;
   // A delivery needs its event for as long as it may be retried.
   await storeEvents(platform, [event]);
-  await StoredEvents(platform.mongo).updateOne({ _id: event._id }, { $set: { has_webhook_listeners: true } });
+  await StoredEvents(platform.mongo).updateOne(
+    { _id: event._id },
+    { $set: { has_webhook_listeners: true, ...searchedBy(platform, JSON.parse(event.event)) } },
+  );
   const idOf = ({ _id }: Subscription) => deliveryId({ id: event._id, event_id: event.event_id }, _id);
   const existing = await Deliveries(platform.mongo)
     .find({ _id: { $in: subscriptions.map(idOf) } })

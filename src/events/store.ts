@@ -1,3 +1,4 @@
+import { wordsOfPayload } from "../lib/payload-words.ts";
 import { type StoredEvent, StoredEvents } from "../models/event.ts";
 import type { Platform } from "../platform.ts";
 import { duplicateIndexes } from "../store/mongo.ts";
@@ -39,4 +40,13 @@ export async function findEarlier(
       },
     ]),
   );
+}
+
+/** The field by which an event's deliveries are found by text in its payload; none if the payload has no words. */
+export function searchedBy(
+  { config }: Pick<Platform, "config">,
+  payload: unknown,
+): Pick<StoredEvent, "words"> {
+  const words = wordsOfPayload(payload, config.payloadSearchWords);
+  return words.length > 0 ? { words } : {};
 }

@@ -447,6 +447,21 @@ export const LIMITS = defineLimits({
     what: "deliveries that are read for one page, where a filter has no index",
     beyond: "the page ends early, perhaps empty; its `end_cursor` goes on",
   },
+  payloadWords: {
+    value: 0,
+    unit: "count",
+    per: "value",
+    what: "words of a payload by which its deliveries are found, ids and addresses first; `npm start` sets 8",
+    beyond: "the rest is not found by `text`",
+    setting: "PAYLOAD_SEARCH_WORDS",
+  },
+  eventsSearched: {
+    value: 1000,
+    unit: "count",
+    per: "request",
+    what: "events with a word of `text` that are read for one page of deliveries",
+    beyond: "the page ends early, perhaps empty; its `end_cursor` goes on",
+  },
   sessions: {
     value: 50,
     unit: "count",

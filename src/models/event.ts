@@ -20,6 +20,8 @@ export interface StoredEvent {
   event: string;
   /** True if webhooks receive it: then it is kept for retries. Otherwise it goes when its summary goes. */
   has_webhook_listeners: boolean;
+  /** What a search of deliveries finds it by (src/lib/payload-words.ts); absent without webhooks, and without words. */
+  words?: number[];
   created_at: Date;
   /** Published under an id of the caller's: kept, whatever its listeners, so that the same id is not a new event. */
   has_caller_id?: true;
@@ -47,6 +49,9 @@ export const storedEventId = (emitterId: string, emitId: string): string => `${e
 /** As long as attempts are logged and a failed delivery may be retried (docs/design.md#delivery-to-a-webhook). */
 export const EVENT_KEPT_SECONDS = 30 * 86_400;
 
+/** The index that finds an account's events with a word, in order. */
+export const WORDS_INDEX = { owner_id: 1, words: 1, score: -1 } as const;
+
 export const StoredEvents = collection<StoredEvent>(
   "events",
   new Schema<StoredEvent>(
@@ -59,6 +64,7 @@ export const StoredEvents = collection<StoredEvent>(
       name: { type: String, default: "" },
       event: { type: String, required: true },
       has_webhook_listeners: { type: Boolean, required: true },
+      words: { type: [Number], default: undefined },
       created_at: { type: Date, required: true },
       has_caller_id: { type: Boolean, default: undefined },
       pending_dispatch: { type: Schema.Types.Mixed, default: undefined },
@@ -67,6 +73,8 @@ export const StoredEvents = collection<StoredEvent>(
   )
     .index({ created_at: 1 }, { expireAfterSeconds: EVENT_KEPT_SECONDS })
     .index({ emitter_id: 1, score: 1 })
+    // The search by text in the payload (docs/decisions/0027-text-in-payloads.md).
+    .index(WORDS_INDEX, { partialFilterExpression: { words: { $exists: true } } })
     // The sweep finds dispatches that are overdue.
     .index(
       { "pending_dispatch.sweep_at_ms": 1 },

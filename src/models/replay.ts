@@ -10,6 +10,7 @@ export interface ReplayFilter {
   emitter_id?: string;
   event_name?: string;
   status?: string;
+  text?: string;
 }
 
 /** The retry of all deliveries that a filter selects, which a worker does in batches. */
@@ -58,5 +59,7 @@ export const Replays = collection<Replay>(
   )
     .index({ owner_id: 1, _id: -1 })
     .index({ owner_id: 1, state: 1 }, { name: "running", partialFilterExpression: { state: "running" } })
+    // The sweep finds those whose job is lost.
+    .index({ state: 1, _id: 1 }, { name: "running_by_id", partialFilterExpression: { state: "running" } })
     .index({ expires_at: 1 }, { expireAfterSeconds: 0 }),
 );

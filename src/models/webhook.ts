@@ -91,6 +91,11 @@ export const Webhooks = collection<Webhook>(
     .index({ owner_id: 1, _id: -1 })
     // Looked for with every account that emits.
     .index({ owner_id: 1 }, { name: "ordered", partialFilterExpression: { ordered: true } })
+    // The sweep finds recoveries whose job is lost.
+    .index(
+      { "recovery.state": 1, _id: 1 },
+      { name: "recovering", partialFilterExpression: { "recovery.state": "running" } },
+    )
     // Counted for the metrics.
     .index(
       { failing_since_ms: 1 },

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Context, Middleware } from "koa";
@@ -27,6 +26,8 @@ interface Built {
   page: Buffer;
   etag: string;
   files: Set<string>;
+  /** Files that were asked for, by name: all of them, in both encodings, are some 600 KB. */
+  read: Map<string, Buffer>;
 }
 
 /** The built one, also for a process that runs from the sources (`npm run dev`). */
@@ -39,7 +40,7 @@ function readBuilt(folder: string): Built | null {
   try {
     const page = readFileSync(join(folder, "index.html"));
     const etag = `"${createHash("sha256").update(page).digest("base64url").slice(0, 16)}"`;
-    return { folder, page, etag, files: new Set(readdirSync(join(folder, "assets"))) };
+    return { folder, page, etag, files: new Set(readdirSync(join(folder, "assets"))), read: new Map() };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
@@ -81,8 +82,7 @@ export function dashboard(folder = BUILT): Middleware {
     requestState(ctx).route = ctx.path.startsWith(ASSETS_PATH) ? `${ASSETS_PATH}{file}` : DASHBOARD_PATH;
     built ??= readBuilt(folder);
     if (built === null) throw notFound("dashboard; npm run build makes it");
-    if (ctx.path.startsWith(ASSETS_PATH))
-      return await sendAsset(ctx, built, ctx.path.slice(ASSETS_PATH.length));
+    if (ctx.path.startsWith(ASSETS_PATH)) return sendAsset(ctx, built, ctx.path.slice(ASSETS_PATH.length));
     sendPage(ctx, built);
   };
 }
@@ -104,7 +104,8 @@ function sendPage(ctx: Context, { page, etag }: Built): void {
   ctx.body = page;
 }
 
-async function sendAsset(ctx: Context, { folder, files }: Built, name: string): Promise<void> {
+function sendAsset(ctx: Context, built: Built, name: string): void {
+  const { files } = built;
   const type = TYPES[name.slice(name.lastIndexOf(".") + 1)];
   // Only a name that was there: nothing of the request becomes a path.
   if (type === undefined || !files.has(name)) throw notFound("file");
@@ -113,6 +114,13 @@ async function sendAsset(ctx: Context, { folder, files }: Built, name: string): 
   );
   ctx.set({ "Cache-Control": "public, max-age=31536000, immutable", Vary: "Accept-Encoding" });
   if (accepted) ctx.set("Content-Encoding", accepted[0]);
-  ctx.body = await readFile(join(folder, "assets", name + (accepted?.[1] ?? "")));
+  ctx.body = readOnce(built, name + (accepted?.[1] ?? ""));
   ctx.type = type;
+}
+
+/** Reading takes less than the request; a buffer for each request would be garbage that V8 collects late. */
+function readOnce({ folder, read }: Built, name: string): Buffer {
+  const content = read.get(name) ?? readFileSync(join(folder, "assets", name));
+  read.set(name, content);
+  return content;
 }

@@ -1,7 +1,7 @@
 import { AppError, type FieldError } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { DescribedProp, PropValues } from "../sandbox/protocol.ts";
-import { HTTP_TYPE, kindOf, type SourceFacts, TIMER_TYPE } from "./kinds.ts";
+import { HTTP_TYPE, isSecret, kindOf, type SourceFacts, TIMER_TYPE } from "./kinds.ts";
 import type { Timer } from "./timer.ts";
 import { effectiveTimer } from "./timer-prop.ts";
 
@@ -97,6 +97,10 @@ export function presentProps(
   });
   return Object.fromEntries(shown.filter(([, value]) => !isAbsent(value)));
 }
+
+/** Returns the names of the props whose value is stored and never shown. */
+export const secretsSet = (props: DescribedProp[], values: StoredProps): string[] =>
+  props.filter(prop => isSecret(prop) && !isAbsent(storedValue(values, prop.name))).map(({ name }) => name);
 
 /** Returns what the sandbox puts on `this`, before it adds methods: configured values, else defaults of the code. */
 export function propValuesForRun(

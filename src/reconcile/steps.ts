@@ -1,5 +1,6 @@
 import { beginDeliverySweep } from "../deliveries/sweep.ts";
 import { beginDispatchSweep } from "../deliveries/sweep-dispatches.ts";
+import { beginRecoverySweep, beginReplaySweep } from "../deliveries/sweep-long.ts";
 import type { Platform } from "../platform.ts";
 import { beginOutboxSweep } from "../runs/outbox.ts";
 import type { SweepStep } from "../store/sweep-turns.ts";
@@ -21,6 +22,8 @@ export const STEP_NAMES = [
   "deleting",
   "deploying",
   "changes",
+  "replays",
+  "recoveries",
 ] as const;
 export type StepName = (typeof STEP_NAMES)[number];
 
@@ -37,6 +40,8 @@ export function sweepSteps(platform: Platform): SweepStep[] {
     deleting: () => beginDeletionSweep(platform, graceMs),
     deploying: () => beginDeploymentSweep(platform),
     changes: () => beginChangeSweep(platform),
+    replays: () => beginReplaySweep(platform, graceMs),
+    recoveries: () => beginRecoverySweep(platform, graceMs),
   };
   return STEP_NAMES.map(name => ({ name, begin: begin[name] }));
 }

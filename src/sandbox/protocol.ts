@@ -5,8 +5,9 @@
 
 /**
  * The function of the component that is called. If a component has no `run`, the trigger's event is emitted instead.
+ * `sampleEmit` may be a value, too; it, or what the function returns, is emitted.
  */
-export type ComponentCall = "run" | "deploy" | "activate" | "deactivate";
+export type ComponentCall = "run" | "deploy" | "activate" | "deactivate" | "sampleEmit";
 
 /** Values of the props by name, as `this.<prop>` has them before the child adds methods and `$emit`. */
 export type PropValues = Record<string, unknown>;
@@ -23,6 +24,8 @@ export interface ComponentDescription {
   props: DescribedProp[];
   hooks: ("deploy" | "activate" | "deactivate")[];
   hasRun: boolean;
+  /** The code has a `sampleEmit`; absent if not. */
+  hasSampleEmit?: true;
 }
 
 export interface DescribedProp {

@@ -1,8 +1,10 @@
 import { Components } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
-import { presentProps } from "../props/configure.ts";
+import { presentProps, secretsSet } from "../props/configure.ts";
+import { readDrops } from "../store/drops.ts";
 import { endpointUrl } from "./endpoint.ts";
+import { nextTickMs } from "./timer-scheduler.ts";
 
 type Deps = Pick<Platform, "mongo" | "secrets" | "config">;
 
@@ -33,4 +35,24 @@ export async function presentSource(platform: Deps, source: Source) {
   const [presented] = await presentSources(platform, [source]);
   if (!presented) throw new Error("presentSources must return one source for one source");
   return presented;
+}
+
+/** Returns a source as a request for it alone shows it: with its drops, its next tick, and which secrets are set. */
+export async function presentDetail(
+  platform: Deps & Pick<Platform, "redis" | "keys" | "queues">,
+  source: Source,
+) {
+  const [presented, component, dropped, next] = await Promise.all([
+    presentSource(platform, source),
+    Components(platform.mongo).findById(source.component_id, { description: 1 }).lean(),
+    readDrops(platform, source._id),
+    nextTickMs(platform, source),
+  ]);
+  const values = JSON.parse(platform.secrets.open(source.configured_props));
+  return {
+    ...presented,
+    dropped,
+    secrets_set: secretsSet(component?.description.props ?? [], values),
+    next_tick_at_ms: next,
+  };
 }

@@ -2,12 +2,11 @@ import { accountsOf } from "../http/authorize.ts";
 import { data, empty, page } from "../http/response.ts";
 import { type Caller, routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
-import { readDrops } from "../store/drops.ts";
 import { createSource } from "./create-source.ts";
 import { deleteSource } from "./delete-source.ts";
 import { findSource, findSourceToChange, listSources } from "./find-source.ts";
 import type { Deployer } from "./prepare.ts";
-import { presentSource, presentSources } from "./present.ts";
+import { presentDetail, presentSource, presentSources } from "./present.ts";
 import { NewSource, SourceDetailSchema, SourceSchema, SourceUpdate } from "./schema.ts";
 import { updateSource } from "./update-source.ts";
 
@@ -126,11 +125,11 @@ export const sourceRoutes = [
     summary: "Get a source by id or name slug",
     access: ownSource,
     response: data(200, SourceDetailSchema),
-    example: { params, response: { ...shown, dropped: { "no-listener": 3 } } },
-    handler: async ({ deps, resource }) => ({
-      ...(await presentSource(deps, resource)),
-      dropped: await readDrops(deps, resource._id),
-    }),
+    example: {
+      params,
+      response: { ...shown, dropped: { "no-listener": 3 }, secrets_set: ["token"], next_tick_at_ms: null },
+    },
+    handler: ({ deps, resource }) => presentDetail(deps, resource),
   }),
   route({
     method: "PUT",

@@ -43,12 +43,20 @@ export const SourceSchema = Type.Object(
   { title: "Source" },
 );
 
-/** A source with the number of events that it dropped (docs/design.md#guarantee-8). */
+/** A source with the number of events that it dropped (docs/design.md#guarantee-8), and what only a form needs. */
 export const SourceDetailSchema = Type.Object(
   {
     ...SourceSchema.properties,
     dropped: Type.Record(Type.String(), Type.Integer(), {
       description: "Number of events dropped on purpose, by reason.",
+    }),
+    secrets_set: Type.Array(Type.String(), {
+      description:
+        "Names of the props that have a secret or credentials stored. Their values are never shown.",
+    }),
+    next_tick_at_ms: Type.Union([Type.Integer(), Type.Null()], {
+      description:
+        "When its timer is due next; Unix milliseconds. Null without a timer, and while it is off.",
     }),
   },
   { title: "SourceDetail" },

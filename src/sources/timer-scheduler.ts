@@ -100,6 +100,13 @@ export async function resetScheduler(
   await setScheduler(platform, source, timer);
 }
 
+/** Returns when a source's timer ticks next, in Unix milliseconds; null without a timer, and while it is off. */
+export async function nextTickMs(platform: Deps, source: TimedSource): Promise<number | null> {
+  if (activeTimer(source) === null) return null;
+  const scheduler = await openedQueue(platform.queues, runs).getJobScheduler(source._id);
+  return scheduler?.next ?? null;
+}
+
 /**
  * True if the job of the scheduler's next tick still waits, however late it is. False means that the scheduler has
  * stopped: the next job is created when this one starts.

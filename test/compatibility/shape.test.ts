@@ -7,7 +7,7 @@ import { reading, startTideApi, type TideApi } from "./tide-api.ts";
 
 const CASES: Case[] = [
   {
-    rule: "sampleEmit, additionalProps, description and unknown keys do not fail",
+    rule: "additionalProps, description and unknown keys do not fail, and sampleEmit is not called by a source",
     file: "shape/everything.mjs",
     configured: { level: "high" },
     described: {
@@ -19,6 +19,7 @@ const CASES: Case[] = [
       dedupe: "last",
       hooks: ["deploy", "activate", "deactivate"],
       hasRun: true,
+      hasSampleEmit: true,
       props: [
         { name: "db", type: "$.service.db" },
         { name: "level", type: "string" },

@@ -81,6 +81,39 @@ describe("code that is not saved", () => {
     expect(tried.ms).to.be.greaterThan(0);
   });
 
+  const SAMPLES: [string, string, unknown[]][] = [
+    ["a value", "{ id: 7, nested: { a: [1] } }", [{ id: 7, nested: { a: [1] } }]],
+    ["a function that returns one", "() => ({ id: 7 })", [{ id: 7 }]],
+    [
+      "a function that reads its props and emits",
+      "async function () { this.$emit(this.greeting); }",
+      ["hello"],
+    ],
+    ["a function that gives none", "() => undefined", []],
+  ];
+  for (const [what, sample, emits] of SAMPLES) {
+    it(`emits its sample without a run: ${what}`, async () => {
+      const component_code = GREETER.replace("run(event)", `sampleEmit: ${sample},\n  run(event)`);
+      expect((await describeCode(component_code)).component).to.include({ sample_emit: true });
+      const tried = await tryCode({ component_code, sample_emit: true });
+      expect(tried.emits.map(({ event }: { event: unknown }) => event)).to.deep.equal(emits);
+      expect([tried.ok, tried.logs, tried.db]).to.deep.equal([true, [], {}]);
+    });
+  }
+
+  it("says that there is no sample, or what is wrong with it", async () => {
+    expect((await describeCode(GREETER)).component).to.include({ sample_emit: false });
+    const body = { component_code: GREETER, sample_emit: true };
+    const { status, body: problem } = await api.request("POST", "/components/try", { body });
+    expect([status, problem.errors?.[0]?.path]).to.deep.equal([400, "sample_emit"]);
+    const component_code = GREETER.replace(
+      "run(event)",
+      'sampleEmit() { throw new Error("none"); },\n  run(event)',
+    );
+    const { error } = await tryCode({ component_code, sample_emit: true });
+    expect(error).to.include({ message: "none", line: 4 });
+  });
+
   it("has its error shown at its line, with what it logged and stored before", async () => {
     const tried = await tryCode({ event: { n: 1, bad: true } });
     expect(tried).to.include({ ok: false });

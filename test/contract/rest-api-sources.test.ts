@@ -50,7 +50,8 @@ describe("sources", () => {
     isIdOf("dc", source.id);
     isRecent((source as unknown as { created_at: number }).created_at);
     const read = await api.expect(200, "GET", `/sources/${source.id}`);
-    expect(read).to.deep.equal({ ...source, dropped: {} });
+    expect(read).to.deep.include({ ...source, dropped: {}, secrets_set: [] });
+    isRecent(Math.floor((read.next_tick_at_ms - 60_000) / 1000));
     expect(await api.expect(200, "GET", "/sources/timer-source")).to.deep.equal(read);
     const second = await api.createSource({ component_id });
     expect(second.name).to.equal("timer-source");

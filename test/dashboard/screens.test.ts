@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import type { Api, SourceView } from "../support/api.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";
@@ -41,6 +41,22 @@ const LOOKS: { look: Look; rules: string[] }[] = [
   { look: { width: 390 }, rules: ["scrollable-region-focusable", "color-contrast"] },
 ];
 const nameOf = ({ width = 1280, colours = "light" }: Look) => `${width}-${colours}`;
+
+/** Links and buttons of which a part is beside the screen, or in a box that hides it; code and tables may scroll. */
+const cutOff = (page: Page): Promise<string[]> =>
+  page.locator("main a:visible, main button:visible").evaluateAll(found =>
+    found
+      .filter(one => {
+        // biome-ignore lint/suspicious/noExplicitAny: the DOM has no types here
+        const element = one as any;
+        const box = element.getBoundingClientRect();
+        const holder = element.parentElement.getBoundingClientRect();
+        const { innerWidth } = globalThis as unknown as { innerWidth: number };
+        const isCut = box.right > innerWidth + 1 || box.left < -1 || box.right > holder.right + 8;
+        return isCut && !element.closest("pre, .code, .skip");
+      })
+      .map(one => (one as unknown as { textContent: string }).textContent.trim()),
+  );
 
 describe("every screen of the dashboard", function () {
   this.timeout(240_000);
@@ -143,6 +159,7 @@ describe("every screen of the dashboard", function () {
             const { scrollWidth, clientWidth } = document.documentElement;
             return { scrollWidth, clientWidth };
           });
+          for (const cut of await cutOff(tab.page)) findings.push(`${name}: ${cut} is cut off`);
           if (scrollWidth > clientWidth) findings.push(`${name}: is ${scrollWidth} wide on ${clientWidth}`);
         }
         expect([...tab.problems, ...findings].join("\n")).to.equal("");

@@ -92,7 +92,16 @@ describe("the replay of all deliveries of a filter", () => {
       // As if it had just begun, for all deliveries.
       await Replays(system.worker.mongo).updateOne(
         { _id: id },
-        { $set: { state: "running", filter, done_id: "dlv_0000000", end_id: "dlv_z" } },
+        {
+          $set: {
+            state: "running",
+            filter,
+            done_id: "dlv_0000000",
+            end_id: "dlv_z",
+            // The reconciler, too, continues what has no job.
+            created_at: 32_000_000_000,
+          },
+        },
       );
       const results: unknown[] = [];
       for (let i = 0; i < batches; i++) {
@@ -135,10 +144,12 @@ describe("the replay of all deliveries of a filter", () => {
       ...row,
       _id: `${id.slice(0, -2)}${String(n).padStart(2, "0")}`,
       state: "running" as const,
+      // As if they began later, so that the reconciler leaves them alone.
+      created_at: 32_000_000_000,
     }));
-    await Replays(system.worker.mongo).deleteOne({ _id: id });
     await Replays(system.worker.mongo).insertMany(rows);
-    // None of them has a job: they count as stopped.
+    expect((await api.request("POST", "/replays", { body: {} })).status).to.equal(409);
+    await api.expect(204, "DELETE", `/replays/${rows[0]?._id}`);
     await ended((await start({})).id);
   });
 });

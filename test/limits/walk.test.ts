@@ -275,6 +275,8 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   invitationMs: "test/accounts/members.test.ts",
   apiKeys: "test/accounts/own-keys.test.ts",
   deliveriesSearched: "test/deliveries/search.test.ts",
+  payloadWords: "test/deliveries/search-text.test.ts",
+  eventsSearched: "test/deliveries/search-text.test.ts",
   replaysRunning: "test/deliveries/replays.test.ts",
   liveEmitters: "test/activity/activity.test.ts",
   rollupKept: "test/activity/rollups.test.ts",

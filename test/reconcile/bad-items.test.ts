@@ -10,6 +10,7 @@ import { runs } from "../../src/queues/runs.ts";
 import { STEP_NAMES } from "../../src/reconcile/steps.ts";
 import { listSetAside } from "../../src/store/set-aside.ts";
 import { storeEvent } from "../deliveries/fixtures.ts";
+import { storeRecovery, storeReplay } from "../deliveries/long-rows.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { sweepAll } from "../support/sweep.ts";
@@ -92,6 +93,8 @@ describe("an item that can't be repaired", () => {
     await storeSource(platform, { _id: "dc_2", begun: { run_id: "run_1", stage: "activating", at_ms: 1 } });
     await platform.redis.set(platform.keys.changeQueue("dc_2"), "not a list");
     await storeSource(platform, { begun: { run_id: "run_2", stage: "activating", at_ms: 1 } });
+    for (const id of [BAD, newId("rpl")]) await storeReplay(platform, id);
+    for (const id of [BAD, newId("wh")]) await storeRecovery(platform, id);
   }
 
   it("ends no step: it is set aside, visibly, and everything else is repaired", async () => {
@@ -109,11 +112,18 @@ describe("an item that can't be repaired", () => {
       "timers",
       "deleting",
       "changes",
+      "replays",
+      "recoveries",
     ]);
     expect(aside.every(({ count, error }) => count === 1 && error !== "")).to.equal(true);
     expect(await openedQueue(platform.queues, runs).getJobSchedulersCount()).to.equal(1);
     const jobs = await openedQueue(platform.queues, deliveries).getJobs(["waiting"]);
-    expect(jobs.map(({ name }) => name)).to.have.members(["next-attempt", "first-attempts"]);
+    expect(jobs.map(({ name }) => name)).to.have.members([
+      "next-attempt",
+      "first-attempts",
+      "replay",
+      "recover",
+    ]);
   });
 
   it("is tried again once it is due, and no longer set aside once it is repaired", async () => {

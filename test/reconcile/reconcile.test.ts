@@ -25,6 +25,8 @@ const NOTHING = {
   deleting: 0,
   deploying: 0,
   changes: 0,
+  replays: 0,
+  recoveries: 0,
 };
 
 describe("reconciling", () => {

@@ -23,6 +23,7 @@ export function testConfig(env: Record<string, string> = {}): Config {
     DELIVERY_RETRY_SCHEDULE: "100ms,200ms,300ms",
     STALLED_AFTER: "2s",
     SWEEP_EVERY: "1s",
+    PAYLOAD_SEARCH_WORDS: "8",
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? "silent",
     ...env,
   });

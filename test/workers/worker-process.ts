@@ -27,14 +27,14 @@ export function environmentOf(config: Config): Record<string, string> {
   };
 }
 
-/** Starts a worker, or `web`, as a child process. With a `logFile`, which must be new, its output is kept there. */
+/** Starts a worker, or `web`, as a child process. With a `logFile`, which must be new, its output is kept there; `flags` are Node's. */
 export function spawnWorker(
   name: string,
   env: Record<string, string>,
-  { logFile }: { logFile?: string } = {},
+  { logFile, flags = [] }: { logFile?: string; flags?: string[] } = {},
 ): WorkerProcess {
   const log = logFile === undefined ? "pipe" : openSync(logFile, "a");
-  const child: ChildProcess = spawn(process.execPath, programOf(sourceOf(name)), {
+  const child: ChildProcess = spawn(process.execPath, [...flags, ...programOf(sourceOf(name))], {
     env: { PATH: process.env.PATH, NODE_OPTIONS: process.env.NODE_OPTIONS, ...env },
     stdio: ["ignore", log, log],
   });

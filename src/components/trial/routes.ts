@@ -47,6 +47,9 @@ const DescribedCode = Type.Object(
         }),
         hooks: Type.Array(Type.String()),
         uses_respond: Type.Boolean({ description: "True if an HTTP response may wait for it." }),
+        sample_emit: Type.Boolean({
+          description: "True if it has a `sampleEmit`, an event to try things with.",
+        }),
       }),
       Type.Null(),
     ]),
@@ -115,6 +118,7 @@ const exampleDescribed: Static<typeof DescribedCode> = {
     packages: {},
     hooks: [],
     uses_respond: false,
+    sample_emit: false,
   },
 };
 
@@ -160,6 +164,7 @@ export const trialRoutes = [
           packages,
           hooks: description.hooks,
           uses_respond: description.usesRespond,
+          sample_emit: description.hasSampleEmit === true,
         },
       };
     },
@@ -178,6 +183,12 @@ export const trialRoutes = [
       component_code: ComponentCode,
       configured_props: Type.Optional(Type.Record(Type.String(), Json)),
       event: Type.Optional(Json),
+      sample_emit: Type.Optional(
+        Type.Boolean({
+          description:
+            "True: the component's `sampleEmit` is emitted, or what it returns; `run` is not called.",
+        }),
+      ),
       db: Type.Optional(
         Type.Record(Type.String(), Json, {
           description: "What `$.service.db` holds before; empty by default.",
@@ -192,6 +203,7 @@ export const trialRoutes = [
         code: body.component_code,
         configuredProps: body.configured_props,
         event: body.event ?? {},
+        isSample: body.sample_emit ?? false,
         db: body.db ?? {},
       });
       return {

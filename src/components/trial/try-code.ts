@@ -1,4 +1,5 @@
 import { countRuns } from "../../accounts/usage.ts";
+import { invalidField } from "../../lib/errors.ts";
 import { newToken } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { configureProps, propValuesForRun } from "../../props/configure.ts";
@@ -12,6 +13,8 @@ export interface TryRequest {
   configuredProps?: unknown;
   /** What `run` receives. */
   event: unknown;
+  /** True: `sampleEmit` is called in place of `run`, and receives no event. */
+  isSample?: boolean;
   /** What `$.service.db` holds before. */
   db: Record<string, unknown>;
 }
@@ -32,7 +35,7 @@ export interface Tried {
 const SHOWN_BYTES = LIMITS.trialShownBytes.value;
 
 /**
- * Runs code once in a sandbox of its own, with this event, and returns all that it did. Nothing is stored: no source
+ * Runs code once in a sandbox of its own, with this event or as `sampleEmit`, and returns all that it did. Nothing is stored: no source
  * exists, what it emits goes nowhere, and its hooks are not called. It counts as a run of the account. Throws `invalid` for
  * code or props that could not be saved, `rate-limited` and `unavailable`.
  */
@@ -42,6 +45,10 @@ export function tryCode(platform: TrialDeps, ownerId: string, request: TryReques
 
 async function runOnce(platform: TrialDeps, ownerId: string, request: TryRequest): Promise<Tried> {
   const { bundle, description } = await buildTrial(platform, ownerId, request.code);
+  const call = request.isSample ? "sampleEmit" : "run";
+  if (request.isSample && !description.hasSampleEmit) {
+    throw invalidField("body", "sample_emit", "the component has no sampleEmit");
+  }
   const values = configureProps(description.props, request.configuredProps);
   const props = propValuesForRun(description.props, values, { endpointUrl: null });
   const sandboxes = await platform.sandboxes();
@@ -53,7 +60,7 @@ async function runOnce(platform: TrialDeps, ownerId: string, request: TryRequest
     const result = await sandboxes.call(
       key,
       bundle,
-      { call: "run", event, props, db },
+      { call, event, props, db },
       {
         owner: ownerId,
         wallMs: Math.min(platform.config.sandbox.runMs, LIMITS.trialMs.value),

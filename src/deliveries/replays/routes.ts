@@ -8,7 +8,7 @@ import { DeliverySearch } from "../schema.ts";
 import { listReplays, ownReplay, stopReplay } from "./find.ts";
 import { countReplay, startReplay } from "./start.ts";
 
-const route = routeFor<Pick<Platform, "mongo" | "redis" | "queues" | "clock">>();
+const route = routeFor<Pick<Platform, "mongo" | "queues" | "clock" | "config">>();
 const tag = "Deliveries";
 
 const OrNull = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(

@@ -4,15 +4,16 @@ import { unixSeconds } from "../../lib/unix-seconds.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { type Replay, type ReplayFilter, Replays } from "../../models/replay.ts";
 import type { Platform } from "../../platform.ts";
-import { enqueue, jobStates } from "../../queues/define-queue.ts";
-import { deliveries, replayJobId } from "../../queues/deliveries.ts";
-import { countSelected, type SearchScope, selectDeliveries } from "../select/select.ts";
+import { enqueue } from "../../queues/define-queue.ts";
+import { deliveries } from "../../queues/deliveries.ts";
+import { countSelected, selectDeliveries } from "../select/select.ts";
+import type { SearchScope } from "../select/selection.ts";
 
-type Deps = Pick<Platform, "mongo" | "redis" | "queues" | "clock">;
+type Deps = Pick<Platform, "mongo" | "queues" | "clock" | "config">;
 
 /** Counts what a replay would retry, exactly up to `LIMITS.replayCounted`. Throws as `selectDeliveries`. */
 export async function countReplay(
-  platform: Pick<Platform, "mongo">,
+  platform: Pick<Platform, "mongo" | "config">,
   scope: SearchScope,
   filter: ReplayFilter,
 ): Promise<{ count: number; isExact: boolean }> {
@@ -50,25 +51,13 @@ export async function startReplay(platform: Deps, scope: SearchScope, filter: Re
   return replay;
 }
 
-/** A replay whose job was lost with Redis counts as stopped: the next request says what is left to do. */
+/** One whose job was lost with Redis counts, too: the reconciler continues it. */
 async function checkRunning(platform: Deps, ownerId: string): Promise<void> {
   const most = LIMITS.replaysRunning.value;
-  const running = await Replays(platform.mongo)
-    .find({ owner_id: ownerId, state: "running" }, { _id: 1 })
-    .limit(most)
-    .lean();
-  if (running.length < most) return;
-  const ids = running.map(({ _id }) => _id);
-  const states = await jobStates(
-    platform,
-    deliveries,
-    ids.map(replay_id => replayJobId({ replay_id })),
+  const running = await Replays(platform.mongo).countDocuments(
+    { owner_id: ownerId, state: "running" },
+    { limit: most },
   );
-  const lost = ids.filter((_, i) => states[i] !== "live");
-  if (lost.length === 0)
+  if (running >= most)
     throw new AppError("conflict", `the account has ${most} replays running: stop one first`);
-  await Replays(platform.mongo).updateMany(
-    { _id: { $in: lost }, state: "running" },
-    { $set: { state: "stopped", finished_at_ms: platform.clock() } },
-  );
 }

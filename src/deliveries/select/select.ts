@@ -1,6 +1,7 @@
 import type { QueryFilter } from "mongoose";
-import { notFound } from "../../lib/errors.ts";
+import { AppError, notFound } from "../../lib/errors.ts";
 import { firstIdAt } from "../../lib/ids.ts";
+import { wordsOfText } from "../../lib/payload-words.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import type { ReplayFilter } from "../../models/replay.ts";
@@ -9,20 +10,8 @@ import { Webhooks } from "../../models/webhook.ts";
 import { Workflows } from "../../models/workflow.ts";
 import type { Platform } from "../../platform.ts";
 import type { Page, PageRequest } from "../../store/page.ts";
-
-/** The accounts of a request. */
-export interface SearchScope {
-  owner: string;
-  owners: string[];
-}
-
-/** What finds deliveries: the webhooks, what their indexes hold, and what must be read in each delivery. */
-export interface Selection {
-  webhookIds: string[];
-  indexed: QueryFilter<Delivery>;
-  /** A stage of an aggregation; null if the indexes decide alone. */
-  read: QueryFilter<Delivery> | null;
-}
+import { countByText, findByText } from "./by-text.ts";
+import type { Found, SearchScope, Selection, TextSelection } from "./selection.ts";
 
 /** MongoDB merges up to 200 ranges of an index in order; more of them it would sort in memory. */
 const WEBHOOKS_PER_QUERY = 150;
@@ -32,14 +21,15 @@ const SEARCHED = LIMITS.deliveriesSearched.value;
 /**
  * Returns what selects the deliveries of a search: of all webhooks of the account, or of one of the accounts that the
  * request can access. The indexes of webhooks serve it, because one of an account would cost every delivery a write. Throws
- * `not-found` for a webhook or an emitter of none of these accounts.
+ * `not-found` for a webhook or an emitter of none of these accounts, and `invalid` for a text without words, or if payloads are
+ * not searched.
  */
 export async function selectDeliveries(
-  { mongo }: Pick<Platform, "mongo">,
+  { mongo, config }: Pick<Platform, "mongo" | "config">,
   { owner, owners }: SearchScope,
   search: ReplayFilter,
 ): Promise<Selection> {
-  const { state, since, until, webhook_id, emitter_id, event_name, status } = search;
+  const { state, since, until, webhook_id, emitter_id, event_name, status, text } = search;
   if (emitter_id !== undefined && !(await isOwnEmitter(mongo, emitter_id, owners))) throw notFound("emitter");
   const idRange = {
     ...(since !== undefined && { $gte: firstIdAt("dlv", since * 1000) }),
@@ -54,6 +44,31 @@ export async function selectDeliveries(
     webhookIds: await webhooksOf(mongo, webhook_id, { owner, owners }),
     indexed: { ...(state && { state }), ...(Object.keys(idRange).length > 0 && { _id: idRange }) },
     read: Object.keys(read).length > 0 ? read : null,
+    text:
+      text === undefined ? null : selectText(text, { owners, search, isOn: config.payloadSearchWords > 0 }),
+  };
+}
+
+/** The events of the future: clocks of other processes may be ahead. */
+const NEWEST_MS = 32_503_680_000_000;
+
+function selectText(
+  text: string,
+  { owners, search, isOn }: { owners: string[]; search: ReplayFilter; isOn: boolean },
+): TextSelection {
+  const { since, until } = search;
+  const words = wordsOfText(text);
+  if (!isOn || words.length === 0) {
+    const message = isOn
+      ? "must have a word of two letters or digits"
+      : "this server does not search payloads (PAYLOAD_SEARCH_WORDS is 0)";
+    throw new AppError("invalid", `text: ${message}`, { fields: [{ in: "query", path: "text", message }] });
+  }
+  return {
+    words,
+    owners,
+    sinceMs: (since ?? 0) * 1000,
+    untilMs: until === undefined ? NEWEST_MS : until * 1000 + 999,
   };
 }
 
@@ -103,17 +118,13 @@ export function indexedFilters({ webhookIds, indexed }: Selection): QueryFilter<
 const indexOf = ({ state }: QueryFilter<Delivery>): Record<string, 1 | -1> =>
   state === undefined ? { webhook_id: 1, _id: -1 } : { webhook_id: 1, state: 1, _id: -1 };
 
-/** Rows that one query found, in the direction of the page. */
-interface Found {
-  rows: Delivery[];
-  /** The id up to which it has read; null if it has read all. */
-  readUpTo: string | null;
-}
-
 /** A part of what a selection finds. `isEnd` is true if nothing follows in the direction of the page. */
 interface Part extends Omit<Page<Delivery>, "totalCount"> {
   isEnd: boolean;
 }
+
+const hasText = (selection: Selection): selection is Selection & { text: TextSelection } =>
+  selection.text !== null;
 
 /** Returns a page of the selected deliveries, each with its last attempt only; `before` reads towards newer ones. */
 export async function findSelected(
@@ -121,9 +132,11 @@ export async function findSelected(
   selection: Selection,
   page: PageRequest,
 ): Promise<Part> {
-  const found = await Promise.all(
-    indexedFilters(selection).map(filter => findSome(platform, { filter, read: selection.read, page })),
-  );
+  const found = hasText(selection)
+    ? [await findByText(platform, selection, page)]
+    : await Promise.all(
+        indexedFilters(selection).map(filter => findSome(platform, { filter, read: selection.read, page })),
+      );
   return mergePage(found, page);
 }
 
@@ -186,12 +199,14 @@ async function findSome(
   return { rows, readUpTo: rows.length === limit ? (rows.at(-1)?._id ?? null) : (edge[0]?._id ?? null) };
 }
 
-/** Returns how many of the newest `most` deliveries that the indexes select are selected by what is read, too. */
+/** Returns how many of the newest `most` deliveries that the indexes select are selected by what is read, too; of a text, of the newest
+ * events with its words. */
 export async function countRead(
   { mongo }: Pick<Platform, "mongo">,
   selection: Selection,
   most: number,
 ): Promise<number> {
+  if (hasText(selection)) return (await countByText({ mongo }, selection)).count;
   const counts = indexedFilters(selection).map(async filter => {
     const [counted] = await Deliveries(mongo)
       .aggregate<{ count: number }>([
@@ -213,6 +228,7 @@ export async function countSelected(
   selection: Selection,
   most: number,
 ): Promise<{ count: number; isExact: boolean }> {
+  if (hasText(selection)) return await countByText(platform, selection);
   const filters = indexedFilters(selection);
   const counted = await Promise.all(
     filters.map(filter => Deliveries(platform.mongo).countDocuments(filter, { limit: most + 1 })),

@@ -13,8 +13,11 @@ export function describeComponent(component: Component): Record<string, unknown>
     props: propsOf(component).map(([name, prop]) => describeProp(name, prop)),
     hooks: HOOKS.filter(hook => typeof hooks[hook] === "function"),
     hasRun: typeof component.run === "function",
+    ...(hasSample(component) && { hasSampleEmit: true }),
   };
 }
+
+const hasSample = ({ sampleEmit }: Component): boolean => sampleEmit !== undefined && sampleEmit !== null;
 
 function describeProp(name: string, prop: PropDefinition): Record<string, unknown> {
   const described: Record<string, unknown> = {

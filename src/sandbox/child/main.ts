@@ -155,9 +155,16 @@ async function attempt(work: () => Promise<void>, call: Call): Promise<string> {
 
 async function invoke(component: Component, request: CallRequest, call: Call, db: ServiceDb): Promise<void> {
   const self = bindThis(component, { request, call, db, maxResponseBytes: limits.maxResponseBytes });
+  if (request.call === "sampleEmit") return await emitSample(component.sampleEmit, self, call);
   const entry = request.call === "run" ? component.run : objectOf(component.hooks)[request.call];
   if (typeof entry === "function") await entry.call(self, request.event);
   else if (request.call === "run") call.emit(request.event);
+}
+
+/** A function may also emit by itself, and return nothing. */
+async function emitSample(sample: unknown, self: object, call: Call): Promise<void> {
+  const event = typeof sample === "function" ? await sample.call(self) : sample;
+  if (event !== undefined) call.emit(event);
 }
 
 function describeNow(): void {

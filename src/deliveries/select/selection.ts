@@ -1,0 +1,35 @@
+import type { QueryFilter } from "mongoose";
+import type { Delivery } from "../../models/delivery.ts";
+
+/** The accounts of a request. */
+export interface SearchScope {
+  owner: string;
+  owners: string[];
+}
+
+/** What finds deliveries: the webhooks, what their indexes hold, and what must be read in each delivery. */
+export interface Selection {
+  webhookIds: string[];
+  indexed: QueryFilter<Delivery>;
+  /** A stage of an aggregation; null if the indexes decide alone. */
+  read: QueryFilter<Delivery> | null;
+  /** Words of the payload; null if any payload will do. */
+  text: TextSelection | null;
+}
+
+export interface TextSelection {
+  /** `wordsOfText`; the first one is looked up in the index. */
+  words: number[];
+  /** Whose events are searched. */
+  owners: string[];
+  /** When the events were emitted. Unix milliseconds; inclusive. */
+  sinceMs: number;
+  untilMs: number;
+}
+
+/** Rows that one query found, in the direction of the page. */
+export interface Found {
+  rows: Delivery[];
+  /** The id up to which it has read; null if it has read all. */
+  readUpTo: string | null;
+}
