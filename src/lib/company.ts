@@ -1,6 +1,9 @@
 /** How long what accounts do is counted together. An account is present for one to two of these. Milliseconds. */
 const WINDOW_MS = 5000;
 
+/** How long after another account was here the others still leave room for it. Milliseconds. */
+const AWAITED_MS = 3000;
+
 /** What was done in less time counts as if it had taken this long. Milliseconds. */
 const MIN_COVERED_MS = 1000;
 
@@ -12,23 +15,39 @@ interface Window {
 
 const emptyWindow = (): Window => ({ uses: new Map(), total: 0 });
 
+/** When an account was here last. */
+interface Seen {
+  account: string;
+  at: number;
+}
+
 /** Who shares something at the moment, and who uses more of it than others: alone, an account may use all of it. */
 export class Company {
   #last = emptyWindow();
   #present = emptyWindow();
   #endsAt = 0;
+  /** The account that was here last, and the last one before it that is another. */
+  #latest: Seen | undefined;
+  #other: Seen | undefined;
   /** Accounts that are in both windows. */
   #inBoth = 0;
   readonly #least: number;
+  readonly #now: () => number;
 
-  /** `leastPerSecond`: an account that uses no more than this is never heavy, however little others use. */
-  constructor(leastPerSecond = 0) {
+  /** `leastPerSecond`: an account that uses no more than this is never heavy, however little others use. `now`: milliseconds. */
+  constructor(leastPerSecond = 0, now = () => performance.now()) {
     this.#least = leastPerSecond;
+    this.#now = now;
   }
 
   /** Notes that an account is here now, and how much it uses, in a unit of the caller's. */
   note(account: string, use = 1): void {
     this.#advance();
+    if (this.#latest?.account === account) this.#latest.at = this.#now();
+    else {
+      this.#other = this.#latest;
+      this.#latest = { account, at: this.#now() };
+    }
     const before = this.#present.uses.get(account);
     if (before === undefined && this.#last.uses.has(account)) this.#inBoth += 1;
     this.#present.uses.set(account, (before ?? 0) + use);
@@ -40,17 +59,26 @@ export class Company {
     return this.#count < 2;
   }
 
-  /** True if the account used more lately than the average of all that were here, and more than the least. */
+  /**
+   * True if the account used more lately than the average of all that were here, and more than the least, and if another was
+   * here a moment ago: room that no other account uses is lost.
+   */
   isHeavy(account: string): boolean {
     const count = this.#count;
-    if (count < 2) return false;
+    if (count < 2 || !this.#isAwaited(account)) return false;
     const use = (this.#present.uses.get(account) ?? 0) + (this.#last.uses.get(account) ?? 0);
     return use * count > this.#present.total + this.#last.total && use > this.#least * this.#coveredSeconds;
   }
 
+  /** Whether an account other than this one was here a moment ago. */
+  #isAwaited(account: string): boolean {
+    const seen = this.#latest?.account === account ? this.#other : this.#latest;
+    return seen !== undefined && this.#now() - seen.at < AWAITED_MS;
+  }
+
   /** How long the windows have lasted so far. */
   get #coveredSeconds(): number {
-    const presentMs = WINDOW_MS - Math.max(0, this.#endsAt - performance.now());
+    const presentMs = WINDOW_MS - Math.max(0, this.#endsAt - this.#now());
     return Math.max(MIN_COVERED_MS, presentMs + (this.#last.uses.size > 0 ? WINDOW_MS : 0)) / 1000;
   }
 
@@ -60,7 +88,7 @@ export class Company {
   }
 
   #advance(): void {
-    const now = performance.now();
+    const now = this.#now();
     if (now < this.#endsAt) return;
     this.#last = now - this.#endsAt < WINDOW_MS ? this.#present : emptyWindow();
     this.#present = emptyWindow();

@@ -22,6 +22,20 @@ describe("accounts that share something", () => {
     expect(company.isHeavy("a")).to.equal(true);
   });
 
+  it("are not heavy once the others are gone for three seconds", () => {
+    let now = 10_000;
+    const company = new Company(0, () => now);
+    company.note("b", 1);
+    now += 2900;
+    company.note("a", 9);
+    expect(company.isHeavy("a")).to.equal(true);
+    now += 200;
+    company.note("a", 9);
+    expect([company.isOne, company.isHeavy("a")]).to.deep.equal([false, false]);
+    company.note("b", 1);
+    expect(company.isHeavy("a")).to.equal(true);
+  });
+
   it("are not heavy if all use the same", () => {
     const company = new Company();
     for (const account of ["a", "b", "a", "b"]) company.note(account);
