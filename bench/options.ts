@@ -19,11 +19,12 @@ this stack for comparison: node:http -> BullMQ add -> Worker -> undici POST. Eve
   W3  latency: 100 emissions a second for 30 s
   W4  ingress: 20,000 HTTP requests to a source, through its component, to one webhook
   W5  growth: W1 as new, then with 1,000,000 delayed deliveries, 100,000 subscriptions and 10,000 sources added in turn
+  W6  the same as W4, 100 requests a second for 30 s
   W7  timers: 1,000 sources of 10 accounts that tick each minute, spread over it, and then all on the same second
 
 Runs all unless workloads are named.
 
-  --events N       number of events (P3, W3: 100 for each second; W5: in each of its four parts)
+  --events N       number of events (P3, W3, W6: 100 for each second; W5: in each of its four parts)
   --sources N      number of W7's sources (default 1000)
   --accounts N     number of accounts, with a component each, that W7's sources are divided between (default 10)
   --minutes N      how long each part of W7 is measured, after a minute of warm-up (default 3)

@@ -7,9 +7,9 @@ import type { Side } from "./side.ts";
 import type { Stores } from "./stores.ts";
 import type { Publish, Target } from "./targets.ts";
 
-export type WorkloadName = "P1" | "P2" | "P3" | "W1" | "W2" | "W3" | "W4" | "W5";
+export type WorkloadName = "P1" | "P2" | "P3" | "W1" | "W2" | "W3" | "W4" | "W5" | "W6";
 /** W7 counts ticks instead of deliveries: `timers.ts`. */
-export const ALL_WORKLOADS = ["P1", "P2", "P3", "W1", "W2", "W3", "W4", "W5", "W7"] as const;
+export const ALL_WORKLOADS = ["P1", "P2", "P3", "W1", "W2", "W3", "W4", "W5", "W6", "W7"] as const;
 
 /** How events reach Headwater: over HTTP to the API, on its queue, or over HTTP to a source. */
 type Way = "publish" | "emissions" | "endpoint";
@@ -62,6 +62,8 @@ export async function runWorkload(bench: Bench, name: WorkloadName): Promise<Row
       return [await compare(bench, name, "HTTP, component", load(20_000, 1), "endpoint")];
     case "W5":
       return await growth(bench);
+    case "W6":
+      return [await compare(bench, name, "HTTP, component, latency at 100/s", byClock, "endpoint")];
   }
 }
 

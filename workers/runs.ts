@@ -1,19 +1,26 @@
+import { settlesWithin } from "../src/lib/deadline.ts";
 import type { Platform } from "../src/platform.ts";
 import { type RunningWorker, runWorker } from "../src/queues/run-worker.ts";
 import { runs } from "../src/queues/runs.ts";
 import { startReconciling } from "../src/reconcile/reconcile.ts";
 import { executeQueuedRuns, handleTick } from "../src/runs/handle-job.ts";
+import { LateRecords } from "../src/runs/late-records.ts";
 import { pauseWithoutSandboxes } from "../src/runs/sandbox-gate.ts";
 import { isEntry, startWorker } from "./start-worker.ts";
 import { workerOptions } from "./worker-options.ts";
 
+/** How long the last records may take when a process stops; what is left then, the reconciler stores. Milliseconds. */
+const STOP_MS = 1000;
+
 /** Runs components in the sandbox; one of these processes also keeps stores and queues in agreement. */
 export function start(platform: Platform): RunningWorker {
+  const late = new LateRecords(platform);
+  const deps = { ...platform, late };
   const worker = runWorker(
     runs,
     {
-      notify: context => executeQueuedRuns(platform, context),
-      tick: context => handleTick(platform, context),
+      notify: context => executeQueuedRuns(deps, context),
+      tick: context => handleTick(deps, context),
     },
     workerOptions(platform, runs),
   );
@@ -24,6 +31,7 @@ export function start(platform: Platform): RunningWorker {
     async close(deadlineMs) {
       stopWatching();
       await Promise.all([stopReconciling(), worker.close(deadlineMs)]);
+      await settlesWithin(late.close(), STOP_MS);
     },
   };
 }

@@ -9,11 +9,12 @@ import { AppError, notFound } from "../lib/errors.ts";
 import { groupBy } from "../lib/group-by.ts";
 import { isToken, newId } from "../lib/ids.ts";
 import { requestTurns } from "../limits/request-turns.ts";
-import { type Source, Sources } from "../models/source.ts";
+import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueRuns, runQueueIsFull } from "../queues/enqueue-run.ts";
 import type { Reply } from "../queues/replies.ts";
 import type { RunItem } from "../queues/run-item.ts";
+import { currentSourcesOf } from "../sources/current-source.ts";
 import { endpointUrl, INGRESS_PREFIX, ingressBase } from "../sources/endpoint.ts";
 import { type HttpEvent, httpEvent, type RawRequest } from "./http-event.ts";
 import { LargeBodies } from "./large-bodies.ts";
@@ -68,17 +69,14 @@ const BATCH_SIZE = 100;
 const CHARS_PER_UNIT = 16 * 1024;
 
 /**
- * Returns a function that finds the active source of an endpoint, or null. Without a cache, so that a deleted or
- * disabled source receives no further request.
+ * Returns a function that finds the active source of an endpoint, or null. A deleted or disabled source receives no
+ * further request. Throws `unavailable`.
  */
 function createFindSource(platform: Deps): (endpoint: string) => Promise<Source | null> {
   return createBatcher(
     async (endpoints: string[]) => {
-      const found = await Sources(platform.mongo)
-        .find({ endpoint: { $in: [...new Set(endpoints)] }, active: true, state: "ready" })
-        .lean<Source[]>();
-      const byEndpoint = new Map(found.map(source => [source.endpoint, source]));
-      return endpoints.map(endpoint => byEndpoint.get(endpoint) ?? null);
+      const found = await currentSourcesOf(platform, endpoints);
+      return endpoints.map(endpoint => found.get(endpoint) ?? null);
     },
     { maxWeight: BATCH_SIZE },
   );

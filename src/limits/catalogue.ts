@@ -54,6 +54,27 @@ export const LIMITS = defineLimits({
     what: "runs that wait",
     beyond: "429 `rate-limited` for HTTP requests; events are dropped and counted (`queue-full`)",
   },
+  settledBytes: {
+    value: 512 * KB,
+    unit: "bytes",
+    per: "source",
+    what: "emissions of a batch of runs that is kept in Redis until its records are stored",
+    beyond: "the runs are recorded in MongoDB first",
+  },
+  lateRecords: {
+    value: 5_000,
+    unit: "count",
+    per: "process",
+    what: "runs whose records are not stored yet",
+    beyond: "runs are recorded in MongoDB first",
+  },
+  lateRecordBytes: {
+    value: 16 * MB,
+    unit: "bytes",
+    per: "process",
+    what: "emissions of runs whose records are not stored yet",
+    beyond: "runs are recorded in MongoDB first",
+  },
   redisHighWaterPercent: {
     value: 80,
     unit: "percent",

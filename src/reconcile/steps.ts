@@ -3,6 +3,7 @@ import { beginDispatchSweep } from "../deliveries/sweep-dispatches.ts";
 import { beginRecoverySweep, beginReplaySweep } from "../deliveries/sweep-long.ts";
 import type { Platform } from "../platform.ts";
 import { beginOutboxSweep } from "../runs/outbox.ts";
+import { beginSettledSweep } from "../runs/sweep-settled.ts";
 import type { SweepStep } from "../store/sweep-turns.ts";
 import { beginChangeSweep } from "./changes.ts";
 import { beginRunQueueSweep } from "./run-queues.ts";
@@ -15,6 +16,7 @@ const GRACE_MS = 15_000;
 export const STEP_NAMES = [
   "run_queues",
   "outboxes",
+  "settled",
   "dispatches",
   "deliveries",
   "timers",
@@ -33,6 +35,7 @@ export function sweepSteps(platform: Platform): SweepStep[] {
   const begin: Record<StepName, SweepStep["begin"]> = {
     run_queues: () => beginRunQueueSweep(platform, graceMs),
     outboxes: () => beginOutboxSweep(platform, graceMs),
+    settled: () => beginSettledSweep(platform, graceMs),
     dispatches: () => beginDispatchSweep(platform),
     deliveries: () => beginDeliverySweep(platform),
     timers: () => beginTimerSweep(platform),

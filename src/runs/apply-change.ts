@@ -56,6 +56,7 @@ export async function applyChange(
   const earlier = await findRuns(platform, [item.run_id]);
   const { error } = earlier.length > 0 ? COMMITTED : await apply(platform, sourceId, item, options);
   for (const record of earlier) await sendOutbox(platform, record);
+  if (earlier[0]) await platform.routing.invalidate([earlier[0].owner_id]);
   await reply(platform, item, { type: "ended", ...(error && { error }) });
   return { op: item.op, outcome: error?.code ?? "ok" };
 }
@@ -188,6 +189,8 @@ async function remove(
     await finishDeletion(platform, source);
     return COMMITTED;
   }
+  // Otherwise the deletion would wait for the reconciler, which sees that something is left to be done.
+  await platform.late?.flush();
   const effects = newHookEffects(await readMemory(platform, source._id));
   const error = signal
     ? await callHook(await openVersion(platform, source, signal), "deactivate", effects)
@@ -236,6 +239,7 @@ async function commit(
       await change(session);
       await forgetBegun(platform, source._id, item.run_id, session);
     });
+    await platform.routing.invalidate([source.owner_id]);
     for (const record of records) await sendOutbox(platform, record);
     await countDrop(platform, source._id, "deduped", effects.deduped);
     return true;

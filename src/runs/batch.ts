@@ -8,7 +8,7 @@ import { idleTickKeptMs } from "./idle-tick.ts";
 import { effectsOf, type Memory } from "./memory.ts";
 import { openQuota, type Quota } from "./quota.ts";
 import type { FinishedRun } from "./record.ts";
-import { BATCH_MS, BatchRecorder, type EndedRun, QUOTA_EXCEEDED } from "./record-batch.ts";
+import { BATCH_MS, BatchRecorder, type ClaimedRuns, type EndedRun, QUOTA_EXCEEDED } from "./record-batch.ts";
 import { reply } from "./reply.ts";
 import { splitHeaders } from "./response-headers.ts";
 
@@ -20,6 +20,14 @@ export const outcomeOf = (error: CallError | undefined) =>
   error
     ? { outcome: error.code, error: { code: error.code, message: error.message.slice(0, 1024) } }
     : { outcome: "ok" };
+
+export interface OpenBatch {
+  source: Source;
+  memory: Memory;
+  /** Cancels the runs. */
+  signal: AbortSignal;
+  claimed?: ClaimedRuns;
+}
 
 /**
  * Runs of one source, executed one after another, each with the memory that the last one left, and recorded together.
@@ -37,22 +45,17 @@ export class RunBatch {
   #executor: Executor | undefined;
   #memory: Memory;
 
-  private constructor(platform: RunDeps, source: Source, memory: Memory, signal: AbortSignal, quota: Quota) {
+  private constructor(platform: RunDeps, { source, memory, signal, claimed }: OpenBatch, quota: Quota) {
     this.#platform = platform;
     this.#source = source;
     this.#memory = memory;
     this.#signal = signal;
     this.#quota = quota;
-    this.#recorder = new BatchRecorder(platform, source, memory);
+    this.#recorder = new BatchRecorder(platform, source, memory, claimed);
   }
 
-  static async open(
-    platform: RunDeps,
-    source: Source,
-    memory: Memory,
-    signal: AbortSignal,
-  ): Promise<RunBatch> {
-    return new RunBatch(platform, source, memory, signal, await openQuota(platform, source.owner_id));
+  static async open(platform: RunDeps, batch: OpenBatch): Promise<RunBatch> {
+    return new RunBatch(platform, batch, await openQuota(platform, batch.source.owner_id));
   }
 
   /**

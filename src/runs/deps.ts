@@ -1,4 +1,5 @@
 import type { Platform } from "../platform.ts";
+import type { LateRecords } from "./late-records.ts";
 
 /** What the execution of runs needs of the platform. */
 export type RunDeps = Pick<
@@ -18,7 +19,10 @@ export type RunDeps = Pick<
   | "memory"
   | "log"
   | "sandboxes"
->;
+> & {
+  /** Absent: every run is recorded before it is acknowledged. */
+  late?: LateRecords | undefined;
+};
 
 /** Ids and results for log lines. */
 export type LogFields = Record<string, unknown>;

@@ -9,6 +9,7 @@ import { runs, type SourceJob } from "../queues/runs.ts";
 import { countDrop } from "../store/drops.ts";
 import { leaseToken } from "../store/run-queue.ts";
 import { applyChange } from "./apply-change.ts";
+import { Claim } from "./claim.ts";
 import type { LogFields, RunDeps } from "./deps.ts";
 import { Lease } from "./lease.ts";
 import { LeaseLost } from "./record.ts";
@@ -52,16 +53,21 @@ export async function executeQueuedRuns(
     for (;;) {
       const claimed = await platform.runQueue.claim(sourceId, token, leaseMs, RUNS_PER_CLAIM);
       if (claimed.state !== "runs") return { source_id: sourceId, runs: done, ended: claimed.state };
-      let left = claimed.claimed;
+      const claim = new Claim(token, claimed);
       let waiting = claimed.runs.map(text => readItem(platform, sourceId, text));
       while (waiting.length > 0) {
-        const results = await executeNext(platform, sourceId, waiting, claimed.crashes, lease.nextSignal());
+        const results = await executeNext(platform, sourceId, {
+          items: waiting,
+          claim,
+          crashes: claimed.crashes,
+          signal: lease.nextSignal(),
+        });
         for (const fields of results) log.info({ source_id: sourceId, ...fields }, "run");
         waiting = waiting.slice(results.length);
         done += results.length;
         failpoint("runs-done");
-        left -= results.length;
-        const acked = await platform.runQueue.ack(sourceId, token, left);
+        const acked =
+          claim.advance(results.length) ?? (await platform.runQueue.ack(sourceId, token, claim.left));
         if (acked === "lost") throw new LeaseLost(sourceId);
         const isOver = await isSliceOver();
         if (waiting.length > 0 && (isOver || acked === "change-waits")) {
@@ -102,15 +108,22 @@ function readItem(platform: RunDeps, sourceId: string, text: string): RunItem | 
   }
 }
 
+/** What is claimed and not done. */
+interface Next {
+  items: (RunItem | null)[];
+  claim: Claim;
+  /** How many holders of the lease started the first item and did not live to finish it. */
+  crashes: number;
+  signal: AbortSignal;
+}
+
 /**
  * Executes the first item, or as many runs from the first on as share a batch. Returns log fields for each item done.
  */
 async function executeNext(
   platform: RunDeps,
   sourceId: string,
-  items: (RunItem | null)[],
-  crashes: number,
-  signal: AbortSignal,
+  { items, claim, crashes, signal }: Next,
 ): Promise<LogFields[]> {
   const [first = null] = items;
   const hasCrashed = crashes > MAX_CRASHES;
@@ -128,7 +141,7 @@ async function executeNext(
   const end = items.findIndex(item => !item || item.kind === "change");
   const triggers = (end < 0 ? items : items.slice(0, end)) as TriggerItem[];
   try {
-    return await runBatch(platform, sourceId, triggers, signal);
+    return await runBatch(platform, sourceId, { claim, items: triggers }, signal);
   } catch (error) {
     return [await rejectOrRethrow(platform, sourceId, first, error)];
   }

@@ -12,6 +12,13 @@ export interface Memory {
 
 export const emptyMemory = (): Memory => ({ db: {}, dedupe: {}, version: 0 });
 
+/**
+ * Whether a component can see or change anything of a memory: an app has `db` whether it asks for it or not
+ * (docs/component-api.md#db).
+ */
+export const hasMemory = ({ dedupe, props }: Pick<ComponentDescription, "dedupe" | "props">): boolean =>
+  dedupe !== undefined || props.some(({ type }) => type === "$.service.db" || type === "app");
+
 /** What a run or a hook leads to if it is committed. */
 export interface CallEffects {
   /** Events to emit, in this order. */

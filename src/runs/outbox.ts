@@ -22,10 +22,15 @@ type Deps = Pick<
 type Outbox = Pick<RunRecord, "_id" | "source_id" | "owner_id" | "outbox" | "outbox_score">;
 
 /** An emission as the record holds it, and its position in the emitter's order. */
-interface Waiting {
+export interface Waiting {
   text: string;
   score: number;
+  /** The emission itself, if it is still in memory. */
+  emission?: Emission;
 }
+
+/** The run that emitted, or the first of several. */
+export type Sender = Pick<RunRecord, "_id" | "source_id" | "owner_id">;
 
 /**
  * Enqueues the emissions of a finished run, then marks them as sent. Safe to repeat. An emission that can't be enqueued is
@@ -38,13 +43,11 @@ export async function sendOutbox(platform: Deps, record: Outbox): Promise<number
   // Reserved, so that events keep the order of their emissions although many workers handle them at once. The record has
   // its scores, unless an older version stored it: another sender of the same outbox, at the same time, uses the same.
   const first = record.outbox_score ?? (await platform.eventLog.reserve(record.source_id, outbox.length));
-  const isCounted = bytesOf(outbox) >= COUNTED_FROM_BYTES;
-  if (isCounted) await countEmissionBytes(platform, record.owner_id, bytesOf(outbox));
-  const waiting = outbox.map((text, i): Waiting => ({ text, score: first + i }));
-  const jobs = packBySize(waiting, ({ text }) => text.length);
-  for (let at = 0; at < jobs.length; at += JOBS_PER_ROUND_TRIP) {
-    await enqueueOrGiveUp(platform, record, jobs.slice(at, at + JOBS_PER_ROUND_TRIP), isCounted);
-  }
+  await enqueueEmissions(
+    platform,
+    record,
+    outbox.map((text, i): Waiting => ({ text, score: first + i })),
+  );
   failpoint("outbox-enqueued");
   // Not by a majority: if a failover loses it, the same emissions are only enqueued once more.
   await RunRecords(platform.mongo).updateOne(
@@ -55,21 +58,35 @@ export async function sendOutbox(platform: Deps, record: Outbox): Promise<number
   return outbox.length;
 }
 
-const bytesOf = (texts: string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
+const bytesOf = (waiting: Waiting[]): number => waiting.reduce((sum, { text }) => sum + text.length, 0);
 
 /** Parsed only now, because a parsed value can take twenty times the memory of its text. */
-const emissionOf = ({ text, score }: Waiting): Emission => ({ ...(JSON.parse(text) as Emission), score });
+const emissionOf = ({ text, score, emission }: Waiting): Emission => ({
+  ...(emission ?? (JSON.parse(text) as Emission)),
+  score,
+});
+
+/** Enqueues emissions, as `sendOutbox` does. Throws `unavailable`. */
+export async function enqueueEmissions(platform: Deps, sender: Sender, waiting: Waiting[]): Promise<void> {
+  const bytes = bytesOf(waiting);
+  const isCounted = bytes >= COUNTED_FROM_BYTES;
+  if (isCounted) await countEmissionBytes(platform, sender.owner_id, bytes);
+  const jobs = packBySize(waiting, ({ text }) => text.length);
+  for (let at = 0; at < jobs.length; at += JOBS_PER_ROUND_TRIP) {
+    await enqueueOrGiveUp(platform, sender, jobs.slice(at, at + JOBS_PER_ROUND_TRIP), isCounted);
+  }
+}
 
 /** Enqueues jobs; if they can't be, each emission by itself, so that a bad one is given up without the others. */
 async function enqueueOrGiveUp(
   platform: Deps,
-  record: Outbox,
+  record: Sender,
   jobs: Waiting[][],
   isCounted: boolean,
 ): Promise<void> {
   const packed = (job: Waiting[]): EmissionsJob => ({
     ...jobOf(job.map(emissionOf), record.owner_id),
-    ...(isCounted && { counted: [record.owner_id, bytesOf(job.map(({ text }) => text))] }),
+    ...(isCounted && { counted: [record.owner_id, bytesOf(job)] }),
   });
   const enqueueJobs = async (of: Waiting[][]) =>
     enqueueAll(platform.queues, emissions.jobs.emissions, of.map(packed));
@@ -83,7 +100,7 @@ async function enqueueOrGiveUp(
   }
 }
 
-async function giveUp(platform: Deps, record: Outbox, { text }: Waiting, error: unknown): Promise<void> {
+async function giveUp(platform: Deps, record: Sender, { text }: Waiting, error: unknown): Promise<void> {
   if (isUnavailable(error)) throw error;
   const ids = { source_id: record.source_id, run_id: record._id, bytes: text.length };
   platform.log.error({ ...ids, err: error }, "emission can't be enqueued and is given up");

@@ -5,12 +5,14 @@ import type { TriggerItem } from "../queues/run-item.ts";
 import { SANDBOX_LOST } from "../sandbox/host-error.ts";
 import type { CallError } from "../sandbox/protocol.ts";
 import { countDrop, type DropReason } from "../store/drops.ts";
+import type { Claim } from "./claim.ts";
 import type { RunDeps } from "./deps.ts";
 import type { Memory } from "./memory.ts";
 import { noteRun } from "./note-run.ts";
 import { sendOutbox } from "./outbox.ts";
 import { type FinishedRun, recordRuns } from "./record.ts";
 import { reply } from "./reply.ts";
+import { settleRuns } from "./settle.ts";
 
 /** Milliseconds after which runs are recorded: quick runs share a write, and none waits noticeably. */
 export const BATCH_MS = 50;
@@ -20,6 +22,12 @@ export const QUOTA_EXCEEDED: CallError = {
   message: "the account's daily quota is used up; the run was not executed",
   stack: "",
 };
+
+/** The runs of a batch: the first ones of a claim that are not done. */
+export interface ClaimedRuns {
+  claim: Claim;
+  items: TriggerItem[];
+}
 
 /** A run that has ended and is recorded with its batch. */
 export interface EndedRun {
@@ -34,11 +42,12 @@ export interface EndedRun {
 
 /**
  * Records the runs of one source and sends what they emitted, in order; runs that end within `BATCH_MS` are recorded
- * together. Until a run is recorded, another worker can repeat it.
+ * together. Until a run is recorded or settled, another worker can repeat it.
  */
 export class BatchRecorder {
   readonly #platform: RunDeps;
   readonly #source: Source;
+  readonly #claim: ClaimedRuns | undefined;
   #waiting: EndedRun[] = [];
   /** The memory after the last run that ended, the part of it that is stored, and that part's version. */
   #latest: Memory;
@@ -49,9 +58,11 @@ export class BatchRecorder {
   // stored.
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(platform: RunDeps, source: Source, memory: Memory) {
+  /** `claim`: where the runs come from; without it each is recorded before it is acknowledged. */
+  constructor(platform: RunDeps, source: Source, memory: Memory, claim?: ClaimedRuns) {
     this.#platform = platform;
     this.#source = source;
+    this.#claim = claim;
     this.#latest = memory;
     this.#stored = memory;
     this.#version = memory.version;
@@ -80,14 +91,28 @@ export class BatchRecorder {
     const isChanged = memory !== this.#stored;
     this.#waiting = [];
     const runs = ended.filter(({ isCountedOnly }) => !isCountedOnly).map(({ run }) => run);
-    const toStore = isChanged ? { ...memory, version: this.#version } : undefined;
-    const records = await recordRuns(this.#platform, runs, toStore);
-    for (const record of records) noteRun(this.#platform, record);
-    if (isChanged) this.#version += 1;
-    this.#stored = memory;
-    failpoint("runs-recorded");
-    for (const record of records) await sendOutbox(this.#platform, record);
+    const settled = isChanged ? null : await this.#settle(ended, runs);
+    if (!settled) {
+      const toStore = isChanged ? { ...memory, version: this.#version } : undefined;
+      const records = await recordRuns(this.#platform, runs, toStore);
+      for (const record of records) noteRun(this.#platform, record);
+      if (isChanged) this.#version += 1;
+      this.#stored = memory;
+      failpoint("runs-recorded");
+      for (const record of records) await sendOutbox(this.#platform, record);
+    }
     await countBatch(this.#platform, this.#source, ended);
+  }
+
+  /** Settles runs, if they may be recorded later; returns false if not. All runs before them in the claim are done. */
+  async #settle(ended: EndedRun[], runs: FinishedRun[]): Promise<boolean> {
+    const last = ended.at(-1)?.item;
+    if (!this.#claim || !last) return false;
+    const { claim, items } = this.#claim;
+    const left = claim.leftAfter(items.indexOf(last) + 1);
+    const records = await settleRuns(this.#platform, claim, runs, left);
+    for (const record of records ?? []) noteRun(this.#platform, record);
+    return records !== null;
   }
 }
 

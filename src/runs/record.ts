@@ -71,17 +71,10 @@ export async function recordRuns(
   const [first] = runs;
   if (!first) return [];
   const now = platform.clock();
-  const facts = runs.map(({ emissions: _, keptMs = RUN_KEPT_MS, ...rest }) => ({
-    ...rest,
-    finished_at: new Date(now),
-    expires_at: new Date(now + keptMs),
-  }));
+  const facts = recordsOf(runs, now);
   const emissions = runs.flatMap(run => run.emissions);
   // Until they are stored: if this fails, the runs come again and emit under the same ids.
-  await holdForEmissions(
-    platform,
-    emissions.map(({ emitter_id, emit_id }) => ({ emitter_id, emit_id, ownerId: first.owner_id })),
-  );
+  await holdFor(platform, first.owner_id, emissions);
   const score = emissions.length > 0 ? await platform.eventLog.reserve(first.source_id, emissions.length) : 0;
   const [leader, ...parts] = await divideOutbox(
     // An outbox is kept as long as any, whichever run comes first.
@@ -106,6 +99,24 @@ export async function recordRuns(
     if (isDuplicateKey(error)) throw new LeaseLost(first.source_id);
     throw error;
   }
+}
+
+/** Returns the records of runs, without what they emitted; `now` is when they are finished, in Unix milliseconds. */
+export const recordsOf = (runs: FinishedRun[], now: number): RunRecord[] =>
+  runs.map(({ emissions: _, keptMs = RUN_KEPT_MS, ...rest }) => ({
+    ...rest,
+    finished_at: new Date(now),
+    expires_at: new Date(now + keptMs),
+  }));
+
+/** Has ordered webhooks wait for these emissions of an account, from before their event ids are given. */
+export async function holdFor(
+  platform: Pick<Platform, "mongo" | "routing" | "redis" | "keys">,
+  ownerId: string,
+  emissions: Emission[],
+): Promise<void> {
+  const owned = emissions.map(({ emitter_id, emit_id }) => ({ emitter_id, emit_id, ownerId }));
+  await holdForEmissions(platform, owned);
 }
 
 async function writeMemory(

@@ -4,6 +4,7 @@ import { type Source, Sources } from "../models/source.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import { Snooze } from "../queues/snooze.ts";
 import type { CallError } from "../sandbox/protocol.ts";
+import { currentSource } from "../sources/current-source.ts";
 import { clearTick } from "../store/admit-tick.ts";
 import { countDrop } from "../store/drops.ts";
 import { readEmissionBytes } from "../store/emission-bytes.ts";
@@ -11,10 +12,13 @@ import { isGone } from "../store/gone.ts";
 import { outcomeOf, RunBatch } from "./batch.ts";
 import type { LogFields, RunDeps } from "./deps.ts";
 import { emissionsOf } from "./emissions.ts";
+import { loadCode } from "./load-code.ts";
+import { emptyMemory, hasMemory, type Memory } from "./memory.ts";
 import { sendOutbox } from "./outbox.ts";
 import { findRuns, readMemory, recordRuns } from "./record.ts";
-import { BATCH_MS, type EndedRun } from "./record-batch.ts";
+import { BATCH_MS, type ClaimedRuns, type EndedRun } from "./record-batch.ts";
 import { reply } from "./reply.ts";
+import { settledRunIds } from "./sweep-settled.ts";
 
 /** The error of runs that must wait because a read after a failover may have missed their source. */
 const sourceUncertain = () =>
@@ -33,24 +37,22 @@ const BACKLOG_PAUSE_MS = 1000;
 export async function runBatch(
   platform: RunDeps,
   sourceId: string,
-  items: TriggerItem[],
+  claimed: ClaimedRuns,
   signal: AbortSignal,
 ): Promise<LogFields[]> {
-  const runIds = items.map(item => item.run_id);
-  const [source, memory, earlier] = await Promise.all([
-    Sources(platform.mongo).findById(sourceId).lean(),
-    readMemory(platform, sourceId),
-    findRuns(platform, runIds),
+  const { items } = claimed;
+  const [source, known] = await Promise.all([
+    currentSource(platform, sourceId),
+    findKnown(platform, sourceId, claimed),
   ]);
-  for (const record of earlier) await sendOutbox(platform, record);
   if (!source && !(await isGone(platform, sourceId))) throw sourceUncertain();
   if (source?.state !== "ready" || !source.active) return await dropAll(platform, sourceId, items);
 
-  const known = new Set(earlier.map(record => record._id));
-  const [batch] = await Promise.all([
-    RunBatch.open(platform, source, memory, signal),
+  const [memory] = await Promise.all([
+    readMemoryFor(platform, source),
     checkEmissionsBacklog(platform, source),
   ]);
+  const batch = await RunBatch.open(platform, { source, memory, signal, claimed });
   const done: LogFields[] = [];
   const startedAt = performance.now();
   while (done.length < items.length) {
@@ -74,6 +76,30 @@ export async function runBatch(
   }
   await batch.end();
   return done;
+}
+
+/**
+ * Returns the ids of those runs that were executed before, and sends what they emitted. A request has a run id of its own,
+ * so it is looked up only if an earlier holder of the lease left it.
+ */
+async function findKnown(
+  platform: RunDeps,
+  sourceId: string,
+  { claim, items }: ClaimedRuns,
+): Promise<Set<string>> {
+  const asked = items.filter(({ kind }) => claim.isLeftOver || kind !== "http").map(({ run_id }) => run_id);
+  if (asked.length === 0) return new Set();
+  // Those that are settled first: a moment later their records are stored.
+  const settled = claim.hasSettled ? await settledRunIds(platform, sourceId) : [];
+  const earlier = await findRuns(platform, asked);
+  for (const record of earlier) await sendOutbox(platform, record);
+  return new Set([...settled, ...earlier.map(({ _id }) => _id)]);
+}
+
+/** Reads a source's memory, which costs nothing for a component that has none. */
+async function readMemoryFor(platform: RunDeps, source: Source): Promise<Memory> {
+  const { component } = await loadCode(platform, source.component_id);
+  return hasMemory(component.description) ? await readMemory(platform, source._id) : emptyMemory();
 }
 
 /** Makes an account's runs wait until its events are on their way; its run queues fill, and its senders get 429. */

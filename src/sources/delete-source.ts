@@ -11,6 +11,7 @@ import { emissions } from "../queues/emissions.ts";
 import { enqueueRun } from "../queues/enqueue-run.ts";
 import { noteDeleted } from "../store/gone.ts";
 import { ofAccount } from "../store/run-queue.ts";
+import { listSettled } from "../store/settled-runs.ts";
 import { removeScheduler } from "./timer-scheduler.ts";
 
 type QueueDeps = Pick<Platform, "queues" | "runQueue" | "clock">;
@@ -70,13 +71,14 @@ export async function enqueueSourceDeletion(
 const MAX_WAIT_SECONDS = 600;
 
 /**
- * Whether emissions of a source may wait in an outbox or on their queue. Their number is too high after a crash between
+ * Whether runs of a source are settled and not recorded, or emissions of it may wait in an outbox or on their queue. Their number is too high after a crash between
  * its increment and the record of the run, so it is not believed when there is no outbox and the queue is empty.
  */
 async function mayHaveWaiting(
-  platform: Pick<Platform, "mongo" | "eventLog" | "queues">,
+  platform: Pick<Platform, "mongo" | "redis" | "keys" | "eventLog" | "queues">,
   sourceId: string,
 ): Promise<boolean> {
+  if ((await listSettled(platform, sourceId)).length > 0) return true;
   if ((await platform.eventLog.unhandled(sourceId)) === 0) return false;
   const unsent = await RunRecords(platform.mongo)
     .findOne({ source_id: sourceId, "outbox.0": { $exists: true } }, { _id: 1 })

@@ -57,6 +57,7 @@ async function updateIfUnchanged(
   }
   try {
     await transaction(platform.mongo, session => saveCandidate(platform, source, fields, session));
+    await platform.routing.invalidate([source.owner_id]);
     return "applied";
   } catch (error) {
     if (error instanceof ChangeSuperseded) return "stale";

@@ -24,8 +24,16 @@ const LATE_KEPT_MS = 3_600_000;
 /** The count of an emitter that falls silent is forgotten after this. Milliseconds. */
 const UNHANDLED_KEPT_MS = 3_600_000;
 
+/** What the script `reserve` takes to reserve so many event ids. */
+export const reserveArgs = (count: number) => [count, SLOTS_PER_MS, UNHANDLED_KEPT_MS];
+/** The keys of `reserve`. */
+export const reserveKeys = (keys: RedisKeys, emitterId: string) => [
+  keys.lastEventScore(emitterId),
+  keys.unhandledEmissions(emitterId),
+];
+
 const append = script<(string | number)[]>("append-events");
-const reserve = script<string>("reserve-scores");
+const reserve = script<string>("reserve", "reserve-scores");
 const deleteEvents = script<number>("delete-events");
 
 /** The stored part of a summary; id and time come from the sorted set. */
@@ -178,8 +186,7 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
     },
 
     async reserve(emitterId, count) {
-      const ofEmitter = [keys.lastEventScore(emitterId), keys.unhandledEmissions(emitterId)];
-      return Number(await reserve(redis, ofEmitter, [count, SLOTS_PER_MS, UNHANDLED_KEPT_MS]));
+      return Number(await reserve(redis, reserveKeys(keys, emitterId), reserveArgs(count)));
     },
 
     async page(emitterId, stream, { limit, after, before }) {

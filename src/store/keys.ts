@@ -41,6 +41,8 @@ export function redisKeys(prefix: string) {
     workflowJobs: (ownerId: string) => tagged(ownerId, "workflow-jobs"),
     /** Counter: their bytes. */
     workflowBytes: (ownerId: string) => tagged(ownerId, "workflow-bytes"),
+    /** Hash: time and run id → what is left to be done for runs that are over, which `SettledRuns` describes. */
+    settledRuns: (sourceId: string) => tagged(sourceId, "settled-runs"),
     /** Counter: workers that crashed under the first claimed run. */
     runCrashes: (sourceId: string) => tagged(sourceId, "crashes"),
     /** String: the token of the process that executes the source's runs. */

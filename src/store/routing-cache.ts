@@ -23,13 +23,14 @@ export interface RoutingCache {
   version(): string;
   /**
    * Returns what exists under these keys; `find` is called for the keys that are not cached. `accountsOf` returns the
-   * accounts whose changes concern a value.
+   * accounts whose changes concern a value; `bytesOf` the bytes of values that may be large.
    */
   lookUp<T extends NonNullable<unknown>>(
     kind: string,
     keys: string[],
     find: (missing: string[]) => Promise<ReadonlyMap<string, T>>,
     accountsOf: (value: T, key: string) => string[],
+    bytesOf?: (value: T) => number,
   ): Promise<Map<string, T>>;
   /**
    * Must be called with every account whose routing changed, after the change is stored and before its caller receives the
@@ -42,8 +43,9 @@ export interface RoutingCache {
 const TTL_MS = 5000;
 /** How long after a change an event that was already on its way may still take the old route. */
 const VERSION_TTL_MS = 1000;
-/** Documents; a list counts as many as it holds. */
+/** Documents; a list counts as many as it holds, and a large one one for each so many bytes. */
 const MAX_DOCUMENTS = 20_000;
+const BYTES_PER_DOCUMENT = 2048;
 /** Changes of which Redis knows the account. A process that has missed more drops all it has. */
 const MAX_CHANGES_KEPT = 1000;
 /** Accounts whose last change a process remembers; beyond it, it drops all it has. */
@@ -54,9 +56,11 @@ interface Entry {
   accounts: string[];
   /** The count of refreshes when its lookup began. */
   since: number;
+  bytes: number;
 }
 
-const weightOf = ({ value }: Entry) => (Array.isArray(value) ? value.length + 1 : 1);
+const weightOf = ({ value, bytes }: Entry) =>
+  (Array.isArray(value) ? value.length + 1 : 1) + Math.floor(bytes / BYTES_PER_DOCUMENT);
 
 export function openRoutingCache(redis: RedisClient, keys: RedisKeys): RoutingCache {
   return new AccountCache(redis, keys);
@@ -117,6 +121,7 @@ class AccountCache implements RoutingCache {
     ids: string[],
     find: (missing: string[]) => Promise<ReadonlyMap<string, T>>,
     accountsOf: (value: T, key: string) => string[],
+    bytesOf: (value: T) => number = () => 0,
   ): Promise<Map<string, T>> {
     const since = this.#refreshes;
     const found = new Map<string, T>();
@@ -128,7 +133,8 @@ class AccountCache implements RoutingCache {
     }
     if (missing.length === 0) return found;
     for (const [id, value] of await find(missing)) {
-      this.#entries.set(`${kind} ${id}`, { value, accounts: accountsOf(value, id), since });
+      const entry = { value, accounts: accountsOf(value, id), since, bytes: bytesOf(value) };
+      this.#entries.set(`${kind} ${id}`, entry);
       found.set(id, value);
     }
     return found;

@@ -1,5 +1,6 @@
 import { AppError } from "../lib/errors.ts";
 import { newToken } from "../lib/ids.ts";
+import { reserveArgs, reserveKeys } from "./event-log.ts";
 import type { RedisKeys } from "./keys.ts";
 import { script } from "./lua.ts";
 import type { MemoryShare } from "./memory-share.ts";
@@ -8,8 +9,13 @@ import type { RedisClient } from "./redis.ts";
 
 const push = script<[accepted: number, notification: string, report: number]>("push-runs");
 const notify = script<string>("notify-runs");
-const claim = script<["busy"] | ["empty"] | ["runs", number, number, ...string[]]>("claim-runs");
-const ack = script<[result: number, report: number, ownerId: string]>("ack-runs");
+const claim = script<["busy"] | ["empty"] | ["runs", number, number, number, ...string[]]>("claim-runs");
+const ack = script<[result: number, report: number, ownerId: string]>("acknowledge", "ack-runs");
+const settle = script<[result: number, report: number, ownerId: string, score: string]>(
+  "acknowledge",
+  "reserve",
+  "settle-runs",
+);
 const nack = script<number>("nack-runs");
 const release = script<number>("release-lease");
 const renew = script<number>("renew-lease");
@@ -41,10 +47,18 @@ export type Claimed =
   | { state: "empty" }
   /**
    * `crashes`: how many holders started the one run returned and did not live to finish it; 0 for a fresh batch. `claimed`:
-   * how many runs are claimed now, with those that an earlier holder left.
+   * how many runs are claimed now, with those that an earlier holder left. `settled`: how many entries `settle` added that
+   * are still kept.
    */
-  | { state: "runs"; runs: string[]; crashes: number; claimed: number };
+  | { state: "runs"; runs: string[]; crashes: number; claimed: number; settled: number };
 export type Acked = "lost" | "ok" | "change-waits";
+
+/** What `settle` keeps: under a name, a JSON text that holds so many emissions. */
+export interface SettledEntry {
+  id: string;
+  text: string;
+  emissions: number;
+}
 
 /** How much may wait in a source's run queue, and for its account; 0 for any number. */
 export interface QueueBounds {
@@ -84,6 +98,16 @@ export interface RunQueue {
   claim(sourceId: string, token: string, leaseMs: number, most: number): Promise<Claimed>;
   /** Acknowledges the first claimed runs, so that `left` are left; safe to repeat. `lost` if the lease went to another process. */
   ack(sourceId: string, token: string, left: number): Promise<Acked>;
+  /**
+   * As `ack`, for runs whose records and emissions are in `entry`, which is kept from the same moment on, and reserves
+   * consecutive event ids for the emissions; returns the first one's score.
+   */
+  settle(
+    sourceId: string,
+    token: string,
+    left: number,
+    entry: SettledEntry,
+  ): Promise<{ acked: Acked; score: number }>;
   /** Returns what is claimed to the front of the queue. */
   nack(sourceId: string, token: string): Promise<void>;
   renew(sourceId: string, token: string, leaseMs: number): Promise<boolean>;
@@ -94,7 +118,7 @@ export interface RunQueue {
    * may wait. `next` is null at the end.
    */
   findListed(beforeMs: number, cursor: string | null): Promise<{ listed: string[]; next: string | null }>;
-  /** True if runs of a listed source wait while no worker holds its lease. A source without runs is unlisted. */
+  /** True if runs of a listed source wait while no worker holds its lease. A source without runs, settled ones too, is unlisted. */
   isStalled(sourceId: string): Promise<boolean>;
   /** Changes and runs that wait or are claimed. */
   length(sourceId: string): Promise<number>;
@@ -154,6 +178,22 @@ export function openRunQueue(
     return { accepted, notification: notification || null };
   };
 
+  const ackKeys = (sourceId: string) => [
+    keys.changeQueue(sourceId),
+    keys.claimedRuns(sourceId),
+    keys.runCrashes(sourceId),
+    keys.queueSize(sourceId),
+    keys.runQueue(sourceId),
+  ];
+  const acked = async (
+    sourceId: string,
+    [result, report, ownerId]: [result: number, report: number, ownerId: string],
+  ): Promise<Acked> => {
+    if (report >= 0) await queued.report(ownerId, sourceId, report);
+    if (result === 0) return "lost";
+    return result === 2 ? "change-waits" : "ok";
+  };
+
   return {
     async push(sourceId, runs, bounds) {
       const { ownerId, accountBytes } = bounds;
@@ -174,7 +214,7 @@ export function openRunQueue(
       notify(redis, [keys.runsNotified(sourceId)], [NOTIFICATION_MS, newToken(), not]),
 
     async claim(sourceId, token, leaseMs, most) {
-      const [state, crashes, claimed, ...runs] = await claim(
+      const [state, crashes, claimed, settled, ...runs] = await claim(
         redis,
         [
           keys.changeQueue(sourceId),
@@ -183,30 +223,39 @@ export function openRunQueue(
           keys.runLease(sourceId),
           keys.runsNotified(sourceId),
           keys.runCrashes(sourceId),
+          keys.settledRuns(sourceId),
         ],
         [token, leaseMs, most, CRASHES_KEPT_MS, MAX_CLAIM_BYTES],
       );
       return state === "runs"
-        ? { state, runs: runs as string[], crashes: crashes as number, claimed: claimed as number }
+        ? {
+            state,
+            runs: runs as string[],
+            crashes: crashes as number,
+            claimed: claimed as number,
+            settled: settled as number,
+          }
         : { state };
     },
 
     async ack(sourceId, token, left) {
-      const [result, report, ownerId] = await ack(
+      const names = [keys.runLease(sourceId), ...ackKeys(sourceId)];
+      const reply = await ack(redis, names, [token, left, REPORT_STEP_BYTES]);
+      return await acked(sourceId, reply);
+    },
+
+    async settle(sourceId, token, left, { id, text, emissions }) {
+      const [result, report, ownerId, score] = await settle(
         redis,
         [
-          keys.changeQueue(sourceId),
-          keys.claimedRuns(sourceId),
           keys.runLease(sourceId),
-          keys.runCrashes(sourceId),
-          keys.queueSize(sourceId),
-          keys.runQueue(sourceId),
+          keys.settledRuns(sourceId),
+          ...ackKeys(sourceId),
+          ...reserveKeys(keys, sourceId),
         ],
-        [token, left, REPORT_STEP_BYTES],
+        [token, left, REPORT_STEP_BYTES, id, text, ...reserveArgs(emissions)],
       );
-      if (report >= 0) await queued.report(ownerId, sourceId, report);
-      if (result === 0) return "lost";
-      return result === 2 ? "change-waits" : "ok";
+      return { acked: await acked(sourceId, [result, report, ownerId]), score: Number(score) };
     },
 
     async nack(sourceId, token) {
@@ -230,9 +279,13 @@ export function openRunQueue(
     },
 
     async isStalled(sourceId) {
-      const { isEmpty, isHeld } = await stateOf(sourceId);
+      const [{ isEmpty, isHeld }, settled] = await Promise.all([
+        stateOf(sourceId),
+        redis.exists(keys.settledRuns(sourceId)),
+      ]);
       // A source listed a moment ago may have received runs since that did not list it again.
-      if (isEmpty) await unlist(redis, [keys.sourcesWithRuns()], [sourceId, clock() - 2 * LIST_EVERY_MS]);
+      if (isEmpty && settled === 0)
+        await unlist(redis, [keys.sourcesWithRuns()], [sourceId, clock() - 2 * LIST_EVERY_MS]);
       return !isEmpty && !isHeld;
     },
 
@@ -249,6 +302,7 @@ export function openRunQueue(
         keys.runLease(sourceId),
         keys.runsNotified(sourceId),
         keys.runCrashes(sourceId),
+        keys.settledRuns(sourceId),
       );
       await redis.zrem(keys.sourcesWithRuns(), sourceId);
     },

@@ -52,7 +52,7 @@ const redis = (lab: Lab) => {
 /** All failpoints (src/lib/failpoint.ts), each between two steps in different stores, by process. */
 const FAILPOINTS: Record<ProcessName, string[]> = {
   web: ["runs-pushed"],
-  runs: ["runs-recorded", "outbox-enqueued", "runs-done"],
+  runs: ["runs-settled", "settled-enqueued", "runs-recorded", "outbox-enqueued", "runs-done"],
   emissions: ["events-appended", "events-stored", "first-attempts-enqueued", "events-fanned-out"],
   deliveries: ["first-attempts-recorded", "retry-recorded", "attempt-made", "attempts-recorded"],
 };

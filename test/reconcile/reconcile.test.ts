@@ -18,6 +18,7 @@ import { until } from "../support/until.ts";
 const NOTHING = {
   run_queues: 0,
   outboxes: 0,
+  settled: 0,
   deliveries: 0,
   dispatches: 0,
   timers: 0,

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { RunRecords } from "../../src/models/run.ts";
 import { parseRunItem, type TriggerItem } from "../../src/queues/run-item.ts";
+import { Claim } from "../../src/runs/claim.ts";
 import { handleTick } from "../../src/runs/handle-job.ts";
 import { failCrashedRun, runBatch } from "../../src/runs/run.ts";
 import { tick, tickRunId } from "../../src/runs/tick.ts";
@@ -23,7 +24,9 @@ const KILLED: Record<string, (killed: Killed) => Promise<void>> = {
   },
   async "after its run is recorded, before it is acknowledged"(killed) {
     const { platform, sourceId, signal } = killed;
-    await runBatch(withSandbox(platform), sourceId, await killed.tickAndClaim(), signal);
+    const items = await killed.tickAndClaim();
+    const claim = new Claim("killed", { claimed: items.length, crashes: 0, settled: 0 });
+    await runBatch(withSandbox(platform), sourceId, { claim, items }, signal);
   },
   async "after its run crashed several workers"(killed) {
     const { platform, sourceId } = killed;

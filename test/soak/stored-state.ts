@@ -34,6 +34,8 @@ export async function unfinished({ installation, model, sources }: Stage): Promi
       const length = await redis.llen(key);
       if (length > 0) lines.push(`${key}: ${length}`);
     }
+    const settled = await redis.hlen(keys.settledRuns(id));
+    if (settled > 0) lines.push(`${keys.settledRuns(id)}: ${settled}`);
   }
   const found = await Promise.all([
     Deliveries(mongo).find({ state: "pending" }, { _id: 1 }).limit(MOST_ROWS).lean(),

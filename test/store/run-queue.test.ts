@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import { leaseToken, UNBOUNDED } from "../../src/store/run-queue.ts";
+import { forgetSettled, listSettled, readSettled } from "../../src/store/settled-runs.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 describe("run queue", () => {
@@ -16,10 +17,16 @@ describe("run queue", () => {
   const claim = (source: string, token: string, most = 1) =>
     platform.runQueue.claim(source, token, LEASE_MS, most);
   const ack = (source: string, token: string, left = 0) => platform.runQueue.ack(source, token, left);
-  const fresh = (...runs: string[]) => ({ state: "runs", runs, crashes: 0, claimed: runs.length });
+  const fresh = (...runs: string[]) => ({
+    state: "runs",
+    runs,
+    crashes: 0,
+    claimed: runs.length,
+    settled: 0,
+  });
   const unfinished = (run: string, crashes: number, claimed = 1) => ({
     ...{ state: "runs", runs: [run] },
-    ...{ crashes, claimed },
+    ...{ crashes, claimed, settled: 0 },
   });
 
   it("returns runs in order of arrival, as many as requested, to one holder only", async () => {
@@ -89,6 +96,49 @@ describe("run queue", () => {
     expect(await ack(source, "a", 2)).to.equal("ok");
     await platform.runQueue.nack(source, "a");
     expect(await claim(source, "a", 9)).to.deep.equal(fresh("3", "4", "5"));
+  });
+
+  it("settles runs once, however often it is told, and reserves the ids of their events once", async () => {
+    const source = newId("dc");
+    await push(source, "1", "2", "3");
+    await claim(source, "a", 3);
+    const settle = (token: string, id: string, left: number) =>
+      platform.runQueue.settle(source, token, left, { id, text: `text of ${id}`, emissions: 2 });
+    const first = await settle("a", "100-run", 1);
+    expect(first.acked).to.equal("ok");
+    expect(await settle("a", "100-run", 1), "sent again").to.deep.equal(first);
+    const second = await settle("a", "200-run", 0);
+    expect(second.score - first.score).to.be.at.least(2);
+    expect((await settle("other", "300-run", 0)).acked, "of another holder").to.equal("lost");
+    expect(await claim(source, "a")).to.deep.equal({ state: "empty" });
+
+    expect(await listSettled(platform, source)).to.deep.equal([
+      { id: "100-run", atMs: 100 },
+      { id: "200-run", atMs: 200 },
+    ]);
+    const { score } = first;
+    expect(await readSettled(platform, source, "100-run")).to.deep.equal({ text: "text of 100-run", score });
+    await push(source, "4");
+    expect(await claim(source, "b")).to.include({ settled: 2 });
+    await ack(source, "b");
+    await forgetSettled(platform, source, ["100-run", "200-run"]);
+    expect(await readSettled(platform, source, "100-run")).to.equal(null);
+  });
+
+  it("keeps a source on its list while something is left to be done for runs that are settled", async () => {
+    const source = newId("dc");
+    const listed = async () => (await platform.runQueue.findListed(Infinity, null)).listed.includes(source);
+    await push(source, "1");
+    await claim(source, "a");
+    const entry = { id: "1-run", text: "{}", emissions: 0 };
+    expect(await platform.runQueue.settle(source, "a", 0, entry)).to.deep.equal({ acked: "ok", score: 0 });
+    // As if it had been listed long ago.
+    await platform.redis.zadd(platform.keys.sourcesWithRuns(), 0, source);
+    expect(await platform.runQueue.isStalled(source)).to.equal(false);
+    expect(await listed()).to.equal(true);
+    await forgetSettled(platform, source, ["1-run"]);
+    expect(await platform.runQueue.isStalled(source)).to.equal(false);
+    expect(await listed()).to.equal(false);
   });
 
   it("counts no crash of a holder that releases its lease", async () => {

@@ -1,0 +1,141 @@
+import { groupBy } from "../lib/group-by.ts";
+import { LIMITS } from "../limits/catalogue.ts";
+import { type RunRecord, RunRecords } from "../models/run.ts";
+import type { Platform } from "../platform.ts";
+import { duplicateIndexes } from "../store/mongo.ts";
+import { forgetSettled } from "../store/settled-runs.ts";
+import { enqueueEmissions, type Waiting } from "./outbox.ts";
+
+/** How long records wait for company; so many are not kept waiting. */
+const LINGER_MS = 150;
+const FLUSH_RECORDS = 500;
+/** Records in one insert. */
+const RECORDS_PER_INSERT = 1000;
+/** A store that is away is tried again after this. Milliseconds. */
+const RETRY_MS = 1000;
+
+type Deps = Parameters<typeof enqueueEmissions>[0];
+
+/** Runs that were settled in Redis: what this process still has to do for them. */
+export interface Settled {
+  /** Their entry. */
+  id: string;
+  sourceId: string;
+  records: RunRecord[];
+  /** Of their emissions. */
+  bytes: number;
+  /** Emissions that could not be enqueued yet. */
+  unsent: Waiting[];
+}
+
+/** Stores the records of settled runs in company of others. What is left when this process dies, the reconciler does. */
+export class LateRecords {
+  readonly #platform: Deps;
+  #waiting: Settled[] = [];
+  #records = 0;
+  #bytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(platform: Deps) {
+    this.#platform = platform;
+  }
+
+  /** False while so many records wait, as when MongoDB is away, that runs must be recorded before they are acknowledged. */
+  hasRoom(): boolean {
+    const { lateRecords, lateRecordBytes } = LIMITS;
+    return !this.#isClosed && this.#records < lateRecords.value && this.#bytes < lateRecordBytes.value;
+  }
+
+  add(settled: Settled): void {
+    this.#waiting.push(settled);
+    this.#records += settled.records.length;
+    this.#bytes += settled.bytes;
+    if (this.#records >= FLUSH_RECORDS) void this.#write();
+    else this.#later(LINGER_MS);
+  }
+
+  /** The runs of an entry that was added and whose records are not stored yet; undefined for any other. */
+  runIdsOf(entryId: string): string[] | undefined {
+    return this.#waiting.find(({ id }) => id === entryId)?.records.map(({ _id }) => _id);
+  }
+
+  /** Resolves once everything that was added is stored, or a store is away. */
+  async flush(): Promise<void> {
+    await this.#writing;
+    await this.#write();
+  }
+
+  /** As `flush`; from now on there is no room. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.flush();
+    clearTimeout(this.#timer);
+  }
+
+  #later(ms: number): void {
+    this.#timer ??= setTimeout(() => void this.#write(), ms);
+  }
+
+  #write(): Promise<void> {
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined;
+      const isFull = this.#records >= FLUSH_RECORDS;
+      if (this.#waiting.length > 0 && !this.#isClosed) this.#later(isFull ? 0 : LINGER_MS);
+    });
+    return this.#writing;
+  }
+
+  async #writeAll(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const batch: Settled[] = [];
+    let count = 0;
+    for (const settled of this.#waiting) {
+      if (count > 0 && count + settled.records.length > RECORDS_PER_INSERT) break;
+      batch.push(settled);
+      count += settled.records.length;
+    }
+    if (batch.length === 0) return;
+    try {
+      await finishSettled(this.#platform, batch);
+    } catch (error) {
+      this.#platform.log.warn({ err: error, runs: count }, "records of runs wait for a store");
+      if (!this.#isClosed) this.#later(RETRY_MS);
+      return;
+    }
+    this.#waiting.splice(0, batch.length);
+    this.#records -= count;
+    this.#bytes -= batch.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+}
+
+/** Does what is left to be done for settled runs: enqueues, stores and forgets them. Safe to repeat. Throws `unavailable`. */
+export async function finishSettled(platform: Deps, all: Settled[]): Promise<void> {
+  for (const settled of all) {
+    const [first] = settled.records;
+    if (first && settled.unsent.length > 0) await enqueueEmissions(platform, first, settled.unsent);
+    settled.unsent = [];
+  }
+  await storeRecords(
+    platform,
+    all.flatMap(({ records }) => records),
+  );
+  const forget = ([sourceId, ofOne]: [string, Settled[]]) =>
+    forgetSettled(
+      platform,
+      sourceId,
+      ofOne.map(({ id }) => id),
+    );
+  await Promise.all([...groupBy(all, ({ sourceId }) => sourceId)].map(forget));
+}
+
+/** Stores records; one that is stored already stays as it is. */
+async function storeRecords({ mongo }: Pick<Platform, "mongo">, records: RunRecord[]): Promise<void> {
+  try {
+    await RunRecords(mongo).insertMany(records, { ordered: false, lean: true });
+  } catch (error) {
+    if (!duplicateIndexes(error)) throw error;
+  }
+}
