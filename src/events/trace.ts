@@ -13,6 +13,7 @@ import { deliveries, nextAttemptJobId, nextAttemptOf } from "../queues/deliverie
 import { workflowEvents } from "../queues/workflow-events.ts";
 import { readDrops } from "../store/drops.ts";
 import { EMITS_REMEMBERED_MS, type EventSummary } from "../store/event-log.ts";
+import { listSettled } from "../store/settled-runs.ts";
 import { explainMismatch } from "../subscriptions/explain-filter.ts";
 import { type Emitter, findSubscriptionsToEmitter } from "../subscriptions/match.ts";
 import { listenerRunId } from "./fan-out.ts";
@@ -276,7 +277,9 @@ async function traceListeners(
       }
       const run = await RunRecords(platform.mongo).findById(listenerRunId(event, subscription_id)).lean();
       if (run) return { ...about, state: "finished" as const, run: summarizeRun(run) };
-      const isQueued = (await platform.runQueue.length(listener_id)) > 0;
+      const isQueued =
+        (await platform.runQueue.length(listener_id)) > 0 ||
+        (await listSettled(platform, listener_id)).length > 0;
       return { ...about, state: isQueued ? ("queued" as const) : ("unknown" as const), run: null };
     }),
   );

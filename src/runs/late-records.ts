@@ -1,3 +1,4 @@
+import { failpoint } from "../lib/failpoint.ts";
 import { groupBy } from "../lib/group-by.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
@@ -122,6 +123,7 @@ export async function finishSettled(platform: Deps, all: Settled[]): Promise<voi
     platform,
     all.flatMap(({ records }) => records),
   );
+  failpoint("late-records-stored");
   const forget = ([sourceId, ofOne]: [string, Settled[]]) =>
     forgetSettled(
       platform,
