@@ -11,7 +11,7 @@ type Deps = Parameters<typeof finishSettled>[0] & Pick<RunDeps, "runQueue">;
 export function beginSettledSweep(platform: Deps, graceMs: number): SweepBatch {
   const beforeMs = platform.clock() - graceMs;
   return async cursor => {
-    // Busy sources too: whoever holds their lease looks after its own runs only.
+    // Busy sources too: a holder of their lease looks after its own runs only.
     const { listed, next } = await platform.runQueue.findListed(Number.POSITIVE_INFINITY, cursor);
     const found = await Promise.all(listed.map(sourceId => listSettled(platform, sourceId)));
     const old = listed.flatMap((sourceId, i) =>

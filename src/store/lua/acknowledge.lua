@@ -1,6 +1,7 @@
 -- Removes the first claimed runs, which are done. Safe to repeat, because a command whose reply was lost is sent again.
 -- `keys`: 1 change queue (list), 2 claimed runs (list), 3 crashes, 4 size of the queues (hash), 5 run queue (list)
--- `left`: how many claimed runs are left; `step`: bytes by which the size must have changed since it was last reported
+-- `left`: how many claimed runs are left; `step`: least bytes by which the size must have changed since it was last
+-- reported; an eighth of it if that is more
 -- Returns: 2 if a change waits, else 1; the bytes that still wait if they must be reported, else -1; the account
 local function acknowledge(keys, left, step)
   local done = 0
@@ -20,7 +21,7 @@ local function acknowledge(keys, left, step)
     if reported > 0 then report = 0 end
   else
     redis.call('HSET', keys[4], 'bytes', bytes)
-    if reported - bytes >= step then
+    if reported - bytes >= math.max(step, reported / 8) then
       redis.call('HSET', keys[4], 'reported', bytes)
       report = bytes
     end

@@ -1,7 +1,7 @@
 -- Settles the first claimed runs, all or nothing: keeps their records and what they emitted until both are where they
 -- belong, reserves the event ids of their emissions, and acknowledges them. Safe to repeat.
 -- KEYS: 1 lease, 2 settled runs (hash), then the five of `acknowledge` and the two of `reserve`
--- ARGV: 1 token, 2 how many claimed runs are left, 3 bytes by which the size must have changed since it was last reported,
+-- ARGV: 1 token, 2 how many claimed runs are left, 3 the step of `acknowledge`,
 --       4 the field, 5 its JSON, then those of `reserve`
 -- Returns: as ack-runs.lua, and the score of the first emission
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return { 0, -1, '', '0' } end
