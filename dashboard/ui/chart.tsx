@@ -58,7 +58,7 @@ export function Chart({ times, series, format, label }: ChartProps) {
         height: HEIGHT,
         cursor: { y: false, points: { size: 7 } },
         legend: { live: true },
-        padding: [12, 8, 0, 0],
+        padding: [12, 16, 0, 0],
         axes: [
           { ...axis, grid: { show: false }, gap: 8 },
           { ...axis, size: 54, values: (_, ticks) => ticks.map(format) },
