@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { messageOf } from "../api/client";
 import { now } from "../lib/clock";
 import { copyText } from "../lib/copy";
@@ -38,13 +38,19 @@ export function Button({
 }: ButtonProps) {
   const [isBusy, setBusy] = useState(false);
   const self = useRef<HTMLButtonElement>(null);
-  // What was done may have ended the button too.
-  useEffect(
+  // What was done may have ended the button too. An effect would be undone when the button, and its focus, are gone.
+  useLayoutEffect(
     () => () => {
       if (self.current === document.activeElement) focusMain();
     },
     [],
   );
+  // What is disabled loses the focus too.
+  useLayoutEffect(() => {
+    if (!isDisabled || self.current !== document.activeElement) return;
+    self.current?.blur();
+    focusMain();
+  }, [isDisabled]);
   const act = async () => {
     if (isBusy) return;
     const result = onClick?.();

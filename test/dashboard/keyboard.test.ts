@@ -37,16 +37,28 @@ const WATCH = `{
     const isSeen = (outlineStyle !== "none" && outlineWidth !== "0px") || element.isContentEditable;
     return { name: name.trim().slice(0, 60), isSeen };
   };
-  const stops = [];
-  document.addEventListener("focusin", () => {
-    const stop = stopAt();
-    if (stop) stops.push(stop);
+  let stops = [];
+  let reached = new Set();
+  document.addEventListener("focusin", ({ target }) => {
+    reached.add(target);
+    stops.push(stopAt());
   });
-  Object.assign(globalThis, { stopAt, stops });
+  const beginWalk = () => {
+    stops = [];
+    reached = new Set();
+  };
+  const isShown = one => !one.disabled && one.checkVisibility({ visibilityProperty: true });
+  const missed = () =>
+    [...document.querySelectorAll("main :is(a, button, input, select, textarea, [tabindex='0'])")]
+      .filter(one => isShown(one) && !reached.has(one))
+      .map(one => one.outerHTML.slice(0, 120));
+  Object.assign(globalThis, { stopAt, beginWalk, endWalk: () => ({ stops: stops.filter(Boolean), missed: missed() }) });
 }`;
 interface Watched {
   stopAt(): Stop | null;
-  stops: Stop[];
+  beginWalk(): void;
+  /** Where the focus was, and what can be used and never had it. */
+  endWalk(): { stops: Stop[]; missed: string[] };
 }
 
 const focused = (page: Page) => page.evaluate(() => (globalThis as unknown as Watched).stopAt());
@@ -57,6 +69,7 @@ type ToPath = (things: Things) => string;
 const SCREENS: Record<string, ToPath> = {
   "the overview": () => "",
   sources: () => "/sources",
+  "sources that no filter fits": () => "/sources?q=nothing+has+this+name",
   "a new source": () => "/sources/new",
   "a source": ({ source }) => `/sources/${source}`,
   "the runs of a source": ({ source }) => `/sources/${source}/runs`,
@@ -138,6 +151,10 @@ const ACTIONS: Action[] = [
   { screen: "an event", button: "Replay to all", shows: page => page.getByText("get it again") },
   { screen: "an event", button: "Open deeper", key: "Space", shows: page => page.getByText("deepest") },
   { screen: "a receiver", button: "503", shows: page => pressed(page, "503") },
+  { screen: "sources", button: "Dark colours", shows: page => button(page, "Light colours") },
+  { screen: "sources that no filter fits", button: "Clear filters", shows: page => page.getByRole("row") },
+  { screen: "the first event", button: "Make all four", shows: page => page.getByText("1. Send it") },
+  { screen: "a new source", button: "Deploy", shows: page => page.getByText("Deployed.") },
 ];
 
 const pressed = (page: Page, name: string) => page.getByRole("button", { name, exact: true, pressed: true });
@@ -205,30 +222,29 @@ describe("the dashboard by keyboard", () => {
   }
 
   /** Goes over the whole content of the page with Tab, from the link that skips the navigation. */
-  async function walk(): Promise<Stop[]> {
-    const all = page.locator("main").locator("a, button:enabled, input, select, textarea, [tabindex='0']");
-    const shown = await all.locator("visible=true").count();
-    const editors = await page.locator("main .editor").count();
+  async function walk(): Promise<{ stops: Stop[]; missed: string[] }> {
     await page.locator(".skip").focus();
     await press("Enter");
-    await page.evaluate(() => (globalThis as unknown as Watched).stops.splice(0));
+    await page.evaluate(() => (globalThis as unknown as Watched).beginWalk());
     // Into the editor, which takes Tab for itself until Escape, as it says.
-    if (editors > 0) {
+    if ((await page.locator("main .editor").count()) > 0) {
       await tabTo("Code of the component");
       await press("Escape");
     }
-    for (let i = 0; i < shown; i += 1) await press("Tab");
-    const stops = await page.evaluate(() => (globalThis as unknown as Watched).stops);
-    expect(stops.length).to.be.at.least(shown + editors);
-    return stops.slice(0, shown + editors);
+    let end = await page.evaluate(() => (globalThis as unknown as Watched).endWalk());
+    // A list that was loaded again since then may have new links.
+    for (let i = 0; i < MOST_STOPS && end.missed.length > 0; i += end.missed.length) {
+      for (const _ of end.missed) await press("Tab");
+      end = await page.evaluate(() => (globalThis as unknown as Watched).endWalk());
+    }
+    return end;
   }
 
   for (const screen of Object.keys(SCREENS)) {
     it(`reaches everything that a pointer does, with a focus that is seen: ${screen}`, async () => {
       await show(screen);
-      const stops = await walk();
-      // None of them is met twice, as after the end of the page.
-      expect(stops.map(stop => stop.name)).not.to.include("Skip to content");
+      const { stops, missed } = await walk();
+      expect(missed).to.deep.equal([]);
       expect(stops.filter(stop => !stop.isSeen).map(stop => stop.name)).to.deep.equal([]);
     });
   }
