@@ -3,6 +3,7 @@ import { LocationProvider, Route, Router, useLocation } from "preact-iso/router"
 import { isSignedOut } from "./api/client";
 import { loadMe, mayBeSignedIn, me, orgId } from "./api/session";
 import { BASE, to } from "./lib/address";
+import { focusMain } from "./lib/focus";
 import { Deliveries } from "./screens/deliveries";
 import { Overview } from "./screens/overview";
 import { SignIn } from "./screens/sign-in";
@@ -64,14 +65,8 @@ function Door() {
   );
 }
 
-/** What had the focus may be gone with its screen: then the next Tab begins with the new one. */
-function keepFocus(): void {
-  if (document.activeElement === document.body)
-    document.getElementById("main")?.focus({ preventScroll: true });
-}
-
 const Screens = () => (
-  <Router onRouteChange={keepFocus}>
+  <Router onRouteChange={focusMain}>
     <Route path={BASE} component={Overview} />
     <Route path={`${BASE}/start`} component={Start} />
     <Route path={`${BASE}/sources`} component={Sources} />

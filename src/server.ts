@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { createApp } from "./app.ts";
 import { type Config, ConfigError, EXIT_CONFIG, readConfig } from "./config.ts";
 import { rejectMalformed } from "./http/reject-malformed.ts";
+import { collectWhenIdle } from "./lib/collect-when-idle.ts";
 import { logConsole } from "./lib/console-log.ts";
 import { createLogger } from "./lib/logger.ts";
 import { onShutdown } from "./lib/shutdown.ts";
@@ -63,6 +64,7 @@ async function main(): Promise<void> {
     const web = await startWeb(platform);
     platform.log.info({ port: web.port, url: config.publicUrl }, "ready");
     process.send?.("ready");
+    collectWhenIdle();
     onShutdown(platform.log, async () => {
       await web.close();
       await platform.close();

@@ -21,7 +21,8 @@ export function useResource<T>(load: (signal: AbortSignal) => Promise<T>, deps: 
   const [version, setVersion] = useState(0);
   useEffect(() => {
     const abort = new AbortController();
-    setState(last => ({ ...last, isLoading: true }));
+    // What failed loads again, unless something is shown.
+    setState(({ data, error }) => ({ data, error: data === undefined ? undefined : error, isLoading: true }));
     load(abort.signal).then(
       data => !abort.signal.aborted && setState({ data, error: undefined, isLoading: false }),
       error => !abort.signal.aborted && setState(last => ({ ...last, error, isLoading: false })),

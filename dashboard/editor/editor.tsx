@@ -147,7 +147,10 @@ export function Editor({ value, onChange, check, original, isReadOnly = false, l
       javascript({ typescript: true }),
       look,
       colours,
-      EditorView.contentAttributes.of({ "aria-label": label }),
+      EditorView.contentAttributes.of({
+        "aria-label": label,
+        ...(!isReadOnly && { "aria-description": "Escape, then Tab, leaves the editor." }),
+      }),
       EditorView.domEventHandlers({ beforeinput: replaceSelection }),
       EditorState.readOnly.of(isReadOnly),
       // Escape, then Tab leaves the editor by keyboard.
@@ -177,5 +180,10 @@ export function Editor({ value, onChange, check, original, isReadOnly = false, l
     if (editor === null || editor.state.doc.toString() === value) return;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
   }, [value]);
-  return <div class="editor" ref={host} />;
+  return (
+    <>
+      <div class="editor" ref={host} />
+      {!isReadOnly && <p class="hint editor-hint">Escape, then Tab, leaves the editor.</p>}
+    </>
+  );
 }

@@ -31,7 +31,7 @@ import { Badge, Button, Card, CopyBlock, Notice, Page, Time } from "../ui/basics
 import { Confirm, Dialog } from "../ui/dialog";
 import { TextField } from "../ui/form";
 import { List } from "../ui/list";
-import { Loaded, Loading, NothingYet } from "../ui/states";
+import { Failed, Loaded, Loading, NothingYet } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { Tile } from "./stats";
 
@@ -93,14 +93,14 @@ export function Keys() {
                       </Badge>{" "}
                       {row.id === currentKey && <Badge tone="accent">This session</Badge>}
                     </td>
-                    <td>
+                    <td data-label="Last use">
                       {row.last_used_at === null ? (
                         <span class="muted">never</span>
                       ) : (
                         <Time ms={row.last_used_at * 1000} />
                       )}
                     </td>
-                    <td>
+                    <td data-label="Created">
                       <Time ms={row.created_at * 1000} />
                     </td>
                     <td>
@@ -240,10 +240,10 @@ export function Sessions() {
                         {row.id}
                       </div>
                     </td>
-                    <td>
+                    <td data-label="Last use">
                       <Time ms={row.last_used_at * 1000} />
                     </td>
-                    <td>
+                    <td data-label="Ends">
                       <Time ms={row.expires_at * 1000} />
                     </td>
                     <td>
@@ -287,6 +287,7 @@ export function Usage() {
       <Loaded resource={days}>{rows => <Days rows={rows} />}</Loaded>
       {!orgId.value && (
         <Card title="Limits of your plan">
+          {user === null && <Loading />}
           <ul class="limits">
             {limits.map(([name, limit]) => (
               <Limit key={name} name={name} used={user?.usage[name] ?? 0} limit={limit} />
@@ -376,6 +377,11 @@ export function Organization() {
       title={orgId.value ? (orgName.value ?? "Organization") : "Organizations"}
       about={orgId.value ? "Who works with this account." : "Accounts that you share with others."}
     >
+      {invitations.error !== undefined && invitations.data === undefined && (
+        <section class="card">
+          <Failed error={invitations.error} onRetry={invitations.reload} />
+        </section>
+      )}
       {waiting.map(one => (
         <Notice key={one.id}>
           <div class="spread">
@@ -403,7 +409,7 @@ export function Organization() {
         <Members org={orgId.value} />
       ) : (
         <section class="card">
-          {user === null ? (
+          {user === null || (invitations.isLoading && invitations.data === undefined) ? (
             <Loading />
           ) : user.orgs.length > 0 ? (
             <ul class="brief">
@@ -510,25 +516,42 @@ function Invitations({ org }: { org: string }) {
           <Button type="submit">Invite</Button>
         </div>
       </form>
-      <ul class="brief">
-        {resource.data?.data.map(one => (
-          <li key={one.id}>
-            <span class="grow">{one.email}</span>
-            <span class="sub">
-              ends <Time ms={one.expires_at * 1000} />
-            </span>
-            <Button
-              isSmall
-              onClick={async () => {
-                await withdrawInvitation(org, one.id);
-                resource.reload();
-              }}
+      <Loaded resource={resource} lines={2}>
+        {page =>
+          page.data.length > 0 ? (
+            <ul class="brief">
+              {page.data.map(one => (
+                <li key={one.id}>
+                  <span class="grow">{one.email}</span>
+                  <span class="sub">
+                    ends <Time ms={one.expires_at * 1000} />
+                  </span>
+                  <Button
+                    isSmall
+                    onClick={async () => {
+                      await withdrawInvitation(org, one.id);
+                      resource.reload();
+                    }}
+                  >
+                    Withdraw
+                  </Button>
+                </li>
+              ))}
+            </ul>
+          ) : (
+            <NothingYet
+              icon="users"
+              title="Nobody is invited"
+              command={apiCommand(`/orgs/${org}/invitations`, {
+                method: "POST",
+                body: { email: "ada@example.com" },
+              })}
             >
-              Withdraw
-            </Button>
-          </li>
-        ))}
-      </ul>
+              This command invites somebody, as the form above does:
+            </NothingYet>
+          )
+        }
+      </Loaded>
     </Card>
   );
 }

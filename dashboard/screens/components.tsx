@@ -81,7 +81,7 @@ function ComponentList() {
                     <td>
                       <span class="muted">{row.configurable_props.map(one => one.name).join(", ")}</span>
                     </td>
-                    <td>
+                    <td data-label="Saved">
                       <Time ms={row.created_at * 1000} />
                     </td>
                   </tr>

@@ -71,7 +71,9 @@ export const DeliveryTable = ({ rows, hasWebhook = true }: { rows: Delivery[]; h
             <Status attempt={row.last_attempt} />
             {row.last_attempt && <span class="sub"> {duration(row.last_attempt.latency_ms)}</span>}
           </td>
-          <td class="number">{row.attempts_made}</td>
+          <td class="number" data-label="Attempts">
+            {row.attempts_made}
+          </td>
           <td>
             <Time ms={row.last_attempt?.at_ms ?? row.created_at * 1000} />
           </td>

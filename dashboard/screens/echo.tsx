@@ -4,6 +4,7 @@ import { http, read, readData } from "../api/client";
 import { useResource } from "../api/resource";
 import { payloadOf, type Summary, wholeEvent } from "../api/source";
 import { to, useFilters } from "../lib/address";
+import { postCommand } from "../lib/curl";
 import { clockTime, exactTime } from "../lib/format";
 import { Badge, Card, Copyable, Page } from "../ui/basics";
 import { JsonTree } from "../ui/json-tree";
@@ -58,8 +59,12 @@ export function Echo() {
       {stored.data === undefined && stored.error === undefined && live.rows.length === 0 && <Loading />}
       {stored.data !== undefined && live.rows.length === 0 && (
         <section class="card">
-          <NothingYet icon="radio" title="Nothing arrived yet">
-            Requests to the address above appear here by themselves.
+          <NothingYet
+            icon="radio"
+            title="Nothing arrived yet"
+            {...(url && { command: postCommand(`${url}/200`, { name: "world" }) })}
+          >
+            Requests to the address above appear here by themselves, such as that of this command:
           </NothingYet>
         </section>
       )}

@@ -2,13 +2,14 @@ import { listDeliveries, readStats } from "../api/calls";
 import { useResource } from "../api/resource";
 import { inAccount, me, orgId, orgName } from "../api/session";
 import { to } from "../lib/address";
+import { apiCommand } from "../lib/curl";
 import { count } from "../lib/format";
 import { Bars } from "../ui/bars";
 import { Badge, LinkButton, Page, Time } from "../ui/basics";
 import { Loaded, NothingYet } from "../ui/states";
 import { useLiveDeliveries } from "./deliveries";
 import { DeliveryTable } from "./delivery-parts";
-import { listSources, triggerOf } from "./sources";
+import { FIRST_SOURCE, listSources, triggerOf } from "./sources";
 import { HourChart, successRate, Tile } from "./stats";
 import { listWebhooks, WebhookBadge } from "./webhook-parts";
 
@@ -43,6 +44,7 @@ export function Overview() {
           <NothingYet
             icon="zap"
             title="From nothing to a watched event in a minute"
+            command={apiCommand("/sources", { method: "POST", body: FIRST_SOURCE })}
             action={
               <LinkButton href={to("/start")} kind="primary" icon="play">
                 Start
@@ -50,7 +52,7 @@ export function Overview() {
             }
           >
             One click makes a source, a receiver that shows what arrives, and a subscription between the two.
-            Then send a request and watch where it goes.
+            Then send a request and watch where it goes. This command makes a source alone:
           </NothingYet>
         </section>
       )}
@@ -83,7 +85,7 @@ export function Overview() {
         )}
       </Loaded>
       <div class="columns wide-left">
-        <section class="card">
+        <section class="card slim">
           <div class="card-head">
             <h2>Latest deliveries</h2>
             <a href={to("/deliveries")}>All deliveries</a>

@@ -79,9 +79,9 @@ function SourceOf({ id, tab }: { id: string; tab: string }) {
               }))}
             />
             {tab === "" && <Events source={detail} />}
-            {tab === "runs" && <Runs id={id} />}
+            {tab === "runs" && <Runs source={detail} />}
             {tab === "logs" && <Logs id={id} />}
-            {tab === "statistics" && <StatsCharts of={id} kind="source" />}
+            {tab === "statistics" && <StatsCharts of={id} kind="source" command={firstEvent(detail)} />}
             {tab === "settings" && <SourceSettings resource={resource} />}
             {tab === "code" && <SourceCode resource={resource} />}
           </>
@@ -149,13 +149,18 @@ function Events({ source }: { source: Detail }) {
   );
 }
 
+/** Sends a request to the source's endpoint; without one, publishes an event as the source. */
+function firstEvent({ id, configured_props: props }: Detail): string {
+  const url = props.http?.endpoint_url;
+  return url
+    ? postCommand(url, { name: "world" })
+    : apiCommand(`/sources/${id}/events`, { method: "POST", body: { event: { hello: "world" } } });
+}
+
 function NoEvents({ source }: { source: Detail }) {
   const url = source.configured_props.http?.endpoint_url;
-  const command = url
-    ? postCommand(url, { name: "world" })
-    : apiCommand(`/sources/${source.id}/events`, { method: "POST", body: { event: { hello: "world" } } });
   return (
-    <NothingYet icon="radio" title="Waiting for the first event" command={command}>
+    <NothingYet icon="radio" title="Waiting for the first event" command={firstEvent(source)}>
       {url
         ? "Send a request to the endpoint, and its event appears here by itself:"
         : "The source emits when it runs. This command publishes an event as the source, without running it:"}
@@ -244,29 +249,31 @@ function RecentDeliveries({ id }: { id: string }) {
     { deliveries: true, org: orgId.value },
     { onDelivery: one => one.emitter_id === id && resource.reload() },
   );
-  const rows = resource.data?.data ?? [];
-  if (rows.length === 0) {
-    return (
-      <Card title="Deliveries">
-        <p class="muted">
-          No event of this source was delivered yet.{" "}
-          <a href={to("/subscriptions", { emitter: id })}>Subscribe a webhook</a> to it.
-        </p>
-      </Card>
-    );
-  }
   return (
     <section class="card slim">
       <div class="card-head">
         <h2>Deliveries</h2>
         <a href={to("/deliveries", { emitter_id: id })}>All</a>
       </div>
-      <DeliveryTable rows={rows} />
+      <Loaded resource={resource} lines={2}>
+        {({ data }) =>
+          data.length > 0 ? (
+            <DeliveryTable rows={data} />
+          ) : (
+            <p class="card-body muted">
+              No event of this source was delivered yet.{" "}
+              <a href={to("/subscriptions", { emitter: id })}>Subscribe a webhook</a> to it.
+            </p>
+          )
+        }
+      </Loaded>
     </section>
   );
 }
 
-function Runs({ id }: { id: string }) {
+function Runs({ source }: { source: Detail }) {
+  const { id } = source;
+  const url = source.configured_props.http?.endpoint_url;
   const filters = useFilters(["outcome"]);
   const { outcome, after, before } = filters.query;
   const isFailed = outcome === "error";
@@ -305,9 +312,9 @@ function Runs({ id }: { id: string }) {
         resource={resource}
         filters={filters}
         empty={
-          <NothingYet icon="clock" title="No runs yet">
+          <NothingYet icon="clock" title="No runs yet" {...(url && { command: firstEvent(source) })}>
             A run starts with a tick of the timer, a request to the endpoint, or an event of an emitter that
-            the source listens to.
+            the source listens to{url ? ". This command starts one:" : "."}
           </NothingYet>
         }
       >
@@ -335,10 +342,18 @@ function Runs({ id }: { id: string }) {
                     <Badge tone={run.outcome === "ok" ? "good" : "bad"}>{run.outcome}</Badge>
                     {run.error && <div class="sub">{run.error.message}</div>}
                   </td>
-                  <td class="number">{run.emitted}</td>
-                  <td class="number">{duration(run.duration_ms)}</td>
-                  <td class="number">{duration(run.cpu_ms)}</td>
-                  <td class="number">{run.memory_bytes === null ? "–" : bytes(run.memory_bytes)}</td>
+                  <td class="number" data-label="Emitted">
+                    {run.emitted}
+                  </td>
+                  <td class="number" data-label="Took">
+                    {duration(run.duration_ms)}
+                  </td>
+                  <td class="number" data-label="CPU">
+                    {duration(run.cpu_ms)}
+                  </td>
+                  <td class="number" data-label="Memory">
+                    {run.memory_bytes === null ? "–" : bytes(run.memory_bytes)}
+                  </td>
                   <td>
                     <Time ms={run.finished_at_ms} />
                   </td>

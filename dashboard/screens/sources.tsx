@@ -8,7 +8,8 @@ import { Icon } from "../ui/icon";
 import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
 
-const FIRST_SOURCE = {
+/** What the command that makes a first source sends. */
+export const FIRST_SOURCE = {
   name: "hello",
   component_code:
     "export default { name: 'Hello', version: '0.0.1', props: { http: '$.interface.http' }, run(event) { this.$emit(event.body) } }",
@@ -145,7 +146,7 @@ const Table = ({ rows }: { rows: Schemas["Source"][] }) => (
           <td>
             <span class="muted">{triggerOf(source)}</span>
           </td>
-          <td>
+          <td data-label="Changed">
             <Time ms={source.updated_at * 1000} />
           </td>
         </tr>

@@ -6,7 +6,7 @@ import { count, duration, words } from "../lib/format";
 import { Badge, Card } from "../ui/basics";
 import type { ChartProps, Series } from "../ui/chart";
 import { later } from "../ui/later";
-import { Loaded } from "../ui/states";
+import { Loaded, NothingYet } from "../ui/states";
 
 const Chart = later<ChartProps>(async () => (await import("../ui/chart")).Chart);
 
@@ -34,8 +34,18 @@ export function successRate({ delivered, failed }: Pick<Hour, "delivered" | "fai
   return `${percent === 100 || percent < 10 ? Math.round(percent) : percent.toFixed(1)} %`;
 }
 
+interface StatsChartsProps {
+  of: string;
+  kind: "source" | "webhook";
+  /** What makes something happen that is counted. */
+  command: string;
+}
+
+const isNothing = (total: Hour) =>
+  total.emitted + total.runs + total.attempts === 0 && Object.values(total.dropped).every(one => one === 0);
+
 /** What a source or a webhook did, from the hourly counts. `of` is its id. */
-export function StatsCharts({ of, kind }: { of: string; kind: "source" | "webhook" }) {
+export function StatsCharts({ of, kind, command }: StatsChartsProps) {
   const filters = useFilters([]);
   const hours = filters.query.hours ?? "24";
   const resource = useResource(signal => readStats(of, { hours }, signal), [of, hours]);
@@ -57,6 +67,15 @@ export function StatsCharts({ of, kind }: { of: string; kind: "source" | "webhoo
       <Loaded resource={resource}>
         {({ hours: rows, total }) => (
           <>
+            {isNothing(total) && (
+              <section class="card">
+                <NothingYet icon="chart" title="Nothing to count in this time" command={command}>
+                  {kind === "webhook"
+                    ? "What is sent to this webhook is counted by the hour. It receives the events of what it is subscribed to:"
+                    : "What the source does is counted by the hour. This command makes it emit:"}
+                </NothingYet>
+              </section>
+            )}
             {kind === "webhook" ? (
               <div class="tiles">
                 <Tile

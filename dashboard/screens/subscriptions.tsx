@@ -93,7 +93,7 @@ export function Subscriptions() {
                     <td>
                       <Badge isPlain>{row.event_name || "default"}</Badge>
                     </td>
-                    <td>
+                    <td data-label="to">
                       <Thing id={row.listener_id} />
                     </td>
                     <td class="filter-cell">

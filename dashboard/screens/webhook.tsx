@@ -135,11 +135,14 @@ function Health({ webhook, resource }: { webhook: Webhook; resource: Resource<We
           .
         </Notice>
       )}
-      <StatsCharts of={webhook.id} kind="webhook" />
+      <StatsCharts of={webhook.id} kind="webhook" command={subscribeCommand(webhook.id)} />
       <Recover id={webhook.id} />
     </div>
   );
 }
+
+const subscribeCommand = (id: string) =>
+  apiCommand(`/subscriptions?emitter_id=dc_…&listener_id=${id}`, { method: "POST" });
 
 const DAY_S = 86_400;
 
@@ -156,11 +159,13 @@ function Recover({ id }: { id: string }) {
     <Card title="After an outage">
       <div class="row">
         <span class="grow muted">Send every failed delivery again, at the pace of the webhook.</span>
-        {[1, 7, 30].map(days => (
-          <Button key={days} isSmall onClick={() => count(days)}>
-            Last {days === 1 ? "24 hours" : `${days} days`}
-          </Button>
-        ))}
+        <span class="row">
+          {[1, 7, 30].map(days => (
+            <Button key={days} isSmall onClick={() => count(days)}>
+              Last {days === 1 ? "24 hours" : `${days} days`}
+            </Button>
+          ))}
+        </span>
       </div>
       {asked && (
         <Confirm
@@ -213,7 +218,7 @@ function Deliveries({ id }: { id: string }) {
           <NothingYet
             icon="send"
             title="Nothing was sent yet"
-            command={apiCommand(`/subscriptions?emitter_id=dc_…&listener_id=${id}`, { method: "POST" })}
+            command={subscribeCommand(id)}
             action={<LinkButton href={to("/subscriptions", { listener: id })}>Subscribe it</LinkButton>}
           >
             A webhook receives the events of what it is subscribed to:

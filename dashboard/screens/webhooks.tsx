@@ -80,7 +80,7 @@ export function Webhooks() {
                         {row.rate_limit_per_second !== null && `, ${row.rate_limit_per_second}/s`}
                       </span>
                     </td>
-                    <td>
+                    <td data-label="Changed">
                       <Time ms={row.updated_at * 1000} />
                     </td>
                   </tr>

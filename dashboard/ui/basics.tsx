@@ -1,8 +1,9 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { messageOf } from "../api/client";
 import { now } from "../lib/clock";
 import { copyText } from "../lib/copy";
+import { focusMain } from "../lib/focus";
 import { ago, exactTime } from "../lib/format";
 import { Icon, type IconName } from "./icon";
 import { toast } from "./toasts";
@@ -36,6 +37,20 @@ export function Button({
   onClick,
 }: ButtonProps) {
   const [isBusy, setBusy] = useState(false);
+  const self = useRef<HTMLButtonElement>(null);
+  // What was done may have ended the button too. An effect would be undone when the button, and its focus, are gone.
+  useLayoutEffect(
+    () => () => {
+      if (self.current === document.activeElement) focusMain();
+    },
+    [],
+  );
+  // What is disabled loses the focus too.
+  useLayoutEffect(() => {
+    if (!isDisabled || self.current !== document.activeElement) return;
+    self.current?.blur();
+    focusMain();
+  }, [isDisabled]);
   const act = async () => {
     if (isBusy) return;
     const result = onClick?.();
@@ -51,6 +66,7 @@ export function Button({
   };
   return (
     <button
+      ref={self}
       type={type}
       class={classOf(kind, isSmall, icon !== undefined && !children)}
       aria-label={label}

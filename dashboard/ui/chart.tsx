@@ -30,6 +30,12 @@ const colorOf = (name: string) => {
   return color;
 };
 
+/** The places of values between two gaps. */
+const lonely = (values: (number | null)[]) =>
+  values.flatMap((value, i) =>
+    value !== null && (values[i - 1] ?? null) === null && (values[i + 1] ?? null) === null ? [i] : [],
+  );
+
 const faded = (color: string) => color.replace("rgb(", "rgba(").replace(")", ", 0.14)");
 
 /** Lines or bars over time. The numbers are also in the legend, and for screen readers in a table beside it. */
@@ -52,9 +58,9 @@ export function Chart({ times, series, format, label }: ChartProps) {
         height: HEIGHT,
         cursor: { y: false, points: { size: 7 } },
         legend: { live: true },
-        padding: [12, 8, 0, 0],
+        padding: [12, 16, 0, 0],
         axes: [
-          { ...axis, grid: { show: false } },
+          { ...axis, grid: { show: false }, gap: 8 },
           { ...axis, size: 54, values: (_, ticks) => ticks.map(format) },
         ],
         scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
@@ -68,7 +74,8 @@ export function Chart({ times, series, format, label }: ChartProps) {
               width: one.isBar ? 0 : 2,
               fill: one.isBar ? color : faded(color),
               ...(one.isBar && bars && { paths: bars }),
-              points: { show: false },
+              // A line of one hour alone is nothing to see.
+              points: { show: !one.isBar, size: 5, fill: color, filter: () => lonely(one.values) },
               value: (_: uPlot, value: number | null) => (value === null ? "–" : format(value)),
             };
           }),

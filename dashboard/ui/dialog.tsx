@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { focusMain } from "../lib/focus";
 import { Button } from "./basics";
 
 interface DialogProps {
@@ -8,13 +9,27 @@ interface DialogProps {
   children: ComponentChildren;
 }
 
-/** A modal dialog of the browser's own: it keeps the focus, and Escape closes it. */
+/**
+ * A modal dialog of the browser's own: it keeps the focus, and Escape closes it. The focus goes back to where it was,
+ * however the dialog ends: the browser does that only for one that is closed, not for one that is gone.
+ */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    const before = document.activeElement;
+    dialog.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+      focusMain();
+    };
+  }, []);
+  useEffect(() => {
+    // What had the focus may be gone with the content that was there before.
+    if (!dialog.current?.contains(document.activeElement)) dialog.current?.focus();
+  }, [title]);
   return (
-    <dialog ref={dialog} class="dialog" aria-labelledby={id} onClose={onClose}>
+    <dialog ref={dialog} class="dialog" tabIndex={-1} aria-labelledby={id} onClose={onClose}>
       <div class="dialog-body">
         <h2 id={id}>{title}</h2>
         {children}

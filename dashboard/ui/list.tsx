@@ -24,8 +24,10 @@ export const List = <Row,>({ resource, filters, empty, children }: ListProps<Row
   <Loaded resource={resource} lines={6}>
     {page => {
       const isPaged = Boolean(filters.query.after ?? filters.query.before);
-      // A filter that no index serves may leave nothing of a page, and something of a later one.
-      const isLast = page.page_info.end_cursor === null;
+      const { count: read, total_count: total, end_cursor: end } = page.page_info;
+      // A filter that no index serves may leave nothing of a page, and something of a later one; one that a screen applies
+      // itself leaves nothing of a list that was read whole.
+      const isLast = end === null || (!isPaged && read > 0 && read >= total);
       if (page.data.length === 0 && !isPaged && isLast) {
         return filters.isFiltered ? <NothingMatches onClear={filters.clear} /> : empty;
       }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { ApiError, messageOf } from "../api/client";
+import { ApiError, isReachable, messageOf } from "../api/client";
 import type { Resource } from "../api/resource";
-import { Button, CopyBlock } from "./basics";
+import { Button, CopyBlock, Notice } from "./basics";
 import { Icon, type IconName } from "./icon";
 
 export const Loading = ({ lines = 4 }: { lines?: number }) => (
@@ -29,6 +29,18 @@ export function Failed({ error, onRetry }: { error: unknown; onRetry: () => void
     </div>
   );
 }
+
+/** Above what was loaded before; while a store is away, the banner says it. */
+const Outdated = ({ error, onRetry }: { error: unknown; onRetry: () => void }) => (
+  <Notice tone="bad">
+    <div class="spread">
+      <span>This could not be loaded again: {messageOf(error)}</span>
+      <Button isSmall icon="refresh" onClick={onRetry}>
+        Try again
+      </Button>
+    </div>
+  </Notice>
+);
 
 export const NothingMatches = ({ onClear }: { onClear: () => void }) => (
   <div class="state">
@@ -64,7 +76,7 @@ export const NothingYet = ({ icon, title, children, command, action }: NothingYe
   </div>
 );
 
-/** Loading, failed, or what was loaded. */
+/** Loading, failed, or what was loaded; with a notice if it could not be loaded again. */
 export function Loaded<T>({
   resource,
   children,
@@ -75,7 +87,14 @@ export function Loaded<T>({
   lines?: number;
 }) {
   const { data, error, reload } = resource;
-  if (data !== undefined) return <>{children(data)}</>;
+  if (data !== undefined) {
+    return (
+      <>
+        {error !== undefined && isReachable.value && <Outdated error={error} onRetry={reload} />}
+        {children(data)}
+      </>
+    );
+  }
   if (error !== undefined) return <Failed error={error} onRetry={reload} />;
   return <Loading lines={lines ?? 4} />;
 }

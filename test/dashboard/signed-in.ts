@@ -22,6 +22,8 @@ export interface Tab {
   /** Errors of the console, exceptions, and violations of the policy, each with its page. */
   problems: string[];
   open(path: string): Promise<void>;
+  /** Goes to a screen as a link does, without loading the page again. */
+  go(path: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -36,6 +38,15 @@ export async function browserOrSkip(context: Mocha.Context): Promise<Browser> {
   if (!("missing" in opened)) return opened;
   process.stdout.write(`  skipped, because it needs Chromium: ${opened.missing}\n`);
   return context.skip();
+}
+
+/** Runs in the page: changes the address, and waits until the screen is drawn. */
+async function goTo(address: string): Promise<void> {
+  // biome-ignore lint/suspicious/noExplicitAny: the DOM has no types here
+  const { history, dispatchEvent, PopStateEvent, requestAnimationFrame } = globalThis as any;
+  history.pushState(null, "", address);
+  dispatchEvent(new PopStateEvent("popstate"));
+  for (let frame = 0; frame < 3; frame += 1) await new Promise(resolve => requestAnimationFrame(resolve));
 }
 
 /** Opens a tab; it is not signed in. */
@@ -59,6 +70,7 @@ export async function openTab(browser: Browser, system: System, look: Look = {})
     open: async path => {
       await page.goto(`${origin}/dashboard${path}`);
     },
+    go: path => page.evaluate(goTo, `/dashboard${path}`),
     close: () => context.close(),
   };
 }

@@ -1,0 +1,36 @@
+import { performance } from "node:perf_hooks";
+import { getHeapStatistics } from "node:v8";
+
+const LOOK_MS = 10_000;
+/** Of the time between two looks: a collection stops everything for some 0.1 s, which nobody notices who waits for nothing. */
+const IDLE_SHARE = 0.05;
+const MB = 1024 * 1024;
+/** Less garbage than this is not worth a collection. */
+const GROWN_BYTES = 6 * MB;
+
+interface Options {
+  /** Collects all garbage; undefined without `--expose-gc`, which the Procfiles have for web. */
+  gc?: (() => void) | undefined;
+  lookMs?: number;
+}
+
+/**
+ * Collects the garbage of this process while it does nothing, once its heap has grown by some MB since the last time. V8
+ * itself collects only when it must: an idle process would keep what a start or a busy hour left behind, which is most of
+ * its heap (docs/performance.md#what-the-dashboard-costs-the-web-process). Returns what ends it.
+ */
+export function collectWhenIdle({ gc = globalThis.gc, lookMs = LOOK_MS }: Options = {}): () => void {
+  if (gc === undefined) return () => undefined;
+  let last = performance.eventLoopUtilization();
+  let kept = 0;
+  const timer = setInterval(() => {
+    const now = performance.eventLoopUtilization();
+    const isIdle = performance.eventLoopUtilization(now, last).utilization < IDLE_SHARE;
+    last = now;
+    if (!isIdle || getHeapStatistics().total_physical_size - kept < GROWN_BYTES) return;
+    gc();
+    kept = getHeapStatistics().total_physical_size;
+  }, lookMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}

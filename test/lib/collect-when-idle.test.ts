@@ -1,0 +1,37 @@
+import { expect } from "chai";
+import { collectWhenIdle } from "../../src/lib/collect-when-idle.ts";
+import { until } from "../support/until.ts";
+
+const MB = 1024 * 1024;
+
+describe("the garbage of an idle process", () => {
+  it("is collected once, and again after the heap has grown", async () => {
+    let collections = 0;
+    let looks = 0;
+    const gc = () => {
+      collections += 1;
+    };
+    const end = collectWhenIdle({ gc, lookMs: 5 });
+    const look = setInterval(() => {
+      looks += 1;
+    }, 5);
+    const waste: number[][] = [];
+    try {
+      await until(() => collections === 1);
+      const seen = looks;
+      await until(() => looks > seen + 20);
+      expect(collections).to.equal(1);
+      // Each of them is on the heap.
+      for (let i = 0; i < 16; i += 1) waste.push(Array.from({ length: MB / 8 }, (_, n) => n + 0.5));
+      await until(() => collections === 2);
+    } finally {
+      end();
+      clearInterval(look);
+    }
+    expect(waste).to.have.lengthOf(16);
+  });
+
+  it("is left to V8 where the process may not collect it", () => {
+    expect(collectWhenIdle()).to.be.a("function");
+  });
+});
