@@ -1,0 +1,16 @@
+import { join } from "node:path";
+import { aptInstall, canInstall } from "./apt.mjs";
+import { findProgram } from "./commands.mjs";
+
+/**
+ * The path of a program that only tests need: on the PATH under one of `names`, else, with `CI` set, installed by apt-get
+ * as the package `name` if that is allowed. Undefined if there is none; throws a UserError if its installation fails.
+ */
+export async function packagedProgram(name, { names = [name], root, signal }) {
+  const find = () => names.map(one => findProgram(one)).find(Boolean);
+  const found = find();
+  if (found || !process.env.CI || !canInstall()) return found;
+  const instead = `install ${name} yourself`;
+  await aptInstall(name, { instead, logFile: join(root, `.cache/apt-${name}.log`), signal });
+  return find();
+}
