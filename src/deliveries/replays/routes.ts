@@ -99,9 +99,9 @@ export const replayRoutes = [
     errors: ["not-found", "conflict"],
     example: { body: { state: "failed", since: 1_700_000_000 }, response: example },
     handler: async ({ deps, body: { dry_run, ...filter }, owner, owners, ctx }) => {
-      if (!dry_run) return present(await startReplay(deps, { owner, owners }, filter));
+      if (!dry_run) return present(await startReplay(deps, { owner, owners, where: "body" }, filter));
       ctx.status = 200;
-      const { count, isExact } = await countReplay(deps, { owner, owners }, filter);
+      const { count, isExact } = await countReplay(deps, { owner, owners, where: "body" }, filter);
       return {
         id: null,
         state: "counted" as const,
