@@ -32,7 +32,7 @@ export async function runReplay(
     return await replayBatch(platform, { replay, job }, batchSize);
   } catch (error) {
     if (error instanceof Snooze) throw error;
-    // A store that is away is no failure of the job.
+    // A store that is away does not count: its jobs wait.
     if (!(error instanceof AppError)) await save(platform, replay, { error: describeError(error) });
     throw error;
   }
