@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { aptInstall, canInstall } from "./apt.mjs";
+import { aptInstall, canInstall, whenNothingIsInstalled } from "./apt.mjs";
 import { findProgram } from "./commands.mjs";
 
 /**
@@ -8,8 +8,10 @@ import { findProgram } from "./commands.mjs";
  */
 export async function packagedProgram(name, { names = [name], root, signal }) {
   const find = () => names.map(one => findProgram(one)).find(Boolean);
+  if (!process.env.CI || !canInstall()) return find();
+  await whenNothingIsInstalled({ signal });
   const found = find();
-  if (found || !process.env.CI || !canInstall()) return found;
+  if (found) return found;
   const instead = `install ${name} yourself`;
   await aptInstall(name, { instead, logFile: join(root, `.cache/apt-${name}.log`), signal });
   return find();
