@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { LocationProvider, Route, Router, useLocation } from "preact-iso/router";
 import { isSignedOut } from "./api/client";
-import { loadMe, mayBeSignedIn, me, orgId } from "./api/session";
+import { loadMe, mayBeSignedIn, me, orgId, orgName } from "./api/session";
 import { BASE, to } from "./lib/address";
 import { focusMain } from "./lib/focus";
 import { Deliveries } from "./screens/deliveries";
@@ -58,11 +58,8 @@ function Door() {
   if (isSignedOut.value) return <SignIn />;
   // The screen asks for what it shows at the same time as the effect above asks who is signed in.
   if (me.value === null && fault !== undefined) return <Failed error={fault} onRetry={load} />;
-  return (
-    <Shell>
-      <Screens key={orgId.value ?? ""} />
-    </Shell>
-  );
+  const isOutside = me.value !== null && orgId.value !== null && orgName.value === undefined;
+  return <Shell>{isOutside ? <NoMember /> : <Screens key={orgId.value ?? ""} />}</Shell>;
 }
 
 const Screens = () => (
@@ -86,6 +83,21 @@ const Screens = () => (
     <Route path={`${BASE}/organization`} component={Organization} />
     <Route default component={NotFound} />
   </Router>
+);
+
+/** For somebody who left an organization, was removed, or followed a link to one of others. */
+const NoMember = () => (
+  <Page title="Organization not found">
+    <section class="card">
+      <NothingYet
+        icon="users"
+        title="You are not a member of this organization"
+        action={<LinkButton href={BASE}>To your own account</LinkButton>}
+      >
+        It does not exist, or its owner has not invited you.
+      </NothingYet>
+    </section>
+  </Page>
 );
 
 const NotFound = () => (

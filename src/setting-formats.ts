@@ -1,5 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { parseCidrs, portsIn } from "./egress/address-rules.ts";
+import { isLoopback } from "./lib/is-loopback.ts";
 import { parsePlanLimits } from "./limits/plan-limits.ts";
 import { parseOrganizationRule } from "./openid/rules.ts";
 
@@ -75,9 +76,8 @@ const httpUrl: Check = value =>
     ? null
     : "must be an http or https URL without a query";
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 const isSafe = (url: string): boolean =>
-  new URL(url).protocol === "https:" || LOOPBACK.test(new URL(url).hostname);
+  new URL(url).protocol === "https:" || isLoopback(new URL(url).hostname);
 
 const SIGN_IN_RULES = ["OIDC_ALLOWED_DOMAINS", "OIDC_ALLOWED_EMAILS", "OIDC_ORGANIZATIONS"];
 

@@ -13,6 +13,8 @@ export const startSession = (body: { api_key: string } | { link: string }) =>
 export const readSignInOptions = () => readData(http.GET("/sign_in_options", {}));
 export const beginOpenIdSignIn = (returnTo: string) =>
   readData(http.POST("/openid_sign_ins", { body: { return_to: returnTo } }));
+/** Ends this session; returns where the browser signs out with the OpenID provider too. */
+export const signOut = async () => (await readData(http.POST("/openid_sign_outs", {}))).url;
 export const listSessions = (query: Query, signal: AbortSignal) =>
   read(http.GET("/sessions", { params: { query: query as object }, signal }));
 export const endSession = (id: string) => read(http.DELETE("/sessions/{id}", { params: { path: { id } } }));

@@ -1,4 +1,5 @@
 import { computed, signal } from "@preact/signals";
+import { signOut } from "./calls";
 import { http, isSignedOut, readData, type Schemas } from "./client";
 
 /** The signed-in user; null until it is known. */
@@ -7,9 +8,8 @@ export const me = signal<Schemas["CurrentUser"] | null>(null);
 /** The organization whose things are shown; null: the user's own. Part of every address as `org`. */
 export const orgId = signal<string | null>(new URLSearchParams(location.search).get("org"));
 
-export const orgName = computed(
-  () => me.value?.orgs.find(one => one.id === orgId.value)?.name ?? orgId.value,
-);
+/** Undefined until it is known, and for an organization of others. */
+export const orgName = computed(() => me.value?.orgs.find(one => one.id === orgId.value)?.name);
 
 const MARK = "headwater-signed-in";
 
@@ -24,6 +24,24 @@ export function leave(): void {
   localStorage.removeItem(MARK);
   me.value = null;
   isSignedOut.value = true;
+}
+
+const SIGN_OUT_STATE = "headwater-sign-out";
+
+/** Signs out here, and then with the OpenID provider if the session began there. Throws ApiError. */
+export async function signOutEverywhere(): Promise<void> {
+  const url = await signOut();
+  leave();
+  if (url === null) return;
+  sessionStorage.setItem(SIGN_OUT_STATE, new URL(url).searchParams.get("state") ?? "");
+  location.assign(url);
+}
+
+/** Whether the provider sent this tab back with the state of its sign-out; true once. */
+export function hasSignedOut(state: string | null): boolean {
+  const wanted = sessionStorage.getItem(SIGN_OUT_STATE);
+  sessionStorage.removeItem(SIGN_OUT_STATE);
+  return Boolean(wanted) && state === wanted;
 }
 
 /** Reads who is signed in. Throws ApiError; a 401 shows the sign-in page. */

@@ -67,6 +67,9 @@ const look = EditorView.theme({
   ".cm-diagnostic": { borderLeft: "3px solid var(--bad)" },
   ".cm-changedLine": { backgroundColor: "var(--good-soft) !important" },
   ".cm-deletedChunk": { backgroundColor: "var(--bad-soft)" },
+  // The colours of the words are not legible on it.
+  ".cm-deletedChunk *": { color: "var(--text)" },
+  ".cm-deletedChunk .cm-deletedText": { background: "none", textDecoration: "line-through" },
 });
 
 const colours = syntaxHighlighting(

@@ -1,35 +1,59 @@
-/** How a receiver verifies a delivery (docs/design.md#delivery-to-a-webhook), in languages that people receive with. */
+/**
+ * How a receiver verifies a delivery (docs/design.md#delivery-to-a-webhook), in languages that people receive with. A
+ * request that was signed over five minutes ago is rejected: somebody may have recorded it.
+ */
 export const VERIFY: { language: string; code: string }[] = [
   {
     language: "Node",
     code: `import { createHmac, timingSafeEqual } from "node:crypto";
 
-// body: the exact bytes of the request
+// body: the exact bytes of the request, before they are parsed
 export function isGenuine(headers, body, signingKey) {
+  const { "webhook-id": id, "webhook-timestamp": sent, "webhook-signature": given = "" } = headers;
+  if (!(Math.abs(Date.now() / 1000 - sent) < 300)) return false;
   const key = Buffer.from(signingKey.replace("whsec_", ""), "base64");
-  const text = \`\${headers["webhook-id"]}.\${headers["webhook-timestamp"]}.\${body}\`;
-  const wanted = createHmac("sha256", key).update(text).digest();
-  return headers["webhook-signature"].split(" ").some(one => {
-    const given = Buffer.from(one.replace("v1,", ""), "base64");
-    return given.length === wanted.length && timingSafeEqual(given, wanted);
-  });
+  const signature = createHmac("sha256", key).update(\`\${id}.\${sent}.\`).update(body).digest("base64");
+  const wanted = Buffer.from("v1," + signature);
+  return given.split(" ").map(one => Buffer.from(one))
+    .some(one => one.length === wanted.length && timingSafeEqual(one, wanted));
 }`,
   },
   {
     language: "Python",
-    code: `import base64, hashlib, hmac
+    code: `import base64, hmac, time
 
 def is_genuine(headers, body: bytes, signing_key: str) -> bool:
+    sent = headers.get("webhook-timestamp", "")
+    if not sent.isdecimal() or abs(time.time() - int(sent)) > 300:
+        return False
     key = base64.b64decode(signing_key.removeprefix("whsec_"))
-    text = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
-    wanted = base64.b64encode(hmac.new(key, text, hashlib.sha256).digest()).decode()
-    return any(hmac.compare_digest(one, "v1," + wanted)
-               for one in headers["webhook-signature"].split(" "))`,
+    text = f"{headers.get('webhook-id')}.{sent}.".encode() + body
+    wanted = b"v1," + base64.b64encode(hmac.digest(key, text, "sha256"))
+    given = headers.get("webhook-signature", "").split(" ")
+    return any(hmac.compare_digest(one.encode(), wanted) for one in given)`,
   },
   {
     language: "Go",
-    code: `func isGenuine(h http.Header, body []byte, signingKey string) bool {
-	key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(signingKey, "whsec_"))
+    code: `import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func isGenuine(h http.Header, body []byte, signingKey string) bool {
+	sent, err := strconv.ParseInt(h.Get("webhook-timestamp"), 10, 64)
+	if err != nil || time.Since(time.Unix(sent, 0)).Abs() > 5*time.Minute {
+		return false
+	}
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(signingKey, "whsec_"))
+	if err != nil || len(key) == 0 {
+		return false
+	}
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "%s.%s.%s", h.Get("webhook-id"), h.Get("webhook-timestamp"), body)
 	wanted := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
@@ -44,13 +68,14 @@ def is_genuine(headers, body: bytes, signing_key: str) -> bool:
   {
     language: "Ruby",
     code: `require "openssl"
-require "base64"
 
 def genuine?(headers, body, signing_key)
-  key = Base64.decode64(signing_key.delete_prefix("whsec_"))
-  text = "#{headers["webhook-id"]}.#{headers["webhook-timestamp"]}.#{body}"
-  wanted = "v1," + Base64.strict_encode64(OpenSSL::HMAC.digest("SHA256", key, text))
-  headers["webhook-signature"].split(" ").any? { |one| OpenSSL.secure_compare(one, wanted) }
+  sent = headers["webhook-timestamp"].to_s
+  return false if (Time.now.to_i - sent.to_i).abs > 300
+  key = signing_key.delete_prefix("whsec_").unpack1("m")
+  text = "#{headers["webhook-id"]}.#{sent}.#{body}"
+  wanted = "v1," + [OpenSSL::HMAC.digest("SHA256", key, text)].pack("m0")
+  headers["webhook-signature"].to_s.split(" ").any? { |one| OpenSSL.secure_compare(one, wanted) }
 end`,
   },
 ];

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
 import {
   type ApiKey,
   acceptInvitation,
@@ -22,7 +23,7 @@ import {
 } from "../api/calls";
 import { messageOf } from "../api/client";
 import { useResource } from "../api/resource";
-import { leave, loadMe, me, orgId, orgName } from "../api/session";
+import { loadMe, me, orgId, orgName, signOutEverywhere } from "../api/session";
 import { BASE, useFilters } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { count, duration, words } from "../lib/format";
@@ -202,9 +203,9 @@ export function Sessions() {
   const { after, before } = filters.query;
   const resource = useResource(signal => listSessions({ limit: 50, after, before }, signal), [after, before]);
   const end = async (session: Session) => {
+    if (session.current) return await signOutEverywhere();
     await endSession(session.id);
-    if (session.current) leave();
-    else resource.reload();
+    resource.reload();
   };
   return (
     <Page title="Sessions" about="Browsers that are signed in to your account.">
@@ -436,6 +437,7 @@ export function Organization() {
 }
 
 function Members({ org }: { org: string }) {
+  const { route } = useLocation();
   const members = useResource(signal => listMembers(org, signal), [org]);
   const isOwner = members.data?.some(one => one.is_owner && one.id === me.value?.id) ?? false;
   const [removed, setRemoved] = useState<Member | null>(null);
@@ -463,7 +465,22 @@ function Members({ org }: { org: string }) {
         </Loaded>
       </Card>
       {isOwner && <Invitations org={org} />}
-      {removed && (
+      {removed && removed.id === me.value?.id && (
+        <Confirm
+          title={`Leave ${orgName.value}?`}
+          action="Leave"
+          onClose={() => setRemoved(null)}
+          onConfirm={async () => {
+            await removeMember(org, removed.id);
+            toast(`You have left ${orgName.value}.`, "good");
+            route(`${BASE}/organization`);
+            await loadMe();
+          }}
+        >
+          <p>Everything of the organization stays; you see it no longer.</p>
+        </Confirm>
+      )}
+      {removed && removed.id !== me.value?.id && (
         <Confirm
           title={`Remove ${removed.username}?`}
           action="Remove"

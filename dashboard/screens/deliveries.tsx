@@ -218,6 +218,7 @@ function ReplayDialog({ filter, onClose }: { filter: Record<string, string | num
             {count(replay.replayed)} of {count(replay.count)} are on their way
             {replay.skipped > 0 && `, ${count(replay.skipped)} could not be sent`}.
           </p>
+          {replay.reason && <Notice tone="bad">It ended early: {replay.reason}.</Notice>}
           <div class="meter">
             <div
               style={{

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { beginOpenIdSignIn, readSignInOptions, startSession } from "../api/calls";
 import { ApiError, messageOf } from "../api/client";
-import { expectReturn, loadMe } from "../api/session";
+import { expectReturn, hasSignedOut, loadMe } from "../api/session";
 import { BASE } from "../lib/address";
 import { SIGN_IN_PROBLEMS } from "../lib/sign-in-problems";
 import { Button, CopyBlock, Notice } from "../ui/basics";
@@ -13,15 +13,22 @@ const PATH = `${BASE}/sign-in`;
 /** Of an address that the server remembers until the browser returns. */
 const MOST_CHARS = 1000;
 
-/** What the address says once: a link's token, which is in the fragment that no server and no log sees, and a problem. */
-function claimAddress(): { link: string | null; problem: string } {
+/**
+ * What the address says once: a link's token, which is in the fragment that no server and no log sees, a problem, and that
+ * the provider signed this browser out.
+ */
+function claimAddress(): { link: string | null; problem: string; isSignedOut: boolean } {
   const link = /^#link=(.+)$/.exec(location.hash)?.[1] ?? null;
-  const name = location.pathname === PATH ? new URLSearchParams(location.search).get("problem") : null;
-  const search = name === null ? location.search : "";
-  if (link !== null || name !== null) history.replaceState(null, "", location.pathname + search);
-  if (name === null) return { link, problem: "" };
+  const query = new URLSearchParams(location.pathname === PATH ? location.search : "");
+  const [name, state] = [query.get("problem"), query.get("state")];
+  const isClaimed = name !== null || state !== null;
+  if (link !== null || isClaimed) {
+    history.replaceState(null, "", location.pathname + (isClaimed ? "" : location.search));
+  }
+  const isSignedOut = hasSignedOut(state);
+  if (name === null) return { link, problem: "", isSignedOut };
   const known = Object.hasOwn(SIGN_IN_PROBLEMS, name) ? SIGN_IN_PROBLEMS[name] : undefined;
-  return { link, problem: known ?? "The sign-in failed. Try again." };
+  return { link, problem: known ?? "The sign-in failed. Try again.", isSignedOut };
 }
 
 let claimed = claimAddress();
@@ -33,7 +40,7 @@ let claimed = claimAddress();
 export function SignIn() {
   const { path, url, route } = useLocation();
   const [key, setKey] = useState("");
-  const [{ link, problem }] = useState(claimed);
+  const [{ link, problem, isSignedOut }] = useState(claimed);
   const [fault, setFault] = useState(problem);
   const [isBusy, setBusy] = useState(link !== null);
   const [provider, setProvider] = useState("");
@@ -71,7 +78,7 @@ export function SignIn() {
   };
   useEffect(() => {
     document.title = "Sign in · Headwater";
-    claimed = { link: null, problem: "" };
+    claimed = { link: null, problem: "", isSignedOut: false };
     if (link !== null) void start({ link });
     // Without the options there is the key.
     readSignInOptions().then(
@@ -95,6 +102,9 @@ export function SignIn() {
           {!provider && <p class="muted">Sign in with an API key of your account.</p>}
         </div>
         {fault && <Notice tone="bad">{fault}</Notice>}
+        {isSignedOut && !fault && (
+          <Notice>You are signed out, here and with {provider || "your provider"}.</Notice>
+        )}
         {provider && (
           <>
             <Button isDisabled={isBusy} onClick={leave}>

@@ -449,6 +449,7 @@ export function DeleteSource({ source }: { source: Detail }) {
           onClose={() => setAsking(false)}
           onConfirm={async () => {
             await read(http.DELETE("/sources/{id}", { params: { path: { id: source.id } } }));
+            toast(`${source.name} is deleted.`, "good");
             route(to("/sources"));
           }}
         >

@@ -108,6 +108,12 @@ const Outcome = ({ result }: { result: Tried }) => (
   </div>
 );
 
+/** The package of an import, which may name a version or a range of its own: `lodash` of `lodash@^4`. */
+function packageOf(specifier: string): string {
+  const at = specifier.indexOf("@", 1);
+  return at === -1 ? specifier : specifier.slice(0, at);
+}
+
 /** What the code is: its name, its packages with the versions that are pinned, and what is wrong with it. */
 export const About = ({ described }: { described: Described | null }) => {
   if (described === null) return null;
@@ -130,7 +136,7 @@ export const About = ({ described }: { described: Described | null }) => {
         <div class="row">
           {Object.entries(component?.packages ?? {}).map(([name, version]) => (
             <Badge key={name} isPlain tone="info">
-              {name}@{version}
+              {packageOf(name)}@{version}
             </Badge>
           ))}
         </div>

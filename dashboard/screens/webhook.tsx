@@ -5,7 +5,7 @@ import { ApiError, http, messageOf, read, readData, type Schemas } from "../api/
 import { type Resource, useResource } from "../api/resource";
 import { to, useFilters } from "../lib/address";
 import { apiCommand } from "../lib/curl";
-import { duration } from "../lib/format";
+import { count, duration } from "../lib/format";
 import { Badge, Button, Card, Copyable, LinkButton, Notice, Page, Tabs, Time } from "../ui/basics";
 import { Confirm, Dialog } from "../ui/dialog";
 import { Check, TextField } from "../ui/form";
@@ -149,11 +149,12 @@ const DAY_S = 86_400;
 /** Sends what failed again, since a time; the count first. */
 function Recover({ id }: { id: string }) {
   const [asked, setAsked] = useState<{ since: number; count: number } | null>(null);
-  const count = async (days: number) => {
+  const ask = async (days: number) => {
     const since = Math.floor(Date.now() / 1000) - days * DAY_S;
     const body = { since, dry_run: true };
     const found = await readData(http.POST("/webhooks/{id}/recover", { params: { path: { id } }, body }));
-    setAsked({ since, count: found.count });
+    if (found.count === 0) toast("No delivery has failed since then.");
+    else setAsked({ since, count: found.count });
   };
   return (
     <Card title="After an outage">
@@ -161,7 +162,7 @@ function Recover({ id }: { id: string }) {
         <span class="grow muted">Send every failed delivery again, at the pace of the webhook.</span>
         <span class="row">
           {[1, 7, 30].map(days => (
-            <Button key={days} isSmall onClick={() => count(days)}>
+            <Button key={days} isSmall onClick={() => ask(days)}>
               Last {days === 1 ? "24 hours" : `${days} days`}
             </Button>
           ))}
@@ -170,7 +171,7 @@ function Recover({ id }: { id: string }) {
       {asked && (
         <Confirm
           title="Retry failed deliveries"
-          action={`Retry ${asked.count}`}
+          action={`Retry ${count(asked.count)}`}
           onClose={() => setAsked(null)}
           onConfirm={async () => {
             const body = { since: asked.since };
@@ -178,7 +179,10 @@ function Recover({ id }: { id: string }) {
             toast("They are on their way.", "good");
           }}
         >
-          <p>{asked.count} failed deliveries are sent again.</p>
+          <p>
+            {asked.count === 1 ? "1 failed delivery is" : `${count(asked.count)} failed deliveries are`} sent
+            again.
+          </p>
         </Confirm>
       )}
     </Card>
@@ -371,11 +375,12 @@ function Settings({ webhook, resource }: { webhook: Webhook; resource: Resource<
       </form>
       {isDeleting && (
         <Confirm
-          title="Delete this webhook?"
+          title={`Delete ${webhook.name || webhook.url}?`}
           action="Delete"
           onClose={() => setDeleting(false)}
           onConfirm={async () => {
             await read(http.DELETE("/webhooks/{id}", { params }));
+            toast(`${webhook.name || webhook.url} is deleted.`, "good");
             route(to("/webhooks"));
           }}
         >

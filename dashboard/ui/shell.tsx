@@ -1,9 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
-import { endSession } from "../api/calls";
 import { isReachable } from "../api/client";
-import { leave, me, orgId } from "../api/session";
+import { me, orgId, signOutEverywhere } from "../api/session";
 import { BASE, to } from "../lib/address";
 import { isDark, switchTheme, theme } from "../lib/theme";
 import { Button } from "./basics";
@@ -95,7 +94,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
             {me.value?.email}
           </span>
           <ThemeButton />
-          <Button kind="ghost" isSmall icon="logout" label="Sign out" onClick={signOut} />
+          <Button kind="ghost" isSmall icon="logout" label="Sign out" onClick={signOutEverywhere} />
         </div>
       </div>
       <div class="main">
@@ -153,9 +152,4 @@ function AccountSwitch() {
       <Select label="Account" isBare value={orgId.value ?? ""} choices={choices} onChange={change} />
     </div>
   );
-}
-
-async function signOut(): Promise<void> {
-  await endSession("current");
-  leave();
 }

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 import { ApiError, isReachable, messageOf } from "../api/client";
 import type { Resource } from "../api/resource";
+import { loadMe, orgId } from "../api/session";
 import { Button, CopyBlock, Notice } from "./basics";
 import { Icon, type IconName } from "./icon";
 
@@ -14,6 +16,10 @@ export const Loading = ({ lines = 4 }: { lines?: number }) => (
 
 export function Failed({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   const isMissing = error instanceof ApiError && error.status === 404;
+  useEffect(() => {
+    // Perhaps the reader is no member any more.
+    if (isMissing && orgId.value !== null) loadMe().catch(() => undefined);
+  }, [isMissing]);
   return (
     <div class="state failed" role="alert">
       <span class="blob">

@@ -1,12 +1,21 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { findProgram, lastLine, run } from "./commands.mjs";
 import { UserError } from "./user-error.mjs";
 
 const POLICY = "/usr/sbin/policy-rc.d";
+/** One of our processes at a time: apt-get waits for the lock of dpkg, but not for that of the package lists. */
+const LOCK = join(tmpdir(), "headwater-apt.lock");
 
 /** Whether this process may install system packages: it is root, on Debian or a distribution derived from it. */
 export function canInstall() {
   return process.getuid?.() === 0 && findProgram("apt-get") !== undefined;
+}
+
+/** Waits until none of our processes is installing a package: a program may be there before its libraries are. */
+export async function whenNothingIsInstalled({ signal } = {}) {
+  await run("flock", [LOCK, "true"], { signal });
 }
 
 /**
@@ -16,7 +25,7 @@ export function canInstall() {
 export async function aptInstall(name, { instead, logFile, signal }) {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const apt = async (...args) => {
-    const { code, output } = await run("apt-get", ["-o", "DPkg::Lock::Timeout=120", ...args], {
+    const { code, output } = await run("flock", [LOCK, "apt-get", "-o", "DPkg::Lock::Timeout=120", ...args], {
       env,
       logFile,
       signal,

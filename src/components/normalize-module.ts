@@ -59,18 +59,28 @@ const SETTINGS = {
   tsconfigRaw: "{}",
 } as const;
 
+/** Moves places beyond the end of a file, which are in the comment that follows it, to its end; returns the error. */
+function withinText(error: unknown, text: string): unknown {
+  const lines = text.split("\n");
+  for (const { location } of (error as { errors?: Message[] }).errors ?? []) {
+    if (location === null || location.line <= lines.length) continue;
+    location.line = lines.length;
+    location.column = lines.at(-1)?.length ?? 0;
+  }
+  return error;
+}
+
 async function ownTransform(
   esbuild: Esbuild,
   module: SourceModule,
   loader: "js" | "ts",
 ): Promise<NormalModule> {
-  const { code, map } = await esbuild.transform(module.text + NO_SOURCE_MAP, {
-    ...SETTINGS,
-    loader,
-    sourcemap: "external",
-    sourcesContent: false,
-    sourcefile: module.id,
-  });
+  const options = { loader, sourcemap: "external", sourcesContent: false, sourcefile: module.id } as const;
+  const { code, map } = await esbuild
+    .transform(module.text + NO_SOURCE_MAP, { ...SETTINGS, ...options })
+    .catch((error: unknown) => {
+      throw withinText(error, module.text);
+    });
   const safe = withoutFilePatterns(code);
   // Columns after a rewritten import are off by a few characters; lines are exact.
   const mapped = { ...JSON.parse(map), sources: [module.id] };

@@ -1,3 +1,4 @@
+import { LIMITS } from "../limits/catalogue.ts";
 import { type Replay, Replays } from "../models/replay.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
@@ -12,13 +13,16 @@ const BATCH = 200;
 
 /**
  * Enqueues replays that have been running for `graceMs` and have no job: it was lost with Redis, or given up. They go on
- * where their last batch ended (docs/design.md#guarantee-2).
+ * where their last batch ended (docs/design.md#guarantee-2). One whose job was given up `LIMITS.replayFailures` times
+ * since then is failed.
  */
 export function beginReplaySweep(platform: Deps, graceMs: number): SweepBatch {
   const before = (platform.clock() - graceMs) / 1000;
   return async cursor => {
-    const running: Pick<Replay, "_id" | "owner_id" | "created_at">[] = await Replays(platform.mongo)
-      .find({ state: "running", _id: { $gt: cursor ?? "" } }, { owner_id: 1, created_at: 1 })
+    const running: Pick<Replay, "_id" | "owner_id" | "created_at" | "failures">[] = await Replays(
+      platform.mongo,
+    )
+      .find({ state: "running", _id: { $gt: cursor ?? "" } }, { owner_id: 1, created_at: 1, failures: 1 })
       .sort({ _id: 1 })
       .limit(BATCH)
       .lean();
@@ -26,15 +30,31 @@ export function beginReplaySweep(platform: Deps, graceMs: number): SweepBatch {
     const repaired = await repairEach(platform, old, {
       step: "replays",
       idOf: ({ _id }) => _id,
-      repair: async ({ _id, owner_id }) => {
+      repair: async ({ _id, owner_id, failures = 0 }) => {
         const job = { replay_id: _id, account_id: owner_id };
-        if (!(await isLost(platform, replayJobId(job)))) return false;
+        const state = await jobState(platform, deliveries, replayJobId(job));
+        if (state === "live") return false;
+        if (state === "finished") {
+          if (await hasFailed(platform, _id, failures + 1)) return true;
+          await openedQueue(platform.queues, deliveries).remove(replayJobId(job));
+        }
         await enqueue(platform.queues, deliveries.jobs.replay, job);
         return true;
       },
     });
     return { repaired, next: running.length < BATCH ? null : (running.at(-1)?._id ?? null) };
   };
+}
+
+/** Counts that the job of a replay was given up; returns whether the replay is failed by that. */
+async function hasFailed({ mongo, clock }: Deps, _id: string, failures: number): Promise<boolean> {
+  const isLast = failures >= LIMITS.replayFailures.value;
+  const reason = `its job failed ${failures} times in a row; the operator of this server sees why`;
+  await Replays(mongo).updateOne(
+    { _id, state: "running" },
+    { $set: { failures, ...(isLast && { state: "failed", reason, finished_at_ms: clock() }) } },
+  );
+  return isLast;
 }
 
 /** The same for webhooks whose failed deliveries are being retried. */

@@ -41,9 +41,10 @@ function translate(error: unknown, maxBytes: number): unknown {
   // A corrupt compressed body fails in zlib, whose errors have no status.
   const isZlib = error instanceof Error && "code" in error && String(error.code).startsWith("Z_");
   if (status === 400 || isZlib) {
-    const place =
-      status === 400 && error instanceof SyntaxError && "body" in error && explainSyntax(error.body);
-    return invalidBody(place || "must be a JSON object without keys such as __proto__");
+    const text = status === 400 && error instanceof SyntaxError && "body" in error ? error.body : undefined;
+    const isObject = typeof text !== "string" || text.trimStart().startsWith("{");
+    const keys = isObject ? " without keys such as __proto__" : "";
+    return invalidBody(explainSyntax(text) ?? `must be a JSON object${keys}`);
   }
   return error;
 }

@@ -1,4 +1,5 @@
 import type { Context } from "koa";
+import { isLoopback } from "../lib/is-loopback.ts";
 
 /**
  * The cookie of a session (docs/decisions/0024-sessions.md). With the prefix, browsers take it over https only, for all
@@ -16,8 +17,6 @@ export interface SessionCookie {
   name: string;
   isSecure: boolean;
 }
-
-const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 
 /** Returns how the server at `PUBLIC_URL` names its cookie; null over plain http to another machine, where anybody could read it. */
 export function sessionCookieOf(

@@ -419,6 +419,13 @@ export const LIMITS = defineLimits({
     what: "replays of a filter's deliveries that run",
     beyond: "409 `conflict`",
   },
+  replayFailures: {
+    value: 3,
+    unit: "count",
+    per: "value",
+    what: "times that the job of a replay is given up and begun again without a batch in between",
+    beyond: "the replay is `failed`, with the reason",
+  },
   replayCounted: {
     value: 100_000,
     unit: "count",

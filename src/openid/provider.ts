@@ -2,6 +2,7 @@ import type { ClientAuth, Configuration, CustomFetch, ServerMetadata } from "ope
 import type { Egress } from "../egress/agent.ts";
 import { fetchThrough } from "../egress/fetch.ts";
 import { cachedFor } from "../lib/cached-for.ts";
+import { isLoopback } from "../lib/is-loopback.ts";
 import { loadLater } from "../lib/load-later.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { OpenIdError, toOpenIdError } from "./openid-error.ts";
@@ -73,13 +74,42 @@ export class OpenIdProvider {
         code_challenge: await client.calculatePKCECodeChallenge(challenge.verifier),
         code_challenge_method: "S256",
       });
-      // The browser goes there: not to any other kind of address that a discovery document may name.
-      if (!/^https?:$/.test(url.protocol))
-        throw new OpenIdError("provider-error", "its address is not https");
-      return { url: url.href, challenge };
+      return { url: this.#checkAddress(url).href, challenge };
     } catch (error) {
       throw toOpenIdError(error);
     }
+  }
+
+  /**
+   * Returns the provider's address at which the browser signs out there too, and from which the provider sends it to
+   * `returnTo` with the `state` of the address; null for a provider without one. No ID token is named, because none is kept:
+   * the provider asks the person whether to sign out.
+   */
+  async signOutUrl(returnTo: string): Promise<string | null> {
+    const client = library();
+    try {
+      const configuration = await this.#configuration();
+      if (configuration.serverMetadata().end_session_endpoint === undefined) return null;
+      const url = client.buildEndSessionUrl(configuration, {
+        post_logout_redirect_uri: returnTo,
+        state: client.randomState(),
+      });
+      return this.#checkAddress(url).href;
+    } catch (error) {
+      throw toOpenIdError(error);
+    }
+  }
+
+  /** The browser goes there: not to any other kind of address that a discovery document may name. */
+  #checkAddress(url: URL): URL {
+    const isLocal = this.#isLocal() && url.protocol === "http:" && isLoopback(url.hostname);
+    if (url.protocol === "https:" || isLocal) return url;
+    throw new OpenIdError("provider-error", "its address is not https");
+  }
+
+  /** Returns true for an issuer without TLS, which `OIDC_ISSUER` can be on this machine only. */
+  #isLocal(): boolean {
+    return this.#settings.issuer.startsWith("http:");
   }
 
   /**
@@ -148,11 +178,10 @@ export class OpenIdProvider {
     return discovered.serverMetadata();
   }
 
-  /** The signature of each ID token is checked. Without TLS only on this machine: `OIDC_ISSUER` can't be another one. */
+  /** The signature of each ID token is checked. */
   #options() {
     const client = library();
-    const isLocal = this.#settings.issuer.startsWith("http:");
-    return [client.enableNonRepudiationChecks, ...(isLocal ? [client.allowInsecureRequests] : [])];
+    return [client.enableNonRepudiationChecks, ...(this.#isLocal() ? [client.allowInsecureRequests] : [])];
   }
 }
 

@@ -47,7 +47,7 @@ export async function setAside(platform: Deps, step: string, item: string, error
     [
       fieldOf(step, item),
       platform.clock(),
-      describe(error),
+      describeError(error),
       FIRST_RETRY_MS,
       MAX_RETRY_MS,
       KEPT_MS,
@@ -58,8 +58,8 @@ export async function setAside(platform: Deps, step: string, item: string, error
   platform.log[isNews ? "error" : "debug"]({ step, item, failures: count, err: error }, "set aside");
 }
 
-/** The message of a SyntaxError holds a part of the data, which may be a secret. */
-function describe(error: unknown): string {
+/** Class and beginning of the message of an error; that of a SyntaxError holds a part of the data, which may be a secret. */
+export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return "not an Error";
   if (error instanceof SyntaxError) return `${error.name}: not JSON`;
   return `${error.name}: ${error.message}`.slice(0, ERROR_CHARACTERS);

@@ -42,6 +42,12 @@ describe("code that is not saved", () => {
 
   const WRONG: [string, string, object][] = [
     ["a syntax error", 'export default {\n  name: "x",\n  run( { }\n};', { path: "component_code", line: 4 }],
+    ["an end in the middle", "export default {", { path: "component_code", line: 1, column: 17 }],
+    [
+      "an error while it is loaded",
+      "\n  none;",
+      { message: "none is not defined (at component.js:2:3)", line: 2, column: 3 },
+    ],
     [
       "an import that is not allowed",
       'import x from "./x.js";\nexport default x;',

@@ -51,7 +51,28 @@ describe("signing in to the dashboard with an OpenID provider", () => {
     await tab.open("/sessions");
     await tab.page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
     await tab.page.getByTitle("Sign out").click();
+    // The provider asks, and sends the browser back.
+    await tab.page.getByRole("button", { name: "Sign out there" }).click();
+    await tab.page.getByText("You are signed out, here and with Acme.").waitFor();
+    expect(new URL(tab.page.url()).search).to.equal("");
+    expect(await seriousFindings(tab.page)).to.deep.equal([]);
+    await tab.page.reload();
+    await tab.page.getByRole("button", { name: "Sign in with Acme" }).click();
+    await tab.page.getByLabel("Name").waitFor();
+    expect(tab.problems).to.deep.equal([]);
+  });
+
+  it("is signed out here although the person stays signed in there", async () => {
+    await tab.open("");
+    await leaveAs("anna");
+    await tab.page.locator("main.page h1").waitFor();
+    await tab.open("/sessions");
+    const row = tab.page.getByRole("row").filter({ hasText: "This one" });
+    await row.getByRole("button", { name: "Sign out" }).click();
+    await tab.page.getByRole("button", { name: "Sign out there" }).waitFor();
+    await tab.open("/sign-in?state=forged");
     await tab.page.getByRole("button", { name: "Sign in with Acme" }).waitFor();
+    expect(await tab.page.getByText("You are signed out").count()).to.equal(0);
     expect(tab.problems).to.deep.equal([]);
   });
 

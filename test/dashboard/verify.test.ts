@@ -1,37 +1,171 @@
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { VERIFY } from "../../dashboard/lib/verify.ts";
+import { findProgram } from "../../script/lib/commands.mjs";
+import { packagedProgram } from "../../script/lib/packaged-program.mjs";
 import { signatureHeaders } from "../../src/deliveries/attempt/sign.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { startSystem } from "../support/system.ts";
+import { until } from "../support/until.ts";
 
+const root = fileURLToPath(new URL("../..", import.meta.url));
 const newKey = () => `whsec_${randomBytes(32).toString("base64")}`;
 const codeOf = (language: string) => VERIFY.find(one => one.language === language)?.code ?? "";
 
-describe("what the dashboard shows for verifying a delivery", () => {
-  const key = newKey();
-  const body = JSON.stringify({ hello: "wörld" });
-  const message = { id: "dlv_0000000000000001", timestamp: 1_700_000_000, body };
-  // As after a rotation: the newer key signs first.
-  const headers = signatureHeaders(message, [newKey(), key]);
+interface Case {
+  name: string;
+  headers: Record<string, string>;
+  body: string;
+  key: string;
+}
 
-  it("accepts a genuine delivery and no other, in JavaScript", async () => {
+/** A delivery as a receiver got it, after a rotation, so that two keys sign; and the two keys. */
+async function deliver(): Promise<Case & { oldKey: string }> {
+  const system = await startSystem();
+  const receiver = await startReceiver();
+  try {
+    const api = await system.user();
+    const { id, signing_key: oldKey } = await api.createWebhook(receiver.url);
+    const { signing_key: key } = await api.expect(200, "POST", `/webhooks/${id}/rotate_signing_key`, {
+      body: {},
+    });
+    const { id: flow } = await api.expect(201, "POST", "/workflows", { body: { name: "Flow" } });
+    await api.subscribe(flow, id);
+    const events = [{ event: { hello: "wörld", at: "\u2028" } }];
+    await api.expect(202, "POST", `/workflows/${flow}/events`, { body: { events } });
+    const { headers, raw } = await until(() => receiver.requests[0]);
+    return { name: "as it came", headers: headers as Record<string, string>, body: raw, key, oldKey };
+  } finally {
+    await receiver.close();
+    await system.stop();
+  }
+}
+
+describe("what the dashboard shows for verifying a delivery", () => {
+  let genuine: Case[];
+  let forged: Case[];
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "headwater-verify-"));
+    const { oldKey, ...sent } = await deliver();
+    const { headers, body, key } = sent;
+    const id = headers["webhook-id"] ?? "";
+    const signed = (timestamp: number, keys = [key]) => ({
+      ...headers,
+      ...signatureHeaders({ id, timestamp, body }, keys),
+    });
+    const now = Number(headers["webhook-timestamp"]);
+    const { "webhook-signature": signature = "", ...unsigned } = headers;
+    const { "webhook-timestamp": _, ...timeless } = headers;
+    genuine = [sent, { ...sent, name: "by the key before the rotation", key: oldKey }];
+    forged = [
+      { ...sent, name: "another body", body: `${body} ` },
+      { ...sent, name: "another key", key: newKey() },
+      { ...sent, name: "another id", headers: { ...headers, "webhook-id": `${id}x` } },
+      { ...sent, name: "another time", headers: { ...headers, "webhook-timestamp": String(now + 1) } },
+      { ...sent, name: "no number as time", headers: { ...headers, "webhook-timestamp": "now" } },
+      { ...sent, name: "no time", headers: timeless },
+      { ...sent, name: "signed ten minutes ago", headers: signed(now - 600) },
+      { ...sent, name: "signed in ten minutes", headers: signed(now + 600) },
+      { ...sent, name: "no signature", headers: unsigned },
+      ...["", " ", "v1,", "v1", "v1,é", `v2,${signature.slice(3)}`, signature.slice(0, 30)].map(one => ({
+        ...sent,
+        name: `the signature ${JSON.stringify(one)}`,
+        headers: { ...headers, "webhook-signature": one },
+      })),
+    ];
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  /** Checks what a program printed for all cases, genuine ones first: a list of booleans. */
+  function check(results: unknown): void {
+    const cases = [...genuine, ...forged];
+    expect(results).to.be.an("array").with.length(cases.length);
+    const accepted = cases.filter((_case, i) => (results as unknown[])[i] === true);
+    expect(accepted.map(({ name }) => name)).to.deep.equal(genuine.map(({ name }) => name));
+  }
+
+  function run(program: string, args: string[], cwd = folder): void {
+    const input = JSON.stringify([...genuine, ...forged]);
+    const { status, stdout, stderr, error } = spawnSync(program, args, { cwd, input, encoding: "utf8" });
+    expect(status, `${error ?? ""}${stderr}`).to.equal(0);
+    check(JSON.parse(stdout));
+  }
+
+  function skip(context: Mocha.Context, missing: string): never {
+    process.stdout.write(`  skipped, because there is no ${missing} on the PATH\n`);
+    return context.skip();
+  }
+
+  it("accepts genuine deliveries and no others in JavaScript, of bytes and of text", async () => {
     const source = `data:text/javascript,${encodeURIComponent(codeOf("Node"))}`;
     const { isGenuine } = (await import(source)) as {
-      isGenuine(headers: Record<string, string>, body: string, key: string): boolean;
+      isGenuine(headers: Record<string, string>, body: string | Buffer, key: string): boolean;
     };
-    expect(isGenuine(headers, body, key)).to.equal(true);
-    expect(isGenuine(headers, `${body} `, key)).to.equal(false);
-    expect(isGenuine(headers, body, newKey())).to.equal(false);
+    const cases = [...genuine, ...forged];
+    check(cases.map(({ headers, body, key }) => isGenuine(headers, body, key)));
+    check(cases.map(({ headers, body, key }) => isGenuine(headers, Buffer.from(body), key)));
   });
 
-  it("accepts a genuine delivery and no other, in Python", function () {
+  it("accepts genuine deliveries and no others in Python", function () {
+    const python = findProgram("python3");
+    if (!python) skip(this, "python3");
     const program = `${codeOf("Python")}
 import json, sys
-headers, body, key, other = json.load(sys.stdin)
-print([is_genuine(headers, body.encode(), key), is_genuine(headers, b"x", key), is_genuine(headers, body.encode(), other)])`;
-    const input = JSON.stringify([headers, body, key, newKey()]);
-    const { error, stdout } = spawnSync("python3", ["-c", program], { input, encoding: "utf8" });
-    if (error) return this.skip();
-    expect(stdout.trim()).to.equal("[True, False, False]");
+print(json.dumps([is_genuine(one["headers"], one["body"].encode(), one["key"]) for one in json.load(sys.stdin)]))`;
+    run(python, ["-c", program]);
+  });
+
+  it("accepts genuine deliveries and no others in Ruby", async function () {
+    const ruby = await packagedProgram("ruby", { root });
+    if (!ruby) skip(this, "ruby");
+    const program = `${codeOf("Ruby")}
+require "json"
+cases = JSON.parse($stdin.read.force_encoding("UTF-8"))
+puts JSON.generate(cases.map { |one| genuine?(one["headers"], one["body"].b, one["key"]) })`;
+    run(ruby, ["-e", program]);
+  });
+
+  // Not installed where it is missing: the package takes some 80 MB of download and several times that of disk.
+  it("accepts genuine deliveries and no others in Go", async function () {
+    const go = findProgram("go");
+    if (!go) skip(this, "go");
+    await writeFile(join(folder, "go.mod"), "module verify\n\ngo 1.19\n");
+    await writeFile(join(folder, "verify.go"), `package main\n\n${codeOf("Go")}\n`);
+    await writeFile(join(folder, "main.go"), MAIN_GO);
+    run(go, ["run", "."]);
   });
 });
+
+const MAIN_GO = `package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+)
+
+func main() {
+	var cases []struct {
+		Headers   map[string]string
+		Body, Key string
+	}
+	if err := json.NewDecoder(os.Stdin).Decode(&cases); err != nil {
+		panic(err)
+	}
+	results := []bool{}
+	for _, one := range cases {
+		headers := http.Header{}
+		for name, value := range one.Headers {
+			headers.Set(name, value)
+		}
+		results = append(results, isGenuine(headers, []byte(one.Body), one.Key))
+	}
+	json.NewEncoder(os.Stdout).Encode(results)
+}
+`;

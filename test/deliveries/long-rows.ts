@@ -19,6 +19,9 @@ export async function storeReplay(platform: TestPlatform, _id: string): Promise<
     end_id: "dlv_z",
     created_at: 1,
     finished_at_ms: null,
+    failures: 0,
+    error: null,
+    reason: null,
     expires_at: new Date(Date.now() + 3_600_000),
   });
 }

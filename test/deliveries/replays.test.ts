@@ -137,6 +137,10 @@ describe("the replay of all deliveries of a filter", () => {
     for (const body of [{ status: "x" }, { since: "1" }, { dry_run: 1 }, { text: "a" }]) {
       expect((await api.request("POST", "/replays", { body })).status, JSON.stringify(body)).to.equal(400);
     }
+    for (const body of [{ text: "---" }, { since: 2, until: 1 }]) {
+      const { errors } = (await api.request("POST", "/replays", { body })).body;
+      expect(errors[0]).to.include({ in: "body", path: Object.keys(body).at(-1) });
+    }
     const { id } = await start({});
     await ended(id);
     const row = await Replays(system.worker.mongo).findById(id).lean();

@@ -90,6 +90,8 @@ describe("the deliveries of all webhooks of an account", () => {
       expect(await idsOf(query), JSON.stringify(query)).to.deep.equal(ids);
       expect((await search(query)).page_info.total_count, JSON.stringify(query)).to.equal(ids.length);
     }
+    const { status, body } = await api.request("GET", "/deliveries", { query: { since: 2, until: 1 } });
+    expect([status, body.errors[0].path]).to.deep.equal([400, "until"]);
     const { data } = await search({ state: "failed" });
     expect(data[0]).to.have.nested.property("last_attempt.status", null);
   });

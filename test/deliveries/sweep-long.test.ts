@@ -1,5 +1,9 @@
 import { expect } from "chai";
+import { checkReplays } from "../../src/cli/doctor/check-replays.ts";
+import { runReplay } from "../../src/deliveries/worker/replay.ts";
+import { AppError } from "../../src/lib/errors.ts";
 import { newId } from "../../src/lib/ids.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { Replays } from "../../src/models/replay.ts";
 import { Webhooks } from "../../src/models/webhook.ts";
@@ -47,6 +51,27 @@ describe("a replay or a recovery whose job is lost", () => {
     expect((await queue().getJob(replay))?.finishedOn).to.equal(undefined);
   });
 
+  it("is failed, with the reason, once its job was given up again and again without a batch in between", async () => {
+    const replay = newId("rpl");
+    await storeReplay(platform, replay);
+    const giveUp = () => platform.redis.hset(queue().toKey(replay), "finishedOn", "1");
+    const row = async () => await Replays(platform.mongo).findById(replay).lean();
+    expect(await sweep(platform, "replays")).to.equal(1);
+    for (let failures = 1; failures < LIMITS.replayFailures.value; failures++) {
+      await giveUp();
+      expect(await sweep(platform, "replays")).to.equal(1);
+      expect(await row()).to.include({ state: "running", failures });
+    }
+    await giveUp();
+    await sweep(platform, "replays");
+    const failed = await row();
+    expect(failed).to.deep.include({ state: "failed", failures: LIMITS.replayFailures.value });
+    expect(failed?.finished_at_ms).to.be.a("number");
+    expect(failed?.reason).to.match(/^its job failed 3 times in a row/);
+    expect(await sweep(platform, "replays"), "it gets no job any more").to.equal(0);
+    expect((await queue().getJob(replay))?.finishedOn).to.be.a("number");
+  });
+
   it("is left alone while it is young, and once it has ended", async () => {
     const [young, ended] = [newId("rpl"), newId("rpl")];
     await storeReplay(platform, young);
@@ -70,6 +95,49 @@ describe("a replay on a running system", () => {
   after(async () => {
     await receiver?.close();
     await system?.stop();
+  });
+
+  it("that fails always is failed in the end, which its owner and the operator see", async () => {
+    const { mongo, queues } = system.worker;
+    const jobs = openedQueue(queues, deliveries);
+    const { id: webhook } = await api.createWebhook(receiver.url);
+    const { id } = await api.expect(202, "POST", "/replays", { body: { webhook_id: webhook } });
+    await until(async () => (await api.expect(200, "GET", `/replays/${id}`)).state === "done");
+    await until(async () => (await jobs.getJob(id)) === undefined);
+    // A row that no code can read, as after a defect.
+    const broken = { state: "running", owners: { no: "list" }, created_at: 1 };
+    await Replays(mongo).collection.updateOne({ _id: id as never }, { $set: broken });
+    const job = { replay_id: id, account_id: api.userId };
+    const error: unknown = await runReplay(system.worker, { job }).catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(Error).and.not.instanceOf(AppError);
+    // The retries of one job take minutes.
+    const giveUp = async () => {
+      const kept = await jobs.getJob(id);
+      if (kept && !kept.finishedOn) await system.worker.redis.hset(jobs.toKey(id), "finishedOn", "1");
+      return (await api.expect(200, "GET", `/replays/${id}`)).state === "failed";
+    };
+    await until(giveUp);
+    const { reason, finished_at_ms } = await api.expect(200, "GET", `/replays/${id}`);
+    expect(reason).to.match(/^its job failed 3 times in a row/);
+    expect(reason, "of no concern to its owner").not.to.include("Cast");
+    expect(finished_at_ms).to.be.a("number");
+    const [finding] = await checkReplays(system.worker);
+    expect(finding).to.include({ check: "replays", severity: "problem" });
+    expect(finding?.message).to.match(new RegExp(`^${id} failed: CastError: `));
+    // It is one of those that run no longer, and its owner starts another.
+    await api.expect(202, "POST", "/replays", { body: {} });
+  });
+
+  it("is stopped with the reason once what it names is gone", async () => {
+    const { id: webhook } = await api.createWebhook(receiver.url);
+    const { id } = await api.expect(202, "POST", "/replays", { body: { webhook_id: webhook } });
+    await until(async () => (await api.expect(200, "GET", `/replays/${id}`)).state === "done");
+    await api.expect(204, "DELETE", `/webhooks/${webhook}`);
+    const again = { state: "running" as const, created_at: 32_000_000_000 };
+    await Replays(system.worker.mongo).updateOne({ _id: id }, { $set: again });
+    await runReplay(system.worker, { job: { replay_id: id, account_id: api.userId } });
+    const stopped = await api.expect(200, "GET", `/replays/${id}`);
+    expect(stopped).to.include({ state: "stopped", reason: "webhook not found" });
   });
 
   it("goes on where it was after its job is lost, as does a recovery, without a request", async () => {

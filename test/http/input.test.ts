@@ -119,6 +119,17 @@ describe("http/read-input", () => {
     expect((await create("/v1/things?name=a", "junk", { "content-encoding": "gzip" })).status).to.equal(400);
   });
 
+  it("says of a body that is JSON what it must be, and of which keys it must be free", async () => {
+    for (const text of ["null", '"a"', " 5", "true", "[[1]]", "["]) {
+      const { json } = await create("/v1/things", text);
+      const message =
+        text === "[" ? "is not complete JSON: it ends at line 1, column 2" : "must be a JSON object";
+      expect(json.errors[0].message, text).to.equal(message);
+    }
+    const { json } = await create("/v1/things", '{"__proto__":{}}');
+    expect(json.errors[0].message).to.equal("must be a JSON object without keys such as __proto__");
+  });
+
   it("says where a body stops being JSON, without quoting it", async () => {
     for (const [body, message] of [
       ['{"name": "box",\n  size: 1}', "is not JSON: line 2, column 3"],

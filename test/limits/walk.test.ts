@@ -202,6 +202,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   idempotencyBytesPerHour: "test/http/idempotency.test.ts",
   redisHighWaterPercent: "test/store/queued-bytes.test.ts",
   queuedChanges: "test/store/queued-bytes.test.ts",
+  replayFailures: "test/deliveries/sweep-long.test.ts",
   runBytes: "test/sandbox/limits.test.ts",
   runKept: "test/runs/idle-tick.test.ts",
   idleTickKept: "test/runs/idle-tick.test.ts",

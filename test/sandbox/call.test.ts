@@ -108,6 +108,8 @@ describe("a call in a sandbox", () => {
       const big = await call(running(`this.$emit(1); this.$emit("x".repeat(512 * 1024))`));
       expect(big.error).to.include({ code: "RangeError" });
       expect(big.emits.length).to.equal(1);
+      const huge = await call(running(`this.$emit("x".repeat(5e6))`));
+      expect(huge.error?.message).to.equal("An event can have at most 524288 bytes; this one has 5000002");
       const deep = running(`let d = []; for (let i = 0; i < 200; i++) d = [d, 1]; this.$emit(d)`);
       expect((await call(deep)).error?.message).to.contain("nested");
     });

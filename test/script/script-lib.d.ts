@@ -144,6 +144,17 @@ declare module "*/script/lib/redis.mjs" {
   export function redisProgram(given: { root: string; say(text: string): void }): Promise<string>;
 }
 
+declare module "*/script/lib/packaged-program.mjs" {
+  export function packagedProgram(
+    name: string,
+    given: { root: string; names?: string[]; signal?: AbortSignal },
+  ): Promise<string | undefined>;
+}
+
+declare module "*/script/lib/commands.mjs" {
+  export function findProgram(name: string): string | undefined;
+}
+
 declare module "*/script/lib/chromium.mjs" {
   export function chromiumProgram(given: { root: string; signal?: AbortSignal }): Promise<string | undefined>;
 }

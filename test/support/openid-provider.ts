@@ -1,5 +1,6 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Provider as OidcProvider } from "oidc-provider";
 
@@ -42,25 +43,45 @@ const FORM = `<!doctype html><title>Provider</title><link rel="icon" href="data:
   <label>Name <input name="login" autofocus></label> <button>Continue</button>
   <button name="stop" value="1">Stop</button></form>`;
 
-/** Starts the provider on a free port; `isPublic` for a client without a secret. */
-export async function startOpenIdProvider({ isPublic = false } = {}): Promise<TestProvider> {
+const signOutForm = (
+  form: string,
+) => `<!doctype html><title>Provider</title><link rel="icon" href="data:,">${form}
+  <button form="op.logoutForm" name="logout" value="yes">Sign out there</button>
+  <button form="op.logoutForm">Stay</button>`;
+
+interface ProviderOptions {
+  /** For a client without a secret. */
+  isPublic?: boolean;
+  /** False: it has no address to sign out at. */
+  signsOut?: boolean;
+  /** Serves https, with this key and certificate. */
+  tls?: { key: string; cert: string };
+}
+
+/** Starts the provider on a free port. */
+export async function startOpenIdProvider({
+  isPublic = false,
+  signsOut = true,
+  tls,
+}: ProviderOptions = {}): Promise<TestProvider> {
   const people = new Map<string, PersonClaims>();
   const requests: string[] = [];
   const issued: string[] = [];
-  let redirectUris: string[] = [];
+  let publicUrls: string[] = [];
   let signingKey = newKey();
   let tokensHeld = Promise.resolve();
   const { Provider } = await quietly(() => import("oidc-provider"));
   let provider: OidcProvider;
-  const server = createServer((request, response) => {
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
     requests.push(`${request.method} ${request.url?.split("?")[0]}`);
     void serve(request, response);
-  });
+  };
+  const server = tls ? createTlsServer(tls, handle) : createServer(handle);
   const listen = (port: number) =>
     new Promise<void>(resolve => server.listen(port, "127.0.0.1", () => resolve()));
   await listen(0);
   const { port } = server.address() as AddressInfo;
-  const issuer = `http://127.0.0.1:${port}`;
+  const issuer = `${tls ? "https" : "http"}://127.0.0.1:${port}`;
 
   const open = () =>
     quietly(
@@ -72,7 +93,8 @@ export async function startOpenIdProvider({ isPublic = false } = {}): Promise<Te
               ...(isPublic
                 ? { token_endpoint_auth_method: "none" as const }
                 : { client_secret: CLIENT.secret }),
-              redirect_uris: redirectUris,
+              redirect_uris: publicUrls.map(url => `${url}/dashboard/sign-in/return`),
+              post_logout_redirect_uris: publicUrls.map(url => `${url}/dashboard/sign-in`),
               id_token_signed_response_alg: "ES256",
             },
           ],
@@ -85,7 +107,15 @@ export async function startOpenIdProvider({ isPublic = false } = {}): Promise<Te
             groups: ["groups"],
           },
           scopes: ["openid", "email", "profile", "groups"],
-          features: { devInteractions: { enabled: false } },
+          features: {
+            devInteractions: { enabled: false },
+            rpInitiatedLogout: {
+              enabled: signsOut,
+              logoutSource: (ctx, form) => {
+                ctx.body = signOutForm(form);
+              },
+            },
+          },
           interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
           pkce: { required: () => true },
           findAccount: (_ctx, id) => ({
@@ -169,7 +199,7 @@ export async function startOpenIdProvider({ isPublic = false } = {}): Promise<Te
       return () => release();
     },
     async returnTo(publicUrl) {
-      redirectUris = [`${publicUrl}/dashboard/sign-in/return`];
+      publicUrls = [publicUrl];
       provider = await create();
     },
     async rotateKeys() {

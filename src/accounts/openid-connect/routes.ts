@@ -9,8 +9,9 @@ import { LIMITS } from "../../limits/catalogue.ts";
 import { OpenIdError } from "../../openid/openid-error.ts";
 import type { Platform } from "../../platform.ts";
 import { beginPending, checkReturnPath } from "./pending.ts";
+import { signOut } from "./sign-out.ts";
 
-type Deps = Pick<Platform, "config" | "openid" | "secrets" | "clock">;
+type Deps = Pick<Platform, "config" | "openid" | "secrets" | "clock" | "mongo" | "routing">;
 const route = routeFor<Deps>();
 const tag = "Sessions";
 
@@ -109,6 +110,36 @@ export const openIdRoutes = [
       const { pending, sealed } = beginPending(deps, { challenge, returnTo });
       setSessionCookie(ctx, cookie, sealed, LIMITS.providerReturnMs.value / 1000);
       return { url, expires_at: unixSeconds(pending.expiresAtMs) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/openid_sign_outs",
+    id: "createOpenIdSignOut",
+    tag,
+    summary: "Sign out, with the OpenID provider too",
+    description:
+      "Ends the session of the request and deletes its cookie, and returns where the browser signs out with the provider; " +
+      "that sends it back to `/dashboard/sign-in`. With an API key it does nothing.",
+    access: { kind: "caller" },
+    response: data(
+      200,
+      Type.Object({
+        url: Type.Union([Type.String(), Type.Null()], {
+          description:
+            "An address of the provider. Null if the session did not begin with it, or if it has none or is away.",
+        }),
+      }),
+    ),
+    example: {
+      response: { url: "https://login.example.com/logout?client_id=headwater&state=8kJ0" },
+    },
+    handler: async ({ deps, caller, ctx, log }) => {
+      const cookie = sessionCookieOf(deps.config.publicUrl);
+      if (caller.sessionId === undefined || !cookie) return { url: null };
+      const url = await signOut(deps, caller.sessionId, log);
+      setSessionCookie(ctx, cookie, null, 0);
+      return { url };
     },
   }),
 ];

@@ -19,7 +19,9 @@ export async function checkProof(
   limitGuesses: (isRight: boolean) => Promise<void>,
 ): Promise<{ userId: string; keyId: string }> {
   if ((api_key === undefined) === (link === undefined)) {
-    throw invalidField("body", "api_key", "is required, or a link instead of it");
+    const message =
+      link === undefined ? "is required, or a link instead of it" : "can't be combined with link";
+    throw invalidField("body", "api_key", message);
   }
   if (api_key !== undefined) {
     const caller = isApiKey(api_key) ? await findCaller(platform, api_key) : null;

@@ -6,6 +6,7 @@ import { checkMongodb } from "./check-mongodb.ts";
 import { checkNpm } from "./check-npm.ts";
 import { checkQueues } from "./check-queues.ts";
 import { checkRedis } from "./check-redis.ts";
+import { checkReplays } from "./check-replays.ts";
 import { checkSandbox } from "./check-sandbox.ts";
 import { checkSetAside } from "./check-set-aside.ts";
 import { checkSources } from "./check-sources.ts";
@@ -54,6 +55,7 @@ const checksOf = (platform: Platform): Check[] => [
   ["queues", () => checkQueues(platform)],
   ["sources", () => checkSources(platform)],
   ["reconciler", () => checkSetAside(platform)],
+  ["replays", () => checkReplays(platform)],
   ["webhooks", () => checkWebhooks(platform)],
 ];
 

@@ -9,9 +9,11 @@ export interface Place {
 const placeOf = (found: RegExpExecArray | null): Place =>
   found ? { line: Number(found[1]), column: Number(found[2]) } : { line: null, column: null };
 
-/** Returns the place that a message of the bundler names: `… line 3, column 9 …`. */
-export const placeInMessage = (message: string): Place =>
-  placeOf(/\bline (\d{1,9}), column (\d{1,9})/.exec(message));
+/** Returns the place that a message names: `… line 3, column 9 …` of the bundler, `… (at component.js:3:9)` of a run. */
+export function placeInMessage(message: string): Place {
+  const found = placeOf(/\bline (\d{1,9}), column (\d{1,9})/.exec(message));
+  return found.line === null ? placeInStack(message) : found;
+}
 
 /** Returns the innermost place of the component's own code in a stack. */
 export const placeInStack = (stack: string): Place =>

@@ -20,8 +20,16 @@ const ReplayView = Type.Object(
   {
     id: OrNull(Type.String(), "`rpl_…`; null for a `dry_run`."),
     state: Type.Union(
-      [Type.Literal("counted"), Type.Literal("running"), Type.Literal("done"), Type.Literal("stopped")],
-      { description: "`counted`: nothing was changed (`dry_run`)." },
+      [
+        Type.Literal("counted"),
+        Type.Literal("running"),
+        Type.Literal("done"),
+        Type.Literal("stopped"),
+        Type.Literal("failed"),
+      ],
+      {
+        description: "`counted`: nothing was changed (`dry_run`). `failed`: its job failed again and again.",
+      },
     ),
     count: Type.Integer({ description: "Deliveries that were selected when it was requested." }),
     count_is_exact: Type.Boolean({ description: "False: there are more, and they are replayed too." }),
@@ -30,6 +38,10 @@ const ReplayView = Type.Object(
       description:
         "Those that can't be: their event, subscription or webhook is gone, or the webhook is disabled.",
     }),
+    reason: OrNull(
+      Type.String(),
+      "Why it ended before its end; null if it did not, or if it was stopped by a request.",
+    ),
     filter: DeliverySearch,
     created_at: OrNull(Type.Integer(), "Unix seconds."),
     finished_at_ms: OrNull(Type.Integer(), "Unix milliseconds."),
@@ -45,6 +57,7 @@ const present = ({ _id, state, filter, ...replay }: Replay): ReplayView => ({
   count_is_exact: replay.count_is_exact,
   replayed: replay.replayed,
   skipped: replay.skipped,
+  reason: replay.reason ?? null,
   filter,
   created_at: replay.created_at,
   finished_at_ms: replay.finished_at_ms,
@@ -57,6 +70,7 @@ const example: ReplayView = {
   count_is_exact: true,
   replayed: 0,
   skipped: 0,
+  reason: null,
   filter: { state: "failed", since: 1_700_000_000 },
   created_at: 1_700_000_600,
   finished_at_ms: null,
@@ -85,9 +99,9 @@ export const replayRoutes = [
     errors: ["not-found", "conflict"],
     example: { body: { state: "failed", since: 1_700_000_000 }, response: example },
     handler: async ({ deps, body: { dry_run, ...filter }, owner, owners, ctx }) => {
-      if (!dry_run) return present(await startReplay(deps, { owner, owners }, filter));
+      if (!dry_run) return present(await startReplay(deps, { owner, owners, where: "body" }, filter));
       ctx.status = 200;
-      const { count, isExact } = await countReplay(deps, { owner, owners }, filter);
+      const { count, isExact } = await countReplay(deps, { owner, owners, where: "body" }, filter);
       return {
         id: null,
         state: "counted" as const,
@@ -95,6 +109,7 @@ export const replayRoutes = [
         count_is_exact: isExact,
         replayed: 0,
         skipped: 0,
+        reason: null,
         filter,
         created_at: null,
         finished_at_ms: null,

@@ -75,9 +75,11 @@ function filterOf(
   return { $and: parts };
 }
 
-async function findEvents({ mongo }: Deps, text: TextSelection, bounds: Bounds): Promise<FoundEvents> {
+/** The queries that find events with the words, in the direction of the page; the tests explain them. */
+export function eventQueries({ mongo }: Deps, text: TextSelection, bounds: Bounds) {
   const { words, owners } = text;
-  const filter = { owner_id: { $in: owners }, words: words[0] as number, score: scoresOf(text, bounds) };
+  const filter = { owner_id: { $in: owners }, words: words[0] as number };
+  const score = scoresOf(text, bounds);
   const direction = bounds.before === undefined ? -1 : 1;
   const model = StoredEvents(mongo);
   const read = (score: object, limit: number) =>
@@ -90,21 +92,31 @@ async function findEvents({ mongo }: Deps, text: TextSelection, bounds: Bounds):
         { $project: { _id: 1 } },
       ])
       .hint(WORDS_INDEX);
-  const [found, [next]] = await Promise.all([
-    read(filter.score, SEARCHED),
-    model
-      .find(filter, { _id: 0, score: 1 })
-      .sort({ score: direction })
-      .hint(WORDS_INDEX)
-      .skip(SEARCHED)
-      .limit(1)
-      .lean<{ score: number }[]>(),
-  ]);
+  return {
+    /** The events that one request reads. */
+    events: () => read(score, SEARCHED),
+    /** The first event that it does not read. */
+    next: () =>
+      model
+        .find({ ...filter, score }, { _id: 0, score: 1 })
+        .sort({ score: direction })
+        .hint(WORDS_INDEX)
+        .skip(SEARCHED)
+        .limit(1)
+        .lean<{ score: number }[]>(),
+    /** All events of one millisecond. */
+    eventsOf: (ms: number) => read(scoresWithin(ms, ms), MOST_IN_ONE_MS),
+  };
+}
+
+async function findEvents(platform: Deps, text: TextSelection, bounds: Bounds): Promise<FoundEvents> {
+  const queries = eventQueries(platform, text, bounds);
+  const [found, [next]] = await Promise.all([queries.events(), queries.next()]);
   const ids = found.map(({ _id }) => _id);
   if (next === undefined) return { ids, endsAtMs: null };
   // Delivery ids of one millisecond are in no order, so all of its events belong to one page.
   const endsAtMs = Math.floor(next.score / SLOTS_PER_MS);
-  const rest = await read(scoresWithin(endsAtMs, endsAtMs), MOST_IN_ONE_MS);
+  const rest = await queries.eventsOf(endsAtMs);
   return { ids: [...new Set([...ids, ...rest.map(({ _id }) => _id)])], endsAtMs };
 }
 

@@ -1,5 +1,5 @@
 import type { QueryFilter } from "mongoose";
-import { AppError, notFound } from "../../lib/errors.ts";
+import { invalidField, notFound } from "../../lib/errors.ts";
 import { firstIdAt } from "../../lib/ids.ts";
 import { wordsOfText } from "../../lib/payload-words.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
@@ -26,10 +26,12 @@ const SEARCHED = LIMITS.deliveriesSearched.value;
  */
 export async function selectDeliveries(
   { mongo, config }: Pick<Platform, "mongo" | "config">,
-  { owner, owners }: SearchScope,
+  { owner, owners, where = "query" }: SearchScope,
   search: ReplayFilter,
 ): Promise<Selection> {
   const { state, since, until, webhook_id, emitter_id, event_name, status, text } = search;
+  if (until !== undefined && since !== undefined && until < since)
+    throw invalidField(where, "until", "must not be before since");
   if (emitter_id !== undefined && !(await isOwnEmitter(mongo, emitter_id, owners))) throw notFound("emitter");
   const idRange = {
     ...(since !== undefined && { $gte: firstIdAt("dlv", since * 1000) }),
@@ -45,7 +47,9 @@ export async function selectDeliveries(
     indexed: { ...(state && { state }), ...(Object.keys(idRange).length > 0 && { _id: idRange }) },
     read: Object.keys(read).length > 0 ? read : null,
     text:
-      text === undefined ? null : selectText(text, { owners, search, isOn: config.payloadSearchWords > 0 }),
+      text === undefined
+        ? null
+        : selectText(text, { owners, where, search, isOn: config.payloadSearchWords > 0 }),
   };
 }
 
@@ -54,7 +58,12 @@ const NEWEST_MS = 32_503_680_000_000;
 
 function selectText(
   text: string,
-  { owners, search, isOn }: { owners: string[]; search: ReplayFilter; isOn: boolean },
+  {
+    owners,
+    where,
+    search,
+    isOn,
+  }: Required<Omit<SearchScope, "owner">> & { search: ReplayFilter; isOn: boolean },
 ): TextSelection {
   const { since, until } = search;
   const words = wordsOfText(text);
@@ -62,7 +71,7 @@ function selectText(
     const message = isOn
       ? "must have a word of two letters or digits"
       : "this server does not search payloads (PAYLOAD_SEARCH_WORDS is 0)";
-    throw new AppError("invalid", `text: ${message}`, { fields: [{ in: "query", path: "text", message }] });
+    throw invalidField(where, "text", message);
   }
   return {
     words,

@@ -5,6 +5,8 @@ import type { Delivery } from "../../models/delivery.ts";
 export interface SearchScope {
   owner: string;
   owners: string[];
+  /** Where the request gave the search, for errors; the query unless given. */
+  where?: "query" | "body";
 }
 
 /** What finds deliveries: the webhooks, what their indexes hold, and what must be read in each delivery. */

@@ -1,3 +1,4 @@
+import { AppError } from "../../lib/errors.ts";
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import { StoredEvents } from "../../models/event.ts";
 import { type Replay, Replays } from "../../models/replay.ts";
@@ -6,6 +7,7 @@ import { Webhooks } from "../../models/webhook.ts";
 import { enqueueAll } from "../../queues/define-queue.ts";
 import { deliveries, nextAttemptOf, type ReplayJob } from "../../queues/deliveries.ts";
 import { Snooze } from "../../queues/snooze.ts";
+import { describeError } from "../../store/set-aside.ts";
 import { retryFields } from "../attempt/retry-fields.ts";
 import { findSelected, selectDeliveries } from "../select/select.ts";
 import type { DeliveryDeps, LogFields } from "./deps.ts";
@@ -26,14 +28,32 @@ export async function runReplay(
 ): Promise<LogFields> {
   const replay = await Replays(platform.mongo).findById(job.replay_id).lean<Replay | null>();
   if (replay?.state !== "running") return { ...job, result: "superseded" };
+  try {
+    return await replayBatch(platform, { replay, job }, batchSize);
+  } catch (error) {
+    if (error instanceof Snooze) throw error;
+    // A store that is away does not count: its jobs wait.
+    if (!(error instanceof AppError)) await save(platform, replay, { error: describeError(error) });
+    throw error;
+  }
+}
+
+async function replayBatch(
+  platform: DeliveryDeps,
+  { replay, job }: { replay: Replay; job: ReplayJob },
+  batchSize: number,
+): Promise<LogFields> {
   const { owner_id: owner, owners, filter } = replay;
-  const selection = await selectDeliveries(platform, { owner, owners }, filter).catch(
-    async (error: unknown) => {
-      // What it names was deleted since.
-      await save(platform, replay, { state: "stopped", finished_at_ms: platform.clock() });
-      throw error;
-    },
-  );
+  const selection = await selectDeliveries(platform, { owner, owners }, filter).catch((error: unknown) => {
+    if (error instanceof AppError && error.code !== "unavailable") return error;
+    throw error;
+  });
+  if (selection instanceof AppError) {
+    // What it names was deleted since, or payloads are no longer searched.
+    const reason = selection.message;
+    await save(platform, replay, { state: "stopped", reason, finished_at_ms: platform.clock() });
+    return { ...job, result: "stopped" };
+  }
   const { rows, startCursor, isEnd } = await findSelected(platform, selection, {
     limit: batchSize,
     before: replay.done_id,
@@ -46,7 +66,7 @@ export async function runReplay(
     await save(platform, replay, { replayed, skipped, state: "done", finished_at_ms: platform.clock() });
     return { ...job, replayed, skipped, result: "replayed" };
   }
-  await save(platform, replay, { replayed, skipped, done_id: startCursor });
+  await save(platform, replay, { replayed, skipped, done_id: startCursor, failures: 0 });
   throw new Snooze(BATCH_SPACING_MS, { ...job, replayed });
 }
 

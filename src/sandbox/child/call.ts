@@ -54,14 +54,14 @@ export function openCall(call: number, limits: ChildLimits): Call {
     if (depth > limits.maxDepth) {
       throw new RangeError(`An event can be nested at most ${limits.maxDepth} levels deep`);
     }
-    if (parsedBytes > limits.maxEmitParsedBytes) {
-      throw new RangeError("An event can't have so many arrays, objects and values");
-    }
     const bytes = byteLength(json);
-    const meta: EmitMetadata = readMetadata(metadata);
     if (bytes > limits.maxEmitBytes) {
       throw new RangeError(`An event can have at most ${limits.maxEmitBytes} bytes; this one has ${bytes}`);
     }
+    if (parsedBytes > limits.maxEmitParsedBytes) {
+      throw new RangeError("An event can't have so many arrays, objects and values");
+    }
+    const meta: EmitMetadata = readMetadata(metadata);
     if (emits >= limits.maxEmits) throw new RangeError(`A run can emit at most ${limits.maxEmits} events`);
     const message = `{"kind":"emit","call":${call},"event":${json},"metadata":${stringify(meta)}}`;
     emitBytes += byteLength(message);

@@ -13,10 +13,12 @@ interface SignInOptions {
 export class Visitor {
   readonly #cookies = new Map<string, Map<string, string>>();
   readonly #baseUrl: string;
+  readonly #fetch: typeof fetch;
 
-  /** `baseUrl` is that of the API. */
-  constructor(baseUrl: string) {
+  /** `baseUrl` is that of the API; `fetchWith` may trust other certificates. */
+  constructor(baseUrl: string, fetchWith: typeof fetch = fetch) {
     this.#baseUrl = baseUrl;
+    this.#fetch = fetchWith;
   }
 
   /** Sends a request with the cookies of its host, and keeps those of the response. */
@@ -26,7 +28,7 @@ export class Visitor {
     this.#cookies.set(host, jar);
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
     const headers = { ...(cookie && { cookie }), ...(init.headers as Record<string, string>) };
-    const response = await fetch(url, { ...init, headers, redirect: "manual" });
+    const response = await this.#fetch(url, { ...init, headers, redirect: "manual" });
     for (const line of response.headers.getSetCookie()) {
       const [name = "", value = ""] = (line.split(";")[0] ?? "").split(/=(.*)/s);
       if (value === "" || /max-age=0|expires=Thu, 01 Jan 1970/i.test(line)) jar.delete(name);

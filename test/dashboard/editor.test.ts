@@ -1,0 +1,142 @@
+import { expect } from "chai";
+import type { Browser, Page } from "playwright-core";
+import type { Api, SourceView } from "../support/api.ts";
+import { type NpmRegistry, startNpmRegistry } from "../support/npm-registry.ts";
+import { type System, startSystem } from "../support/system.ts";
+import { until } from "../support/until.ts";
+import {
+  browserOrSkip,
+  keepScreenshot,
+  openTab,
+  seriousFindings,
+  settled,
+  signIn,
+  type Tab,
+} from "./signed-in.ts";
+
+const packaged = (version: string) => ({
+  manifest: { name: "greetings", version, main: "index.js" },
+  files: { "index.js": `module.exports = name => "Hello " + name + " ${version}";` },
+});
+
+const code = (greeting: string, first = "") => `${first}export default {
+  name: "Edited",
+  version: "0.0.1",
+  props: { http: "$.interface.http" },
+  run() {
+    this.$emit({ text: ${greeting} });
+  },
+};
+`;
+
+describe("the editor of a source's code", () => {
+  let browser: Browser;
+  let registry: NpmRegistry;
+  let system: System;
+  let api: Api;
+  let source: SourceView;
+  let tab: Tab;
+  let page: Page;
+
+  before(async function () {
+    browser = await browserOrSkip(this);
+    registry = await startNpmRegistry([packaged("1.2.0"), packaged("1.4.2")]);
+    const { npm_config_registry = "", npm_config_cache = "" } = registry.environment;
+    const { HOME = "", PATH = "" } = process.env;
+    system = await startSystem({
+      ...{ npm_config_registry, npm_config_cache, HOME, PATH },
+      CACHE_DIR: registry.cacheDir,
+    });
+    api = await system.user();
+    source = await api.createSource({ component_code: code('"first"'), name: "edited" });
+    tab = await openTab(browser, system);
+    page = tab.page;
+    await signIn(tab, api, `/sources/${source.id}/code`);
+    await settled(page);
+  });
+  after(async () => {
+    await browser?.close();
+    await system?.stop();
+    await registry?.close();
+  });
+
+  const editor = () => page.getByRole("textbox", { name: "Code of the component" });
+  const write = async (text: string) => {
+    await editor().click();
+    await page.keyboard.press("Control+A");
+    await page.keyboard.insertText(text);
+  };
+  /** Elements of the editor, which are in its shadow root. */
+  const inEditor = (selector: string) => page.locator(".editor").locator(selector);
+  const deploy = () => page.getByRole("button", { name: "Deploy", exact: true });
+  const deployed = async () => {
+    const { component_id } = await api.expect(200, "GET", `/sources/${source.id}`);
+    return (await api.expect(200, "GET", `/components/${component_id}`)).code as string;
+  };
+
+  it("shows what differs from what is deployed, and deploys it", async () => {
+    await editor().waitFor();
+    expect(await deploy().isDisabled(), "nothing is changed").to.equal(true);
+    await write(code('"second"'));
+    await page.getByLabel("Show changes").check();
+    await inEditor(".cm-deletedChunk").getByText('"first"').waitFor();
+    await inEditor(".cm-changedLine").getByText('"second"').waitFor();
+    expect(await inEditor(".cm-changedLine").count()).to.equal(1);
+    await keepScreenshot(page, "editor-changes");
+    expect(await seriousFindings(page)).to.deep.equal([]);
+    // What is typed while the changes are shown is part of them.
+    await write(code('"third"'));
+    await inEditor(".cm-changedLine").getByText('"third"').waitFor();
+    await page.getByLabel("Show changes").uncheck();
+    await inEditor(".cm-deletedChunk").waitFor({ state: "detached" });
+    await deploy().click();
+    await page.getByText("Deployed.").waitFor();
+    await until(async () => (await deployed()) === code('"third"'));
+    await page.getByLabel("Show changes").check();
+    await until(async () => (await inEditor(".cm-changedLine").count()) === 0);
+    expect(await inEditor(".cm-deletedChunk").count()).to.equal(0);
+    await page.getByLabel("Show changes").uncheck();
+  });
+
+  it("shows the versions of npm packages that it pins, and runs with them", async () => {
+    await write(code('greet("world")', 'import greet from "greetings";\n'));
+    await page.getByText("greetings@1.4.2").waitFor();
+    await page.getByRole("button", { name: "Run once" }).click();
+    await page.getByText('"Hello world 1.4.2"').waitFor();
+    await write(code('greet("world")', 'import greet from "greetings@1.2.0";\n'));
+    await page.getByText("greetings@1.2.0", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Run once" }).click();
+    await page.getByText('"Hello world 1.2.0"').waitFor();
+  });
+
+  it("marks an error at its line: in the syntax, of a package, and of a run", async () => {
+    const lines = code('"x"').split("\n");
+    const broken = [...lines.slice(0, 5), "    this.$emit({ text: });", ...lines.slice(6)].join("\n");
+    await write(broken);
+    await page.getByText(/^Line 6: /).waitFor();
+    const marked = inEditor(".cm-line:has(.cm-lintRange-error, .cm-lintPoint-error)");
+    expect(await marked.textContent()).to.equal("    this.$emit({ text: });");
+    await inEditor(".cm-lint-marker-error").waitFor();
+    await keepScreenshot(page, "editor-error");
+    expect(await deployed()).to.equal(code('"third"'));
+    await deploy().click();
+    await page.locator(".notice.bad").first().waitFor();
+    expect(await deployed(), "it is not deployed").to.equal(code('"third"'));
+
+    await write(code("none()", 'import none from "no-such-package";\n'));
+    await page
+      .getByText(/no-such-package/, { exact: false })
+      .first()
+      .waitFor();
+
+    await write(code('(() => { throw new Error("no order"); })()', "// a comment\n"));
+    await until(async () => (await page.getByText(/^Line /).count()) === 0);
+    await page.getByRole("button", { name: "Run once" }).click();
+    await page.getByText(/no order \(line 7\)/).waitFor();
+  });
+
+  it("meets no error of the browser on the way", () => {
+    const notes = tab.problems.filter(one => !/status of 4\d\d/.test(one));
+    expect(notes).to.deep.equal([]);
+  });
+});
