@@ -17,10 +17,12 @@ const RATES: Partial<Record<WorkloadName, { ofRaw?: number; cpu?: number }>> = {
   W1: { ofRaw: 0.55, cpu: 0.8 },
   W2: { ofRaw: 0.8, cpu: 0.4 },
   W4: { ofRaw: 0.35 },
+  W6: { cpu: 6 },
 };
 const LATENCY: Partial<Record<WorkloadName, { p50: number; p99: number }>> = {
   P3: { p50: 3, p99: 10 },
   W3: { p50: 4, p99: 12 },
+  W6: { p50: 8, p99: 25 },
 };
 /** W5: the rate with all that data must be at least this share of the rate as new. */
 const GROWN = 0.9;

@@ -1,3 +1,4 @@
+import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { groupBy } from "../lib/group-by.ts";
 import { LIMITS } from "../limits/catalogue.ts";
@@ -65,7 +66,11 @@ export class LateRecords {
   /** Resolves once everything that was added is stored, or a store is away. */
   async flush(): Promise<void> {
     await this.#writing;
-    await this.#write();
+    for (let before = Number.POSITIVE_INFINITY; this.#waiting.length > 0; ) {
+      if (this.#waiting.length >= before) return;
+      before = this.#waiting.length;
+      await this.#write();
+    }
   }
 
   /** As `flush`; from now on there is no room. */
@@ -102,13 +107,26 @@ export class LateRecords {
     try {
       await finishSettled(this.#platform, batch);
     } catch (error) {
-      this.#platform.log.warn({ err: error, runs: count }, "records of runs wait for a store");
-      if (!this.#isClosed) this.#later(RETRY_MS);
-      return;
+      if (error instanceof AppError && error.code === "unavailable") {
+        this.#platform.log.warn({ err: error, runs: count }, "records of runs wait for a store");
+        if (!this.#isClosed) this.#later(RETRY_MS);
+        return;
+      }
+      await this.#finishAlone(batch);
     }
     this.#waiting.splice(0, batch.length);
     this.#records -= count;
     this.#bytes -= batch.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** One that fails alone is left to the reconciler, which sets it aside; it must not keep the others waiting. */
+  async #finishAlone(batch: Settled[]): Promise<void> {
+    for (const settled of batch) {
+      await finishSettled(this.#platform, [settled]).catch((error: unknown) => {
+        const ids = { source_id: settled.sourceId, entry: settled.id };
+        this.#platform.log.error({ ...ids, err: error }, "records of runs can't be stored");
+      });
+    }
   }
 }
 

@@ -103,6 +103,19 @@ describe("the record of a run that changed no memory", () => {
     expect(await queued()).to.have.length(1);
   });
 
+  it("does not wait for one that can't be stored, which is left to the reconciler", async () => {
+    const { _id: sourceId } = await storeRunnableSource(platform);
+    const { late, execute } = worker();
+    late.add({ id: "1-bad", sourceId, records: [{ _id: null } as never], bytes: 0, unsent: [] });
+    const runId = await enqueue(sourceId);
+    await execute(sourceId);
+    await late.flush();
+    expect(await recordOf(runId)).to.include({ outcome: "ok" });
+    expect(await listSettled(platform, sourceId)).to.deep.equal([]);
+    expect(late.runIdsOf("1-bad")).to.equal(undefined);
+    await late.close();
+  });
+
   it("is stored first if the run changed memory, or if its process may keep no more", async () => {
     const db = { name: "db", type: "$.service.db" };
     const { _id: stateful } = await storeRunnableSource(platform, {}, { props: [db] });
