@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { isIP } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { LRUCache } from "lru-cache";
 import { Agent, type buildConnector, type Dispatcher } from "undici";
 import { AppError } from "../lib/errors.ts";
 import { checkUrl } from "./check-url.ts";
@@ -66,9 +67,17 @@ export function createEgress(options: EgressOptions): Egress {
   };
 }
 
+/** Parsed URLs: a busy webhook's is requested thousands of times a second. */
+const parsed = new LRUCache<string, URL>({ max: 1000 });
+
 function parseUrl(url: string | URL): URL {
+  const text = String(url);
+  const known = parsed.get(text);
+  if (known) return known;
   try {
-    return checkUrl(String(url));
+    const checked = checkUrl(text);
+    parsed.set(text, checked);
+    return checked;
   } catch (error) {
     throw new EgressError("invalid-url", error instanceof AppError ? error.message : String(error), error);
   }

@@ -18,7 +18,8 @@ export interface KnownEmission {
   emitter: Emitter;
   channel: string;
 }
-type Summarized = KnownEmission & { stream: EventStream; entry: LogEntry; truncated: boolean };
+/** `json`: the event's JSON, which is stored. */
+type Summarized = KnownEmission & { stream: EventStream; entry: LogEntry; truncated: boolean; json: string };
 /** An emission that has its event id and whose summary is stored. */
 export type AppendedEmission = Summarized & { eventId: string; isNew: boolean };
 export interface AppendResult {
@@ -37,9 +38,14 @@ export function summaryEvent(channel: string, event: unknown): Record<string, un
   return channel.startsWith("$") && isObject ? { ...event } : { raw_event: event };
 }
 
+const RAW_EVENT_BYTES = Buffer.byteLength(JSON.stringify({ raw_event: 0 })) - 1;
+
 function summarize(known: KnownEmission): Summarized {
   const { emission, emitter, channel } = known;
-  const { value, truncated } = truncate(summaryEvent(channel, emission.event));
+  const json = JSON.stringify(emission.event);
+  const summaryOf = summaryEvent(channel, emission.event);
+  const wrapped = summaryOf.raw_event === emission.event ? RAW_EVENT_BYTES : 0;
+  const { value, truncated } = truncate(summaryOf, Buffer.byteLength(json) + wrapped);
   const summary = {
     event: value as Record<string, unknown>,
     metadata: {
@@ -51,7 +57,13 @@ function summarize(known: KnownEmission): Summarized {
       ...(truncated && { truncated: true as const }),
     },
   };
-  return { ...known, stream: streamOf(channel), truncated, entry: { summary, reserved: emission.score } };
+  return {
+    ...known,
+    json,
+    stream: streamOf(channel),
+    truncated,
+    entry: { summary, reserved: emission.score },
+  };
 }
 
 /**

@@ -222,7 +222,7 @@ function storedEvent(
     event_id: eventId,
     score: eventScore(eventId) ?? 0,
     name: one.channel,
-    event: JSON.stringify(one.emission.event),
+    event: one.json,
     has_webhook_listeners: goesToWebhooks,
     ...(goesToWebhooks && searchedBy(platform, one.emission.event)),
     created_at: new Date(platform.clock()),

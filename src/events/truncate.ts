@@ -43,10 +43,10 @@ const BOUNDS: Bounds[] = [
 
 /**
  * Truncates a JSON value to at most SUMMARY_BYTES without changing its outer shape: long texts and lists are shortened, deep
- * parts emptied. `truncated` is true if anything was cut.
+ * parts emptied. `truncated` is true if anything was cut. `size`: how many bytes its JSON has, if that is known already.
  */
-export function truncate(value: unknown): { value: unknown; truncated: boolean } {
-  if (bytes(value) <= SUMMARY_BYTES) return { value, truncated: false };
+export function truncate(value: unknown, size = bytes(value)): { value: unknown; truncated: boolean } {
+  if (size <= SUMMARY_BYTES) return { value, truncated: false };
   for (const bounds of BOUNDS) {
     const shorter = cut(value, bounds);
     if (bytes(shorter) <= SUMMARY_BYTES) return { value: shorter, truncated: true };

@@ -45,18 +45,23 @@ export async function httpEvent(request: RawRequest): Promise<HttpEvent> {
     method: request.method,
     path: request.path,
     query: collect([...request.search]),
-    headers: Object.fromEntries(
-      Object.entries(request.headers)
-        .map(([name, value]) => [name.toLowerCase(), value] as const)
-        .filter(([name, value]) => value !== undefined && !PROXY_HEADER.test(name))
-        .map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : String(value)]),
-    ),
+    headers: ownHeaders(request.headers),
     bodyRaw,
     ...(!isUtf8(request.body) && { bodyBase64: request.body.toString("base64") }),
     body: await parseBody(type, request.body, bodyRaw),
     url: request.url,
     client_ip: request.clientIp,
   };
+}
+
+function ownHeaders(received: RawRequest["headers"]): Record<string, string> {
+  const own: [string, string][] = [];
+  for (const [receivedName, value] of Object.entries(received)) {
+    const name = receivedName.toLowerCase();
+    if (value === undefined || PROXY_HEADER.test(name)) continue;
+    own.push([name, Array.isArray(value) ? value.join(", ") : value]);
+  }
+  return Object.fromEntries(own);
 }
 
 async function parseBody(type: string, body: Buffer, text: string): Promise<unknown> {

@@ -168,7 +168,9 @@ const rawRequest = (platform: Deps, { ctx, path }: SourceRequest, body: Buffer):
   path,
   // Not `ctx.URL`, which is empty if the Host header is invalid.
   search: new URLSearchParams(ctx.search),
-  headers: { ...ctx.headers, cookie: withoutSessionCookie(ctx.get("cookie")) },
+  headers: ctx.headers.cookie
+    ? { ...ctx.headers, cookie: withoutSessionCookie(ctx.headers.cookie) }
+    : ctx.headers,
   body,
   url: `${ingressBase(platform)}${ctx.path}${ctx.search}`,
   // The address that the proxy in front of this server saw. The sender may have written the ones before it.

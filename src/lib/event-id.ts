@@ -8,7 +8,7 @@ export function eventIdOf(score: number): string {
 
 /** Returns the Unix milliseconds of an event id. */
 export function eventMs(eventId: string): number {
-  return Number(eventId.split("-")[0]);
+  return Number.parseInt(eventId, 10);
 }
 
 /**

@@ -5,7 +5,10 @@ import type { RedisClient } from "./redis.ts";
 
 const report = script<number>("report-queued");
 
-/** A part of what waits is reported once it has changed by this much, so that a short queue costs nothing. */
+/**
+ * A part of what waits is reported once it has changed by this much, so that a short queue costs nothing; a long queue once
+ * it has changed by an eighth (src/store/lua/push-runs.lua).
+ */
 export const REPORT_STEP_BYTES = 32 * 1024;
 
 /** How long a sum is trusted before an account is rejected for it. Milliseconds. */

@@ -87,13 +87,14 @@ describe("a replay on a running system", () => {
     const { id } = await api.expect(202, "POST", "/replays", { body: {} });
     await until(async () => (await api.expect(200, "GET", `/replays/${id}`)).state === "done");
     await until(async () => (await jobs.getJob(id)) === undefined);
-    const sent = receiver.requests.length;
+    // Its deliveries are enqueued when it is done, and sent a moment later.
+    await until(() => receiver.requests.length === 4);
     await Replays(mongo).updateOne(
       { _id: id },
       { $set: { state: "running", replayed: 0, done_id: "dlv_0000000", finished_at_ms: null } },
     );
     await until(async () => (await api.expect(200, "GET", `/replays/${id}`)).state === "done");
-    await until(() => receiver.requests.length === sent + 2);
+    await until(() => receiver.requests.length === 6);
 
     await Deliveries(mongo).updateMany({ webhook_id: webhook }, { $set: { state: "failed" } });
     const recovery = {
@@ -108,6 +109,6 @@ describe("a replay on a running system", () => {
     };
     await Webhooks(mongo).updateOne({ _id: webhook }, { $set: { recovery } });
     await until(async () => (await api.expect(200, "GET", `/webhooks/${webhook}/recover`)).state === "done");
-    await until(() => receiver.requests.length === sent + 4);
+    await until(() => receiver.requests.length === 8);
   });
 });

@@ -58,14 +58,14 @@ describe("a worker", () => {
   });
 
   it("handles a job once if it is started again in the process that is handling it", async () => {
-    let calls = 0;
+    const calls: string[] = [];
     let end = () => {};
     const released = new Promise<undefined>(resolve => {
       end = () => resolve(undefined);
     });
     await enqueue(platform.queues, QUEUE.jobs.deletions, { emitter_id: "dc_1" });
-    startWorker(() => {
-      calls += 1;
+    startWorker(({ job }) => {
+      calls.push(job.emitter_id);
       return released;
     });
     const [job] = await until(async () => {
@@ -76,9 +76,12 @@ describe("a worker", () => {
     await until(async () => ((await queue().getJob(job?.id ?? ""))?.attemptsStarted ?? 0) > 1, {
       what: "the job to be started again",
     });
+    // The worker starts it after the one before it: then it has received that one, too.
+    await enqueue(platform.queues, QUEUE.jobs.deletions, { emitter_id: "dc_2" });
+    await until(() => calls.includes("dc_2"));
     end();
-    await until(async () => (await queue().getJobCountByTypes("completed")) === 1);
-    expect(calls).to.equal(1);
+    await until(async () => (await queue().getJobCountByTypes("completed")) === 2);
+    expect(calls).to.deep.equal(["dc_1", "dc_2"]);
   });
 
   it("gives up a job after its fifth start without an end, and reports it", async () => {

@@ -77,16 +77,17 @@ async function createSome(platform: Deps, event: StoredEvent, listeners: Dispatc
 export const deliveryId = (event: { id: string; event_id: string }, subscriptionId: string): string =>
   derivedId("dlv", eventMs(event.event_id), event.id, subscriptionId);
 
-/** A pending delivery that is due now. */
+/** A pending delivery that is due now. `id`: its `deliveryId`, if that is known already. */
 export function newDelivery(
   platform: Pick<Platform, "clock" | "config">,
   event: DispatchedEvent,
   { subscriptionId, webhookId, ownerId }: DispatchListener,
   webhook: Pick<Webhook, "owner_id"> | null,
+  id = deliveryId(event, subscriptionId),
 ): Delivery {
   const now = platform.clock();
   return {
-    _id: deliveryId(event, subscriptionId),
+    _id: id,
     webhook_id: webhookId,
     owner_id: webhook?.owner_id ?? ownerId,
     subscription_id: subscriptionId,

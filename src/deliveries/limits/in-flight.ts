@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { FairTurns } from "../../lib/fair-turns.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
@@ -64,7 +65,8 @@ export class InFlight {
   /** Resolves with a function that ends the attempt's place; with null if there will be none soon, which is counted. */
   async enter(webhook: Pick<Webhook, "owner_id" | "url">): Promise<(() => void) | null> {
     const { owner_id: account, url } = webhook;
-    await this.#turns.next(account);
+    const turn = this.#turns.next(account);
+    if (turn) await turn;
     const key = `${account} ${originOf(url)}`;
     const group = this.#groups.get(key) ?? { account, inFlight: 0, waiting: new Set(), freedAt: 0 };
     this.#groups.set(key, group);
@@ -128,7 +130,9 @@ export class InFlight {
   }
 }
 
-/** A URL that can't be parsed fails when it is requested. */
-function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : url;
-}
+const origins = new LRUCache<string, string>({
+  max: 1000,
+  // A URL that can't be parsed fails when it is requested.
+  memoMethod: url => (URL.canParse(url) ? new URL(url).origin : url),
+});
+const originOf = (url: string): string => origins.memo(url);

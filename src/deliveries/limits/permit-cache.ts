@@ -66,6 +66,7 @@ export class PermitCache {
     let after = webhook;
     try {
       return await work(isFailing => {
+        if (isFailing === (webhook.failing_since_ms !== null)) return;
         after = { ...webhook, failing_since_ms: isFailing ? this.#platform.clock() : null };
       });
     } finally {

@@ -137,7 +137,7 @@ async function makeOne(
   if (shared.rateLimits.isExhausted(webhook)) return await withoutPermit(attempt, shared);
   const result = await shared.permitCache.use(webhook, async noteHealth => {
     // Only now: a token acquired early and kept while its owner waits for a permit would be one too many later.
-    if (!(await shared.rateLimits.tryAcquire(webhook))) return null;
+    if (isRateLimited(webhook) && !(await shared.rateLimits.tryAcquire(webhook))) return null;
     const leave = await shared.inFlight.enter(webhook);
     if (!leave) return null;
     try {
@@ -168,9 +168,9 @@ async function send(
   signal: AbortSignal,
   shared: SharedByAttempts,
 ): Promise<Attempted | "repeated"> {
-  const { webhook, event, listener, body } = attempt;
+  const { webhook, event, body } = attempt;
   const message = {
-    id: deliveryId(event, listener.subscriptionId),
+    id: attempt.deliveryId,
     eventId: event.event_id,
     emitterId: event.emitter_id,
     eventName: event.name,
@@ -198,7 +198,8 @@ async function record(
   // From here on its record is on the way: it must not become a pending document as well.
   attempt.state = "responded";
   failpoint("attempt-made");
-  const delivery = newDelivery(platform, attempt.event, attempt.listener, attempt.webhook);
+  const { event, listener, webhook, deliveryId: id } = attempt;
+  const delivery = newDelivery(platform, event, listener, webhook, id);
   logAttempt(platform, delivery, attempted);
   const pending = await attempt.pending;
   if (pending) {
@@ -211,20 +212,22 @@ async function record(
 
 /** Failures at info; successes at debug, because at full load a line for each costs more than 2 % of the CPU time. */
 function logAttempt(platform: DeliveryDeps, delivery: Delivery, { decision, response }: Attempted): void {
+  const level = decision.kind === "delivered" ? "debug" : "info";
+  if (!platform.log.isLevelEnabled(level)) return;
   const { _id: delivery_id, webhook_id, event_id, emitter_id } = delivery;
   const { status, latencyMs, error } = response;
   const fields = {
     ...{ delivery_id, webhook_id, event_id, emitter_id, result: decision.kind },
     ...{ status, latency_ms: latencyMs, attempt_number: 1, ...(error !== null && { error }) },
   };
-  platform.log[decision.kind === "delivered" ? "debug" : "info"](fields, "attempt");
+  platform.log[level](fields, "attempt");
 }
 
 /** Turns attempts that last long into pending documents. The sweep checks on them once they must have ended. */
 async function recordPending(platform: DeliveryDeps, slow: FirstAttempt[]): Promise<void> {
   const until = platform.clock() + permitTtlMs(platform);
-  const rows = slow.map(({ event, listener, webhook }) => ({
-    ...newDelivery(platform, event, listener, webhook),
+  const rows = slow.map(({ event, listener, webhook, deliveryId: id }) => ({
+    ...newDelivery(platform, event, listener, webhook, id),
     first_attempt_until_ms: until,
     sweep_at_ms: until,
   }));

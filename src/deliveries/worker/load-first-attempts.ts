@@ -13,6 +13,7 @@ import type { DeliveryDeps } from "./deps.ts";
 
 /** A first attempt that is to be sent. */
 export interface ToSend {
+  deliveryId: string;
   event: DispatchedEvent;
   listener: DispatchListener;
   webhook: Webhook;
@@ -42,6 +43,7 @@ export async function loadFirstAttempts(
 ): Promise<LoadedFirstAttempts> {
   const all = job.events.flatMap(event =>
     event.listeners.map(([subscriptionId, webhookId, ownerId]) => ({
+      id: deliveryId(event, subscriptionId),
       event,
       listener: { subscriptionId, webhookId, ownerId },
     })),
@@ -49,12 +51,16 @@ export async function loadFirstAttempts(
   await platform.routing.refresh(job.routing_version);
   const webhookIds = all.map(({ listener }) => listener.webhookId);
   const subscriptionIds = all.map(({ listener }) => listener.subscriptionId);
-  const deliveryIds = all.map(({ event, listener }) => deliveryId(event, listener.subscriptionId));
   const [webhooks, subscriptions, bodies, recorded] = await Promise.all([
     lookUpWebhooks(platform, webhookIds),
     findSubscriptions(platform, subscriptionIds),
     findBodies(platform, job),
-    isRepeat || job.is_redispatch ? findRecorded(platform, deliveryIds) : new Set<string>(),
+    isRepeat || job.is_redispatch
+      ? findRecorded(
+          platform,
+          all.map(({ id }) => id),
+        )
+      : new Set<string>(),
   ]);
   const loaded: LoadedFirstAttempts = {
     toSend: [],
@@ -63,11 +69,11 @@ export async function loadFirstAttempts(
     ordered: [],
     orderedWebhooks: new Set(),
   };
-  for (const { event, listener } of all) {
+  for (const { id, event, listener } of all) {
     const { subscriptionId, webhookId, ownerId } = listener;
     const webhook = webhooks.get(webhookId) ?? null;
     if (webhook?.active && webhook.ordered) loaded.orderedWebhooks.add(webhookId);
-    if (recorded.size > 0 && recorded.has(deliveryId(event, subscriptionId))) continue;
+    if (recorded.size > 0 && recorded.has(id)) continue;
     const subscription = { subscription_id: subscriptionId, emitter_id: event.emitter_id };
     const prepared = prepare({
       webhook,
@@ -76,13 +82,13 @@ export async function loadFirstAttempts(
       payload: event.body ?? bodies.get(event.id),
     });
     if (prepared.kind !== "send") {
-      const delivery = newDelivery(platform, event, listener, webhook);
+      const delivery = newDelivery(platform, event, listener, webhook, id);
       const list = prepared.kind === "end" ? loaded.ended : loaded.dropped;
       list.push({ delivery, reason: prepared.reason });
     } else if (prepared.webhook.ordered) {
-      loaded.ordered.push(newDelivery(platform, event, listener, webhook));
+      loaded.ordered.push(newDelivery(platform, event, listener, webhook, id));
     } else {
-      loaded.toSend.push({ event, listener, webhook: prepared.webhook, body: prepared.body });
+      loaded.toSend.push({ deliveryId: id, event, listener, webhook: prepared.webhook, body: prepared.body });
     }
   }
   return loaded;

@@ -16,12 +16,9 @@ const VALUE_BYTES = 24;
  */
 export function jsonShape(json: string): JsonShape {
   let [depth, deepest, containers, separators] = [0, 0, 0, 1];
-  let isInString = false;
   for (let at = 0; at < json.length; at++) {
     const code = json.charCodeAt(at);
-    if (code === 0x22) isInString = !isInString;
-    else if (code === 0x5c && isInString) at++;
-    else if (isInString) continue;
+    if (code === 0x22) at = endOfString(json, at + 1);
     else if (code === 0x2c || code === 0x3a) separators++;
     else if (code === 0x5b || code === 0x7b) {
       containers++;
@@ -30,4 +27,14 @@ export function jsonShape(json: string): JsonShape {
   }
   const parsedBytes = json.length + containers * CONTAINER_BYTES + separators * VALUE_BYTES;
   return { depth: deepest, parsedBytes };
+}
+
+/** Returns where the string ends whose characters begin at `from`: at its quotation mark, or at the end of the text. */
+function endOfString(json: string, from: number): number {
+  for (let end = json.indexOf('"', from); end >= 0; end = json.indexOf('"', end + 1)) {
+    let escapes = 0;
+    while (end - escapes > from && json.charCodeAt(end - escapes - 1) === 0x5c) escapes++;
+    if (escapes % 2 === 0) return end;
+  }
+  return json.length;
 }

@@ -3,8 +3,8 @@
 --       bytes, reported, owner)
 -- ARGV: 1 most items that may wait in the list (0: any number), 2 milliseconds after which a notify job is promised again,
 --       3 milliseconds until the notification expires, 4 name for a new notification, 5 most bytes that may wait (0: any
---       number), 6 the account ('': not known), 7 bytes by which the size must have changed since it was last reported,
---       8 and on: JSON of each
+--       number), 6 the account ('': not known), 7 least bytes by which the size must have changed since it was last
+--       reported, 8 and on: JSON of each
 -- Returns: how many were accepted, in order (the queue was full for the rest); the name of the notification for which a
 --          notify job must be enqueued, or ''; the bytes that wait now if they must be reported to the account, else -1
 local most = tonumber(ARGV[1])
@@ -26,7 +26,8 @@ local report = -1
 redis.call('HSET', KEYS[3], 'bytes', bytes)
 if ARGV[6] ~= '' then
   redis.call('HSET', KEYS[3], 'owner', ARGV[6])
-  if bytes - reported >= tonumber(ARGV[7]) then
+  -- And by an eighth: each report of a long queue would cost as much as the push itself.
+  if bytes - reported >= math.max(tonumber(ARGV[7]), reported / 8) then
     redis.call('HSET', KEYS[3], 'reported', bytes)
     report = bytes
   end
