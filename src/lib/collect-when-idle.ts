@@ -2,7 +2,7 @@ import { performance } from "node:perf_hooks";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 
 const LOOK_MS = 10_000;
-/** Of the time between two looks: a collection stops everything for some 0.1 s, which nobody notices who waits for nothing. */
+/** Of the time between two looks: a collection stops everything for some 0.1 s. */
 const IDLE_SHARE = 0.05;
 const MB = 1024 * 1024;
 /** Less garbage than this is not worth a collection. */
