@@ -2,8 +2,10 @@ import { performance } from "node:perf_hooks";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 
 const LOOK_MS = 10_000;
-/** Of the time between two looks: a collection stops everything for some 0.1 s. */
+/** Of the time between two looks. */
 const IDLE_SHARE = 0.05;
+/** A collection stops everything for some 0.1 s, and a few events a second are idle time: the next one is so many looks later. */
+const LOOKS_BETWEEN = 6;
 const MB = 1024 * 1024;
 /** Less garbage than this is not worth a collection. */
 const GROWN_BYTES = 6 * MB;
@@ -30,11 +32,15 @@ export function collectWhenIdle({ gc = globalThis.gc, lookMs = LOOK_MS }: Option
   if (gc === undefined) return () => undefined;
   let last = performance.eventLoopUtilization();
   let kept = 0;
+  let looks = LOOKS_BETWEEN;
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization();
     const isIdle = performance.eventLoopUtilization(now, last).utilization < IDLE_SHARE;
     last = now;
-    if (!isIdle || getHeapStatistics().total_physical_size - kept < GROWN_BYTES) return;
+    looks += 1;
+    if (!isIdle || looks < LOOKS_BETWEEN || getHeapStatistics().total_physical_size - kept < GROWN_BYTES)
+      return;
+    looks = 0;
     collectAll(gc);
     kept = getHeapStatistics().total_physical_size;
   }, lookMs);

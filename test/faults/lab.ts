@@ -22,20 +22,25 @@ export type ProcessName = (typeof PROCESSES)[number];
 const SOURCE = `export default { name: "Counted", version: "0.0.1", dedupe: "unique",
   props: { http: "$.interface.http" },
   run({ body }) { this.$emit(body, { id: body.key }); } };`;
+/** Without memory, its runs are settled in Redis (docs/decisions/0022-runs-without-mongodb.md). */
+const STATELESS = `export default { name: "Passed on", version: "0.0.1",
+  props: { http: "$.interface.http" },
+  run({ body }) { this.$emit(body); } };`;
 
 /** Time limits: for a start on a busy machine, and for a stop, which takes at most 10 s (src/lib/shutdown.ts). */
 const START_MS = 180_000;
 const STOP_MS = 30_000;
 
-/** What emits events: two workflows, one of which reserves scores for its events, and a source with an endpoint. */
+/** What emits events: two workflows, one of which reserves scores for its events, and two sources with endpoints. */
 export interface Emitters {
   numbered: string;
   plain: string;
   source: string;
-  endpointUrl: string;
+  stateless: string;
+  endpoints: { source: string; stateless: string };
 }
 
-export const KINDS = ["numbered", "plain", "source"] as const;
+export const KINDS = ["numbered", "plain", "source", "stateless"] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** The paths of the webhooks that receive each emitter's events. */
@@ -43,6 +48,7 @@ export const WEBHOOKS: Record<Kind, string[]> = {
   numbered: ["/a", "/b"],
   plain: ["/a", "/b"],
   source: ["/a"],
+  stateless: ["/b"],
 };
 
 export interface Lab {
@@ -135,12 +141,13 @@ export async function openLab(): Promise<Lab> {
   const { id: userId, api_key } = await createUser(platform, { email: "faults@example.test" });
   const api = new Api(`http://127.0.0.1:${port}/v1`, api_key);
   const source = await api.createSource({ component_code: SOURCE });
+  const stateless = await api.createSource({ component_code: STATELESS });
   const numbered = newId("p");
   const plain = newId("p");
   const owner = { platform, receiver, userId };
   for (const _id of [numbered, plain]) await addWorkflow(owner, _id);
   for (const path of ["/a", "/b"]) {
-    const emitters = { numbered, plain, source: source.id };
+    const emitters = { numbered, plain, source: source.id, stateless: stateless.id };
     const kinds = KINDS.filter(kind => WEBHOOKS[kind].includes(path));
     await addWebhook(
       owner,
@@ -148,10 +155,11 @@ export async function openLab(): Promise<Lab> {
       path,
     );
   }
-  const endpointUrl = source.configured_props.http?.endpoint_url ?? "";
+  const endpointOf = (one: typeof source) => one.configured_props.http?.endpoint_url ?? "";
+  const endpoints = { source: endpointOf(source), stateless: endpointOf(stateless) };
   return {
     ...lab,
-    emitters: { numbered, plain, source: source.id, endpointUrl },
+    emitters: { numbered, plain, source: source.id, stateless: stateless.id, endpoints },
     async addEmitter(paths) {
       const id = newId("p");
       await addWorkflow(owner, id);

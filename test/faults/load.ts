@@ -3,13 +3,14 @@ import { AppError } from "../../src/lib/errors.ts";
 import { eventScore } from "../../src/lib/event-id.ts";
 import { StoredEvents } from "../../src/models/event.ts";
 import { openPublisher } from "../../src/queues/publish-emissions.ts";
+import { listSettled } from "../../src/store/settled-runs.ts";
 import { until } from "../support/until.ts";
 import { EVENTS, isFullSize, KINDS, type Kind, type Lab, WEBHOOKS } from "./lab.ts";
 
 /** Shares of all events: most are published, because a run in a sandbox costs many times what a delivery does. */
-const SHARES: Record<Kind, number> = { numbered: 0.4, plain: 0.4, source: 0.2 };
+const SHARES: Record<Kind, number> = { numbered: 0.35, plain: 0.35, source: 0.2, stateless: 0.1 };
 /** Events emitted at the same time; all must be accepted before the next batch. */
-const BATCH: Record<Kind, number> = { numbered: 20, plain: 20, source: 10 };
+const BATCH: Record<Kind, number> = { numbered: 20, plain: 20, source: 10, stateless: 10 };
 /** Most events in flight, so that the load lasts as long as the faults. */
 const MOST_IN_FLIGHT = isFullSize ? 3000 : 150;
 /** Sent before the first fault, as a share of all events. */
@@ -58,7 +59,7 @@ export function startLoad(lab: Lab, name: string): Load {
   const before = receiver.events();
   const arrived = () => receiver.events() - before;
   const totals = Object.fromEntries(KINDS.map(kind => [kind, Math.round(EVENTS * SHARES[kind])]));
-  const sent: Record<Kind, number> = { numbered: 0, plain: 0, source: 0 };
+  const sent: Record<Kind, number> = { numbered: 0, plain: 0, source: 0, stateless: 0 };
   let allowed = FIRST;
   let isSent = false;
 
@@ -71,6 +72,8 @@ export function startLoad(lab: Lab, name: string): Load {
     emit_id: keyOf(kind, n),
     event: { key: keyOf(kind, n) },
   });
+  const postAll = (kind: "source" | "stateless", numbers: number[]) =>
+    Promise.all(numbers.map(n => accepted(() => post(emitters.endpoints[kind], { key: keyOf(kind, n) }))));
   const sendOne: Record<Kind, (numbers: number[]) => Promise<unknown>> = {
     async numbered(numbers) {
       let first = 0;
@@ -82,8 +85,8 @@ export function startLoad(lab: Lab, name: string): Load {
       );
     },
     plain: numbers => Promise.all(numbers.map(n => accepted(() => publish(emissionOf("plain", n))))),
-    source: numbers =>
-      Promise.all(numbers.map(n => accepted(() => post(emitters.endpointUrl, { key: keyOf("source", n) })))),
+    source: numbers => postAll("source", numbers),
+    stateless: numbers => postAll("stateless", numbers),
   };
   const send = async (kind: Kind) => {
     const total = totals[kind] ?? 0;
@@ -134,6 +137,8 @@ export function startLoad(lab: Lab, name: string): Load {
   function checkIds(): number {
     let repeats = 0;
     for (const kind of KINDS) {
+      // A request whose response was lost is sent again, and without dedupe it is another event.
+      if (kind === "stateless") continue;
       for (const path of WEBHOOKS[kind]) {
         const ids: string[] = [];
         for (let n = 0; n < (totals[kind] ?? 0); n++) {
@@ -181,8 +186,11 @@ async function expectIdle({ platform, emitters }: Lab): Promise<true> {
       ?.getJobCounts("waiting", "prioritized", "active", "delayed");
     if (Object.values(counts ?? {}).some(count => count > 0)) open[name] = counts;
   }
-  const queuedRuns = await platform.runQueue.length(emitters.source);
-  if (queuedRuns > 0) open.queuedRuns = queuedRuns;
+  for (const source of [emitters.source, emitters.stateless]) {
+    const queued = await platform.runQueue.length(source);
+    const settled = await listSettled(platform, source);
+    if (queued + settled.length > 0) open[source] = { queued, settled: settled.length };
+  }
   const undispatched = await StoredEvents(platform.mongo)
     .findOne({ pending_dispatch: { $exists: true } })
     .lean();
