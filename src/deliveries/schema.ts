@@ -117,11 +117,17 @@ export const RecoveryView = Type.Object(
       description: "Deliveries that are retried so far; fewer if some events are gone.",
     }),
     state: Type.Union(
-      [Type.Literal("counted"), Type.Literal("running"), Type.Literal("done"), Type.Literal("stopped")],
+      [
+        Type.Literal("counted"),
+        Type.Literal("running"),
+        Type.Literal("done"),
+        Type.Literal("stopped"),
+        Type.Literal("failed"),
+      ],
       {
         description:
           "`counted`: nothing was changed (`dry_run`); `running`: a worker retries them; `done`; `stopped`: the " +
-          "webhook was disabled.",
+          "webhook was disabled; `failed`: its job failed again and again.",
       },
     ),
     since: Type.Integer({ description: "Unix seconds." }),

@@ -32,30 +32,22 @@ export function beginReplaySweep(platform: Deps, graceMs: number): SweepBatch {
       idOf: ({ _id }) => _id,
       repair: async ({ _id, owner_id, failures = 0 }) => {
         const job = { replay_id: _id, account_id: owner_id };
-        const state = await jobState(platform, deliveries, replayJobId(job));
-        if (state === "live") return false;
-        if (state === "finished") {
-          if (await hasFailed(platform, _id, failures + 1)) return true;
-          await openedQueue(platform.queues, deliveries).remove(replayJobId(job));
-        }
-        await enqueue(platform.queues, deliveries.jobs.replay, job);
-        return true;
+        return await goOn(platform, replayJobId(job), failures, {
+          enqueue: () => enqueue(platform.queues, deliveries.jobs.replay, job),
+          note: changes =>
+            Replays(platform.mongo).updateOne(
+              { _id, state: "running" },
+              { $set: { ...changes, ...reasonOf(changes) } },
+            ),
+        });
       },
     });
     return { repaired, next: running.length < BATCH ? null : (running.at(-1)?._id ?? null) };
   };
 }
 
-/** Counts that the job of a replay was given up; returns whether the replay is failed by that. */
-async function hasFailed({ mongo, clock }: Deps, _id: string, failures: number): Promise<boolean> {
-  const isLast = failures >= LIMITS.replayFailures.value;
-  const reason = `its job failed ${failures} times in a row; the operator of this server sees why`;
-  await Replays(mongo).updateOne(
-    { _id, state: "running" },
-    { $set: { failures, ...(isLast && { state: "failed", reason, finished_at_ms: clock() }) } },
-  );
-  return isLast;
-}
+const reasonOf = ({ state, failures }: GivenUp) =>
+  state && { reason: `its job failed ${failures} times in a row; the operator of this server sees why` };
 
 /** The same for webhooks whose failed deliveries are being retried. */
 export function beginRecoverySweep(platform: Deps, graceMs: number): SweepBatch {
@@ -72,18 +64,49 @@ export function beginRecoverySweep(platform: Deps, graceMs: number): SweepBatch 
       idOf: ({ _id }) => _id,
       repair: async ({ _id, owner_id, recovery }) => {
         const job = { webhook_id: _id, recovery_id: recovery?.id ?? "", account_id: owner_id };
-        if (!(await isLost(platform, recoverJobId(job)))) return false;
-        await enqueue(platform.queues, deliveries.jobs.recover, job);
-        return true;
+        return await goOn(platform, recoverJobId(job), recovery?.failures ?? 0, {
+          enqueue: () => enqueue(platform.queues, deliveries.jobs.recover, job),
+          note: changes => {
+            const fields = Object.entries(changes).map(([name, value]) => [`recovery.${name}`, value]);
+            return Webhooks(platform.mongo).updateOne(
+              { _id, "recovery.id": job.recovery_id, "recovery.state": "running" },
+              { $set: Object.fromEntries(fields) },
+            );
+          },
+        });
       },
     });
     return { repaired, next: running.length < BATCH ? null : (running.at(-1)?._id ?? null) };
   };
 }
 
-/** A failed job is kept for an operator to see and would swallow an `add` of its id, so it is removed. */
-async function isLost(platform: Deps, jobId: string): Promise<boolean> {
+/** What changes when a job was given up once more. */
+interface GivenUp {
+  failures: number;
+  state?: "failed";
+  finished_at_ms?: number;
+}
+
+interface LongWork {
+  enqueue: () => Promise<unknown>;
+  note: (changes: GivenUp) => Promise<unknown>;
+}
+
+/**
+ * Enqueues the job of long work again if it was lost, or was given up and has not been too often; else the work is failed.
+ * Returns whether there was anything to do.
+ */
+async function goOn(platform: Deps, jobId: string, failuresBefore: number, work: LongWork): Promise<boolean> {
   const state = await jobState(platform, deliveries, jobId);
-  if (state === "finished") await openedQueue(platform.queues, deliveries).remove(jobId);
-  return state !== "live";
+  if (state === "live") return false;
+  if (state === "finished") {
+    const failures = failuresBefore + 1;
+    const isLast = failures >= LIMITS.replayFailures.value;
+    await work.note({ failures, ...(isLast && { state: "failed", finished_at_ms: platform.clock() }) });
+    if (isLast) return true;
+    // A failed job is kept for an operator to see, and would swallow one of the same id.
+    await openedQueue(platform.queues, deliveries).remove(jobId);
+  }
+  await work.enqueue();
+  return true;
 }

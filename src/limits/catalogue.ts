@@ -423,8 +423,8 @@ export const LIMITS = defineLimits({
     value: 3,
     unit: "count",
     per: "value",
-    what: "times that the job of a replay is given up and begun again without a batch in between",
-    beyond: "the replay is `failed`, with the reason",
+    what: "times that the job of a replay or a recovery is given up and begun again without a batch in between",
+    beyond: "the replay or recovery is `failed`",
   },
   replayCounted: {
     value: 100_000,

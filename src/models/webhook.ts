@@ -13,8 +13,8 @@ export interface Recovery {
   id: string;
   /** Unix milliseconds. */
   since_ms: number;
-  /** `stopped`: the webhook was disabled. */
-  state: "running" | "done" | "stopped";
+  /** `stopped`: the webhook was disabled. `failed`: its job failed again and again. */
+  state: "running" | "done" | "stopped" | "failed";
   /** Failed deliveries when it was requested. */
   count: number;
   /** Deliveries that are retried so far. */
@@ -23,6 +23,8 @@ export interface Recovery {
   next_delivery_id: string;
   started_at_ms: number;
   finished_at_ms: number | null;
+  /** How often its job was given up since the last batch; the sweep counts. */
+  failures?: number;
 }
 
 export interface Webhook {

@@ -72,6 +72,22 @@ describe("a replay or a recovery whose job is lost", () => {
     expect((await queue().getJob(replay))?.finishedOn).to.be.a("number");
   });
 
+  it("is failed if it is a recovery, too", async () => {
+    const webhook = newId("wh");
+    await storeRecovery(platform, webhook);
+    const row = async () => (await Webhooks(platform.mongo).findById(webhook).lean())?.recovery;
+    const jobId = recoverJobId({ webhook_id: webhook, recovery_id: (await row())?.id ?? "" });
+    expect(await sweep(platform, "recoveries")).to.equal(1);
+    for (let failures = 1; failures <= LIMITS.replayFailures.value; failures++) {
+      await platform.redis.hset(queue().toKey(jobId), "finishedOn", "1");
+      expect(await sweep(platform, "recoveries")).to.equal(1);
+      expect(await row()).to.include({ failures });
+    }
+    expect(await row()).to.include({ state: "failed" });
+    expect((await row())?.finished_at_ms).to.be.a("number");
+    expect(await sweep(platform, "recoveries"), "it gets no job any more").to.equal(0);
+  });
+
   it("is left alone while it is young, and once it has ended", async () => {
     const [young, ended] = [newId("rpl"), newId("rpl")];
     await storeReplay(platform, young);

@@ -44,7 +44,7 @@ export async function recoverFailed(
   const recovered = recovery.recovered + (await recoverBatch(platform, webhook, failed.slice(0, batchSize)));
   const next = failed[batchSize];
   if (next) {
-    await save(platform, webhook, { recovered, next_delivery_id: next._id });
+    await save(platform, webhook, { recovered, next_delivery_id: next._id, failures: 0 });
     throw new Snooze(BATCH_SPACING_MS, { ...job, recovered });
   }
   await save(platform, webhook, { recovered, state: "done", finished_at_ms: platform.clock() });
