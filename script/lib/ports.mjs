@@ -33,15 +33,17 @@ export async function choosePort(first, remembered) {
   );
 }
 
-function anyPort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen({ port: 0, host: "127.0.0.1" }, () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
-  });
+/**
+ * Below those that Linux gives to outgoing connections: one of these may have the port when a server that was stopped
+ * listens on it again.
+ */
+const SERVER_PORTS = { first: 16_384, count: 16_384 };
+
+async function anyPort() {
+  for (;;) {
+    const port = SERVER_PORTS.first + Math.floor(Math.random() * SERVER_PORTS.count);
+    if (await isFree(port)) return port;
+  }
 }
 
 /** The ports that an earlier start chose, by name; none if the file is missing or damaged. */
