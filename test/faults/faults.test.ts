@@ -10,7 +10,7 @@ import { startWithoutStores } from "./without-stores.ts";
  * event ids strictly increase (docs/design.md#guarantee-3).
  */
 describe("faults under load", function () {
-  this.timeout(isFullSize ? 30 * 60_000 : 120_000);
+  this.timeout(isFullSize ? 30 * 60_000 : 300_000);
   let lab: Lab;
   let withoutStores: Awaited<ReturnType<typeof startWithoutStores>>;
 
