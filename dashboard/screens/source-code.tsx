@@ -89,6 +89,7 @@ function Workbench({ deployed, source, onDeployed }: WorkbenchProps) {
             <TryRun
               code={code}
               values={withoutEndpoints(source.configured_props)}
+              props={described?.component?.configurable_props ?? []}
               hasSample={described?.component?.sample_emit ?? false}
               event={failed.data}
             />

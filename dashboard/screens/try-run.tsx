@@ -1,10 +1,11 @@
 import { useRef, useState } from "preact/hooks";
 import { type Described, describe, type Tried, tryRun } from "../api/calls";
-import { messageOf } from "../api/client";
+import { messageOf, type Schemas } from "../api/client";
 import { duration } from "../lib/format";
 import { Badge, Button, Card, CopyBlock, Notice } from "../ui/basics";
 import { TextField } from "../ui/form";
 import { JsonTree } from "../ui/json-tree";
+import { PropForm, type Values } from "./prop-form";
 
 /** What the code in an editor is, as it was checked last. `check` is for the editor. */
 export function useDescription() {
@@ -22,15 +23,61 @@ export function useDescription() {
 
 const EXAMPLE_EVENT = '{ "method": "POST", "path": "/", "body": { "name": "world" } }';
 
+type Prop = Schemas["ConfigurableProp"];
+
+/** Whether a run needs a value that is not known: the dashboard never gets a secret that is set. */
+const isUnknown = (prop: Prop, values: Values) =>
+  !(prop.name in values) &&
+  prop.optional !== true &&
+  prop.default === undefined &&
+  prop.static === undefined &&
+  !prop.type.startsWith("$.") &&
+  prop.type !== "alert";
+
+interface TrialValuesProps {
+  props: Prop[];
+  values: Values;
+  onChange: (values: Values) => void;
+}
+
+/** Values for one run, which are stored nowhere. */
+const TrialValues = ({ props, values, onChange }: TrialValuesProps) => (
+  <>
+    {props
+      .filter(prop => prop.secret === true)
+      .map(({ name, label }) => (
+        <TextField
+          key={name}
+          label={label ?? name}
+          hint="For this run only: a secret that is set is not shown."
+          type="password"
+          autocomplete="off"
+          value={String(values[name] ?? "")}
+          onInput={text => onChange({ ...values, [name]: text })}
+        />
+      ))}
+    <PropForm
+      props={props.filter(prop => prop.secret !== true)}
+      values={values}
+      faults={{}}
+      stored={null}
+      onChange={onChange}
+    />
+  </>
+);
+
 /** Runs code once in the sandbox without storing anything, with the values of the form and an event of the reader's. */
 export function TryRun({
   code,
   values,
+  props = [],
   hasSample,
   event: first,
 }: {
   code: string;
-  values: Record<string, unknown>;
+  values: Values;
+  /** What the code asks for; values that are missing are asked for here. */
+  props?: Prop[];
   /** Whether the code has a `sampleEmit`. */
   hasSample: boolean;
   /** The event to begin with, such as one on which a run failed. */
@@ -39,13 +86,14 @@ export function TryRun({
   const [event, setEvent] = useState(first === undefined ? EXAMPLE_EVENT : JSON.stringify(first, null, 2));
   const [result, setResult] = useState<Tried | null>(null);
   const [fault, setFault] = useState("");
+  const [added, setAdded] = useState<Values>({});
   const run = async (isSample: boolean) => {
     setFault("");
     setResult(null);
     try {
       const parsed: unknown = event.trim() === "" || isSample ? undefined : JSON.parse(event);
       const given = isSample ? { sample_emit: true } : { event: parsed };
-      setResult(await tryRun({ component_code: code, configured_props: values, ...given }));
+      setResult(await tryRun({ component_code: code, configured_props: { ...added, ...values }, ...given }));
     } catch (error) {
       setFault(messageOf(error));
     }
@@ -60,6 +108,11 @@ export function TryRun({
           value={event}
           onInput={setEvent}
           hint="What run() gets; JSON."
+        />
+        <TrialValues
+          props={props.filter(prop => isUnknown(prop, values))}
+          values={added}
+          onChange={setAdded}
         />
         <div class="row">
           <Button icon="play" onClick={() => run(false)}>

@@ -157,10 +157,11 @@ describe("what a reader does in the dashboard", () => {
     ]);
   });
 
-  it("emits the sample of the code", async () => {
+  it("emits the sample of the code, with a secret that is asked for, because one that is set is not shown", async () => {
     await open(`/sources/${source.id}/code`);
+    await page.getByLabel("Token").fill("another");
     await button("Emit the sample").click();
-    await page.getByText('"a sample"').waitFor();
+    await page.getByRole("status").getByText('"a sample"').waitFor();
   });
 
   it("makes an API key, shows it once, and revokes it", async () => {
