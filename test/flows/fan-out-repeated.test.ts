@@ -50,6 +50,8 @@ describe("an emission that is handled several times", () => {
 
     expect(receiver.requests.map(({ headers }) => headers["webhook-id"])).to.have.length(1);
     expect(await Deliveries(mongo).countDocuments({ emitter_id: emitter.id })).to.equal(1);
+    // A run is recorded a moment after it is acknowledged.
+    await until(() => RunRecords(mongo).exists({ source_id: listener.id }));
     expect(await RunRecords(mongo).countDocuments({ source_id: listener.id })).to.equal(1);
     expect(await api.summaries(emitter.id)).to.have.length(1);
   });

@@ -51,7 +51,9 @@ describe("quotas", () => {
     const shown = () => api.expect(200, "GET", `/sources/${source.id}`);
     await until(async () => (await shown()).dropped["over-quota"] === 20);
     expect(await api.summaries(source.id, { stream: "$errors" })).to.have.length(1);
-    expect((await api.request("GET", `/sources/${source.id}/runs`)).body.data).to.have.length(3);
+    const runs = async () => (await api.request("GET", `/sources/${source.id}/runs`)).body.data;
+    await until(async () => (await runs()).length >= 3);
+    expect(await runs()).to.have.length(3);
     const rejected = await until(async () => {
       const response = await fetch(other);
       return response.status === 429 && response;

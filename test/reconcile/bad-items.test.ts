@@ -9,6 +9,7 @@ import { deliveries } from "../../src/queues/deliveries.ts";
 import { runs } from "../../src/queues/runs.ts";
 import { STEP_NAMES } from "../../src/reconcile/steps.ts";
 import { listSetAside } from "../../src/store/set-aside.ts";
+import { settledId } from "../../src/store/settled-runs.ts";
 import { storeEvent } from "../deliveries/fixtures.ts";
 import { storeRecovery, storeReplay } from "../deliveries/long-rows.ts";
 import { storeSource } from "../sources/source-row.ts";
@@ -71,6 +72,12 @@ describe("an item that can't be repaired", () => {
     await platform.redis.zadd(platform.keys.sourcesWithRuns(), 1, sourceId);
   }
 
+  async function storeSettled(text: string): Promise<void> {
+    const sourceId = newId("dc");
+    await platform.redis.hset(platform.keys.settledRuns(sourceId), settledId(1, "run_1"), text);
+    await platform.redis.zadd(platform.keys.sourcesWithRuns(), 1, sourceId);
+  }
+
   /** One bad item, which comes first, and a good one, in each step that may meet a bad one. */
   async function storeEverything() {
     const timer = { timezone: null, cron: null, interval_seconds: 3600 };
@@ -93,6 +100,7 @@ describe("an item that can't be repaired", () => {
     await storeSource(platform, { _id: "dc_2", begun: { run_id: "run_1", stage: "activating", at_ms: 1 } });
     await platform.redis.set(platform.keys.changeQueue("dc_2"), "not a list");
     await storeSource(platform, { begun: { run_id: "run_2", stage: "activating", at_ms: 1 } });
+    for (const text of ["0 not JSON", '0 {"records":[],"outbox":[]}']) await storeSettled(text);
     for (const id of [BAD, newId("rpl")]) await storeReplay(platform, id);
     for (const id of [BAD, newId("wh")]) await storeRecovery(platform, id);
   }
@@ -107,6 +115,7 @@ describe("an item that can't be repaired", () => {
     expect(aside.map(({ step }) => step)).to.have.members([
       "run_queues",
       "outboxes",
+      "settled",
       "dispatches",
       "deliveries",
       "timers",

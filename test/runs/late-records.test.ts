@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { RunRecords } from "../../src/models/run.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { type Emission, emissions, emissionsIn } from "../../src/queues/emissions.ts";
@@ -132,5 +133,31 @@ describe("the record of a run that changed no memory", () => {
     expect(await recordOf(other)).to.include({ outcome: "ok" });
     expect(await listSettled(platform, stateless)).to.deep.equal([]);
     expect(await queued()).to.have.length(2);
+  });
+
+  it("is stored first beyond what may be settled, in bytes of a batch and in runs and bytes of a process", async () => {
+    const { lateRecords, lateRecordBytes, settledBytes } = LIMITS;
+    const { _id: sourceId } = await storeRunnableSource(platform);
+    const isSettledBy = async (one: ReturnType<typeof worker>) => {
+      const runId = await enqueue(sourceId);
+      await one.execute(sourceId);
+      return (await recordOf(runId)) === null;
+    };
+    const textOf = (bytes: number) => ({ emits: [{ event: "x".repeat(bytes), metadata: {} }] });
+    expect(await isSettledBy(worker(textOf(settledBytes.value / 2)))).to.equal(true);
+    expect(await isSettledBy(worker(textOf(settledBytes.value)))).to.equal(false);
+
+    const kept = { id: "1-kept", sourceId, records: [], bytes: 0, unsent: [] };
+    const full = worker();
+    full.late.add({ ...kept, bytes: lateRecordBytes.value - 1 });
+    expect(full.late.hasRoom()).to.equal(true);
+    full.late.add({ ...kept, bytes: 1 });
+    expect(full.late.hasRoom()).to.equal(false);
+    expect(await isSettledBy(full)).to.equal(false);
+
+    const many = worker();
+    many.late.add({ ...kept, records: Array(lateRecords.value).fill({ _id: null } as never) });
+    expect(many.late.hasRoom()).to.equal(false);
+    await Promise.all([full, many].map(({ late }) => late.close()));
   });
 });
