@@ -28,8 +28,13 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     // What had the focus may be gone with the content that was there before.
     if (!dialog.current?.contains(document.activeElement)) dialog.current?.focus();
   }, [title]);
+  // At once: the browser's own `close` comes a moment later, and would end a dialog that was opened again by then.
+  const leave = (event: Event) => {
+    event.preventDefault();
+    onClose();
+  };
   return (
-    <dialog ref={dialog} class="dialog" tabIndex={-1} aria-labelledby={id} onClose={onClose}>
+    <dialog ref={dialog} class="dialog" tabIndex={-1} aria-labelledby={id} onCancel={leave} onClose={onClose}>
       <div class="dialog-body">
         <h2 id={id}>{title}</h2>
         {children}

@@ -169,21 +169,27 @@ describe("the dashboard by keyboard", () => {
 
   before(async function () {
     browser = await browserOrSkip(this);
-    system = await startSystem();
+    system = await startSystem({ DELIVERY_RETRY_SCHEDULE: "100ms" });
     receiver = await startReceiver();
     const api = await system.user();
     const source = await api.createSource({ component_code: CODE, name: "keys" });
     const webhook = await api.createWebhook(receiver.url, { name: "Billing" });
     await api.subscribe(source.id, webhook.id);
-    await fetch(source.configured_props.http?.endpoint_url ?? "", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: '{"n":1}',
-    });
-    const delivery = await until(async () => {
-      const found = await api.expect(200, "GET", `/webhooks/${webhook.id}/deliveries`);
-      return found.find((one: { state: string }) => one.state === "delivered");
-    });
+    const sendOne = async (wanted: "delivered" | "failed") => {
+      await fetch(source.configured_props.http?.endpoint_url ?? "", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: '{"n":1}',
+      });
+      return await until(async () => {
+        const found = await api.expect(200, "GET", `/webhooks/${webhook.id}/deliveries`);
+        return found.find(({ state }: { state: string }) => state === wanted);
+      });
+    };
+    receiver.script(503);
+    await sendOne("failed");
+    receiver.script(200);
+    const delivery = await sendOne("delivered");
     things = {
       source: source.id,
       component: source.component_id,
@@ -249,19 +255,6 @@ describe("the dashboard by keyboard", () => {
     });
   }
 
-  /** A screen that is still loading makes its buttons anew, perhaps while a key is pressed: then it is pressed again. */
-  async function openBy(key: "Enter" | "Space", opener: string): Promise<void> {
-    for (let tries = 1; ; tries++) {
-      await press(key);
-      try {
-        return await dialog().waitFor({ timeout: 5000 });
-      } catch (error) {
-        if (tries === 5) throw error;
-        await button(page, opener).first().focus();
-      }
-    }
-  }
-
   for (const { screen, button: opener, leave = "Cancel" } of DIALOGS) {
     it(`opens a dialog, leaves it, and is where it was: ${opener}, of ${screen}`, async () => {
       await show(screen);
@@ -270,7 +263,8 @@ describe("the dashboard by keyboard", () => {
         ["Enter", "Escape"],
         ["Space", "Enter"],
       ] as const) {
-        await openBy(open, opener);
+        await press(open);
+        await dialog().waitFor();
         const isInside = () =>
           dialog().evaluate(element => {
             // biome-ignore lint/suspicious/noExplicitAny: the DOM has no types here
