@@ -14,6 +14,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "")
 /** A store server that a test may stop and start again; its address and its data stay the same. */
 export interface OwnStore {
   url: string;
+  port: number;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
   /** SIGTERM: it ends in an orderly way; resolves when it is gone. */
@@ -43,13 +44,16 @@ function waitStopped(pid: number): void {
   }
 }
 
-type Open = (
+export type OpenServer = (
   kindAt: (firstPort: number) => Kind,
   options: { url: (port: number) => string; settle?: (port: number) => Promise<void> },
 ) => Promise<OwnStore>;
 
-/** Starts servers for one test, with their data in a temporary folder, which is created in `parent`. */
-function ownServers(parent = tmpdir()): { open: Open; close(): Promise<void> } {
+/**
+ * Starts servers for one test, with their data in a temporary folder, which is created in `parent`. Several servers of one
+ * kind need names of their own, or folders.
+ */
+export function ownServers(parent = tmpdir()): { open: OpenServer; close(): Promise<void> } {
   const folder = mkdtempSync(join(parent, `headwater-outage-${process.pid}-`));
   const handles: StoreHandle[] = [];
   const killAll = () => {
@@ -84,6 +88,7 @@ function ownServers(parent = tmpdir()): { open: Open; close(): Promise<void> } {
       await start();
       return {
         url: options.url(handle?.port ?? 0),
+        port: handle?.port ?? 0,
         start,
         kill: () => end("SIGKILL"),
         stop: () => end("SIGTERM"),
@@ -105,12 +110,12 @@ function ownServers(parent = tmpdir()): { open: Open; close(): Promise<void> } {
 
 const say = () => undefined;
 
-async function redisOf(open: Open): Promise<OwnStore> {
+async function redisOf(open: OpenServer): Promise<OwnStore> {
   const program = await redisProgram({ root, say });
   return open(firstPort => redisKind({ program, firstPort }), { url: port => `redis://127.0.0.1:${port}` });
 }
 
-async function mongoOf(open: Open): Promise<OwnStore> {
+async function mongoOf(open: OpenServer): Promise<OwnStore> {
   const program = await mongodProgram({ root, say });
   return open(firstPort => mongoKind({ program, firstPort, root }), {
     url: port => `mongodb://127.0.0.1:${port}/?replicaSet=rs0`,

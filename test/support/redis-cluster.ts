@@ -1,0 +1,114 @@
+import { type NodeOptions, openRedisNodes, type RedisNode } from "./redis-nodes.ts";
+import { until } from "./until.ts";
+
+const SLOTS = 16_384;
+
+/** A Redis Cluster of this test alone. */
+export interface RedisCluster {
+  /** The nodes that were masters at the start, as a setting. */
+  url: string;
+  nodes: RedisNode[];
+  caFile: string;
+  /** The nodes that are masters now, in the order of `nodes`. */
+  masters(): Promise<RedisNode[]>;
+  /** Waits until each of so many masters has a replica that follows it, and every node says that all is well. */
+  whole(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface ClusterOptions extends NodeOptions {
+  masters?: number;
+  /** Of each master. */
+  replicas?: number;
+  /** After how long a node that does not respond counts as failed. Milliseconds. */
+  nodeTimeoutMs?: number;
+}
+
+const infoField = (info: unknown, name: string) => new RegExp(`^${name}:(\\S+)`, "m").exec(String(info))?.[1];
+
+/** Starts a Redis Cluster; by default of three masters with a replica each. */
+export async function openRedisCluster(options: ClusterOptions = {}): Promise<RedisCluster> {
+  const { masters = 3, replicas = 1, nodeTimeoutMs = 2000 } = options;
+  const { server, close, caFile } = await openRedisNodes();
+  const args = [
+    ...["--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf"],
+    ...["--cluster-node-timeout", String(nodeTimeoutMs), "--repl-diskless-sync-delay", "0"],
+    // A replica whose link broke may still replace its master: there is only one.
+    ...["--cluster-replica-validity-factor", "0"],
+    ...(options.tls ? ["--tls-cluster", "yes"] : []),
+    ...(options.args ?? []),
+  ];
+  try {
+    const count = masters * (1 + replicas);
+    const nodes = await Promise.all(Array.from({ length: count }, () => server({ ...options, args })));
+    await join(nodes, masters);
+    const cluster = {
+      url: nodes
+        .slice(0, masters)
+        .map(({ url }) => url)
+        .join(","),
+      nodes,
+      caFile,
+      async masters() {
+        const roles = await Promise.all(nodes.map(roleOf));
+        return nodes.filter((_, i) => roles[i] === "master");
+      },
+      whole: () => untilWhole(nodes, masters, replicas),
+      close,
+    };
+    await cluster.whole();
+    return cluster;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Returns `master` or `slave`; undefined if the node is away. */
+async function roleOf(node: RedisNode): Promise<string | undefined> {
+  try {
+    return infoField(await node.ask("INFO", "replication"), "role");
+  } catch {
+    return undefined;
+  }
+}
+
+async function join(nodes: RedisNode[], masters: number): Promise<void> {
+  for (const [i, node] of nodes.entries()) {
+    await node.ask("CLUSTER", "SET-CONFIG-EPOCH", i + 1);
+    if (i >= masters) continue;
+    const from = Math.floor((i * SLOTS) / masters);
+    const to = Math.floor(((i + 1) * SLOTS) / masters) - 1;
+    await node.ask("CLUSTER", "ADDSLOTSRANGE", from, to);
+  }
+  const [first, ...others] = nodes as [RedisNode, ...RedisNode[]];
+  for (const { port } of others) await first.ask("CLUSTER", "MEET", "127.0.0.1", port);
+  const ids = await Promise.all(nodes.map(async node => String(await node.ask("CLUSTER", "MYID"))));
+  for (const [i, node] of nodes.entries()) {
+    // A node can follow another one only once it knows it.
+    const knowsAll = async () => {
+      const text = String(await node.ask("CLUSTER", "NODES"));
+      return ids.every(id => text.includes(id));
+    };
+    await until(knowsAll, { what: "the nodes to know each other" });
+    if (i >= masters) await node.ask("CLUSTER", "REPLICATE", ids[i % masters] ?? "");
+  }
+}
+
+async function untilWhole(nodes: RedisNode[], masters: number, replicas: number): Promise<void> {
+  await until(
+    async () => {
+      const infos = await Promise.all(nodes.map(node => node.ask("CLUSTER", "INFO")));
+      const isOk = infos.every(info => infoField(info, "cluster_state") === "ok");
+      const replications = await Promise.all(nodes.map(node => node.ask("INFO", "replication")));
+      const isLinked = replications.every(info =>
+        infoField(info, "role") === "master"
+          ? Number(infoField(info, "connected_slaves")) >= replicas
+          : infoField(info, "master_link_status") === "up",
+      );
+      const count = replications.filter(info => infoField(info, "role") === "master").length;
+      return isOk && isLinked && count === masters;
+    },
+    { what: "a whole cluster" },
+  );
+}
