@@ -26,8 +26,8 @@ export const tlsFor = (tls: RedisTls, host: string) => ({
 });
 
 /**
- * Calls `ask` with a connection of its own to one server, which is closed afterwards. Throws SetupError for what no later
- * try can mend, such as a wrong password, and otherwise an error whose message is a reason.
+ * Calls `ask` with a connection of its own to one server, which is closed afterwards. Throws SetupError if no later
+ * try can help, as with a wrong password, and otherwise an error whose message is a reason.
  */
 export async function askRedis<T>(server: Asked, ask: (redis: Redis) => Promise<T>): Promise<T> {
   const { host, port, family, username, password, tls } = server;

@@ -68,7 +68,7 @@ function rejectOtherMode(at: string, { mode, database }: RedisSettings, isCluste
   if (!isCluster) {
     if (mode !== "cluster") return;
     throw new SetupError(
-      `REDIS_URL: ${at} is not a node of a cluster, which REDIS_MODE=cluster and a list of servers stand for`,
+      `REDIS_URL: ${at} is not a node of a cluster, which REDIS_MODE=cluster and a list of servers mean`,
     );
   }
   if (mode === "single") {

@@ -11,7 +11,7 @@ const UNAUTHORIZED = 13;
 /** Returns the text in one line, and without what a URL in it has before its hosts. */
 export const withoutUser = (text: string): string => text.replace(/\/\/[^@\s]*@/g, "//").replace(/\s+/g, " ");
 
-/** Returns what is wrong with the settings or with MongoDB if a later try can't mend it; undefined otherwise. */
+/** Returns what is wrong with the settings or with MongoDB if no later try can help; undefined otherwise. */
 export function asSetupError(error: unknown): SetupError | undefined {
   if (error instanceof SetupError) return error;
   const fault = faultOf(error);

@@ -48,8 +48,8 @@ const PRODUCER_TIMEOUT_MS = 1500;
 const WORKER_TIMEOUT_MS = 15_000;
 
 /**
- * Connects within `deadlineMs` and creates the missing indexes of every declared collection, and waits for an election
- * meanwhile. If MongoDB goes away later, a `producer` fails fast with `unavailable`; others wait for it a while first. Throws
+ * Connects within `deadlineMs` and creates the missing indexes of every declared collection, and waits for the end
+ * of an election. If MongoDB goes away later, a `producer` fails fast with `unavailable`; others wait for it a while first. Throws
  * SetupError for a MongoDB or a URL that can't be used.
  */
 export async function openMongo(

@@ -18,7 +18,7 @@ export interface RedisUrl {
   username: string | undefined;
   password: string | undefined;
   database: number;
-  /** Which IP addresses a name stands for: 4, 6, or 0 for both. */
+  /** The version of IP for names: 4, 6, or 0 for both. */
   family: number;
   isTls: boolean;
 }

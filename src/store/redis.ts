@@ -12,7 +12,7 @@ const CONNECT_TIMEOUT_MS = 5000;
 const SENTINEL_TIMEOUT_MS = 2000;
 /**
  * How often a client asks which master has which slots. It would also learn it from an error, but a master that hangs
- * sends none, and the cluster gives its slots to a replica meanwhile.
+ * sends none, and the cluster has given its slots to a replica by then.
  */
 const SLOTS_REFRESH_MS = 3000;
 

@@ -31,7 +31,7 @@ export function storeHosts(opened: Opened): () => StoreHost[] {
   const { redis, redisTarget } = opened;
   note([...redisTarget.servers, ...redisTarget.members, ...mongoSeeds(opened.mongodbUrl)]);
   if (redisTarget.mode === "sentinel") {
-    // After a failover, and when a replica was added meanwhile.
+    // After a failover, and when a replica was added since.
     redis.on("ready", () => void askSentinels(redisTarget).then(({ members }) => note(members), ignore));
   }
   return () => {

@@ -134,7 +134,7 @@ describe("connections to Redis", () => {
     const sentinel = watched.sentinels[0] as RedisNode;
     const list = `redis://:${PASSWORD}@${at(single)},redis://:${PASSWORD}@127.0.0.1:1`;
     expect(await faultOf(list)).to.equal(
-      `REDIS_URL: ${at(single)} is not a node of a cluster, which REDIS_MODE=cluster and a list of servers stand for`,
+      `REDIS_URL: ${at(single)} is not a node of a cluster, which REDIS_MODE=cluster and a list of servers mean`,
     );
     expect(await faultOf(`redis://:${PASSWORD}@${at(single)}`, { REDIS_MODE: "cluster" })).to.match(
       /is not a node of a cluster/,

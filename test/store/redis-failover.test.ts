@@ -39,7 +39,7 @@ describe("a Redis master that hangs", () => {
         await until(() => isReplaced(old), { what: "another master" });
         for (const [i, client] of clients.slice(0, 2).entries()) {
           for (const key of KEYS) {
-            // A producer's command fails meanwhile; a worker's waits.
+            // A producer's command fails until then; a worker's waits.
             await until(() => client.set(key, `after ${i}`), { what: `a write of client ${i}` });
           }
         }
