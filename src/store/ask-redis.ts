@@ -32,7 +32,15 @@ export const tlsFor = (tls: RedisTls, host: string) => ({
 export async function askRedis<T>(server: Asked, ask: (redis: Redis) => Promise<T>): Promise<T> {
   const { host, port, family, username, password, tls } = server;
   const options: RedisOptions = {
-    ...{ host, port, family, protocol: 2, lazyConnect: true, enableReadyCheck: false },
+    ...{
+      host,
+      port,
+      family,
+      protocol: 2,
+      lazyConnect: true,
+      enableReadyCheck: false,
+      disableClientInfo: true,
+    },
     ...{ retryStrategy: null, maxRetriesPerRequest: 0 },
     ...{ connectTimeout: TIMEOUT_MS, commandTimeout: TIMEOUT_MS },
     ...(username !== undefined && { username }),

@@ -98,13 +98,13 @@ function parseServer(text: string) {
   if (!url || !/^rediss?:$/.test(url.protocol) || url.hostname === "" || url.hash !== "") {
     throw new Error("must be one or more redis:// or rediss:// URLs, separated by commas");
   }
-  const [, database] = /^\/?(?:(\d{1,5})\/?)?$/.exec(url.pathname) ?? [null];
-  if (database === null) throw new Error("must end with the host, its port or the number of a database");
+  const path = /^\/?(?:(\d{1,5})\/?)?$/.exec(url.pathname);
+  if (!path) throw new Error("must end with the host, its port or the number of a database");
   return {
     server: hostAndPort(url, PORT.redis),
     username: decoded(url.username) || undefined,
     password: decoded(url.password) || undefined,
-    database: parseDatabase(database ?? ""),
+    database: parseDatabase(path[1] ?? ""),
     family: parseFamily(url.search),
     isTls: url.protocol === "rediss:",
   };

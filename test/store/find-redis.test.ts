@@ -7,6 +7,7 @@ import { testConfig } from "../support/platform.ts";
 import { openRedisCluster, type RedisCluster } from "../support/redis-cluster.ts";
 import { openRedisNodes, type RedisNode, type RedisNodes } from "../support/redis-nodes.ts";
 import { MASTER, openWatchedRedis, type WatchedRedis } from "../support/redis-sentinels.ts";
+import { environmentOf, spawnWorker } from "../workers/worker-process.ts";
 
 const PASSWORD = "hunter2";
 const DEADLINE_MS = 20_000;
@@ -89,6 +90,16 @@ describe("connections to Redis", () => {
     const fault = await findRedis(redis, 100).catch((error: Error) => error);
     expect(fault).not.to.be.instanceOf(SetupError);
     expect((fault as Error).message).to.match(/^Redis did not respond \(.*ECONNREFUSED.*\)$/);
+  });
+
+  it("end a process with one line and exit code 78 if no later start can help", async () => {
+    const env = { ...environmentOf(testConfig()), REDIS_URL: `redis://${at(single)}` };
+    for (const child of ["web", "deliveries"].map(name => spawnWorker(name, env))) {
+      expect(await child.ended, child.output()).to.equal(78);
+      const lines = child.output().trim().split("\n");
+      expect(lines.filter(line => !line.startsWith("{"))).to.have.length(1);
+      expect(lines.at(-1)).to.match(/: REDIS_URL: .* wants a password/);
+    }
   });
 
   describe("over TLS", () => {
