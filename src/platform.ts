@@ -40,6 +40,7 @@ import { openRunQueue, type RunQueue } from "./store/run-queue.ts";
 import { createSecrets, type Secrets } from "./store/secrets.ts";
 import { StoreClock } from "./store/store-clock.ts";
 import { storeHosts } from "./store/store-hosts.ts";
+import { openSubscriberRedis } from "./store/subscriber-redis.ts";
 
 /** Everything a process works with; an operation takes the few parts that it needs. */
 export interface Platform {
@@ -158,7 +159,9 @@ export async function openPlatform(
     const memory = openMemoryShare(redis, config.redisHighWater);
     let feed: Feed | undefined;
     closers.push(async () => feed?.close());
-    const replies = openOnce(() => openReplies(openSubscriber({ redisTarget, log }), redis, keys, processId));
+    const replies = openOnce(() =>
+      openReplies(openSubscriber({ redis, redisTarget, log }), redis, keys, processId),
+    );
     // Not awaited: while Redis is away it can't open.
     closers.push(
       async () =>
@@ -211,7 +214,7 @@ export async function openPlatform(
       sandboxHealth,
       sandboxes: () => sandboxes.get(),
       feed: async () => {
-        feed ??= openFeed(openSubscriber({ redisTarget, log }));
+        feed ??= openFeed(openSubscriber({ redis, redisTarget, log }));
         return feed;
       },
       replies: () => inProducerTime(replies.get()),
@@ -224,10 +227,10 @@ export async function openPlatform(
 }
 
 /** Opens a separate client: a subscribed client accepts no other commands. */
-export function openSubscriber({ redisTarget, log }: Pick<Platform, "redisTarget" | "log">): RedisClient {
-  const redis = openWorkerRedis(redisTarget);
-  watchConnection(redis, log, "redis subscriber connection");
-  return redis;
+export function openSubscriber(platform: Pick<Platform, "redis" | "redisTarget" | "log">): RedisClient {
+  const subscriber = openSubscriberRedis(platform.redisTarget, platform.redis);
+  watchConnection(subscriber, platform.log, "redis subscriber connection");
+  return subscriber;
 }
 
 /** Logs when the connection is lost and when it is back; without a listener an `error` event would end the process. */

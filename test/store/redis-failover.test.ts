@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { findRedis } from "../../src/store/find-redis.ts";
 import { openProducerRedis, openWorkerRedis, type RedisClient, whenReady } from "../../src/store/redis.ts";
+import { openSubscriberRedis } from "../../src/store/subscriber-redis.ts";
 import { testConfig } from "../support/platform.ts";
 import { openRedisCluster } from "../support/redis-cluster.ts";
 import type { RedisNode } from "../support/redis-nodes.ts";
@@ -18,18 +19,17 @@ describe("a Redis master that hangs", () => {
     isReplaced: (old: RedisNode) => Promise<boolean>,
   ): Promise<void> {
     const target = await findRedis(testConfig({ REDIS_URL: url }).redis, 20_000);
-    const clients: RedisClient[] = [
-      openProducerRedis(target),
-      openWorkerRedis(target),
-      openWorkerRedis(target),
-    ];
-    const subscriber = clients[2] as RedisClient;
+    const clients: RedisClient[] = [openProducerRedis(target), openWorkerRedis(target)];
     const heard: string[] = [];
+    const ready = async (client: RedisClient) => {
+      client.on("error", () => undefined);
+      await whenReady(client, 20_000);
+    };
     try {
-      for (const client of clients) {
-        client.on("error", () => undefined);
-        await whenReady(client, 20_000);
-      }
+      for (const client of clients) await ready(client);
+      const subscriber = openSubscriberRedis(target, clients[0] as RedisClient);
+      clients.push(subscriber);
+      await ready(subscriber);
       subscriber.on("message", (_channel, message: string) => heard.push(message));
       await subscriber.subscribe("failover");
       for (const client of clients.slice(0, 2)) for (const key of KEYS) await client.set(key, "before");
