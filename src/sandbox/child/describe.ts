@@ -13,9 +13,16 @@ export function describeComponent(component: Component): Record<string, unknown>
     props: propsOf(component).map(([name, prop]) => describeProp(name, prop)),
     hooks: HOOKS.filter(hook => typeof hooks[hook] === "function"),
     hasRun: typeof component.run === "function",
+    notFunctions: [
+      ...(isOther(component.run) ? ["run"] : []),
+      ...HOOKS.filter(hook => isOther(hooks[hook])).map(hook => `hooks.${hook}`),
+    ],
     ...(hasSample(component) && { hasSampleEmit: true }),
   };
 }
+
+const isOther = (value: unknown): boolean =>
+  value !== undefined && value !== null && typeof value !== "function";
 
 const hasSample = ({ sampleEmit }: Component): boolean => sampleEmit !== undefined && sampleEmit !== null;
 
