@@ -1,11 +1,18 @@
 import { Cluster, type Command, Redis, type RedisOptions, ReplyError } from "ioredis";
 import { withDeadline } from "../lib/deadline.ts";
 import { AppError } from "../lib/errors.ts";
+import { gatherWrites } from "./gather-writes.ts";
 
 /** One server, or a cluster if several URLs are configured. */
 export type RedisClient = Redis | Cluster;
 
 function connect(urls: string[], options: RedisOptions): RedisClient {
+  const client = clientOf(urls, options);
+  gatherWrites(client);
+  return client;
+}
+
+function clientOf(urls: string[], options: RedisOptions): RedisClient {
   const [first = ""] = urls;
   if (urls.length === 1) return new Redis(first, options);
   const { username, password } = new URL(first);
