@@ -16,7 +16,7 @@ const RATES: Partial<Record<WorkloadName, { ofRaw?: number; cpu?: number }>> = {
   P3: { cpu: 4 },
   W1: { ofRaw: 0.55, cpu: 0.8 },
   W2: { ofRaw: 0.8, cpu: 0.4 },
-  W4: { ofRaw: 0.35 },
+  W4: { ofRaw: 0.4, cpu: 0.9 },
   W6: { cpu: 6 },
 };
 const LATENCY: Partial<Record<WorkloadName, { p50: number; p99: number }>> = {

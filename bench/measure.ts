@@ -1,8 +1,10 @@
+import { type Backlog, backlogOf } from "./backlog.ts";
 import type { Child } from "./child.ts";
 import type { Ends } from "./ends.ts";
 import { type Group, type Reading, startMeter, type Usage } from "./meter.ts";
 import type { Received, ReceiverRequest } from "./processes/receiver.ts";
 import type { SendRequest, Sent } from "./processes/sender.ts";
+import { countPerSecond, countRoundTrips, divided, type RoundTrips } from "./round-trips.ts";
 import type { Side } from "./side.ts";
 import { quantile } from "./times.ts";
 
@@ -28,6 +30,10 @@ export interface Figures {
   /** CPU seconds per 1,000 deliveries; `all` is the sum of `ours`, `redis` and `mongodb`. */
   cpu: Record<Group | "all", number>;
   processes: Usage[];
+  /** Of events that are sent as fast as they are accepted. */
+  backlog?: Backlog;
+  /** Of an event that is sent by the clock; otherwise events share them, and the rate says more. */
+  roundTrips?: RoundTrips;
   /** Share of the machine's CPU time that other processes used: if it is high, the figures are doubtful. */
   elsewhere: number;
 }
@@ -37,6 +43,7 @@ const WARM_UP_DELIVERIES = 2000;
 const POLL_MS = 50;
 /** After this long without a new delivery, missing deliveries count as lost. */
 const STALL_MS = 30_000;
+const IDLE_SECONDS = 5;
 
 /** Warms up, sends the load, waits until all of it is received and recorded, and returns the figures. */
 export async function measure(side: Side, load: Load, ends: Ends): Promise<Figures> {
@@ -44,6 +51,9 @@ export async function measure(side: Side, load: Load, ends: Ends): Promise<Figur
   const { perSecond: _, ...atOnce } = load;
   const warmUpEvents = Math.min(load.events, WARM_UP_DELIVERIES / load.webhooks);
   await sendAndWait(side, { ...atOnce, events: warmUpEvents }, ends);
+  const isByClock = load.perSecond !== undefined;
+  const idle = isByClock ? await countPerSecond(side.stores, IDLE_SECONDS) : {};
+  const stopCount = isByClock && (await countRoundTrips(side.stores, idle));
   const stopMeter = startMeter([
     ...side.watched,
     { name: "sender", group: "sender", pid: sender.pid },
@@ -51,8 +61,12 @@ export async function measure(side: Side, load: Load, ends: Ends): Promise<Figur
   ]);
   const sent = await sendAndWait(side, load, ends);
   const reading = stopMeter();
+  const roundTrips = stopCount && divided(await stopCount(), Math.max(1, sent.accepted));
   const received = await requestFrom<Received>(receiver, { do: "figures" });
-  return figuresOf(load, sent, received, reading);
+  return {
+    ...figuresOf(load, sent, received, reading),
+    ...(roundTrips ? { roundTrips } : { backlog: backlogOf(sent, received, load.webhooks) }),
+  };
 }
 
 let loads = 0;

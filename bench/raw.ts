@@ -43,6 +43,7 @@ export async function startRaw(options: {
       ...(accept ? [{ name: "raw accept", group: "ours" as const, pid: accept.pid }] : []),
       ...stores.watched,
     ],
+    stores,
     target: accept
       ? { kind: "http", urls: [`http://127.0.0.1:${port}/`], connections: options.senders }
       : { kind: "raw", queue, webhookUrls },

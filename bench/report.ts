@@ -1,6 +1,7 @@
 import { type Aim, PEERS } from "./aims.ts";
 import type { Figures } from "./measure.ts";
 import type { Usage } from "./meter.ts";
+import { MONGODB_REQUESTS, REDIS_READS, type RoundTrips } from "./round-trips.ts";
 import type { TimerFigures } from "./timers.ts";
 import type { Row } from "./workloads.ts";
 
@@ -57,7 +58,51 @@ function rowLines(rows: Row[]): string[] {
     "Each process: total CPU seconds / RSS peak in MB",
     ...rows.map(row => `${row.workload} ${row.what}: ${processesOf(row.ours.processes)}`),
     "",
+    ...backlogLines(rows),
+    ...roundTripLines(rows),
   ];
+}
+
+function backlogLines(rows: Row[]): string[] {
+  const atOnce = bothSides(rows, ({ backlog }) =>
+    backlog
+      ? [
+          whole(backlog.deliveriesLeft),
+          whole(backlog.deliveredPerSecond.whileSending),
+          whole(backlog.deliveredPerSecond.after),
+          ...(["first", "last"] as const).map(name => {
+            const { p50, p95 } = backlog.acceptance[name];
+            return `${ms(p50)} / ${ms(p95)}`;
+          }),
+        ]
+      : [],
+  ).filter(cells => cells.length > 1);
+  const head = ["", "left at the end", "delivered/s", "after", "acceptance, first quarter", "last quarter"];
+  return atOnce.length > 0
+    ? [
+        "Backlog: deliveries left when all was accepted, acceptance in ms (p50 / p95)",
+        table([head, ...atOnce]),
+        "",
+      ]
+    : [];
+}
+
+function roundTripLines(rows: Row[]): string[] {
+  const sides = rows.flatMap(({ workload, what, ours, raw }) => [
+    { name: `${workload} ${what}`, counts: ours.roundTrips },
+    { name: "   raw limit", counts: raw?.roundTrips },
+  ]);
+  const lines = sides.flatMap(({ name, counts }) => (counts ? [`${name}: ${roundTripsOf(counts)}`] : []));
+  return lines.length > 0 ? ["Round trips of an event (--json has all commands)", ...lines, ""] : [];
+}
+
+function roundTripsOf({ [REDIS_READS]: redis = 0, [MONGODB_REQUESTS]: mongodb = 0, ...calls }: RoundTrips) {
+  const some = (name: string) => (calls[name] ?? 0).toFixed(1);
+  return (
+    `Redis ${redis.toFixed(1)} (scripts ${some("Redis evalsha")}, waits for a job ${some("Redis bzpopmin")}), ` +
+    `MongoDB ${mongodb.toFixed(1)} (inserts ${some("MongoDB insert")}, finds ${some("MongoDB find")}, ` +
+    `updates ${some("MongoDB update")})`
+  );
 }
 
 /** Formats the figures of W7. */

@@ -133,7 +133,8 @@ async function setUp(bench: Bench, load: Load, way: Way): Promise<Side> {
   for (const url of webhookUrlsOf(bench, load)) {
     await headwater.api.subscribe(emitterId, (await headwater.api.createWebhook(url)).id);
   }
-  return { target, watched: [...headwater.watched, ...stores.watched], whenIdle: headwater.whenIdle };
+  const watched = [...headwater.watched, ...stores.watched];
+  return { target, stores, watched, whenIdle: headwater.whenIdle };
 }
 
 interface Emitting {

@@ -22,12 +22,15 @@ export interface Received {
   lastAtMs: number;
   /** Milliseconds from sent to received for each delivery, ascending. */
   latencies: Float64Array;
+  /** When each delivery arrived for the first time: Unix ms, ascending. */
+  arrivals: Float64Array;
 }
 
 let load = 0;
 let events = 0;
 let seen = new Uint8Array(0);
 let latencies = new Float64Array(0);
+let arrivals = new Float64Array(0);
 let figures = { received: 0, doubled: 0, strays: 0, lastAtMs: 0 };
 
 function count(webhook: number, event: BenchEvent, hasId: boolean, nowMs: number): void {
@@ -39,6 +42,7 @@ function count(webhook: number, event: BenchEvent, hasId: boolean, nowMs: number
   else {
     seen[index] = 1;
     latencies[figures.received] = nowMs - at;
+    arrivals[figures.received] = nowMs;
     figures.received += 1;
     figures.lastAtMs = nowMs;
   }
@@ -66,11 +70,16 @@ serveParent<ReceiverRequest>(async request => {
       events = request.events;
       seen = new Uint8Array(request.events * request.webhooks);
       latencies = new Float64Array(request.events * request.webhooks);
+      arrivals = new Float64Array(request.events * request.webhooks);
       figures = { received: 0, doubled: 0, strays: 0, lastAtMs: 0 };
       return undefined;
     case "progress":
       return figures.received;
     case "figures":
-      return { ...figures, latencies: latencies.slice(0, figures.received).sort() } satisfies Received;
+      return {
+        ...figures,
+        latencies: latencies.slice(0, figures.received).sort(),
+        arrivals: arrivals.slice(0, figures.received),
+      } satisfies Received;
   }
 });

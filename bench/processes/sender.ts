@@ -20,6 +20,8 @@ export interface Sent {
   accepted: number;
   /** Rejected events by reason. */
   rejected: Record<string, number>;
+  /** Milliseconds until each event was accepted or rejected, in the order in which they were sent. */
+  responseMs: Float64Array;
 }
 
 let opened: { key: string; target: OpenTarget } | undefined;
@@ -37,19 +39,23 @@ async function targetOf(target: Target): Promise<OpenTarget> {
 serveParent<SendRequest>(async ({ target, load, events, senders, perSecond }) => {
   const { send } = await targetOf(target);
   const rejected: Record<string, number> = {};
+  const responseMs = new Float64Array(events);
   let accepted = 0;
   const sendOne = async (n: number) => {
+    const sentAt = performance.now();
     try {
       await send(newEvent(load, n));
       accepted += 1;
     } catch (error) {
       const reason = (error as Error).message;
       rejected[reason] = (rejected[reason] ?? 0) + 1;
+    } finally {
+      responseMs[n] = performance.now() - sentAt;
     }
   };
   const startedAtMs = preciseNow();
   await (perSecond ? sendByClock(sendOne, events, perSecond) : sendAtOnce(sendOne, events, senders));
-  return { startedAtMs, endedAtMs: preciseNow(), accepted, rejected } satisfies Sent;
+  return { startedAtMs, endedAtMs: preciseNow(), accepted, rejected, responseMs } satisfies Sent;
 });
 
 async function sendAtOnce(sendOne: (n: number) => Promise<void>, events: number, senders: number) {

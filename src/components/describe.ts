@@ -23,9 +23,10 @@ export async function describeComponent(
   bundle: Bundle,
   options?: DescribeOptions,
 ): Promise<DescribedComponent> {
-  const description = await sandboxes.describe(bundle, options);
+  const { notFunctions = [], ...description } = await sandboxes.describe(bundle, options);
   const fields = [
     ...checkHead(description),
+    ...notFunctions.map(path => fieldError(path, "must be a function")),
     ...description.props.flatMap(checkProp),
     ...checkTimers(description.props),
   ];

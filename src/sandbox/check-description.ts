@@ -43,6 +43,7 @@ const validate = new Ajv({ strict: true }).compile({
     props: { type: "array", maxItems: 200, items: PROP },
     hooks: { type: "array", maxItems: 3, items: { enum: ["deploy", "activate", "deactivate"] } },
     hasRun: flag,
+    notFunctions: { type: "array", maxItems: 4, items: text(50) },
     hasSampleEmit: { const: true },
   },
   required: ["name", "version", "props", "hooks", "hasRun"],

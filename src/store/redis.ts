@@ -2,6 +2,7 @@ import { Cluster, type Command, Redis, type RedisOptions, ReplyError } from "ior
 import { withDeadline } from "../lib/deadline.ts";
 import { AppError } from "../lib/errors.ts";
 import { tlsFor } from "./ask-redis.ts";
+import { joinWrites } from "./join-writes.ts";
 import type { RedisTarget } from "./redis-settings.ts";
 
 /** One server, or a cluster; a server that Sentinels watch is one server. */
@@ -17,6 +18,12 @@ const SENTINEL_TIMEOUT_MS = 2000;
 const SLOTS_REFRESH_MS = 3000;
 
 function connect(target: RedisTarget, given: RedisOptions): RedisClient {
+  const client = clientOf(target, given);
+  joinWrites(client);
+  return client;
+}
+
+function clientOf(target: RedisTarget, given: RedisOptions): RedisClient {
   const { mode, servers, username, password, family, tls, database } = target;
   const [first = { host: "", port: 0 }] = servers;
   const options: RedisOptions = {

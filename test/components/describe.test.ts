@@ -108,6 +108,12 @@ describe("describing a component", () => {
       "props.t.default",
     ],
     ["two timers", withProps(`{ t: "$.interface.timer", u: "$.interface.timer" }`), "props.u"],
+    ["a run that is no function", `export default { name: "x", version: "1", run: 5 };`, "run"],
+    [
+      "a hook that is no function",
+      `export default { name: "x", version: "1", hooks: { deploy: true, activate: null } };`,
+      "hooks.deploy",
+    ],
     ["code that throws when it is evaluated", `throw new Error("at once");`, "code"],
   ];
   for (const [what, code, path] of rejected) {

@@ -30,7 +30,7 @@ const TIMER = `export default { name: "Timer", version: "0.0.1",
 /** Far above the time of any response, far below a client's own time limit: a longer request hangs. */
 const PATIENCE_MS = 8000;
 /** Log lines of one process in an outage of seconds, not counting requests; a hot loop writes thousands. */
-const FEW_LINES = 40;
+const FEW_LINES = 60;
 
 /** Between two events of a sender: the workers must keep up, so that the test measures the outage, not a backlog. */
 const PAUSE_MS = 30;

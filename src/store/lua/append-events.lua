@@ -5,8 +5,8 @@
 --       score, 9 events stored late (zset by time)
 -- ARGV: 1 events kept, 2 newest emit ids remembered, 3 milliseconds for which each further one is remembered, 4 most
 --       further ones, 5 milliseconds for which the newest are remembered after the last emission, 6 feed channel, 7 slots
---       per millisecond, 8 milliseconds for which late events are remembered, then for each emission: emit id, summary JSON, the score reserved for it or '', 1 if the summary
---       is truncated, else 0
+--       per millisecond, 8 milliseconds for which late events are remembered, then for each emission: emit id, summary
+--       JSON, the score reserved for it or '', 1 if the summary is truncated, else 0
 -- Returns: for each emission its score, and 1 if it is new or 0 if this emit id was stored before; then the ids of
 --          trimmed events whose payload is stored in MongoDB
 local kept = tonumber(ARGV[1])
@@ -18,21 +18,41 @@ local before = tonumber(redis.call('GET', KEYS[1]) or '0')
 local last = before
 local newest = tonumber(redis.call('GET', KEYS[8]) or '0')
 local newestBefore = newest
-local isLate = false
 local function event_id(score)
   return string.format('%.0f-%.0f', math.floor(score / slots), score % slots)
 end
 
+-- Calls a command with many values, in parts: Lua passes some thousands at a time.
+local function call_all(command, key, values)
+  local replies = {}
+  for first = 1, #values, 1000 do
+    local part = redis.call(command, key, unpack(values, first, math.min(first + 999, #values)))
+    if type(part) == 'table' then
+      for _, reply in ipairs(part) do replies[#replies + 1] = reply end
+    end
+  end
+  return replies
+end
+
+local emits = {}
+for i = 9, #ARGV, 4 do emits[#emits + 1] = ARGV[i] end
+local seen = call_all('ZMSCORE', KEYS[4], emits)
+local seenFurther = redis.call('EXISTS', KEYS[6]) == 1 and call_all('ZMSCORE', KEYS[6], emits) or {}
+
 local result = {}
-local added = 0
+local given = {}
+local ids = {}
+local scores = {}
+local summaries = {}
+local emitScores = {}
+local late = {}
 local truncated = 0
-local hasFurther = redis.call('EXISTS', KEYS[6]) == 1
 local awaited = 0
-for i = 9, #ARGV, 4 do
-  local seen = redis.call('ZSCORE', KEYS[4], ARGV[i])
-  if not seen and hasFurther then seen = redis.call('ZSCORE', KEYS[6], ARGV[i]) end
-  if seen then
-    result[#result + 1] = string.format('%.0f', seen)
+for n, emit in ipairs(emits) do
+  local i = 5 + 4 * n
+  local known = given[emit] or seen[n] or seenFurther[n]
+  if known then
+    result[#result + 1] = string.format('%.0f', known)
     result[#result + 1] = 0
   else
     local score = now
@@ -40,31 +60,39 @@ for i = 9, #ARGV, 4 do
     if score <= last then score = last + 1 end
     -- A score that was really reserved is not above the last one, and no other event has it.
     local reserved = tonumber(ARGV[i + 2])
-    if reserved and reserved <= last and not redis.call('ZSCORE', KEYS[2], event_id(reserved)) then
-      score = reserved
+    if reserved and reserved <= last then
+      local id = event_id(reserved)
+      if not ids[id] and not redis.call('ZSCORE', KEYS[2], id) then score = reserved end
     end
     local text = string.format('%.0f', score)
     local id = event_id(score)
+    given[emit] = text
+    ids[id] = true
     if score > last then last = score end
     if score > newest then
       newest = score
     else
       -- A reader that has seen a later event must still find this one when it resumes.
-      redis.call('ZADD', KEYS[9], math.floor(now / slots), id)
-      isLate = true
+      late[#late + 1] = math.floor(now / slots)
+      late[#late + 1] = id
     end
-    redis.call('ZADD', KEYS[2], text, id)
-    redis.call('HSET', KEYS[3], id, ARGV[i + 1])
-    redis.call('ZADD', KEYS[4], text, ARGV[i])
-    redis.call('PUBLISH', ARGV[6], id .. ' ' .. ARGV[i + 1])
+    scores[#scores + 1] = text
+    scores[#scores + 1] = id
+    summaries[#summaries + 1] = id
+    summaries[#summaries + 1] = ARGV[i + 1]
+    emitScores[#emitScores + 1] = text
+    emitScores[#emitScores + 1] = emit
     result[#result + 1] = text
     result[#result + 1] = 1
-    added = added + 1
     if reserved then awaited = awaited + 1 end
     truncated = truncated + tonumber(ARGV[i + 3])
   end
 end
-if added == 0 then return result end
+if #scores == 0 then return result end
+call_all('ZADD', KEYS[2], scores)
+call_all('HSET', KEYS[3], summaries)
+call_all('ZADD', KEYS[4], emitScores)
+for i = 1, #summaries, 2 do redis.call('PUBLISH', ARGV[6], summaries[i] .. ' ' .. summaries[i + 1]) end
 if awaited > 0 and redis.call('EXISTS', KEYS[7]) == 1 and redis.call('DECRBY', KEYS[7], awaited) <= 0 then
   redis.call('DEL', KEYS[7])
 end
@@ -72,24 +100,28 @@ if truncated > 0 then redis.call('HINCRBY', KEYS[5], 'truncated', truncated) end
 if last > before then redis.call('SET', KEYS[1], string.format('%.0f', last)) end
 
 if newest > newestBefore then redis.call('SET', KEYS[8], string.format('%.0f', newest), 'PX', ARGV[5]) end
-if isLate then
+if #late > 0 then
+  call_all('ZADD', KEYS[9], late)
   redis.call('ZREMRANGEBYRANK', KEYS[9], 0, -1 - 3 * kept)
   redis.call('PEXPIRE', KEYS[9], ARGV[8])
 end
 
-for _, old in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1 - kept)) do
-  local summary = redis.call('HGET', KEYS[3], old)
-  redis.call('HDEL', KEYS[3], old)
-  if summary and string.find(summary, '"truncated":true', 1, true) then result[#result + 1] = old end
+local old = redis.call('ZRANGE', KEYS[2], 0, -1 - kept)
+if #old > 0 then
+  for i, summary in ipairs(call_all('HMGET', KEYS[3], old)) do
+    if summary and string.find(summary, '"truncated":true', 1, true) then result[#result + 1] = old[i] end
+  end
+  call_all('HDEL', KEYS[3], old)
+  redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - kept)
 end
-redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - kept)
 
 -- A burst's emit ids move to a key of their own, which expires although the emitter may fall silent after it.
 redis.call('PEXPIRE', KEYS[4], ARGV[5])
 local excess = redis.call('ZCARD', KEYS[4]) - remembered
 if excess > 0 then
   local moved = redis.call('ZPOPMIN', KEYS[4], excess)
-  for i = 1, #moved, 2 do redis.call('ZADD', KEYS[6], moved[i + 1], moved[i]) end
+  for i = 1, #moved, 2 do moved[i], moved[i + 1] = moved[i + 1], moved[i] end
+  call_all('ZADD', KEYS[6], moved)
   redis.call('ZREMRANGEBYSCORE', KEYS[6], '-inf', string.format('(%.0f', now - tonumber(ARGV[3]) * slots))
   redis.call('ZREMRANGEBYRANK', KEYS[6], 0, -1 - tonumber(ARGV[4]))
   redis.call('PEXPIRE', KEYS[6], ARGV[3])

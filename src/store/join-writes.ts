@@ -1,0 +1,33 @@
+import type { Writable } from "node:stream";
+import { Cluster, type Redis } from "ioredis";
+
+/**
+ * Has the commands that a client sends in the same turn of the event loop written to the socket together: a write costs
+ * more of the processor's time than all else of a command, on both ends (docs/performance.md). Their order stays.
+ */
+export function joinWrites(client: Redis | Cluster): void {
+  if (client instanceof Cluster) client.on("+node", joinOf);
+  else joinOf(client);
+}
+
+function joinOf(node: Redis): void {
+  const send = node.sendCommand.bind(node);
+  node.sendCommand = (command, stream) => {
+    // Absent before the first connection.
+    if (node.stream) holdUntilTurnEnds(node.stream);
+    return send(command, stream);
+  };
+}
+
+const held = new WeakSet<Writable>();
+
+function holdUntilTurnEnds(stream: Writable): void {
+  if (held.has(stream)) return;
+  held.add(stream);
+  stream.cork();
+  // After the microtasks that are due now, in which most commands are sent.
+  process.nextTick(() => {
+    held.delete(stream);
+    stream.uncork();
+  });
+}
