@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import { expect } from "chai";
 import { MemoryStore, nodeHandler } from "../../clients/typescript/src/webhooks/index.ts";
 import { until } from "../support/until.ts";
@@ -29,6 +30,21 @@ describe("a receiver with a store", () => {
     expect(handled).to.deep.equal(["dlv_a", "dlv_b"]);
   });
 
+  it("rejects a delivery without an id, which the store can't know again", async () => {
+    const plain = await listen(
+      nodeHandler(
+        { secrets: secret, store: new MemoryStore(), signature: "x-pd-signature" },
+        () => undefined,
+      ),
+    );
+    const { status, text } = await deliver(plain.url, 1, { headers: { "webhook-id": "" } });
+    await plain.close();
+    expect([status, text]).to.deep.equal([
+      400,
+      "webhook-id: the request has no such header, and the store needs it",
+    ]);
+  });
+
   it("handles the next attempt of one whose handler failed", async () => {
     handle = () => {
       throw new Error("not now");
@@ -40,16 +56,13 @@ describe("a receiver with a store", () => {
   });
 
   it("lets the same delivery come again later while it is being handled", async () => {
-    let release: (() => void) | undefined;
-    handle = () =>
-      new Promise<void>(resolve => {
-        release = resolve;
-      });
+    const gate = new EventEmitter();
+    handle = () => once(gate, "open");
     const first = deliver(server.url, 1);
-    const end = await until(() => release);
+    await until(() => gate.listenerCount("open") > 0);
     const second = await deliver(server.url, 1);
     expect([second.status, second.headers.get("retry-after")]).to.deep.equal([409, "30"]);
-    end();
+    gate.emit("open");
     expect((await first).status).to.equal(200);
     expect(handled).to.deep.equal(["dlv_1"]);
   });

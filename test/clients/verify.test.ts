@@ -128,6 +128,13 @@ describe("verify", () => {
     expect(wrong.status).to.equal(500);
   });
 
+  it("accepts no tolerance that is not a number", async () => {
+    const error = await verify(body, sign(body), secret, { toleranceSeconds: Number.NaN }).catch(
+      reason => reason,
+    );
+    expect(error.message).to.equal("toleranceSeconds must be a number from 0");
+  });
+
   it("looks at a bounded number of signatures", async () => {
     const { "webhook-signature": good = "", ...others } = sign(body);
     const other = `v1,${Buffer.alloc(32).toString("base64")}`;

@@ -1,6 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { expect } from "chai";
-import { Headwater, type LiveMessage, StreamEndedError } from "../../clients/typescript/src/index.ts";
+import {
+  ConnectionError,
+  Headwater,
+  type LiveMessage,
+  StreamEndedError,
+} from "../../clients/typescript/src/index.ts";
 import { until } from "../support/until.ts";
 import { type Listening, listen } from "./receivers.ts";
 
@@ -89,7 +94,8 @@ describe("watching with the client", () => {
   it("goes on behind the moment at which it began if there was no event yet", async () => {
     const date = "Fri, 02 Jan 2026 03:04:05 GMT";
     connections = [
-      (_request, response) => response.writeHead(200, { date }).end(ready(false)),
+      (_request, response) =>
+        response.writeHead(200, { date, "content-type": "text/event-stream" }).end(ready(false)),
       chunks([ready(true)], "stay"),
     ];
     await watch(2);
@@ -114,6 +120,19 @@ describe("watching with the client", () => {
     }
     expect(seen).to.deep.equal(["ready"]);
     await until(() => open === 0);
+  });
+
+  it("fails if the first connection can't be made, with the reason", async () => {
+    connections = [fails(503)];
+    expect(await watch(9).catch(error => error)).to.have.property("status", 503);
+    expect(requests).to.have.lengthOf(3);
+    connections = [(_request, response) => response.end("<html>")];
+    const page = await watch(9).catch(error => error);
+    expect(page.message).to.match(
+      /the response is not an event stream: url must be the address of a Headwater/,
+    );
+    const nowhere = new Headwater({ url: "http://127.0.0.1:1", apiKey: "hw_1" }).watch({ runs: true });
+    expect(await nowhere.next().catch(error => error)).to.be.an.instanceOf(ConnectionError);
   });
 
   it("fails when access was lost, and with what the first response says", async () => {

@@ -70,8 +70,12 @@ export class Connection {
   async open(path: Path, query: Query, given: { headers: Record<string, string>; signal: AbortSignal }) {
     const prepared = this.#prepare("GET", path, { query });
     for (const [name, value] of Object.entries(given.headers)) prepared.headers.set(name, value);
-    const response = await this.#request(prepared, given.signal);
+    const response = await this.#request(prepared, given.signal).catch(error => {
+      throw new ConnectionError(`${prepared.name}: no response (${reasonOf(error)})`, { cause: error });
+    });
     if (!response.ok) throw await readError(prepared.name, response);
+    const type = response.headers.get("content-type") ?? "";
+    if (!type.startsWith("text/event-stream")) throw notHeadwater(prepared.name, "an event stream");
     return response;
   }
 
@@ -193,7 +197,8 @@ async function readError(request: string, response: Response): Promise<ApiError>
   const text = await response.text();
   return errorOf({
     request,
-    status,
+    // Browsers hide that of a redirect.
+    status: status || 302,
     problem: isRedirect
       ? { detail: "redirects are not followed: url must be the address they lead to" }
       : parseProblem(text),
@@ -207,9 +212,12 @@ function parseBody(request: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new HeadwaterError(`${request}: the response is not JSON: url must be the address of a Headwater`);
+    throw notHeadwater(request, "JSON");
   }
 }
+
+const notHeadwater = (request: string, wanted: string) =>
+  new HeadwaterError(`${request}: the response is not ${wanted}: url must be the address of a Headwater`);
 
 function parseProblem(text: string): Partial<Schemas["Problem"]> {
   try {

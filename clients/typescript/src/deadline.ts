@@ -9,6 +9,9 @@ export interface Deadline {
   clear(): void;
 }
 
+/** Timers end at once beyond it. */
+const LONGEST_MS = 2 ** 31 - 1;
+
 /** Starts a deadline of `ms`. */
 export function startDeadline(ms: number, caller?: AbortSignal): Deadline {
   const controller = new AbortController();
@@ -16,10 +19,13 @@ export function startDeadline(ms: number, caller?: AbortSignal): Deadline {
   let isOver = false;
   let timer: ReturnType<typeof setTimeout>;
   const start = () => {
-    timer = setTimeout(() => {
-      isOver = true;
-      controller.abort(new Error(`nothing arrived for ${ms} ms`));
-    }, ms);
+    timer = setTimeout(
+      () => {
+        isOver = true;
+        controller.abort(new Error(`nothing arrived for ${ms} ms`));
+      },
+      Math.min(ms, LONGEST_MS),
+    );
   };
   if (caller?.aborted) onAbort();
   else caller?.addEventListener("abort", onAbort, { once: true });

@@ -1,8 +1,8 @@
 import type { Connection } from "./connection.ts";
 import { type Deadline, startDeadline } from "./deadline.ts";
-import { ApiError, StreamEndedError } from "./errors.ts";
+import { ApiError, ConnectionError, HeadwaterError, StreamEndedError } from "./errors.ts";
 import type { Schemas } from "./operations.ts";
-import { isPassing, wait, waitMs } from "./retry.ts";
+import { isPassing, LONGEST_RETRY_AFTER_MS, wait, waitMs } from "./retry.ts";
 import { readServerSentEvents, type ServerSentEvent } from "./server-sent-events.ts";
 
 /** What to watch. */
@@ -33,6 +33,9 @@ const SILENCE_MS = 50_000;
 /** Events that come twice come soon after each other. */
 const EVENTS_REMEMBERED = 10_000;
 
+/** So often the first connection is tried; one that ends later is opened again without end. */
+const FIRST_TRIES = 3;
+
 /** Yields what happens; connects again, behind the last event, for as long as `signal` has not aborted. */
 export async function* watch(
   connection: Connection,
@@ -51,17 +54,21 @@ export async function* watch(
       }
     } catch (error) {
       if (signal?.aborted) return;
-      if (error instanceof StreamEndedError) throw error;
-      if (error instanceof ApiError) {
-        retryAfterMs = error.retryAfterMs;
-        if (!isPassing(error.status, retryAfterMs)) throw error;
+      if (error instanceof ApiError && error.retryAfterMs !== null) {
+        retryAfterMs = Math.min(error.retryAfterMs, LONGEST_RETRY_AFTER_MS);
       }
+      if (isFinal(error) || (!reader.hasBegun && failures + 1 >= FIRST_TRIES)) throw error;
     } finally {
       deadline.clear();
     }
     await wait(waitMs(failures, retryAfterMs), signal).catch(() => undefined);
     failures += 1;
   }
+}
+
+function isFinal(error: unknown): boolean {
+  if (error instanceof ApiError) return !isPassing(error.status, error.retryAfterMs);
+  return error instanceof HeadwaterError && !(error instanceof ConnectionError);
 }
 
 /** One connection. Its end, however it comes, is not the end of the stream. */
@@ -89,6 +96,7 @@ async function* open(
 class LiveReader {
   /** The event id behind which the next connection begins. */
   position: string | null;
+  hasBegun = false;
   readonly #seen = new Set<string>();
 
   constructor(position: string | null) {
@@ -97,6 +105,7 @@ class LiveReader {
 
   /** Before the first event, the stream goes on behind the moment at which it began, by the server's clock. */
   noteStart(date: string | null): void {
+    this.hasBegun = true;
     const ms = date === null ? Number.NaN : Date.parse(date);
     if (this.position === null && !Number.isNaN(ms)) this.position = `${ms}-0`;
   }

@@ -1,4 +1,4 @@
-import { keptBody } from "./raw-body.ts";
+import { keptBody, MAX_BYTES } from "./raw-body.ts";
 import { type DeliveryHandler, type ReceiveOptions, receive } from "./receive.ts";
 import { bodyParsed } from "./webhook-error.ts";
 
@@ -34,7 +34,7 @@ export function fastifyPlugin<Payload = unknown>(
   handle: DeliveryHandler<Payload>,
 ): (scope: FastifyScope) => Promise<void> {
   return async scope => {
-    const limit = options.maxBytes === undefined ? {} : { bodyLimit: options.maxBytes };
+    const limit = { bodyLimit: options.maxBytes ?? MAX_BYTES };
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", { parseAs: "buffer", ...limit }, (_request, body, done) =>
       done(null, body),

@@ -1,7 +1,7 @@
 import { bodyParsed, WebhookError } from "./webhook-error.ts";
 
 /** Larger than any event with what belongs to it. */
-const MAX_BYTES = 2 * 1024 * 1024;
+export const MAX_BYTES = 2 * 1024 * 1024;
 
 const tooLarge = (maxBytes: number) =>
   new WebhookError("too-large", `the body has more than ${maxBytes} bytes`);

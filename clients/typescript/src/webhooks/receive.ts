@@ -47,6 +47,12 @@ export async function receive<Payload>(
   try {
     const { body, headers } = await read();
     delivery = await verify<Payload>(body, headers, options.secrets, options);
+    if (options.store && delivery.id === "") {
+      throw new WebhookError(
+        "header-missing",
+        "webhook-id: the request has no such header, and the store needs it",
+      );
+    }
   } catch (error) {
     if (!(error instanceof WebhookError) || error.status === 500) throw error;
     options.onRejected?.(error);

@@ -139,7 +139,8 @@ function checkTime(
   timestamp: number,
   { toleranceSeconds = TOLERANCE_SECONDS, now = Date.now }: VerifyOptions,
 ): void {
-  const age = Math.round(now() / 1000) - timestamp;
+  if (!(toleranceSeconds >= 0)) throw new TypeError("toleranceSeconds must be a number from 0");
+  const age = Math.floor(now() / 1000) - timestamp;
   if (age > toleranceSeconds) {
     throw new WebhookError(
       "too-old",
