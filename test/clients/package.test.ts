@@ -5,9 +5,11 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { build } from "esbuild";
 import { buildClient } from "../../script/lib/client.mjs";
 import { choosePort } from "../../script/lib/ports.mjs";
 import { findDeno } from "../../src/sandbox/deno-binary.ts";
+import { browserOrSkip } from "../dashboard/signed-in.ts";
 import { root } from "../support/built.ts";
 import { type System, startSystem } from "../support/system.ts";
 
@@ -75,5 +77,35 @@ describe("the package of the client", () => {
       types: ["ready", "emit"],
       missing: "NotFoundError",
     });
+  });
+
+  it("runs in a browser, in a page of the server's host", async function () {
+    const browser = await browserOrSkip(this);
+    try {
+      const bundled = await build({
+        entryPoints: [join(installed, "dist/index.js")],
+        bundle: true,
+        format: "iife",
+        globalName: "client",
+        write: false,
+      });
+      const page = await browser.newPage();
+      await page.addInitScript({ content: `${bundled.outputFiles[0]?.text} globalThis.client = client;` });
+      await page.goto(`${system.baseUrl}/openapi.json`);
+      const seen = await page.evaluate(`(async () => {
+        const headwater = new client.Headwater({ url: location.origin, apiKey: ${JSON.stringify(apiKey)} });
+        const flow = await headwater.workflows.create({ name: "From a browser" });
+        const live = headwater.watch({ emitters: [flow.id] });
+        const first = await live.next();
+        await headwater.publish(flow.id, { event: { from: "a browser" } });
+        const second = await live.next();
+        await live.return();
+        const missing = await headwater.sources.get("dc_0000000000000000").catch(error => error.name);
+        return [first.value.type, second.value.summary.event.raw_event, missing];
+      })()`);
+      expect(seen).to.deep.equal(["ready", { from: "a browser" }, "NotFoundError"]);
+    } finally {
+      await browser.close();
+    }
   });
 });
