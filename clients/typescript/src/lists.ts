@@ -13,7 +13,6 @@ interface RowsOfAccount {
   sources: Schemas["Source"];
   webhooks: Schemas["Webhook"];
   subscriptions: Schemas["Subscription"];
-  auto_subscriptions: Schemas["AutoSubscription"];
   workflows: Schemas["Workflow"];
 }
 
