@@ -243,6 +243,11 @@ describe("a request of the client", () => {
     expect(inspect(client(), { depth: 9, showHidden: true })).not.to.include("hw_secret");
   });
 
+  it("rejects options of a call that can't be right", async () => {
+    expect((await errorOf(client().me({ maxRetries: Number.NaN }))).message).to.match(/^maxRetries must be/);
+    expect((await errorOf(client().me({ timeoutMs: 0.5 }))).message).to.match(/^timeoutMs must be/);
+  });
+
   it("does not go to another path for an id that is empty or a dot", async () => {
     for (const id of ["", ".", ".."]) {
       const error = await client()

@@ -58,6 +58,13 @@ describe("a list of the client", () => {
     expect(ids).to.deep.equal(["z"]);
   });
 
+  it("is returned whole where the server has it without pages", async () => {
+    server.script({ status: 200, body: '{"data":[{"id":"sub_1"}]}' });
+    expect(await client.request("get", "/users/me/subscriptions", {})).to.deep.equal({
+      data: [{ id: "sub_1" }],
+    });
+  });
+
   it("requests no further page once its loop is left", async () => {
     for await (const { id } of client.webhooks.list()) if (id === "b") break;
     expect(paths()).to.have.lengthOf(1);

@@ -36,8 +36,8 @@ export class Connection {
     this.orgId = options.orgId;
     // Some platforms reject a `fetch` that is called as a method of another object.
     this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
-    this.#timeoutMs =
-      options.timeoutMs === undefined ? undefined : readCount("timeoutMs", options.timeoutMs, 1);
+    this.#timeoutMs = options.timeoutMs;
+    readCount("timeoutMs", options.timeoutMs ?? TIMEOUT_MS, 1);
     this.#maxRetries = readCount("maxRetries", options.maxRetries ?? MAX_RETRIES, 0);
   }
 
@@ -62,8 +62,9 @@ export class Connection {
       prepared.body = JSON.stringify(body ?? {});
     }
     const json = (await this.#attempts(prepared, options)) as Record<string, unknown> | undefined;
-    const isPage = json !== undefined && "page_info" in json;
-    return (json === undefined || isPage || !("data" in json) ? json : json.data) as ResultOf<P, M>;
+    // A list is returned with its `page_info`, if it has one.
+    const isObject = json !== undefined && "data" in json && !Array.isArray(json.data);
+    return (isObject ? json.data : json) as ResultOf<P, M>;
   }
 
   /** Opens a stream. Throws as `send` does, and does not retry: its reader resumes. */
@@ -100,7 +101,7 @@ export class Connection {
   }
 
   async #attempts(prepared: Prepared, options: CallOptions & { usualMs?: number }): Promise<unknown> {
-    const maxRetries = options.maxRetries ?? this.#maxRetries;
+    const maxRetries = readCount("maxRetries", options.maxRetries ?? this.#maxRetries, 0);
     let isUncertain = false;
     for (let retry = 0; ; retry += 1) {
       const outcome = await this.#attempt(prepared, options);
@@ -121,7 +122,7 @@ export class Connection {
     { signal, timeoutMs = this.#timeoutMs, usualMs = TIMEOUT_MS }: CallOptions & { usualMs?: number },
   ): Promise<{ json: unknown } | HeadwaterError> {
     signal?.throwIfAborted();
-    const ms = timeoutMs ?? usualMs;
+    const ms = readCount("timeoutMs", timeoutMs ?? usualMs, 1);
     const deadline = startDeadline(ms, signal);
     let text: string;
     try {
