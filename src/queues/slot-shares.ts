@@ -14,7 +14,7 @@ const MORE_AFTER_MS = 250;
  * How many times as long as its work a slot then rests, times the pressure on the thread, so that the stores and the
  * processor have time for others. Work is the processor's time of this process.
  */
-const REST_FACTOR = 1.5;
+const REST_FACTOR = 3;
 const LONG_MS = 20;
 const MAX_REST_MS = 4000;
 /** The processor's time that an account's jobs may use in each second in any case. Milliseconds. */

@@ -24,7 +24,7 @@ export interface ComponentDescription {
   props: DescribedProp[];
   hooks: ("deploy" | "activate" | "deactivate")[];
   hasRun: boolean;
-  /** Paths of what must be a function and is something else, such as `run`; never stored. */
+  /** Paths of what must be a function and is something else, such as `run`; absent if none, and never stored. */
   notFunctions?: string[];
   /** The code has a `sampleEmit`; absent if not. */
   hasSampleEmit?: true;

@@ -1,14 +1,14 @@
 import { Cluster, type Command, Redis, type RedisOptions, ReplyError } from "ioredis";
 import { withDeadline } from "../lib/deadline.ts";
 import { AppError } from "../lib/errors.ts";
-import { gatherWrites } from "./gather-writes.ts";
+import { joinWrites } from "./join-writes.ts";
 
 /** One server, or a cluster if several URLs are configured. */
 export type RedisClient = Redis | Cluster;
 
 function connect(urls: string[], options: RedisOptions): RedisClient {
   const client = clientOf(urls, options);
-  gatherWrites(client);
+  joinWrites(client);
   return client;
 }
 

@@ -47,6 +47,12 @@ describe("describing a component in a sandbox", () => {
     });
   });
 
+  it("names what must be a function and is not", async () => {
+    const described = await describeCode(`export default {
+      name: "C", version: "1", run: 5, hooks: { deploy: "x", activate() {}, deactivate: null } };`);
+    expect(described).to.deep.include({ hooks: ["activate"], notFunctions: ["run", "hooks.deploy"] });
+  });
+
   it("resolves propDefinitions, in which local keys win, and app props", async () => {
     const app = `const app = { type: "app", app: "github", propDefinitions: {
       repo: { type: "string", label: "Repo", description: "d", async options() { return []; } },

@@ -6,6 +6,10 @@ const FLAGS = ["optional", "secret", "hidden", "customResponse", "withLabel"] as
 /** Returns the component's description in the shape of `ComponentDescription`, which the host checks. */
 export function describeComponent(component: Component): Record<string, unknown> {
   const hooks = objectOf(component.hooks);
+  const notFunctions = [
+    ...(isOther(component.run) ? ["run"] : []),
+    ...HOOKS.filter(hook => isOther(hooks[hook])).map(hook => `hooks.${hook}`),
+  ];
   return {
     name: component.name,
     ...textFields(component, ["key", "description", "type", "dedupe"]),
@@ -13,10 +17,7 @@ export function describeComponent(component: Component): Record<string, unknown>
     props: propsOf(component).map(([name, prop]) => describeProp(name, prop)),
     hooks: HOOKS.filter(hook => typeof hooks[hook] === "function"),
     hasRun: typeof component.run === "function",
-    notFunctions: [
-      ...(isOther(component.run) ? ["run"] : []),
-      ...HOOKS.filter(hook => isOther(hooks[hook])).map(hook => `hooks.${hook}`),
-    ],
+    ...(notFunctions.length > 0 && { notFunctions }),
     ...(hasSample(component) && { hasSampleEmit: true }),
   };
 }

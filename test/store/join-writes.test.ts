@@ -34,7 +34,7 @@ describe("commands to Redis", () => {
   }
 
   it("that are sent in one turn are written together, and replied to in their order", async () => {
-    const key = platform.keys.lastEventScore("dc_gathered");
+    const key = platform.keys.lastEventScore("dc_joined");
     const replies: number[] = [];
     const writes = await writesOf(() =>
       Promise.all(

@@ -5,12 +5,12 @@ import { Cluster, type Redis } from "ioredis";
  * Has the commands that a client sends in the same turn of the event loop written to the socket together: a write costs
  * more of the processor's time than all else of a command, on both ends (docs/performance.md). Their order stays.
  */
-export function gatherWrites(client: Redis | Cluster): void {
-  if (client instanceof Cluster) client.on("+node", gatherOf);
-  else gatherOf(client);
+export function joinWrites(client: Redis | Cluster): void {
+  if (client instanceof Cluster) client.on("+node", joinOf);
+  else joinOf(client);
 }
 
-function gatherOf(node: Redis): void {
+function joinOf(node: Redis): void {
   const send = node.sendCommand.bind(node);
   node.sendCommand = (command, stream) => {
     // Absent before the first connection.
