@@ -13,7 +13,7 @@ import { type Child, startChild } from "./child.ts";
 import type { Watched } from "./meter.ts";
 import { type Stores, whenIdle } from "./stores.ts";
 
-/** Headwater as in production: the built files, a process for each line of the Procfile, default settings. */
+/** Headwater as in production: the built files, a process for each line of a Procfile, default settings. */
 export interface Headwater {
   /** A client of an account on a paid plan, so that no quota ends the measurement. */
   api: Api;
@@ -34,10 +34,16 @@ export interface HeadwaterOptions {
   profile?: { name: string; file: string };
   logFile: string;
   nodePath?: string | undefined;
+  /** Runs what `npm start` runs: the web process and one for all queues. */
+  small?: boolean | undefined;
 }
 
-const PROCESSES = readProcfile(fileURLToPath(new URL("../Procfile", import.meta.url)));
-export const PROCESS_NAMES: readonly string[] = PROCESSES.map(({ name }) => name);
+const processesOf = (small = false) =>
+  readProcfile(fileURLToPath(new URL(small ? "../Procfile.small" : "../Procfile", import.meta.url)));
+
+/** The names of the processes of an installation of this form. */
+export const processNames = (small: boolean): string[] => processesOf(small).map(({ name }) => name);
+
 const REDIS_PREFIX = "headwater";
 
 export async function startHeadwater(options: HeadwaterOptions): Promise<Headwater> {
@@ -58,7 +64,7 @@ export async function startHeadwater(options: HeadwaterOptions): Promise<Headwat
     await Promise.all([...children.values()].map(child => child.stop()));
   };
   try {
-    for (const { name, args } of PROCESSES) {
+    for (const { name, args } of processesOf(options.small)) {
       const script = args.at(-1) ?? "";
       const profile = name === options.profile?.name ? profiling(options.profile) : [];
       const nodeOptions = [...args.slice(0, -1), ...profile];
@@ -82,7 +88,12 @@ export async function startHeadwater(options: HeadwaterOptions): Promise<Headwat
     redisPrefix: REDIS_PREFIX,
     watched: [
       ...[...children].map(([name, { pid }]) => ({ name, group: "ours" as const, pid })),
-      { name: "sandboxes", group: "ours", pid: children.get("runs")?.pid ?? 0, children: true },
+      {
+        name: "sandboxes",
+        group: "ours",
+        pid: children.get(options.small ? "workers" : "runs")?.pid ?? 0,
+        children: true,
+      },
     ],
     config: readConfig(env),
     whenIdle: () => whenIdle(queues),

@@ -17,15 +17,16 @@ import { type Row, runWorkload } from "./workloads.ts";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 async function main(args: string[]): Promise<void> {
-  const { workloads, profile: name, json, settings, node: version, ...how } = readOptions(args);
+  const { workloads, profile: name, json, settings, node: version, small, ...how } = readOptions(args);
   const stores = storesOfEnvironment();
   const machine = machineOf(stores);
   const node = version === undefined ? undefined : installNode(root, version);
   console.log(machineLine(machine) + (node ? `; measured processes: Node ${node.version}` : ""));
+  if (small) console.log("as npm start runs it: web, and one process for all queues (Procfile.small)");
   const profile =
     name === undefined ? undefined : { name, file: join(tmpdir(), `headwater-${name}.cpuprofile`) };
   const { rows, timers, rates } = await withHeadwater(
-    { stores, settings, nodePath: node?.path, ...(profile && { profile }) },
+    { stores, settings, small, nodePath: node?.path, ...(profile && { profile }) },
     async ({ headwater, ends, logFile }) => {
       const rates = ratesOf(headwater.config, how);
       console.log(`${rates}\nlogs: ${logFile}\n`);
@@ -45,7 +46,7 @@ async function main(args: string[]): Promise<void> {
   if (json !== undefined)
     writeFileSync(
       json,
-      `${JSON.stringify({ machine, measuredNode: node?.version ?? machine.node, rates, settings, rows, timers, aims }, null, 2)}\n`,
+      `${JSON.stringify({ machine, measuredNode: node?.version ?? machine.node, small, rates, settings, rows, timers, aims }, null, 2)}\n`,
     );
 }
 

@@ -1,5 +1,5 @@
 import { parse, positive, settingOf, UsageError } from "./entry.ts";
-import { PROCESS_NAMES } from "./headwater.ts";
+import { processNames } from "./headwater.ts";
 import type { RawFront } from "./raw.ts";
 import type { Publish } from "./targets.ts";
 import type { TimerLoad } from "./timers.ts";
@@ -31,9 +31,11 @@ Runs all unless workloads are named.
   --senders N      number of senders at the same time (default 64)
   --raw FRONT      http (default); add: the sender fills the raw queue itself; none: without the raw limit
   --publish HOW    batched (default): by Headwater's publisher; single: one BullMQ job per event, as other clients do
+  --small          runs what npm start runs, the web process and one for all queues (Procfile.small)
   --node VERSION   runs Headwater's processes and the raw limit's on another Node, such as 24, from the npm registry
   --set NAME=VALUE a setting of Headwater (see .env.example); may be repeated
-  --profile NAME   writes a .cpuprofile of one process: web, runs, emissions, deliveries or deletions
+  --profile NAME   writes a .cpuprofile of one process: web, runs, emissions, deliveries or deletions;
+                   with --small web or workers
   --json FILE      writes all figures as JSON
 
 Latency is from the moment before an event is sent until it is received, so it includes its acceptance. CPU seconds are
@@ -51,6 +53,7 @@ export interface Options {
   raw: RawFront | "none";
   publish: Publish;
   node: string | undefined;
+  small: boolean;
   settings: Record<string, string>;
   profile: string | undefined;
   json: string | undefined;
@@ -70,6 +73,7 @@ export function readOptions(args: string[]): Options {
       raw: { type: "string", default: "http" },
       publish: { type: "string", default: "batched" },
       node: { type: "string" },
+      small: { type: "boolean", default: false },
       set: { type: "string", multiple: true, default: [] },
       profile: { type: "string" },
       json: { type: "string" },
@@ -90,8 +94,12 @@ export function readOptions(args: string[]): Options {
     raw: oneOf(["http", "add", "none"] as const, values.raw, "--raw"),
     publish: oneOf(["batched", "single"] as const, values.publish, "--publish"),
     node: values.node,
+    small: values.small,
     settings: Object.fromEntries(values.set.map(settingOf)),
-    profile: values.profile === undefined ? undefined : oneOf(PROCESS_NAMES, values.profile, "--profile"),
+    profile:
+      values.profile === undefined
+        ? undefined
+        : oneOf(processNames(values.small), values.profile, "--profile"),
     json: values.json,
   };
 }

@@ -21,6 +21,7 @@ export async function withHeadwater<Result>(
     settings: Record<string, string>;
     profile?: { name: string; file: string };
     nodePath?: string | undefined;
+    small?: boolean | undefined;
   },
   work: (started: Started) => Promise<Result>,
 ): Promise<Result> {

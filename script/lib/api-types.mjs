@@ -1,26 +1,41 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Written here, and kept out of git: it is never older than openapi.json. */
-const OUTPUT = "dashboard/api/schema.d.ts";
+/** Written here, and kept out of git: they are never older than openapi.json. */
+const OUTPUTS = ["dashboard/api/schema.d.ts", "clients/typescript/src/schema.ts"];
 
-/** Every route takes them; the dashboard uses `org_id` only. */
+/** Every route takes them; the dashboard and the client use `org_id` only. */
 const UNUSED = new Set(["include", "exclude"]);
 
 /**
- * Writes the types of openapi.json in the shape that openapi-fetch reads. By hand, because openapi-typescript 7 needs the
- * compiler API of TypeScript 5 (docs/decisions/0026-dashboard.md).
+ * Writes the types of openapi.json, in the shape that openapi-fetch reads, for the dashboard and for the client. By hand,
+ * because openapi-typescript 7 needs the compiler API of TypeScript 5 (docs/decisions/0026-dashboard.md).
  */
 export function writeApiTypes(root) {
-  const { paths, components } = JSON.parse(readFileSync(join(root, "openapi.json"), "utf8"));
+  const text = typesOf(JSON.parse(readFileSync(join(root, "openapi.json"), "utf8")));
+  for (const file of OUTPUTS) {
+    if (existsSync(dirname(join(root, file)))) replace(join(root, file), text);
+  }
+}
+
+/** Somebody may be reading it. */
+function replace(file, text) {
+  if (!existsSync(file) || readFileSync(file, "utf8") !== text) writeFileSync(file, text);
+}
+
+function typesOf({ paths, components }) {
   const schemas = Object.entries(components.schemas).map(
-    ([name, schema]) => `    ${name}: ${typeOf(schema)};`,
+    ([name, schema]) => `    ${comment(schema.description)}${name}: ${typeOf(schema)};`,
   );
   const operations = Object.entries(paths).map(
     ([path, item]) => `  ${JSON.stringify(path)}: {\n${methodsOf(item)}\n  };`,
   );
-  const text = `// Generated from openapi.json by script/lib/api-types.mjs.
+  return `// Generated from openapi.json by script/lib/api-types.mjs.
+interface Failure {
+  headers: { [name: string]: unknown };
+  content: { "application/problem+json": components["schemas"]["Problem"] };
+}
 export interface components {
   schemas: {
 ${schemas.join("\n")}
@@ -30,13 +45,15 @@ export interface paths {
 ${operations.join("\n")}
 }
 `;
-  writeFileSync(join(root, OUTPUT), text);
 }
+
+/** What editors show. */
+const comment = text => (text ? `/** ${text.replaceAll("*/", "*\\/").replaceAll("\n", " ")} */ ` : "");
 
 function methodsOf(item) {
   return ["get", "post", "put", "delete"]
     .filter(method => item[method])
-    .map(method => `    ${method}: ${operationType(item[method])};`)
+    .map(method => `    ${comment(item[method].summary)}${method}: ${operationType(item[method])};`)
     .join("\n");
 }
 
@@ -54,27 +71,25 @@ function operationType({ parameters = [], requestBody, responses }) {
     ? `requestBody?: { content: { "application/json": ${typeOf(body)} } }`
     : "requestBody?: never";
   const results = Object.entries(responses).map(([status, response]) => {
-    const content = Object.entries(resolve(response).content ?? {}).map(
+    const key = /^\d+$/.test(status) ? status : `"default"`;
+    // Responses that are shared are problems, all of one shape.
+    if (response.$ref) return `${key}: Failure`;
+    const content = Object.entries(response.content ?? {}).map(
       ([type, { schema }]) => `${JSON.stringify(type)}: ${typeOf(schema ?? {})}`,
     );
-    const key = /^\d+$/.test(status) ? status : `"default"`;
     return `${key}: { headers: { [name: string]: unknown }; content: ${content.length > 0 ? `{ ${content.join("; ")} }` : '{ "text/plain"?: never }'} }`;
   });
   return `{ parameters: { ${places.join("; ")} }; ${bodyType}; responses: { ${results.join("; ")} } }`;
 }
 
-/** Responses that are shared are problems, all of one shape. */
-const resolve = response =>
-  response.$ref
-    ? { content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } } }
-    : response;
-
-const field = ({ name, required, schema }) =>
-  `${JSON.stringify(name)}${required ? "" : "?"}: ${typeOf(schema ?? {})}`;
+const field = ({ name, required, schema, description = schema?.description }) =>
+  `${comment(description)}${JSON.stringify(name)}${required ? "" : "?"}: ${typeOf(schema ?? {})}`;
 
 function typeOf(schema) {
   if (schema.$ref) return `components["schemas"]["${schema.$ref.split("/").pop()}"]`;
-  if (schema.anyOf || schema.oneOf) return unionOf((schema.anyOf ?? schema.oneOf).map(typeOf));
+  // With properties of its own, its alternatives only say which of them are required.
+  if ((schema.anyOf || schema.oneOf) && !schema.properties)
+    return unionOf((schema.anyOf ?? schema.oneOf).map(typeOf));
   if (schema.allOf) return schema.allOf.map(typeOf).join(" & ");
   if ("const" in schema) return JSON.stringify(schema.const);
   if (schema.enum) return unionOf(schema.enum.map(value => JSON.stringify(value)));

@@ -14,8 +14,9 @@ export function areInstalled(root) {
   return Object.entries(packages).every(([path, entry]) => {
     if (path === "") return true;
     const version = versionIn(join(root, path));
+    const wanted = entry.link ? packages[entry.resolved].version : entry.version;
     // npm leaves out the packages of other platforms.
-    return version ? version === entry.version : Boolean(entry.optional || entry.devOptional || entry.os);
+    return version ? version === wanted : Boolean(entry.optional || entry.devOptional || entry.os);
   });
 }
 

@@ -14,7 +14,8 @@ export function lockfileProblems({ packages }) {
       .filter(name => !resolves(packages, path, name))
       .map(name => `${name} has no entry (${path || "package.json"} depends on it)`),
   );
-  const installed = entries.filter(([path]) => path !== "");
+  // The project itself, its workspaces and the links to them are folders of the repository.
+  const installed = entries.filter(([path, { link }]) => path.includes("node_modules/") && !link);
   const unchecked = installed
     .filter(([, { integrity }]) => !integrity)
     .map(([path]) => `${path} has no integrity`);
@@ -26,10 +27,9 @@ export function lockfileProblems({ packages }) {
 function resolves(packages, path, name) {
   const folder = path === "" ? "" : `${path}/`;
   if (packages[`${folder}node_modules/${name}`]) return true;
-  return (
-    path !== "" &&
-    resolves(packages, path.slice(0, path.lastIndexOf("node_modules/")).replace(/\/$/, ""), name)
-  );
+  if (path === "") return false;
+  const above = path.slice(0, Math.max(0, path.lastIndexOf("node_modules/")));
+  return resolves(packages, above.replace(/\/$/, ""), name);
 }
 
 // `npm run lockfile`

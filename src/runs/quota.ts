@@ -1,5 +1,5 @@
+import { cachedPlanOf } from "../accounts/limits.ts";
 import { usageToday } from "../accounts/usage.ts";
-import { planOf } from "../accounts/users.ts";
 import type { RunDeps } from "./deps.ts";
 
 export interface Quota {
@@ -25,8 +25,8 @@ export async function openQuota(platform: RunDeps, ownerId: string): Promise<Quo
       const computeMsLeft = Math.max(0, dailyComputeMs - usage.compute);
       let reserved = { runs: most, forMs };
       if (runsLeft < most || computeMsLeft < forMs) {
-        // The plan is read only near the limit, where few accounts ever are.
-        isLimited ??= (await planOf(platform, ownerId)) === "free";
+        // The plan is read only near the limit, where few free accounts ever are.
+        isLimited ??= (await cachedPlanOf(platform, ownerId)) === "free";
         if (isLimited) {
           const runs = computeMsLeft > 0 ? Math.min(most, runsLeft) : 0;
           reserved = { runs, forMs: Math.min(computeMsLeft, forMs) };

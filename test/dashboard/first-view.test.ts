@@ -105,6 +105,7 @@ describe("the first view of the dashboard", () => {
 
   it("costs the web process little memory, page after page", async function () {
     if (process.platform !== "linux") return this.skip();
+    this.timeout(180_000 + 10 * QUIET_MS);
     const before = await idleMb();
     const tab = await openTab(browser, served);
     await signIn(tab, api);

@@ -19,6 +19,18 @@ describe("the check of the lockfile", () => {
     expect(lockfileProblems({ packages })).to.deep.equal([]);
   });
 
+  it("accepts a workspace and the link to it, and finds what the workspace depends on", () => {
+    const packages = {
+      "": { dependencies: { b: "1.0.0" } },
+      "clients/one": { dependencies: { b: "1", missing: "1" } },
+      "node_modules/@a/one": { resolved: "clients/one", link: true },
+      "node_modules/b": { integrity },
+    };
+    expect(lockfileProblems({ packages })).to.deep.equal([
+      "missing has no entry (clients/one depends on it)",
+    ]);
+  });
+
   it("reports dependencies without an entry, and entries without a checksum or with the address of a registry", () => {
     const packages = {
       "": { dependencies: { a: "1.0.0" } },

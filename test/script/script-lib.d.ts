@@ -12,6 +12,10 @@ declare module "*/script/lib/build.mjs" {
   export function buildIfStale(options: { root: string; say: (line: string) => void }): Promise<void>;
 }
 
+declare module "*/script/lib/client.mjs" {
+  export function buildClient(root: string, outDir: string): Promise<void>;
+}
+
 declare module "*/script/lib/env-file.mjs" {
   export function parseEnv(text: string): Record<string, string>;
   export function formatEnv(settings: Settings, heading: string[]): string;
@@ -32,6 +36,7 @@ declare module "*/script/lib/lockfile.mjs" {
   interface LockEntry {
     integrity?: string;
     resolved?: string;
+    link?: boolean;
     dependencies?: Record<string, string>;
     devDependencies?: Record<string, string>;
     optionalDependencies?: Record<string, string>;

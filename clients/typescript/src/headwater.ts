@@ -1,0 +1,73 @@
+import { Connection } from "./connection.ts";
+import { type LiveMessage, type WatchOptions, watch } from "./live.ts";
+import type { InputOf, MethodOf, Path, ResultOf, Schemas } from "./operations.ts";
+import type { CallOptions, HeadwaterOptions } from "./options.ts";
+import { publish } from "./publish.ts";
+import { Components } from "./resources/components.ts";
+import { Deliveries } from "./resources/deliveries.ts";
+import { Sources } from "./resources/sources.ts";
+import { Subscriptions } from "./resources/subscriptions.ts";
+import { Webhooks } from "./resources/webhooks.ts";
+import { Workflows } from "./resources/workflows.ts";
+
+/**
+ * A client of one Headwater, for one API key. Every call that fails in passing (no response, 408, 429, 5xx) is sent again,
+ * a POST with the same idempotency key; what fails for good is an error of a class of its own.
+ */
+export class Headwater {
+  readonly components: Components;
+  readonly sources: Sources;
+  readonly webhooks: Webhooks;
+  readonly subscriptions: Subscriptions;
+  readonly deliveries: Deliveries;
+  readonly workflows: Workflows;
+  readonly #connection: Connection;
+
+  constructor(options: HeadwaterOptions) {
+    this.#connection = new Connection(options);
+    this.components = new Components(this.#connection);
+    this.sources = new Sources(this.#connection);
+    this.webhooks = new Webhooks(this.#connection);
+    this.subscriptions = new Subscriptions(this.#connection);
+    this.deliveries = new Deliveries(this.#connection);
+    this.workflows = new Workflows(this.#connection);
+  }
+
+  /** The caller, with the limits of the account and what is in use. */
+  me(options?: CallOptions): Promise<Schemas["CurrentUser"]> {
+    return this.#connection.send("get", "/users/me", {}, options);
+  }
+
+  /** Publishes one event or a batch of up to 1,000, as a workflow (`p_…`) or as a source (`dc_…`). */
+  publish(
+    emitterId: string,
+    events: Schemas["NewEvent"] | readonly Schemas["NewEvent"][],
+    options?: CallOptions,
+  ): Promise<Schemas["Published"]> {
+    return publish(this.#connection, emitterId, events, options);
+  }
+
+  /** Where an event went and why: by its id and emitter, or by the id that `publish` returned. */
+  trace(id: string, emitterId?: string, options?: CallOptions): Promise<Schemas["EventTrace"]> {
+    const query = emitterId === undefined ? {} : { emitter_id: emitterId };
+    return this.#connection.send("get", "/events/{id}", { params: { id }, query }, options);
+  }
+
+  /**
+   * What happens, as it happens: events of up to 20 emitters, and the deliveries and runs of the account. Connects again by
+   * itself and goes on behind the last event, of which some may come twice. Ends when `signal` aborts or the loop is left.
+   */
+  watch(options: WatchOptions): AsyncGenerator<LiveMessage, void, undefined> {
+    return watch(this.#connection, options);
+  }
+
+  /** Any other operation, by its method and path in openapi.json: `request("post", "/api_keys", { body: { name } })`. */
+  request<P extends Path, M extends MethodOf<P>>(
+    method: M,
+    path: P,
+    input: InputOf<P, M>,
+    options?: CallOptions,
+  ): Promise<ResultOf<P, M>> {
+    return this.#connection.send(method, path, input, options);
+  }
+}

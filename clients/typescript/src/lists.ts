@@ -1,0 +1,61 @@
+import type { Connection } from "./connection.ts";
+import { type Cursor, List, type Page } from "./list.ts";
+import type { Schemas } from "./operations.ts";
+import type { CallOptions } from "./options.ts";
+
+/** Which events of an emitter. */
+export interface EventQuery extends Cursor {
+  /** `event`: with their whole data. */
+  expand?: "event";
+}
+
+interface RowsOfAccount {
+  sources: Schemas["Source"];
+  webhooks: Schemas["Webhook"];
+  subscriptions: Schemas["Subscription"];
+  workflows: Schemas["Workflow"];
+}
+
+/** The things of one kind of the connection's organization, or of the caller. */
+export function listOfAccount<Kind extends keyof RowsOfAccount>(
+  connection: Connection,
+  kind: Kind,
+  start: Cursor,
+  options?: CallOptions,
+): List<RowsOfAccount[Kind]> {
+  const { orgId } = connection;
+  return new List(start, async query => {
+    const page =
+      orgId === undefined
+        ? await connection.send("get", `/users/me/${kind as "sources"}`, { query }, options)
+        : await connection.send(
+            "get",
+            `/orgs/{org_id}/${kind as "sources"}`,
+            { params: { org_id: orgId }, query },
+            options,
+          );
+    // The paths differ in their rows only, which the compiler can't follow.
+    return page as unknown as Page<RowsOfAccount[Kind]>;
+  });
+}
+
+type EventList =
+  | "/sources/{id}/event_summaries"
+  | "/sources/{id}/$errors/event_summaries"
+  | "/sources/{id}/$logs/event_summaries"
+  | "/workflows/{workflow_id}/event_summaries"
+  | "/workflows/{workflow_id}/$errors/event_summaries";
+
+/** The stored events of an emitter. */
+export function listOfEmitter(
+  connection: Connection,
+  path: EventList,
+  params: Record<string, string>,
+  { expand, ...start }: EventQuery,
+  options?: CallOptions,
+): List<Schemas["EventSummary"]> {
+  const kept = expand === undefined ? {} : { expand };
+  return new List(start, cursor =>
+    connection.send("get", path, { params: params as never, query: { ...cursor, ...kept } }, options),
+  );
+}

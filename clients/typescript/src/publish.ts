@@ -1,0 +1,28 @@
+import type { Connection } from "./connection.ts";
+import { HeadwaterError } from "./errors.ts";
+import type { Schemas } from "./operations.ts";
+import type { CallOptions } from "./options.ts";
+
+/** How long a request that builds a component may take: its npm packages are installed first. */
+export const BUILD_MS = 280_000;
+
+/**
+ * Publishes one event or a batch as a workflow (`p_…`) or as a source (`dc_…`). All of it is accepted, or nothing; the ids
+ * that are returned are those of the events, in order.
+ */
+export async function publish(
+  connection: Connection,
+  emitterId: string,
+  events: Schemas["NewEvent"] | readonly Schemas["NewEvent"][],
+  options?: CallOptions,
+): Promise<Schemas["Published"]> {
+  const body = Array.isArray(events) ? { events: [...events] } : { ...(events as Schemas["NewEvent"]) };
+  if (emitterId.startsWith("dc_")) {
+    return connection.send("post", "/sources/{id}/events", { params: { id: emitterId }, body }, options);
+  }
+  if (!emitterId.startsWith("p_")) {
+    throw new HeadwaterError("publish needs the id of a workflow (p_…) or of a source (dc_…)");
+  }
+  const params = { workflow_id: emitterId };
+  return connection.send("post", "/workflows/{workflow_id}/events", { params, body }, options);
+}

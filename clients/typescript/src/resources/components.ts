@@ -1,0 +1,47 @@
+import type { Connection } from "../connection.ts";
+import { type Cursor, List } from "../list.ts";
+import type { BodyOf, Schemas } from "../operations.ts";
+import type { CallOptions } from "../options.ts";
+import { BUILD_MS } from "../publish.ts";
+
+/** Components: the code of sources. */
+export class Components {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  list(start: Cursor = {}, options?: CallOptions): List<Schemas["Component"]> {
+    return new List(start, query => this.#connection.send("get", "/components", { query }, options));
+  }
+
+  /** By id or key. */
+  get(id: string, options?: CallOptions) {
+    return this.#connection.send("get", "/components/{id}", { params: { id } }, options);
+  }
+
+  /** A published one. */
+  getPublished(key: string, options?: CallOptions) {
+    return this.#connection.send("get", "/components/registry/{key}", { params: { key } }, options);
+  }
+
+  /** Saves a component, by its code or its address. */
+  create(body: BodyOf<"/components", "post">, options?: CallOptions) {
+    return this.#connection.send("post", "/components", { body }, { usualMs: BUILD_MS, ...options });
+  }
+
+  delete(id: string, options?: CallOptions) {
+    return this.#connection.send("delete", "/components/{id}", { params: { id } }, options);
+  }
+
+  /** Checks code without saving it. */
+  describe(body: BodyOf<"/components/describe", "post">, options?: CallOptions) {
+    return this.#connection.send("post", "/components/describe", { body }, { usualMs: BUILD_MS, ...options });
+  }
+
+  /** Runs code once without saving it. */
+  try(body: BodyOf<"/components/try", "post">, options?: CallOptions) {
+    return this.#connection.send("post", "/components/try", { body }, { usualMs: BUILD_MS, ...options });
+  }
+}

@@ -1,0 +1,76 @@
+import type { Connection } from "../connection.ts";
+import { type Cursor, List } from "../list.ts";
+import { type EventQuery, listOfAccount, listOfEmitter } from "../lists.ts";
+import type { BodyOf, QueryOf, Schemas } from "../operations.ts";
+import type { CallOptions } from "../options.ts";
+import { BUILD_MS } from "../publish.ts";
+
+/** Event sources: components that are deployed. */
+export class Sources {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  list(cursor: Cursor = {}, options?: CallOptions): List<Schemas["Source"]> {
+    return listOfAccount(this.#connection, "sources", cursor, options);
+  }
+
+  /** By id or name slug. */
+  get(id: string, options?: CallOptions) {
+    return this.#connection.send("get", "/sources/{id}", { params: { id } }, options);
+  }
+
+  /** Deploys a component: by its id or key, or with its code or address. */
+  create(body: BodyOf<"/sources", "post">, options?: CallOptions) {
+    return this.#connection.send("post", "/sources", { body }, { usualMs: BUILD_MS, ...options });
+  }
+
+  /** Changes what `body` names. A source that is not to become active needs `active: false`. */
+  update(id: string, body: BodyOf<"/sources/{id}", "put">, options?: CallOptions) {
+    const given = { usualMs: BUILD_MS, ...options };
+    return this.#connection.send("put", "/sources/{id}", { params: { id }, body }, given);
+  }
+
+  delete(id: string, options?: CallOptions) {
+    return this.#connection.send("delete", "/sources/{id}", { params: { id } }, options);
+  }
+
+  runs(
+    id: string,
+    query: QueryOf<"/sources/{id}/runs", "get"> = {},
+    options?: CallOptions,
+  ): List<Schemas["Run"]> {
+    return new List(query, cursor =>
+      this.#connection.send(
+        "get",
+        "/sources/{id}/runs",
+        { params: { id }, query: { ...query, ...cursor } },
+        options,
+      ),
+    );
+  }
+
+  /** The last 100 events. Their data is cut to 1 KB, unless `expand` is `event`. */
+  events(id: string, query: EventQuery = {}, options?: CallOptions): List<Schemas["EventSummary"]> {
+    return listOfEmitter(this.#connection, "/sources/{id}/event_summaries", { id }, query, options);
+  }
+
+  errors(id: string, query: EventQuery = {}, options?: CallOptions): List<Schemas["EventSummary"]> {
+    return listOfEmitter(this.#connection, "/sources/{id}/$errors/event_summaries", { id }, query, options);
+  }
+
+  logs(id: string, query: EventQuery = {}, options?: CallOptions): List<Schemas["EventSummary"]> {
+    return listOfEmitter(this.#connection, "/sources/{id}/$logs/event_summaries", { id }, query, options);
+  }
+
+  /** Deletes stored events: all of them, or a range of event ids, both ends included. */
+  deleteEvents(id: string, range: { start_id?: string; end_id?: string } = {}, options?: CallOptions) {
+    return this.#connection.send("delete", "/sources/{id}/events", { params: { id }, query: range }, options);
+  }
+
+  stats(id: string, query: { hours?: number } = {}, options?: CallOptions) {
+    return this.#connection.send("get", "/sources/{id}/stats", { params: { id }, query }, options);
+  }
+}

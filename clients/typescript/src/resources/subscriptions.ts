@@ -1,0 +1,39 @@
+import type { Connection } from "../connection.ts";
+import type { Cursor, List } from "../list.ts";
+import { listOfAccount } from "../lists.ts";
+import type { BodyOf, Schemas } from "../operations.ts";
+import type { CallOptions } from "../options.ts";
+
+/** Subscriptions: which listener receives the events of which emitter. */
+export class Subscriptions {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  list(cursor: Cursor = {}, options?: CallOptions): List<Schemas["Subscription"]> {
+    return listOfAccount(this.#connection, "subscriptions", cursor, options);
+  }
+
+  get(id: string, options?: CallOptions) {
+    return this.#connection.send("get", "/subscriptions/{id}", { params: { id } }, options);
+  }
+
+  /** Subscribes a listener to an emitter. The same one again returns the one that exists. */
+  create(
+    body: BodyOf<"/subscriptions", "post"> & { emitter_id: string; listener_id: string },
+    options?: CallOptions,
+  ) {
+    return this.#connection.send("post", "/subscriptions", { body }, options);
+  }
+
+  delete(id: string, options?: CallOptions) {
+    return this.#connection.send("delete", "/subscriptions/{id}", { params: { id } }, options);
+  }
+
+  /** Tries a filter on the last events of an emitter. */
+  testFilter(body: BodyOf<"/subscriptions/filter_test", "post">, options?: CallOptions) {
+    return this.#connection.send("post", "/subscriptions/filter_test", { body }, options);
+  }
+}

@@ -1,0 +1,70 @@
+import type { Connection } from "../connection.ts";
+import { type Cursor, List } from "../list.ts";
+import { listOfAccount } from "../lists.ts";
+import type { BodyOf, QueryOf, Schemas } from "../operations.ts";
+import type { CallOptions } from "../options.ts";
+
+/** Webhooks: addresses to which events are delivered. */
+export class Webhooks {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  list(cursor: Cursor = {}, options?: CallOptions): List<Schemas["Webhook"]> {
+    return listOfAccount(this.#connection, "webhooks", cursor, options);
+  }
+
+  get(id: string, options?: CallOptions) {
+    return this.#connection.send("get", "/webhooks/{id}", { params: { id } }, options);
+  }
+
+  /** Creates a webhook. Only this response has its `signing_key`. */
+  create(body: BodyOf<"/webhooks", "post"> & { url: string }, options?: CallOptions) {
+    return this.#connection.send("post", "/webhooks", { body }, options);
+  }
+
+  update(id: string, body: BodyOf<"/webhooks/{id}", "put">, options?: CallOptions) {
+    return this.#connection.send("put", "/webhooks/{id}", { params: { id }, body }, options);
+  }
+
+  delete(id: string, options?: CallOptions) {
+    return this.#connection.send("delete", "/webhooks/{id}", { params: { id } }, options);
+  }
+
+  /** Replaces the signing key; the old one signs too for 24 hours. */
+  rotateSigningKey(id: string, options?: CallOptions) {
+    return this.#connection.send("post", "/webhooks/{id}/rotate_signing_key", { params: { id } }, options);
+  }
+
+  /** Sends a signed test event now, and returns what the endpoint responded. */
+  test(id: string, options?: CallOptions) {
+    return this.#connection.send("post", "/webhooks/{id}/test", { params: { id } }, options);
+  }
+
+  deliveries(
+    id: string,
+    query: QueryOf<"/webhooks/{id}/deliveries", "get"> = {},
+    options?: CallOptions,
+  ): List<Schemas["Delivery"]> {
+    return new List(query, cursor => {
+      const input = { params: { id }, query: { ...query, ...cursor } };
+      return this.#connection.send("get", "/webhooks/{id}/deliveries", input, options);
+    });
+  }
+
+  /** Retries every failed delivery of events since a moment; `dry_run` only counts them. */
+  recover(id: string, body: BodyOf<"/webhooks/{id}/recover", "post">, options?: CallOptions) {
+    return this.#connection.send("post", "/webhooks/{id}/recover", { params: { id }, body }, options);
+  }
+
+  /** The progress of the last recovery. */
+  recovery(id: string, options?: CallOptions) {
+    return this.#connection.send("get", "/webhooks/{id}/recover", { params: { id } }, options);
+  }
+
+  stats(id: string, query: { hours?: number } = {}, options?: CallOptions) {
+    return this.#connection.send("get", "/webhooks/{id}/stats", { params: { id }, query }, options);
+  }
+}

@@ -1,0 +1,10 @@
+export { type Claim, type DeliveryStore, MemoryStore, type MemoryStoreOptions } from "./delivery-store.ts";
+export { type FastifyScope, fastifyPlugin } from "./fastify-plugin.ts";
+export { fetchHandler } from "./fetch-handler.ts";
+export { type KoaContext, koaHandler } from "./koa-handler.ts";
+export { type NodeReceiveOptions, type NodeResponse, nodeHandler } from "./node-handler.ts";
+export type { NodeRequest } from "./node-request.ts";
+export type { HeadersLike } from "./read-headers.ts";
+export type { DeliveryHandler, ReceiveOptions } from "./receive.ts";
+export { type ReceivedDelivery, type VerifyOptions, verify } from "./verify.ts";
+export { WebhookError, type WebhookErrorCode } from "./webhook-error.ts";
