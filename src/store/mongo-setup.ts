@@ -2,9 +2,9 @@ import mongoose, { type Connection } from "mongoose";
 import { SetupError } from "../lib/setup-error.ts";
 import { isUntrustedCertificate } from "../lib/untrusted-certificate.ts";
 
-const { MongoParseError, MongoInvalidArgumentError, MongoMissingCredentialsError, MongoServerError } =
-  mongoose.mongo;
-const BAD_URL = [MongoParseError, MongoInvalidArgumentError, MongoMissingCredentialsError];
+const { MongoServerError } = mongoose.mongo;
+/** By name: the driver's parser of URLs has a `MongoParseError` of its own. */
+const BAD_URL = new Set(["MongoParseError", "MongoInvalidArgumentError", "MongoMissingCredentialsError"]);
 const AUTHENTICATION_FAILED = 18;
 const UNAUTHORIZED = 13;
 
@@ -21,7 +21,7 @@ export function asSetupError(error: unknown): SetupError | undefined {
 function faultOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { message } = error;
-  if (BAD_URL.some(kind => error instanceof kind)) return `MONGODB_URL: ${message}`;
+  if (BAD_URL.has(error.name)) return `MONGODB_URL: ${message}`;
   if ((error as NodeJS.ErrnoException).code === "ENOENT") return `MONGODB_URL: ${message}`;
   if (error instanceof MongoServerError) {
     if (error.code === AUTHENTICATION_FAILED)
