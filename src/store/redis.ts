@@ -36,19 +36,29 @@ function clientOf(target: RedisTarget, given: RedisOptions): RedisClient {
     reconnectOnError: error => error.message.startsWith("READONLY"),
   };
   if (mode === "cluster") {
-    return new Cluster(
+    const cluster = new Cluster(
       servers.map(server => ({ ...server })),
       {
         enableOfflineQueue: given.enableOfflineQueue ?? true,
-        slotsRefreshInterval: SLOTS_REFRESH_MS,
         redisOptions: { ...options, ...(tls && { tls: { ...tls } }) },
         // A certificate is for a name: it must not become an address before the connection.
         ...(tls && { dnsLookup: (host, callback) => callback(null, host) }),
       },
     );
+    refreshSlots(cluster);
+    return cluster;
   }
   if (mode === "sentinel") return new Redis({ ...options, db: database, ...sentinelOptions(target) });
   return new Redis({ ...options, ...first, db: database, ...(tls && { tls: tlsFor(tls, first.host) }) });
+}
+
+/** ioredis' own `slotsRefreshInterval` goes on for ever, and keeps the process alive, if a client is closed during a refresh. */
+function refreshSlots(cluster: Cluster): void {
+  const timer = setInterval(() => {
+    if (cluster.status === "ready") cluster.refreshSlotsCache();
+  }, SLOTS_REFRESH_MS);
+  timer.unref();
+  cluster.once("end", () => clearInterval(timer));
 }
 
 function sentinelOptions(target: RedisTarget): RedisOptions {
