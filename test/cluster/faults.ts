@@ -181,7 +181,10 @@ export const BEHIND_SENTINELS: ClusterFault[] = [
       await sentinel.kill();
       await master.kill();
       await replaced(lab, master, 1);
-      await Promise.all([master.start(), sentinel.start()]);
+      await sentinel.start();
+      // It still knows the old one.
+      await replaced(lab, master, 1);
+      await master.start();
       await lab.redis.whole();
     },
   },

@@ -6,6 +6,8 @@ import mongoose from "mongoose";
 import { ensurePrimary, mongoKind } from "../../script/lib/mongo.mjs";
 import { mongodProgram } from "../../script/lib/mongod.mjs";
 import { SetupError } from "../../src/lib/setup-error.ts";
+// Declares collections: with none, opening MongoDB would have nothing to do there.
+import "../../src/models/user.ts";
 import { openMongo } from "../../src/store/mongo.ts";
 import { TEST_TLS } from "../egress/test-tls.ts";
 import { root } from "../support/built.ts";

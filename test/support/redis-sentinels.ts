@@ -11,7 +11,7 @@ export interface WatchedRedis {
   servers: RedisNode[];
   sentinels: RedisNode[];
   caFile: string;
-  /** The server that the Sentinels call master now. */
+  /** The server that all Sentinels which respond call master now. Throws while they disagree. */
   master(): Promise<RedisNode>;
   /** Waits until the Sentinels agree on a master that all other servers follow. */
   whole(): Promise<void>;
@@ -55,7 +55,7 @@ export async function openWatchedRedis(options: SentinelOptions = {}): Promise<W
       url: `redis${tls ? "s" : ""}+sentinel://${user}${addresses}/${MASTER}`,
       ...{ servers, sentinels, caFile: nodes.caFile },
       async master() {
-        const port = await masterPort(sentinels);
+        const port = await agreedPort(sentinels);
         const found = servers.find(server => server.port === port);
         if (!found) throw new Error(`no server has the port ${port}`);
         return found;
@@ -71,22 +71,24 @@ export async function openWatchedRedis(options: SentinelOptions = {}): Promise<W
   }
 }
 
-async function masterPort(sentinels: RedisNode[]): Promise<number> {
-  for (const sentinel of sentinels) {
-    try {
-      const [, port] = (await sentinel.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER)) as string[];
-      return Number(port);
-    } catch {
-      // The next one may be up.
-    }
-  }
-  throw new Error("no Sentinel responds");
+async function masterPort(sentinel: RedisNode): Promise<number> {
+  const [, port] = (await sentinel.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER)) as string[];
+  return Number(port);
+}
+
+/** Those that learn of a new master late still send clients to the old one, so that it must not come back yet. */
+async function agreedPort(sentinels: RedisNode[]): Promise<number> {
+  const asked = await Promise.all(sentinels.map(one => masterPort(one).catch(() => undefined)));
+  const [port, ...others] = new Set(asked.filter(one => one !== undefined));
+  if (port === undefined) throw new Error("no Sentinel responds");
+  if (others.length > 0) throw new Error(`the Sentinels name several masters: ${asked.join(", ")}`);
+  return port;
 }
 
 async function untilWhole(servers: RedisNode[], sentinels: RedisNode[]): Promise<void> {
   await until(
     async () => {
-      const ports = await Promise.all(sentinels.map(one => masterPort([one])));
+      const ports = await Promise.all(sentinels.map(masterPort));
       const master = servers.find(({ port }) => port === ports[0]);
       if (!master || new Set(ports).size > 1) return false;
       const info = String(await master.ask("INFO", "replication"));
