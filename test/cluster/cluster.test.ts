@@ -10,9 +10,9 @@ import { openCluster, openSentinels } from "./stores.ts";
 import { type Row, tableOf } from "./table.ts";
 
 /** Events under each fault; 5,000 with `npm run test:cluster`. */
-const EVENTS = Number(process.env.CLUSTER_EVENTS ?? 300);
+const EVENTS = Number(process.env.CLUSTER_EVENTS ?? 200);
 const isFullSize = EVENTS >= 5000;
-const PER_SECOND = isFullSize ? 120 : 60;
+const PACE = { perSecond: isFullSize ? 120 : 60, mostOpen: EVENTS / 2 };
 /** Arrivals before the fault. */
 const FIRST = EVENTS / 10;
 
@@ -58,12 +58,16 @@ describe("an installation on stores of several servers", function () {
       for (const [i, fault] of faults.filter(({ isShort }) => isShort || isFullSize).entries()) {
         const what = fault.mayLose ? "nothing is doubled" : "nothing is lost or doubled";
         it(`${fault.title}: ${what}, and nothing stays open`, async () => {
-          const load = startLoad(lab, await addEmitters(lab, `fault-${i}`), PER_SECOND);
-          await load.arrivedAtLeast(FIRST);
-          await fault.inject(lab);
-          const outcome = await load.finish(EVENTS);
-          rows.push({ where, title: fault.title, outcome });
-          expectAll(outcome, fault);
+          const load = startLoad(lab, await addEmitters(lab, `fault-${i}`), PACE);
+          try {
+            await load.arrivedAtLeast(FIRST);
+            await fault.inject(lab);
+            const outcome = await load.finish(EVENTS);
+            rows.push({ where, title: fault.title, outcome });
+            expectAll(outcome, fault);
+          } finally {
+            load.stop();
+          }
         });
       }
     });

@@ -60,15 +60,25 @@ export interface Load {
   arrivedAtLeast(events: number): Promise<unknown>;
   /** Sends on until at least `events` are accepted, waits for all of them, and counts. */
   finish(events: number): Promise<Outcome>;
+  /** Sends no more. */
+  stop(): void;
 }
 
-/** Sends events at this rate to all web processes in turn; one that is not accepted is not sent again. */
-export function startLoad(lab: ClusterLab, emitters: Emitters, perSecond: number): Load {
+/**
+ * Sends events at this rate to all web processes in turn; one that is not accepted is not sent again. Pauses while
+ * `mostOpen` accepted events have not arrived: on a busy machine the work would grow for as long as a fault lasts.
+ */
+export function startLoad(
+  lab: ClusterLab,
+  emitters: Emitters,
+  { perSecond, mostOpen }: { perSecond: number; mostOpen: number },
+): Load {
   const { webs, receiver, platform } = lab;
   const { path, api, endpoint, workflowId, sourceId } = emitters;
   const accepted = new Set<string>();
   let [sent, rejected, inFlight, isStopped] = [0, 0, 0, false];
   const startedAt = Date.now();
+  const arrivals = () => receiver.at(path);
 
   async function send(n: number): Promise<void> {
     const key = `${path} ${n}`;
@@ -95,19 +105,23 @@ export function startLoad(lab: ClusterLab, emitters: Emitters, perSecond: number
   const sending = (async () => {
     while (!isStopped) {
       const due = ((Date.now() - startedAt) / 1000) * perSecond;
-      if (sent > due || inFlight >= MOST_IN_FLIGHT) await delay(5);
+      const open = accepted.size - arrivals().size;
+      if (sent > due || inFlight >= MOST_IN_FLIGHT || open >= mostOpen) await delay(5);
       else void send(sent++);
     }
   })();
 
-  const arrivals = () => receiver.at(path);
+  const stop = () => {
+    isStopped = true;
+  };
   const missing = () => [...accepted].filter(key => !arrivals().has(key));
 
   return {
+    stop,
     arrivedAtLeast: events => until(() => arrivals().size >= events, { what: `${events} arrivals` }),
     async finish(events) {
       await until(() => accepted.size >= events, { timeoutMs: FINISH_MS, what: `${events} accepted events` });
-      isStopped = true;
+      stop();
       await sending;
       const stoppedAt = Date.now();
       await until(() => inFlight === 0, { what: "the last responses" });

@@ -2,7 +2,7 @@ import { openRedisCluster } from "../support/redis-cluster.ts";
 import { openWatchedRedis } from "../support/redis-sentinels.ts";
 import type { RedisServers } from "./lab.ts";
 
-/** On a busy machine a server may be silent for seconds: a failover that nobody caused could lose what a test accepts. */
+/** On a busy machine a server may be silent for seconds: a failover without a fault could lose accepted events. */
 const AWAY_MS = 5000;
 
 type Opened = RedisServers & { close(): Promise<void> };

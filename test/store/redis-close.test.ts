@@ -9,7 +9,7 @@ const timers = () => process.getActiveResourcesInfo().filter(kind => kind === "T
 
 describe("a client of a Redis Cluster", () => {
   it("keeps no process alive that closes it while it learns who has which slots", async () => {
-    const cluster = await openRedisCluster({ masters: 1, replicas: 0 });
+    const cluster = await openRedisCluster({ replicas: 0 });
     try {
       const target = await findRedis(
         testConfig({ REDIS_URL: cluster.url, REDIS_MODE: "cluster" }).redis,
