@@ -20,6 +20,8 @@ function collectAll(gc: () => void): void {
 interface Options {
   /** What collects; undefined without `--expose-gc`, which the Procfiles have for web. */
   gc?: (() => void) | undefined;
+  /** The memory of the heap, in bytes. */
+  heapBytes?: () => number;
   lookMs?: number;
 }
 
@@ -28,7 +30,11 @@ interface Options {
  * itself collects only when it must: an idle process would keep what a start or a busy hour left behind, which is most of
  * its heap (docs/performance.md#what-the-dashboard-costs-the-web-process). Returns what ends it.
  */
-export function collectWhenIdle({ gc = globalThis.gc, lookMs = LOOK_MS }: Options = {}): () => void {
+export function collectWhenIdle({
+  gc = globalThis.gc,
+  heapBytes = () => getHeapStatistics().total_physical_size,
+  lookMs = LOOK_MS,
+}: Options = {}): () => void {
   if (gc === undefined) return () => undefined;
   let last = performance.eventLoopUtilization();
   let kept = 0;
@@ -38,11 +44,12 @@ export function collectWhenIdle({ gc = globalThis.gc, lookMs = LOOK_MS }: Option
     const isIdle = performance.eventLoopUtilization(now, last).utilization < IDLE_SHARE;
     last = now;
     looks += 1;
-    if (!isIdle || looks < LOOKS_BETWEEN || getHeapStatistics().total_physical_size - kept < GROWN_BYTES)
-      return;
+    // V8 gives back what a collection freed a moment after it.
+    kept = Math.min(kept, heapBytes());
+    if (!isIdle || looks < LOOKS_BETWEEN || heapBytes() - kept < GROWN_BYTES) return;
     looks = 0;
     collectAll(gc);
-    kept = getHeapStatistics().total_physical_size;
+    kept = heapBytes();
   }, lookMs);
   timer.unref();
   return () => clearInterval(timer);

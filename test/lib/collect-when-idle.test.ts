@@ -31,6 +31,31 @@ describe("the garbage of an idle process", () => {
     expect(waste).to.have.lengthOf(16);
   });
 
+  it("is collected again although the heap shrinks only a moment after a collection", async () => {
+    let collections = 0;
+    let heap = 70 * MB;
+    let least = heap;
+    const gc = () => {
+      collections += 1;
+      setTimeout(() => {
+        heap = 40 * MB;
+      }, 20);
+    };
+    const heapBytes = () => {
+      least = Math.min(least, heap);
+      return heap;
+    };
+    const end = collectWhenIdle({ gc, heapBytes, lookMs: 5 });
+    try {
+      await until(() => least === 40 * MB);
+      // Less than it had at the collection.
+      heap = 60 * MB;
+      await until(() => collections === 2);
+    } finally {
+      end();
+    }
+  });
+
   it("is left to V8 where the process may not collect it", () => {
     expect(collectWhenIdle()).to.be.a("function");
   });
