@@ -39,6 +39,7 @@ export function collectWhenIdle({
   let last = performance.eventLoopUtilization();
   let kept = 0;
   let looks = LOOKS_BETWEEN;
+  let isSecondDue = false;
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization();
     const isIdle = performance.eventLoopUtilization(now, last).utilization < IDLE_SHARE;
@@ -46,8 +47,11 @@ export function collectWhenIdle({
     looks += 1;
     // V8 gives back what a collection freed a moment after it.
     kept = Math.min(kept, heapBytes());
-    if (!isIdle || looks < LOOKS_BETWEEN || heapBytes() - kept < GROWN_BYTES) return;
+    const hasGrown = looks >= LOOKS_BETWEEN && heapBytes() - kept >= GROWN_BYTES;
+    if (!isIdle || !(hasGrown || isSecondDue)) return;
     looks = 0;
+    // The space for new objects, up to 32 MB, is given back only by a collection that had little to do.
+    isSecondDue = !isSecondDue;
     collectAll(gc);
     kept = heapBytes();
   }, lookMs);
