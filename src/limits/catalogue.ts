@@ -1,6 +1,7 @@
 import { ITEM_LIMITS } from "./item-limits.ts";
 import { defineLimits, KB, MB } from "./limit.ts";
 import { PLAN_LIMITS } from "./plan-limits.ts";
+import { REQUEST_LIMITS } from "./request-limits.ts";
 
 /**
  * Every bound on what an account or a stranger can send, store, start, keep open or make Headwater send. Code reads its
@@ -11,6 +12,7 @@ import { PLAN_LIMITS } from "./plan-limits.ts";
 export const LIMITS = defineLimits({
   ...PLAN_LIMITS,
   ...ITEM_LIMITS,
+  ...REQUEST_LIMITS,
   apiBodyBytes: {
     value: 1024 * KB,
     unit: "bytes",
