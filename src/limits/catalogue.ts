@@ -1,3 +1,4 @@
+import { DELIVERY_LIMITS } from "./delivery-limits.ts";
 import { ITEM_LIMITS } from "./item-limits.ts";
 import { defineLimits, KB, MB } from "./limit.ts";
 import { PLAN_LIMITS } from "./plan-limits.ts";
@@ -13,6 +14,7 @@ export const LIMITS = defineLimits({
   ...PLAN_LIMITS,
   ...ITEM_LIMITS,
   ...REQUEST_LIMITS,
+  ...DELIVERY_LIMITS,
   apiBodyBytes: {
     value: 1024 * KB,
     unit: "bytes",
