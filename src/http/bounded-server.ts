@@ -28,6 +28,7 @@ export function createBoundedServer(listener: RequestListener, bounds: ServerBou
   const { connections, headersMs, requestMs } = bounds;
   const server = createServer(
     {
+      maxHeaderSize: LIMITS.headBytes.value,
       headersTimeout: headersMs,
       requestTimeout: requestMs,
       connectionsCheckingInterval: Math.min(MAX_CHECK_MS, headersMs / 2),

@@ -1,4 +1,4 @@
-import { defineLimits, MB } from "./limit.ts";
+import { defineLimits, KB, MB } from "./limit.ts";
 
 /** Bounds of what one web process holds open or in memory for those who send requests. */
 export const REQUEST_LIMITS = defineLimits({
@@ -8,6 +8,21 @@ export const REQUEST_LIMITS = defineLimits({
     per: "process",
     what: "open connections of one web process",
     beyond: "new ones are closed, and counted (`connections_rejected_total`)",
+  },
+  headBytes: {
+    value: 16 * KB,
+    unit: "bytes",
+    per: "request",
+    what: "request line and headers",
+    beyond: "431 `headers-too-large`, and the connection is closed",
+  },
+  ingressPerSecond: {
+    value: 0,
+    unit: "per second",
+    per: "source",
+    what: "requests for its endpoint; 0 for no limit",
+    beyond: "429 `rate-limited`",
+    setting: "INGRESS_PER_SECOND",
   },
   headersArriveMs: {
     value: 60_000,

@@ -75,6 +75,21 @@ describe("the web server", () => {
     });
   }
 
+  it("responds with 431 to headers that are too large", async () => {
+    const { open } = await start({ ...BOUNDS, headersMs: 60_000, requestMs: 60_000 });
+    const statusOf = (bytes: number) => {
+      const socket = open();
+      const [start, end] = ["GET / HTTP/1.1\r\nHost: x\r\nX: ", "\r\n\r\n"];
+      const response = new Promise<string>(resolve => {
+        socket.once("data", data => resolve(String(data).split("\r\n", 1)[0] ?? ""));
+      });
+      socket.write(`${start}${"x".repeat(bytes - start.length - end.length)}${end}`);
+      return response;
+    };
+    expect(await statusOf(LIMITS.headBytes.value)).to.equal("HTTP/1.1 200 OK");
+    expect(await statusOf(LIMITS.headBytes.value + 100)).to.equal("HTTP/1.1 431 Headers too large");
+  });
+
   it("has the bounds of docs/limits.md by default", () => {
     const server = createBoundedServer(() => undefined);
     expect(server.maxConnections).to.equal(LIMITS.connections.value);
