@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { MAX_CHANNEL_CHARS } from "../sandbox/child/channel-name.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 
 const Nullable = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(schema: T) =>
   Type.Union([schema, Type.Null()]);
@@ -82,7 +82,10 @@ export const DeliverySearch = Type.Object({
     }),
   ),
   event_name: Type.Optional(
-    Type.String({ maxLength: MAX_CHANNEL_CHARS, description: "Channel; empty for the default channel." }),
+    Type.String({
+      maxLength: LIMITS.channelCharacters.value,
+      description: "Channel; empty for the default channel.",
+    }),
   ),
   status: Type.Optional(
     Type.String({

@@ -1,3 +1,4 @@
+import { waitsWithoutJob } from "../deliveries/attempt/far-retry.ts";
 import { presentWithAttempts } from "../deliveries/present.ts";
 import { invalidField, notFound } from "../lib/errors.ts";
 import { eventMs, eventScore } from "../lib/event-id.ts";
@@ -240,6 +241,8 @@ async function traceDispatch(
 /** What a pending delivery waits for, in words; null for one that has ended. */
 async function waitingFor(platform: TraceDeps, delivery: Delivery): Promise<string | null> {
   if (delivery.state !== "pending") return null;
+  const isDue = (delivery.next_attempt_at_ms ?? 0) <= platform.clock();
+  if (waitsWithoutJob(delivery) && !isDue) return "its next scheduled attempt";
   const jobId = nextAttemptJobId(nextAttemptOf(delivery));
   const state = await openedQueue(platform.queues, deliveries).getJobState(jobId);
   if (state === "active") return "its attempt is in flight";

@@ -40,7 +40,7 @@ const validate = new Ajv({ strict: true }).compile({
     description: text(50_000),
     type: { enum: ["source"] },
     dedupe: { enum: ["unique", "greatest", "last"] },
-    props: { type: "array", maxItems: 200, items: PROP },
+    props: { type: "array", maxItems: LIMITS.props.value, items: PROP },
     hooks: { type: "array", maxItems: 3, items: { enum: ["deploy", "activate", "deactivate"] } },
     hasRun: flag,
     notFunctions: { type: "array", maxItems: 4, items: text(50) },
