@@ -1,12 +1,14 @@
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { messageOf } from "../api/client";
 import { liveState, useLive } from "../api/live";
-import { payloadOf, type Summary, wholeEvent } from "../api/source";
+import { type Resource, useResource } from "../api/resource";
+import { type Kind, payloadOf, readSummaries, type Summary, wholeEvent } from "../api/source";
 import { to } from "../lib/address";
 import { clockTime, exactTime } from "../lib/format";
 import { Badge, Button, CopyButton, LinkButton } from "../ui/basics";
 import { Icon } from "../ui/icon";
 import { JsonTree } from "../ui/json-tree";
+import { Failed, Loading } from "../ui/states";
 import { toast } from "../ui/toasts";
 
 /** Rows are drawn this often while events stream in, however many arrive. */
@@ -17,16 +19,14 @@ const KEPT = 150;
 const SCROLLED_PX = 160;
 const PREVIEW_LENGTH = 220;
 
-type Kind = "emit" | "error" | "log";
-
 interface LiveRows {
   rows: Summary[];
+  /** What the server keeps: read at first, and each time that the stream begins. */
+  stored: Resource<Summary[]>;
   /** How many arrived while the list stood still. */
   waiting: number;
   isPaused: boolean;
   setPaused: (isPaused: boolean) => void;
-  /** Replaces everything, by what was read. */
-  put: (rows: Summary[]) => void;
 }
 
 const keyOf = (row: Summary) => `${row.metadata.name}\0${row.id}`;
@@ -43,8 +43,18 @@ function byTime(a: Summary, b: Summary): number {
   return bMs - aMs || bSequence - aSequence;
 }
 
-/** The events of an emitter as they happen; the list stands still while it is paused or scrolled. */
-export function useLiveRows(emitterId: string, kinds: Kind[], onReady: () => void): LiveRows {
+/**
+ * What an emitter keeps of these kinds, and what happens from then on; the list stands still while it is paused or
+ * scrolled. Nothing is missing that was emitted while the tab was hidden. `isWhole`: stored events are not cut.
+ */
+export function useLiveRows(emitterId: string, kinds: Kind[], isWhole = false): LiveRows {
+  const stored = useResource(
+    async signal => {
+      const query = isWhole ? { expand: "event" as const } : {};
+      return (await Promise.all(kinds.map(kind => readSummaries(emitterId, kind, query, signal)))).flat();
+    },
+    [emitterId],
+  );
   const [rows, setRows] = useState<Summary[]>([]);
   const [waiting, setWaiting] = useState(0);
   const [isPaused, setPaused] = useState(false);
@@ -70,11 +80,21 @@ export function useLiveRows(emitterId: string, kinds: Kind[], onReady: () => voi
         arrived.current.push(summary);
         if (arrived.current.length > 2 * KEPT) arrived.current.splice(0, KEPT);
       },
-      onReady,
+      onReady: stored.reload,
     },
   );
-  const put = useCallback((read: Summary[]) => setRows(last => merge(read, last)), []);
-  return { rows, waiting, isPaused, setPaused, put };
+  useEffect(() => {
+    if (stored.data) setRows(last => merge(stored.data ?? [], last));
+  }, [stored.data]);
+  return { rows, stored, waiting, isPaused, setPaused };
+}
+
+/** In place of rows that are not there yet, or could not be read; nothing once they are. */
+export function NoRows({ live }: { live: LiveRows }) {
+  const { stored, rows } = live;
+  if (rows.length > 0 || stored.data !== undefined) return null;
+  if (stored.error !== undefined) return <Failed error={stored.error} onRetry={stored.reload} />;
+  return <Loading />;
 }
 
 /** "Live", or what the stream does instead. */
