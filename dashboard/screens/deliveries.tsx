@@ -180,7 +180,7 @@ export function useLiveDeliveries(
         if (isShown || isFirstPage) reloadSoon();
       },
       onSkipped: reloadSoon,
-      onReady: resumed => resumed || reloadSoon(),
+      onReady: reloadSoon,
     },
   );
 }

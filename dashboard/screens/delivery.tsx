@@ -31,7 +31,7 @@ export function Delivery() {
     { deliveries: true, org: orgId.value },
     {
       onDelivery: one => one.id === id && resource.reload(),
-      onReady: resumed => resumed || resource.reload(),
+      onReady: resource.reload,
     },
   );
   const retry = async () => {

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
 import { listDeliveries } from "../api/calls";
 import { http, read, readData, type Schemas } from "../api/client";
+import { useFresh } from "../api/fresh";
 import { useLive } from "../api/live";
 import { type Resource, useResource } from "../api/resource";
 import { inAccount, orgId } from "../api/session";
@@ -43,6 +44,8 @@ function SourceOf({ id, tab }: { id: string; tab: string }) {
     signal => readData(http.GET("/sources/{id}", { params: { path: { id } }, signal })),
     [id],
   );
+  // Not below a form that is being filled in.
+  useFresh(resource, { of: id, isOff: tab === "settings" || tab === "code" });
   const source = resource.data;
   const switchOn = async (active: boolean) => {
     await readData(http.PUT("/sources/{id}", { params: { path: { id } }, body: { active } }));
