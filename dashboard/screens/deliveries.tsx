@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { listDeliveries, type Replay, readReplay, startReplay, stopReplay } from "../api/calls";
 import type { Schemas } from "../api/client";
+import { useReloadSoon } from "../api/fresh";
 import { useLive } from "../api/live";
 import { loadNames, names } from "../api/names";
 import { useResource } from "../api/resource";
@@ -155,32 +156,23 @@ function Pick({ name, label, choices, filters }: PickProps) {
   );
 }
 
-const QUIET_MS = 600;
-
 /** Changes rows that are shown as they change, and loads the list again for new ones, at most twice a second. */
 export function useLiveDeliveries(
   resource: ReturnType<typeof useResource<{ page_info: Schemas["PageInfo"]; data: Delivery[] }>>,
   isFirstPage: boolean,
   isOurs: (delivery: Delivery) => boolean = () => true,
 ): void {
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const reloadSoon = () => {
-    timer.current ??= setTimeout(() => {
-      timer.current = undefined;
-      resource.reload();
-    }, QUIET_MS);
-  };
-  useEffect(() => () => clearTimeout(timer.current), []);
+  const soon = useReloadSoon(resource);
   useLive(
     { deliveries: true, org: orgId.value },
     {
       onDelivery: delivery => {
         if (!isOurs(delivery)) return;
         const isShown = resource.data?.data.some(one => one.id === delivery.id);
-        if (isShown || isFirstPage) reloadSoon();
+        if (isShown || isFirstPage) soon();
       },
-      onSkipped: reloadSoon,
-      onReady: reloadSoon,
+      onSkipped: () => soon(),
+      onReady: () => soon(),
     },
   );
 }

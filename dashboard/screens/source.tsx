@@ -2,10 +2,9 @@ import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
 import { listDeliveries } from "../api/calls";
 import { http, read, readData, type Schemas } from "../api/client";
-import { useFresh } from "../api/fresh";
-import { useLive } from "../api/live";
+import { ROWS, useFresh } from "../api/fresh";
 import { type Resource, useResource } from "../api/resource";
-import { inAccount, orgId } from "../api/session";
+import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
 import { apiCommand, postCommand } from "../lib/curl";
 import { bytes, count, duration, words } from "../lib/format";
@@ -238,10 +237,7 @@ function RecentDeliveries({ id }: { id: string }) {
     signal => listDeliveries({ emitter_id: id, limit: 5, ...inAccount() }, signal),
     [id],
   );
-  useLive(
-    { deliveries: true, org: orgId.value },
-    { onDelivery: one => one.emitter_id === id && resource.reload() },
-  );
+  useFresh(resource, { of: id, on: ["deliveries"], pace: ROWS });
   return (
     <section class="card slim">
       <div class="card-head">
@@ -283,10 +279,7 @@ function Runs({ source }: { source: Detail }) {
       ),
     [id, outcome, after, before],
   );
-  useLive(
-    { runs: true, org: orgId.value },
-    { onRun: run => run.source_id === id && !after && !before && resource.reload() },
-  );
+  useFresh(resource, { of: id, on: ["runs"], pace: ROWS, isOff: Boolean(after || before) });
   return (
     <section class="card">
       <div class="card-head">

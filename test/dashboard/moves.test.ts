@@ -1,5 +1,8 @@
+import { Worker } from "bullmq";
 import { expect } from "chai";
 import type { Browser, Locator, Page } from "playwright-core";
+import { queuePrefix } from "../../src/queues/open-queues.ts";
+import { createWorkflow } from "../../src/workflows/create.ts";
 import type { Api, SourceView } from "../support/api.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";
@@ -123,16 +126,24 @@ describe("what moves by itself in the dashboard", () => {
     api.expect(202, "POST", `/sources/${id}/events`, { body: { events: [{ event }] } });
   const isLive = () => page.getByText("Live", { exact: true }).first().waitFor();
 
-  it("shows on the page of the first event what was emitted while the tab was hidden", async () => {
-    const echo = await api.createSource({ component_code: CODE, name: "echo" });
-    await tab.open(`/start?source=${source.id}&echo=${echo.id}`);
+  const endpointOf = (one: SourceView) => one.configured_props.http?.endpoint_url ?? "";
+  const whileHidden = async (act: () => Promise<unknown>) => {
     await isLive();
     await setHidden(page, true);
     await page.getByText("Connecting").first().waitFor();
-    await publish(source.id, { n: "at the source" });
-    await publish(echo.id, { n: "at the receiver" });
-    for (const { id } of [source, echo]) await until(async () => (await api.summaries(id)).length === 1);
+    await act();
     await setHidden(page, false);
+    await isLive();
+  };
+
+  it("shows on the page of the first event what was emitted while the tab was hidden", async () => {
+    const echo = await api.createSource({ component_code: CODE, name: "echo" });
+    await tab.open(`/start?source=${source.id}&echo=${echo.id}`);
+    await whileHidden(async () => {
+      await publish(source.id, { n: "at the source" });
+      await publish(echo.id, { n: "at the receiver" });
+      for (const { id } of [source, echo]) await until(async () => (await api.summaries(id)).length === 1);
+    });
     const rows = (name: string) => page.getByRole("list", { name }).getByRole("listitem");
     await rows("2. The source emits").filter({ hasText: "at the source" }).waitFor();
     await rows("3. The receiver gets it").filter({ hasText: "at the receiver" }).waitFor();
@@ -180,6 +191,57 @@ describe("what moves by itself in the dashboard", () => {
     }
     await visit.close();
     await receiver.close();
+  });
+
+  it("shows the deliveries and runs that were recorded while the tab was hidden", async () => {
+    const receiver = await startReceiver();
+    const made = await api.createSource({ component_code: CODE, name: "unseen" });
+    await api.subscribe(made.id, (await api.createWebhook(receiver.url)).id);
+    await tab.open(`/sources/${made.id}`);
+    await settled(page);
+    await page.getByText("No event of this source was delivered yet.").waitFor();
+    await whileHidden(async () => {
+      await fetch(endpointOf(made), { method: "POST", body: "{}" });
+      const delivered = { query: { emitter_id: made.id, state: "delivered" } };
+      await until(async () => (await api.expect(200, "GET", "/deliveries", delivered)).length === 1);
+    });
+    await page.getByRole("row").getByText("Delivered").waitFor();
+    await page.getByRole("link", { name: "Runs" }).click();
+    await page.getByRole("row").getByText("ok").waitFor();
+    // No badge shows the stream here, but the request for it does.
+    await setHidden(page, true);
+    await fetch(endpointOf(made), { method: "POST", body: "{}" });
+    await until(async () => (await api.expect(200, "GET", `/sources/${made.id}/runs`)).length === 2);
+    await setHidden(page, false);
+    await until(async () => (await page.getByRole("row").getByText("ok").count()) === 2);
+    await receiver.close();
+  });
+
+  it("follows an event to a source that is still running, and to a workflow whose engine is away", async () => {
+    const held = await startReceiver("hang");
+    const code = `export default { name: "Slow", version: "0.0.1", async run() { await fetch("${held.url}"); } };`;
+    const emitter = await api.createSource({ component_code: CODE, name: "emitter" });
+    const listener = await api.createSource({ component_code: code, name: "slow" });
+    const workflow = await createWorkflow(system.web, { ownerId: api.userId, name: "flow" });
+    await api.subscribe(emitter.id, listener.id);
+    await api.subscribe(emitter.id, workflow.id);
+    await publish(emitter.id, { n: 1 });
+    await until(() => held.requests.length === 1);
+    const [event] = await api.summaries(emitter.id);
+    await tab.open(`/events/${emitter.id}/${event?.id}`);
+    const step = (name: string) => page.locator("li.step").filter({ hasText: name });
+    await step("slow").getByText("queued").waitFor();
+    await step("flow").getByText("queued").waitFor();
+    held.release();
+    await step("slow").getByText("finished").waitFor();
+    const { redis, config } = system.worker;
+    const engine = new Worker("workflow-events", async () => undefined, {
+      connection: redis,
+      prefix: queuePrefix(config.redisPrefix, "workflow-events"),
+    });
+    await step("flow").getByText("taken").waitFor();
+    await engine.close();
+    await held.close();
   });
 
   it("meets no error of the browser on the way", () => {
