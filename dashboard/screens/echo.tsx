@@ -9,7 +9,8 @@ import { Badge, Card, Copyable, Page } from "../ui/basics";
 import { JsonTree } from "../ui/json-tree";
 import { NothingYet } from "../ui/states";
 import { toast } from "../ui/toasts";
-import { LiveControls, NoRows, useLiveRows, Waiting } from "./event-list";
+import { LiveControls, NoRows, Waiting } from "./event-list";
+import { useLiveRows } from "./live-rows";
 
 interface Received {
   method?: string;

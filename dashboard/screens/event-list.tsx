@@ -1,8 +1,7 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { messageOf } from "../api/client";
-import { liveState, useLive } from "../api/live";
-import { type Resource, useResource } from "../api/resource";
-import { type Kind, payloadOf, readSummaries, type Summary, wholeEvent } from "../api/source";
+import { liveState } from "../api/live";
+import { payloadOf, type Summary, wholeEvent } from "../api/source";
 import { to } from "../lib/address";
 import { clockTime, exactTime } from "../lib/format";
 import { Badge, Button, CopyButton, LinkButton } from "../ui/basics";
@@ -10,84 +9,9 @@ import { Icon } from "../ui/icon";
 import { JsonTree } from "../ui/json-tree";
 import { Failed, Loading } from "../ui/states";
 import { toast } from "../ui/toasts";
+import type { LiveRows } from "./live-rows";
 
-/** Rows are drawn this often while events stream in, however many arrive. */
-const DRAW_MS = 200;
-/** The API keeps the last 100 of each kind; older rows leave the page. */
-const KEPT = 150;
-/** Further down than this, a reader is reading: rows stay where they are. */
-const SCROLLED_PX = 160;
 const PREVIEW_LENGTH = 220;
-
-interface LiveRows {
-  rows: Summary[];
-  /** What the server keeps: read at first, and each time that the stream begins. */
-  stored: Resource<Summary[]>;
-  /** How many arrived while the list stood still. */
-  waiting: number;
-  isPaused: boolean;
-  setPaused: (isPaused: boolean) => void;
-}
-
-const keyOf = (row: Summary) => `${row.metadata.name}\0${row.id}`;
-
-function merge(newer: Summary[], older: Summary[]): Summary[] {
-  const byKey = new Map<string, Summary>();
-  for (const row of [...newer, ...older]) if (!byKey.has(keyOf(row))) byKey.set(keyOf(row), row);
-  return [...byKey.values()].sort(byTime).slice(0, KEPT);
-}
-
-function byTime(a: Summary, b: Summary): number {
-  const [aMs = 0, aSequence = 0] = a.id.split("-").map(Number);
-  const [bMs = 0, bSequence = 0] = b.id.split("-").map(Number);
-  return bMs - aMs || bSequence - aSequence;
-}
-
-/**
- * What an emitter keeps of these kinds, and what happens from then on; the list stands still while it is paused or
- * scrolled. Nothing is missing that was emitted while the tab was hidden. `isWhole`: stored events are not cut.
- */
-export function useLiveRows(emitterId: string, kinds: Kind[], isWhole = false): LiveRows {
-  const stored = useResource(
-    async signal => {
-      const query = isWhole ? { expand: "event" as const } : {};
-      return (await Promise.all(kinds.map(kind => readSummaries(emitterId, kind, query, signal)))).flat();
-    },
-    [emitterId],
-  );
-  const [rows, setRows] = useState<Summary[]>([]);
-  const [waiting, setWaiting] = useState(0);
-  const [isPaused, setPaused] = useState(false);
-  const arrived = useRef<Summary[]>([]);
-  const paused = useRef(false);
-  paused.current = isPaused;
-  useEffect(() => {
-    const draw = setInterval(() => {
-      const count = arrived.current.length;
-      if (count === 0) return;
-      if (paused.current || scrollY > SCROLLED_PX) return setWaiting(count);
-      const newer = arrived.current.splice(0);
-      setWaiting(0);
-      setRows(last => merge(newer, last));
-    }, DRAW_MS);
-    return () => clearInterval(draw);
-  }, []);
-  useLive(
-    { emitters: [emitterId] },
-    {
-      onSummary: (kind, summary) => {
-        if (!kinds.includes(kind) || summary.metadata.emitter_id !== emitterId) return;
-        arrived.current.push(summary);
-        if (arrived.current.length > 2 * KEPT) arrived.current.splice(0, KEPT);
-      },
-      onReady: stored.reload,
-    },
-  );
-  useEffect(() => {
-    if (stored.data) setRows(last => merge(stored.data ?? [], last));
-  }, [stored.data]);
-  return { rows, stored, waiting, isPaused, setPaused };
-}
 
 /** In place of rows that are not there yet, or could not be read; nothing once they are. */
 export function NoRows({ live }: { live: LiveRows }) {

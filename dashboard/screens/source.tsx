@@ -15,7 +15,8 @@ import { List } from "../ui/list";
 import { Loaded, NothingMatches, NothingYet } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { DeliveryTable } from "./delivery-parts";
-import { EventRow, LiveControls, NoRows, useLiveRows, Waiting } from "./event-list";
+import { EventRow, LiveControls, NoRows, Waiting } from "./event-list";
+import { useLiveRows } from "./live-rows";
 import { StatsCharts } from "./stats";
 
 const SourceSettings = later(async () => (await import("./more")).SourceSettings);

@@ -8,7 +8,8 @@ import { postCommand } from "../lib/curl";
 import { Button, Card, CopyBlock, LinkButton, Notice, Page } from "../ui/basics";
 import { Icon } from "../ui/icon";
 import { Loaded } from "../ui/states";
-import { EventRow, LiveControls, NoRows, useLiveRows, Waiting } from "./event-list";
+import { EventRow, LiveControls, NoRows, Waiting } from "./event-list";
+import { useLiveRows } from "./live-rows";
 
 const STEPS = [
   "A source with an HTTP endpoint",

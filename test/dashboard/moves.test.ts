@@ -217,6 +217,33 @@ describe("what moves by itself in the dashboard", () => {
     await receiver.close();
   });
 
+  it("keeps rows where they are when the stream begins again, while the reader has paused or scrolled", async () => {
+    const made = await api.createSource({ component_code: CODE, name: "still" });
+    const events = Array.from({ length: 60 }, (_, n) => ({ event: { n: `filler ${n}` } }));
+    await api.expect(202, "POST", `/sources/${made.id}/events`, { body: { events } });
+    await until(async () => (await api.summaries(made.id)).length === 60);
+    await tab.open(`/sources/${made.id}`);
+    const rows = page.getByRole("list", { name: "Events" }).getByRole("listitem");
+    await until(async () => (await rows.count()) === 60);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await setHidden(page, true);
+    await publish(made.id, { n: "while paused" });
+    await until(async () => (await api.summaries(made.id)).length === 61);
+    await setHidden(page, false);
+    await page.getByRole("button", { name: "1 new" }).waitFor();
+    expect(await rows.count()).to.equal(60);
+    await page.getByRole("button", { name: "Continue" }).click();
+    await until(async () => (await rows.count()) === 61);
+    await page.mouse.wheel(0, 600);
+    await until(() => page.evaluate(() => (globalThis as unknown as { scrollY: number }).scrollY > 200));
+    await whileHidden(async () => {
+      await publish(made.id, { n: "while scrolled" });
+      await until(async () => (await api.summaries(made.id)).length === 62);
+    });
+    await page.getByRole("button", { name: "1 new" }).click();
+    await rows.first().filter({ hasText: "while scrolled" }).waitFor();
+  });
+
   it("follows an event to a source that is still running, and to a workflow whose engine is away", async () => {
     const held = await startReceiver("hang");
     const code = `export default { name: "Slow", version: "0.0.1", async run() { await fetch("${held.url}"); } };`;
