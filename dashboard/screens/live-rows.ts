@@ -2,11 +2,11 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useReloadSoon } from "../api/fresh";
 import { useLive } from "../api/live";
 import { type Resource, useResource } from "../api/resource";
-import { type Kind, readSummaries, type Summary } from "../api/source";
+import { type Kind, kindOf, readSummaries, type Summary } from "../api/source";
 
 /** Rows are drawn this often while events stream in, however many arrive. */
 const DRAW_MS = 200;
-/** The API keeps the last 100 of each kind; older rows leave the page. */
+/** Of each kind, so that a chatty log hides no error. The API keeps the last 100 of each; older rows leave the page. */
 const KEPT = 150;
 /** Further down than this, a reader is reading: rows stay where they are. */
 const SCROLLED_PX = 160;
@@ -23,11 +23,12 @@ export interface LiveRows {
 
 const keyOf = (row: Summary) => `${row.metadata.name}\0${row.id}`;
 
-/** The newest of both, each once. */
+/** The newest of both, each once, in the order of their times. */
 function merge(newer: Iterable<Summary>, older: Iterable<Summary> = []): Summary[] {
   const byKey = new Map<string, Summary>();
   for (const row of [...newer, ...older]) if (!byKey.has(keyOf(row))) byKey.set(keyOf(row), row);
-  return [...byKey.values()].sort(byTime).slice(0, KEPT);
+  const left = { emit: KEPT, error: KEPT, log: KEPT };
+  return [...byKey.values()].sort(byTime).filter(row => left[kindOf(row)]-- > 0);
 }
 
 function byTime(a: Summary, b: Summary): number {

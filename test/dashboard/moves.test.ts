@@ -244,6 +244,36 @@ describe("what moves by itself in the dashboard", () => {
     await rows.first().filter({ hasText: "while scrolled" }).waitFor();
   });
 
+  it("keeps an error on the page however much is logged after it", async () => {
+    const code = `export default { name: "Chatty", version: "0.0.1", props: { http: "$.interface.http" },
+      run({ body }) {
+        if (body.fails) throw new Error("no order");
+        for (let n = 1; n <= 100; n++) console.log("line " + n + " of " + body.part);
+      } };`;
+    const made = await api.createSource({ component_code: code, name: "chatty" });
+    const send = (body: unknown) =>
+      fetch(endpointOf(made), {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    await tab.open(`/sources/${made.id}/logs`);
+    await isLive();
+    const list = page.getByRole("list", { name: "Logs and errors" });
+    const row = (text: string) => list.getByRole("listitem").filter({ hasText: text });
+    await send({ fails: true });
+    await row("no order").waitFor();
+    for (const part of ["first", "second"]) {
+      await send({ part });
+      await row(`line 100 of ${part}`).waitFor();
+    }
+    expect(await row("line").count()).to.equal(150);
+    expect(await row("no order").count()).to.equal(1);
+    await page.getByLabel("Level").selectOption("error");
+    await until(async () => (await row("line").count()) === 0);
+    await row("no order").waitFor();
+  });
+
   it("follows an event to a source that is still running, and to a workflow whose engine is away", async () => {
     const held = await startReceiver("hang");
     const code = `export default { name: "Slow", version: "0.0.1", async run() { await fetch("${held.url}"); } };`;
