@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { isSignedOut, type Schemas } from "./client";
+import { isSignedOut, probe, type Schemas } from "./client";
 
 /** What a screen wants to see as it happens. */
 interface Wish {
@@ -97,6 +97,8 @@ function open(url: string): EventSource {
   opened.onerror = event => {
     if (event instanceof MessageEvent || opened !== stream || liveState.value === "ended") return;
     liveState.value = "connecting";
+    // A page that nobody touches sends no request that would fail.
+    void probe();
     // A response outside 2xx ends it for good, unless somebody asks again.
     if (opened.readyState === EventSource.CLOSED) retry = setTimeout(connect, RETRY_MS);
   };
