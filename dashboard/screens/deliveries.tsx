@@ -179,14 +179,22 @@ export function useLiveDeliveries(
 
 const POLL_MS = 1000;
 
+interface ReplayDialogProps {
+  /** Those of the moment when the dialog opens: what was counted is what is sent. */
+  filter: Record<string, string | number>;
+  onClose: () => void;
+}
+
 /** Counts what the present filters match, and sends all of it again, over all pages. */
-function ReplayDialog({ filter, onClose }: { filter: Record<string, string | number>; onClose: () => void }) {
+function ReplayDialog({ filter: given, onClose }: ReplayDialogProps) {
+  const [filter] = useState(given);
   const counting = useResource(() => startReplay({ ...filter, ...inAccount(), dry_run: true }), []);
   const [replay, setReplay] = useState<Replay | null>(null);
   useEffect(() => {
     if (replay?.id == null || replay.state !== "running") return;
     const timer = setTimeout(
-      async () => setReplay(await readReplay(replay.id ?? "").catch(() => replay)),
+      // Another object where it failed, so that it is asked again.
+      async () => setReplay(await readReplay(replay.id ?? "").catch(() => ({ ...replay }))),
       POLL_MS,
     );
     return () => clearTimeout(timer);
