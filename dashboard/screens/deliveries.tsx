@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { listDeliveries, type Replay, readReplay, startReplay, stopReplay } from "../api/calls";
 import type { Schemas } from "../api/client";
+import { useReloadSoon } from "../api/fresh";
 import { useLive } from "../api/live";
 import { loadNames, names } from "../api/names";
 import { useResource } from "../api/resource";
@@ -155,46 +156,45 @@ function Pick({ name, label, choices, filters }: PickProps) {
   );
 }
 
-const QUIET_MS = 600;
-
 /** Changes rows that are shown as they change, and loads the list again for new ones, at most twice a second. */
 export function useLiveDeliveries(
   resource: ReturnType<typeof useResource<{ page_info: Schemas["PageInfo"]; data: Delivery[] }>>,
   isFirstPage: boolean,
   isOurs: (delivery: Delivery) => boolean = () => true,
 ): void {
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const reloadSoon = () => {
-    timer.current ??= setTimeout(() => {
-      timer.current = undefined;
-      resource.reload();
-    }, QUIET_MS);
-  };
-  useEffect(() => () => clearTimeout(timer.current), []);
+  const soon = useReloadSoon(resource);
   useLive(
     { deliveries: true, org: orgId.value },
     {
       onDelivery: delivery => {
         if (!isOurs(delivery)) return;
         const isShown = resource.data?.data.some(one => one.id === delivery.id);
-        if (isShown || isFirstPage) reloadSoon();
+        if (isShown || isFirstPage) soon();
       },
-      onSkipped: reloadSoon,
-      onReady: resumed => resumed || reloadSoon(),
+      onSkipped: () => soon(),
+      onReady: () => soon(),
     },
   );
 }
 
 const POLL_MS = 1000;
 
+interface ReplayDialogProps {
+  /** Those of the moment when the dialog opens: what was counted is what is sent. */
+  filter: Record<string, string | number>;
+  onClose: () => void;
+}
+
 /** Counts what the present filters match, and sends all of it again, over all pages. */
-function ReplayDialog({ filter, onClose }: { filter: Record<string, string | number>; onClose: () => void }) {
+function ReplayDialog({ filter: given, onClose }: ReplayDialogProps) {
+  const [filter] = useState(given);
   const counting = useResource(() => startReplay({ ...filter, ...inAccount(), dry_run: true }), []);
   const [replay, setReplay] = useState<Replay | null>(null);
   useEffect(() => {
     if (replay?.id == null || replay.state !== "running") return;
     const timer = setTimeout(
-      async () => setReplay(await readReplay(replay.id ?? "").catch(() => replay)),
+      // Another object where it failed, so that it is asked again.
+      async () => setReplay(await readReplay(replay.id ?? "").catch(() => ({ ...replay }))),
       POLL_MS,
     );
     return () => clearTimeout(timer);

@@ -1,5 +1,6 @@
 import { useRoute } from "preact-iso/router";
 import { http, readData } from "../api/client";
+import { useReloadSoon } from "../api/fresh";
 import { useLive } from "../api/live";
 import { useResource } from "../api/resource";
 import { orgId } from "../api/session";
@@ -27,11 +28,13 @@ export function Delivery() {
     signal => readData(http.GET("/deliveries/{id}", { params: { path: { id } }, signal })),
     [id],
   );
+  const soon = useReloadSoon(resource);
   useLive(
     { deliveries: true, org: orgId.value },
     {
-      onDelivery: one => one.id === id && resource.reload(),
-      onReady: resumed => resumed || resource.reload(),
+      onDelivery: one => one.id === id && soon(),
+      onReady: () => soon(),
+      onSkipped: () => soon(),
     },
   );
   const retry = async () => {

@@ -1,10 +1,12 @@
 import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 import { useRoute } from "preact-iso/router";
 import { replayEvent } from "../api/calls";
 import { http, readData, type Schemas } from "../api/client";
+import { useReloadSoon } from "../api/fresh";
 import { useLive } from "../api/live";
 import { nameOf } from "../api/names";
-import { useResource } from "../api/resource";
+import { type Resource, useResource } from "../api/resource";
 import { orgId } from "../api/session";
 import { payloadOf } from "../api/source";
 import { to } from "../lib/address";
@@ -20,6 +22,39 @@ import { Attempts, DeliveryState } from "./delivery-parts";
 
 type Trace = Schemas["EventTrace"];
 
+const LOOK_MS = 5000;
+/** What is unknown of an event may still come to be known this long. */
+const YOUNG_MS = 60_000;
+
+/** Whether the trace will change by what is in no stream: an event that is queued, or a workflow that has not taken it. */
+const isUnderWay = ({ state, dispatch, listeners, emitted_at_ms }: Trace): boolean =>
+  state === "queued" ||
+  dispatch !== null ||
+  listeners.some(
+    one =>
+      one.state === "queued" || (one.state === "unknown" && Date.now() - (emitted_at_ms ?? 0) < YOUNG_MS),
+  );
+
+/** Loads the trace again when one of its deliveries or listeners moves, and now and then while it is under way. */
+function useLiveTrace(resource: Resource<Trace>): void {
+  const { data: trace } = resource;
+  const soon = useReloadSoon(resource);
+  useLive(
+    { deliveries: true, runs: true, org: orgId.value },
+    {
+      onDelivery: one => one.event_id === trace?.event_id && soon(),
+      onRun: run => trace?.listeners.some(one => one.listener_id === run.source_id) && soon(),
+      onReady: () => soon(),
+      onSkipped: () => soon(),
+    },
+  );
+  useEffect(() => {
+    if (!trace || !isUnderWay(trace)) return;
+    const look = setInterval(() => soon(), LOOK_MS);
+    return () => clearInterval(look);
+  }, [trace]);
+}
+
 /** The way of one event: its source, the subscriptions, the deliveries, and their attempts. */
 export function EventTrace() {
   const { emitter = "", id = "" } = useRoute().params;
@@ -30,10 +65,7 @@ export function EventTrace() {
       ),
     [emitter, id],
   );
-  useLive(
-    { deliveries: true, org: orgId.value },
-    { onDelivery: one => one.event_id === resource.data?.event_id && resource.reload() },
-  );
+  useLiveTrace(resource);
   const replay = async (listenerId?: string) => {
     const { deliveries, runs, workflows, skipped } = await replayEvent(id, emitter, listenerId);
     const sent = deliveries.length + runs.length + workflows.length;

@@ -1,4 +1,5 @@
 import { http, read, type Schemas } from "../api/client";
+import { useFresh } from "../api/fresh";
 import { useResource } from "../api/resource";
 import { orgId } from "../api/session";
 import { to, useFilters } from "../lib/address";
@@ -50,6 +51,7 @@ export function Sources() {
   const filters = useFilters(["q", "state"]);
   const { after, before, q = "", state = "" } = filters.query;
   const resource = useResource(signal => listSources({ limit: 100, after, before }, signal), [after, before]);
+  useFresh(resource);
   const shown = resource.data && {
     ...resource,
     data: {

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { ApiError, http, messageOf, readData, type Schemas } from "../api/client";
+import { useFresh } from "../api/fresh";
 import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
@@ -17,6 +18,7 @@ export function Webhooks() {
   const filters = useFilters([]);
   const { after, before, new: isNew } = filters.query;
   const resource = useResource(signal => listWebhooks({ limit: 50, after, before }, signal), [after, before]);
+  useFresh(resource);
   return (
     <Page
       title="Webhooks"

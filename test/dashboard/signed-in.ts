@@ -60,7 +60,10 @@ export async function openTab(browser: Browser, system: System, look: Look = {})
   const page = await context.newPage();
   const problems: string[] = [];
   const note = (what: string) => problems.push(`${new URL(page.url()).pathname}: ${what}`);
-  page.on("console", message => message.type() === "error" && note(message.text()));
+  page.on(
+    "console",
+    message => message.type() === "error" && note(`${message.text()} ${message.location().url}`),
+  );
   page.on("pageerror", error => note(error.stack ?? error.message));
   const { origin } = new URL(system.baseUrl);
   return {
@@ -90,6 +93,16 @@ export async function settled(page: Page): Promise<void> {
   await until(async () => (await page.locator(".skeleton").count()) === 0, {
     what: `${page.url()} is loaded`,
   });
+}
+
+/** Tells the page that its tab is hidden, or shown again: a headless browser hides none. */
+export function setHidden(page: Page, isHidden: boolean): Promise<void> {
+  return page.evaluate(hidden => {
+    // biome-ignore lint/suspicious/noExplicitAny: the DOM has no types here
+    const { document, Event } = globalThis as any;
+    Object.defineProperty(document, "hidden", { configurable: true, value: hidden });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, isHidden);
 }
 
 interface Axe {
