@@ -57,14 +57,10 @@ interface PropFieldProps {
 function PropField({ prop, value, fault, stored, onChange }: PropFieldProps) {
   const label = `${prop.label ?? prop.name}${prop.optional === true ? " (optional)" : ""}`;
   const hint = prop.description;
-  if (prop.static !== undefined) {
-    return (
-      <Field label={label} hint="Fixed by the code.">
-        {props => <input {...props} class="input" disabled value={JSON.stringify(prop.static)} />}
-      </Field>
-    );
-  }
   if (prop.type === "$.interface.timer") {
+    if (prop.static !== undefined) {
+      return <FixedTimer label={label} value={prop.static} nextTickMs={stored?.nextTickMs ?? null} />;
+    }
     const isStored = JSON.stringify(value) === JSON.stringify(stored?.values[prop.name]);
     return (
       <TimerField
@@ -76,6 +72,7 @@ function PropField({ prop, value, fault, stored, onChange }: PropFieldProps) {
       />
     );
   }
+  if (prop.static !== undefined) return <FixedField label={label} value={prop.static} />;
   if (prop.type === "$.interface.http") {
     const url = (value as { endpoint_url?: string } | undefined)?.endpoint_url;
     return (
@@ -179,6 +176,19 @@ function PropField({ prop, value, fault, stored, onChange }: PropFieldProps) {
   }
 }
 
+const FixedField = ({ label, value }: { label: string; value: unknown }) => (
+  <Field label={label} hint="Fixed by the code.">
+    {props => (
+      <input
+        {...props}
+        class="input"
+        disabled
+        value={typeof value === "string" ? value : JSON.stringify(value)}
+      />
+    )}
+  </Field>
+);
+
 interface FieldProps {
   label: string;
   hint?: string | undefined;
@@ -257,24 +267,53 @@ function SecretField({ label, hint, value, fault, isSet, onChange }: FieldProps 
 
 interface Timer {
   cron?: string | null;
-  timezone?: string;
+  timezone?: string | null;
   intervalSeconds?: number;
   interval_seconds?: number | null;
 }
 
-const zones = (): string[] => ["UTC", ...Intl.supportedValuesOf("timeZone")];
+/** With the one that is set: a zone may have further names, which the browser does not list. */
+const zones = (current: string): string[] => [
+  ...new Set(["UTC", current, ...Intl.supportedValuesOf("timeZone")]),
+];
 
 interface TimerFieldProps extends FieldProps {
   /** When the timer is due next; null if it is not stored like this, or is off. */
   nextTickMs: number | null;
 }
 
-function TimerField({ label, value, fault, nextTickMs, onChange }: TimerFieldProps) {
+/** A timer in the form of the code or of a response, with the defaults of the server. */
+function readTimer(value: unknown) {
   const given = (value ?? {}) as Timer;
-  const isCron = typeof given.cron === "string";
-  const seconds = given.intervalSeconds ?? given.interval_seconds ?? 900;
-  const cron = given.cron ?? "";
-  const timezone = given.timezone ?? "UTC";
+  return {
+    isCron: typeof given.cron === "string",
+    seconds: given.intervalSeconds ?? given.interval_seconds ?? 900,
+    cron: given.cron ?? "",
+    timezone: given.timezone ?? "UTC",
+  };
+}
+
+/** A timer that the code fixes: nothing to change, and when it is due all the same. */
+function FixedTimer({ label, value, nextTickMs }: Omit<TimerFieldProps, "fault" | "onChange">) {
+  const { isCron, seconds, cron, timezone } = readTimer(value);
+  return (
+    <fieldset class="timer">
+      <legend>{label}</legend>
+      <FixedField
+        label={isCron ? `Cron expression, in ${timezone}` : "Every … seconds"}
+        value={isCron ? cron : seconds}
+      />
+      {isCron ? (
+        <NextFires cron={cron} timezone={timezone} />
+      ) : (
+        <NextTicks seconds={seconds} fromMs={nextTickMs} />
+      )}
+    </fieldset>
+  );
+}
+
+function TimerField({ label, value, fault, nextTickMs, onChange }: TimerFieldProps) {
+  const { isCron, seconds, cron, timezone } = readTimer(value);
   return (
     <fieldset class="timer">
       <legend>{label}</legend>
@@ -301,7 +340,7 @@ function TimerField({ label, value, fault, nextTickMs, onChange }: TimerFieldPro
           <Select
             label="Time zone"
             value={timezone}
-            choices={zones().map(zone => ({ value: zone, label: zone }))}
+            choices={zones(timezone).map(zone => ({ value: zone, label: zone }))}
             onChange={zone => onChange({ cron, timezone: zone })}
           />
           <NextFires cron={cron} timezone={timezone} />
