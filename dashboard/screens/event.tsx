@@ -8,7 +8,6 @@ import { useLive } from "../api/live";
 import { nameOf } from "../api/names";
 import { type Resource, useResource } from "../api/resource";
 import { orgId } from "../api/session";
-import { payloadOf } from "../api/source";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { counted, duration, exactTime } from "../lib/format";
@@ -61,7 +60,10 @@ export function EventTrace() {
   const resource = useResource(
     signal =>
       readData(
-        http.GET("/events/{id}", { params: { path: { id }, query: { emitter_id: emitter } }, signal }),
+        http.GET("/events/{id}", {
+          params: { path: { id }, query: { emitter_id: emitter, expand: "event" } },
+          signal,
+        }),
       ),
     [emitter, id],
   );
@@ -123,7 +125,29 @@ interface StoryProps {
   replay: (listenerId?: string) => Promise<void>;
 }
 
+/** Shells take no longer argument. */
+const MAX_COMMAND_CHARS = 100_000;
+
+/** The command that publishes the event once more, or why there is none. */
+function publishCommand(trace: Trace): { text: string } | { text: null; reason: string } {
+  const { emitter_id, name, event } = trace;
+  if (!("event" in trace))
+    return { text: null, reason: "Without its data there is no command that publishes it again." };
+  if (name?.startsWith("$"))
+    return { text: null, reason: `Events of channel ${name} are not published by hand.` };
+  const kind = emitter_id.startsWith("p_") ? "workflows" : "sources";
+  const text = apiCommand(`/${kind}/${emitter_id}/events`, {
+    method: "POST",
+    body: { event, ...(name && { name }) },
+  });
+  if (text.length > MAX_COMMAND_CHARS)
+    return { text: null, reason: "The event is too long for a command line." };
+  return { text };
+}
+
 function Story({ trace, replay, emitter, id }: StoryProps) {
+  const isKept = "event" in trace;
+  const command = publishCommand(trace);
   return (
     <div class="columns wide-left">
       <ol class="way">
@@ -175,25 +199,19 @@ function Story({ trace, replay, emitter, id }: StoryProps) {
       </ol>
       <div class="stack">
         <Card title="Event">
-          {trace.summary ? (
-            <JsonTree value={payloadOf(trace.summary)} />
+          {isKept ? (
+            <JsonTree value={trace.event} />
           ) : (
             <p class="muted">
-              {trace.payload === "gone"
-                ? "Its data is no longer kept."
-                : "It is no longer among the last 100 of its emitter; its deliveries still have it."}
+              {trace.state === "queued" ? "It is shown once it is stored." : "Its data is no longer kept."}
             </p>
           )}
         </Card>
         <CopyBlock text={apiCommand(`/events/${id}?emitter_id=${emitter}`)} label="This page as curl" />
-        {trace.summary && (
-          <CopyBlock
-            text={apiCommand(`/${emitter.startsWith("p_") ? "workflows" : "sources"}/${emitter}/events`, {
-              method: "POST",
-              body: { event: payloadOf(trace.summary), ...(trace.name && { name: trace.name }) },
-            })}
-            label="The event as curl"
-          />
+        {command.text !== null ? (
+          <CopyBlock text={command.text} label="The event as curl" />
+        ) : (
+          <p class="muted">{command.reason}</p>
         )}
       </div>
     </div>
