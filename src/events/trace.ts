@@ -19,6 +19,7 @@ import { explainMismatch } from "../subscriptions/explain-filter.ts";
 import { type Emitter, findSubscriptionsToEmitter } from "../subscriptions/match.ts";
 import { listenerRunId } from "./fan-out.ts";
 import { findEmitter } from "./find-emitter.ts";
+import { eventOf, readPayload } from "./read-payload.ts";
 import { summarizeRun } from "./run-summary.ts";
 import type { EventTrace, TracedSubscription } from "./trace-schema.ts";
 
@@ -39,6 +40,13 @@ export interface FoundEvent {
   summary: EventSummary | null;
 }
 
+interface TraceRequest {
+  id: string;
+  emitterId?: string | undefined;
+  /** Whether the trace has the event itself. */
+  isExpanded?: boolean;
+}
+
 /**
  * Returns the whole story of one event of an emitter that one of `owners` owns. `id` is an event id, an emit id, or a
  * delivery id (the `webhook-id` that a receiver sees). `emitterId` is required with an event id, and with an emit id that a
@@ -46,7 +54,7 @@ export interface FoundEvent {
  */
 export async function traceEvent(
   platform: TraceDeps,
-  { id, emitterId }: { id: string; emitterId?: string | undefined },
+  { id, emitterId, isExpanded = false }: TraceRequest,
   owners: string[],
 ): Promise<EventTrace> {
   const found = await findEvent(platform, id, emitterId, owners);
@@ -55,7 +63,8 @@ export async function traceEvent(
   if (!eventId && !(run && emitId && hasEmitted(run, emitId))) throw notFound("event");
   const isQueued = !eventId && run !== null && mayBeQueued(platform, run);
   const name = stored?.name ?? summary?.metadata.name ?? null;
-  const [subscriptions, ofWebhooks, emitterDropped] = await Promise.all([
+  const [payload, subscriptions, ofWebhooks, emitterDropped] = await Promise.all([
+    readPayload(platform, found),
     eventId ? traceSubscriptions(platform, found, owners) : [],
     stored ? findDeliveries(platform, stored._id, owners) : [],
     readDrops(platform, emitter.id),
@@ -68,7 +77,8 @@ export async function traceEvent(
     name,
     emitted_at_ms: eventId ? eventMs(eventId) : null,
     summary,
-    payload: stored ? "stored" : summary && !summary.metadata.truncated ? "in-summary" : "gone",
+    payload: payload.place,
+    ...(isExpanded && payload.place !== "gone" && { event: payload.event }),
     run: run ? summarizeRun(run) : null,
     subscriptions,
     dispatch: await traceDispatch(platform, stored),
@@ -189,12 +199,6 @@ async function traceSubscriptions(
       isWhole: stored !== null || !summary?.metadata.truncated,
     }),
   }));
-}
-
-/** Returns the event as it was emitted, as far as its summary holds it; undefined without one. */
-export function eventOf(summary: EventSummary | null): unknown {
-  if (!summary) return undefined;
-  return "raw_event" in summary.event ? summary.event.raw_event : summary.event;
 }
 
 function outcomeOf(

@@ -26,6 +26,8 @@ const PROP = {
     static: {},
     customResponse: flag,
     app: text(200),
+    content: text(20_000),
+    alertType: text(50),
   },
   required: ["name", "type"],
   additionalProperties: false,
