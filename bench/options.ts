@@ -18,7 +18,7 @@ this stack for comparison: node:http -> BullMQ add -> Worker -> undici POST. Eve
   W2  fan-out: 2,000 emissions to 10 webhooks
   W3  latency: 100 emissions a second for 30 s
   W4  ingress: 20,000 HTTP requests to a source, through its component, to one webhook
-  W5  growth: W1 as new, then with 1,000,000 delayed deliveries, 100,000 subscriptions and 10,000 sources added in turn
+  W5  growth: W1 as new, then with 1,000,000 deliveries to be retried later, 100,000 subscriptions and 10,000 sources added in turn
   W6  the same as W4, 100 requests a second for 30 s
   W7  timers: 1,000 sources of 10 accounts that tick each minute, spread over it, and then all on the same second
 

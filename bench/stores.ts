@@ -35,7 +35,7 @@ export function versionOf({ pid }: Watched): string {
 
 const POLL_MS = 100;
 const IDLE_POLLS = 3;
-/** A job that is delayed for longer is not part of the load: it belongs to W5's data. */
+/** A job that is delayed for longer is not part of the load. */
 const SOON_MS = 60_000;
 
 /** Resolves once no queue has had work to do, now or soon, for a few polls in a row. */

@@ -1,5 +1,5 @@
 import type { Ends } from "./ends.ts";
-import { growDelayed, growSources, growSubscriptions } from "./growth.ts";
+import { growDeliveries, growSources, growSubscriptions } from "./growth.ts";
 import type { Headwater } from "./headwater.ts";
 import { type Figures, type Load, measure } from "./measure.ts";
 import { type RawFront, startRaw } from "./raw.ts";
@@ -94,7 +94,7 @@ async function measureRaw(bench: Bench, title: string, load: Load): Promise<Figu
 }
 
 async function growth(bench: Bench): Promise<Row[]> {
-  const { stores, headwater } = bench;
+  const { stores } = bench;
   const load = { events: bench.events ?? 20_000, webhooks: 1, senders: bench.senders };
   const side = await setUp(bench, load, "emissions");
   const rows: Row[] = [];
@@ -103,8 +103,8 @@ async function growth(bench: Bench): Promise<Row[]> {
     rows.push({ workload: "W5", what, load, ours });
   };
   await row("as new");
-  await growDelayed(stores, headwater.redisPrefix, 1_000_000);
-  await row("+ 1,000,000 delayed");
+  await growDeliveries(stores, 1_000_000);
+  await row("+ 1,000,000 far retries");
   await growSubscriptions(stores, 100_000);
   await row("+ 100,000 subscriptions");
   await growSources(stores, 10_000);

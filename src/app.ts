@@ -86,7 +86,7 @@ export function createApp(platform: Platform, options: { checkResponses?: boolea
   app.use(helmet());
   app.use(board(platform));
   app.use(openIdReturn(platform));
-  app.use(dashboard());
+  app.use(dashboard(platform));
   app.use(homePage(platform));
   app.use(docsPage({ openapiUrl: "/v1/openapi.json" }));
   app.use(

@@ -5,6 +5,7 @@ import { type Static, type TInteger, Type } from "typebox";
 import { SetupError } from "./lib/setup-error.ts";
 import { version } from "./lib/version.ts";
 import { LIMITS } from "./limits/catalogue.ts";
+import { RETRY_SCHEDULE } from "./limits/delivery-limits.ts";
 import { limitsOfPlan, parsePlanLimits } from "./limits/plan-limits.ts";
 import { parseOrganizationRule } from "./openid/rules.ts";
 import { consumedQueues } from "./queues/index.ts";
@@ -14,6 +15,9 @@ import type { RedisSettings } from "./store/redis-settings.ts";
 import { parseRedisUrl, type RedisMode } from "./store/redis-url.ts";
 
 const INTEGER = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
+
+/** Writes a bound in milliseconds as the default of a setting. */
+const seconds = ({ value }: { value: number }) => `${value / 1000}s`;
 
 /** `RUNS_CONCURRENCY` and so on: jobs that one worker process handles at once. */
 const concurrencyName = (queue: string) => `${queue.toUpperCase().replaceAll("-", "_")}_CONCURRENCY`;
@@ -87,19 +91,19 @@ const Environment = Type.Object({
   EGRESS_BLOCKED_PORTS: Type.String({ default: "25,465,587,2525" }),
   DELIVERY_RETRY_SCHEDULE: Type.String({
     pattern: `^${DURATION}(\\s*,\\s*${DURATION})*$`,
-    default: "5s,5m,30m,2h,5h,10h,14h,20h,24h",
+    default: RETRY_SCHEDULE,
   }),
-  DELIVERY_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: "15s" }),
+  DELIVERY_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: seconds(LIMITS.attemptMs) }),
   /** A webhook whose every attempt failed for this long is disabled. */
   DELIVERY_DISABLE_AFTER: Type.String({ pattern: `^${DURATION}$`, default: "5d" }),
   /** Deliveries in flight at once to one healthy webhook, over all worker processes. */
-  DELIVERY_PER_WEBHOOK: { ...INTEGER(1, 100), default: 32 },
-  RUN_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: "300s" }),
-  HOOK_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: "60s" }),
+  DELIVERY_PER_WEBHOOK: { ...INTEGER(1, 100), default: LIMITS.permits.value },
+  RUN_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: seconds(LIMITS.runMs) }),
+  HOOK_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: seconds(LIMITS.hookMs) }),
   /** How long an HTTP request waits for a component that responds to it itself. */
-  HTTP_RESPONSE_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: "30s" }),
-  RUN_HEAP_MB: { ...INTEGER(32, 4096), default: 256 },
-  SANDBOX_PROCESSES: { ...INTEGER(1, 1000), default: 16 },
+  HTTP_RESPONSE_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: seconds(LIMITS.httpResponseMs) }),
+  RUN_HEAP_MB: { ...INTEGER(32, 4096), default: LIMITS.runHeapBytes.value / 1024 / 1024 },
+  SANDBOX_PROCESSES: { ...INTEGER(1, 1000), default: LIMITS.sandboxes.value },
   /** Megabytes of warm sandboxes of one runs worker; by default a quarter of the machine's memory. */
   SANDBOX_MEMORY_MB: Type.Optional(INTEGER(0, 1_000_000)),
   /** Timer sources of one account with the same code that share a sandbox; 1 for a sandbox each. */
@@ -116,7 +120,7 @@ const Environment = Type.Object({
   RATE_LIMIT_PER_SECOND: { ...INTEGER(0, 1e6), default: LIMITS.requestsPerSecond.value },
   RATE_LIMIT_BURST: { ...INTEGER(0, 1e6), default: 200 },
   /** Requests a second that one endpoint accepts; 0 is unlimited. */
-  INGRESS_PER_SECOND: { ...INTEGER(0, 1e6), default: 0 },
+  INGRESS_PER_SECOND: { ...INTEGER(0, 1e6), default: LIMITS.ingressPerSecond.value },
   /** Words of each payload in the index for searches; 0 for none. */
   PAYLOAD_SEARCH_WORDS: { ...INTEGER(0, 64), default: LIMITS.payloadWords.value },
   API_BODY_KB: { ...INTEGER(1, 65_536), default: LIMITS.apiBodyBytes.value / 1024 },

@@ -1,9 +1,8 @@
-import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { createApp } from "./app.ts";
 import { type Config, readConfig } from "./config.ts";
-import { rejectMalformed } from "./http/reject-malformed.ts";
+import { createBoundedServer } from "./http/bounded-server.ts";
 import { collectWhenIdle } from "./lib/collect-when-idle.ts";
 import { logConsole } from "./lib/console-log.ts";
 import { createLogger } from "./lib/logger.ts";
@@ -26,10 +25,10 @@ export async function startWeb(
   platform: Platform,
   options: { checkResponses?: boolean } = {},
 ): Promise<WebServer> {
-  const server = createServer(createApp(platform, options).callback());
+  const server = createBoundedServer(createApp(platform, options).callback());
   // Longer than a load balancer's own, so that it never sends a request on a connection that we are closing.
   server.keepAliveTimeout = 65_000;
-  server.on("clientError", rejectMalformed);
+  server.on("drop", () => platform.metrics.count("connections_rejected_total", {}));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(platform.config.port, platform.config.host, resolve);

@@ -67,6 +67,13 @@ export const readStats = (of: string, query: Query, signal: AbortSignal): Promis
   return readData(http.GET("/stats", { params: { query: query as object }, signal }));
 };
 
+/** What happened to each of some webhooks in the last 24 hours, by its id. `ids` are separated by commas. */
+export const readWebhookTotals = async (ids: string, signal: AbortSignal) => {
+  const params = { query: { webhook_ids: ids } };
+  const totals = await readData(http.GET("/webhook_stats", { params, signal }));
+  return totals.map(one => [one.webhook_id, one] as const);
+};
+
 export type Stats = Schemas["Stats"];
 export type Hour = Stats["total"];
 

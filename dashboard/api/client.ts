@@ -28,6 +28,8 @@ export const returns = signal(0);
 export const isSignedOut = signal(false);
 
 const PROBE_MS = 1500;
+/** A page that nobody touches asks this often, as long as it is looked at. */
+const LOOK_MS = 15_000;
 
 const isReady = (): Promise<boolean> =>
   fetch("/readyz", { cache: "no-store" }).then(
@@ -46,16 +48,25 @@ function waitUntilReady(): void {
 
 let isProbing = false;
 
-/** Notes what a response says about the session and, for one that a store away can cause, whether one is. */
-async function note(status: number): Promise<void> {
-  if (status === 401) isSignedOut.value = true;
-  if ((status !== 0 && status < 500) || !isReachable.value || isProbing) return;
+/** Notes whether the server or a store of it is away; the banner follows. */
+export async function probe(): Promise<void> {
+  if (!isReachable.value || isProbing) return;
   isProbing = true;
   const isAway = !(await isReady());
   isProbing = false;
   if (!isAway) return;
   isReachable.value = false;
   waitUntilReady();
+}
+
+setInterval(() => {
+  if (!document.hidden) void probe();
+}, LOOK_MS);
+
+/** Notes what a response says about the session and, for one that a store away can cause, whether one is. */
+function note(status: number): void {
+  if (status === 401) isSignedOut.value = true;
+  if (status === 0 || status >= 500) void probe();
 }
 
 /** The typed client; its cookie is sent by the browser. Use it through `read`, which throws. */
@@ -74,12 +85,12 @@ export async function read<Body>(request: Promise<Outcome<Body>>): Promise<Body>
     outcome = await request;
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    void note(0);
+    note(0);
     throw new ApiError(0, {});
   }
   const { data, error, response } = outcome;
   if (response.ok) return data as Body;
-  void note(response.status);
+  note(response.status);
   const problem = typeof error === "object" && error !== null ? (error as Partial<Problem>) : {};
   throw new ApiError(response.status, problem);
 }

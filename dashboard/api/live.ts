@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { isSignedOut, type Schemas } from "./client";
+import { isSignedOut, probe, type Schemas } from "./client";
 
 /** What a screen wants to see as it happens. */
 interface Wish {
@@ -10,18 +10,14 @@ interface Wish {
   org?: string | null;
 }
 
-interface Skipped {
-  deliveries: number;
-  runs: number;
-}
-
 interface Handlers {
-  onSummary?: (kind: "emit" | "error" | "log", summary: Schemas["EventSummary"]) => void;
-  onDelivery?: (delivery: Schemas["Delivery"]) => void;
-  onRun?: (run: Schemas["Run"]) => void;
-  /** The stream began, or began again after a pause: something may have been missed. */
-  onReady?: (resumed: boolean) => void;
-  onSkipped?: (skipped: Skipped) => void;
+  onSummary?: (kind: "emit" | "error" | "log", summary: Schemas["EventSummary"]) => unknown;
+  onDelivery?: (delivery: Schemas["Delivery"]) => unknown;
+  onRun?: (run: Schemas["Run"]) => unknown;
+  /** The stream began, or began again after a pause: deliveries and runs were missed, and events perhaps. */
+  onReady?: () => unknown;
+  /** There were more deliveries or runs than were sent. */
+  onSkipped?: () => unknown;
 }
 
 type State = "off" | "connecting" | "live" | "ended";
@@ -78,9 +74,9 @@ function open(url: string): EventSource {
   };
   const on = <Data>(name: string, act: (data: Data) => void) =>
     opened.addEventListener(name, event => act(JSON.parse((event as MessageEvent<string>).data) as Data));
-  on<{ resumed: boolean }>("ready", ({ resumed }) => {
+  on("ready", () => {
     liveState.value = "live";
-    each(one => one.onReady?.(resumed));
+    each(one => one.onReady?.());
   });
   for (const kind of ["emit", "error", "log"] as const) {
     // The connection's own `error` has no data.
@@ -92,7 +88,7 @@ function open(url: string): EventSource {
   }
   on<Schemas["Delivery"]>("delivery", delivery => each(one => one.onDelivery?.(delivery)));
   on<Schemas["Run"]>("run", run => each(one => one.onRun?.(run)));
-  on<Skipped>("skipped", skipped => each(one => one.onSkipped?.(skipped)));
+  on("skipped", () => each(one => one.onSkipped?.()));
   on<{ reason: string }>("end", ({ reason }) => {
     opened.close();
     liveState.value = "ended";
@@ -101,6 +97,8 @@ function open(url: string): EventSource {
   opened.onerror = event => {
     if (event instanceof MessageEvent || opened !== stream || liveState.value === "ended") return;
     liveState.value = "connecting";
+    // A page that nobody touches sends no request that would fail.
+    void probe();
     // A response outside 2xx ends it for good, unless somebody asks again.
     if (opened.readyState === EventSource.CLOSED) retry = setTimeout(connect, RETRY_MS);
   };

@@ -1,44 +1,75 @@
 import { signal } from "@preact/signals";
-import { http, read } from "./client";
+import { http, read, type Schemas } from "./client";
+import { readPages } from "./pages";
 import { orgId } from "./session";
+
+interface Named {
+  id: string;
+  name: string | null;
+  url?: string;
+}
+
+interface NamedPage {
+  page_info: Schemas["PageInfo"];
+  data: Named[];
+}
+
+type Query = Record<string, string | number>;
 
 /** Names of the account's sources, webhooks and workflows by id: lists show names, the API has ids. */
 export const names = signal<Record<string, string>>({});
 
-let loaded = "";
 const FRESH_MS = 30_000;
-let loadedAt = 0;
+/** By account, when its names were read. */
+const first = { account: "", at: 0 };
+const all = { account: "", at: 0 };
 
-/** Reads the names of the shown account, unless they were read a moment ago. At most the newest 100 of each kind. */
-export function loadNames(): void {
+function isFresh(mark: typeof first): boolean {
   const account = orgId.value ?? "me";
-  if (account === loaded && Date.now() - loadedAt < FRESH_MS) return;
-  loaded = account;
-  loadedAt = Date.now();
-  const query = { limit: 100 };
-  const org = orgId.value;
-  const params = { path: { org_id: org ?? "" }, query };
-  const lists = org
-    ? [
-        http.GET("/orgs/{org_id}/sources", { params }),
-        http.GET("/orgs/{org_id}/webhooks", { params }),
-        http.GET("/orgs/{org_id}/workflows", { params }),
-      ]
-    : [
-        http.GET("/users/me/sources", { params: { query } }),
-        http.GET("/users/me/webhooks", { params: { query } }),
-        http.GET("/users/me/workflows", { params: { query } }),
-      ];
-  for (const list of lists) {
-    void read<{ data: { id: string; name: string | null; url?: string }[] }>(list).then(
-      ({ data }) => put(data),
+  if (account === mark.account && Date.now() - mark.at < FRESH_MS) return true;
+  Object.assign(mark, { account, at: Date.now() });
+  return false;
+}
+
+/** Reads the names of the shown account, unless they were read a moment ago. The newest 100 of each kind. */
+export function loadNames(): void {
+  if (!isFresh(first)) loadPages(1);
+}
+
+/** Reads the names of further pages, too: for those who look for a thing by its name. */
+export function loadAllNames(): void {
+  if (!isFresh(all)) loadPages();
+}
+
+function loadPages(pages?: number): void {
+  for (const list of lists()) {
+    void readPages<Named>(
+      query => read<NamedPage>(list(query) as Promise<never>),
+      put,
+      pages,
       // Ids are shown where no name is known.
-      () => undefined,
-    );
+    ).catch(() => undefined);
   }
 }
 
-function put(rows: { id: string; name: string | null; url?: string }[]): void {
+function lists(): ((query: Query) => Promise<unknown>)[] {
+  const org = orgId.value;
+  if (org) {
+    const of = (query: Query) => ({ params: { path: { org_id: org }, query } });
+    return [
+      query => http.GET("/orgs/{org_id}/sources", of(query)),
+      query => http.GET("/orgs/{org_id}/webhooks", of(query)),
+      query => http.GET("/orgs/{org_id}/workflows", of(query)),
+    ];
+  }
+  return [
+    query => http.GET("/users/me/sources", { params: { query } }),
+    query => http.GET("/users/me/webhooks", { params: { query } }),
+    query => http.GET("/users/me/workflows", { params: { query } }),
+  ];
+}
+
+function put(rows: Named[]): void {
   const found = rows.map(({ id, name, url }) => [id, name || url || id] as const);
   names.value = { ...names.value, ...Object.fromEntries(found) };
 }

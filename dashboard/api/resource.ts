@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { returns } from "./client";
 
 export interface Resource<T> {
@@ -19,8 +19,10 @@ export function useResource<T>(load: (signal: AbortSignal) => Promise<T>, deps: 
     isLoading: true,
   });
   const [version, setVersion] = useState(0);
+  const request = useRef<AbortController | null>(null);
   useEffect(() => {
     const abort = new AbortController();
+    request.current = abort;
     // What failed loads again, unless something is shown.
     setState(({ data, error }) => ({ data, error: data === undefined ? undefined : error, isLoading: true }));
     load(abort.signal).then(
@@ -30,6 +32,10 @@ export function useResource<T>(load: (signal: AbortSignal) => Promise<T>, deps: 
     return () => abort.abort();
   }, [...deps, version, returns.value]);
   const reload = useCallback(() => setVersion(last => last + 1), []);
-  const put = useCallback((data: T) => setState({ data, error: undefined, isLoading: false }), []);
+  const put = useCallback((data: T) => {
+    // What is on its way may be older.
+    request.current?.abort();
+    setState({ data, error: undefined, isLoading: false });
+  }, []);
   return { ...state, reload, put };
 }

@@ -1,21 +1,36 @@
 import { http, read, readData, type Schemas } from "./client";
 
 export type Summary = Schemas["EventSummary"];
+export type Kind = "emit" | "error" | "log";
+
+/** What a summary is, by its channel. */
+export const kindOf = ({ metadata: { name } }: Summary): Kind =>
+  name === "$errors" ? "error" : name === "$logs" ? "log" : "emit";
+
+/** Reads what a source keeps of one kind, the newest first. */
+export async function readSummaries(
+  id: string,
+  kind: Kind,
+  query: { expand?: "event"; limit?: number; after?: string },
+  signal?: AbortSignal,
+): Promise<Summary[]> {
+  const init = { params: { path: { id }, query }, ...(signal && { signal }) };
+  const { data } = await read(
+    kind === "error"
+      ? http.GET("/sources/{id}/$errors/event_summaries", init)
+      : kind === "log"
+        ? http.GET("/sources/{id}/$logs/event_summaries", init)
+        : http.GET("/sources/{id}/event_summaries", init),
+  );
+  return data;
+}
 
 /** Returns the whole event of a summary whose data was cut. Cursors are event ids, and the page starts behind its cursor. */
 export async function wholeEvent(summary: Summary): Promise<Summary> {
-  const { emitter_id: id, name } = summary.metadata;
   const [ms = "0", sequence = "0"] = summary.id.split("-");
   const query = { expand: "event" as const, limit: 1, after: `${ms}-${Number(sequence) + 1}` };
-  const params = { path: { id }, query };
-  const { data } = await read(
-    name === "$errors"
-      ? http.GET("/sources/{id}/$errors/event_summaries", { params })
-      : name === "$logs"
-        ? http.GET("/sources/{id}/$logs/event_summaries", { params })
-        : http.GET("/sources/{id}/event_summaries", { params }),
-  );
-  return data[0]?.id === summary.id ? data[0] : summary;
+  const [found] = await readSummaries(summary.metadata.emitter_id, kindOf(summary), query);
+  return found?.id === summary.id ? found : summary;
 }
 
 /** Returns the event on which a run failed, by the id of its error; undefined once the error is no longer kept. */

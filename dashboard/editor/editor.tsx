@@ -13,9 +13,9 @@ import {
   indentOnInput,
   syntaxHighlighting,
 } from "@codemirror/language";
-import { type Diagnostic, linter, lintGutter, lintKeymap } from "@codemirror/lint";
+import { type Diagnostic, forceLinting, linter, lintGutter, lintKeymap } from "@codemirror/lint";
 import { unifiedMergeView } from "@codemirror/merge";
-import { EditorState, type Extension } from "@codemirror/state";
+import { EditorState, type Extension, StateEffect } from "@codemirror/state";
 import {
   drawSelection,
   EditorView,
@@ -38,6 +38,8 @@ export interface EditorProps {
   onChange: (value: string) => void;
   /** Called a moment after typing; returns what is wrong. */
   check?: (code: string) => Promise<Fault[]>;
+  /** Further faults of this code, such as that of a run. */
+  faults?: Fault[];
   /** Shown beside the code: what differs from this. */
   original?: string | undefined;
   isReadOnly?: boolean;
@@ -92,14 +94,32 @@ function placeOf({ doc }: EditorState, { line, column }: Fault): { from: number;
   return { from, to: Math.max(from, at.to) };
 }
 
-function lintBy(check: NonNullable<EditorProps["check"]>): Extension {
+const faultsChanged = StateEffect.define<null>();
+
+const diagnosticsOf = (state: EditorState, faults: Fault[]): Diagnostic[] =>
+  faults.map(fault => ({ ...placeOf(state, fault), severity: "error", message: fault.message }));
+
+function lintBy(check: NonNullable<EditorProps["check"]>, further: () => Fault[]): Extension {
+  let last = { code: "", faults: Promise.resolve<Fault[]>([]) };
+  // The same code is checked once, however often the further faults change.
+  const checkOnce = (code: string) => {
+    if (last.code !== code) last = { code, faults: check(code) };
+    return last.faults.catch(() => {
+      last = { code: "", faults: Promise.resolve([]) };
+      return [];
+    });
+  };
   return [
     linter(
-      async ({ state }): Promise<Diagnostic[]> => {
-        const faults = await check(state.doc.toString()).catch(() => []);
-        return faults.map(fault => ({ ...placeOf(state, fault), severity: "error", message: fault.message }));
+      async ({ state }) => {
+        const faults = await checkOnce(state.doc.toString());
+        return diagnosticsOf(state, [...faults, ...further()]);
       },
-      { delay: CHECK_AFTER_MS },
+      {
+        delay: CHECK_AFTER_MS,
+        needsRefresh: ({ transactions }) =>
+          transactions.some(({ effects }) => effects.some(effect => effect.is(faultsChanged))),
+      },
     ),
     lintGutter(),
   ];
@@ -122,15 +142,25 @@ function replaceSelection(event: InputEvent, view: EditorView): boolean {
   return true;
 }
 
+const NO_FAULTS: Fault[] = [];
+
 /**
  * A code editor inside a shadow root: there CodeMirror adopts style sheets, while in a document it would add a `<style>`,
  * which the page's policy forbids.
  */
-export function Editor({ value, onChange, check, original, isReadOnly = false, label }: EditorProps) {
+export function Editor({
+  value,
+  onChange,
+  check,
+  faults = NO_FAULTS,
+  original,
+  isReadOnly = false,
+  label,
+}: EditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
-  const latest = useRef({ onChange, check });
-  latest.current = { onChange, check };
+  const latest = useRef({ onChange, check, faults });
+  latest.current = { onChange, check, faults };
   useEffect(() => {
     const element = host.current;
     if (element === null) return;
@@ -168,7 +198,14 @@ export function Editor({ value, onChange, check, original, isReadOnly = false, l
       EditorView.updateListener.of(update => {
         if (update.docChanged) latest.current.onChange(update.state.doc.toString());
       }),
-      ...(check ? [lintBy(code => latest.current.check?.(code) ?? Promise.resolve([]))] : []),
+      ...(check
+        ? [
+            lintBy(
+              code => latest.current.check?.(code) ?? Promise.resolve([]),
+              () => latest.current.faults,
+            ),
+          ]
+        : []),
       ...(original !== undefined ? [unifiedMergeView({ original, mergeControls: false })] : []),
     ];
     view.current = new EditorView({
@@ -183,6 +220,12 @@ export function Editor({ value, onChange, check, original, isReadOnly = false, l
     if (editor === null || editor.state.doc.toString() === value) return;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
   }, [value]);
+  useEffect(() => {
+    const editor = view.current;
+    if (editor === null || !latest.current.check) return;
+    editor.dispatch({ effects: faultsChanged.of(null) });
+    forceLinting(editor);
+  }, [faults]);
   return (
     <>
       <div class="editor" ref={host} />

@@ -22,6 +22,7 @@ import {
   withdrawInvitation,
 } from "../api/calls";
 import { messageOf } from "../api/client";
+import { useFresh } from "../api/fresh";
 import { useResource } from "../api/resource";
 import { loadMe, me, orgId, orgName, signOutEverywhere } from "../api/session";
 import { BASE, useFilters } from "../lib/address";
@@ -281,6 +282,12 @@ function browserOf(agent: string): string {
 export function Usage() {
   const org = orgId.value;
   const days = useResource(signal => readDailyUsage(org, signal), [org]);
+  const reload = () => {
+    days.reload();
+    // What is used of the limits is read with the user.
+    loadMe().catch(() => undefined);
+  };
+  useFresh({ ...days, reload });
   const user = me.value;
   const limits = Object.entries(user?.limits ?? {}).filter(([name]) => user?.usage[name] !== undefined);
   return (

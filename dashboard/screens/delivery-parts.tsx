@@ -83,8 +83,14 @@ export const DeliveryTable = ({ rows, hasWebhook = true }: { rows: Delivery[]; h
   </table>
 );
 
+/** Headers that differ from attempt to attempt, as they were sent. */
+const headersOf = ({ number, at_ms }: Attempt): Record<string, string> => ({
+  "webhook-timestamp": String(Math.floor(at_ms / 1000)),
+  "x-headwater-attempt": String(number),
+});
+
 /** The attempts of a delivery, newest first; the response is a stranger's text. */
-export const Attempts = ({ attempts }: { attempts: Attempt[] }) => (
+export const Attempts = ({ attempts, hasHeaders = false }: { attempts: Attempt[]; hasHeaders?: boolean }) => (
   <ol class="attempts">
     {[...attempts].reverse().map(attempt => (
       <li key={attempt.number}>
@@ -97,6 +103,13 @@ export const Attempts = ({ attempts }: { attempts: Attempt[] }) => (
             <Time ms={attempt.at_ms} />
           </span>
         </div>
+        {hasHeaders && (
+          <p class="sub mono">
+            {Object.entries(headersOf(attempt))
+              .map(([name, value]) => `${name}: ${value}`)
+              .join(" · ")}
+          </p>
+        )}
         {attempt.error && <p class="fault">{attempt.error}</p>}
         {attempt.response && (
           <section tabIndex={0} aria-label={`Response to attempt ${attempt.number}`} class="response">

@@ -1,5 +1,6 @@
 import { useRoute } from "preact-iso/router";
 import { http, readData } from "../api/client";
+import { useReloadSoon } from "../api/fresh";
 import { useLive } from "../api/live";
 import { useResource } from "../api/resource";
 import { orgId } from "../api/session";
@@ -10,6 +11,7 @@ import { Loaded } from "../ui/states";
 import { Thing } from "../ui/thing";
 import { toast } from "../ui/toasts";
 import { Attempts, DeliveryState } from "./delivery-parts";
+import { Request } from "./delivery-request";
 
 const REASONS: Record<string, string> = {
   exhausted: "All retries were made, and none succeeded.",
@@ -24,14 +26,19 @@ const REASONS: Record<string, string> = {
 export function Delivery() {
   const { id = "" } = useRoute().params;
   const resource = useResource(
-    signal => readData(http.GET("/deliveries/{id}", { params: { path: { id } }, signal })),
+    signal =>
+      readData(
+        http.GET("/deliveries/{id}", { params: { path: { id }, query: { expand: "event" } }, signal }),
+      ),
     [id],
   );
+  const soon = useReloadSoon(resource);
   useLive(
     { deliveries: true, org: orgId.value },
     {
-      onDelivery: one => one.id === id && resource.reload(),
-      onReady: resumed => resumed || resource.reload(),
+      onDelivery: one => one.id === id && soon(),
+      onReady: () => soon(),
+      onSkipped: () => soon(),
     },
   );
   const retry = async () => {
@@ -67,13 +74,16 @@ export function Delivery() {
           <>
             {delivery.reason && <Notice tone="bad">{REASONS[delivery.reason] ?? delivery.reason}</Notice>}
             <div class="columns wide-left">
-              <Card title="Attempts">
-                {delivery.attempts.length > 0 ? (
-                  <Attempts attempts={delivery.attempts} />
-                ) : (
-                  <p class="muted">The first attempt is not made yet.</p>
-                )}
-              </Card>
+              <div class="stack">
+                <Card title="Attempts">
+                  {delivery.attempts.length > 0 ? (
+                    <Attempts attempts={delivery.attempts} hasHeaders />
+                  ) : (
+                    <p class="muted">The first attempt is not made yet.</p>
+                  )}
+                </Card>
+                <Request delivery={delivery} />
+              </div>
               <div class="stack">
                 <Card title="Facts">
                   <dl class="facts">

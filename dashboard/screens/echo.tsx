@@ -1,6 +1,5 @@
-import { useEffect } from "preact/hooks";
 import { useRoute } from "preact-iso/router";
-import { http, read, readData } from "../api/client";
+import { http, readData } from "../api/client";
 import { useResource } from "../api/resource";
 import { payloadOf, type Summary, wholeEvent } from "../api/source";
 import { to, useFilters } from "../lib/address";
@@ -8,9 +7,10 @@ import { postCommand } from "../lib/curl";
 import { clockTime, exactTime } from "../lib/format";
 import { Badge, Card, Copyable, Page } from "../ui/basics";
 import { JsonTree } from "../ui/json-tree";
-import { Failed, Loading, NothingYet } from "../ui/states";
+import { NothingYet } from "../ui/states";
 import { toast } from "../ui/toasts";
-import { LiveControls, useLiveRows, Waiting } from "./event-list";
+import { LiveControls, NoRows, Waiting } from "./event-list";
+import { useLiveRows } from "./live-rows";
 
 interface Received {
   method?: string;
@@ -30,20 +30,7 @@ export function Echo() {
     signal => readData(http.GET("/sources/{id}", { params: { path: { id } }, signal })),
     [id],
   );
-  const stored = useResource(
-    signal =>
-      read(
-        http.GET("/sources/{id}/event_summaries", {
-          params: { path: { id }, query: { expand: "event" } },
-          signal,
-        }),
-      ),
-    [id],
-  );
-  const live = useLiveRows(id, ["emit"], stored.reload);
-  useEffect(() => {
-    if (stored.data) live.put(stored.data.data);
-  }, [stored.data]);
+  const live = useLiveRows(id, ["emit"], true);
   const url = source.data?.configured_props.http?.endpoint_url;
   return (
     <Page
@@ -53,11 +40,8 @@ export function Echo() {
       actions={<LiveControls live={live} />}
     >
       {query.webhook && url && <Responds webhook={query.webhook} url={url} />}
-      {stored.error !== undefined && live.rows.length === 0 && (
-        <Failed error={stored.error} onRetry={stored.reload} />
-      )}
-      {stored.data === undefined && stored.error === undefined && live.rows.length === 0 && <Loading />}
-      {stored.data !== undefined && live.rows.length === 0 && (
+      <NoRows live={live} />
+      {live.stored.data !== undefined && live.rows.length === 0 && (
         <section class="card">
           <NothingYet
             icon="radio"

@@ -1,80 +1,24 @@
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { messageOf } from "../api/client";
-import { liveState, useLive } from "../api/live";
+import { liveState } from "../api/live";
 import { payloadOf, type Summary, wholeEvent } from "../api/source";
 import { to } from "../lib/address";
 import { clockTime, exactTime } from "../lib/format";
 import { Badge, Button, CopyButton, LinkButton } from "../ui/basics";
 import { Icon } from "../ui/icon";
 import { JsonTree } from "../ui/json-tree";
+import { Failed, Loading } from "../ui/states";
 import { toast } from "../ui/toasts";
+import type { LiveRows } from "./live-rows";
 
-/** Rows are drawn this often while events stream in, however many arrive. */
-const DRAW_MS = 200;
-/** The API keeps the last 100 of each kind; older rows leave the page. */
-const KEPT = 150;
-/** Further down than this, a reader is reading: rows stay where they are. */
-const SCROLLED_PX = 160;
 const PREVIEW_LENGTH = 220;
 
-type Kind = "emit" | "error" | "log";
-
-interface LiveRows {
-  rows: Summary[];
-  /** How many arrived while the list stood still. */
-  waiting: number;
-  isPaused: boolean;
-  setPaused: (isPaused: boolean) => void;
-  /** Replaces everything, by what was read. */
-  put: (rows: Summary[]) => void;
-}
-
-const keyOf = (row: Summary) => `${row.metadata.name}\0${row.id}`;
-
-function merge(newer: Summary[], older: Summary[]): Summary[] {
-  const byKey = new Map<string, Summary>();
-  for (const row of [...newer, ...older]) if (!byKey.has(keyOf(row))) byKey.set(keyOf(row), row);
-  return [...byKey.values()].sort(byTime).slice(0, KEPT);
-}
-
-function byTime(a: Summary, b: Summary): number {
-  const [aMs = 0, aSequence = 0] = a.id.split("-").map(Number);
-  const [bMs = 0, bSequence = 0] = b.id.split("-").map(Number);
-  return bMs - aMs || bSequence - aSequence;
-}
-
-/** The events of an emitter as they happen; the list stands still while it is paused or scrolled. */
-export function useLiveRows(emitterId: string, kinds: Kind[], onReady: () => void): LiveRows {
-  const [rows, setRows] = useState<Summary[]>([]);
-  const [waiting, setWaiting] = useState(0);
-  const [isPaused, setPaused] = useState(false);
-  const arrived = useRef<Summary[]>([]);
-  const paused = useRef(false);
-  paused.current = isPaused;
-  useEffect(() => {
-    const draw = setInterval(() => {
-      const count = arrived.current.length;
-      if (count === 0) return;
-      if (paused.current || scrollY > SCROLLED_PX) return setWaiting(count);
-      const newer = arrived.current.splice(0);
-      setWaiting(0);
-      setRows(last => merge(newer, last));
-    }, DRAW_MS);
-    return () => clearInterval(draw);
-  }, []);
-  useLive(
-    { emitters: [emitterId] },
-    {
-      onSummary: (kind, summary) => {
-        if (!kinds.includes(kind) || summary.metadata.emitter_id !== emitterId) return;
-        arrived.current.push(summary);
-        if (arrived.current.length > 2 * KEPT) arrived.current.splice(0, KEPT);
-      },
-      onReady,
-    },
-  );
-  const put = useCallback((read: Summary[]) => setRows(last => merge(read, last)), []);
-  return { rows, waiting, isPaused, setPaused, put };
+/** In place of rows that are not there yet, or could not be read; nothing once they are. */
+export function NoRows({ live }: { live: LiveRows }) {
+  const { stored, rows } = live;
+  if (rows.length > 0 || stored.data !== undefined) return null;
+  if (stored.error !== undefined) return <Failed error={stored.error} onRetry={stored.reload} />;
+  return <Loading />;
 }
 
 /** "Live", or what the stream does instead. */

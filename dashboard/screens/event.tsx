@@ -1,12 +1,13 @@
 import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 import { useRoute } from "preact-iso/router";
 import { replayEvent } from "../api/calls";
 import { http, readData, type Schemas } from "../api/client";
+import { useReloadSoon } from "../api/fresh";
 import { useLive } from "../api/live";
 import { nameOf } from "../api/names";
-import { useResource } from "../api/resource";
+import { type Resource, useResource } from "../api/resource";
 import { orgId } from "../api/session";
-import { payloadOf } from "../api/source";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { counted, duration, exactTime } from "../lib/format";
@@ -20,20 +21,53 @@ import { Attempts, DeliveryState } from "./delivery-parts";
 
 type Trace = Schemas["EventTrace"];
 
+const LOOK_MS = 5000;
+/** What is unknown of an event may still come to be known this long. */
+const YOUNG_MS = 60_000;
+
+/** Whether the trace will change by what is in no stream: an event that is queued, or a workflow that has not taken it. */
+const isUnderWay = ({ state, dispatch, listeners, emitted_at_ms }: Trace): boolean =>
+  state === "queued" ||
+  dispatch !== null ||
+  listeners.some(
+    one =>
+      one.state === "queued" || (one.state === "unknown" && Date.now() - (emitted_at_ms ?? 0) < YOUNG_MS),
+  );
+
+/** Loads the trace again when one of its deliveries or listeners moves, and now and then while it is under way. */
+function useLiveTrace(resource: Resource<Trace>): void {
+  const { data: trace } = resource;
+  const soon = useReloadSoon(resource);
+  useLive(
+    { deliveries: true, runs: true, org: orgId.value },
+    {
+      onDelivery: one => one.event_id === trace?.event_id && soon(),
+      onRun: run => trace?.listeners.some(one => one.listener_id === run.source_id) && soon(),
+      onReady: () => soon(),
+      onSkipped: () => soon(),
+    },
+  );
+  useEffect(() => {
+    if (!trace || !isUnderWay(trace)) return;
+    const look = setInterval(() => soon(), LOOK_MS);
+    return () => clearInterval(look);
+  }, [trace]);
+}
+
 /** The way of one event: its source, the subscriptions, the deliveries, and their attempts. */
 export function EventTrace() {
   const { emitter = "", id = "" } = useRoute().params;
   const resource = useResource(
     signal =>
       readData(
-        http.GET("/events/{id}", { params: { path: { id }, query: { emitter_id: emitter } }, signal }),
+        http.GET("/events/{id}", {
+          params: { path: { id }, query: { emitter_id: emitter, expand: "event" } },
+          signal,
+        }),
       ),
     [emitter, id],
   );
-  useLive(
-    { deliveries: true, org: orgId.value },
-    { onDelivery: one => one.event_id === resource.data?.event_id && resource.reload() },
-  );
+  useLiveTrace(resource);
   const replay = async (listenerId?: string) => {
     const { deliveries, runs, workflows, skipped } = await replayEvent(id, emitter, listenerId);
     const sent = deliveries.length + runs.length + workflows.length;
@@ -91,7 +125,29 @@ interface StoryProps {
   replay: (listenerId?: string) => Promise<void>;
 }
 
+/** Shells take no longer argument. */
+const MAX_COMMAND_CHARS = 100_000;
+
+/** The command that publishes the event once more, or why there is none. */
+function publishCommand(trace: Trace): { text: string } | { text: null; reason: string } {
+  const { emitter_id, name, event } = trace;
+  if (!("event" in trace))
+    return { text: null, reason: "Without its data there is no command that publishes it again." };
+  if (name?.startsWith("$"))
+    return { text: null, reason: `Events of channel ${name} are not published by hand.` };
+  const kind = emitter_id.startsWith("p_") ? "workflows" : "sources";
+  const text = apiCommand(`/${kind}/${emitter_id}/events`, {
+    method: "POST",
+    body: { event, ...(name && { name }) },
+  });
+  if (text.length > MAX_COMMAND_CHARS)
+    return { text: null, reason: "The event is too long for a command line." };
+  return { text };
+}
+
 function Story({ trace, replay, emitter, id }: StoryProps) {
+  const isKept = "event" in trace;
+  const command = publishCommand(trace);
   return (
     <div class="columns wide-left">
       <ol class="way">
@@ -143,25 +199,19 @@ function Story({ trace, replay, emitter, id }: StoryProps) {
       </ol>
       <div class="stack">
         <Card title="Event">
-          {trace.summary ? (
-            <JsonTree value={payloadOf(trace.summary)} />
+          {isKept ? (
+            <JsonTree value={trace.event} />
           ) : (
             <p class="muted">
-              {trace.payload === "gone"
-                ? "Its data is no longer kept."
-                : "It is no longer among the last 100 of its emitter; its deliveries still have it."}
+              {trace.state === "queued" ? "It is shown once it is stored." : "Its data is no longer kept."}
             </p>
           )}
         </Card>
         <CopyBlock text={apiCommand(`/events/${id}?emitter_id=${emitter}`)} label="This page as curl" />
-        {trace.summary && (
-          <CopyBlock
-            text={apiCommand(`/${emitter.startsWith("p_") ? "workflows" : "sources"}/${emitter}/events`, {
-              method: "POST",
-              body: { event: payloadOf(trace.summary), ...(trace.name && { name: trace.name }) },
-            })}
-            label="The event as curl"
-          />
+        {command.text !== null ? (
+          <CopyBlock text={command.text} label="The event as curl" />
+        ) : (
+          <p class="muted">{command.reason}</p>
         )}
       </div>
     </div>

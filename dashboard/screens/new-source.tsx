@@ -7,10 +7,11 @@ import { to, useFilters } from "../lib/address";
 import { Button, Card, Notice, Page } from "../ui/basics";
 import { Select, TextField } from "../ui/form";
 import { toast } from "../ui/toasts";
+import { leaveThen, useUnsaved } from "../ui/unsaved";
 import { PropForm, type Values } from "./prop-form";
 import { Editor } from "./source-code";
 import { propFaults } from "./source-settings";
-import { About, TryRun, useDescription } from "./try-run";
+import { About, TryRun, useDescription, useRunFault } from "./try-run";
 
 const TIMER_CODE = `export default {
   name: "Heartbeat",
@@ -56,6 +57,8 @@ export function NewSource() {
   const [values, setValues] = useState<Values>({});
   const { described, check } = useDescription();
   const [fault, setFault] = useState<unknown>();
+  const { faults: runFaults, setRan } = useRunFault(code);
+  const question = useUnsaved(code !== (TEMPLATES[template] ?? HELLO_CODE));
   const deploy = async () => {
     setFault(undefined);
     try {
@@ -84,6 +87,7 @@ export function NewSource() {
         </Button>
       }
     >
+      {question}
       {fault !== undefined && <Notice tone="bad">{messageOf(fault)}</Notice>}
       <div class="columns wide-left">
         <section class="card">
@@ -98,13 +102,21 @@ export function NewSource() {
                 { value: "timer", label: "Timer" },
                 { value: "poll", label: "Poll an API" },
               ]}
-              onChange={next => {
-                filters.set({ template: next });
-                setCode(TEMPLATES[next] ?? HELLO_CODE);
-              }}
+              onChange={next =>
+                leaveThen(() => {
+                  filters.set({ template: next });
+                  setCode(TEMPLATES[next] ?? HELLO_CODE);
+                })
+              }
             />
           </div>
-          <Editor label="Code of the component" value={code} onChange={setCode} check={check} />
+          <Editor
+            label="Code of the component"
+            value={code}
+            onChange={setCode}
+            check={check}
+            faults={runFaults}
+          />
         </section>
         <div class="stack">
           <Card title="Configuration">
@@ -128,7 +140,12 @@ export function NewSource() {
             </div>
           </Card>
           <About described={described} />
-          <TryRun code={code} values={given(values)} hasSample={described?.component?.sample_emit ?? false} />
+          <TryRun
+            code={code}
+            values={given(values)}
+            hasSample={described?.component?.sample_emit ?? false}
+            onRan={setRan}
+          />
         </div>
       </div>
     </Page>

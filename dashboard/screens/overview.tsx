@@ -1,4 +1,5 @@
 import { listDeliveries, readStats } from "../api/calls";
+import { useFresh } from "../api/fresh";
 import { useResource } from "../api/resource";
 import { inAccount, me, orgId, orgName } from "../api/session";
 import { to } from "../lib/address";
@@ -21,6 +22,9 @@ export function Overview() {
   const webhooks = useResource(signal => listWebhooks({ limit: 5 }, signal), []);
   const deliveries = useResource(signal => listDeliveries({ limit: 8, ...inAccount() }, signal), []);
   useLiveDeliveries(deliveries, true);
+  useFresh(stats);
+  useFresh(sources);
+  useFresh(webhooks);
   const isNew = sources.data?.page_info.total_count === 0;
   return (
     <Page

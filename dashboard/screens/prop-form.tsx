@@ -1,9 +1,8 @@
-import { useEffect, useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import type { Schemas } from "../api/client";
-import { now } from "../lib/clock";
-import { exactTime } from "../lib/format";
 import { Copyable, Notice } from "../ui/basics";
-import { Check, Field, Select, TextField } from "../ui/form";
+import { Check, type Choice, FixedField, Select, TextField } from "../ui/form";
+import { FixedTimer, TimerField } from "./timer-field";
 
 type Prop = Schemas["ConfigurableProp"];
 export type Values = Record<string, unknown>;
@@ -26,7 +25,7 @@ interface Stored {
 }
 
 /** What needs no value of the user's. */
-const HIDDEN = new Set(["$.service.db", "alert"]);
+const HIDDEN = new Set(["$.service.db"]);
 
 /** A form made from the props of a component (docs/component-api.md#props). */
 export const PropForm = ({ props, values, onChange, faults, stored }: PropFormProps) => (
@@ -57,14 +56,11 @@ interface PropFieldProps {
 function PropField({ prop, value, fault, stored, onChange }: PropFieldProps) {
   const label = `${prop.label ?? prop.name}${prop.optional === true ? " (optional)" : ""}`;
   const hint = prop.description;
-  if (prop.static !== undefined) {
-    return (
-      <Field label={label} hint="Fixed by the code.">
-        {props => <input {...props} class="input" disabled value={JSON.stringify(prop.static)} />}
-      </Field>
-    );
-  }
+  if (prop.type === "alert") return <Alert prop={prop} />;
   if (prop.type === "$.interface.timer") {
+    if (prop.static !== undefined) {
+      return <FixedTimer label={label} value={prop.static} nextTickMs={stored?.nextTickMs ?? null} />;
+    }
     const isStored = JSON.stringify(value) === JSON.stringify(stored?.values[prop.name]);
     return (
       <TimerField
@@ -76,6 +72,7 @@ function PropField({ prop, value, fault, stored, onChange }: PropFieldProps) {
       />
     );
   }
+  if (prop.static !== undefined) return <FixedField label={label} value={prop.static} />;
   if (prop.type === "$.interface.http") {
     const url = (value as { endpoint_url?: string } | undefined)?.endpoint_url;
     return (
@@ -97,6 +94,7 @@ function PropField({ prop, value, fault, stored, onChange }: PropFieldProps) {
         value={value}
         fault={fault}
         isSet={stored?.secrets.includes(prop.name) ?? false}
+        isRemovable={prop.optional === true}
         onChange={onChange}
       />
     );
@@ -112,16 +110,20 @@ function PropField({ prop, value, fault, stored, onChange }: PropFieldProps) {
       />
     );
   }
-  const options = Array.isArray(prop.options) ? prop.options : null;
-  if (options && !prop.type.endsWith("[]")) {
-    const choices = options.map(one => {
-      const isPair = typeof one === "object" && one !== null;
-      const { label: text, value: inner } = (isPair ? one : { label: String(one), value: one }) as {
-        label?: string;
-        value: unknown;
-      };
-      return { value: JSON.stringify(inner), label: text ?? String(inner) };
-    });
+  const choices = choicesOf(prop);
+  if (choices && prop.type.endsWith("[]")) {
+    return (
+      <ChecksField
+        label={label}
+        hint={hint}
+        value={value ?? prop.default}
+        fault={fault}
+        choices={choices}
+        onChange={onChange}
+      />
+    );
+  }
+  if (choices) {
     return (
       <Select
         label={label}
@@ -187,6 +189,57 @@ interface FieldProps {
   onChange: (value: unknown) => void;
 }
 
+/** The options of a prop, each with its value as JSON; null if any value will do. */
+function choicesOf({ options }: Prop): Choice[] | null {
+  if (!Array.isArray(options)) return null;
+  return options.map(one => {
+    const isPair = typeof one === "object" && one !== null;
+    const { label, value } = (isPair ? one : { value: one }) as { label?: string; value: unknown };
+    return { value: JSON.stringify(value), label: label ?? String(value) };
+  });
+}
+
+/** Several of the options; a value that is set and is no option any more can be unchecked. */
+function ChecksField({ label, hint, value, fault, choices, onChange }: FieldProps & { choices: Choice[] }) {
+  const about = useId();
+  const chosen = Array.isArray(value) ? value.map(one => JSON.stringify(one)) : [];
+  const gone = chosen.filter(one => !choices.some(choice => choice.value === one));
+  const all = [
+    ...choices,
+    ...gone.map(one => ({ value: one, label: `${String(JSON.parse(one))} (no option now)` })),
+  ];
+  const choose = (one: string, isOn: boolean) => {
+    const next = all.map(choice => choice.value).filter(it => (it === one ? isOn : chosen.includes(it)));
+    onChange(next.length > 0 ? next.map(it => JSON.parse(it)) : null);
+  };
+  return (
+    <fieldset class="field checks" aria-describedby={about}>
+      <legend>{label}</legend>
+      {all.map(choice => (
+        <Check
+          key={choice.value}
+          label={choice.label}
+          isOn={chosen.includes(choice.value)}
+          onChange={isOn => choose(choice.value, isOn)}
+        />
+      ))}
+      <div id={about}>
+        {hint && <div class="hint">{hint}</div>}
+        {fault && <div class="fault">{fault}</div>}
+      </div>
+    </fieldset>
+  );
+}
+
+const ALERT_TONES = { warning: "warn", error: "bad", info: "info", neutral: "info" } as const;
+
+/** A word of the component's author to who fills in the form; a stranger's text. */
+function Alert({ prop }: { prop: Prop }) {
+  const { alertType, content } = prop as { alertType?: unknown; content?: unknown };
+  if (typeof content !== "string" || content === "") return null;
+  return <Notice tone={ALERT_TONES[alertType as keyof typeof ALERT_TONES] ?? "info"}>{content}</Notice>;
+}
+
 function LinesField({ label, hint, value, fault, onChange }: FieldProps) {
   const [text, setText] = useState(Array.isArray(value) ? value.join("\n") : "");
   return (
@@ -239,147 +292,33 @@ function JsonField({ label, hint, value, fault, onChange }: FieldProps) {
 const secretState = (isSet: boolean): string =>
   isSet ? "Set, and never shown; leave this empty to keep it." : "Not set. Stored encrypted, never shown.";
 
-function SecretField({ label, hint, value, fault, isSet, onChange }: FieldProps & { isSet: boolean }) {
-  const state = secretState(isSet);
+interface SecretFieldProps extends FieldProps {
+  isSet: boolean;
+  isRemovable: boolean;
+}
+
+function SecretField({ label, hint, value, fault, isSet, isRemovable, onChange }: SecretFieldProps) {
+  const isRemoved = isSet && value === null;
+  const state = isRemoved ? "Removed when this is saved." : secretState(isSet);
   return (
-    <TextField
-      label={label}
-      hint={hint ? `${hint} ${state}` : state}
-      fault={fault}
-      type="password"
-      autocomplete="off"
-      placeholder={isSet ? "••••••••" : "not set"}
-      value={typeof value === "string" ? value : ""}
-      onInput={text => onChange(text === "" ? undefined : text)}
-    />
-  );
-}
-
-interface Timer {
-  cron?: string | null;
-  timezone?: string;
-  intervalSeconds?: number;
-  interval_seconds?: number | null;
-}
-
-const zones = (): string[] => ["UTC", ...Intl.supportedValuesOf("timeZone")];
-
-interface TimerFieldProps extends FieldProps {
-  /** When the timer is due next; null if it is not stored like this, or is off. */
-  nextTickMs: number | null;
-}
-
-function TimerField({ label, value, fault, nextTickMs, onChange }: TimerFieldProps) {
-  const given = (value ?? {}) as Timer;
-  const isCron = typeof given.cron === "string";
-  const seconds = given.intervalSeconds ?? given.interval_seconds ?? 900;
-  const cron = given.cron ?? "";
-  const timezone = given.timezone ?? "UTC";
-  return (
-    <fieldset class="timer">
-      <legend>{label}</legend>
-      <Select
-        label="Runs"
-        value={isCron ? "cron" : "interval"}
-        choices={[
-          { value: "interval", label: "at an interval" },
-          { value: "cron", label: "by a cron expression" },
-        ]}
-        onChange={kind =>
-          onChange(kind === "cron" ? { cron: "*/15 * * * *", timezone } : { intervalSeconds: 900 })
-        }
+    <>
+      <TextField
+        label={label}
+        hint={hint ? `${hint} ${state}` : state}
+        fault={fault}
+        type="password"
+        autocomplete="off"
+        placeholder={isSet && !isRemoved ? "••••••••" : "not set"}
+        value={typeof value === "string" ? value : ""}
+        onInput={text => onChange(text === "" ? undefined : text)}
       />
-      {isCron ? (
-        <>
-          <TextField
-            label="Cron expression"
-            hint="Minute, hour, day of the month, month, day of the week."
-            fault={fault}
-            value={cron}
-            onInput={text => onChange({ cron: text, timezone })}
-          />
-          <Select
-            label="Time zone"
-            value={timezone}
-            choices={zones().map(zone => ({ value: zone, label: zone }))}
-            onChange={zone => onChange({ cron, timezone: zone })}
-          />
-          <NextFires cron={cron} timezone={timezone} />
-        </>
-      ) : (
-        <>
-          <TextField
-            label="Every … seconds"
-            type="number"
-            fault={fault}
-            value={String(seconds)}
-            onInput={text => onChange({ intervalSeconds: Number(text) })}
-          />
-          <NextTicks seconds={seconds} fromMs={nextTickMs} />
-        </>
+      {isSet && isRemovable && (
+        <Check
+          label={`Remove ${label}`}
+          isOn={isRemoved}
+          onChange={isOn => onChange(isOn ? null : undefined)}
+        />
       )}
-    </fieldset>
+    </>
   );
 }
-
-/** The next five times of a cron expression, in its zone; by the package that the server uses, loaded when needed. */
-function NextFires({ cron, timezone }: { cron: string; timezone: string }) {
-  const [times, setTimes] = useState<number[] | null>([]);
-  useEffect(() => {
-    let isCurrent = true;
-    void import("../lib/next-fires").then(({ nextFires }) => {
-      if (isCurrent) setTimes(nextFires(cron, timezone));
-    });
-    return () => {
-      isCurrent = false;
-    };
-  }, [cron, timezone]);
-  if (times === null) return <Notice tone="warn">This is not a cron expression yet.</Notice>;
-  return <Times label="Next five times" times={times} timezone={timezone} />;
-}
-
-/** The next five times of an interval, from its next tick on; one that is not stored yet begins when it is saved. */
-function NextTicks({ seconds, fromMs }: { seconds: number; fromMs: number | null }) {
-  if (!(seconds >= 1)) return <Notice tone="warn">An interval has at least one second.</Notice>;
-  const step = seconds * 1000;
-  const past = fromMs === null ? 0 : Math.max(0, Math.ceil((now.value - fromMs) / step));
-  const first = fromMs === null ? now.value : fromMs + past * step;
-  const times = Array.from({ length: 5 }, (_, i) => first + i * step);
-  return (
-    <Times label={fromMs === null ? "If it were saved now" : "Next five times"} times={times} withSeconds />
-  );
-}
-
-interface TimesProps {
-  label: string;
-  times: number[];
-  /** The reader's by default. */
-  timezone?: string;
-  withSeconds?: boolean;
-}
-
-const Times = ({ label, times, timezone, withSeconds = false }: TimesProps) => (
-  <div class="field">
-    <span class="label">{label}</span>
-    <ol class="sub" aria-label={label}>
-      {times.map(time => (
-        <li key={time} title={exactTime(time)}>
-          {inZone(time, timezone, withSeconds)}
-        </li>
-      ))}
-    </ol>
-  </div>
-);
-
-const inZone = (ms: number, timeZone: string | undefined, withSeconds: boolean): string =>
-  new Intl.DateTimeFormat(undefined, {
-    ...(timeZone !== undefined && { timeZone }),
-    ...(withSeconds && { second: "2-digit" }),
-    weekday: "short",
-    dateStyle: undefined,
-    day: "numeric",
-    month: "short",
-    hour: "2-digit",
-    minute: "2-digit",
-    timeZoneName: "short",
-  }).format(ms);

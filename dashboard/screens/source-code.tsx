@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { http, messageOf, readData } from "../api/client";
 import { useResource } from "../api/resource";
 import { failedInput, readComponent } from "../api/source";
@@ -9,8 +9,9 @@ import { Check } from "../ui/form";
 import { later } from "../ui/later";
 import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
+import { useUnsaved } from "../ui/unsaved";
 import type { SourceResource } from "./source";
-import { About, TryRun, useDescription } from "./try-run";
+import { About, TryRun, useDescription, useRunFault } from "./try-run";
 
 export const Editor = later<EditorProps>(async () => (await import("../editor/editor")).Editor);
 
@@ -47,11 +48,12 @@ function Workbench({ deployed, source, onDeployed }: WorkbenchProps) {
   const [code, setCode] = useState(deployed);
   const [hasDiff, setDiff] = useState(false);
   const { described, check } = useDescription();
+  const { faults, setRan } = useRunFault(code);
   const [fault, setFault] = useState("");
   const { input } = useFilters([]).query;
   const failed = useResource(async () => (input ? await failedInput(source.id, input) : undefined), [input]);
   const isChanged = code !== deployed;
-  useLeaveWarning(isChanged);
+  const question = useUnsaved(isChanged);
   const deploy = async () => {
     setFault("");
     try {
@@ -65,6 +67,7 @@ function Workbench({ deployed, source, onDeployed }: WorkbenchProps) {
   };
   return (
     <div class="stack">
+      {question}
       {fault && <Notice tone="bad">{fault}</Notice>}
       <div class="columns wide-left">
         <section class="card">
@@ -80,6 +83,7 @@ function Workbench({ deployed, source, onDeployed }: WorkbenchProps) {
             value={code}
             onChange={setCode}
             check={check}
+            faults={faults}
             original={hasDiff ? deployed : undefined}
           />
         </section>
@@ -92,6 +96,7 @@ function Workbench({ deployed, source, onDeployed }: WorkbenchProps) {
               props={described?.component?.configurable_props ?? []}
               hasSample={described?.component?.sample_emit ?? false}
               event={failed.data}
+              onRan={setRan}
             />
           )}
         </div>
@@ -105,13 +110,3 @@ const withoutEndpoints = (values: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => !isEndpoint(value)));
 
 const isEndpoint = (value: unknown) => typeof value === "object" && value !== null && "endpoint_url" in value;
-
-/** Asks before the tab is closed with changes that are not deployed. */
-export function useLeaveWarning(isChanged: boolean): void {
-  useEffect(() => {
-    if (!isChanged) return;
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-    addEventListener("beforeunload", ask);
-    return () => removeEventListener("beforeunload", ask);
-  }, [isChanged]);
-}

@@ -1,10 +1,10 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
 import { listDeliveries } from "../api/calls";
 import { http, read, readData, type Schemas } from "../api/client";
-import { useLive } from "../api/live";
+import { ROWS, useFresh } from "../api/fresh";
 import { type Resource, useResource } from "../api/resource";
-import { inAccount, orgId } from "../api/session";
+import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
 import { apiCommand, postCommand } from "../lib/curl";
 import { bytes, count, duration, words } from "../lib/format";
@@ -12,10 +12,11 @@ import { Badge, Button, Card, Copyable, CopyBlock, Page, Tabs, Time } from "../u
 import { Confirm } from "../ui/dialog";
 import { later } from "../ui/later";
 import { List } from "../ui/list";
-import { Failed, Loaded, Loading, NothingMatches, NothingYet } from "../ui/states";
+import { Loaded, NothingMatches, NothingYet } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { DeliveryTable } from "./delivery-parts";
-import { EventRow, LiveControls, useLiveRows, Waiting } from "./event-list";
+import { EventRow, LiveControls, NoRows, Waiting } from "./event-list";
+import { useLiveRows } from "./live-rows";
 import { StatsCharts } from "./stats";
 
 const SourceSettings = later(async () => (await import("./more")).SourceSettings);
@@ -43,6 +44,8 @@ function SourceOf({ id, tab }: { id: string; tab: string }) {
     signal => readData(http.GET("/sources/{id}", { params: { path: { id } }, signal })),
     [id],
   );
+  // Not below a form that is being filled in.
+  useFresh(resource, { of: id, isOff: tab === "settings" || tab === "code" });
   const source = resource.data;
   const switchOn = async (active: boolean) => {
     await readData(http.PUT("/sources/{id}", { params: { path: { id } }, body: { active } }));
@@ -95,14 +98,7 @@ function Events({ source }: { source: Detail }) {
   const { id } = source;
   const filters = useFilters(["channel"]);
   const { channel = "" } = filters.query;
-  const stored = useResource(
-    signal => read(http.GET("/sources/{id}/event_summaries", { params: { path: { id } }, signal })),
-    [id],
-  );
-  const live = useLiveRows(id, ["emit"], stored.reload);
-  useEffect(() => {
-    if (stored.data) live.put(stored.data.data);
-  }, [stored.data]);
+  const live = useLiveRows(id, ["emit"]);
   const channels = [...new Set(live.rows.map(row => row.metadata.name))].sort();
   const shown = live.rows.filter(row => channel === "" || (row.metadata.name || "default") === channel);
   return (
@@ -128,11 +124,8 @@ function Events({ source }: { source: Detail }) {
           <LiveControls live={live} />
         </div>
         <Waiting live={live} />
-        {stored.error !== undefined && live.rows.length === 0 && (
-          <Failed error={stored.error} onRetry={stored.reload} />
-        )}
-        {stored.data === undefined && stored.error === undefined && live.rows.length === 0 && <Loading />}
-        {stored.data !== undefined && live.rows.length === 0 && <NoEvents source={source} />}
+        <NoRows live={live} />
+        {live.stored.data !== undefined && live.rows.length === 0 && <NoEvents source={source} />}
         {live.rows.length > 0 && shown.length === 0 && <NothingMatches onClear={filters.clear} />}
         <ol class="events" aria-label="Events">
           {shown.map(row => (
@@ -245,10 +238,7 @@ function RecentDeliveries({ id }: { id: string }) {
     signal => listDeliveries({ emitter_id: id, limit: 5, ...inAccount() }, signal),
     [id],
   );
-  useLive(
-    { deliveries: true, org: orgId.value },
-    { onDelivery: one => one.emitter_id === id && resource.reload() },
-  );
+  useFresh(resource, { of: id, on: ["deliveries"], pace: ROWS });
   return (
     <section class="card slim">
       <div class="card-head">
@@ -290,10 +280,7 @@ function Runs({ source }: { source: Detail }) {
       ),
     [id, outcome, after, before],
   );
-  useLive(
-    { runs: true, org: orgId.value },
-    { onRun: run => run.source_id === id && !after && !before && resource.reload() },
-  );
+  useFresh(resource, { of: id, on: ["runs"], pace: ROWS, isOff: Boolean(after || before) });
   return (
     <section class="card">
       <div class="card-head">
@@ -370,21 +357,7 @@ function Runs({ source }: { source: Detail }) {
 function Logs({ id }: { id: string }) {
   const filters = useFilters(["level"]);
   const { level = "" } = filters.query;
-  const params = { path: { id } };
-  const stored = useResource(
-    async signal => {
-      const [errors, logs] = await Promise.all([
-        read(http.GET("/sources/{id}/$errors/event_summaries", { params, signal })),
-        read(http.GET("/sources/{id}/$logs/event_summaries", { params, signal })),
-      ]);
-      return [...errors.data, ...logs.data];
-    },
-    [id],
-  );
-  const live = useLiveRows(id, ["error", "log"], stored.reload);
-  useEffect(() => {
-    if (stored.data) live.put(stored.data);
-  }, [stored.data]);
+  const live = useLiveRows(id, ["error", "log"]);
   const shown = live.rows.filter(
     ({ metadata, event }) =>
       level === "" ||
@@ -410,11 +383,8 @@ function Logs({ id }: { id: string }) {
         <LiveControls live={live} />
       </div>
       <Waiting live={live} />
-      {stored.error !== undefined && live.rows.length === 0 && (
-        <Failed error={stored.error} onRetry={stored.reload} />
-      )}
-      {stored.data === undefined && stored.error === undefined && live.rows.length === 0 && <Loading />}
-      {stored.data !== undefined && live.rows.length === 0 && (
+      <NoRows live={live} />
+      {live.stored.data !== undefined && live.rows.length === 0 && (
         <NothingYet
           icon="code"
           title="Nothing logged"

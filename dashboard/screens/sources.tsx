@@ -1,9 +1,12 @@
 import { http, read, type Schemas } from "../api/client";
+import { useFresh } from "../api/fresh";
+import { readPages } from "../api/pages";
 import { useResource } from "../api/resource";
 import { orgId } from "../api/session";
 import { to, useFilters } from "../lib/address";
 import { apiCommand } from "../lib/curl";
-import { Badge, LinkButton, Page, Time } from "../ui/basics";
+import { count } from "../lib/format";
+import { Badge, LinkButton, Notice, Page, Time } from "../ui/basics";
 import { Icon } from "../ui/icon";
 import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
@@ -46,19 +49,37 @@ const isFound = (source: Schemas["Source"], text: string) =>
     one.toLowerCase().includes(text.toLowerCase()),
   );
 
+/** Sources of all pages, up to a bound, as one page. */
+async function searchSources(signal: AbortSignal): Promise<SourcePage> {
+  const { rows, total } = await readPages<Schemas["Source"]>(query => listSources(query, signal));
+  return { data: rows, page_info: { ...WHOLE, count: rows.length, total_count: total } };
+}
+
+type SourcePage = Awaited<ReturnType<typeof listSources>>;
+const WHOLE = { start_cursor: null, end_cursor: null };
+
+function onlyThose(page: SourcePage, isOurs: (one: Schemas["Source"]) => boolean): SourcePage {
+  const data = page.data.filter(isOurs);
+  return { data, page_info: { ...WHOLE, count: data.length, total_count: data.length } };
+}
+
 export function Sources() {
   const filters = useFilters(["q", "state"]);
   const { after, before, q = "", state = "" } = filters.query;
-  const resource = useResource(signal => listSources({ limit: 100, after, before }, signal), [after, before]);
-  const shown = resource.data && {
-    ...resource,
-    data: {
-      ...resource.data,
-      data: resource.data.data.filter(
-        one => isFound(one, q) && (state === "" || one.active === (state === "active")),
-      ),
-    },
-  };
+  // The API has no search by name: all pages are read, and filtered here.
+  const isSearch = filters.isFiltered;
+  const resource = useResource(
+    signal => (isSearch ? searchSources(signal) : listSources({ limit: 100, after, before }, signal)),
+    [after, before, isSearch],
+  );
+  useFresh(resource, { isOff: isSearch });
+  const isOurs = (one: Schemas["Source"]) =>
+    isFound(one, q) && (state === "" || one.active === (state === "active"));
+  const shown = isSearch
+    ? { ...resource, data: resource.data && onlyThose(resource.data, isOurs) }
+    : resource;
+  const unread =
+    isSearch && resource.data ? resource.data.page_info.total_count - resource.data.data.length : 0;
   return (
     <Page
       title="Sources"
@@ -92,9 +113,15 @@ export function Sources() {
           <option value="inactive">Inactive</option>
         </select>
       </search>
+      {unread > 0 && (
+        <Notice>
+          Only the newest {count(resource.data?.data.length ?? 0)} sources were searched; {count(unread)} were
+          not.
+        </Notice>
+      )}
       <section class="card">
         <List
-          resource={shown ?? resource}
+          resource={shown}
           filters={filters}
           empty={
             <NothingYet

@@ -8,7 +8,8 @@ import { postCommand } from "../lib/curl";
 import { Button, Card, CopyBlock, LinkButton, Notice, Page } from "../ui/basics";
 import { Icon } from "../ui/icon";
 import { Loaded } from "../ui/states";
-import { EventRow, LiveControls, useLiveRows, Waiting } from "./event-list";
+import { EventRow, LiveControls, NoRows, Waiting } from "./event-list";
+import { useLiveRows } from "./live-rows";
 
 const STEPS = [
   "A source with an HTTP endpoint",
@@ -106,7 +107,7 @@ async function sendHello(id: string): Promise<void> {
 }
 
 function Watched({ title, id }: { title: string; id: string }) {
-  const live = useLiveRows(id, ["emit", "error"], () => undefined);
+  const live = useLiveRows(id, ["emit", "error"]);
   return (
     <section class="card">
       <div class="card-head">
@@ -114,7 +115,8 @@ function Watched({ title, id }: { title: string; id: string }) {
         <LiveControls live={live} />
       </div>
       <Waiting live={live} />
-      {live.rows.length === 0 && (
+      <NoRows live={live} />
+      {live.stored.data !== undefined && live.rows.length === 0 && (
         <p class="card-body muted">Waiting for {nameOf(id) === id ? "it" : nameOf(id)} …</p>
       )}
       <ol class="events" aria-label={title}>

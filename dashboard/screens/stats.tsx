@@ -1,5 +1,6 @@
 import { useMemo } from "preact/hooks";
 import { type Hour, readStats } from "../api/calls";
+import { useFresh } from "../api/fresh";
 import { useResource } from "../api/resource";
 import { useFilters } from "../lib/address";
 import { count, duration, words } from "../lib/format";
@@ -49,6 +50,7 @@ export function StatsCharts({ of, kind, command }: StatsChartsProps) {
   const filters = useFilters([]);
   const hours = filters.query.hours ?? "24";
   const resource = useResource(signal => readStats(of, { hours }, signal), [of, hours]);
+  useFresh(resource, { of });
   return (
     <div class="stack">
       <fieldset class="row group" aria-label="Time">

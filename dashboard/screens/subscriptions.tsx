@@ -1,17 +1,17 @@
 import { useEffect, useState } from "preact/hooks";
 import { type FilterTest, testFilter } from "../api/calls";
 import { ApiError, http, messageOf, read, readData, type Schemas } from "../api/client";
-import { loadNames, names } from "../api/names";
 import { useResource } from "../api/resource";
 import { inAccount, orgId } from "../api/session";
 import { to, useFilters } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { Badge, Button, Notice, Page, Time } from "../ui/basics";
 import { Confirm, Dialog } from "../ui/dialog";
-import { type Choice, Select, TextField } from "../ui/form";
+import { Field, TextField } from "../ui/form";
 import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
 import { Thing } from "../ui/thing";
+import { ThingField } from "../ui/thing-field";
 import { toast } from "../ui/toasts";
 
 type Subscription = Schemas["Subscription"];
@@ -37,10 +37,9 @@ export function Subscriptions() {
     },
     [after, before],
   );
-  useEffect(loadNames, []);
+  const edited = useEdited(filters.query.edit, resource.data?.data);
   const close = () =>
     filters.set({ new: undefined, emitter: undefined, listener: undefined, edit: undefined });
-  const edited = resource.data?.data.find(one => one.id === filters.query.edit);
   return (
     <Page
       title="Subscriptions"
@@ -154,6 +153,24 @@ export function Subscriptions() {
   );
 }
 
+/** The subscription that the address names: of the page, else read by its id. */
+function useEdited(id: string | undefined, rows: Subscription[] | undefined): Subscription | undefined {
+  const shown = rows?.find(one => one.id === id);
+  const isElsewhere = id !== undefined && rows !== undefined && !shown;
+  const found = useResource(
+    async signal =>
+      isElsewhere
+        ? await readData(http.GET("/subscriptions/{id}", { params: { path: { id } }, signal }))
+        : undefined,
+    [id, isElsewhere],
+  );
+  const { error } = found;
+  useEffect(() => {
+    if (error !== undefined) toast(`The subscription ${id} was not found.`, "bad");
+  }, [error]);
+  return shown ?? (found.data?.id === id ? found.data : undefined);
+}
+
 interface EditorProps {
   subscription: Subscription | undefined;
   first: { emitter: string; listener: string };
@@ -161,17 +178,9 @@ interface EditorProps {
   onSaved: () => void;
 }
 
-const ALL: Choice[] = [
-  { value: "dc_*", label: "All sources" },
-  { value: "p_*", label: "All workflows" },
-];
-
-const choicesOf = (pattern: RegExp): Choice[] => [
-  { value: "", label: "Choose …" },
-  ...Object.entries(names.value)
-    .filter(([id]) => pattern.test(id))
-    .map(([value, label]) => ({ value, label })),
-];
+/** All sources, and all workflows. */
+const ALL = ["dc_*", "p_*"];
+const BY_NAME = "A name from the list, or an id.";
 
 const EXAMPLE = '{ "action": "opened", "amount": { "$gte": 10 } }';
 
@@ -236,19 +245,22 @@ function Editor({ subscription, first, onClose, onSaved }: EditorProps) {
         {fault && <Notice tone="bad">{fault}</Notice>}
         {!subscription && (
           <>
-            <Select
-              label="From"
-              value={emitter}
-              onChange={setEmitter}
-              choices={[...choicesOf(/^(dc|p)_/), ...ALL]}
-            />
+            <Field label="From" hint={BY_NAME}>
+              {props => (
+                <ThingField {...props} kinds={["dc", "p"]} also={ALL} value={emitter} onChange={setEmitter} />
+              )}
+            </Field>
             <TextField
               label="Channel"
               value={channel}
               onInput={setChannel}
               hint="Empty for the default channel; $errors and $logs are channels too."
             />
-            <Select label="To" value={listener} onChange={setListener} choices={choicesOf(/^(wh|dc|p)_/)} />
+            <Field label="To" hint={BY_NAME}>
+              {props => (
+                <ThingField {...props} kinds={["wh", "dc", "p"]} value={listener} onChange={setListener} />
+              )}
+            </Field>
           </>
         )}
         <TextField

@@ -1,4 +1,4 @@
-import { useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { type Described, describe, type Tried, tryRun } from "../api/calls";
 import { messageOf, type Schemas } from "../api/client";
 import { duration } from "../lib/format";
@@ -19,6 +19,23 @@ export function useDescription() {
     return found.errors;
   };
   return { described, check };
+}
+
+/** The fault of the last run of this code, for the editor; none as soon as the code is another. */
+export function useRunFault(code: string) {
+  const [ran, setRan] = useState<Ran | null>(null);
+  const error = ran?.code === code ? ran.error : null;
+  const faults = useMemo(
+    () => (error ? [{ message: `${error.code}: ${error.message}`, line: error.line, column: null }] : []),
+    [error],
+  );
+  return { faults, setRan };
+}
+
+/** Code that was run, and how it failed. */
+interface Ran {
+  code: string;
+  error: Tried["error"];
 }
 
 const EXAMPLE_EVENT = '{ "method": "POST", "path": "/", "body": { "name": "world" } }';
@@ -73,6 +90,7 @@ export function TryRun({
   props = [],
   hasSample,
   event: first,
+  onRan,
 }: {
   code: string;
   values: Values;
@@ -82,6 +100,7 @@ export function TryRun({
   hasSample: boolean;
   /** The event to begin with, such as one on which a run failed. */
   event?: unknown;
+  onRan: (ran: Ran) => void;
 }) {
   const [event, setEvent] = useState(first === undefined ? EXAMPLE_EVENT : JSON.stringify(first, null, 2));
   const [result, setResult] = useState<Tried | null>(null);
@@ -93,7 +112,13 @@ export function TryRun({
     try {
       const parsed: unknown = event.trim() === "" || isSample ? undefined : JSON.parse(event);
       const given = isSample ? { sample_emit: true } : { event: parsed };
-      setResult(await tryRun({ component_code: code, configured_props: { ...added, ...values }, ...given }));
+      const tried = await tryRun({
+        component_code: code,
+        configured_props: { ...added, ...values },
+        ...given,
+      });
+      setResult(tried);
+      onRan({ code, error: tried.error });
     } catch (error) {
       setFault(messageOf(error));
     }

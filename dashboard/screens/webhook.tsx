@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
 import { listDeliveries } from "../api/calls";
 import { ApiError, http, messageOf, read, readData, type Schemas } from "../api/client";
+import { useFresh } from "../api/fresh";
 import { type Resource, useResource } from "../api/resource";
 import { to, useFilters } from "../lib/address";
 import { apiCommand } from "../lib/curl";
@@ -33,6 +34,7 @@ export function Webhook() {
     signal => readData(http.GET("/webhooks/{id}", { params: { path: { id } }, signal })),
     [id],
   );
+  useFresh(resource, { of: id });
   const webhook = resource.data;
   return (
     <Page

@@ -1,15 +1,19 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
+import { readWebhookTotals } from "../api/calls";
 import { ApiError, http, messageOf, readData, type Schemas } from "../api/client";
+import { useFresh } from "../api/fresh";
 import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
 import { apiCommand } from "../lib/curl";
+import { duration } from "../lib/format";
 import { Button, Notice, Page, Time } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
 import { TextField } from "../ui/form";
 import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
+import { successRate } from "./stats";
 import { KeyShown } from "./webhook-key";
 import { listWebhooks, WebhookBadge } from "./webhook-parts";
 
@@ -17,6 +21,17 @@ export function Webhooks() {
   const filters = useFilters([]);
   const { after, before, new: isNew } = filters.query;
   const resource = useResource(signal => listWebhooks({ limit: 50, after, before }, signal), [after, before]);
+  useFresh(resource);
+  const ids = (resource.data?.data ?? []).map(({ id }) => id).join();
+  const totals = useResource(
+    async signal => new Map(ids === "" ? [] : await readWebhookTotals(ids, signal)),
+    [ids],
+  );
+  useFresh(totals);
+  const successOf = (id: string) => {
+    const total = totals.data?.get(id);
+    return total ? successRate(total) : "–";
+  };
   return (
     <Page
       title="Webhooks"
@@ -53,8 +68,11 @@ export function Webhooks() {
                 <tr>
                   <th>Webhook</th>
                   <th>Health</th>
+                  <th class="number">Success, 24 h</th>
+                  <th class="number">p95, 24 h</th>
+                  <th>Failing since</th>
+                  <th>Will be disabled</th>
                   <th>Order and rate</th>
-                  <th>Changed</th>
                 </tr>
               </thead>
               <tbody>
@@ -68,20 +86,24 @@ export function Webhooks() {
                     </td>
                     <td>
                       <WebhookBadge webhook={row} />
-                      {row.failing_since !== null && (
-                        <div class="sub">
-                          since <Time ms={row.failing_since * 1000} />
-                        </div>
-                      )}
+                    </td>
+                    <td class="number" data-label="Success, 24 h">
+                      {successOf(row.id)}
+                    </td>
+                    <td class="number" data-label="p95, 24 h">
+                      {duration(totals.data?.get(row.id)?.p95_ms ?? null)}
+                    </td>
+                    <td data-label="Failing since">
+                      <Moment seconds={row.failing_since} />
+                    </td>
+                    <td data-label="Will be disabled">
+                      <Moment seconds={row.will_be_disabled_at} />
                     </td>
                     <td>
                       <span class="muted">
                         {row.ordered ? "in order" : "any order"}
                         {row.rate_limit_per_second !== null && `, ${row.rate_limit_per_second}/s`}
                       </span>
-                    </td>
-                    <td data-label="Changed">
-                      <Time ms={row.updated_at * 1000} />
                     </td>
                   </tr>
                 ))}
@@ -94,6 +116,10 @@ export function Webhooks() {
     </Page>
   );
 }
+
+const Moment = ({ seconds }: { seconds: number | null }) => (
+  <Time ms={seconds === null ? null : seconds * 1000} />
+);
 
 function NewWebhook({ onClose }: { onClose: () => void }) {
   const { route } = useLocation();

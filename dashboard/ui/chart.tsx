@@ -41,7 +41,11 @@ const faded = (color: string) => color.replace("rgb(", "rgba(").replace(")", ", 
 /** Lines or bars over time. The numbers are also in the legend, and for screen readers in a table beside it. */
 export function Chart({ times, series, format, label }: ChartProps) {
   const holder = useRef<HTMLDivElement>(null);
+  const drawn = useRef<uPlot | null>(null);
   const colors = theme.value;
+  const data: uPlot.AlignedData = [times, ...series.map(one => one.values)];
+  const latest = useRef(series);
+  latest.current = series;
   useEffect(() => {
     const element = holder.current;
     if (element === null) return;
@@ -66,7 +70,7 @@ export function Chart({ times, series, format, label }: ChartProps) {
         scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
         series: [
           { label: "Time" },
-          ...series.map(one => {
+          ...series.map((one, i) => {
             const color = colorOf(one.color);
             return {
               label: one.label,
@@ -75,21 +79,30 @@ export function Chart({ times, series, format, label }: ChartProps) {
               fill: one.isBar ? color : faded(color),
               ...(one.isBar && bars && { paths: bars }),
               // A line of one hour alone is nothing to see.
-              points: { show: !one.isBar, size: 5, fill: color, filter: () => lonely(one.values) },
+              points: {
+                show: !one.isBar,
+                size: 5,
+                fill: color,
+                filter: () => lonely(latest.current[i]?.values ?? []),
+              },
               value: (_: uPlot, value: number | null) => (value === null ? "–" : format(value)),
             };
           }),
         ],
       },
-      [times, ...series.map(one => one.values)],
+      data,
       element,
     );
+    drawn.current = chart;
     const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }));
     observer.observe(element);
     return () => {
       observer.disconnect();
+      drawn.current = null;
       chart.destroy();
     };
-  }, [times, series, colors]);
+  }, [series.map(one => one.label).join("\0"), format, colors]);
+  // New values leave the chart, and the pointer in it, where they are.
+  useEffect(() => drawn.current?.setData(data), [times, series]);
   return <div class="chart" ref={holder} role="img" aria-label={label} />;
 }

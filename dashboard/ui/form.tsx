@@ -139,3 +139,17 @@ export const Check = ({
     <span>{label}</span>
   </label>
 );
+
+/** A value that can't be changed here. */
+export const FixedField = ({ label, value }: { label: string; value: unknown }) => (
+  <Field label={label} hint="Fixed by the code.">
+    {props => (
+      <input
+        {...props}
+        class="input"
+        disabled
+        value={typeof value === "string" ? value : JSON.stringify(value)}
+      />
+    )}
+  </Field>
+);

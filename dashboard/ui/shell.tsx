@@ -9,6 +9,7 @@ import { Button } from "./basics";
 import { Select } from "./form";
 import { Icon, type IconName, Logo } from "./icon";
 import { Toasts } from "./toasts";
+import { leaveThen } from "./unsaved";
 
 const PREFETCH_MS = 1500;
 
@@ -143,10 +144,11 @@ function AccountSwitch() {
     { value: "", label: "Personal account" },
     ...user.orgs.map(org => ({ value: org.id, label: org.name })),
   ];
-  const change = (id: string) => {
-    orgId.value = id || null;
-    route(to("/"));
-  };
+  const change = (id: string) =>
+    leaveThen(() => {
+      orgId.value = id || null;
+      route(to("/"));
+    });
   return (
     <div class="account">
       <Select label="Account" isBare value={orgId.value ?? ""} choices={choices} onChange={change} />

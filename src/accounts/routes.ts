@@ -46,6 +46,14 @@ const CurrentUserSchema = Type.Object(
     usage: Type.Record(Type.String(), Type.Integer(), {
       description: "What of it is in use, as far as it is counted. Counts end at 100,000.",
     }),
+    features: Type.Object(
+      {
+        payload_search: Type.Boolean({
+          description: "Whether deliveries are found by words of their payloads.",
+        }),
+      },
+      { description: "What this server offers. Names may be added." },
+    ),
   },
   { title: "CurrentUser" },
 );
@@ -151,6 +159,7 @@ export const userRoutes = [
         daily_invocations_used: 42,
         limits: { sources: 100, webhooks: 100, subscriptions: 1000, queued_bytes: 67_108_864 },
         usage: { sources: 3, webhooks: 1, subscriptions: 2, queued_bytes: 0 },
+        features: { payload_search: false },
       },
     },
     handler: async ({ deps, caller }) => {
@@ -163,6 +172,7 @@ export const userRoutes = [
         ...(await planFields(deps, user._id, user.plan)),
         limits: inSnakeCase(deps.config.limits[user.plan]),
         usage: inSnakeCase(await usageOf(deps, user._id)),
+        features: { payload_search: deps.config.payloadSearchWords > 0 },
       };
     },
   }),

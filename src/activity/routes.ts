@@ -1,13 +1,15 @@
+import { Type } from "typebox";
+import { MAX_LIMIT } from "../http/pagination.ts";
 import { data, stream } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { invalidField } from "../lib/errors.ts";
 import { eventScore } from "../lib/event-id.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { ownSource } from "../sources/routes.ts";
-import { ownWebhook } from "../webhooks/find.ts";
+import { ownWebhook, requireWebhooks } from "../webhooks/find.ts";
 import { type LiveDeps, watchLive } from "./live.ts";
-import { LiveQuery, Stats, StatsQuery } from "./schema.ts";
-import { readStats } from "./stats.ts";
+import { LiveQuery, Stats, StatsQuery, WebhookIds, WebhookTotals } from "./schema.ts";
+import { readStats, readTotals } from "./stats.ts";
 
 const route = routeFor<LiveDeps>();
 const tag = "Activity";
@@ -33,6 +35,7 @@ const description =
   "Counted as it happens, and up to some seconds behind; kept for 30 days. What a process that was killed counted in its " +
   "last seconds is missing.";
 
+const webhook = "wh_0CjBAEdF3kWq9RtZ";
 const emitter = "dc_0CjB9uPc7RfT1xLs";
 
 export const activityRoutes = [
@@ -72,8 +75,28 @@ export const activityRoutes = [
     access: ownWebhook,
     query: StatsQuery,
     response: data(200, Stats),
-    example: { params: { id: "wh_0CjBAEdF3kWq9RtZ" }, query: { hours: 1 }, response: exampleStats },
+    example: { params: { id: webhook }, query: { hours: 1 }, response: exampleStats },
     handler: ({ deps, resource, query }) => readStats(deps, resource._id, query.hours ?? DEFAULT_HOURS),
+  }),
+  route({
+    method: "GET",
+    path: "/webhook_stats",
+    id: "getWebhookTotals",
+    tag,
+    summary: "Get what happened to the deliveries of several webhooks in the last 24 hours",
+    description: `${description} In the order of the ids.`,
+    access: { kind: "owner" },
+    query: WebhookIds,
+    response: data(200, Type.Array(WebhookTotals)),
+    errors: ["not-found"],
+    example: { query: { webhook_ids: webhook }, response: [{ webhook_id: webhook, ...hour }] },
+    handler: async ({ deps, owners, query }) => {
+      const ids = [...new Set(query.webhook_ids.split(",").filter(Boolean))];
+      if (ids.length > MAX_LIMIT)
+        throw invalidField("query", "webhook_ids", `must be at most ${MAX_LIMIT} ids`);
+      await requireWebhooks(deps, ids, owners);
+      return [...(await readTotals(deps, ids))].map(([webhook_id, total]) => ({ webhook_id, ...total }));
+    },
   }),
   route({
     method: "GET",

@@ -39,6 +39,19 @@ export const StatsQuery = Type.Object({
   ),
 });
 
+export const WebhookTotals = Type.Object(
+  { webhook_id: Type.String(), ...HourStats.properties },
+  { title: "WebhookTotals" },
+);
+
+export const WebhookIds = Type.Object({
+  webhook_ids: Type.String({
+    minLength: 1,
+    maxLength: 4000,
+    description: "Comma-separated ids of up to 100 webhooks.",
+  }),
+});
+
 export const LiveQuery = Type.Object({
   emitters: Type.Optional(
     Type.String({

@@ -1,8 +1,10 @@
+import { groupBy } from "../lib/group-by.ts";
 import type { Platform } from "../platform.ts";
 import { hourOf, percentileOf, type Rollup, Rollups, rollupId } from "../store/rollups.ts";
 import type { HourStats, Stats } from "./schema.ts";
 
 const HOUR_S = 3600;
+const TOTAL_HOURS = 24;
 
 /**
  * Returns what happened to a subject (an account, a webhook, a source or workflow) in each of the last `hours` hours, the
@@ -25,6 +27,21 @@ export async function readStats(
     hours: at.map(hour => present(hour, byId.get(rollupId(subjectId, hour)))),
     total: present(first, sumOf(rollups)),
   };
+}
+
+/** Returns what happened to each of some subjects, by its id, in the last 24 hours altogether. */
+export async function readTotals(
+  { mongo, clock }: Pick<Platform, "mongo" | "clock">,
+  subjectIds: string[],
+): Promise<Map<string, HourStats>> {
+  const last = hourOf(clock());
+  const hours = Array.from({ length: TOTAL_HOURS }, (_, i) => last - i * HOUR_S);
+  const rollups = await Rollups(mongo)
+    .find({ _id: { $in: subjectIds.flatMap(id => hours.map(hour => rollupId(id, hour))) } })
+    .lean<Rollup[]>();
+  const first = last - (TOTAL_HOURS - 1) * HOUR_S;
+  const bySubject = groupBy(rollups, ({ _id }) => _id.slice(0, _id.lastIndexOf(":")));
+  return new Map(subjectIds.map(id => [id, present(first, sumOf(bySubject.get(id) ?? []))]));
 }
 
 type Counted = Pick<Rollup, "counts" | "dropped" | "latency">;

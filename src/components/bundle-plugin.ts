@@ -1,5 +1,6 @@
 import type { OnResolveArgs, OnResolveResult, Plugin } from "esbuild";
 import type { AppError } from "../lib/errors.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { Esbuild } from "./esbuild-process.ts";
 import { importLocation } from "./import-location.ts";
 import type { KnownPackages } from "./known-packages.ts";
@@ -10,7 +11,6 @@ import { type ImportKind, OutsideFolderError, type Resolved } from "./resolve-pa
 
 /** The virtual entry file, which exports the component as default, whether its own file is ESM or CommonJS. */
 export const ENTRY = "headwater-entry";
-const MAX_PACKAGE_FILES = 5000;
 const MISSING = "missing";
 
 export interface BundleSources {
@@ -51,8 +51,8 @@ export function bundlePlugin({ esbuild, graph, installed, known, reject }: Bundl
     if (inside.endsWith(".node")) return { path: inside, namespace: MISSING };
     const name = nodeName(inside, found.format);
     packaged.set(name, found);
-    if (packaged.size > MAX_PACKAGE_FILES)
-      throw reject(`the packages have more than ${MAX_PACKAGE_FILES} files`);
+    if (packaged.size > LIMITS.packageFiles.value)
+      throw reject(`the packages have more than ${LIMITS.packageFiles.value} files`);
     return { path: name, namespace: "npm" };
   }
 

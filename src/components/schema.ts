@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { LIMITS } from "../limits/catalogue.ts";
 
 const Json = Type.Unknown();
 
@@ -39,7 +40,7 @@ export const ComponentCode = Type.String({
 
 export const ComponentUrl = Type.String({
   minLength: 1,
-  maxLength: 2048,
+  maxLength: LIMITS.urlCharacters.value,
   description:
     "Address of the code. Relative imports are followed; for a GitHub blob URL, the raw file is fetched.",
 });

@@ -7,13 +7,16 @@ import { sendTest } from "./attempt/send-test.ts";
 import { ownDelivery } from "./find.ts";
 import { listDeliveries } from "./list.ts";
 import { retryDelivery } from "./manual-retry.ts";
-import { presentDelivery, presentRecovery, presentWithAttempts } from "./present.ts";
+import { presentDelivery, presentRecovery } from "./present.ts";
+import { readDetail } from "./read-detail.ts";
 import { countFailed, startRecovery } from "./recover.ts";
 import {
+  DeliveryDetail,
+  DeliveryExpand,
   DeliveryFilter,
+  type DeliveryRequest,
   DeliverySearch,
   DeliveryView,
-  DeliveryWithAttempts,
   RecoverBody,
   RecoveryView,
   TestResult,
@@ -50,6 +53,20 @@ const example: DeliveryView = {
   next_attempt_at_ms: 1_700_000_005_000,
   finished_at_ms: null,
   created_at: 1_700_000_000,
+};
+const request: DeliveryRequest = {
+  method: "POST",
+  url: "https://example.com/hook",
+  headers: {
+    "content-type": "application/json",
+    "user-agent": "Headwater/0.1.0",
+    "webhook-id": example.id,
+    "x-headwater-event-id": example.event_id,
+    "x-headwater-emitter-id": example.emitter_id,
+    "x-headwater-event-name": "",
+  },
+  secret_header_names: ["webhook-signature", "x-pd-signature", "authorization"],
+  webhook_updated_at: 1_700_000_000,
 };
 const webhookParams = { id: example.webhook_id };
 const params = { id: example.id };
@@ -100,11 +117,12 @@ export const deliveryRoutes = [
     path: "/deliveries/{id}",
     id: "getDelivery",
     tag: "Deliveries",
-    summary: "Get a delivery with its attempts",
+    summary: "Get a delivery with its attempts, and what they send",
     access: ownDelivery,
-    response: data(200, DeliveryWithAttempts),
-    example: { params, response: { ...example, attempts: [lastAttempt] } },
-    handler: async ({ resource }) => presentWithAttempts(resource),
+    query: DeliveryExpand,
+    response: data(200, DeliveryDetail),
+    example: { params, response: { ...example, attempts: [lastAttempt], request } },
+    handler: ({ deps, resource, query }) => readDetail(deps, resource, query.expand === "event"),
   }),
   route({
     method: "POST",

@@ -1,12 +1,14 @@
 import { type Static, Type } from "typebox";
-import { MAX_CHANNEL_CHARS } from "../sandbox/child/channel-name.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 
 const Nullable = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(schema: T) =>
   Type.Union([schema, Type.Null()]);
 
 const AttemptView = Type.Object({
   number: Type.Integer({ description: "Starts at 1; sent as `x-headwater-attempt`." }),
-  at_ms: Type.Integer({ description: "Unix milliseconds." }),
+  at_ms: Type.Integer({
+    description: "Unix milliseconds; its second was sent as `webhook-timestamp`.",
+  }),
   trigger: Type.Union([Type.Literal("schedule"), Type.Literal("manual")]),
   status: Type.Union([Type.Integer(), Type.Null()], {
     description: "HTTP status; null if there was no response.",
@@ -56,6 +58,46 @@ export const DeliveryWithAttempts = Type.Object({
 });
 export type DeliveryWithAttempts = Static<typeof DeliveryWithAttempts>;
 
+const DeliveryRequest = Type.Object(
+  {
+    method: Type.Literal("POST"),
+    url: Type.String({ description: "The webhook's address as it is now." }),
+    headers: Type.Record(Type.String(), Type.String(), {
+      description:
+        "Headers that are the same for each attempt; `number` and `at_ms` of an attempt are in two others.",
+    }),
+    secret_header_names: Type.Array(Type.String(), {
+      description: "Headers whose values are never shown: signatures, and custom headers as they are now.",
+    }),
+    webhook_updated_at: Type.Integer({
+      description:
+        "Unix seconds; attempts before may have gone to another address, with other custom headers.",
+    }),
+  },
+  { title: "DeliveryRequest" },
+);
+export type DeliveryRequest = Static<typeof DeliveryRequest>;
+
+export const DeliveryDetail = Type.Object(
+  {
+    ...DeliveryWithAttempts.properties,
+    request: Type.Union([DeliveryRequest, Type.Null()], {
+      description: "What each attempt sends; null if the webhook was deleted.",
+    }),
+    event: Type.Optional(
+      Type.Unknown({
+        description: "Only with `expand=event`: the body that is sent; absent once it is no longer kept.",
+      }),
+    ),
+  },
+  { title: "DeliveryDetail" },
+);
+export type DeliveryDetail = Static<typeof DeliveryDetail>;
+
+export const DeliveryExpand = Type.Object({
+  expand: Type.Optional(Type.Literal("event", { description: "Return the event that is sent, too." })),
+});
+
 const UnixSeconds = (description: string) =>
   Type.Integer({
     minimum: 0,
@@ -82,7 +124,10 @@ export const DeliverySearch = Type.Object({
     }),
   ),
   event_name: Type.Optional(
-    Type.String({ maxLength: MAX_CHANNEL_CHARS, description: "Channel; empty for the default channel." }),
+    Type.String({
+      maxLength: LIMITS.channelCharacters.value,
+      description: "Channel; empty for the default channel.",
+    }),
   ),
   status: Type.Optional(
     Type.String({

@@ -1,3 +1,4 @@
+import { groupBy } from "../lib/group-by.ts";
 import { Deliveries, type Delivery } from "../models/delivery.ts";
 import { Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
@@ -6,19 +7,26 @@ import { type Drain, deliveries, nextAttemptJobId, nextAttemptOf } from "../queu
 import { enqueueDrain } from "../queues/enqueue-drain.ts";
 import { repairAll } from "../store/repair-each.ts";
 import type { SweepBatch, Swept } from "../store/sweep-turns.ts";
-import { waitlistEntry } from "./limits/permits.ts";
+import { waitsWithoutJob } from "./attempt/far-retry.ts";
+import { acquirePermits, UNLIMITED, type WebhookLimits, waitlistEntry } from "./limits/permits.ts";
 import { MAX_RECHECK_MS } from "./recheck.ts";
 
 type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "permits" | "config" | "clock" | "log">;
-type Overdue = Pick<Delivery, "_id" | "webhook_id" | "owner_id" | "generation" | "next_attempt_at_ms">;
+type Overdue = Pick<
+  Delivery,
+  "_id" | "webhook_id" | "owner_id" | "generation" | "next_attempt_at_ms" | "sweep_at_ms"
+>;
 
 const BATCH = 500;
+/** Deliveries of one account that a turn handles before it looks for those of all others. */
+const FIRST_OF_ACCOUNT = 2000;
 
 /**
- * Enqueues every pending delivery that is overdue and has no job: it was stored and never enqueued, or its job was lost
- * with Redis (docs/design.md#guarantee-2). A delivery that waits at its webhook, on the waitlist, to fit on it, or for
- * its turn in an order, has no job: its webhook is drained instead, once a turn, which counts as no repair. Each batch is
- * put off, ever longer with the delivery's age, so the index itself says where the next one begins.
+ * Enqueues every pending delivery that is due and has no job: a far retry, or one that is overdue, because it was stored and
+ * never enqueued, or its job was lost with Redis (docs/design.md#guarantee-2); only those count as repaired. One that finds
+ * no permit joins its webhook's waitlist instead, so that Redis holds no more than those may. A delivery that waits at its
+ * webhook, on the waitlist, to fit on it, or for its turn in an order, has no job: its webhook is drained instead, once a
+ * turn. Each batch is put off, ever longer with the delivery's age, so the index itself says where the next one begins.
  */
 export function beginDeliverySweep(platform: Deps): SweepBatch {
   const sweep = new DeliverySweep(platform);
@@ -31,6 +39,8 @@ class DeliverySweep {
   readonly #nowMs: number;
   /** Webhooks that were drained in this turn, with the reason. */
   readonly #drained = new Set<string>();
+  /** How many deliveries of each account this turn has handled; null once those of all accounts had their part of it. */
+  #handled: Map<string, number> | null = new Map();
 
   constructor(platform: Deps) {
     this.#platform = platform;
@@ -38,44 +48,74 @@ class DeliverySweep {
   }
 
   async next(): Promise<Swept> {
-    const overdue: Overdue[] = await Deliveries(this.#platform.mongo)
-      .find(
-        { state: "pending", sweep_at_ms: { $lte: this.#nowMs } },
-        { webhook_id: 1, owner_id: 1, generation: 1, next_attempt_at_ms: 1 },
-      )
-      .sort({ sweep_at_ms: 1 })
-      .limit(BATCH)
-      .lean<Overdue[]>();
+    const [overdue, isLast] = await this.#read();
     if (overdue.length === 0) return { repaired: 0, next: null };
     const repaired = await repairAll(this.#platform, overdue, {
       step: "deliveries",
       idOf: ({ _id }) => _id,
-      repair: some => this.#enqueueLost(some),
+      repair: some => this.#enqueueDue(some),
     });
     const moved = await this.#postpone(overdue);
     // Without progress the next batch would be this one again.
-    return { repaired, next: overdue.length < BATCH || moved === 0 ? null : "more" };
+    return { repaired, next: isLast || moved === 0 ? null : "more" };
   }
 
-  async #enqueueLost(overdue: Overdue[]): Promise<number> {
-    const ordered = await this.#orderedWebhooks(overdue);
-    for (const webhookId of ordered) await this.#drain(webhookId, "order");
-    const alone = overdue.filter(({ webhook_id }) => !ordered.has(webhook_id));
+  /** Returns the next batch, and whether nothing is left behind it. */
+  async #read(): Promise<[Overdue[], isLast: boolean]> {
+    const handled = this.#handled;
+    const full = [...(handled ?? [])].filter(([, count]) => count >= FIRST_OF_ACCOUNT).map(([id]) => id);
+    const overdue = await this.#find(full.length > 0 ? { owner_id: { $nin: full } } : {});
+    for (const { owner_id } of handled ? overdue : []) {
+      handled?.set(owner_id, (handled.get(owner_id) ?? 0) + 1);
+    }
+    if (full.length === 0) return [overdue, overdue.length < BATCH];
+    if (overdue.length === BATCH) return [overdue, false];
+    // What the others have left is done with this batch: the rest of the turn is for what is left.
+    this.#handled = null;
+    return overdue.length > 0 ? [overdue, false] : await this.#read();
+  }
+
+  async #find(which: { owner_id?: { $nin: string[] } }): Promise<Overdue[]> {
+    return await Deliveries(this.#platform.mongo)
+      .find(
+        { state: "pending", sweep_at_ms: { $lte: this.#nowMs }, ...which },
+        { webhook_id: 1, owner_id: 1, generation: 1, next_attempt_at_ms: 1, sweep_at_ms: 1 },
+      )
+      .sort({ sweep_at_ms: 1 })
+      .limit(BATCH)
+      .lean<Overdue[]>();
+  }
+
+  /** Returns how many of them were lost. */
+  async #enqueueDue(overdue: Overdue[]): Promise<number> {
+    const webhooks = await this.#activeWebhooks(overdue);
+    const isOrdered = ({ webhook_id }: Overdue) => webhooks.get(webhook_id)?.ordered === true;
+    for (const { webhook_id } of overdue.filter(isOrdered)) await this.#drain(webhook_id, "order");
+    const alone = overdue.filter(delivery => !isOrdered(delivery));
     const states = await this.#jobStates(alone, 0);
     const absent = await this.#withoutWaiting(alone.filter((_, index) => states[index] === "absent"));
     // A failed job is kept for an operator to see and would swallow an `add` of its id: a new generation has another id.
     const renewed = await this.#nextGeneration(alone.filter((_, index) => states[index] === "finished"));
-    const jobs = [...absent, ...renewed].map(nextAttemptOf);
-    await enqueueAll(this.#platform.queues, deliveries.jobs["next-attempt"], jobs);
-    return jobs.length;
+    const byWebhook = [...groupBy([...absent, ...renewed], ({ webhook_id }) => webhook_id)];
+    const acquired = await Promise.all(
+      byWebhook.map(([id, due]) =>
+        acquirePermits(this.#platform, id, webhooks.get(id) ?? UNLIMITED, due.map(nextAttemptOf)),
+      ),
+    );
+    await enqueueAll(this.#platform.queues, deliveries.jobs["next-attempt"], acquired.flat());
+    return absent.filter(delivery => !waitsWithoutJob(delivery)).length + renewed.length;
   }
 
-  async #orderedWebhooks(overdue: Overdue[]): Promise<Set<string>> {
+  /** The limits of those that are not disabled or deleted. */
+  async #activeWebhooks(overdue: Overdue[]): Promise<Map<string, WebhookLimits>> {
     const ids = [...new Set(overdue.map(({ webhook_id }) => webhook_id))];
-    const ordered = await Webhooks(this.#platform.mongo)
-      .find({ _id: { $in: ids }, active: true, ordered: true }, { _id: 1 })
-      .lean();
-    return new Set(ordered.map(({ _id }) => _id));
+    const found = await Webhooks(this.#platform.mongo)
+      .find(
+        { _id: { $in: ids }, active: true },
+        { ordered: 1, failing_since_ms: 1, max_in_flight: 1, rate_limit_per_second: 1 },
+      )
+      .lean<(WebhookLimits & { _id: string })[]>();
+    return new Map(found.map(webhook => [webhook._id, webhook]));
   }
 
   #jobStates(overdue: Overdue[], ahead: number) {

@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { createServer, type Socket } from "node:net";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { Dial } from "./dial.ts";
 import { toEgressError } from "./egress-error.ts";
 
@@ -7,7 +8,7 @@ export interface GatewayOptions {
   dial: Dial;
   /** Path of the Unix socket to listen on; the system permits about 100 bytes. */
   socketPath: string;
-  /** How many connections may be open at a time; 64 by default. */
+  /** How many connections may be open at a time; the bound of the catalogue by default. */
   maxConnections?: number;
 }
 
@@ -17,7 +18,6 @@ interface Head {
   rest: Buffer;
 }
 
-const MAX_CONNECTIONS = 64;
 /** The head line contains a port and a host name, which is at most 253 bytes long. */
 const MAX_HEAD_BYTES = 512;
 const HEAD_TIMEOUT_MS = 5000;
@@ -34,7 +34,11 @@ export class Gateway {
   readonly #clients = new Set<Socket>();
   readonly #server = createServer({ allowHalfOpen: true }, client => this.#accept(client));
 
-  private constructor({ dial, socketPath, maxConnections = MAX_CONNECTIONS }: GatewayOptions) {
+  private constructor({
+    dial,
+    socketPath,
+    maxConnections = LIMITS.sandboxConnections.value,
+  }: GatewayOptions) {
     this.#dial = dial;
     this.#socketPath = socketPath;
     this.#maxConnections = maxConnections;

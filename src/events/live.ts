@@ -10,14 +10,14 @@ const HEARTBEAT_MS = 15_000;
 /** A reader that falls this far behind is disconnected; it resumes by `Last-Event-ID`. */
 const MAX_BACKLOG_BYTES = LIMITS.streamBacklogBytes.value;
 
-/** In one web process, by account: each stream holds a socket and its backlog for as long as it likes. */
+/** In one web process, by user: each stream holds a socket and its backlog for as long as it likes. */
 const openStreams = new Map<string, number>();
 
 /** Counts an open stream of a user; returns the function that ends it. Throws `rate-limited` for one too many. */
 export function openStream(userId: string, most: number): () => void {
   const count = openStreams.get(userId) ?? 0;
   if (count >= most) {
-    const message = `this account already has ${most} open streams`;
+    const message = `this user already has ${most} open streams`;
     throw new AppError("rate-limited", message, { retryAfterMs: HEARTBEAT_MS });
   }
   openStreams.set(userId, count + 1);

@@ -66,9 +66,16 @@ const STORED_SOON_MS = 2000;
 const READ_AGAIN_MS = 25;
 const MAX_READS = 8;
 
+/** Returns an event whole; if its payload is no longer kept, as it is, with the mark that it is truncated. */
+export const expandSummary = async (
+  platform: Pick<Platform, "mongo" | "clock">,
+  emitterId: string,
+  summary: EventSummary,
+): Promise<EventSummary> => (await expand(platform, emitterId, [summary]))[0]?.summary ?? summary;
+
 /** Returns the events whole, each with the length of its JSON if it had to be read. */
 async function expand(
-  platform: Deps,
+  platform: Pick<Platform, "mongo" | "clock">,
   emitterId: string,
   rows: EventSummary[],
 ): Promise<{ summary: EventSummary; bytes: number }[]> {

@@ -16,8 +16,9 @@ import { workflowEvents } from "../queues/workflow-events.ts";
 import { checkListener } from "../subscriptions/check-ids.ts";
 import { findSubscriptions, selectMatching } from "../subscriptions/match.ts";
 import type { EmitDeps } from "./fan-out.ts";
+import { eventOf } from "./read-payload.ts";
 import { searchedBy, storeEvents } from "./store.ts";
-import { eventOf, type FoundEvent, findEvent, type TraceDeps } from "./trace.ts";
+import { type FoundEvent, findEvent, type TraceDeps } from "./trace.ts";
 import { enqueueWorkflowEvent } from "./workflow-listener.ts";
 
 export type ReplayDeps = EmitDeps & TraceDeps;

@@ -134,6 +134,15 @@ const FilterTest = Type.Object(
   { title: "FilterTest" },
 );
 
+const traceQuery = Type.Object({
+  ...emitterQuery.properties,
+  expand: Type.Optional(
+    Type.Literal("event", {
+      description: "Return the whole event, too; without it, only its summary, which has up to 1 KB of it.",
+    }),
+  ),
+});
+
 /** Where is my event? (docs/troubleshooting.md) */
 export const eventRoutes = [
   route({
@@ -148,12 +157,16 @@ export const eventRoutes = [
       "attempts, and what is still queued. Subscriptions are evaluated as they are now.",
     access: { kind: "owner" },
     params: idParams,
-    query: emitterQuery,
+    query: traceQuery,
     response: data(200, EventTrace),
     errors: ["not-found"],
     example: { params: { id: eventId }, query: { emitter_id: emitterId }, response: example },
     handler: ({ deps, params, query, owners }) =>
-      traceEvent(deps, { id: params.id, emitterId: query.emitter_id }, owners),
+      traceEvent(
+        deps,
+        { id: params.id, emitterId: query.emitter_id, isExpanded: query.expand === "event" },
+        owners,
+      ),
   }),
   route({
     method: "POST",

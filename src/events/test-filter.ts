@@ -5,7 +5,7 @@ import type { EventStream } from "../store/keys.ts";
 import { explainMismatch } from "../subscriptions/explain-filter.ts";
 import { checkFilter, matches } from "../subscriptions/filter.ts";
 import { readSummaries } from "./read.ts";
-import { eventOf } from "./trace.ts";
+import { eventOf } from "./read-payload.ts";
 
 type Deps = Pick<Platform, "mongo" | "eventLog" | "clock">;
 

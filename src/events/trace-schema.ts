@@ -67,6 +67,12 @@ export const EventTrace = Type.Object(
     payload: Type.Union([Type.Literal("stored"), Type.Literal("in-summary"), Type.Literal("gone")], {
       description: "Where the whole event is; once it is gone, it can't be retried",
     }),
+    event: Type.Optional(
+      Type.Unknown({
+        description:
+          "Only with `expand=event`: the whole event as its listeners receive it; absent once its payload is gone",
+      }),
+    ),
     run: Type.Union([RunSummary, Type.Null()], { description: "The run that emitted it" }),
     subscriptions: Type.Array(TracedSubscription, {
       description: "Subscriptions to the emitter, evaluated now; at most 100",

@@ -1,3 +1,4 @@
+import { waitsWithoutJob } from "../deliveries/attempt/far-retry.ts";
 import { presentWithAttempts } from "../deliveries/present.ts";
 import { invalidField, notFound } from "../lib/errors.ts";
 import { eventMs, eventScore } from "../lib/event-id.ts";
@@ -18,6 +19,7 @@ import { explainMismatch } from "../subscriptions/explain-filter.ts";
 import { type Emitter, findSubscriptionsToEmitter } from "../subscriptions/match.ts";
 import { listenerRunId } from "./fan-out.ts";
 import { findEmitter } from "./find-emitter.ts";
+import { eventOf, readPayload } from "./read-payload.ts";
 import { summarizeRun } from "./run-summary.ts";
 import type { EventTrace, TracedSubscription } from "./trace-schema.ts";
 
@@ -38,6 +40,13 @@ export interface FoundEvent {
   summary: EventSummary | null;
 }
 
+interface TraceRequest {
+  id: string;
+  emitterId?: string | undefined;
+  /** Whether the trace has the event itself. */
+  isExpanded?: boolean;
+}
+
 /**
  * Returns the whole story of one event of an emitter that one of `owners` owns. `id` is an event id, an emit id, or a
  * delivery id (the `webhook-id` that a receiver sees). `emitterId` is required with an event id, and with an emit id that a
@@ -45,7 +54,7 @@ export interface FoundEvent {
  */
 export async function traceEvent(
   platform: TraceDeps,
-  { id, emitterId }: { id: string; emitterId?: string | undefined },
+  { id, emitterId, isExpanded = false }: TraceRequest,
   owners: string[],
 ): Promise<EventTrace> {
   const found = await findEvent(platform, id, emitterId, owners);
@@ -54,7 +63,8 @@ export async function traceEvent(
   if (!eventId && !(run && emitId && hasEmitted(run, emitId))) throw notFound("event");
   const isQueued = !eventId && run !== null && mayBeQueued(platform, run);
   const name = stored?.name ?? summary?.metadata.name ?? null;
-  const [subscriptions, ofWebhooks, emitterDropped] = await Promise.all([
+  const [payload, subscriptions, ofWebhooks, emitterDropped] = await Promise.all([
+    readPayload(platform, found),
     eventId ? traceSubscriptions(platform, found, owners) : [],
     stored ? findDeliveries(platform, stored._id, owners) : [],
     readDrops(platform, emitter.id),
@@ -67,7 +77,8 @@ export async function traceEvent(
     name,
     emitted_at_ms: eventId ? eventMs(eventId) : null,
     summary,
-    payload: stored ? "stored" : summary && !summary.metadata.truncated ? "in-summary" : "gone",
+    payload: payload.place,
+    ...(isExpanded && payload.place !== "gone" && { event: payload.event }),
     run: run ? summarizeRun(run) : null,
     subscriptions,
     dispatch: await traceDispatch(platform, stored),
@@ -190,12 +201,6 @@ async function traceSubscriptions(
   }));
 }
 
-/** Returns the event as it was emitted, as far as its summary holds it; undefined without one. */
-export function eventOf(summary: EventSummary | null): unknown {
-  if (!summary) return undefined;
-  return "raw_event" in summary.event ? summary.event.raw_event : summary.event;
-}
-
 function outcomeOf(
   subscription: Subscription,
   of: { channel: string; event: unknown; emittedAt: number; isWhole: boolean },
@@ -240,6 +245,8 @@ async function traceDispatch(
 /** What a pending delivery waits for, in words; null for one that has ended. */
 async function waitingFor(platform: TraceDeps, delivery: Delivery): Promise<string | null> {
   if (delivery.state !== "pending") return null;
+  const isDue = (delivery.next_attempt_at_ms ?? 0) <= platform.clock();
+  if (waitsWithoutJob(delivery) && !isDue) return "its next scheduled attempt";
   const jobId = nextAttemptJobId(nextAttemptOf(delivery));
   const state = await openedQueue(platform.queues, deliveries).getJobState(jobId);
   if (state === "active") return "its attempt is in flight";

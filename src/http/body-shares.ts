@@ -1,15 +1,17 @@
 import type { Context } from "koa";
-import { AppError } from "../lib/errors.ts";
+import { Shares } from "../lib/shares.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
 /** A smaller body counts for nothing: it is read in no time. */
 const COUNTED_FROM_BYTES = 64 * 1024;
-const RETRY_AFTER_MS = 1000;
 
 /** Large bodies that one web process holds at a time: parsed, they take several times their size. */
 export class BodyShares {
-  #bytes = 0;
-  readonly #ofUsers = new Map<string, number>();
+  readonly #bytes = new Shares({
+    perAccount: LIMITS.publishedBytesInFlightOfUser.value,
+    total: LIMITS.publishedBytesInFlight.value,
+    what: "large bodies",
+  });
 
   /**
    * Counts the body of a request that is about to be read, of at most `maxBytes` bytes; returns the function to call once
@@ -18,22 +20,8 @@ export class BodyShares {
   acquire(ctx: Context, userId: string, maxBytes: number): () => void {
     const bytes = announcedBytes(ctx, maxBytes);
     if (bytes < COUNTED_FROM_BYTES) return () => undefined;
-    const ofUser = this.#ofUsers.get(userId) ?? 0;
-    const retry = { retryAfterMs: RETRY_AFTER_MS };
-    if (ofUser + bytes > LIMITS.publishedBytesInFlightOfUser.value) {
-      throw new AppError("rate-limited", "too many large bodies of this user at once", retry);
-    }
-    if (this.#bytes + bytes > LIMITS.publishedBytesInFlight.value) {
-      throw new AppError("unavailable", "too many large bodies at once", retry);
-    }
-    this.#bytes += bytes;
-    this.#ofUsers.set(userId, ofUser + bytes);
-    return () => {
-      this.#bytes -= bytes;
-      const left = (this.#ofUsers.get(userId) ?? 0) - bytes;
-      if (left > 0) this.#ofUsers.set(userId, left);
-      else this.#ofUsers.delete(userId);
-    };
+    this.#bytes.hold(userId, bytes);
+    return () => this.#bytes.release(userId, bytes);
   }
 }
 

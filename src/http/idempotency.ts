@@ -23,6 +23,7 @@ export interface KeyedRequest {
 export type Idempotency = (ctx: Context, request: KeyedRequest, handle: () => Promise<void>) => Promise<void>;
 
 export interface IdempotencyOptions {
+  /** Fails with `unavailable` while Redis is away: work that might be done twice is not begun then. */
   redis: Redis | Cluster;
   /** Returns the Redis key for an identity (hex). */
   keyOf: (identity: string) => string;
@@ -94,11 +95,6 @@ function readKey(ctx: Context): string | undefined {
   return key;
 }
 
-/** Without the record, a repeated request could not be detected, so a 503 is better than doing the work twice. */
-function unavailable(error: unknown): never {
-  throw new AppError("unavailable", "the Idempotency-Key can't be checked right now", { cause: error });
-}
-
 /** Sends the stored response of the first request; throws `conflict` if that one was different or is not done yet. */
 async function replay(
   ctx: Context,
@@ -147,7 +143,7 @@ class KeptBytes {
   async check(ownerId: string): Promise<void> {
     const most = await this.#options.bytesPerHour?.(ownerId);
     if (most === undefined) return;
-    if (Number(await this.#options.redis.get(this.#key(ownerId)).catch(unavailable)) < most) return;
+    if (Number(await this.#options.redis.get(this.#key(ownerId))) < most) return;
     throw new AppError("rate-limited", "too many responses are kept for this account's Idempotency-Keys", {
       retryAfterMs: HOUR_MS - (Date.now() % HOUR_MS),
     });
@@ -205,8 +201,8 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
     const fingerprint = sha256(canonical(request));
     const attempt = { attempt: randomUUID(), fingerprint };
     const inProgress = seal(JSON.stringify(attempt));
-    const isFirst = await redis.set(record, inProgress, "PX", inFlightMs, "NX").catch(unavailable);
-    if (!isFirst) return replay(ctx, read(await redis.get(record).catch(unavailable)), fingerprint, reread);
+    const isFirst = await redis.set(record, inProgress, "PX", inFlightMs, "NX");
+    if (!isFirst) return replay(ctx, read(await redis.get(record)), fingerprint, reread);
 
     const renew = () =>
       redis.eval(RENEW, 1, record, inProgress, inFlightMs).catch((error: unknown) => {

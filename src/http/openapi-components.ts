@@ -146,7 +146,7 @@ const KEYED_HEADERS: Json = { ...RESPONSE_HEADERS, ...RATE_LIMIT_HEADERS };
 export const successHeaders = (isPublic: boolean): Json => (isPublic ? RESPONSE_HEADERS : KEYED_HEADERS);
 
 /** Problems that come before the API key is known. */
-const BEFORE_KEY = new Set(["unauthenticated", "headers-too-large", "method-not-allowed"]);
+const BEFORE_KEY = new Set(["unauthenticated", "headers-too-large", "too-slow", "method-not-allowed"]);
 const RETRY_AFTER: Record<string, Json> = {
   "rate-limited": headerRef("Retry-After"),
   unavailable: headerRef("Retry-After"),

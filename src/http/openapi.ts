@@ -39,7 +39,7 @@ function errorCodes(route: AnyRoute): (keyof typeof PROBLEMS)[] {
   const withIdempotencyKey: ErrorCode[] = takesIdempotencyKey(route) ? ["conflict"] : [];
   const ofResource = route.access.kind === "resource" ? (route.access.errors ?? []) : [];
   const specific = [...withKey, ...withBody, ...withIdempotencyKey, ...ofResource, ...(route.errors ?? [])];
-  return [...new Set(["invalid", ...specific, "headers-too-large", "internal"] as const)];
+  return [...new Set(["invalid", ...specific, "headers-too-large", "too-slow", "internal"] as const)];
 }
 
 /** Returns a response body in its envelope, as a schema or as an example. */

@@ -20,7 +20,7 @@ interface ProblemKind {
 }
 
 /** Maps error codes to HTTP. */
-export const PROBLEMS: Record<ErrorCode | "headers-too-large" | "internal", ProblemKind> = {
+export const PROBLEMS: Record<ErrorCode | "headers-too-large" | "too-slow" | "internal", ProblemKind> = {
   invalid: {
     status: 400,
     title: "Invalid request",
@@ -48,6 +48,11 @@ export const PROBLEMS: Record<ErrorCode | "headers-too-large" | "internal", Prob
     status: 405,
     title: "Method not allowed",
     meaning: "The path does not support this method; the `Allow` header lists the methods it supports.",
+  },
+  "too-slow": {
+    status: 408,
+    title: "Too slow",
+    meaning: "The request did not arrive in time. Nothing was accepted.",
   },
   conflict: {
     status: 409,

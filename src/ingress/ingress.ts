@@ -17,8 +17,9 @@ import type { RunItem } from "../queues/run-item.ts";
 import { currentSourcesOf } from "../sources/current-source.ts";
 import { endpointUrl, INGRESS_PREFIX, ingressBase } from "../sources/endpoint.ts";
 import { type HttpEvent, httpEvent, type RawRequest } from "./http-event.ts";
+import { IngressShares } from "./ingress-shares.ts";
 import { LargeBodies } from "./large-bodies.ts";
-import { loadResponseMode } from "./load-response-mode.ts";
+import { loadResponseMode, type ResponseMode } from "./load-response-mode.ts";
 import { readBody } from "./read-body.ts";
 import { accepted, CORS, fromComponent, type IngressResponse } from "./response.ts";
 import { isIngressPath } from "./separate-hosts.ts";
@@ -39,6 +40,7 @@ export function ingress(platform: Deps): Middleware {
   const enqueue = createEnqueue(platform);
   const checkQuota = openQuotaGate(platform);
   const largeBodies = new LargeBodies();
+  const shares = new IngressShares();
   return async (ctx, next) => {
     if (!isIngressPath(ctx.path)) return next();
     const [, endpoint = "", rest = ""] = /^\/[^/]+\/([^/]*)(.*)$/s.exec(ctx.path) ?? [];
@@ -56,7 +58,13 @@ export function ingress(platform: Deps): Middleware {
       return;
     }
     await requestTurns.next(source.owner_id);
-    await handle(platform, { ctx, source, path: rest || "/", enqueue, largeBodies });
+    const account = source.owner_id;
+    shares.requests.hold(account, 1);
+    try {
+      await handle(platform, { ctx, source, path: rest || "/", enqueue, largeBodies, shares });
+    } finally {
+      shares.requests.release(account, 1);
+    }
     if (typeof ctx.body === "string" || Buffer.isBuffer(ctx.body)) {
       requestTurns.chargeBytes(source.owner_id, ctx.body.length);
     }
@@ -134,22 +142,12 @@ interface SourceRequest {
   path: string;
   enqueue: Enqueue;
   largeBodies: LargeBodies;
+  shares: IngressShares;
 }
 
 async function handle(platform: Deps, request: SourceRequest): Promise<void> {
-  const { ctx, source, enqueue, largeBodies } = request;
-  const body = await readBody(ctx.req);
-  const mode = await loadResponseMode(platform, source.component_id);
-  const runId = newId("run", platform.clock());
-  requestState(ctx).ids = { source_id: source._id, run_id: runId };
-  const replies = mode === "never" ? undefined : await platform.replies();
-  let reply: Promise<Reply | null> | undefined;
-  await largeBodies.run(source.owner_id, body.length, async () => {
-    const event = await httpEvent(rawRequest(platform, request, body));
-    const item = { kind: "http" as const, run_id: runId, at_ms: platform.clock(), event };
-    reply = replies?.first(runId, platform.config.httpResponseWaitMs);
-    await enqueue({ source, item: { ...item, ...(replies && { reply_to: replies.address }) } });
-  });
+  const { ctx, source } = request;
+  const { mode, runId, reply } = await accept(platform, request);
   if (mode === "never" || !reply) {
     send(ctx, accepted(runId));
     return;
@@ -159,6 +157,39 @@ async function handle(platform: Deps, request: SourceRequest): Promise<void> {
     runId,
     cookiePath: cookiePathOf(platform, source),
   });
+}
+
+interface Accepted {
+  mode: ResponseMode;
+  runId: string;
+  /** Absent if the component can't respond. */
+  reply: Promise<Reply | null> | undefined;
+}
+
+/** Reads the request and enqueues its run; its body is not kept while the response is waited for. */
+async function accept(platform: Deps, request: SourceRequest): Promise<Accepted> {
+  const { ctx, source, enqueue, largeBodies, shares } = request;
+  let held = 0;
+  try {
+    const body = await readBody(ctx.req, bytes => {
+      shares.bytes.hold(source.owner_id, bytes);
+      held += bytes;
+    });
+    const mode = await loadResponseMode(platform, source.component_id);
+    const runId = newId("run", platform.clock());
+    requestState(ctx).ids = { source_id: source._id, run_id: runId };
+    const replies = mode === "never" ? undefined : await platform.replies();
+    let reply: Promise<Reply | null> | undefined;
+    await largeBodies.run(source.owner_id, body.length, async () => {
+      const event = await httpEvent(rawRequest(platform, request, body));
+      const item = { kind: "http" as const, run_id: runId, at_ms: platform.clock(), event };
+      reply = replies?.first(runId, platform.config.httpResponseWaitMs);
+      await enqueue({ source, item: { ...item, ...(replies && { reply_to: replies.address }) } });
+    });
+    return { mode, runId, reply };
+  } finally {
+    if (held > 0) shares.bytes.release(source.owner_id, held);
+  }
 }
 
 const rawRequest = (platform: Deps, { ctx, path }: SourceRequest, body: Buffer): RawRequest => ({

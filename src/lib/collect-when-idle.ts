@@ -20,6 +20,8 @@ function collectAll(gc: () => void): void {
 interface Options {
   /** What collects; undefined without `--expose-gc`, which the Procfiles have for web. */
   gc?: (() => void) | undefined;
+  /** The memory of the heap, in bytes. */
+  heapBytes?: () => number;
   lookMs?: number;
 }
 
@@ -28,21 +30,30 @@ interface Options {
  * itself collects only when it must: an idle process would keep what a start or a busy hour left behind, which is most of
  * its heap (docs/performance.md#what-the-dashboard-costs-the-web-process). Returns what ends it.
  */
-export function collectWhenIdle({ gc = globalThis.gc, lookMs = LOOK_MS }: Options = {}): () => void {
+export function collectWhenIdle({
+  gc = globalThis.gc,
+  heapBytes = () => getHeapStatistics().total_physical_size,
+  lookMs = LOOK_MS,
+}: Options = {}): () => void {
   if (gc === undefined) return () => undefined;
   let last = performance.eventLoopUtilization();
   let kept = 0;
   let looks = LOOKS_BETWEEN;
+  let isSecondDue = false;
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization();
     const isIdle = performance.eventLoopUtilization(now, last).utilization < IDLE_SHARE;
     last = now;
     looks += 1;
-    if (!isIdle || looks < LOOKS_BETWEEN || getHeapStatistics().total_physical_size - kept < GROWN_BYTES)
-      return;
+    // V8 gives back what a collection freed a moment after it.
+    kept = Math.min(kept, heapBytes());
+    const hasGrown = looks >= LOOKS_BETWEEN && heapBytes() - kept >= GROWN_BYTES;
+    if (!isIdle || !(hasGrown || isSecondDue)) return;
     looks = 0;
+    // The space for new objects, up to 32 MB, is given back only by a collection that had little to do.
+    isSecondDue = !isSecondDue;
     collectAll(gc);
-    kept = getHeapStatistics().total_physical_size;
+    kept = heapBytes();
   }, lookMs);
   timer.unref();
   return () => clearInterval(timer);

@@ -1,6 +1,9 @@
+import { DELIVERY_LIMITS } from "./delivery-limits.ts";
 import { ITEM_LIMITS } from "./item-limits.ts";
 import { defineLimits, KB, MB } from "./limit.ts";
 import { PLAN_LIMITS } from "./plan-limits.ts";
+import { REQUEST_LIMITS } from "./request-limits.ts";
+import { RUN_LIMITS } from "./run-limits.ts";
 
 /**
  * Every bound on what an account or a stranger can send, store, start, keep open or make Headwater send. Code reads its
@@ -11,6 +14,9 @@ import { PLAN_LIMITS } from "./plan-limits.ts";
 export const LIMITS = defineLimits({
   ...PLAN_LIMITS,
   ...ITEM_LIMITS,
+  ...REQUEST_LIMITS,
+  ...RUN_LIMITS,
+  ...DELIVERY_LIMITS,
   apiBodyBytes: {
     value: 1024 * KB,
     unit: "bytes",
@@ -37,8 +43,8 @@ export const LIMITS = defineLimits({
     value: 64 * MB,
     unit: "bytes",
     per: "run",
-    what: "everything that a run sends back: events, `$.service.db`, logs",
-    beyond: "the run fails",
+    what: "emitted events of a run together, as JSON with their metadata",
+    beyond: "`$emit` throws",
   },
   runParsedBytes: {
     value: 256 * MB,
@@ -647,7 +653,7 @@ export const LIMITS = defineLimits({
   publishedBytesInFlightOfUser: {
     value: 20 * MB,
     unit: "bytes",
-    per: "account and process",
+    per: "user and process",
     what: "bodies over 64 KB of requests that publish events, at once",
     beyond: "429 `rate-limited`",
   },

@@ -15,6 +15,7 @@ type Scope =
   | "request"
   | "run"
   | "component"
+  | "sandbox"
   | "source"
   | "webhook"
   | "subscription"
@@ -24,6 +25,7 @@ type Scope =
   | "session"
   | "account"
   | "account and process"
+  | "user and process"
   | "process"
   | "installation";
 

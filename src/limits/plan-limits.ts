@@ -53,8 +53,8 @@ export const PLAN_LIMITS = defineLimits({
     value: 20,
     paid: 200,
     unit: "count",
-    per: "account and process",
-    what: "open event streams",
+    per: "user and process",
+    what: "open event streams, of an organization's sources too",
     beyond: "429 `rate-limited`",
   },
   queuedBytesPerSource: {

@@ -35,6 +35,11 @@ export const CATALOGUE = {
     labels: ["method", "route", "status"],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
   },
+  connections_rejected_total: {
+    kind: "counter",
+    help: "Connections that a web process closed because it had as many as it may have (docs/limits.md)",
+    labels: [],
+  },
   jobs_total: {
     kind: "counter",
     help: "Jobs that ended in this process: done, snoozed, retried, failed, or the code of an expected error",

@@ -61,7 +61,10 @@ export interface Delivery {
   /** The newest MAX_ATTEMPTS_KEPT; numbering goes on. */
   attempts: AttemptRecord[];
   next_attempt_at_ms: number | null;
-  /** When the sweep checks that the delivery's job still exists; null once no attempt is to follow. */
+  /**
+   * When the sweep checks that the delivery's job still exists, or, for a far retry, which has none, enqueues it: the same
+   * moment as `next_attempt_at_ms`. Null once no attempt is to follow.
+   */
   sweep_at_ms: number | null;
   /** Until when the first attempt may be in flight; set if the delivery was recorded while it was. */
   first_attempt_until_ms?: number;
@@ -117,6 +120,6 @@ export const Deliveries = collection<Delivery>(
       { next_attempt_at_ms: 1 },
       { name: "due", partialFilterExpression: { state: "pending", next_attempt_at_ms: { $gt: 0 } } },
     )
-    // The sweep finds pending deliveries that are overdue.
-    .index({ state: 1, sweep_at_ms: 1 }, { partialFilterExpression: { state: "pending" } }),
+    // The sweep finds pending deliveries that are overdue, also those of all accounts but some.
+    .index({ state: 1, sweep_at_ms: 1, owner_id: 1 }, { partialFilterExpression: { state: "pending" } }),
 );

@@ -1,4 +1,5 @@
 import { Schema } from "mongoose";
+import { LIMITS } from "../limits/catalogue.ts";
 import type { WebhookListener } from "../queues/deliveries.ts";
 import { collection, schemaOptions } from "../store/mongo.ts";
 
@@ -47,7 +48,7 @@ export interface PendingDispatch {
 export const storedEventId = (emitterId: string, emitId: string): string => `${emitterId}-${emitId}`;
 
 /** As long as attempts are logged and a failed delivery may be retried (docs/design.md#delivery-to-a-webhook). */
-export const EVENT_KEPT_SECONDS = 30 * 86_400;
+export const EVENT_KEPT_SECONDS = LIMITS.deliveryKeptMs.value / 1000;
 
 /** The index that finds an account's events with a word, in order. */
 export const WORDS_INDEX = { owner_id: 1, words: 1, score: -1 } as const;

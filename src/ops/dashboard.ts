@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { Context, Middleware } from "koa";
 import { requestState } from "../http/request-log.ts";
 import { notFound } from "../lib/errors.ts";
+import type { Platform } from "../platform.ts";
 
 /** The dashboard's own pages; each is the same document, whose script reads the path. */
 export const DASHBOARD_PATH = "/dashboard";
@@ -49,11 +50,12 @@ function readBuilt(folder: string): Built | null {
 
 /**
  * Returns the policy of the dashboard's pages. Scripts come from the hashed files only: `'self'` would allow what
- * components respond below `/in/`, which is the same host without an `INGRESS_URL` (docs/design.md#browsers). A host in
- * brackets can't be named in a policy, so that there it is `'self'`.
+ * components respond below `/in/`, which is the same host without an `INGRESS_URL` (docs/design.md#browsers). The public
+ * host is named beside that of the request, which a proxy may have changed. A host in brackets can't be named in a policy,
+ * so that there it is `'self'`.
  */
-function policyFor(host: string): string {
-  const assets = /^[a-z0-9.-]+(:\d+)?$/i.test(host) ? `${host}${ASSETS_PATH}` : "'self'";
+function policyFor(hosts: string[]): string {
+  const assets = [...new Set(hosts.map(assetsOf))].join(" ");
   return [
     "default-src 'none'",
     `script-src ${assets}`,
@@ -69,12 +71,15 @@ function policyFor(host: string): string {
   ].join("; ");
 }
 
+const assetsOf = (host: string): string =>
+  /^[a-z0-9.-]+(:\d+)?$/i.test(host) ? `${host}${ASSETS_PATH}` : "'self'";
+
 /**
  * Serves the dashboard below `/dashboard`: its hashed files, which never change, and for every other path the one page,
  * which is asked for again each time. Other paths are passed to the next middleware. Nothing here needs a session: the
  * page has no data, and what it requests below `/v1` is checked there.
  */
-export function dashboard(folder = BUILT): Middleware {
+export function dashboard(platform: Pick<Platform, "config">, folder = BUILT): Middleware {
   let built: Built | null = null;
   return async (ctx, next) => {
     const isOurs = ctx.path === DASHBOARD_PATH || ctx.path.startsWith(`${DASHBOARD_PATH}/`);
@@ -83,13 +88,13 @@ export function dashboard(folder = BUILT): Middleware {
     built ??= readBuilt(folder);
     if (built === null) throw notFound("dashboard; npm run build makes it");
     if (ctx.path.startsWith(ASSETS_PATH)) return sendAsset(ctx, built, ctx.path.slice(ASSETS_PATH.length));
-    sendPage(ctx, built);
+    sendPage(ctx, built, [ctx.host, new URL(platform.config.publicUrl).host]);
   };
 }
 
-function sendPage(ctx: Context, { page, etag }: Built): void {
+function sendPage(ctx: Context, { page, etag }: Built, hosts: string[]): void {
   ctx.set({
-    "Content-Security-Policy": policyFor(ctx.host),
+    "Content-Security-Policy": policyFor(hosts),
     "Cache-Control": "no-cache",
     // Its addresses name events and sources.
     "Referrer-Policy": "same-origin",

@@ -2,11 +2,11 @@ import { Ajv } from "ajv";
 import { type Static, type TObject, Type } from "typebox";
 import { isDeeperThan } from "../lib/json-shape.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { ANY_CHANNEL, MAX_CHANNEL_CHARS } from "../sandbox/child/channel-name.ts";
+import { ANY_CHANNEL } from "../sandbox/child/channel-name.ts";
 import { defineQueue, FAILED_JOBS_KEPT } from "./define-queue.ts";
 
 /** A custom channel, or one of the two that the platform itself emits on; no other name begins with `$`. */
-const ChannelName = Type.String({ maxLength: MAX_CHANNEL_CHARS, pattern: ANY_CHANNEL });
+const ChannelName = Type.String({ maxLength: LIMITS.channelCharacters.value, pattern: ANY_CHANNEL });
 
 /** Whose turn the job takes; without it each emitter has turns of its own. */
 const AccountId = Type.Optional(Type.String({ maxLength: 64 }));

@@ -1,8 +1,9 @@
 import { type Thread, thisThread } from "../lib/busy-thread.ts";
 import { Company } from "../lib/company.ts";
+import { LIMITS } from "../limits/catalogue.ts";
 
 /** The share of a worker's slots that one account may use at a time, so that another one finds a slot at once. */
-const ACCOUNT_SHARE = 0.75;
+const ACCOUNT_SHARE = LIMITS.accountSharePercent.value / 100;
 /**
  * The slots that an account may use at a time while time is scarce and it uses more of it than others: then more at once
  * make none of its jobs faster, and each step of another account's job waits for a step of every one of them.

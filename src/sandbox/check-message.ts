@@ -1,12 +1,12 @@
 import { Ajv } from "ajv";
-import { CUSTOM_CHANNEL, MAX_CHANNEL_CHARS } from "./child/channel-name.ts";
+import { CHANNEL_CHARS, EMIT_ID_CHARS } from "../limits/emit-limits.ts";
+import { CUSTOM_CHANNEL } from "./child/channel-name.ts";
 import { jsonShape } from "./child/json-shape.ts";
 import {
   type ChildLimits,
   type ChildMessage,
   FRAME_BYTES,
   MAX_COOKIES,
-  MAX_EMIT_ID,
   MAX_ERROR_MESSAGE,
   MAX_STACK,
   MAX_SUMMARY,
@@ -18,8 +18,8 @@ const error = shape({ code: text(100), message: text(MAX_ERROR_MESSAGE), stack: 
 
 const metadata = shape(
   {
-    id: { type: ["string", "number"], maxLength: MAX_EMIT_ID },
-    name: { ...text(MAX_CHANNEL_CHARS), pattern: CUSTOM_CHANNEL },
+    id: { type: ["string", "number"], maxLength: EMIT_ID_CHARS },
+    name: { ...text(CHANNEL_CHARS), pattern: CUSTOM_CHANNEL },
     summary: text(MAX_SUMMARY),
     ts: { type: "number" },
   },

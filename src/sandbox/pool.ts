@@ -1,3 +1,4 @@
+import { LIMITS } from "../limits/catalogue.ts";
 import type { Bundle } from "./bundle.ts";
 import { hostError } from "./host-error.ts";
 import { NextUses } from "./next-uses.ts";
@@ -68,7 +69,7 @@ export interface PoolOptions {
 
 const SHUT_DOWN = hostError("Cancelled", "The sandbox was shut down");
 /** The share of all processes that one owner can use at a time, so that the other owners find one at once. */
-const OWNER_SHARE = 0.75;
+const OWNER_SHARE = LIMITS.accountSharePercent.value / 100;
 /**
  * A source with a backlog calls again right after each call. Its process is not ended during so short a pause:
  * otherwise a new process would be started for every event while others wait. After the tenure it can be ended for

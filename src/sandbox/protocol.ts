@@ -52,6 +52,9 @@ export interface DescribedProp {
   customResponse?: boolean;
   /** Only for `app` props: the app's slug. */
   app?: string;
+  /** Only for `alert` props: what forms show, and how. */
+  content?: string;
+  alertType?: string;
 }
 
 export interface EmitMetadata {

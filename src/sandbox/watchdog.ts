@@ -1,3 +1,4 @@
+import { LIMITS } from "../limits/catalogue.ts";
 import { hostError } from "./host-error.ts";
 import { exceedsLimit } from "./measure-folder.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -19,7 +20,10 @@ const IDLE_CPU_MS = 2000;
  */
 const WRITE_CPU_MS = 10;
 /** Limit for the private folder and deno's own, because all sandboxes share the disk. */
-export const DISK_LIMIT = { maxBytes: 64 * 1024 * 1024, maxEntries: 2000 };
+export const DISK_LIMIT = {
+  maxBytes: LIMITS.sandboxDiskBytes.value,
+  maxEntries: LIMITS.sandboxFiles.value,
+};
 
 /**
  * Ends a child that uses too much memory outside of its heap (V8's limit does not include buffers), too much processor

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
-import { ANY_CHANNEL, MAX_CHANNEL_CHARS } from "../sandbox/child/channel-name.ts";
+import { LIMITS } from "../limits/catalogue.ts";
+import { ANY_CHANNEL } from "../sandbox/child/channel-name.ts";
 
 export const FilterSchema = Type.Record(Type.String(), Type.Unknown(), {
   description:
@@ -34,7 +35,7 @@ export const AutoSubscriptionSchema = Type.Object(
 
 /** A custom channel, `$errors` or `$logs`; empty for the default channel. */
 export const EventName = Type.String({
-  maxLength: MAX_CHANNEL_CHARS,
+  maxLength: LIMITS.channelCharacters.value,
   pattern: ANY_CHANNEL,
   description: "Channel: a custom channel, `$errors` or `$logs`; empty or left out for the default channel.",
 });

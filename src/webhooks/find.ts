@@ -1,3 +1,4 @@
+import { notFound } from "../lib/errors.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 
@@ -10,6 +11,19 @@ export async function findWebhook(
   return await Webhooks(platform.mongo)
     .findOne({ _id: id, owner_id: { $in: owners } })
     .lean();
+}
+
+/** Throws `not-found` unless each of these is a webhook of one of these owners. */
+export async function requireWebhooks(
+  platform: Pick<Platform, "mongo">,
+  ids: string[],
+  owners: string[],
+): Promise<void> {
+  const found = await Webhooks(platform.mongo).countDocuments({
+    _id: { $in: ids },
+    owner_id: { $in: owners },
+  });
+  if (found !== ids.length) throw notFound("webhook");
 }
 
 /** The access rule of routes whose path names a webhook. */

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { LIMITS } from "../limits/catalogue.ts";
 
 const NullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 /** One schema instead of a union, so that an error names the limit that was exceeded. */
@@ -66,7 +67,7 @@ export type WebhookWithKey = Static<typeof WebhookWithKey>;
 
 const Url = Type.String({
   minLength: 1,
-  maxLength: 2048,
+  maxLength: LIMITS.urlCharacters.value,
   description:
     "`http` or `https` URL with a host name, optionally with a port and a path, without credentials.",
 });

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Invitations } from "../../src/models/invitation.ts";
 import type { Api } from "../support/api.ts";
 import { type System, startSystem } from "../support/system.ts";
@@ -51,6 +52,12 @@ describe("the members of an organization", () => {
     const accept = async (api: Api) =>
       (await api.request("POST", `/users/me/invitations/${id}/accept`)).status;
     expect(await accept(carla)).to.equal(404);
+    const invitation = await Invitations(system.worker.mongo).findById(id).lean();
+    const lifeMs = (invitation?.expires_at.getTime() ?? 0) - (invitation?.created_at ?? 0) * 1000;
+    expect(
+      lifeMs - LIMITS.invitationMs.value,
+      "less than the second to which the start is rounded",
+    ).to.be.within(0, 999);
     await Invitations(system.worker.mongo).updateOne({ _id: id }, { $set: { expires_at: new Date(0) } });
     expect([await accept(bert), await mine(bert)]).to.deep.equal([404, []]);
     await invite(anna, await emailOf(bert));

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Activity } from "../../src/store/activity.ts";
 import { hourOf, latencyBucket, percentileOf, Rollups, rollupId } from "../../src/store/rollups.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
@@ -39,7 +40,7 @@ describe("hourly counts", () => {
     expect(stored?.counts).to.deep.equal({ attempts: 3, delivered: 1, retried: 1 });
     expect(stored?.dropped).to.deep.equal({ filtered: 2 });
     expect(stored?.latency).to.deep.equal({ [latencyBucket(10)]: 1, [latencyBucket(900)]: 1 });
-    expect(stored?.expires_at.getTime()).to.equal(hourOf(first) * 1000 + 31 * 86_400_000);
+    expect(stored?.expires_at.getTime()).to.equal(hourOf(first) * 1000 + LIMITS.rollupKept.value);
     expect((await rollup("wh_a", now))?.counts).to.deep.equal({ attempts: 1 });
     expect((await rollup("u_a", first))?.counts).to.deep.equal({ attempts: 1, delivered: 1 });
   });

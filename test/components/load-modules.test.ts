@@ -8,8 +8,12 @@ import { bundleComponent } from "../../src/components/bundle.ts";
 import { fromUrl, rawAddress } from "../../src/components/fetch-modules.ts";
 import { fromFile } from "../../src/components/load-modules.ts";
 import { createEgress, type Egress } from "../../src/egress/agent.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { importBundle, originOf } from "./import-bundle.ts";
 import { rejection } from "./rejection.ts";
+
+/** Of a million bytes each, more than all files may have together. */
+const PARTS = Math.floor(LIMITS.modulesBytes.value / 1_000_000) + 1;
 
 const TREE: Record<string, string> = {
   "components/acme/sources/new/new.mjs": `import app from "../../acme.app.mjs"; import { inner } from "./inner"; import event from "./test-event.json";
@@ -28,16 +32,16 @@ export default { name: "new", app, inner, event };`,
   "lonely.mjs": `import "./nowhere.mjs"; export default {};`,
   "chain-0.mjs": `import "./chain-1.mjs"; export default {};`,
   ...Object.fromEntries(
-    Array.from({ length: 80 }, (_, index) => [
+    Array.from({ length: LIMITS.modules.value }, (_, index) => [
       `chain-${index + 1}.mjs`,
       `import "./chain-${index + 2}.mjs";`,
     ]),
   ),
-  "large.mjs": `export default {}; /*${"x".repeat(1024 * 1024)}*/`,
+  "large.mjs": `export default {}; /*${"x".repeat(LIMITS.moduleBytes.value)}*/`,
   ...Object.fromEntries(
-    Array.from({ length: 6 }, (_, i) => [`part-${i}.mjs`, `/*${"x".repeat(1_000_000)}*/`]),
+    Array.from({ length: PARTS }, (_, i) => [`part-${i}.mjs`, `/*${"x".repeat(1_000_000)}*/`]),
   ),
-  "parts.mjs": `${Array.from({ length: 6 }, (_, i) => `import "./part-${i}.mjs";`).join("\n")} export default {};`,
+  "parts.mjs": `${Array.from({ length: PARTS }, (_, i) => `import "./part-${i}.mjs";`).join("\n")} export default {};`,
 };
 
 const SHARED: [string, string, Record<string, unknown>][] = [

@@ -7,7 +7,8 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { bundleComponent } from "../../src/components/bundle.ts";
 import { fromCode } from "../../src/components/load-modules.ts";
-import { npmEnvironment } from "../../src/components/run-npm.ts";
+import { npmEnvironment, PACKAGES_LIMIT } from "../../src/components/run-npm.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { type NpmRegistry, type Published, startNpmRegistry } from "../support/npm-registry.ts";
 import { importBundle, mapOf } from "./import-bundle.ts";
 import { rejection } from "./rejection.ts";
@@ -232,6 +233,7 @@ describe("npm packages of a component", () => {
       bundleComponent(fromCode(code), { ...options, packagesLimit: { maxBytes: 1e9, maxEntries: 5 } }),
     );
     expect(few.message).to.match(/too large/);
+    expect(PACKAGES_LIMIT.maxBytes, "by default").to.equal(LIMITS.packageSetBytes.value);
   });
 
   it("can't import anything above their folder", async () => {

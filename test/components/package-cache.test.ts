@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { PackageCache } from "../../src/components/package-cache.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
+import { testConfig } from "../support/platform.ts";
 import { rejection } from "./rejection.ts";
 
 const KB = 1024;
@@ -29,6 +31,10 @@ describe("the folder of installed npm packages", () => {
     cache = new PackageCache(folder, 450 * KB);
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  it("has the size of docs/limits.md by default", () => {
+    expect(testConfig().packageCacheBytes).to.equal(LIMITS.packageCacheBytes.value);
+  });
 
   it("loses the sets that were not used for the longest time, as many as necessary", async () => {
     for (const [name, minutes] of [

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Components } from "../../src/models/component.ts";
 import type { Api } from "../support/api.ts";
 import { type System, startSystem } from "../support/system.ts";
@@ -85,6 +86,19 @@ describe("code that is not saved", () => {
       ["info", "seen 2"],
     ]);
     expect(tried.ms).to.be.greaterThan(0);
+  });
+
+  it("shows as many bytes of events as it may, and counts the rest; a larger db is left out", async () => {
+    const half = LIMITS.trialShownBytes.value / 2;
+    // An event has its metadata beside it, in 30 bytes.
+    const code = `export default { name: "Wide", version: "0.0.1", props: { db: "$.service.db" },
+      run({ bytes }) { for (const n of bytes) this.$emit("x".repeat(n)); } };`;
+    const tryBytes = (bytes: number[], db: object = {}) =>
+      tryCode({ component_code: code, event: { bytes }, db });
+    const fits = await tryBytes([half - 100, half - 100]);
+    expect([fits.emits.length, fits.emits_left_out]).to.deep.equal([2, 0]);
+    const over = await tryBytes([half - 100, half - 100, 200]);
+    expect([over.emits.length, over.emits_left_out]).to.deep.equal([2, 1]);
   });
 
   const SAMPLES: [string, string, unknown[]][] = [

@@ -133,6 +133,50 @@ describe("the editor of a source's code", () => {
     await until(async () => (await page.getByText(/^Line /).count()) === 0);
     await page.getByRole("button", { name: "Run once" }).click();
     await page.getByText(/no order \(line 7\)/).waitFor();
+    await marked.getByText("no order").waitFor();
+    await inEditor(".cm-lint-marker-error").waitFor();
+    // It is the fault of that code only.
+    await write(code('"x"'));
+    await inEditor(".cm-lint-marker-error").waitFor({ state: "detached" });
+  });
+
+  it("asks before changes are lost by a link, by going back, and by another template", async () => {
+    const question = page.getByRole("dialog").filter({ hasText: "Leave the code as it was?" });
+    const stay = async () => {
+      await question.waitFor();
+      await question.getByRole("button", { name: "Cancel" }).click();
+      await question.waitFor({ state: "detached" });
+      await until(async () => (await editor().innerText()).includes('"unsaved"'));
+    };
+    const tabs = page.getByRole("navigation", { name: "Source" });
+    await tab.open("/sources");
+    await page.getByRole("link", { name: "edited" }).first().click();
+    await tabs.getByRole("link", { name: "Code" }).click();
+    await editor().waitFor();
+    await write(code('"unsaved"'));
+    await tabs.getByRole("link", { name: "Events" }).click();
+    await stay();
+    await page.goBack();
+    await stay();
+    expect(new URL(page.url()).pathname).to.match(/\/code$/);
+    await tabs.getByRole("link", { name: "Events" }).click();
+    await question.getByRole("button", { name: "Leave" }).click();
+    await editor().waitFor({ state: "detached" });
+    expect(new URL(page.url()).pathname).not.to.match(/\/code$/);
+
+    await tab.go("/sources/new");
+    await editor().waitFor();
+    await page.getByLabel("Template").selectOption("timer");
+    await until(async () => (await editor().innerText()).includes("Heartbeat"));
+    await write(code('"unsaved"'));
+    await page.getByLabel("Template").selectOption("poll");
+    await stay();
+    expect(await page.getByLabel("Template").inputValue()).to.equal("timer");
+    await page.getByRole("link", { name: "Webhooks" }).click();
+    await stay();
+    await page.getByLabel("Template").selectOption("poll");
+    await question.getByRole("button", { name: "Leave" }).click();
+    await until(async () => (await editor().innerText()).includes("New items"));
   });
 
   it("meets no error of the browser on the way", () => {

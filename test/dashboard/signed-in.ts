@@ -29,12 +29,17 @@ export interface Tab {
 
 export interface Look {
   width?: number;
+  height?: number;
   colours?: "light" | "dark";
 }
 
 /** Starts Chromium, or skips the tests of `context` with the reason. */
-export async function browserOrSkip(context: Mocha.Context): Promise<Browser> {
-  const opened = await openBrowser([]);
+export async function browserOrSkip(
+  context: Mocha.Context,
+  hosts: string[] = [],
+  port?: number,
+): Promise<Browser> {
+  const opened = await openBrowser(hosts, port);
   if (!("missing" in opened)) return opened;
   process.stdout.write(`  skipped, because it needs Chromium: ${opened.missing}\n`);
   return context.skip();
@@ -50,9 +55,13 @@ async function goTo(address: string): Promise<void> {
 }
 
 /** Opens a tab; it is not signed in. */
-export async function openTab(browser: Browser, system: System, look: Look = {}): Promise<Tab> {
-  const { width = 1280, colours = "light" } = look;
-  const viewport = { width, height: width < 600 ? 844 : 860 };
+export async function openTab(
+  browser: Browser,
+  system: Pick<System, "baseUrl">,
+  look: Look = {},
+): Promise<Tab> {
+  const { width = 1280, colours = "light", height = width < 600 ? 844 : 860 } = look;
+  const viewport = { width, height };
   const context = await browser.newContext({ viewport, colorScheme: colours, reducedMotion: "reduce" });
   context.setDefaultTimeout(PATIENCE_MS);
   // Not as a script of the page, which its policy forbids.
@@ -60,7 +69,10 @@ export async function openTab(browser: Browser, system: System, look: Look = {})
   const page = await context.newPage();
   const problems: string[] = [];
   const note = (what: string) => problems.push(`${new URL(page.url()).pathname}: ${what}`);
-  page.on("console", message => message.type() === "error" && note(message.text()));
+  page.on(
+    "console",
+    message => message.type() === "error" && note(`${message.text()} ${message.location().url}`),
+  );
   page.on("pageerror", error => note(error.stack ?? error.message));
   const { origin } = new URL(system.baseUrl);
   return {
@@ -90,6 +102,16 @@ export async function settled(page: Page): Promise<void> {
   await until(async () => (await page.locator(".skeleton").count()) === 0, {
     what: `${page.url()} is loaded`,
   });
+}
+
+/** Tells the page that its tab is hidden, or shown again: a headless browser hides none. */
+export function setHidden(page: Page, isHidden: boolean): Promise<void> {
+  return page.evaluate(hidden => {
+    // biome-ignore lint/suspicious/noExplicitAny: the DOM has no types here
+    const { document, Event } = globalThis as any;
+    Object.defineProperty(document, "hidden", { configurable: true, value: hidden });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, isHidden);
 }
 
 interface Axe {

@@ -4,6 +4,7 @@ import { countFailed, startRecovery } from "../../src/deliveries/recover.ts";
 import { makeNextAttempt } from "../../src/deliveries/worker/next-attempt.ts";
 import { recoverFailed } from "../../src/deliveries/worker/recover.ts";
 import { AppError } from "../../src/lib/errors.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { StoredEvents } from "../../src/models/event.ts";
 import { Subscriptions } from "../../src/models/subscription.ts";
@@ -126,7 +127,7 @@ describe("manual retry", () => {
 
   it("keeps the last fifty attempts, and continues their numbers", async () => {
     await emit(platform, [listener]);
-    const fifty = Array.from({ length: 50 }, (_, index) => ({
+    const fifty = Array.from({ length: LIMITS.attemptsKept.value }, (_, index) => ({
       number: index + 1,
       at_ms: 0,
       trigger: "manual" as const,
@@ -141,7 +142,7 @@ describe("manual retry", () => {
     );
     await handleJob(0);
     const { attempts } = await delivery();
-    expect(attempts).to.have.length(50);
+    expect(attempts).to.have.length(LIMITS.attemptsKept.value);
     expect([attempts.at(0)?.number, attempts.at(-1)?.number]).to.deep.equal([2, 51]);
     expect(endpoint.requests[0]?.headers["x-headwater-attempt"]).to.equal("51");
   });

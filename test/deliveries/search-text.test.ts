@@ -33,7 +33,7 @@ describe("the search of deliveries by text in the payload", () => {
   let flow: string;
   let webhook: string;
   before(async () => {
-    system = await startSystem();
+    system = await startSystem({ PAYLOAD_SEARCH_WORDS: "8" });
     receiver = await startReceiver();
   });
   after(async () => {

@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import { waitlistEntry } from "../../src/deliveries/limits/permits.ts";
+import { beginDeliverySweep } from "../../src/deliveries/sweep.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries, nextAttemptOf } from "../../src/queues/deliveries.ts";
@@ -113,5 +115,66 @@ describe("sweep of deliveries", () => {
     expect(await sweep(platform, "deliveries")).to.equal(0);
     const jobs = await queue().getJobs(["waiting", "delayed"]);
     expect(jobs.map(({ name, data }) => [name, data.reason])).to.deep.equal([["drain", "refill"]]);
+  });
+
+  /** Stores copies of the only delivery whose retry is due now, without jobs; `changes` are those of each. */
+  async function storeFarRetries(count: number, changes: (n: number) => object = () => ({})): Promise<void> {
+    const row = await onlyDelivery(platform, listener.webhookId);
+    const due = { next_attempt_at_ms: now, sweep_at_ms: now };
+    const copies = Array.from({ length: count }, (_, n) => ({
+      ...row,
+      ...due,
+      _id: `${row._id}x${n}`,
+      ...changes(n),
+    }));
+    await Deliveries(platform.mongo).insertMany(copies);
+    await Deliveries(platform.mongo).deleteOne({ _id: row._id });
+    await queue().obliterate({ force: true });
+  }
+  const jobCount = () => queue().getJobCountByTypes("waiting", "prioritized", "delayed");
+
+  it("enqueues far retries as they become due, which counts as no repair", async () => {
+    await storeFarRetries(5, n => ({ next_attempt_at_ms: now + n, sweep_at_ms: now + n }));
+    now += 2;
+    expect(await sweep(platform, "deliveries")).to.equal(0);
+    expect(await jobCount()).to.equal(3);
+  });
+
+  it("makes of any number that is due at a webhook no more jobs than there are permits; the rest waits there", async () => {
+    await storeFarRetries(3000);
+    expect(await sweep(platform, "deliveries")).to.equal(0);
+    const permits = platform.config.deliveries.perWebhook;
+    const attempts = (await queue().getJobs(["waiting", "prioritized"])).filter(
+      ({ name }) => name === "next-attempt",
+    );
+    expect(attempts).to.have.length(permits);
+    const waiting = await platform.redis.zcard(platform.keys.webhookWaitlist(listener.webhookId));
+    expect(waiting).to.equal(LIMITS.waitlist.value);
+    expect(await platform.permits.overflow(listener.webhookId)).to.be.a("string");
+  });
+
+  it("looks for those of other accounts before it goes through all of one account's", async () => {
+    await storeFarRetries(6000, n =>
+      n < 5999
+        ? {}
+        : { owner_id: "u_other", webhook_id: "wh_other", next_attempt_at_ms: now, sweep_at_ms: now },
+    );
+    const { _id } = (await Deliveries(platform.mongo).findOne({ owner_id: "u_other" }).lean()) ?? {};
+    // The last one in the index.
+    now += 1;
+    await Deliveries(platform.mongo).updateOne(
+      { _id },
+      { $set: { next_attempt_at_ms: now, sweep_at_ms: now } },
+    );
+    const next = beginDeliverySweep(platform);
+    let batches = 0;
+    while (!(await queue().getJob(`${_id}-0`))) {
+      await next(null);
+      batches += 1;
+    }
+    expect(batches, "batches of 500").to.be.at.most(5);
+    while ((await next(null)).next !== null);
+    const left = await Deliveries(platform.mongo).countDocuments({ sweep_at_ms: { $lte: now } });
+    expect(left, "the turn goes on with the rest").to.equal(0);
   });
 });

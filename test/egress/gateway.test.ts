@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { createDial } from "../../src/egress/dial.ts";
 import { Gateway } from "../../src/egress/gateway.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { until } from "../support/until.ts";
 
 describe("the egress gateway", () => {
@@ -26,7 +27,7 @@ describe("the egress gateway", () => {
     await new Promise<void>(done => echo.listen(0, "127.0.0.1", done));
     port = (echo.address() as AddressInfo).port;
     const dial = createDial({ allow: ["127.0.0.1"], blockedHosts: [], connectTimeoutMs: 1000 });
-    gateway = await Gateway.open({ dial, socketPath, maxConnections: 3 });
+    gateway = await Gateway.open({ dial, socketPath });
   });
 
   afterEach(async () => {
@@ -82,9 +83,9 @@ describe("the egress gateway", () => {
   }
 
   it("limits how many connections are open at a time", async () => {
-    const held = Array.from({ length: 3 }, () => connect(socketPath));
+    const held = Array.from({ length: LIMITS.sandboxConnections.value }, () => connect(socketPath));
     for (const client of held) client.write(head("127.0.0.1", port));
-    await until(() => accepted.size === 3);
+    await until(() => accepted.size === held.length);
     expect(JSON.parse(await talk(head("127.0.0.1", port)))).to.have.property("error", "connect");
     for (const client of held) client.destroy();
     await until(() => accepted.size === 0);

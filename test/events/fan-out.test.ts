@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { type EmittedEvent, fanOut } from "../../src/events/fan-out.ts";
 import { newId } from "../../src/lib/ids.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import type { StoredEvent } from "../../src/models/event.ts";
 import type { Subscription } from "../../src/models/subscription.ts";
 import { Workflows } from "../../src/models/workflow.ts";
@@ -148,12 +149,12 @@ describe("fan-out of an event", () => {
     const listener = await storeSource(platform, { owner_id: owner });
     const [workflowId, webhookId] = [await workflow(), await webhook()];
     const subscriptions = [listener._id, workflowId, webhookId].map(id => subscription(id));
-    expect(await fanOutTo(emitted(1, 15), subscriptions)).to.equal(3);
-    const looped = emitted(1, 16);
+    expect(await fanOutTo(emitted(1, LIMITS.hops.value - 1), subscriptions)).to.equal(3);
+    const looped = emitted(1, LIMITS.hops.value);
     expect(await fanOutTo(looped, subscriptions)).to.equal(1);
     expect(await readDrops(platform, looped.emitter.id)).to.deep.equal({ loop: 2 });
     expect((await queuedRuns(listener._id)).map(item => ("hops" in item ? item.hops : null))).to.deep.equal([
-      16,
+      LIMITS.hops.value,
     ]);
   });
 });

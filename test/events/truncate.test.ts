@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { SUMMARY_BYTES, truncate } from "../../src/events/truncate.ts";
+import { truncate } from "../../src/events/truncate.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 
 const kind = (value: unknown) => (Array.isArray(value) ? "array" : value === null ? "null" : typeof value);
 const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
@@ -21,9 +22,9 @@ describe("truncate", () => {
           "x".repeat(length),
         ]) {
           const { value, truncated } = truncate(event);
-          expect(bytes(value)).to.be.at.most(SUMMARY_BYTES);
+          expect(bytes(value)).to.be.at.most(LIMITS.summaryBytes.value);
           expect(kind(value)).to.equal(kind(event));
-          expect(truncated).to.equal(bytes(event) > SUMMARY_BYTES);
+          expect(truncated).to.equal(bytes(event) > LIMITS.summaryBytes.value);
         }
       }),
     );

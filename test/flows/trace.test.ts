@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { EventTrace } from "../../src/events/trace-schema.ts";
 import { newId } from "../../src/lib/ids.ts";
+import { StoredEvents } from "../../src/models/event.ts";
 import { Subscriptions } from "../../src/models/subscription.ts";
 import { enqueue } from "../../src/queues/define-queue.ts";
 import { emissions } from "../../src/queues/emissions.ts";
@@ -120,6 +121,41 @@ describe("tracing an event", () => {
     });
     expect(found.emitter_dropped).to.deep.equal({ filtered: 1 });
     expect(found).to.include({ payload: "in-summary" });
+  });
+
+  it("has the whole event on request, also when its summary is truncated or has left the last 100", async () => {
+    const { id, send } = await source();
+    await api.subscribe(id, await webhook());
+    const event = { id: "1", note: "long ".repeat(500) };
+    const { id: eventId } = await send(event);
+    const expanded = (of: string): Promise<EventTrace> =>
+      api.expect(200, "GET", `/events/${of}`, { query: { emitter_id: id, expand: "event" } });
+    expect((await expanded(eventId)).event).to.deep.equal(event);
+    expect(await trace(eventId, id)).not.to.have.property("event");
+    const events = Array.from({ length: 100 }, (_, n) => ({ event: { n } }));
+    await api.expect(202, "POST", `/sources/${id}/events`, { body: { events } });
+    const left = await until(async () => {
+      const found = await expanded(eventId);
+      return found.summary === null && found;
+    });
+    expect(left).to.deep.include({ payload: "stored", event });
+  });
+
+  it("has an event whole from its summary, and none once it is gone", async () => {
+    const { id, send } = await source();
+    const small = await send({ id: "1" });
+    const large = await send({ id: "2", note: "long ".repeat(500) });
+    const query = { emitter_id: id, expand: "event" };
+    const of = (event: Summary): Promise<EventTrace> =>
+      api.expect(200, "GET", `/events/${event.id}`, { query });
+    expect(await of(small)).to.deep.include({ payload: "in-summary", event: { id: "1" } });
+    expect((await of(large)).event)
+      .to.have.property("note")
+      .with.length(2500);
+    await StoredEvents(system.web.mongo).deleteMany({ emitter_id: id });
+    const gone = await of(large);
+    expect(gone.payload).to.equal("gone");
+    expect(gone).not.to.have.property("event");
   });
 
   it("shows what a failing delivery waits for, and the drops of its emitter", async () => {

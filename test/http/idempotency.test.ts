@@ -5,10 +5,12 @@ import { createIdempotency } from "../../src/http/idempotency.ts";
 import { data, empty } from "../../src/http/response.ts";
 import { type AnyRoute, routeFor } from "../../src/http/route.ts";
 import { AppError } from "../../src/lib/errors.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
+import { openProducerRedis } from "../../src/store/redis.ts";
 import { createSecrets } from "../../src/store/secrets.ts";
 import { until } from "../support/until.ts";
 import { type DemoServer, type Deps, startDemo } from "./demo-server.ts";
-import { absentRedis, openTestRedis, type TestRedis } from "./redis.ts";
+import { openTestRedis, type TestRedis } from "./redis.ts";
 
 const route = routeFor<Deps>();
 const common = { method: "POST", tag: "T", summary: "T", access: { kind: "owner" } } as const;
@@ -152,8 +154,8 @@ describe("http/idempotency", () => {
   describe("with records that expire soon", () => {
     const inFlightMs = 600;
     let short: DemoServer;
-    const start = async (longestRequestMs: number) => {
-      const options = { redis: store.redis, keyOf, ...secrets, inFlightMs, longestRequestMs };
+    const start = async (longestRequestMs: number, changes: { inFlightMs?: number } = { inFlightMs }) => {
+      const options = { redis: store.redis, keyOf, ...secrets, ...changes, longestRequestMs };
       short = await startDemo({ routes, idempotency: createIdempotency(options) });
     };
     const slow = (key: string) =>
@@ -170,6 +172,13 @@ describe("http/idempotency", () => {
     afterEach(async () => {
       release();
       await short.close();
+    });
+
+    it("keeps it for as long as docs/limits.md says, by default", async () => {
+      await start(60_000, {});
+      const { record } = await begin("k-default");
+      const most = LIMITS.idempotencyInFlightMs.value;
+      expect(await store.redis.pttl(record)).to.be.within(most / 2, most);
     });
 
     it("keeps the record of a request however long its handler runs, even if Redis loses it", async () => {
@@ -229,7 +238,10 @@ describe("http/idempotency", () => {
     await post("/v1/orders?item=a", "k9");
     for (const key of await store.redis.keys(`${store.prefix}*`)) {
       expect(await store.redis.get(key)).not.to.match(/whsec_|signing_key/);
-      expect(await store.redis.pttl(key)).to.be.within(1, 12 * 3_600_000);
+      expect(await store.redis.pttl(key)).to.be.within(
+        LIMITS.idempotencyStoredMs.value / 2,
+        LIMITS.idempotencyStoredMs.value,
+      );
     }
   });
 
@@ -276,14 +288,28 @@ describe("http/idempotency", () => {
   });
 
   it("rejects a key that is too long", async () => {
-    const response = await post("/v1/orders?item=a", "x".repeat(256));
+    const response = await post("/v1/orders?item=a", "x".repeat(LIMITS.idempotencyKeyCharacters.value + 1));
     expect(response.json.errors).to.deep.equal([
-      { in: "header", path: "Idempotency-Key", message: "must have at most 255 characters" },
+      {
+        in: "header",
+        path: "Idempotency-Key",
+        message: `must have at most ${LIMITS.idempotencyKeyCharacters.value} characters`,
+      },
     ]);
   });
 
+  it("responds 500 to a fault of its own, which is no Redis that is away", async () => {
+    await post("/v1/orders?item=a", "fault");
+    const stored = await store.redis.keys(`${store.prefix}*`);
+    for (const key of stored) if ((await store.redis.type(key)) === "string") await store.redis.del(key);
+    for (const key of stored) await store.redis.lpush(key, "not a record");
+    expect((await post("/v1/orders?item=a", "fault")).status).to.equal(500);
+    await store.redis.del(...stored);
+  });
+
   it("responds 503 without Redis before doing any work; requests without a key pass", async () => {
-    const redis = absentRedis();
+    const redis = openProducerRedis(["redis://127.0.0.1:1"]);
+    redis.on("error", () => undefined);
     const cut = await startDemo({
       routes,
       idempotency: createIdempotency({ redis, keyOf, ...secrets, longestRequestMs: 60_000 }),

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { openAuthenticate } from "../../src/accounts/sessions/authenticate.ts";
 import { createUser } from "../../src/accounts/users.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { ApiKeys } from "../../src/models/user.ts";
 import { openTestPlatform } from "../support/platform.ts";
 import { type DemoServer, startDemo } from "./demo-server.ts";
@@ -37,9 +38,9 @@ describe("API keys that a web process looks up", () => {
     expect(await ask("key-ann")).to.equal(200);
     lookedUp.splice(0);
     const statuses = await flood(300, i => `key-${i}`);
-    expect(statuses.filter(status => status === 401)).to.have.length(60);
+    expect(statuses.filter(status => status === 401)).to.have.length(LIMITS.unknownKeys.value);
     expect(statuses.filter(status => status === 429)).to.have.length(240);
-    expect(lookedUp).to.have.length(60);
+    expect(lookedUp).to.have.length(LIMITS.unknownKeys.value);
     expect(await ask("key-new")).to.equal(429);
     expect(await ask("key-ann")).to.equal(200);
     const { headers } = await demo.send({ path: "/v1/things/t_one", key: "key-new" });

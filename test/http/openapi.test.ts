@@ -98,7 +98,7 @@ describe("http/openapi", () => {
       "415",
       "429",
     ]);
-    expect(statuses(operation("get", "/live"))).to.deep.equal(["200", "400", "431", "500"]);
+    expect(statuses(operation("get", "/live"))).to.deep.equal(["200", "400", "408", "431", "500"]);
     expect(operation("get", "/live").security).to.deep.equal([]);
     expect(document.security).to.deep.equal([{ apiKey: [] }, { session: [] }]);
   });

@@ -5,7 +5,7 @@ import { until } from "../support/until.ts";
 const MB = 1024 * 1024;
 
 describe("the garbage of an idle process", () => {
-  it("is collected once, and again after the heap has grown", async () => {
+  it("is collected twice, and again after the heap has grown", async () => {
     let collections = 0;
     let looks = 0;
     const gc = () => {
@@ -17,18 +17,41 @@ describe("the garbage of an idle process", () => {
     }, 5);
     const waste: number[][] = [];
     try {
-      await until(() => collections === 1);
+      await until(() => collections === 2);
       const seen = looks;
       await until(() => looks > seen + 20);
-      expect(collections).to.equal(1);
+      expect(collections).to.equal(2);
       // Each of them is on the heap.
       for (let i = 0; i < 16; i += 1) waste.push(Array.from({ length: MB / 8 }, (_, n) => n + 0.5));
-      await until(() => collections === 2);
+      await until(() => collections === 4);
     } finally {
       end();
       clearInterval(look);
     }
     expect(waste).to.have.lengthOf(16);
+  });
+
+  it("is collected again although the heap shrinks only a moment after a collection", async () => {
+    let collections = 0;
+    let heap = 70 * MB;
+    let least = heap;
+    const gc = () => {
+      collections += 1;
+      if (collections === 1) setTimeout(() => (heap = 40 * MB), 20);
+    };
+    const heapBytes = () => {
+      least = Math.min(least, heap);
+      return heap;
+    };
+    const end = collectWhenIdle({ gc, heapBytes, lookMs: 5 });
+    try {
+      await until(() => least === 40 * MB && collections === 2);
+      // Less than it had at the collection.
+      heap = 60 * MB;
+      await until(() => collections === 4);
+    } finally {
+      end();
+    }
   });
 
   it("is left to V8 where the process may not collect it", () => {

@@ -1,6 +1,9 @@
 import { expect } from "chai";
 import { type AppError, notFound } from "../../src/lib/errors.ts";
 import { FairSlots } from "../../src/lib/fair-slots.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
+import type { Limit } from "../../src/limits/limit.ts";
+import { read } from "../docs/repository.ts";
 
 /** Work that ends when the test says so. */
 function startWork(slots: FairSlots, order: string[], account: string) {
@@ -21,7 +24,37 @@ const codeOf = (work: Promise<unknown>) =>
     (error: unknown) => (error as AppError).code,
   );
 
+/** Where work gets its slots, and the bounds of docs/limits.md that it has there. */
+const USES: [string, { total: Limit; perAccount: Limit }][] = [
+  ["src/components/save.ts", { total: LIMITS.saves, perAccount: LIMITS.savesPerAccount }],
+  ["src/components/esbuild-process.ts", { total: LIMITS.builds, perAccount: LIMITS.buildsPerAccount }],
+  ["src/components/npm-packages.ts", { total: LIMITS.packageSets, perAccount: LIMITS.packageSetsPerAccount }],
+  ["src/components/trial/build.ts", { total: LIMITS.trials, perAccount: LIMITS.trialsPerAccount }],
+];
+
 describe("slots for heavy work", () => {
+  for (const [file, bounds] of USES) {
+    it(`are as many in ${file} as docs/limits.md says, of an account and in all`, async () => {
+      const source = read(file);
+      const { total, perAccount } = bounds;
+      for (const [option, bound] of Object.entries(bounds)) {
+        const name = Object.entries(LIMITS).find(([, one]) => one === bound)?.[0];
+        expect(source).to.match(new RegExp(`${option}: LIMITS\\.${name}\\.value`));
+      }
+      const slots = new FairSlots({ total: total.value, perAccount: perAccount.value, what: "things" });
+      const order: string[] = [];
+      const works = Array.from({ length: total.value + 1 }, () => startWork(slots, order, "a"));
+      expect(order, "of the account").to.have.length(perAccount.value);
+      works.push(...Array.from({ length: total.value }, (_, n) => startWork(slots, order, `b${n}`)));
+      expect(order, "in all").to.have.length(total.value);
+      for (const { end } of works) end();
+      for (const { end, done } of works) {
+        end();
+        await done;
+      }
+    });
+  }
+
   it("serve accounts in turn, whatever the backlog of one is", async () => {
     const slots = new FairSlots({ total: 2, perAccount: 2, what: "things" });
     const order: string[] = [];

@@ -1,14 +1,17 @@
-import { existsSync } from "node:fs";
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
+import { snakeCase } from "../../src/limits/plan-limits.ts";
+import { Invitations } from "../../src/models/invitation.ts";
+import { Memberships } from "../../src/models/organization.ts";
 import { UNBOUNDED } from "../../src/store/run-queue.ts";
+import { read } from "../docs/repository.ts";
 import type { Api } from "../support/api.ts";
 import { type System, startSystem } from "../support/system.ts";
 
 const FREE_LIMITS =
   "components=2,sources=2,sub_minute_timers=1,webhooks=2,subscriptions=3,subscriptions_per_emitter=2," +
-  "auto_subscriptions=1,streams=1,workflows=2,published_events=2000";
+  "auto_subscriptions=1,streams=1,workflows=2,published_events=2000,idempotency_bytes_per_hour=3000";
 const CODE = `export default { name: "Walk", version: "0.0.1", props: { http: "$.interface.http" }, run() {} };`;
 const TIMER = `export default { name: "Beat", version: "0.0.1", props: { timer: "$.interface.timer" }, run() {} };`;
 
@@ -106,7 +109,64 @@ const PROBES: Partial<Record<Name, Probe>> = {
     return await publishing(api, { events: Array(LIMITS.publishBatch.value + 1).fill({ event: 1 }) });
   },
   async publishBodyBytes(api) {
-    return await publishing(api, { event: "x".repeat(LIMITS.publishBodyBytes.value) });
+    const path = `/workflows/${await workflow(api)}/events`;
+    const events = Array.from({ length: 11 }, () => ({ event: "" }));
+    const publish = async (bytes: number) => {
+      const room = bytes - JSON.stringify({ events }).length;
+      const texts = events.map((_, n) => "x".repeat(Math.floor((room + n) / events.length)));
+      const body = { events: texts.map(event => ({ event })) };
+      expect(JSON.stringify(body)).to.have.length(bytes);
+      return shown(await api.request("POST", path, { body }));
+    };
+    expect(await publish(LIMITS.publishBodyBytes.value)).to.equal("202");
+    return await publish(LIMITS.publishBodyBytes.value + 1);
+  },
+  async idempotencyBytesPerHour(api) {
+    const send = async (key: string) =>
+      shown(await api.request("POST", "/webhooks", { body: {}, headers: { "idempotency-key": key } }));
+    const statuses: string[] = [];
+    for (let n = 0; statuses.at(-1) === undefined || statuses.at(-1) === "400 invalid"; n += 1) {
+      statuses.push(await send(`key-${n}`));
+    }
+    expect(statuses.length, "some fit").to.be.above(1);
+    return statuses.at(-1) ?? "";
+  },
+  async invitations(api, { worker, organization }) {
+    const org = await organization(api.userId);
+    const invite = (email: string) => api.request("POST", `/orgs/${org}/invitations`, { body: { email } });
+    const rows = Array.from({ length: LIMITS.invitations.value - 1 }, (_, n) => ({
+      _id: newId("inv"),
+      org_id: org,
+      email: `invited${n}@example.test`,
+      invited_by: api.userId,
+      created_at: 0,
+      expires_at: new Date(Date.now() + 3_600_000),
+      accepted_at: null,
+    }));
+    await Invitations(worker.mongo).insertMany(rows);
+    expect((await invite("last@example.test")).status).to.equal(201);
+    const beyond = shown(await invite("one-more@example.test"));
+    expect((await invite("last@example.test")).status, "the same one again").to.equal(201);
+    return beyond;
+  },
+  async members(api, { worker, organization, user }) {
+    const org = await organization(api.userId);
+    const accept = async () => {
+      const invited = await user();
+      const { email } = await invited.expect(200, "GET", "/users/me");
+      const { id } = await api.expect(201, "POST", `/orgs/${org}/invitations`, { body: { email } });
+      return shown(await invited.request("POST", `/users/me/invitations/${id}/accept`));
+    };
+    // The owner is a member, too.
+    const rows = Array.from({ length: LIMITS.members.value - 2 }, (_, n) => ({
+      _id: `${org}-u_${n}`,
+      org_id: org,
+      user_id: `u_${n}`,
+      created_at: 0,
+    }));
+    await Memberships(worker.mongo).insertMany(rows);
+    expect(await accept()).to.equal("200");
+    return await accept();
   },
   async publishParsedBytes(api) {
     const dense = Array.from({ length: 700 }, () => Array(1100).fill([]));
@@ -182,14 +242,24 @@ Object.assign(PROBES, {
     expect((await api.request("GET", `/users/me/sources?limit=${most}`)).status).to.equal(200);
     return shown(await api.request("GET", `/users/me/sources?limit=${most + 1}`));
   },
-  filterBytes: api => withFilter(api, { a: "x".repeat(LIMITS.filterBytes.value) }),
+  filterBytes: async api => {
+    const room = LIMITS.filterBytes.value - '{"a":""}'.length;
+    expect(await withFilter(api, { a: "x".repeat(room) }), "the listener does not exist").to.equal(
+      "404 not-found",
+    );
+    return await withFilter(api, { a: "x".repeat(room + 1) });
+  },
   filterDepth: api => withFilter(api, nested(LIMITS.filterDepth.value + 1)),
   webhookHeaders: api =>
     withHeaders(
       api,
       Object.fromEntries(Array.from({ length: LIMITS.webhookHeaders.value + 1 }, (_, n) => [`x-${n}`, "a"])),
     ),
-  webhookHeaderBytes: api => withHeaders(api, { "x-a": "a".repeat(LIMITS.webhookHeaderBytes.value) }),
+  webhookHeaderBytes: async api => {
+    const room = LIMITS.webhookHeaderBytes.value - "x-a".length;
+    expect(await withHeaders(api, { "x-a": "a".repeat(room) })).to.equal("201");
+    return await withHeaders(api, { "x-a": "a".repeat(room + 1) });
+  },
 } satisfies Partial<Record<Name, Probe>>);
 
 /** Bounds that another test exceeds, since that needs workers, time or a part of the system of its own. */
@@ -199,9 +269,8 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   emissionBytes: "test/runs/emissions-backlog.test.ts",
   workflowEvents: "test/events/workflow-listener.test.ts",
   workflowEventBytes: "test/events/workflow-listener.test.ts",
-  idempotencyBytesPerHour: "test/http/idempotency.test.ts",
-  redisHighWaterPercent: "test/store/queued-bytes.test.ts",
-  queuedChanges: "test/store/queued-bytes.test.ts",
+  redisHighWaterPercent: "test/store/memory-share.test.ts",
+  queuedChanges: "test/queues/enqueue-run.test.ts",
   settledBytes: "test/runs/late-records.test.ts",
   lateRecords: "test/runs/late-records.test.ts",
   lateRecordBytes: "test/runs/late-records.test.ts",
@@ -229,7 +298,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   idempotencyStoredMs: "test/http/idempotency.test.ts",
   idempotencyInFlightMs: "test/http/idempotency.test.ts",
   setAsideItems: "test/store/set-aside.test.ts",
-  warmMemoryPercent: "test/sandbox/pool.test.ts",
+  warmMemoryPercent: "test/sandbox/warm-room.test.ts",
   sharedSources: "test/sandbox/shared.test.ts",
   savesPerAccount: "test/components/save.test.ts",
   saves: "test/lib/fair-slots.test.ts",
@@ -261,7 +330,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   pageEventBytes: "test/components/page-bytes.test.ts",
   publishedBytesInFlightOfUser: "test/http/body-shares.test.ts",
   publishedBytesInFlight: "test/http/body-shares.test.ts",
-  waitlist: "test/workers/deliveries-waitlist.test.ts",
+  waitlist: "test/deliveries/sweep.test.ts",
   largeBodyBytes: "test/ingress/large-bodies.test.ts",
   largeBodies: "test/ingress/large-bodies.test.ts",
   requestsWaiting: "test/limits/request-turns.test.ts",
@@ -286,6 +355,33 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   rollupKept: "test/activity/rollups.test.ts",
   largeBodiesWaiting: "test/ingress/large-bodies.test.ts",
   largeBodiesWaitingInAll: "test/ingress/large-bodies.test.ts",
+  connections: "test/http/bounded-server.test.ts",
+  headBytes: "test/http/bounded-server.test.ts",
+  headersArriveMs: "test/http/bounded-server.test.ts",
+  requestArrivesMs: "test/http/bounded-server.test.ts",
+  requestsInProgress: "test/ingress/ingress-shares.test.ts",
+  ingressBytesOfAccount: "test/ingress/ingress-shares.test.ts",
+  ingressBytes: "test/ingress/ingress-shares.test.ts",
+  ingressPerSecond: "test/ingress/ingress.test.ts",
+  runMs: "test/flows/misbehaving-code.test.ts",
+  hookMs: "test/flows/hooks.test.ts",
+  httpResponseMs: "test/ingress/ingress.test.ts",
+  runHeapBytes: "test/flows/misbehaving-code.test.ts",
+  sandboxes: "test/flows/fairness.test.ts",
+  sandboxDiskBytes: "test/sandbox/limits.test.ts",
+  sandboxFiles: "test/sandbox/limits.test.ts",
+  sandboxConnections: "test/egress/gateway.test.ts",
+  accountSharePercent: "test/sandbox/pool.test.ts",
+  channelCharacters: "test/sandbox/call.test.ts",
+  emitIdCharacters: "test/sandbox/call.test.ts",
+  props: "test/sandbox/describe.test.ts",
+  attempts: "test/workers/deliveries.test.ts",
+  attemptMs: "test/workers/deliveries.test.ts",
+  permits: "test/workers/deliveries-waitlist.test.ts",
+  urlCharacters: "test/webhooks/routes.test.ts",
+  retryJobMs: "test/deliveries/attempt/far-retry.test.ts",
+  trialShownBytes: "test/components/trial.test.ts",
+  liveRows: "test/store/activity.test.ts",
 };
 
 /** Bounds that no test exceeds, and why. */
@@ -297,12 +393,10 @@ const NOT_EXCEEDED: Partial<Record<Name, string>> = {
   packageTextBytes: "a cache: what no longer fits is read again, which no caller sees",
   bundleCacheBytes: "a cache: what no longer fits is read again, which no caller sees",
   trialMs: "no test waits that long",
-  trialShownBytes: "not exceeded by a test yet",
-  liveRows: "not exceeded by a test yet",
   replayCounted: "it takes as many deliveries",
   replayKept: "MongoDB deletes by a TTL index, once a minute",
-  members: "not exceeded by a test yet",
-  invitations: "not exceeded by a test yet",
+  packageFiles: "it takes as many files of a package",
+  deliveryKeptMs: "MongoDB deletes by a TTL index, once a minute",
   componentCacheBytes: "a cache: what no longer fits is read again, which no caller sees",
 };
 
@@ -323,7 +417,11 @@ describe("the bounds of docs/limits.md", () => {
     } else if (NOT_EXCEEDED[name] === undefined) {
       it(`hold for ${name}, in a test of its own`, () => {
         expect(file, `no test exceeds ${name}: add a probe, or the file that does`).to.be.a("string");
-        expect(existsSync(new URL(`../../${file}`, import.meta.url)), file).to.equal(true);
+        const text = read(file ?? "");
+        const { setting } = LIMITS[name];
+        const isNamed = text.includes("limits/catalogue") && new RegExp(`\\b${name}\\b`).test(text);
+        const isSet = text.includes(setting ?? `${snakeCase(name)}=`);
+        expect(isNamed || isSet, `${file} names neither LIMITS.${name} nor its setting`).to.equal(true);
       });
     }
   }

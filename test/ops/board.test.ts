@@ -1,5 +1,6 @@
 import { request } from "node:http";
 import { expect } from "chai";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Sessions } from "../../src/ops/sessions.ts";
 import { allQueues } from "../../src/queues/index.ts";
 import { type System, startSystem } from "../support/system.ts";
@@ -209,7 +210,8 @@ describe("guessing the board's password", () => {
   });
 
   it("is limited to 20 wrong guesses per address, and then rejects the right password too", async () => {
-    for (let i = 0; i < 20; i++) expect((await guess("127.0.0.5", `wrong ${i}`)).status).to.equal(401);
+    for (let i = 0; i < LIMITS.boardGuesses.value; i++)
+      expect((await guess("127.0.0.5", `wrong ${i}`)).status).to.equal(401);
     const rejected = await guess("127.0.0.5", "wrong again");
     expect(rejected.status).to.equal(429);
     expect(Number(rejected.retryAfter)).to.be.within(1, 15 * 60);
@@ -222,7 +224,7 @@ describe("guessing the board's password", () => {
   it("is limited for concurrent guesses too", async () => {
     const guesses = Array.from({ length: 60 }, (_, i) => guess("127.0.0.7", `wrong ${i}`));
     const statuses = (await Promise.all(guesses)).map(({ status }) => status);
-    expect(statuses.filter(status => status === 401)).to.have.length(20);
+    expect(statuses.filter(status => status === 401)).to.have.length(LIMITS.boardGuesses.value);
     expect(statuses.filter(status => status === 429)).to.have.length(40);
   });
 

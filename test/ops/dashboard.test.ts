@@ -62,7 +62,18 @@ describe("the dashboard's files", () => {
     expect(policy).not.to.include("unsafe");
     // A host that is none adds nothing to the policy.
     const odd = await askRaw("/dashboard", { host: "a b; script-src *" });
-    expect(odd.headers["content-security-policy"]).to.include("script-src 'self'; ");
+    expect(odd.headers["content-security-policy"]).to.include(
+      `script-src 'self' ${host}/dashboard/assets/; `,
+    );
+  });
+
+  it("are allowed at the public address, too, behind a proxy that sends another host", async () => {
+    const { host } = new URL(system.baseUrl);
+    const { headers } = await askRaw("/dashboard", { host: "web.internal:3000" });
+    const directives = String(headers["content-security-policy"]).split("; ");
+    for (const name of ["script-src", "style-src"]) {
+      expect(directives).to.include(`${name} web.internal:3000/dashboard/assets/ ${host}/dashboard/assets/`);
+    }
   });
 
   it("are compressed and never change, as their names do", async () => {

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Sessions } from "../../src/ops/sessions.ts";
 
-const LIFE_MS = 60_000;
+const LIFE_MS = LIMITS.boardSessionMs.value;
 const [first, second, other] = [randomBytes(32), randomBytes(32), randomBytes(32)] as const;
 
 describe("a session of the board", () => {

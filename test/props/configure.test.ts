@@ -89,7 +89,7 @@ describe("configureProps", () => {
     [prop("$.interface.timer"), { intervalSeconds: 0 }, "p.intervalSeconds"],
     [prop("$.interface.timer"), 60, "p"],
     [prop("$.interface.timer", { static: { intervalSeconds: 60 } }), { intervalSeconds: 30 }, "p"],
-    [prop("any"), "x".repeat(64 * 1024), "p"],
+    [prop("any"), "x".repeat(LIMITS.propValueBytes.value), "p"],
   ];
   for (const [one, value, path] of invalid) {
     it(`rejects ${JSON.stringify(value).slice(0, 40)} for ${JSON.stringify(one)}`, () => {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { openSubscriber } from "../../src/platform.ts";
 import { openReplies, type Replies, type Reply, sendReply } from "../../src/queues/replies.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
@@ -47,10 +48,28 @@ describe("replies to runs", () => {
     expect(await platform.redis.exists(...runIds.map(keyOf))).to.equal(0);
   });
 
+  it("are replaced by an end if they are larger than a reply may be", async () => {
+    const frame = JSON.stringify(responseOf(0)).length;
+    // Three bytes are four characters of base64.
+    const most = Math.floor((LIMITS.replyBytes.value - frame) / 4) * 3;
+    for (const [bytes, type] of [
+      [most, "response"],
+      [most + 3, "ended"],
+    ] as const) {
+      const runId = newId("run");
+      const received = replies.first(runId, 30_000);
+      await reply(runId, responseOf(bytes));
+      expect((await received)?.type, `${bytes} bytes`).to.equal(type);
+    }
+  });
+
   it("are kept for a moment, and for none if the wait is over", async () => {
     const runId = newId("run");
     await sendReply(platform.redis, platform.keys, { processId: "gone", runId }, responseOf(1));
-    expect(await platform.redis.pttl(platform.keys.reply("gone", runId))).to.be.within(1, 30_000);
+    expect(await platform.redis.pttl(platform.keys.reply("gone", runId))).to.be.within(
+      1,
+      LIMITS.replyKeptMs.value,
+    );
     await reply(runId, responseOf(1));
     await until(async () => (await platform.redis.exists(keyOf(runId))) === 0);
   });

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { RunRecords } from "../../src/models/run.ts";
 import { idleTickKeptMs } from "../../src/runs/idle-tick.ts";
 import { recordRuns } from "../../src/runs/record.ts";
@@ -12,9 +13,9 @@ const cron = (pattern: string) => ({ cron: pattern, timezone: "UTC", interval_se
 describe("the record of a tick that emitted nothing", () => {
   it("is kept for an hour, and that of a cron until its next moment is over, at most 7 days", () => {
     const every = { interval_seconds: 60, cron: null, timezone: null };
-    expect(idleTickKeptMs(every, NOON)).to.equal(HOUR_MS);
+    expect(idleTickKeptMs(every, NOON)).to.equal(LIMITS.idleTickKept.value);
     expect(idleTickKeptMs(cron("0 15 * * *"), NOON)).to.equal(4 * HOUR_MS);
-    expect(idleTickKeptMs(cron("0 0 1 1 *"), NOON)).to.equal(7 * 24 * HOUR_MS);
+    expect(idleTickKeptMs(cron("0 0 1 1 *"), NOON)).to.equal(LIMITS.runKept.value);
   });
 
   it("expires before others, unless it holds the outbox of its batch", async () => {
@@ -29,7 +30,10 @@ describe("the record of a tick that emitted nothing", () => {
     await recordRuns(platform, [leader, { ...other, emissions: [emission] }]);
     const stored = await RunRecords(platform.mongo).find().lean();
     const kept = new Map(stored.map(({ _id, expires_at }) => [_id, (expires_at.getTime() - NOON) / HOUR_MS]));
-    expect([idle, other, leader].map(({ _id }) => kept.get(_id))).to.deep.equal([1, 168, 168]);
+    expect([idle, other, leader].map(({ _id }) => kept.get(_id))).to.deep.equal([
+      1,
+      ...[LIMITS.runKept, LIMITS.runKept].map(({ value }) => value / HOUR_MS),
+    ]);
     await platform.destroy();
   });
 });

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { HttpResponse } from "../../src/sandbox/protocol.ts";
 import { bundleOf, openTestSandboxes, RUN, running } from "./sandbox-fixture.ts";
@@ -96,6 +97,18 @@ describe("a call in a sandbox", () => {
       }
       expect((await emits("this.c = { c: this }"))?.message).to.contain("circular");
     });
+    it("takes an id and the name of a channel as long as they may be, and no longer", async () => {
+      for (const [field, most] of [
+        ["id", LIMITS.emitIdCharacters.value],
+        ["name", LIMITS.channelCharacters.value],
+      ]) {
+        const result = await call(
+          running(`for (const n of [${most}, ${most} + 1]) this.$emit(n, { ${field}: "x".repeat(n) })`),
+        );
+        expect(result.emits.map(({ event }) => event)).to.deep.equal([most]);
+        expect(result.error, `${field}`).to.include({ code: "TypeError" });
+      }
+    });
     it("accepts any value in metadata that only describes the event", async () => {
       const meta = `{ id: 12n, name: null, summary: 5, ts: "2024-01-01T00:00:00Z" }`;
       const result = await call(running(`this.$emit(1, ${meta}); this.$emit(2, { ts: NaN, id: undefined })`));
@@ -105,18 +118,25 @@ describe("a call in a sandbox", () => {
       ]);
     });
     it("rejects an event that is too large or too deeply nested, and keeps the events before it", async () => {
-      const big = await call(running(`this.$emit(1); this.$emit("x".repeat(512 * 1024))`));
+      const big = await call(running(`this.$emit(1); this.$emit("x".repeat(${LIMITS.emitBytes.value}))`));
       expect(big.error).to.include({ code: "RangeError" });
       expect(big.emits.length).to.equal(1);
       const huge = await call(running(`this.$emit("x".repeat(5e6))`));
-      expect(huge.error?.message).to.equal("An event can have at most 524288 bytes; this one has 5000002");
-      const deep = running(`let d = []; for (let i = 0; i < 200; i++) d = [d, 1]; this.$emit(d)`);
+      expect(huge.error?.message).to.equal(
+        `An event can have at most ${LIMITS.emitBytes.value} bytes; this one has 5000002`,
+      );
+      const deep = running(
+        `let d = []; for (let i = 0; i < ${LIMITS.eventDepth.value}; i++) d = [d, 1]; this.$emit(d)`,
+      );
       expect((await call(deep)).error?.message).to.contain("nested");
     });
     it("rejects the first event above the limit", async () => {
-      const result = await call(running(`for (let i = 0; i < 20000; i++) this.$emit(i)`));
-      expect(result.error).to.include({ code: "RangeError", message: "A run can emit at most 10000 events" });
-      expect(result.emits.length).to.equal(10_000);
+      const result = await call(running(`for (let i = 0; i <= ${LIMITS.emits.value}; i++) this.$emit(i)`));
+      expect(result.error).to.include({
+        code: "RangeError",
+        message: `A run can emit at most ${LIMITS.emits.value} events`,
+      });
+      expect(result.emits.length).to.equal(LIMITS.emits.value);
     });
     it("limits the memory that the events of a run take on the worker, whatever their text", async () => {
       const wide = await call(running("this.$emit(Array.from({ length: 50_000 }, () => []))"));
@@ -125,7 +145,8 @@ describe("a call in a sandbox", () => {
       const { error, emits } = await call(running(code));
       expect(error).to.include({ code: "RangeError" });
       expect(error?.message).to.include("so many arrays, objects and values");
-      expect(emits.length).to.be.within(60, 80);
+      const most = LIMITS.runParsedBytes.value / (40_000 * 64);
+      expect(emits.length).to.be.within(0.6 * most, most);
     });
   });
 
@@ -169,8 +190,8 @@ describe("a call in a sandbox", () => {
     it("can be filled up to the limit, and not by one byte more", async () => {
       const body = (size: number) => running(`this.db.set("k", "x".repeat(${size}))`, props);
       const frame = '{"k":""}'.length;
-      expect((await call(body(61_440 - frame))).error).to.equal(undefined);
-      expect((await call(body(61_440 - frame + 1))).error?.code).to.equal("RangeError");
+      expect((await call(body(LIMITS.databaseBytes.value - frame))).error).to.equal(undefined);
+      expect((await call(body(LIMITS.databaseBytes.value - frame + 1))).error?.code).to.equal("RangeError");
     });
   });
 
@@ -298,7 +319,7 @@ export default { name: "T", version: "1",
       );
       expect(result.emits.length).to.equal(1);
       const bytes = result.logs.reduce((sum, line) => sum + line.message.length, 0);
-      expect(bytes).to.be.within(60_000, 66_000);
+      expect(bytes / LIMITS.logBytes.value).to.be.within(0.9, 1.02);
       expect(result.logs.at(-1)).to.include({
         level: "warn",
         message: "The logs are truncated here: a run can log at most 64 KB",

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { AppError } from "../../src/lib/errors.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import { until } from "../support/until.ts";
 import { bundleOf, openTestSandboxes } from "./sandbox-fixture.ts";
@@ -140,7 +141,14 @@ describe("describing a component in a sandbox", () => {
       "too large a description",
       `export default { name: "A", version: "1", props: { p: { type: "string", options: Array(9000).fill("x".repeat(200)) } } }`,
       "props",
-      "1024 KB",
+      `${LIMITS.descriptionBytes.value / 1024} KB`,
+    ],
+    [
+      "too many props",
+      `export default { name: "A", version: "1", props: Object.fromEntries(
+        Array.from({ length: ${LIMITS.props.value + 1} }, (_, n) => ["p" + n, { type: "string" }])) }`,
+      "props",
+      "",
     ],
     ["a throw at load", `throw new Error("missing setting")`, "code", "missing setting"],
     ["an import that is not bundled", `import "left-pad"; export default {}`, "code", "left-pad"],

@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
 import { readlink, stat } from "node:fs/promises";
 import { expect } from "chai";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult } from "../../src/sandbox/protocol.ts";
 import { until } from "../support/until.ts";
-import { LIMITS, openTestSandboxes, RUN, running } from "./sandbox-fixture.ts";
+import { openTestSandboxes, RUN, running, LIMITS as TEST_LIMITS } from "./sandbox-fixture.ts";
 
 describe("the limits of a sandbox", () => {
   let sandboxes: Sandboxes;
@@ -54,7 +55,31 @@ describe("the limits of a sandbox", () => {
       await new Promise(() => {})`,
       LONG,
     );
-    expect(result.error?.message).to.contain("64 MB");
+    expect(result.error?.message).to.contain(`${LIMITS.sandboxDiskBytes.value / 1024 / 1024} MB`);
+  });
+
+  it("ends a component that makes too many files", async () => {
+    const result = await run(
+      `const fs = await import("node:fs");
+      for (let i = 0; i <= ${LIMITS.sandboxFiles.value}; i++) fs.writeFileSync("f" + i, "");
+      for (;;) { fs.writeFileSync("f0", "again"); await new Promise(r => setTimeout(r, 1)); }`,
+      LONG,
+    );
+    expect(result.error?.message).to.contain(`${LIMITS.sandboxFiles.value} files`);
+  });
+
+  it("lets a run emit as many bytes as it may, and no event beyond that", async () => {
+    const bytes = 500 * 1024;
+    const result = await run(
+      `const text = "x".repeat(${bytes});
+      try { for (;;) this.$emit(text); } catch (error) { console.log(error.message); }`,
+    );
+    expect(result.error).to.equal(undefined);
+    expect(result.logs[0]?.message).to.equal(
+      `A run can emit at most ${LIMITS.runBytes.value} bytes in total`,
+    );
+    // Beside its text an event has some fifty bytes, for its metadata and what is around it.
+    expect(result.emits).to.have.length(Math.floor(LIMITS.runBytes.value / (bytes + 50)));
   });
 
   it("starts a new process after a timeout, an exit and a signal", async () => {
@@ -205,7 +230,7 @@ describe("the processes of a sandbox host", () => {
   });
 
   it("have the configured limits", async () => {
-    sandboxes = await openTestSandboxes({ limits: { ...LIMITS, wallMs: 200, maxEmits: 2 } });
+    sandboxes = await openTestSandboxes({ limits: { ...TEST_LIMITS, wallMs: 200, maxEmits: 2 } });
     expect((await sandboxes.call("a", running("for (;;);"), RUN)).error?.code).to.equal("Timeout");
     const two = await sandboxes.call("b", running("for (;;) this.$emit(1)"), RUN);
     expect(two.emits.length).to.equal(2);

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Pool, type PoolOptions, type Slot } from "../../src/sandbox/pool.ts";
 import type { CallError } from "../../src/sandbox/protocol.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
@@ -59,6 +60,22 @@ describe("a pool of sandboxes", () => {
       }
       await pool.close();
     }
+  });
+
+  it("gives an owner the share of docs/limits.md", async () => {
+    const max = 20;
+    ({ pool } = countingPool(max));
+    const held: Slot[] = [];
+    for (let n = 0; n < max; n++) {
+      void acquire(`${n}`, "greedy").then(
+        slot => held.push(slot),
+        () => undefined,
+      );
+    }
+    const share = (max * LIMITS.accountSharePercent.value) / 100;
+    await until(() => held.length === share);
+    await acquire("other", "modest");
+    expect(held.length).to.equal(share);
   });
 
   it("gives a free process to the owner that uses the fewest, not to the first in the queue", async () => {

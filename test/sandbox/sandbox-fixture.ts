@@ -1,3 +1,4 @@
+import { LIMITS as BOUNDS } from "../../src/limits/catalogue.ts";
 import type { Bundle } from "../../src/sandbox/bundle.ts";
 import { openSandboxes, type Sandboxes, type SandboxesOptions } from "../../src/sandbox/host.ts";
 import type { CallRequest } from "../../src/sandbox/protocol.ts";
@@ -5,10 +6,10 @@ import type { CallRequest } from "../../src/sandbox/protocol.ts";
 export const LIMITS = {
   wallMs: 8000,
   heapMb: 128,
-  maxEmits: 10_000,
-  maxEmitBytes: 512 * 1024,
-  maxLogBytes: 64 * 1024,
-  maxDbBytes: 60 * 1024,
+  maxEmits: BOUNDS.emits.value,
+  maxEmitBytes: BOUNDS.emitBytes.value,
+  maxLogBytes: BOUNDS.logBytes.value,
+  maxDbBytes: BOUNDS.databaseBytes.value,
 };
 
 export function openTestSandboxes(overrides: Partial<SandboxesOptions> = {}): Promise<Sandboxes> {

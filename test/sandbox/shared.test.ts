@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult } from "../../src/sandbox/protocol.ts";
 import { until } from "../support/until.ts";
@@ -34,6 +35,22 @@ describe("a sandbox that timer sources share", () => {
     expect(emitted(await call("other-account", bundle, { owner: "b" }))).to.not.deep.equal([first]);
     expect(emitted(await call("other-code", newBundle(PID)))).to.not.deep.equal([first]);
     expect(emitted(await call("alone", bundle, { isShareable: false }))).to.not.deep.equal([first]);
+  });
+
+  it("serves as many as docs/limits.md says", async () => {
+    const most = LIMITS.sharedSources.value;
+    const own = await openTestSandboxes({ maxProcesses: 2, sourcesPerProcess: most });
+    try {
+      const bundle = newBundle(PID);
+      const pids: unknown[] = [];
+      for (let n = 0; n <= most; n += 1) {
+        pids.push(...emitted(await own.call(`s${n}`, bundle, RUN, { owner: "a", isShareable: true })));
+      }
+      expect(new Set(pids.slice(0, most)).size).to.equal(1);
+      expect(pids[most]).to.not.equal(pids[0]);
+    } finally {
+      await own.close();
+    }
   });
 
   it("gives each source an instance of the module and a folder of its own", async () => {

@@ -2,7 +2,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { eventIdOf, eventMs, eventScore, SLOTS_PER_MS } from "../../src/lib/event-id.ts";
 import { newId } from "../../src/lib/ids.ts";
-import { EVENTS_KEPT, type StoredSummary } from "../../src/store/event-log.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
+import type { StoredSummary } from "../../src/store/event-log.ts";
 import { append } from "../support/event-log.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
@@ -113,19 +114,23 @@ describe("event log", () => {
 
   it("keeps the last 100 of a stream, however many are appended at once", async () => {
     const emitter = newId("dc");
-    const entries = Array.from({ length: EVENTS_KEPT + 50 }, (_, i) => ({ summary: summary(`e${i}`) }));
+    const entries = Array.from({ length: LIMITS.eventsKept.value + 50 }, (_, i) => ({
+      summary: summary(`e${i}`),
+    }));
     await platform.eventLog.append(emitter, "emits", entries);
     const { rows, total } = await platform.eventLog.page(emitter, "emits", { limit: 100 });
-    expect(total).to.equal(EVENTS_KEPT);
+    expect(total).to.equal(LIMITS.eventsKept.value);
     expect([rows[0], rows.at(-1)].map(row => row?.metadata.emit_id)).to.deep.equal(["e149", "e50"]);
-    expect(await platform.redis.hlen(platform.keys.eventSummaries(emitter, "emits"))).to.equal(EVENTS_KEPT);
+    expect(await platform.redis.hlen(platform.keys.eventSummaries(emitter, "emits"))).to.equal(
+      LIMITS.eventsKept.value,
+    );
   });
 
   it("keeps the last 100 of each stream, and returns trimmed events whose payload is stored elsewhere", async () => {
     const emitter = newId("dc");
     const ids: string[] = [];
     let trimmed: string[] = [];
-    for (let i = 0; i < EVENTS_KEPT + 3; i++) {
+    for (let i = 0; i < LIMITS.eventsKept.value + 3; i++) {
       const entry = summary(`e${i}`);
       if (i !== 1) entry.metadata.truncated = true;
       const appended = await append(platform.eventLog, emitter, "emits", entry);
@@ -135,9 +140,11 @@ describe("event log", () => {
     await append(platform.eventLog, emitter, "errors", summary("error"));
     expect(trimmed).to.deep.equal([ids[0], ids[2]]);
     const { rows, total } = await platform.eventLog.page(emitter, "emits", { limit: 100 });
-    expect(total).to.equal(EVENTS_KEPT);
+    expect(total).to.equal(LIMITS.eventsKept.value);
     expect(rows.map(row => row.id)).to.deep.equal(ids.slice(3).reverse());
-    expect(await platform.redis.hlen(platform.keys.eventSummaries(emitter, "emits"))).to.equal(EVENTS_KEPT);
+    expect(await platform.redis.hlen(platform.keys.eventSummaries(emitter, "emits"))).to.equal(
+      LIMITS.eventsKept.value,
+    );
   });
 
   it("pages both ways without a lost or repeated row, also from a deleted cursor", async () => {

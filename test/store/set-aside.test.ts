@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { listSetAside, readSetAside, removeSetAside, setAside } from "../../src/store/set-aside.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
@@ -57,7 +58,10 @@ describe("items set aside", () => {
 
   it("are at most so many, and those that no step meets any more expire", async () => {
     await setAside(platform, "timers", "deleted since", new Error("bad"));
-    const filler = Array.from({ length: 9999 }, (_, i) => [`timers ${i}`, "{}"]).flat();
+    const filler = Array.from({ length: LIMITS.setAsideItems.value - 1 }, (_, i) => [
+      `timers ${i}`,
+      "{}",
+    ]).flat();
     await platform.redis.hset(platform.keys.setAsideItems(), ...filler);
     await setAside(platform, "timers", "one too many", new Error("bad"));
     expect((await readSetAside(platform, "timers", ["one too many"])).size).to.equal(0);

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { AutoSubscriptions, Subscriptions } from "../../src/models/subscription.ts";
 import { Webhooks } from "../../src/models/webhook.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
@@ -55,7 +56,7 @@ describe("the webhooks API", () => {
       [{}, "url"],
       [{ url: "ftp://example.com" }, "url"],
       [{ url: "http://10.0.0.1/" }, "url"],
-      [{ url: `https://example.com/${"x".repeat(2048)}` }, "url"],
+      [{ url: `https://example.com/${"x".repeat(LIMITS.urlCharacters.value)}` }, "url"],
       [{ url: URL, name: "x".repeat(257) }, "name"],
       [{ url: URL, description: "x".repeat(1025) }, "description"],
       [{ url: URL, nmae: "x" }, "nmae"],

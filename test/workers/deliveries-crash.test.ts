@@ -70,13 +70,13 @@ describe("deliveries worker as a process", () => {
 
   it("makes the next attempt that was recorded and never enqueued, after a sweep", async () => {
     endpoint.script(500, 200);
-    await start({ DELIVERY_RETRY_SCHEDULE: "1h" });
+    await start({ DELIVERY_RETRY_SCHEDULE: "90s" });
     await emit(platform, [listener]);
     const { _id } = await onlyDelivery(platform, listener.webhookId);
     const queue = openedQueue(platform.queues, deliveries);
     const job = await until(() => queue.getJob(`${_id}-1`), { what: "the next attempt's job" });
     await job.remove();
-    const past = { next_attempt_at_ms: platform.clock(), sweep_at_ms: platform.clock() };
+    const past = { next_attempt_at_ms: platform.clock() - 1, sweep_at_ms: platform.clock() };
     await Deliveries(platform.mongo).updateOne({ _id, state: "pending", generation: 1 }, { $set: past });
     expect(await sweep(platform, "deliveries")).to.equal(1);
     await delivered();

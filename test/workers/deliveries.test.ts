@@ -30,7 +30,10 @@ describe("deliveries worker", () => {
     });
 
   before(async () => {
-    platform = await openTestPlatform({ DELIVERY_TIMEOUT: "600ms" }, { process: "deliveries" });
+    platform = await openTestPlatform(
+      { DELIVERY_TIMEOUT: "600ms", DELIVERY_RETRY_SCHEDULE: "100ms,200ms,300ms" },
+      { process: "deliveries" },
+    );
     worker = startDeliveries(platform, { busyFloorMs: BUSY_FLOOR_MS });
     await worker.ready();
   });

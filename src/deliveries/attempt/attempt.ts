@@ -36,7 +36,7 @@ export async function makeAttempt(
   options: RetryOptions,
 ): Promise<Attempted> {
   const startedAtMs = platform.clock();
-  const response = await send(platform, webhook, message, signal);
+  const response = await send(platform, webhook, message, signal, startedAtMs);
   const nowMs = platform.clock();
   const decision = decide(response, {
     scheduleMs: scheduleOf(platform.config.deliveries.retryScheduleMs, webhook),

@@ -13,6 +13,7 @@ import { deliveries, nextAttemptOf } from "../../queues/deliveries.ts";
 import { countDrop, type DropReason } from "../../store/drops.ts";
 import { duplicateIndexes } from "../../store/mongo.ts";
 import type { Attempted } from "./attempt.ts";
+import { isFarRetry, waitsWithoutJob } from "./far-retry.ts";
 import { noteAttempt, noteEnded } from "./note.ts";
 import type { UnsentReason } from "./prepare.ts";
 
@@ -29,8 +30,8 @@ export interface ToRecord extends Attempted {
 }
 
 /**
- * Records an attempt and what follows from it in one conditional write, and then enqueues the next attempt: a crash between
- * the two leaves a pending delivery that the sweep finds. Returns false if the delivery had moved on (a manual retry, a
+ * Records an attempt and what follows from it in one conditional write, and then enqueues the next attempt, unless it is far
+ * away: a crash between the two leaves a pending delivery that the sweep finds. Returns false if the delivery had moved on (a manual retry, a
  * cancellation); then only the attempt is recorded.
  */
 export async function recordAttempt(platform: Deps, attempted: ToRecord): Promise<boolean> {
@@ -56,7 +57,7 @@ export async function recordAttempt(platform: Deps, attempted: ToRecord): Promis
     attempts: [attemptRecord(attempted)],
   });
   failpoint("retry-recorded");
-  if (decision.kind === "retry") {
+  if (decision.kind === "retry" && !isFarRetry(decision.delayMs)) {
     const job = nextAttemptOf({ ...delivery, generation });
     await enqueue(platform.queues, deliveries.jobs["next-attempt"], job, { delayMs: decision.delayMs });
   }
@@ -65,7 +66,7 @@ export async function recordAttempt(platform: Deps, attempted: ToRecord): Promis
 
 /**
  * Records first attempts: each delivery becomes a document with the result of its attempt, unless it exists already. The
- * next attempts of those that failed are enqueued.
+ * next attempts of those that failed are enqueued, unless they are far away.
  */
 export async function recordFirstAttempts(platform: Deps, attempted: ToRecord[]): Promise<void> {
   const rows = attempted.map(
@@ -81,7 +82,7 @@ export async function recordFirstAttempts(platform: Deps, attempted: ToRecord[])
   for (const row of inserted) noteAttempt(platform, row);
   failpoint("first-attempts-recorded");
   for (const row of inserted) {
-    if (row.state !== "pending") continue;
+    if (row.state !== "pending" || waitsWithoutJob(row)) continue;
     const delayMs = Math.max(0, (row.next_attempt_at_ms ?? 0) - platform.clock());
     await enqueue(platform.queues, deliveries.jobs["next-attempt"], nextAttemptOf(row), { delayMs });
   }
@@ -115,7 +116,8 @@ function attemptRecord({ delivery, number, startedAtMs, response }: ToRecord): A
 function fieldsAfter({ config }: Pick<Platform, "config">, { decision, nowMs }: ToRecord): Partial<Delivery> {
   if (decision.kind === "retry") {
     const at = nowMs + decision.delayMs;
-    return { trigger: "schedule", next_attempt_at_ms: at, sweep_at_ms: at + config.sweepEveryMs };
+    const sweepAt = isFarRetry(decision.delayMs) ? at : at + config.sweepEveryMs;
+    return { trigger: "schedule", next_attempt_at_ms: at, sweep_at_ms: sweepAt };
   }
   return {
     state: decision.kind,

@@ -7,7 +7,8 @@
  *    time-out waits at least 60 s. When the steps are used up, the delivery has failed: `exhausted`.
  * 3. The result is recorded in MongoDB together with `next_attempt_at_ms`, `generation + 1` and `retry_index + 1`
  *    (`record.ts`), and then a delayed job `next-attempt` is enqueued for that generation. A crash between the two leaves
- *    a pending delivery without a job, which the sweep finds (`deliveries/sweep.ts`).
+ *    a pending delivery without a job, which the sweep finds (`deliveries/sweep.ts`). A retry that is far away
+ *    (`far-retry.ts`) gets no job until the sweep finds that it is due.
  * 4. When the job is due, the worker loads delivery, webhook, subscription and payload again: a job of an earlier
  *    generation is superseded; a webhook that was disabled or deleted since then ends the delivery (`prepare.ts`).
  * 5. A webhook whose every attempt failed for `DELIVERY_DISABLE_AFTER` (5 days) is disabled (`webhooks/health.ts`).

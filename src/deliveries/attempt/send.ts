@@ -1,8 +1,10 @@
 import { EgressError } from "../../egress/egress-error.ts";
 import { AppError } from "../../lib/errors.ts";
+import { unixSeconds } from "../../lib/unix-seconds.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import type { Platform } from "../../platform.ts";
 import { openSigningKeys } from "../../webhooks/signing-keys.ts";
+import { messageHeaders } from "./message-headers.ts";
 import { signatureHeaders } from "./sign.ts";
 
 /** No more of a response body is read: it is stored with the attempt, and an endpoint may send without end. */
@@ -33,42 +35,35 @@ export interface EndpointResponse {
   timedOut: boolean;
 }
 
-/** A channel name may be any text, but a header holds ASCII, so the rest is percent-encoded. */
-const headerText = (text: string) =>
-  text.replace(/[^\x20-\x7e]+/g, part => encodeURIComponent(Buffer.from(part).toString()));
-
 function requestHeaders(
-  platform: Pick<Platform, "secrets" | "config" | "clock">,
+  platform: Pick<Platform, "secrets" | "config">,
   webhook: Webhook,
   message: Message,
+  atMs: number,
 ): Record<string, string> {
-  const now = platform.clock();
-  const keys = openSigningKeys(platform.secrets, webhook.signing_keys, now);
+  const keys = openSigningKeys(platform.secrets, webhook.signing_keys, atMs);
   const custom = webhook.headers === null ? {} : JSON.parse(platform.secrets.open(webhook.headers));
   return {
     ...custom,
-    "content-type": "application/json",
-    "user-agent": `Headwater/${platform.config.version}`,
-    "x-headwater-event-id": message.eventId,
-    "x-headwater-emitter-id": message.emitterId,
-    "x-headwater-event-name": headerText(message.eventName),
+    ...messageHeaders(platform.config, message),
     "x-headwater-attempt": String(message.attempt),
-    ...signatureHeaders({ id: message.id, timestamp: Math.floor(now / 1000), body: message.body }, keys),
+    ...signatureHeaders({ id: message.id, timestamp: unixSeconds(atMs), body: message.body }, keys),
   };
 }
 
 /**
  * Signs a message and POSTs it to a webhook once (docs/design.md#delivery-to-a-webhook). A failing endpoint is a result and
  * not an exception. Throws `unavailable` if `signal` aborts the attempt, because its effect is unknown then, or if this
- * process can open no connection, which is not the endpoint's failure.
+ * process can open no connection, which is not the endpoint's failure. `atMs` is the `webhook-timestamp`.
  */
 export async function send(
   platform: Pick<Platform, "egress" | "secrets" | "config" | "clock">,
   webhook: Webhook,
   message: Message,
   signal?: AbortSignal,
+  atMs = platform.clock(),
 ): Promise<EndpointResponse> {
-  const headers = requestHeaders(platform, webhook, message);
+  const headers = requestHeaders(platform, webhook, message, atMs);
   const startedAt = performance.now();
   const latencyMs = () => Math.round(performance.now() - startedAt);
   try {

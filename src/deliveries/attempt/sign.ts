@@ -8,6 +8,9 @@ export interface SignedMessage {
   body: string;
 }
 
+/** Headers that hold signatures. */
+export const SIGNATURE_HEADERS = ["webhook-signature", "x-pd-signature"];
+
 /**
  * The signature headers of a request, one signature for each key, newest first. `webhook-signature` follows Standard
  * Webhooks: its HMAC key is the base64-decoded part after `whsec_`. `x-pd-signature` is keyed with the text of the

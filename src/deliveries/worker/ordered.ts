@@ -29,7 +29,7 @@ const EARLIER_AGAIN_MS = 250;
 const EARLIER_MAX_MS = 60_000;
 /** Such events looked at in one query: usually the first is the one. */
 const EARLIER_BATCH = 100;
-/** An attempt that is due later than this has a job of its own. */
+/** An attempt that is due later than this has a job of its own, or the sweep drains the webhook once it is due. */
 const SOON_MS = 60_000;
 
 /**

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { LIMITS } from "../../limits/catalogue.ts";
-import { ANY_CHANNEL, MAX_CHANNEL_CHARS } from "../../sandbox/child/channel-name.ts";
+import { ANY_CHANNEL } from "../../sandbox/child/channel-name.ts";
 
 /** Event ids of runs begin with `run_`, so that no caller can take the one of an event that a component will emit. */
 const CALLER_ID = "^(?!run_)[\\x21-\\x7e]+$";
@@ -9,7 +9,7 @@ const fields = {
   event: Type.Unknown({ description: "Any JSON value of at most 512 KB." }),
   name: Type.Optional(
     Type.String({
-      maxLength: MAX_CHANNEL_CHARS,
+      maxLength: LIMITS.channelCharacters.value,
       pattern: ANY_CHANNEL,
       description: "Channel: empty for the default one, a name of yours, `$errors` or `$logs`.",
     }),

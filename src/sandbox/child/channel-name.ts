@@ -1,5 +1,4 @@
-/** Most characters (code points) of a channel's name. */
-export const MAX_CHANNEL_CHARS = 128;
+import { CHANNEL_CHARS } from "../../limits/emit-limits.ts";
 
 /** No control character, no line break (U+2028 and U+2029 are two of them) and no half of a surrogate pair. */
 const FORBIDDEN = "\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029\\ud800-\\udfff";
@@ -19,8 +18,8 @@ const custom = new RegExp(CUSTOM_CHANNEL, "u");
 export function channelProblem(name: unknown): string | undefined {
   if (typeof name !== "string") return "must be a string";
   // Counted as JSON Schema counts, where a pair of surrogates is one character.
-  if ([...name.slice(0, 2 * MAX_CHANNEL_CHARS + 1)].length > MAX_CHANNEL_CHARS) {
-    return `must have at most ${MAX_CHANNEL_CHARS} characters`;
+  if ([...name.slice(0, 2 * CHANNEL_CHARS + 1)].length > CHANNEL_CHARS) {
+    return `must have at most ${CHANNEL_CHARS} characters`;
   }
   if (name.startsWith("$")) return "must not start with $";
   return custom.test(name) ? undefined : "must not contain line breaks or other control characters";

@@ -3,6 +3,8 @@ import { type Component, objectOf, type PropDefinition, propsOf } from "./compon
 const HOOKS = ["deploy", "activate", "deactivate"] as const;
 const FLAGS = ["optional", "secret", "hidden", "customResponse", "withLabel"] as const;
 
+const TEXTS = ["label", "description"];
+
 /** Returns the component's description in the shape of `ComponentDescription`, which the host checks. */
 export function describeComponent(component: Component): Record<string, unknown> {
   const hooks = objectOf(component.hooks);
@@ -31,7 +33,7 @@ function describeProp(name: string, prop: PropDefinition): Record<string, unknow
   const described: Record<string, unknown> = {
     name,
     type: prop.type,
-    ...textFields(prop, ["label", "description"]),
+    ...textFields(prop, prop.type === "alert" ? [...TEXTS, "alertType", "content"] : TEXTS),
   };
   for (const flag of FLAGS) if (prop[flag] !== undefined) described[flag] = Boolean(prop[flag]);
   for (const bound of ["min", "max"]) if (typeof prop[bound] === "number") described[bound] = prop[bound];

@@ -1,6 +1,7 @@
+import { EMIT_ID_CHARS } from "../../limits/emit-limits.ts";
 import type { EmitMetadata } from "../protocol.ts";
 import { channelProblem } from "./channel-name.ts";
-import { MAX_EMIT_ID, MAX_SUMMARY } from "./wire.ts";
+import { MAX_SUMMARY } from "./wire.ts";
 
 /**
  * Reads the second argument of `$emit` (docs/component-api.md#emit). `id` and `name` affect what happens to the event,
@@ -28,8 +29,10 @@ function isGiven(value: unknown): boolean {
 function readId(id: unknown): string | number {
   if (typeof id === "bigint") return String(id);
   if (typeof id === "number" && Number.isFinite(id)) return id;
-  if (typeof id === "string" && id.length <= MAX_EMIT_ID) return id;
-  throw new TypeError(`The id of an event must be a number or a string of at most ${MAX_EMIT_ID} characters`);
+  if (typeof id === "string" && id.length <= EMIT_ID_CHARS) return id;
+  throw new TypeError(
+    `The id of an event must be a number or a string of at most ${EMIT_ID_CHARS} characters`,
+  );
 }
 
 function readName(name: unknown): string {

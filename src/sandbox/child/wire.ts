@@ -88,5 +88,4 @@ export const LOG_LINE_BYTES = 32;
 export const MAX_COOKIES = 50;
 export const MAX_ERROR_MESSAGE = 8 * 1024;
 export const MAX_STACK = 16 * 1024;
-export const MAX_EMIT_ID = 16 * 1024;
 export const MAX_SUMMARY = 4 * 1024;

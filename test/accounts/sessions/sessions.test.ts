@@ -169,7 +169,11 @@ describe("sessions of browsers", () => {
   });
 
   it("begin once with a link of a user's key, which a session can't make", async () => {
+    const startedAt = Date.now();
     const { url } = await api.expect(201, "POST", "/sign_in_links");
+    const { expires_at } = (await SignInLinks(system.worker.mongo).findOne().lean()) ?? {};
+    const lifeMs = (expires_at?.getTime() ?? 0) - startedAt;
+    expect(lifeMs - LIMITS.signInLinkMs.value).to.be.within(0, Date.now() - startedAt);
     const link = new URL(url).hash.slice("#link=".length);
     expect(url).to.equal(`${new URL(system.baseUrl).origin}/dashboard/sign-in#link=${link}`);
     expect(JSON.stringify(await SignInLinks(system.worker.mongo).find().lean())).not.to.include(

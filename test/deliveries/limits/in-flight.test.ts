@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { InFlight } from "../../../src/deliveries/limits/in-flight.ts";
+import { LIMITS } from "../../../src/limits/catalogue.ts";
 import { Metrics } from "../../../src/metrics/metrics.ts";
 
 const webhook = (owner_id: string, host = "a.example") => ({ owner_id, url: `https://${host}/${owner_id}` });
@@ -20,6 +21,22 @@ describe("attempts in flight", () => {
     leave?.();
     expect(await inFlight.enter(webhook("c"))).to.be.a("function");
     expect([await putOff("account"), await putOff("process")]).to.deep.equal([1, 1]);
+  });
+
+  it("are as many as docs/limits.md says: at an origin, of an account and of a process", async () => {
+    const inFlight = new InFlight(new Metrics());
+    const { attemptsInFlight, attemptsInFlightOfAccount, attemptsInFlightAtOrigin } = LIMITS;
+    const enter = async (count: number, owner: string, hostOf: (n: number) => string) => {
+      const places = Array.from({ length: count }, (_, n) => inFlight.enter(webhook(owner, hostOf(n))));
+      for (const place of await Promise.all(places)) expect(place).to.be.a("function");
+    };
+    await enter(attemptsInFlightAtOrigin.value, "a", () => "one.example");
+    expect(await inFlight.enter(webhook("a", "one.example")), "at the origin").to.equal(null);
+    const ofAccount = attemptsInFlightOfAccount.value;
+    await enter(ofAccount - attemptsInFlightAtOrigin.value, "a", n => `${n}.example`);
+    expect(await inFlight.enter(webhook("a", "more.example")), "of the account").to.equal(null);
+    await enter(attemptsInFlight.value - ofAccount, "b", n => `${n}.example`);
+    expect(await inFlight.enter(webhook("c")), "of the process").to.equal(null);
   });
 
   it("at one origin wait for those of the same account, and for no other's", async () => {

@@ -1,0 +1,187 @@
+import { me } from "../api/session";
+import type { useFilters } from "../lib/address";
+import { fromLocal, toLocal, unixOf } from "../lib/moments";
+import { ThingField } from "../ui/thing-field";
+
+type Filters = ReturnType<typeof useFilters>;
+
+/** All in the address. `since` and `until` are moments such as `2026-11-23T10:00:00Z`, which `hours` replaces. */
+export const DELIVERY_FILTERS = [
+  "state",
+  "webhook_id",
+  "emitter_id",
+  "event_name",
+  "status",
+  "hours",
+  "since",
+  "until",
+  "text",
+];
+const HOUR_S = 3600;
+
+/** What the API takes of the filters in the address. A moment that is none is left to the API, which says so. */
+export function wanted(query: Record<string, string>): Record<string, string | number> {
+  const { state, webhook_id, emitter_id, event_name, status, hours, since, until, text } = query;
+  const relative = Number(hours) > 0 ? Math.floor(Date.now() / 1000) - Number(hours) * HOUR_S : undefined;
+  const moments = { since: relative ?? unixOf(since), until: unixOf(until) };
+  const all = { state, webhook_id, emitter_id, event_name, status, text, ...moments };
+  const given = Object.entries(all).filter(([, value]) => value !== undefined && value !== "");
+  return Object.fromEntries(given) as Record<string, string | number>;
+}
+
+/** The fields that narrow the list of deliveries. */
+export const DeliveryFilters = ({ filters }: { filters: Filters }) => (
+  <search class="filters">
+    <Pick
+      name="state"
+      label="State"
+      filters={filters}
+      choices={["pending", "delivered", "failed", "cancelled"].map(one => [one, one])}
+    />
+    <ThingField
+      aria-label="Webhook"
+      placeholder="Webhook: any"
+      kinds={["wh"]}
+      value={filters.query.webhook_id ?? ""}
+      onChange={id => filters.set({ webhook_id: id })}
+    />
+    <ThingField
+      aria-label="Emitter"
+      placeholder="Emitter: any"
+      kinds={["dc", "p"]}
+      value={filters.query.emitter_id ?? ""}
+      onChange={id => filters.set({ emitter_id: id })}
+    />
+    <Status filters={filters} />
+    <Span filters={filters} />
+    <input
+      class="input"
+      aria-label="Channel"
+      placeholder="Channel"
+      value={filters.query.event_name ?? ""}
+      onChange={event => filters.set({ event_name: event.currentTarget.value })}
+    />
+    <Words filters={filters} />
+  </search>
+);
+
+/** Disabled, and it says why, where the server searches no payloads; a search in the address can be removed all the same. */
+function Words({ filters }: { filters: Filters }) {
+  const text = filters.query.text ?? "";
+  const isOffered = me.value?.features.payload_search === true;
+  const about = isOffered
+    ? "Whole words, such as order-17 or ada@example.com"
+    : "This server searches no payloads: its operator can turn it on with PAYLOAD_SEARCH_WORDS.";
+  return (
+    <input
+      class="input"
+      type="search"
+      aria-label="Words in the payload"
+      aria-description={about}
+      placeholder={isOffered ? "Words in the payload" : "Payload search is off"}
+      title={about}
+      disabled={!isOffered && text === ""}
+      maxLength={200}
+      value={text}
+      onChange={event => filters.set({ text: event.currentTarget.value.trim() })}
+    />
+  );
+}
+
+interface PickProps {
+  name: string;
+  label: string;
+  choices: [string, string][] | string[][];
+  filters: Filters;
+}
+
+function Pick({ name, label, choices, filters }: PickProps) {
+  const value = filters.query[name] ?? "";
+  const isKnown = value === "" || choices.some(([one]) => one === value);
+  return (
+    <select
+      class="select"
+      aria-label={label}
+      value={value}
+      onChange={event => filters.set({ [name]: event.currentTarget.value })}
+    >
+      <option value="">{label}: any</option>
+      {choices.map(([one, text]) => (
+        <option key={one} value={one}>
+          {text}
+        </option>
+      ))}
+      {!isKnown && <option value={value}>{value}</option>}
+    </select>
+  );
+}
+
+/** A status, a class of them, or none; what is neither is said by the browser, and not searched. */
+const Status = ({ filters }: { filters: Filters }) => (
+  <>
+    <input
+      class="input"
+      aria-label="Response"
+      placeholder="Response: any"
+      title="A status such as 503, a class such as 5xx, or none"
+      list="statuses"
+      pattern="[1-5]([0-9]{2}|[xX]{2})|none"
+      value={filters.query.status ?? ""}
+      onChange={event => {
+        const field = event.currentTarget;
+        if (field.reportValidity()) filters.set({ status: field.value.toLowerCase() });
+      }}
+    />
+    <datalist id="statuses">
+      {["2xx", "3xx", "4xx", "5xx"].map(one => (
+        <option key={one} value={one} />
+      ))}
+      <option value="none">no response</option>
+    </datalist>
+  </>
+);
+
+const BETWEEN = "between";
+
+/** The last hours or days, or from one moment to another. */
+function Span({ filters }: { filters: Filters }) {
+  const { hours, since, until } = filters.query;
+  const isBetween = hours === BETWEEN || Boolean(since || until);
+  return (
+    <>
+      <select
+        class="select"
+        aria-label="Time"
+        value={isBetween ? BETWEEN : (hours ?? "")}
+        onChange={event =>
+          filters.set({ hours: event.currentTarget.value, since: undefined, until: undefined })
+        }
+      >
+        <option value="">Time: any</option>
+        <option value="1">last hour</option>
+        <option value="24">last 24 hours</option>
+        <option value="168">last 7 days</option>
+        <option value="720">last 30 days</option>
+        <option value={BETWEEN}>from … to …</option>
+      </select>
+      {isBetween && (
+        <>
+          <Moment name="since" label="From" filters={filters} />
+          <Moment name="until" label="To" filters={filters} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** A date and time in the reader's zone. */
+const Moment = ({ name, label, filters }: { name: string; label: string; filters: Filters }) => (
+  <input
+    class="input moment"
+    type="datetime-local"
+    aria-label={label}
+    step={1}
+    value={toLocal(filters.query[name])}
+    onChange={event => filters.set({ hours: BETWEEN, [name]: fromLocal(event.currentTarget.value) })}
+  />
+);

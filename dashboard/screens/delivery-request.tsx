@@ -1,0 +1,53 @@
+import type { Schemas } from "../api/client";
+import { Card, Notice, Time } from "../ui/basics";
+import { JsonTree } from "../ui/json-tree";
+
+type Detail = Schemas["DeliveryDetail"];
+
+/** What each attempt sends, without what must stay secret. */
+export function Request({ delivery }: { delivery: Detail }) {
+  const { request, attempts } = delivery;
+  return (
+    <Card title="Request">
+      {request === null ? (
+        <p class="muted">The webhook was deleted; its address is not kept.</p>
+      ) : (
+        <div class="stack tight">
+          {attempts.some(one => one.at_ms < request.webhook_updated_at * 1000) && (
+            <Notice>
+              The webhook was changed <Time ms={request.webhook_updated_at * 1000} />: attempts before may
+              have gone to another address, with other custom headers.
+            </Notice>
+          )}
+          <Head request={request} next={nextOf(delivery)} />
+        </div>
+      )}
+      <Body delivery={delivery} />
+    </Card>
+  );
+}
+
+/** The number of the attempt that will be made; null if there is none. */
+const nextOf = ({ state, attempts_made }: Detail): number | null =>
+  state === "pending" ? attempts_made + 1 : null;
+
+const Head = ({ request, next }: { request: NonNullable<Detail["request"]>; next: number | null }) => (
+  <section tabIndex={0} aria-label="Request" class="response">
+    <pre>
+      {[
+        `${request.method} ${request.url}`,
+        ...Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`),
+        "webhook-timestamp: the second of the attempt",
+        `x-headwater-attempt: ${next === null ? "the number of the attempt" : `${next} (the next one)`}`,
+        ...request.secret_header_names.map(name => `${name}: (never shown)`),
+      ].join("\n")}
+    </pre>
+  </section>
+);
+
+const Body = ({ delivery }: { delivery: Detail }) =>
+  "event" in delivery ? (
+    <JsonTree value={delivery.event} />
+  ) : (
+    <p class="muted">The event is no longer kept, so its data can't be shown or sent again.</p>
+  );

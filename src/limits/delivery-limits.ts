@@ -1,0 +1,53 @@
+import { defineLimits } from "./limit.ts";
+
+/** `DELIVERY_RETRY_SCHEDULE` by default: the waits between the attempts of a delivery. */
+export const RETRY_SCHEDULE = "5s,5m,30m,2h,5h,10h,14h,20h,24h";
+
+/** Bounds of deliveries to webhooks. */
+export const DELIVERY_LIMITS = defineLimits({
+  attempts: {
+    value: RETRY_SCHEDULE.split(",").length + 1,
+    unit: "count",
+    per: "value",
+    what: "attempts of a delivery by the retry schedule, over three days",
+    beyond: "it is `failed` (`exhausted`); a manual retry restarts the schedule",
+    setting: "DELIVERY_RETRY_SCHEDULE",
+  },
+  attemptMs: {
+    value: 15_000,
+    unit: "ms",
+    per: "request",
+    what: "time of one attempt, of which at most 10 s to connect",
+    beyond: "the attempt has failed",
+    setting: "DELIVERY_TIMEOUT",
+  },
+  permits: {
+    value: 32,
+    unit: "count",
+    per: "webhook",
+    what: "deliveries in flight to it, over all processes; one if it is failing",
+    beyond: "they wait on its waitlist",
+    setting: "DELIVERY_PER_WEBHOOK",
+  },
+  deliveryKeptMs: {
+    value: 30 * 86_400_000,
+    unit: "ms",
+    per: "value",
+    what: "how long a delivery, and an event that webhooks listen to, is kept",
+    beyond: "it is deleted",
+  },
+  urlCharacters: {
+    value: 2048,
+    unit: "characters",
+    per: "value",
+    what: "URL of a webhook, and of a component's code",
+    beyond: "400 `invalid`",
+  },
+  retryJobMs: {
+    value: 120_000,
+    unit: "ms",
+    per: "value",
+    what: "how far away the retry of a delivery may be to have a job in Redis",
+    beyond: "it waits in MongoDB, and is enqueued up to `SWEEP_EVERY` after it is due",
+  },
+});

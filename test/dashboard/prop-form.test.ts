@@ -1,0 +1,94 @@
+import { expect } from "chai";
+import type { Browser, Page } from "playwright-core";
+import type { Api, SourceView } from "../support/api.ts";
+import { type System, startSystem } from "../support/system.ts";
+import { until } from "../support/until.ts";
+import { browserOrSkip, openTab, seriousFindings, settled, signIn, type Tab } from "./signed-in.ts";
+
+const CODE = `export default { name: "Form", version: "0.0.1",
+  props: {
+    note: { type: "alert", alertType: "warning", content: "Needs a paid plan <b>there</b>" },
+    timer: { type: "$.interface.timer", static: { cron: "0 9 * * *", timezone: "Europe/Berlin" } },
+    tags: { type: "string[]", label: "Tags", options: ["red", { label: "Green", value: "g" }, "blue"], optional: true },
+    token: { type: "string", label: "Token", secret: true, optional: true },
+  },
+  run() {} };`;
+const TIMED = `export default { name: "Timed", version: "0.0.1",
+  props: { timer: { type: "$.interface.timer" } }, run() {} };`;
+
+describe("the form of a source's props", () => {
+  let browser: Browser;
+  let system: System;
+  let api: Api;
+  let source: SourceView;
+  let tab: Tab;
+  let page: Page;
+
+  before(async function () {
+    browser = await browserOrSkip(this);
+    system = await startSystem();
+    api = await system.user();
+    source = await api.createSource({ component_code: CODE, configured_props: { token: "s3cret" } });
+    tab = await openTab(browser, system);
+    page = tab.page;
+    await signIn(tab, api, `/sources/${source.id}/settings`);
+    await settled(page);
+  });
+  after(async () => {
+    await browser?.close();
+    await system?.stop();
+  });
+
+  const stored = () => api.expect(200, "GET", `/sources/${source.id}`);
+  const save = async () => {
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved; the source was activated again.").last().waitFor();
+  };
+
+  it("shows an alert of the component as text", async () => {
+    await page.getByText("Needs a paid plan <b>there</b>").waitFor();
+    expect(await seriousFindings(page)).to.deep.equal([]);
+  });
+
+  it("shows the next five times of a timer that the code fixes, in its zone", async () => {
+    const times = page.getByRole("list", { name: "Next five times" }).getByRole("listitem");
+    await until(async () => (await times.count()) === 5);
+    for (const text of await times.allTextContents()) expect(text).to.match(/9:00|09:00/);
+    expect(await page.getByLabel("Cron expression, in Europe/Berlin").isDisabled()).to.equal(true);
+  });
+
+  it("shows options of a list as boxes to check", async () => {
+    await page.getByLabel("Green").check();
+    await page.getByLabel("red").check();
+    await save();
+    expect((await stored()).configured_props.tags).to.deep.equal(["red", "g"]);
+    await page.getByLabel("red").uncheck();
+    await save();
+    await until(async () => JSON.stringify((await stored()).configured_props.tags) === '["g"]');
+  });
+
+  it("removes a secret that is set", async () => {
+    expect((await stored()).secrets_set).to.deep.equal(["token"]);
+    await page.getByLabel("Remove Token").check();
+    await page.getByText("Removed when this is saved.").waitFor();
+    await save();
+    await until(async () => (await stored()).secrets_set.length === 0);
+    await page.getByLabel("Remove Token").waitFor({ state: "detached" });
+  });
+
+  it("keeps a zone that the browser knows by another name", async () => {
+    const { id } = await api.createSource({
+      component_code: TIMED,
+      configured_props: { timer: { cron: "0 9 * * *", timezone: "US/Pacific" } },
+    });
+    await tab.open(`/sources/${id}/settings`);
+    await settled(page);
+    await until(async () => (await page.getByLabel("Time zone").inputValue()) === "US/Pacific");
+    const times = page.getByRole("list", { name: "Next five times" }).getByRole("listitem");
+    await until(async () => (await times.count()) === 5);
+  });
+
+  it("meets no error of the browser on the way", () => {
+    expect(tab.problems).to.deep.equal([]);
+  });
+});
