@@ -129,7 +129,7 @@ export function startLoad(
       await until(() => missing().length === 0, wait).catch(() => undefined);
       let stuck: Record<string, unknown> = {};
       const isIdle = async () => {
-        stuck = await openWork(platform, [sourceId]);
+        stuck = await openWork(platform, [sourceId]).catch(error => ({ unknown: String(error) }));
         return Object.keys(stuck).length === 0;
       };
       await until(isIdle, { timeoutMs: FINISH_MS, what: "no open work" }).catch(() => undefined);
