@@ -200,5 +200,6 @@ async function setWorkflows(stage: Stage): Promise<void> {
     await listen(name, id, webhooks);
   }
   const { id } = await c.insist("POST", "/workflows", { body: { name: PUBLISHED } });
-  await listen(PUBLISHED, id, [flow, ordered]);
+  // An ordered webhook sends one after another, which on a busy machine is less than these.
+  await listen(PUBLISHED, id, [flow]);
 }
