@@ -14,9 +14,9 @@ import { environmentOf, spawnWorker, type WorkerProcess, whenReady } from "../wo
 import { browserOrSkip, openTab, settled, signIn } from "./signed-in.ts";
 
 const CODE = "export default { name: 'First', version: '0.0.1', props: { http: '$.interface.http' } };";
-/** `npm run bench:dashboard` holds the aims; a busy machine must not fail the tests. */
+/** `npm run bench:dashboard` holds the aims; a busy machine must not fail the tests, which allow ten times as much. */
 const isTimed = process.env.DASHBOARD === "timed";
-const AIMS = isTimed ? { viewMs: 1000, grownMb: 10 } : { viewMs: Infinity, grownMb: Infinity };
+const AIMS = isTimed ? { viewMs: 1000, grownMb: 10 } : { viewMs: 10_000, grownMb: 100 };
 const VIEWS = isTimed ? 9 : 1;
 const PAGES = isTimed ? 70 : 12;
 const SHELL_KB = 45;

@@ -7,13 +7,30 @@ import { until } from "../support/until.ts";
 import { browserOrSkip, openTab, settled, signIn, type Tab } from "./signed-in.ts";
 
 const CODE = "export default { name: 'Live', version: '0.0.1', props: { http: '$.interface.http' } };";
-/** `npm run bench:dashboard` holds the aims for a minute; a busy machine must not fail the tests. */
+/** `npm run bench:dashboard` holds the aims for a minute; a busy machine must not fail the tests, which allow ten times as much. */
 const isTimed = process.env.DASHBOARD === "timed";
-const AIMS_MS = isTimed ? { shown: 1000, task: 200 } : { shown: Infinity, task: Infinity };
+const AIMS_MS = isTimed ? { shown: 1000, task: 200 } : { shown: 10_000, task: 2000 };
 /** 10,000 events a minute. */
 const BATCHES = isTimed ? 240 : 24;
 const BATCH = 42;
 const BETWEEN_MS = 250;
+
+/** Notes in the page how long its longest task takes. */
+const watchTasks = (page: Page) =>
+  page.evaluate(() => {
+    const seen = globalThis as unknown as {
+      longest: number;
+      PerformanceObserver: new (
+        act: (list: { getEntries(): { duration: number }[] }) => void,
+      ) => { observe(options: object): void };
+    };
+    seen.longest = 0;
+    new seen.PerformanceObserver(list => {
+      for (const { duration } of list.getEntries()) seen.longest = Math.max(seen.longest, duration);
+    }).observe({ type: "longtask" });
+  });
+const longestTask = (page: Page) =>
+  page.evaluate(() => (globalThis as unknown as { longest: number }).longest);
 
 describe("the live list of a source", () => {
   let browser: Browser;
@@ -44,6 +61,15 @@ describe("the live list of a source", () => {
 
   const publish = (events: { event: unknown; name?: string }[]) =>
     api.expect(202, "POST", `/sources/${source.id}/events`, { body: { events } });
+  const publishMany = async () => {
+    for (let batch = 0; batch < BATCHES; batch += 1) {
+      const due = Date.now() + BETWEEN_MS;
+      await publish(
+        Array.from({ length: BATCH }, (_, i) => ({ event: { batch, i, text: "x".repeat(200) } })),
+      );
+      await new Promise(resolve => setTimeout(resolve, Math.max(0, due - Date.now())));
+    }
+  };
   const rows = () => page.getByRole("list", { name: "Events" }).getByRole("listitem");
 
   it("shows an event as it is emitted", async () => {
@@ -83,32 +109,14 @@ describe("the live list of a source", () => {
   });
 
   it("keeps the tab responsive at 10,000 events a minute", async () => {
-    await page.evaluate(() => {
-      const seen = globalThis as unknown as {
-        longest: number;
-        PerformanceObserver: new (
-          act: (list: { getEntries(): { duration: number }[] }) => void,
-        ) => { observe(options: object): void };
-      };
-      seen.longest = 0;
-      new seen.PerformanceObserver(list => {
-        for (const { duration } of list.getEntries()) seen.longest = Math.max(seen.longest, duration);
-      }).observe({ type: "longtask" });
-    });
-    for (let batch = 0; batch < BATCHES; batch += 1) {
-      const due = Date.now() + BETWEEN_MS;
-      await publish(
-        Array.from({ length: BATCH }, (_, i) => ({ event: { batch, i, text: "x".repeat(200) } })),
-      );
-      await new Promise(resolve => setTimeout(resolve, Math.max(0, due - Date.now())));
-    }
+    await watchTasks(page);
+    await publishMany();
     await rows()
       .filter({ hasText: `"batch":${BATCHES - 1}` })
       .first()
       .waitFor();
     expect(await rows().count()).to.be.lessThan(200);
-    const longest = await page.evaluate(() => (globalThis as unknown as { longest: number }).longest);
-    expect(longest).to.be.lessThan(AIMS_MS.task);
+    expect(await longestTask(page)).to.be.lessThan(AIMS_MS.task);
     expect(tab.problems).to.deep.equal([]);
   });
 });

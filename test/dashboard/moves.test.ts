@@ -4,7 +4,7 @@ import type { Browser, Locator, Page } from "playwright-core";
 import { queuePrefix } from "../../src/queues/open-queues.ts";
 import { createWorkflow } from "../../src/workflows/create.ts";
 import type { Api, SourceView } from "../support/api.ts";
-import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { type Receiver, type Reply, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 import { browserOrSkip, openTab, setHidden, settled, signIn, type Tab } from "./signed-in.ts";
@@ -106,11 +106,12 @@ describe("what moves by itself in the dashboard", () => {
   let source: SourceView;
   let tab: Tab;
   let page: Page;
+  const receivers: Receiver[] = [];
 
   before(async function () {
     browser = await browserOrSkip(this);
     // What failed stays so.
-    system = await startSystem({ DELIVERY_RETRY_SCHEDULE: "1h" });
+    system = await startSystem({ DELIVERY_RETRY_SCHEDULE: "1h", SANDBOX_EGRESS_ALLOW: "127.0.0.0/8" });
     api = await system.user();
     source = await api.createSource({ component_code: CODE, name: "moves" });
     tab = await openTab(browser, system);
@@ -119,14 +120,25 @@ describe("what moves by itself in the dashboard", () => {
   });
   after(async () => {
     await browser?.close();
+    await Promise.all(receivers.map(one => one.close()));
     await system?.stop();
   });
 
+  const open = async (...replies: Reply[]) => {
+    const receiver = await startReceiver(...replies);
+    receivers.push(receiver);
+    return receiver;
+  };
   const publish = (id: string, event: unknown) =>
     api.expect(202, "POST", `/sources/${id}/events`, { body: { events: [{ event }] } });
   const isLive = () => page.getByText("Live", { exact: true }).first().waitFor();
 
-  const endpointOf = (one: SourceView) => one.configured_props.http?.endpoint_url ?? "";
+  const send = (to: SourceView, body: unknown) =>
+    fetch(to.configured_props.http?.endpoint_url ?? "", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
   const whileHidden = async (act: () => Promise<unknown>) => {
     await isLive();
     await setHidden(page, true);
@@ -152,7 +164,7 @@ describe("what moves by itself in the dashboard", () => {
 
   it("shows on each screen what happens, without a reload", async () => {
     const account = await system.user();
-    const receiver: Receiver = await startReceiver(503);
+    const receiver = await open(503);
     const { id } = await account.createSource({ component_code: CODE, name: "busy" });
     const other = await account.createSource({ component_code: CODE, name: "other" });
     const webhook = (await account.createWebhook(receiver.url, { name: "Billing" })).id;
@@ -160,9 +172,12 @@ describe("what moves by itself in the dashboard", () => {
     const visit = await openTab(browser, system);
     await signIn(visit, account);
     const paths = [...new Set(SCENES.map(({ path }) => path({ source: id, webhook })))];
+    const storageState = await visit.context.storageState();
+    // A context each: a browser allows six connections per host, and each page holds one.
+    const contexts = await Promise.all(paths.map(() => browser.newContext({ storageState })));
     const opened = await Promise.all(
-      paths.map(async path => {
-        const screen = await visit.context.newPage();
+      paths.map(async (path, i) => {
+        const screen = await (contexts[i] ?? visit.context).newPage();
         await screen.goto(`${new URL(system.baseUrl).origin}/dashboard${path}`);
         await settled(screen);
         await screen.evaluate(() => Object.assign(globalThis, { wasNotReloaded: true }));
@@ -189,32 +204,29 @@ describe("what moves by itself in the dashboard", () => {
     for (const screen of screens.values()) {
       expect(await screen.evaluate(() => "wasNotReloaded" in globalThis)).to.equal(true);
     }
-    await visit.close();
-    await receiver.close();
+    await Promise.all([visit.close(), ...contexts.map(context => context.close())]);
   });
 
   it("shows the deliveries and runs that were recorded while the tab was hidden", async () => {
-    const receiver = await startReceiver();
+    const receiver = await open();
     const made = await api.createSource({ component_code: CODE, name: "unseen" });
     await api.subscribe(made.id, (await api.createWebhook(receiver.url)).id);
     await tab.open(`/sources/${made.id}`);
     await settled(page);
     await page.getByText("No event of this source was delivered yet.").waitFor();
     await whileHidden(async () => {
-      await fetch(endpointOf(made), { method: "POST", body: "{}" });
+      await send(made, { n: 1 });
       const delivered = { query: { emitter_id: made.id, state: "delivered" } };
       await until(async () => (await api.expect(200, "GET", "/deliveries", delivered)).length === 1);
     });
     await page.getByRole("row").getByText("Delivered").waitFor();
     await page.getByRole("link", { name: "Runs" }).click();
-    await page.getByRole("row").getByText("ok").waitFor();
-    // No badge shows the stream here, but the request for it does.
+    await page.getByRole("row").getByText("ok", { exact: true }).waitFor();
     await setHidden(page, true);
-    await fetch(endpointOf(made), { method: "POST", body: "{}" });
+    await send(made, { n: 1 });
     await until(async () => (await api.expect(200, "GET", `/sources/${made.id}/runs`)).length === 2);
     await setHidden(page, false);
-    await until(async () => (await page.getByRole("row").getByText("ok").count()) === 2);
-    await receiver.close();
+    await until(async () => (await page.getByRole("row").getByText("ok", { exact: true }).count()) === 2);
   });
 
   it("keeps rows where they are when the stream begins again, while the reader has paused or scrolled", async () => {
@@ -251,20 +263,14 @@ describe("what moves by itself in the dashboard", () => {
         for (let n = 1; n <= 100; n++) console.log("line " + n + " of " + body.part);
       } };`;
     const made = await api.createSource({ component_code: code, name: "chatty" });
-    const send = (body: unknown) =>
-      fetch(endpointOf(made), {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify(body),
-      });
     await tab.open(`/sources/${made.id}/logs`);
     await isLive();
     const list = page.getByRole("list", { name: "Logs and errors" });
     const row = (text: string) => list.getByRole("listitem").filter({ hasText: text });
-    await send({ fails: true });
+    await send(made, { fails: true });
     await row("no order").waitFor();
     for (const part of ["first", "second"]) {
-      await send({ part });
+      await send(made, { part });
       await row(`line 100 of ${part}`).waitFor();
     }
     expect(await row("line").count()).to.equal(150);
@@ -275,7 +281,7 @@ describe("what moves by itself in the dashboard", () => {
   });
 
   it("follows an event to a source that is still running, and to a workflow whose engine is away", async () => {
-    const held = await startReceiver("hang");
+    const held = await open("hang");
     const code = `export default { name: "Slow", version: "0.0.1", async run() { await fetch("${held.url}"); } };`;
     const emitter = await api.createSource({ component_code: CODE, name: "emitter" });
     const listener = await api.createSource({ component_code: code, name: "slow" });
@@ -296,9 +302,10 @@ describe("what moves by itself in the dashboard", () => {
       connection: redis,
       prefix: queuePrefix(config.redisPrefix, "workflow-events"),
     });
-    await step("flow").getByText("taken").waitFor();
-    await engine.close();
-    await held.close();
+    await step("flow")
+      .getByText("taken")
+      .waitFor()
+      .finally(() => engine.close());
   });
 
   it("meets no error of the browser on the way", () => {
