@@ -1,0 +1,109 @@
+import { expect } from "chai";
+import type { Browser, Page } from "playwright-core";
+import { StoredEvents } from "../../src/models/event.ts";
+import type { Api } from "../support/api.ts";
+import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { type System, startSystem } from "../support/system.ts";
+import { until } from "../support/until.ts";
+import { browserOrSkip, openTab, seriousFindings, settled, signIn, type Tab } from "./signed-in.ts";
+
+const CODE = `export default { name: "Quiet", version: "0.0.1", run() {} };`;
+/** Longer than a summary holds. */
+const EVENT = { note: "long ".repeat(500), last: "the very end" };
+
+describe("the pages of an event and of a delivery", () => {
+  let browser: Browser;
+  let system: System;
+  let receiver: Receiver;
+  let api: Api;
+  let source: string;
+  let delivery: { id: string; event_id: string };
+  let tab: Tab;
+  let page: Page;
+
+  before(async function () {
+    browser = await browserOrSkip(this);
+    system = await startSystem({ DELIVERY_RETRY_SCHEDULE: "50ms,1h" });
+    receiver = await startReceiver(503, 503);
+    api = await system.user();
+    source = (await api.createSource({ component_code: CODE, name: "quiet" })).id;
+    const webhook = await api.expect(201, "POST", "/webhooks", {
+      query: { url: receiver.url, name: "Billing" },
+      body: { headers: { authorization: "Bearer s3cret-value" } },
+    });
+    await api.subscribe(source, webhook.id);
+    await api.expect(202, "POST", `/sources/${source}/events`, { body: { event: EVENT } });
+    delivery = await until(async () => {
+      const [row] = await api.expect(200, "GET", "/deliveries");
+      return row?.attempts_made === 2 && row;
+    });
+    // Then it is no longer among the last 100.
+    const events = Array.from({ length: 100 }, (_, n) => ({ event: { n } }));
+    await api.expect(202, "POST", `/sources/${source}/events`, { body: { events } });
+    await until(async () => (await api.summaries(source)).every(({ id }) => id !== delivery.event_id));
+    tab = await openTab(browser, system);
+    page = tab.page;
+    await signIn(tab, api);
+  });
+  after(async () => {
+    await browser?.close();
+    await receiver?.close();
+    await system?.stop();
+  });
+
+  const open = async (path: string) => {
+    await tab.open(path);
+    await settled(page);
+  };
+  const command = () => page.getByRole("region", { name: "The event as curl" });
+
+  it("show all of an event that is larger than its summary and has left the last 100", async () => {
+    await open(`/events/${source}/${delivery.event_id}`);
+    await page.getByText('"the very end"', { exact: true }).waitFor();
+    expect(await command().textContent()).to.include(JSON.stringify({ event: EVENT }));
+  });
+
+  it("show what each attempt sent, and no secret", async () => {
+    await open(`/deliveries/${delivery.id}`);
+    await page.getByText("x-headwater-attempt: 2").first().waitFor();
+    const shown = (await page.locator("main").textContent()) ?? "";
+    for (const [i, { headers }] of receiver.requests.slice(0, 2).entries()) {
+      expect(shown).to.include(
+        `webhook-timestamp: ${headers["webhook-timestamp"]} · x-headwater-attempt: ${i + 1}`,
+      );
+      expect(shown).not.to.include(headers["webhook-signature"]);
+    }
+    expect(shown).to.include(`POST ${receiver.url}`);
+    expect(shown).to.include(`webhook-id: ${delivery.id}`);
+    expect(shown).to.include("authorization: (never shown)");
+    expect(shown).to.include("the very end");
+    expect(shown).not.to.include("s3cret-value");
+    expect(await seriousFindings(page)).to.deep.equal([]);
+  });
+
+  it("say that an event's data is gone, and offer no command that would publish a part of it", async () => {
+    await StoredEvents(system.web.mongo).deleteMany({ emitter_id: source });
+    await open(`/deliveries/${delivery.id}`);
+    await page.getByText("The event is no longer kept").waitFor();
+    const { id } = (await api.summaries(source))[0] ?? { id: "" };
+    await open(`/events/${source}/${id}`);
+    await command().waitFor();
+    await api.expect(202, "POST", `/sources/${source}/events`, { body: { event: EVENT } });
+    const [large] = await until(async () => {
+      const rows = await api.summaries(source);
+      return rows[0]?.metadata.truncated && rows;
+    });
+    await until(
+      async () =>
+        (await StoredEvents(system.web.mongo).deleteMany({ emitter_id: source, event_id: large?.id ?? "" }))
+          .deletedCount === 1,
+    );
+    await open(`/events/${source}/${large?.id}`);
+    await page.getByText("Its data is no longer kept.").waitFor();
+    expect(await command().count()).to.equal(0);
+  });
+
+  it("meet no error of the browser on the way", () => {
+    expect(tab.problems).to.deep.equal([]);
+  });
+});
