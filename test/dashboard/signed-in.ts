@@ -29,12 +29,17 @@ export interface Tab {
 
 export interface Look {
   width?: number;
+  height?: number;
   colours?: "light" | "dark";
 }
 
 /** Starts Chromium, or skips the tests of `context` with the reason. */
-export async function browserOrSkip(context: Mocha.Context): Promise<Browser> {
-  const opened = await openBrowser([]);
+export async function browserOrSkip(
+  context: Mocha.Context,
+  hosts: string[] = [],
+  port?: number,
+): Promise<Browser> {
+  const opened = await openBrowser(hosts, port);
   if (!("missing" in opened)) return opened;
   process.stdout.write(`  skipped, because it needs Chromium: ${opened.missing}\n`);
   return context.skip();
@@ -50,9 +55,13 @@ async function goTo(address: string): Promise<void> {
 }
 
 /** Opens a tab; it is not signed in. */
-export async function openTab(browser: Browser, system: System, look: Look = {}): Promise<Tab> {
-  const { width = 1280, colours = "light" } = look;
-  const viewport = { width, height: width < 600 ? 844 : 860 };
+export async function openTab(
+  browser: Browser,
+  system: Pick<System, "baseUrl">,
+  look: Look = {},
+): Promise<Tab> {
+  const { width = 1280, colours = "light", height = width < 600 ? 844 : 860 } = look;
+  const viewport = { width, height };
   const context = await browser.newContext({ viewport, colorScheme: colours, reducedMotion: "reduce" });
   context.setDefaultTimeout(PATIENCE_MS);
   // Not as a script of the page, which its policy forbids.
