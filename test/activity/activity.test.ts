@@ -71,6 +71,16 @@ describe("the activity of an account", () => {
       delivered: 2,
     });
     expect(ofSource.dropped).to.include({ filtered: 2 });
+    const webhook_ids = `${picky.id},${webhook}`;
+    const totals = await api.expect(200, "GET", "/webhook_stats", { query: { webhook_ids } });
+    expect(totals).to.have.length(2);
+    expect(totals[0]).to.include({ webhook_id: picky.id, attempts: 0, p95_ms: null });
+    expect(totals[1]).to.include({
+      webhook_id: webhook,
+      attempts: 3,
+      delivered: 2,
+      p95_ms: ofWebhook.p95_ms,
+    });
     await total("/stats", { emitted: 2, runs: 3, run_errors: 1, delivered: 2, retried: 1 });
     const { hours } = await api.expect(200, "GET", "/stats");
     expect(hours).to.have.length(24);
@@ -78,6 +88,20 @@ describe("the activity of an account", () => {
     for (const wrong of ["0", "721", "x"]) {
       expect((await api.request("GET", "/stats", { query: { hours: wrong } })).status).to.equal(400);
     }
+  });
+
+  it("is counted for up to 100 webhooks at once, and for nobody else's", async () => {
+    const status = async (of: Api, ids: string[]) =>
+      (await of.request("GET", "/webhook_stats", { query: { webhook_ids: ids.join() } })).status;
+    expect(await status(api, [webhook])).to.equal(200);
+    expect(await status(await system.user(), [webhook])).to.equal(404);
+    expect(await status(api, [webhook, "wh_0000000000000000"])).to.equal(404);
+    const many = Array.from({ length: 101 }, (_, i) => `wh_${String(i).padStart(16, "0")}`);
+    const { status: tooMany, body } = await api.request("GET", "/webhook_stats", {
+      query: { webhook_ids: many.join() },
+    });
+    expect(tooMany).to.equal(400);
+    expect(body.errors[0]).to.include({ path: "webhook_ids", message: "must be at most 100 ids" });
   });
 
   it("has its usage per day", async () => {
