@@ -178,6 +178,7 @@ describe("every screen of the dashboard", function () {
         await tab.open(paths[name] ?? "");
         await settled(tab.page);
         for (const line of await tab.page.locator(".event-line").all()) await line.click();
+        expect(await seriousFindings(tab.page), `${name}, all of it open`).to.deep.equal([]);
         expect(
           await tab.page.locator("main img, main script, main b:not([class]), main i").count(),
           name,
@@ -186,6 +187,21 @@ describe("every screen of the dashboard", function () {
       await tab.open(paths.event ?? "");
       await tab.page.getByText("<img src=x onerror=alert(1)>").first().waitFor();
       expect(await tab.page.title()).to.equal("Where did it go? · Headwater");
+    } finally {
+      await tab.close();
+    }
+  });
+
+  it("shows what was dropped on purpose, how often, and why", async () => {
+    const tab = await openTab(browser, system);
+    try {
+      await signIn(tab, api, `${paths.source}`);
+      const dropped = tab.page
+        .locator("section")
+        .filter({ has: tab.page.getByText("Dropped on purpose") })
+        .last();
+      await dropped.getByText("Filtered").waitFor();
+      expect(await dropped.locator("dd").textContent()).to.match(/^1 \S.+/);
     } finally {
       await tab.close();
     }

@@ -3,7 +3,15 @@ import type { Browser, Page } from "playwright-core";
 import type { Api } from "../support/api.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
-import { browserOrSkip, keepScreenshot, openTab, settled, signIn, type Tab } from "./signed-in.ts";
+import {
+  browserOrSkip,
+  keepScreenshot,
+  openTab,
+  seriousFindings,
+  settled,
+  signIn,
+  type Tab,
+} from "./signed-in.ts";
 
 // One story in order: each part goes on where the one before ended.
 describe("a first visit to the dashboard", () => {
@@ -61,6 +69,8 @@ describe("a first visit to the dashboard", () => {
 
   it("follows it to its delivery", async () => {
     await list("2. The source emits").getByText("Hello world").click();
+    await page.getByRole("link", { name: "Where did it go?" }).waitFor();
+    expect(await seriousFindings(page), "while it is watched, with an open event").to.deep.equal([]);
     await page.getByRole("link", { name: "Where did it go?" }).click();
     await page.getByRole("heading", { name: "Where did it go?" }).waitFor();
     await page.getByText("Attempt 1").waitFor();
@@ -71,6 +81,10 @@ describe("a first visit to the dashboard", () => {
   it("breaks the receiver, sees the retry, repairs it, and sends again", async () => {
     await page.goBack();
     await page.getByRole("link", { name: "Open the receiver" }).click();
+    const { pathname, search } = new URL(page.url());
+    await list("Requests").getByRole("listitem").first().waitFor();
+    expect(await seriousFindings(page), "the receiver with requests").to.deep.equal([]);
+    const receiver = (pathname + search).replace("/dashboard", "");
     await page.getByRole("button", { name: "503" }).click();
     await page.getByText("It responds with 503").waitFor();
     await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Deliveries" }).click();
@@ -86,12 +100,10 @@ describe("a first visit to the dashboard", () => {
     await page.getByText("Attempt 2").waitFor();
     await keepScreenshot(page, "story-retry");
 
-    const { data } = (await api.request("GET", "/users/me/webhooks")).body as {
-      data: { id: string; url: string }[];
-    };
-    const [webhook] = data;
-    const url = webhook?.url.replace(/503$/, "200");
-    await api.expect(200, "PUT", `/webhooks/${webhook?.id}`, { body: { url } });
+    await tab.go(receiver);
+    await page.getByRole("button", { name: "200" }).click();
+    await page.getByText("It responds with 200").waitFor();
+    await page.goBack();
     await page.getByRole("button", { name: "Retry now" }).click();
     await page.getByText("Delivered", { exact: true }).waitFor();
     await page.getByText("Attempt 3").waitFor();
@@ -113,6 +125,7 @@ describe("a first visit to the dashboard", () => {
     await page.keyboard.press("Enter");
     const dialog = page.getByRole("dialog");
     await dialog.waitFor();
+    expect(await seriousFindings(page)).to.deep.equal([]);
     // The dialog has the focus, and Escape leaves it.
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
