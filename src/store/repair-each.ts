@@ -68,7 +68,7 @@ export async function repairAll<T>(
   return repaired;
 }
 
-/** Repairs an item, and once more if a store was away that is there again: that is no fault of the item's. */
+/** Repairs an item, and once more if a store was away that is there again: the item is not to blame for that. */
 async function repairOrAgain<T>(
   platform: Deps,
   item: T,

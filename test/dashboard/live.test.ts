@@ -8,6 +8,7 @@ import { until } from "../support/until.ts";
 import { browserOrSkip, openTab, settled, signIn, type Tab } from "./signed-in.ts";
 
 const CODE = "export default { name: 'Live', version: '0.0.1', props: { http: '$.interface.http' } };";
+const LISTENER = "export default { name: 'Listener', version: '0.0.1', run() {} };";
 /** `npm run bench:dashboard` holds the aims for a minute; a busy machine must not fail the tests, which allow ten times as much. */
 const isTimed = process.env.DASHBOARD === "timed";
 const AIMS_MS = isTimed ? { shown: 1000, task: 200 } : { shown: 10_000, task: 2000 };
