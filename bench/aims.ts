@@ -24,6 +24,12 @@ const LATENCY: Partial<Record<WorkloadName, { p50: number; p99: number }>> = {
   W3: { p50: 4, p99: 12 },
   W6: { p50: 8, p99: 25 },
 };
+/** The rate after the last event was accepted, and how long acceptance takes in the last quarter. */
+const BACKLOG = { afterWhileSending: 0.9, lastOfFirst: 2 };
+/** With fewer deliveries left at the end there was no backlog, or too little of one to have a rate. */
+const BACKLOG_SHARE = 0.1;
+/** Below this more than a doubling does not matter: a batch more or less. */
+const ACCEPTANCE_FLOOR_MS = 5;
 /** W5: the rate with all that data must be at least this share of the rate as new. */
 const GROWN = 0.9;
 const RSS_MB = 200;
@@ -38,6 +44,7 @@ export const PEERS: Partial<Record<WorkloadName, string>> = {
 export function aimsOf(rows: Row[]): Aim[] {
   return [
     ...rows.flatMap(row => [...rateAims(row), ...latencyAims(row)]),
+    ...rows.flatMap(backlogAims),
     ...growthAims(rows),
     ...wholeAims(rows),
   ];
@@ -99,6 +106,31 @@ export function timerAims(timers: TimerFigures[]): Aim[] {
       aim("ticks that ran once", `${due}`, `${ran}`, ran === due),
     ];
   });
+}
+
+/** Where more comes in than goes out: it goes out as fast afterwards, and comes in as fast until the end. */
+function backlogAims({ workload, what, ours }: Row): Aim[] {
+  const { backlog, delivered } = ours;
+  if (!backlog || backlog.deliveriesLeft < BACKLOG_SHARE * delivered) return [];
+  const { deliveredPerSecond, acceptance } = backlog;
+  const rate = deliveredPerSecond.after / deliveredPerSecond.whileSending;
+  const slower = acceptance.last.p50 / Math.max(acceptance.first.p50, ACCEPTANCE_FLOOR_MS);
+  return [
+    {
+      workload,
+      what: `${what}: delivered/s after sending, share of while sending`,
+      aim: `>= ${percent(BACKLOG.afterWhileSending)}`,
+      measured: percent(rate),
+      isMet: rate >= BACKLOG.afterWhileSending,
+    },
+    {
+      workload,
+      what: `${what}: acceptance p50 of the last quarter, times the first`,
+      aim: `<= ${BACKLOG.lastOfFirst}`,
+      measured: slower.toFixed(1),
+      isMet: slower <= BACKLOG.lastOfFirst,
+    },
+  ];
 }
 
 function growthAims(rows: Row[]): Aim[] {

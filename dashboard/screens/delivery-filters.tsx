@@ -1,6 +1,7 @@
 import { me } from "../api/session";
 import type { useFilters } from "../lib/address";
 import { fromLocal, toLocal, unixOf } from "../lib/moments";
+import { DraftInput } from "../ui/draft-input";
 import { ThingField } from "../ui/thing-field";
 
 type Filters = ReturnType<typeof useFilters>;
@@ -54,12 +55,12 @@ export const DeliveryFilters = ({ filters }: { filters: Filters }) => (
     />
     <Status filters={filters} />
     <Span filters={filters} />
-    <input
+    <DraftInput
       class="input"
       aria-label="Channel"
       placeholder="Channel"
       value={filters.query.event_name ?? ""}
-      onChange={event => filters.set({ event_name: event.currentTarget.value })}
+      onCommit={field => filters.set({ event_name: field.value })}
     />
     <Words filters={filters} />
   </search>
@@ -73,7 +74,7 @@ function Words({ filters }: { filters: Filters }) {
     ? "Whole words, such as order-17 or ada@example.com"
     : "This server searches no payloads: its operator can turn it on with PAYLOAD_SEARCH_WORDS.";
   return (
-    <input
+    <DraftInput
       class="input"
       type="search"
       aria-label="Words in the payload"
@@ -83,7 +84,7 @@ function Words({ filters }: { filters: Filters }) {
       disabled={!isOffered && text === ""}
       maxLength={200}
       value={text}
-      onChange={event => filters.set({ text: event.currentTarget.value.trim() })}
+      onCommit={field => filters.set({ text: field.value.trim() })}
     />
   );
 }
@@ -119,7 +120,7 @@ function Pick({ name, label, choices, filters }: PickProps) {
 /** A status, a class of them, or none; what is neither is said by the browser, and not searched. */
 const Status = ({ filters }: { filters: Filters }) => (
   <>
-    <input
+    <DraftInput
       class="input"
       aria-label="Response"
       placeholder="Response: any"
@@ -127,8 +128,7 @@ const Status = ({ filters }: { filters: Filters }) => (
       list="statuses"
       pattern="[1-5]([0-9]{2}|[xX]{2})|none"
       value={filters.query.status ?? ""}
-      onChange={event => {
-        const field = event.currentTarget;
+      onCommit={field => {
         if (field.reportValidity()) filters.set({ status: field.value.toLowerCase() });
       }}
     />
@@ -176,12 +176,12 @@ function Span({ filters }: { filters: Filters }) {
 
 /** A date and time in the reader's zone. */
 const Moment = ({ name, label, filters }: { name: string; label: string; filters: Filters }) => (
-  <input
+  <DraftInput
     class="input moment"
     type="datetime-local"
     aria-label={label}
     step={1}
     value={toLocal(filters.query[name])}
-    onChange={event => filters.set({ hours: BETWEEN, [name]: fromLocal(event.currentTarget.value) })}
+    onCommit={field => filters.set({ hours: BETWEEN, [name]: fromLocal(field.value) })}
   />
 );

@@ -1,5 +1,6 @@
 import { useEffect, useId } from "preact/hooks";
 import { loadAllNames, loadNames, nameOf, names } from "../api/names";
+import { DraftInput } from "./draft-input";
 
 interface ThingFieldProps {
   /** The beginnings of ids that may be chosen. */
@@ -32,18 +33,18 @@ export function ThingField({ kinds, value, onChange, also = [], ...attributes }:
   };
   return (
     <>
-      <input
+      <DraftInput
         {...attributes}
         class="input"
         list={list}
         autocomplete="off"
         spellcheck={false}
         value={value === "" ? "" : (labels.find(([id]) => id === value)?.[1] ?? value)}
-        onInput={event => {
-          event.currentTarget.setCustomValidity("");
+        onType={field => {
+          field.setCustomValidity("");
           loadAllNames();
         }}
-        onChange={event => choose(event.currentTarget)}
+        onCommit={choose}
       />
       <datalist id={list}>
         {labels.map(([id, label]) => (

@@ -8,6 +8,7 @@ import { UserError } from "./user-error.mjs";
 
 // MongoDB may have to replay its journal after a kill -9; otherwise it is up within a second.
 const START_MS = 180_000;
+const FREE_MS = 20_000;
 // Another program may take a port after it was found free and before the server listens.
 const PORT_TRIES = 5;
 
@@ -54,6 +55,11 @@ function storeFiles({ name, dataFlag }, folder) {
   };
 }
 
+/** A server that is ending has no command line any more, but may still listen on its port, which the next one is to have. */
+export async function untilFree(port) {
+  await within(FREE_MS, () => isFree(port));
+}
+
 async function adopt(kind, files, { hold, signal }) {
   const pid = readPid(files.pidFile);
   if (!isOurs(pid, files.marks)) return undefined;
@@ -62,6 +68,7 @@ async function adopt(kind, files, { hold, signal }) {
   hold(handle);
   if (await isUp(kind, handle, signal)) return handle;
   await handle.stop(5000);
+  await untilFree(port);
   return undefined;
 }
 

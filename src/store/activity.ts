@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Connection } from "mongoose";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { RedisKeys } from "./keys.ts";
@@ -144,11 +145,13 @@ export class Activity {
     else rows.skipped[kind] += 1;
   }
 
-  /** Has every process publish the rows of an account for the next while. */
+  /** Has every process publish the rows of an account for the next while; resolves once they have looked. */
   async watch(ownerId: string): Promise<void> {
     const { redis, keys, clock } = this.#stores;
+    const watchedUntil = await redis.zscore(keys.watchedAccounts(), ownerId);
     await redis.zadd(keys.watchedAccounts(), clock() + WATCHED_MS, ownerId);
     this.#watched = new Set([...this.#watched, ownerId]);
+    if (Number(watchedUntil) < clock()) await delay(LOOK_MS + PUBLISH_MS);
   }
 
   /** Adds what was counted so far to the rollups. Throws `unavailable`, and keeps what is not written. */

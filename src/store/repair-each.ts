@@ -29,7 +29,7 @@ export async function repairEach<T>(
   const good: string[] = [];
   const repairOne = async (item: T) => {
     try {
-      if (await repair(item)) repaired += 1;
+      if (await repairOrAgain(platform, item, repair)) repaired += 1;
       if (known.has(idOf(item))) good.push(idOf(item));
     } catch (error) {
       await setAsideUnlessAway(platform, step, idOf(item), error);
@@ -68,6 +68,20 @@ export async function repairAll<T>(
   return repaired;
 }
 
+/** Repairs an item, and once more if a store was away that is there again: the item is not to blame for that. */
+async function repairOrAgain<T>(
+  platform: Deps,
+  item: T,
+  repair: (item: T) => Promise<boolean>,
+): Promise<boolean> {
+  try {
+    return await repair(item);
+  } catch (error) {
+    if (!isUnavailable(error) || (await isAway(platform, error))) throw error;
+    return await repair(item);
+  }
+}
+
 async function setAsideUnlessAway(platform: Deps, step: string, item: string, error: unknown): Promise<void> {
   if (await isAway(platform, error)) throw error;
   // A write to Redis: it throws `unavailable` if Redis takes none.
@@ -76,9 +90,11 @@ async function setAsideUnlessAway(platform: Deps, step: string, item: string, er
 
 /** `unavailable` may also be an item's own error in disguise: only a store that takes no writes ends a step. */
 async function isAway({ mongo }: Deps, error: unknown): Promise<boolean> {
-  if (!(error instanceof AppError) || error.code !== "unavailable") return false;
+  if (!isUnavailable(error)) return false;
   return await probeMongo(mongo).then(
     () => false,
     () => true,
   );
 }
+
+const isUnavailable = (error: unknown): boolean => error instanceof AppError && error.code === "unavailable";

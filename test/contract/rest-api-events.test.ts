@@ -297,7 +297,7 @@ describe("the current user", () => {
   });
   after(() => world.close());
 
-  const COMMON = ["id", "username", "email", "orgs", "limits", "usage"];
+  const COMMON = ["id", "username", "email", "orgs", "features", "limits", "usage"];
   const FREE = [
     "daily_compute_time_quota",
     "daily_compute_time_used",

@@ -124,6 +124,7 @@ describe("an organization in the dashboard", () => {
     await open(ofBert, `/webhooks?org=${org}`);
     await ofBert.page.getByRole("link", { name: "Of the team" }).waitFor();
 
+    const before = ofBert.problems.length;
     await open(ofAnna, `/organization?org=${org}`);
     await member(ofAnna.page, emails.bert).getByRole("button", { name: "Remove" }).click();
     const dialog = ofAnna.page.getByRole("dialog");
@@ -132,7 +133,6 @@ describe("an organization in the dashboard", () => {
     await member(ofAnna.page, emails.bert).waitFor({ state: "detached" });
     expect(await members()).to.deep.equal([anna.userId]);
 
-    const before = ofBert.problems.length;
     await ofBert.page
       .getByRole("navigation", { name: "Main" })
       .getByRole("link", { name: "Sources" })

@@ -104,7 +104,7 @@ export async function settled(page: Page): Promise<void> {
   });
 }
 
-/** Tells the page that its tab is hidden, or shown again: a headless browser hides none. */
+/** Makes the tab look hidden to its page, or shown again: a headless browser hides none. */
 export function setHidden(page: Page, isHidden: boolean): Promise<void> {
   return page.evaluate(hidden => {
     // biome-ignore lint/suspicious/noExplicitAny: the DOM has no types here

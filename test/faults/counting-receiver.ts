@@ -12,7 +12,7 @@ export interface Arrival {
   deliveredAtMs?: number;
   /** Requests after that response. */
   repeats: number;
-  /** The event of the first request. */
+  /** The event of the first request, without its padding. */
   event: Record<string, unknown>;
 }
 
@@ -77,7 +77,9 @@ export async function startCountingReceiver(options: Options = {}): Promise<Coun
     let arrival = arrivals.get(key);
     if (!arrival) {
       const ids = { webhookIds: new Set<string>(), eventIds: new Set<string>() };
-      arrival = { requests: 0, ...ids, atMs: Date.now(), repeats: 0, event };
+      const kept = { ...event };
+      delete kept.padding;
+      arrival = { requests: 0, ...ids, atMs: Date.now(), repeats: 0, event: kept };
       arrivals.set(key, arrival);
       events += 1;
     }

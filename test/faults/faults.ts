@@ -51,7 +51,7 @@ const redis = (lab: Lab) => {
 
 /** All failpoints (src/lib/failpoint.ts), each between two steps in different stores, by process. */
 const FAILPOINTS: Record<ProcessName, string[]> = {
-  web: ["runs-pushed"],
+  web: ["runs-pushed", "scores-reserved", "publications-enqueued"],
   runs: ["runs-settled", "settled-enqueued", "runs-recorded", "outbox-enqueued", "runs-done"],
   emissions: ["events-appended", "events-stored", "first-attempts-enqueued", "events-fanned-out"],
   deliveries: ["first-attempts-recorded", "retry-recorded", "attempt-made", "attempts-recorded"],
@@ -59,13 +59,22 @@ const FAILPOINTS: Record<ProcessName, string[]> = {
 const CRASH_MS = isFullSize ? 240_000 : 120_000;
 /** The process crashes at one of the first times that it reaches the failpoint. */
 const MOST_PASSES = isFullSize ? 10 : 1;
+/** Only few requests reach it. */
+const OF_LARGE_REQUESTS = "scores-reserved";
 
 /** Lets a process kill itself at each of its failpoints, one after another, and starts it again each time. */
-async function crashAtEach(name: ProcessName, lab: Lab, onCrash: (failpoint: string) => void): Promise<void> {
+async function crashAtEach(
+  name: ProcessName,
+  lab: Lab,
+  load: Load,
+  onCrash: (failpoint: string) => void,
+): Promise<void> {
   for (const failpoint of FAILPOINTS[name]) {
-    const passes = 1 + Math.floor(Math.random() * MOST_PASSES);
+    const isRare = failpoint === OF_LARGE_REQUESTS;
+    const passes = isRare ? 1 : 1 + Math.floor(Math.random() * MOST_PASSES);
     await lab.kill(name);
     const child = lab.spawn(name, { HEADWATER_FAILPOINT: `${failpoint}:${passes}` });
+    if (isRare) load.publishLarge();
     let ending: unknown;
     void child.ended.then(how => {
       ending = how;
@@ -187,7 +196,7 @@ export const FAULTS: Fault[] = [
         // A failing endpoint gets its events one by one, so it fails only until a retry was recorded.
         if (failpoint === "retry-recorded") lab.receiver.failSome(false);
       };
-      await Promise.all(PROCESSES.map(name => crashAtEach(name, lab, onCrash)));
+      await Promise.all(PROCESSES.map(name => crashAtEach(name, lab, load, onCrash)));
     },
   },
 ];

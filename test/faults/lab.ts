@@ -31,22 +31,27 @@ const STATELESS = `export default { name: "Passed on", version: "0.0.1",
 const START_MS = 180_000;
 const STOP_MS = 30_000;
 
-/** What emits events: two workflows, one of which reserves scores for its events, and two sources with endpoints. */
+/**
+ * What emits events: two workflows on whose queue they are put, one of which reserves scores for them, one as which they
+ * are published over HTTP, and two sources with endpoints.
+ */
 export interface Emitters {
   numbered: string;
   plain: string;
+  published: string;
   source: string;
   stateless: string;
   endpoints: { source: string; stateless: string };
 }
 
-export const KINDS = ["numbered", "plain", "source", "stateless"] as const;
+export const KINDS = ["numbered", "plain", "published", "source", "stateless"] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** The paths of the webhooks that receive each emitter's events. */
 export const WEBHOOKS: Record<Kind, string[]> = {
   numbered: ["/a", "/b"],
   plain: ["/a", "/b"],
+  published: ["/a", "/b"],
   source: ["/a"],
   stateless: ["/b"],
 };
@@ -57,6 +62,8 @@ export interface Lab {
   platform: Platform;
   receiver: CountingReceiver;
   emitters: Emitters;
+  /** A client of the account that owns everything. */
+  api: Api;
   env: Record<string, string>;
   start(...names: ProcessName[]): Promise<void>;
   /** As `start`, with further settings, and without waiting until the process is ready. */
@@ -92,6 +99,8 @@ export async function openLab(): Promise<Lab> {
     DELIVERY_RETRY_SCHEDULE: Array(20).fill("200ms").join(","),
     FREE_DAILY_INVOCATIONS: String(1e9),
     FREE_DAILY_COMPUTE_MS: String(1e12),
+    RATE_LIMIT_PER_SECOND: "10000",
+    RATE_LIMIT_BURST: "20000",
   };
   const running = new Map<ProcessName, WorkerProcess>();
 
@@ -146,8 +155,9 @@ export async function openLab(): Promise<Lab> {
   const plain = newId("p");
   const owner = { platform, receiver, userId };
   for (const _id of [numbered, plain]) await addWorkflow(owner, _id);
+  const published = (await api.request("POST", "/workflows", { body: { name: "published" } })).body.data.id;
+  const emitters = { numbered, plain, published, source: source.id, stateless: stateless.id };
   for (const path of ["/a", "/b"]) {
-    const emitters = { numbered, plain, source: source.id, stateless: stateless.id };
     const kinds = KINDS.filter(kind => WEBHOOKS[kind].includes(path));
     await addWebhook(
       owner,
@@ -159,7 +169,8 @@ export async function openLab(): Promise<Lab> {
   const endpoints = { source: endpointOf(source), stateless: endpointOf(stateless) };
   return {
     ...lab,
-    emitters: { numbered, plain, source: source.id, stateless: stateless.id, endpoints },
+    api,
+    emitters: { ...emitters, endpoints },
     async addEmitter(paths) {
       const id = newId("p");
       await addWorkflow(owner, id);

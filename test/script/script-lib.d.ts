@@ -138,6 +138,7 @@ declare module "*/script/lib/store-server.mjs" {
     isAlive(): boolean;
     stop(graceMs: number): Promise<void>;
   }
+  export function untilFree(port: number): Promise<void>;
   export function startOrAdopt(
     kind: StoreKind,
     given: { folder: string; hold(handle: StoreHandle): void },

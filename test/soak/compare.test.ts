@@ -88,6 +88,17 @@ describe("the comparison of a soak", () => {
     expect(found()).to.include({ "out of order at an ordered webhook": 1 });
   });
 
+  it("finds events of one request that changed places", () => {
+    model.inSeries.clear();
+    webhook.isOrdered = false;
+    const [first, second, third] = [send(), send(), send()];
+    model.batches.push([first, second, third]);
+    for (const { key } of [first, third]) arrive(key);
+    expect(found()).to.deep.equal({ lost: 1 });
+    arrive(second.key);
+    expect(found()).to.deep.equal({ "event ids out of order in a request": 1 });
+  });
+
   it("allows an event to be passed only while a worker that may hold it was killed or hung", () => {
     const [one, other] = [arrive(send().key), arrive(send().key)];
     [one.atMs, other.atMs] = [other.atMs, one.atMs];

@@ -1,6 +1,7 @@
 import { eventScore } from "../../src/lib/event-id.ts";
 import type { Arrival } from "../faults/counting-receiver.ts";
 import type { ExpectedWebhook, FaultTime, Model, SentEvent } from "./model.ts";
+import { PUBLISHED } from "./publish-over-http.ts";
 
 /** One line of the result: how many deviations of a sort, and the first few. */
 export interface Row {
@@ -30,7 +31,7 @@ export function rowOf(what: string, examples: string[], isDeviation = true): Row
 
 const info = (what: string, count: number): Row => ({ what, count, examples: [], isDeviation: false });
 
-const scoreOf = (arrival: Arrival): number => eventScore([...arrival.eventIds][0] ?? "") ?? 0;
+const scoreOf = (arrival?: Arrival): number => eventScore([...(arrival?.eventIds ?? [])][0] ?? "") ?? 0;
 
 /** Compares what arrived with what was sent. Pure. */
 export function compare(model: Model, arrivals: Arrivals): Row[] {
@@ -68,6 +69,7 @@ export function compare(model: Model, arrivals: Arrivals): Row[] {
   const order = orderOfWebhooks(model, arrivals);
   return [
     info("accepted", model.acceptedCount()),
+    info("accepted by publishing over HTTP", model.acceptedCount(PUBLISHED)),
     info("delivered", delivered),
     rowOf("lost", lost),
     rowOf("doubled under another webhook-id", otherIds),
@@ -78,6 +80,7 @@ export function compare(model: Model, arrivals: Arrivals): Row[] {
     rowOf("out of order at an ordered webhook", order.wrong),
     rowOf("passed one that a killed or hanging worker held (allowed)", order.explained, false),
     rowOf("event ids out of order in a series", orderOfSeries(model, arrivals)),
+    rowOf("event ids out of order in a request", orderOfBatches(model, arrivals)),
     rowOf("handled by an earlier version", versions(model, arrivals)),
     rowOf("counter in $.service.db", counters(arrivals)),
     ...timers(model, arrivals),
@@ -145,6 +148,19 @@ function orderOfSeries(model: Model, arrivals: Arrivals): string[] {
   return wrong;
 }
 
+function orderOfBatches({ batches, webhooks }: Model, arrivals: Arrivals): string[] {
+  const wrong: string[] = [];
+  for (const { path } of webhooks) {
+    const arrived = arrivals(path);
+    for (const batch of batches) {
+      const scores = batch.flatMap(({ key }) => scoreOf(arrived.get(key)) || []);
+      const at = scores.findIndex((score, i) => score <= (scores[i - 1] ?? 0));
+      if (at >= 0) wrong.push(`the request of ${batch[0]?.key} at ${path}, number ${at + 1} that arrived`);
+    }
+  }
+  return wrong;
+}
+
 function versions(model: Model, arrivals: Arrivals): string[] {
   const events: SentEvent[] = model.eventsOf("versioned");
   const arrived = arrivals("/versioned");
@@ -199,6 +215,7 @@ function observed(model: Model): Row[] {
     "wrong responses",
     "runs that did not end",
     "rejected changes",
+    "rejected publications",
   ];
   return whats.map(what =>
     rowOf(

@@ -1,6 +1,6 @@
 import type { SeededRandom } from "./seeded-random.ts";
 
-/** An event that was sent: to a source as a request, or to a workflow's queue. */
+/** An event that was sent: to a source or a workflow as a request, or to a workflow's queue. */
 export interface SentEvent {
   key: string;
   /** Name of its emitter. */
@@ -96,6 +96,8 @@ export class Model {
   readonly faults: FaultTime[] = [];
   /** Emitters whose events are sent one after another, so that their event ids must increase. */
   readonly inSeries = new Set<string>();
+  /** Events that were published by one request which was accepted at once: their event ids must increase. */
+  readonly batches: SentEvent[][] = [];
   /** Requests to the source that drops what it knows: accepted ones, and ones without a result. */
   readonly deduping = { accepted: 0, unclear: 0 };
   /** Anything else that was not as it must be, seen while it happened. */
@@ -121,9 +123,12 @@ export class Model {
     return this.webhooks.find(webhook => webhook.path === path);
   }
 
-  acceptedCount(): number {
+  /** Of all emitters, or of one. */
+  acceptedCount(of?: string): number {
     let count = 0;
-    for (const { acceptedAtMs } of this.sent.values()) if (acceptedAtMs !== undefined) count += 1;
+    for (const { acceptedAtMs, emitter } of this.sent.values()) {
+      if (acceptedAtMs !== undefined && (of === undefined || emitter === of)) count += 1;
+    }
     return count;
   }
 

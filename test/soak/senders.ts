@@ -1,6 +1,7 @@
 import { openPublisher } from "../../src/queues/publish-emissions.ts";
 import type { Actor, SentEvent } from "./model.ts";
 import { pause } from "./pause.ts";
+import { PUBLISHED, publishOverHttp } from "./publish-over-http.ts";
 import type { HttpSource, Stage } from "./stage.ts";
 
 /** Events a second of each emitter. */
@@ -17,6 +18,7 @@ const RATES: Record<string, number> = {
   "flow-1": 1,
   "flow-2": 1,
   unlucky: 0.1,
+  [PUBLISHED]: 2,
 };
 
 /** A sender waits no longer for a response; what came of its request is unclear then. */
@@ -30,11 +32,14 @@ export function startSenders(stage: Stage, actor: Actor): Promise<unknown> {
   const sending = Object.entries(RATES).map(([name, perSecond]) => {
     const own = { ...actor, random: actor.random.stream(name) };
     const source = stage.sources[name];
-    const send = source ? sendTo(stage, source, own) : publishAs(stage, name, own);
+    const send = source ? sendTo(stage, source, own) : publishTo(stage, name, own);
     return repeat(own, perSecond, send);
   });
   return Promise.all(sending);
 }
+
+const publishTo = (stage: Stage, name: string, actor: Actor): (() => Promise<void>) =>
+  name === PUBLISHED ? publishOverHttp(stage, actor) : publishAs(stage, name, actor);
 
 /** Calls `work` at a steady rate, one call after another. */
 async function repeat(

@@ -21,6 +21,8 @@ describe("a soak", function () {
     });
     const accepted = rows.find(({ what }) => what === "accepted");
     expect(accepted?.count).to.be.above(50);
+    const published = rows.find(({ what }) => what === "accepted by publishing over HTTP");
+    expect(published?.count).to.be.above(20);
     expect(deviations(rows), `${lines.join("\n")}\n${table(rows)}\n`).to.equal(0);
   });
 });

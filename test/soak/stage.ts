@@ -17,6 +17,7 @@ import {
 } from "./components.ts";
 import type { Installation } from "./installation.ts";
 import type { ExpectedSubscription, ExpectedWebhook, Model } from "./model.ts";
+import { PUBLISHED } from "./publish-over-http.ts";
 import { THROWN } from "./receiver.ts";
 
 /** A source that HTTP requests reach. */
@@ -189,10 +190,16 @@ async function setWorkflows(stage: Stage): Promise<void> {
     facts: { isOrdered: true },
   });
   const failing = await addWebhook(stage, c, "/failing", { facts: { isFailing: true } });
+  const listen = async (name: string, id: string, webhooks: ExpectedWebhook[]) => {
+    stage.workflows[name] = id;
+    for (const webhook of webhooks) await subscribe(c, { id, name }, webhook);
+  };
   const listeners = { "flow-1": [flow, ordered], "flow-2": [flow, ordered], unlucky: [failing] };
   for (const [name, webhooks] of Object.entries(listeners)) {
     const { id } = await createWorkflow(platform, { ownerId: c.userId, name });
-    stage.workflows[name] = id;
-    for (const webhook of webhooks) await subscribe(c, { id, name }, webhook);
+    await listen(name, id, webhooks);
   }
+  const { id } = await c.insist("POST", "/workflows", { body: { name: PUBLISHED } });
+  // An ordered webhook sends one after another, which on a busy machine is less than these.
+  await listen(PUBLISHED, id, [flow]);
 }

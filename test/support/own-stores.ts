@@ -6,7 +6,7 @@ import { ensurePrimary, mongoKind } from "../../script/lib/mongo.mjs";
 import { mongodProgram } from "../../script/lib/mongod.mjs";
 import { isFree } from "../../script/lib/ports.mjs";
 import { redisKind, redisProgram } from "../../script/lib/redis.mjs";
-import { type StoreHandle, startOrAdopt } from "../../script/lib/store-server.mjs";
+import { type StoreHandle, startOrAdopt, untilFree } from "../../script/lib/store-server.mjs";
 import { until } from "./until.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
@@ -74,6 +74,7 @@ export function ownServers(parent = tmpdir()): { open: OpenServer; close(): Prom
       const start = async () => {
         const kind = kindAt(handle?.port ?? 0);
         const port = handle?.port;
+        if (port !== undefined && !handle?.isAlive()) await untilFree(port);
         handle = await startOrAdopt(kind, { folder, hold });
         if (port !== undefined && handle.port !== port) throw new Error(`port ${port} was taken in between`);
         await options.settle?.(handle.port);

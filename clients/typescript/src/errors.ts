@@ -100,6 +100,11 @@ export class ConflictError extends ApiError {
   override name = "ConflictError";
 }
 
+/** 408: the request took too long to arrive. */
+export class TooSlowError extends ApiError {
+  override name = "TooSlowError";
+}
+
 /** 413: the body is too large. */
 export class TooLargeError extends ApiError {
   override name = "TooLargeError";
@@ -144,6 +149,7 @@ export const ERROR_CLASSES: Readonly<Record<string, typeof ApiError>> = {
   "not-found": NotFoundError,
   "method-not-allowed": MethodNotAllowedError,
   conflict: ConflictError,
+  "too-slow": TooSlowError,
   "too-large": TooLargeError,
   "unsupported-media-type": UnsupportedMediaTypeError,
   "headers-too-large": HeadersTooLargeError,

@@ -31,8 +31,8 @@ export interface ToRecord extends Attempted {
 
 /**
  * Records an attempt and what follows from it in one conditional write, and then enqueues the next attempt, unless it is far
- * away: a crash between the two leaves a pending delivery that the sweep finds. Returns false if the delivery had moved on (a manual retry, a
- * cancellation); then only the attempt is recorded.
+ * away: a crash between the two leaves a pending delivery that the sweep finds. Returns false if the delivery had moved on
+ * (a manual retry, a cancellation); then only the attempt is recorded.
  */
 export async function recordAttempt(platform: Deps, attempted: ToRecord): Promise<boolean> {
   const { delivery, decision } = attempted;

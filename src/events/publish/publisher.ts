@@ -2,6 +2,7 @@ import { type LimitDeps, limitsOf } from "../../accounts/limits.ts";
 import { PublishQuota } from "../../accounts/publish-quota.ts";
 import { createBatcher } from "../../lib/batcher.ts";
 import { AppError } from "../../lib/errors.ts";
+import { failpoint } from "../../lib/failpoint.ts";
 import { groupBy } from "../../lib/group-by.ts";
 import { requestTurns } from "../../limits/request-turns.ts";
 import type { Platform } from "../../platform.ts";
@@ -67,6 +68,7 @@ export class Publisher {
     requestTurns.charge(ownerId, publication.emissions.length * MS_PER_EVENT);
     if (!isLarge(publication)) return await this.#enqueue(publication);
     const release = await this.#reserveScores(publication);
+    failpoint("scores-reserved");
     try {
       await this.#enqueue(publication);
     } catch (error) {
@@ -102,6 +104,7 @@ export class Publisher {
     );
     try {
       await enqueueAll(this.#platform.queues, emissions.jobs.emissions, jobs);
+      failpoint("publications-enqueued");
     } catch (error) {
       for (const one of counted) this.#waiting.remove(one);
       throw error;

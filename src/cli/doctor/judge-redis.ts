@@ -1,0 +1,55 @@
+import { type Finding, note, ok, problem } from "./finding.ts";
+
+const MIN_VERSION: [major: number, minor: number] = [6, 2];
+const MAX_MEMORY_SHARE = 0.8;
+
+/** Judges what each Redis server says of itself (`INFO`), and the share of its memory that is used. Pure. */
+export function judgeRedis(infos: string[], memoryShare: number): Finding[] {
+  const field = (name: string) => infos.map(info => new RegExp(`^${name}:(\\S+)`, "m").exec(info)?.[1] ?? "");
+  return [
+    judgeVersion(field("redis_version")),
+    judgeEviction(field("maxmemory_policy")),
+    judgeAppendOnlyFile(field("aof_enabled"), field("aof_last_write_status")),
+    judgeMemory(memoryShare, field("maxmemory")),
+  ];
+}
+
+function judgeVersion(versions: string[]): Finding {
+  const [minMajor, minMinor] = MIN_VERSION;
+  const old = versions.find(version => {
+    const [major = 0, minor = 0] = version.split(".").map(Number);
+    return major < minMajor || (major === minMajor && minor < minMinor);
+  });
+  if (old === undefined) return ok("Redis", `version ${versions[0]}`);
+  return problem("Redis", `version ${old} is too old`, `install Redis ${minMajor}.${minMinor} or newer`);
+}
+
+function judgeEviction(policies: string[]): Finding {
+  const evicting = policies.find(policy => policy !== "noeviction");
+  if (evicting === undefined) return ok("eviction", "noeviction");
+  const message = `Redis may delete accepted work: maxmemory-policy is ${evicting}`;
+  return problem("eviction", message, "set maxmemory-policy to noeviction, in redis.conf too");
+}
+
+function judgeAppendOnlyFile(enabled: string[], lastWrites: string[]): Finding {
+  const check = "append-only file";
+  if (enabled.some(value => value !== "1")) {
+    const advice = "set appendonly to yes, in redis.conf too";
+    return problem(check, "is off: a restart of Redis loses accepted work", advice);
+  }
+  if (lastWrites.every(status => status === "ok")) return ok(check, "is on");
+  const advice =
+    "look at the log of Redis; if its disk was full, run redis-cli BGREWRITEAOF before it restarts";
+  return problem(check, "could not be written", advice);
+}
+
+function judgeMemory(share: number, limits: string[]): Finding {
+  const check = "memory of Redis";
+  const text = `${Math.round(share * 100)} % used`;
+  if (share > MAX_MEMORY_SHARE) {
+    return problem(check, text, "raise maxmemory, or find what waits: a full Redis accepts nothing");
+  }
+  if (limits.every(limit => Number(limit) > 0)) return ok(check, text);
+  const advice = "set maxmemory, so that Redis rejects work before the kernel ends it";
+  return note(check, `${text} of the machine's, without a limit`, advice);
+}
