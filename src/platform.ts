@@ -125,6 +125,7 @@ export async function openPlatform(
     const mongo = await openMongo(config.mongodbUrl, {
       producer: isProducer,
       deadlineMs: STORES_DEADLINE_MS,
+      process,
     });
     closers.push(() => mongo.close());
     const queues = await openQueues(allQueues, {

@@ -4,7 +4,7 @@ import { headwater } from "../cli/command.ts";
 import { signIn } from "../ops/admin.ts";
 import type { Api, SourceView } from "../support/api.ts";
 import { until } from "../support/until.ts";
-import { BOARD_PASSWORD, type ClusterLab } from "./lab.ts";
+import { BOARD_PASSWORD, type ClusterLab, RATE_LIMIT } from "./lab.ts";
 
 const COUNTED = `export default { name: "Counted", version: "0.0.1", dedupe: "unique",
   props: { http: "$.interface.http", db: "$.service.db" },
@@ -21,6 +21,8 @@ const TICKING = `export default { name: "Ticking", version: "0.0.1",
   } };`;
 
 const EVENTS = 20;
+/** More requests than one at a time make in a second. */
+const MANY = 100;
 
 /** Tests of everything that an installation does, each over two web processes. */
 export function describeMainJob(labOf: () => ClusterLab): void {
@@ -98,6 +100,18 @@ export function describeMainJob(labOf: () => ClusterLab): void {
     expect((await create(second)).id).to.equal(id);
   });
 
+  it("counts the requests of a key at all web processes together", async () => {
+    await until(
+      async () => {
+        // In one second; with each attempt only one of these requests reaches the second process.
+        await Promise.all(Array.from({ length: 2 * MANY }, () => first.request("GET", "/users/me")));
+        const { headers } = await second.request("GET", "/users/me");
+        return Number(headers.get("ratelimit-remaining")) < RATE_LIMIT - MANY;
+      },
+      { what: "a limit that both processes count" },
+    );
+  });
+
   it("deletes a range of events", async () => {
     await second.expect(202, "DELETE", `/sources/${source.id}/events`);
     await until(async () => (await first.summaries(source.id)).length === 0, { what: "no events" });
@@ -117,6 +131,20 @@ export function describeMainJob(labOf: () => ClusterLab): void {
     expect(stdout).to.match(/^ok +MongoDB: version/m);
     expect(stdout).to.match(/^ok +Redis: version/m);
     expect(stdout).to.match(/^ok +queue deliveries: /m);
+  });
+
+  it("emits by the command line, and traces what became of the event", async () => {
+    const { receiver, env, webs } = labOf();
+    const workflow = await first.expect(201, "POST", "/workflows", { body: { name: "By command" } });
+    await first.subscribe(workflow.id, (await second.createWebhook(receiver.urlOf("/command"))).id);
+    const emitted = await headwater(["emit", workflow.id, "--event", '{"key":"typed"}'], env);
+    expect(emitted.code, emitted.stderr).to.equal(0);
+    const arrival = await until(() => receiver.at("/command").get("typed"), { what: "the event" });
+    const [deliveryId = ""] = arrival.webhookIds;
+    const at = { HEADWATER_URL: webs[1] ?? "", HEADWATER_API_KEY: second.apiKey };
+    await until(async () => /: delivered$/m.test((await headwater(["trace", deliveryId], at)).stdout), {
+      what: "its trace",
+    });
   });
 }
 
