@@ -11,9 +11,11 @@ import type { Outcome } from "./outcome.ts";
 import { openCluster, openSentinels } from "./stores.ts";
 import { type Row, rowOf, tableOf } from "./table.ts";
 
+const { CLUSTER_EVENTS } = process.env;
 /** Events under each fault; 5,000 with `npm run test:cluster`. */
-const EVENTS = Number(process.env.CLUSTER_EVENTS ?? 500);
-const isFullSize = EVENTS >= 5000;
+const EVENTS = Number(CLUSTER_EVENTS ?? 500);
+/** All faults on both kinds of stores, and a table. */
+const isFullSize = CLUSTER_EVENTS !== undefined;
 /** Ten requests have 19 events. */
 const PACE = { perSecond: isFullSize ? 105 : 40, mostOpen: EVENTS / 2 };
 /** Arrivals before the fault. */

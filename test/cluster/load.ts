@@ -65,7 +65,7 @@ export function startLoad(
 
   /** The request of this number. */
   function requestOf(n: number): Pick<Sent, "kind" | "keys"> & { to: string; body: unknown } {
-    const key = `${path} ${n}`;
+    const key = `${path.slice(1)}.${n}`;
     if (n % 5 === 0) return { kind: "source", keys: [key], to: endpoint, body: { key } };
     const to = `/v1/workflows/${workflowId}/events`;
     if (n % 10 !== 1) return { kind: "event", keys: [key], to, body: { id: key, event: { key } } };

@@ -1,10 +1,11 @@
 import { expect } from "chai";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { allQueues } from "../../src/queues/index.ts";
 import { headwater } from "../cli/command.ts";
 import { signIn } from "../ops/admin.ts";
 import type { Api, SourceView } from "../support/api.ts";
 import { until } from "../support/until.ts";
-import { BOARD_PASSWORD, type ClusterLab, RATE_LIMIT } from "./lab.ts";
+import { BOARD_PASSWORD, type ClusterLab } from "./lab.ts";
 
 const COUNTED = `export default { name: "Counted", version: "0.0.1", dedupe: "unique",
   props: { http: "$.interface.http", db: "$.service.db" },
@@ -21,8 +22,6 @@ const TICKING = `export default { name: "Ticking", version: "0.0.1",
   } };`;
 
 const EVENTS = 20;
-/** More requests than one at a time make in a second. */
-const MANY = 100;
 
 /** Tests of everything that an installation does, each over two web processes. */
 export function describeMainJob(labOf: () => ClusterLab): void {
@@ -100,18 +99,6 @@ export function describeMainJob(labOf: () => ClusterLab): void {
     expect((await create(second)).id).to.equal(id);
   });
 
-  it("counts the requests of a key at all web processes together", async () => {
-    await until(
-      async () => {
-        // In one second; with each attempt only one of these requests reaches the second process.
-        await Promise.all(Array.from({ length: 2 * MANY }, () => first.request("GET", "/users/me")));
-        const { headers } = await second.request("GET", "/users/me");
-        return Number(headers.get("ratelimit-remaining")) < RATE_LIMIT - MANY;
-      },
-      { what: "a limit that both processes count" },
-    );
-  });
-
   it("deletes a range of events", async () => {
     await second.expect(202, "DELETE", `/sources/${source.id}/events`);
     await until(async () => (await first.summaries(source.id)).length === 0, { what: "no events" });
@@ -145,6 +132,16 @@ export function describeMainJob(labOf: () => ClusterLab): void {
     await until(async () => /: delivered$/m.test((await headwater(["trace", deliveryId], at)).stdout), {
       what: "its trace",
     });
+  });
+
+  // The last: for a while this address can sign in no more.
+  it("limits guesses at all web processes together", async () => {
+    const { webs } = labOf();
+    const signInAt = async (web: number, password: string) =>
+      await signIn(webs[web] ?? "", password).catch(error => (error as Error).message);
+    const wrong = Array.from({ length: LIMITS.boardGuesses.value }, (_, i) => signInAt(0, `wrong ${i}`));
+    expect(new Set(await Promise.all(wrong))).to.deep.equal(new Set(["sign-in returned 401"]));
+    expect(await signInAt(1, BOARD_PASSWORD)).to.equal("sign-in returned 429");
   });
 }
 

@@ -134,16 +134,28 @@ async function moveSlots(masters: RedisNode[], most: number): Promise<number> {
     );
     await to.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", fromId ?? "");
     await from.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", toId ?? "");
-    for (;;) {
-      const keys = (await from.ask("CLUSTER", "GETKEYSINSLOT", slot, KEYS_AT_ONCE)) as string[];
-      if (keys.length === 0) break;
-      await from.ask("MIGRATE", "127.0.0.1", to.port, "", 0, MIGRATE_MS, "KEYS", ...keys);
-    }
-    for (const one of [to, from, ...masters.filter(other => other !== to && other !== from)]) {
-      await one.ask("CLUSTER", "SETSLOT", slot, "NODE", toId ?? "");
-    }
+    await moveKeys(slot, from, to);
+    const own = (one: RedisNode) => one.ask("CLUSTER", "SETSLOT", slot, "NODE", toId ?? "");
+    await own(to);
+    // The old master keeps a slot while it has a key of it.
+    await until(
+      async () => {
+        await moveKeys(slot, from, to);
+        return await own(from);
+      },
+      { what: `slot ${slot} to be empty` },
+    );
+    for (const one of masters) if (one !== to && one !== from) await own(one);
   }
   return moves.length;
+}
+
+async function moveKeys(slot: number, from: RedisNode, to: RedisNode): Promise<void> {
+  for (;;) {
+    const keys = (await from.ask("CLUSTER", "GETKEYSINSLOT", slot, KEYS_AT_ONCE)) as string[];
+    if (keys.length === 0) return;
+    await from.ask("MIGRATE", "127.0.0.1", to.port, "", 0, MIGRATE_MS, "KEYS", ...keys);
+  }
 }
 
 /** Slots of keys of one master, those with the most keys first. */
