@@ -3,7 +3,7 @@ import { type SentinelConnectionOptions, SentinelConnector } from "ioredis";
 /**
  * Finds the master through Sentinels. ioredis 6.0.0 goes on listening with the Sentinels of a connection that is lost, and word
  * of the failover that broke it, when it comes while the next connection is being opened, ends the client for good: a
- * worker that is never served again. What was heard is no news to a client that is just asking.
+ * worker that is never served again. A client that is just asking needs no word of it.
  */
 export class MasterConnector extends SentinelConnector {
   constructor(options: unknown) {
