@@ -76,8 +76,8 @@ describe("queues that get more shards while events flow", () => {
     return found;
   };
   const expectAll = async () => {
-    await until(() => idsOf("/events", ({ n }) => n).size === published, { what: "all events" });
-    const doubled = [...idsOf("/events", ({ n }) => n)].filter(([, ids]) => ids.size > 1);
+    await until(() => idsOf("/hook/events", ({ n }) => n).size === published, { what: "all events" });
+    const doubled = [...idsOf("/hook/events", ({ n }) => n)].filter(([, ids]) => ids.size > 1);
     expect(doubled, "events under two ids").to.deep.equal([]);
   };
   const sharding = (name: string) => openedQueue(web.queues, { name }).sharding;
@@ -121,7 +121,7 @@ describe("queues that get more shards while events flow", () => {
     await until(async () => (await Promise.all(sources.map(isOnOwn))).every(Boolean), {
       what: "timers that moved",
     });
-    const ticks = [...idsOf("/ticks", ({ at }) => at)];
+    const ticks = [...idsOf("/hook/ticks", ({ at }) => at)];
     expect(ticks).to.have.length.above(0);
     expect(
       ticks.filter(([, ids]) => ids.size > 1),
