@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Ajv, type ErrorObject } from "ajv";
 import { type Static, type TInteger, Type } from "typebox";
+import { SetupError } from "./lib/setup-error.ts";
 import { version } from "./lib/version.ts";
 import { LIMITS } from "./limits/catalogue.ts";
 import { RETRY_SCHEDULE } from "./limits/delivery-limits.ts";
@@ -157,11 +158,8 @@ function describeError(error: ErrorObject): string {
   return `${error.instancePath.slice(1)} ${error.message}`;
 }
 
-/** Exit code of a process with unusable settings (EX_CONFIG): starting it again can't help. */
-export const EXIT_CONFIG = 78;
-
 /** Unusable settings; each message starts with its variable's name. */
-export class ConfigError extends Error {
+export class ConfigError extends SetupError {
   constructor(messages: string[]) {
     super(`configuration: ${messages.join("; ")} (see .env.example)`);
     this.name = "ConfigError";

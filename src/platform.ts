@@ -36,6 +36,7 @@ import {
 import { openRoutingCache, type RoutingCache } from "./store/routing-cache.ts";
 import { openRunQueue, type RunQueue } from "./store/run-queue.ts";
 import { createSecrets, type Secrets } from "./store/secrets.ts";
+import { checkRedisVersion } from "./store/server-versions.ts";
 import { StoreClock } from "./store/store-clock.ts";
 import { storeHosts } from "./store/store-hosts.ts";
 
@@ -109,12 +110,15 @@ export async function openPlatform(
     await whenReady(redis, STORES_DEADLINE_MS);
     // Not for the command line, which must be able to look at such an installation.
     if (process !== "cli") await rejectEviction(redis);
+    const warn = (line: string) => log.warn(line);
+    if (process !== "cli") await checkRedisVersion(redis, warn);
     const storeClock = await StoreClock.open(redis);
     closers.push(async () => storeClock.close());
     const clock = overrides.clock ?? storeClock.now;
     const mongo = await openMongo(config.mongodbUrl, {
       producer: isProducer,
       deadlineMs: STORES_DEADLINE_MS,
+      ...(process !== "cli" && { warn }),
     });
     closers.push(() => mongo.close());
     const queues = await openQueues(allQueues, {

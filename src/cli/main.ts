@@ -9,6 +9,7 @@ import { doctorCommand } from "./doctor/command.ts";
 import { emitCommand } from "./emit.ts";
 import { keyCommands } from "./key.ts";
 import { loginCommand } from "./login.ts";
+import { migrateCommand } from "./migrate/command.ts";
 import { organizationCommands } from "./organization.ts";
 import { publishCommand } from "./publish/command.ts";
 import type { Run, WithPlatform } from "./run.ts";
@@ -97,6 +98,7 @@ export function createProgram(): Command {
   devCommand(program, localSettings);
   traceCommand(program, developmentStart);
   doctorCommand(program, { withPlatform, readSettings });
+  migrateCommand(program, readSettings);
   deployCommand(program, { withPlatform, developmentStart });
   return program;
 }

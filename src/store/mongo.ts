@@ -8,6 +8,8 @@ import mongoose, {
 import { AppError } from "../lib/errors.ts";
 import { lookAfterPoolsRarely } from "./idle-pools.ts";
 import { failWaitsOfLostConnections } from "./lost-connections.ts";
+import { ensureSchema } from "./schema/ensure.ts";
+import { checkMongodbVersion, type WarnOfVersion } from "./server-versions.ts";
 
 /** A declared collection: called with a connection, it returns the model there. */
 export type Collection<T> = (connection: Connection) => Model<T>;
@@ -46,17 +48,36 @@ export const schemaOptions = {
 const PRODUCER_TIMEOUT_MS = 1500;
 const WORKER_TIMEOUT_MS = 15_000;
 
+interface OpenOptions {
+  producer: boolean;
+  deadlineMs: number;
+  /** Called with a line about a MongoDB that is newer than those that were tested; absent: its version is not looked at. */
+  warn?: WarnOfVersion;
+}
+
 /**
- * Connects within `deadlineMs` and creates the missing indexes of every declared collection. If MongoDB goes away later, a
- * `producer` fails fast with `unavailable`; others wait for it a while first.
+ * Connects within `deadlineMs`, and sets an empty database up. If MongoDB goes away later, a `producer` fails fast with
+ * `unavailable`; others wait for it a while first. Throws SetupError for a MongoDB that is too old, and
+ * for a database of a schema that this release can't use.
  */
-export async function openMongo(
-  url: string,
-  options: { producer: boolean; deadlineMs: number },
-): Promise<Connection> {
+export async function openMongo(url: string, options: OpenOptions): Promise<Connection> {
+  const connection = await connectMongo(url, options);
+  try {
+    for (const modelOn of collections) modelOn(connection);
+    if (options.warn) await checkMongodbVersion(connection, options.warn);
+    await ensureSchema(connection);
+    return connection;
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+/** As `openMongo`, to a database of any schema. */
+export async function connectMongo(url: string, options: OpenOptions): Promise<Connection> {
   failWaitsOfLostConnections();
   lookAfterPoolsRarely();
-  const connection = await connect(
+  return await connect(
     url,
     {
       serverSelectionTimeoutMS: options.producer ? PRODUCER_TIMEOUT_MS : WORKER_TIMEOUT_MS,
@@ -73,12 +94,6 @@ export async function openMongo(
     },
     options.deadlineMs,
   );
-  for (const modelOn of collections) {
-    const model = modelOn(connection);
-    await model.createCollection();
-    await model.createIndexes();
-  }
-  return connection;
 }
 
 /** Retries until the deadline: a producer's own time-out is shorter than that of a start. */
