@@ -1,3 +1,5 @@
+import "../lib/require-node.ts";
+
 import { Command, CommanderError } from "commander";
 import { AppError } from "../lib/errors.ts";
 import { version } from "../lib/version.ts";

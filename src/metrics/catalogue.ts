@@ -42,7 +42,7 @@ export const CATALOGUE = {
   },
   jobs_total: {
     kind: "counter",
-    help: "Jobs that ended in this process: done, snoozed, retried, failed, or the code of an expected error",
+    help: "Jobs that ended in this process: done, snoozed, retried, failed, newer (only a newer release knows them, so they wait), or the code of an expected error",
     labels: ["queue", "job", "outcome"],
   },
   jobs_given_up_total: {

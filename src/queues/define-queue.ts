@@ -14,6 +14,13 @@ export interface JobDeclaration<Schema extends TSchema = TSchema> {
   name: string;
   schema: Schema;
   options: JobsOptions;
+  /**
+   * Versions of the payload (docs/decisions/0033-schema-and-job-versions.md). `reads`: the newest that the handler knows. `writes`: the
+   * one that is enqueued, never newer than what the release before reads; 0 for a kind that the release before does not know yet,
+   * which nothing enqueues.
+   */
+  reads: number;
+  writes: number;
   /** The job's identity: while a job is stored under it, adding another does nothing. */
   jobId?: ((payload: Static<Schema>) => string) | undefined;
   /** What a job that was given up keeps of a large payload, without the events in it. */
@@ -63,7 +70,8 @@ interface QueueSpec<Schemas extends JobSchemas> {
     [Name in keyof Schemas]: Pick<
       JobDeclaration<Schemas[Name]>,
       "schema" | "jobId" | "keptPayload" | "charge"
-    >;
+    > &
+      Partial<Pick<JobDeclaration, "reads" | "writes">>;
   };
 }
 
@@ -77,7 +85,7 @@ export function defineQueue<Schemas extends JobSchemas>({
 }: QueueSpec<Schemas>): QueueDeclaration<Schemas> {
   const declared = Object.entries(jobs).map(([job, declaration]) => [
     job,
-    { ...declaration, queue: name, name: job, options },
+    { reads: 1, writes: 1, ...declaration, queue: name, name: job, options },
   ]);
   return { name, concurrency, quantum, waitsForStoresOnly, jobs: Object.fromEntries(declared) };
 }
@@ -112,6 +120,8 @@ export async function enqueueAll<Schema extends TSchema>(
   options: EnqueueOptions = {},
 ): Promise<void> {
   if (payloads.length === 0) return;
+  if (job.writes === 0)
+    throw new Error(`no release before this one knows ${job.name} jobs: they are only read`);
   const queue = openedQueue(queues, { name: job.queue });
   try {
     const priorities = await prioritiesOf(queue, job, payloads, options);
@@ -120,6 +130,7 @@ export async function enqueueAll<Schema extends TSchema>(
       data,
       opts: {
         ...job.options,
+        ...ofVersion(job.writes),
         ...(job.jobId && { jobId: job.jobId(data) }),
         ...(options.delayMs && { delay: options.delayMs }),
         ...(priorities[i] && { priority: priorities[i] }),
@@ -140,6 +151,18 @@ export async function enqueueAll<Schema extends TSchema>(
  * options that it doesn't know.
  */
 export const ofAccount = (account: string): JobsOptions => ({ account }) as JobsOptions;
+
+/**
+ * The option with the version of a job's payload. An option, because payloads are replaced and are partly public; BullMQ keeps
+ * options that it doesn't know.
+ */
+export const ofVersion = (v: number): JobsOptions => ({ v }) as JobsOptions;
+
+/** Returns the version of a job's payload: the first for one of an early release, or of another producer. */
+export const versionIn = (options: JobsOptions): number => {
+  const { v } = options as { v?: unknown };
+  return typeof v === "number" ? v : 1;
+};
 
 /** Returns the account in a job's options; undefined for a job that another producer enqueued. */
 export const accountIn = (options: JobsOptions): string | undefined =>

@@ -59,10 +59,27 @@ const MAX_DEPTH = LIMITS.eventDepth.value + 1;
 
 const validate = new Ajv({ strict: false }).compile<RunItem>(RunItem);
 
-/** Parses an item of a run queue, which an older version may have written. Throws `invalid` or SyntaxError. */
+/** The newest version of items that this release knows; one without `v` is of the first. */
+const READS = 1;
+const KINDS = new Set(["http", "timer", "event", "change"]);
+
+/** Returns what this release does not know of an item, which a newer one wrote; undefined for one that it can handle. */
+function whatIsNewer(item: unknown): string | undefined {
+  const { kind, v } = (item ?? {}) as { kind?: unknown; v?: unknown };
+  if (typeof v === "number" && v > READS) return `version ${v} of queued runs is newer than ${READS}`;
+  const isUnknown = typeof kind === "string" && !KINDS.has(kind);
+  return isUnknown ? `this release has no queued runs of kind ${kind.slice(0, 40)}` : undefined;
+}
+
+/**
+ * Parses an item of a run queue, which another release may have written. Throws `invalid` or SyntaxError, and `unavailable` for
+ * one that only a newer release knows.
+ */
 export function parseRunItem(text: string): RunItem {
   if (jsonShape(text).depth > MAX_DEPTH) throw new AppError("invalid", "queued run: nested too deeply");
   const item: unknown = JSON.parse(text);
+  const newer = whatIsNewer(item);
+  if (newer !== undefined) throw new AppError("unavailable", newer);
   if (!validate(item))
     throw new AppError("invalid", `queued run: ${validate.errors?.[0]?.message ?? "unreadable"}`);
   return item;

@@ -97,11 +97,14 @@ export async function executeQueuedRuns(
   }
 }
 
-/** Returns null for an item that can't be parsed: an older version may have written it. */
-function readItem(platform: RunDeps, sourceId: string, text: string): RunItem | null {
+/** An item, null for one that can't be parsed, and the error of one that only a newer release knows. */
+type Read = RunItem | AppError | null;
+
+function readItem(platform: RunDeps, sourceId: string, text: string): Read {
   try {
     return parseRunItem(text);
   } catch (error) {
+    if (error instanceof AppError && error.code === "unavailable") return error;
     if (!(error instanceof AppError || error instanceof SyntaxError)) throw error;
     platform.log.error({ source_id: sourceId, err: error }, "queued run can't be parsed");
     return null;
@@ -110,7 +113,7 @@ function readItem(platform: RunDeps, sourceId: string, text: string): RunItem | 
 
 /** What is claimed and not done. */
 interface Next {
-  items: (RunItem | null)[];
+  items: Read[];
   claim: Claim;
   /** How many holders of the lease started the first item and did not live to finish it. */
   crashes: number;
@@ -128,6 +131,8 @@ async function executeNext(
   const [first = null] = items;
   const hasCrashed = crashes > MAX_CRASHES;
   if (!first) return [await dropUnreadable(platform, sourceId)];
+  // The job is snoozed, and the runs stay in their order: a worker of the newer release gets them.
+  if (first instanceof AppError) throw first;
   if (first.kind === "change") {
     // A deletion goes on without its hook. Any other change fails, and its request has long since timed out.
     if (hasCrashed && first.op !== "delete") {
@@ -138,7 +143,7 @@ async function executeNext(
     return [await changeOrReject(platform, sourceId, first, { signal, hasCrashed })];
   }
   if (hasCrashed) return [await giveUpRun(platform, sourceId, first, crashes)];
-  const end = items.findIndex(item => !item || item.kind === "change");
+  const end = items.findIndex(item => !item || item instanceof AppError || item.kind === "change");
   const triggers = (end < 0 ? items : items.slice(0, end)) as TriggerItem[];
   try {
     return await runBatch(platform, sourceId, { claim, items: triggers }, signal);

@@ -25,10 +25,10 @@ export async function migrate(db: Database, { migrations, say }: Options): Promi
     const before = await findState(db);
     const needs = schemaOf(migrations);
     if (before.state.works_from > needs) rejectUnusable(before.state, needs);
+    const plan = planOf(before.state, migrations, before.isEmpty);
+    const isDone = before.isStored && plan.every(({ step }) => step !== "run");
     const state = await applyMigrations(db, lock, { migrations, say });
-    const isDone =
-      before.isStored && planOf(before.state, migrations, false).every(({ step }) => step !== "run");
-    for (const line of waitingLines(planOf(state, migrations, false))) say(line);
+    for (const line of waitingLines(plan)) say(line);
     say(`schema ${state.version}${isDone ? ": nothing to do" : ""}`);
   } finally {
     await lock.release();
