@@ -63,6 +63,9 @@ const validate = new Ajv({ strict: false }).compile<RunItem>(RunItem);
 const READS = 1;
 const KINDS = new Set(["http", "timer", "event", "change"]);
 
+/** Thrown for an item that only a newer release knows: one of its workers will execute it. */
+export class NewerRun extends AppError {}
+
 /** Returns what this release does not know of an item, which a newer one wrote; undefined for one that it can handle. */
 function whatIsNewer(item: unknown): string | undefined {
   const { kind, v } = (item ?? {}) as { kind?: unknown; v?: unknown };
@@ -72,14 +75,14 @@ function whatIsNewer(item: unknown): string | undefined {
 }
 
 /**
- * Parses an item of a run queue, which another release may have written. Throws `invalid` or SyntaxError, and `unavailable` for
- * one that only a newer release knows.
+ * Parses an item of a run queue, which another release may have written. Throws `invalid` or SyntaxError, and NewerRun for one
+ * that only a newer release knows.
  */
 export function parseRunItem(text: string): RunItem {
   if (jsonShape(text).depth > MAX_DEPTH) throw new AppError("invalid", "queued run: nested too deeply");
   const item: unknown = JSON.parse(text);
   const newer = whatIsNewer(item);
-  if (newer !== undefined) throw new AppError("unavailable", newer);
+  if (newer !== undefined) throw new NewerRun("unavailable", newer);
   if (!validate(item))
     throw new AppError("invalid", `queued run: ${validate.errors?.[0]?.message ?? "unreadable"}`);
   return item;

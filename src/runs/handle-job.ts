@@ -3,7 +3,13 @@ import { failpoint } from "../lib/failpoint.ts";
 import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { notifyRuns } from "../queues/enqueue-run.ts";
-import { type ChangeItem, parseRunItem, type RunItem, type TriggerItem } from "../queues/run-item.ts";
+import {
+  type ChangeItem,
+  NewerRun,
+  parseRunItem,
+  type RunItem,
+  type TriggerItem,
+} from "../queues/run-item.ts";
 import type { JobContext } from "../queues/run-worker.ts";
 import { runs, type SourceJob } from "../queues/runs.ts";
 import { countDrop } from "../store/drops.ts";
@@ -87,6 +93,8 @@ export async function executeQueuedRuns(
       await notifyRuns(platform, sourceId, job.account_id);
       return { source_id: sourceId, runs: done, ended: "lease-lost" };
     }
+    // A change, such as the source's deletion, goes ahead of what waits for the newer release.
+    if (error instanceof NewerRun) await platform.runQueue.nack(sourceId, token);
     // Claimed runs stay claimed: the next holder of the lease starts with them. An error that is not a store's may be
     // the run's own, which must not come back for ever: it counts as a crash.
     const isBlamed = !(error instanceof AppError);
@@ -98,13 +106,13 @@ export async function executeQueuedRuns(
 }
 
 /** An item, null for one that can't be parsed, and the error of one that only a newer release knows. */
-type Read = RunItem | AppError | null;
+type Read = RunItem | NewerRun | null;
 
 function readItem(platform: RunDeps, sourceId: string, text: string): Read {
   try {
     return parseRunItem(text);
   } catch (error) {
-    if (error instanceof AppError && error.code === "unavailable") return error;
+    if (error instanceof NewerRun) return error;
     if (!(error instanceof AppError || error instanceof SyntaxError)) throw error;
     platform.log.error({ source_id: sourceId, err: error }, "queued run can't be parsed");
     return null;
@@ -132,7 +140,7 @@ async function executeNext(
   const hasCrashed = crashes > MAX_CRASHES;
   if (!first) return [await dropUnreadable(platform, sourceId)];
   // The job is snoozed, and the runs stay in their order: a worker of the newer release gets them.
-  if (first instanceof AppError) throw first;
+  if (first instanceof NewerRun) throw first;
   if (first.kind === "change") {
     // A deletion goes on without its hook. Any other change fails, and its request has long since timed out.
     if (hasCrashed && first.op !== "delete") {
@@ -143,7 +151,7 @@ async function executeNext(
     return [await changeOrReject(platform, sourceId, first, { signal, hasCrashed })];
   }
   if (hasCrashed) return [await giveUpRun(platform, sourceId, first, crashes)];
-  const end = items.findIndex(item => !item || item instanceof AppError || item.kind === "change");
+  const end = items.findIndex(item => !item || item instanceof NewerRun || item.kind === "change");
   const triggers = (end < 0 ? items : items.slice(0, end)) as TriggerItem[];
   try {
     return await runBatch(platform, sourceId, { claim, items: triggers }, signal);

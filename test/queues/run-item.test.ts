@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { AppError } from "../../src/lib/errors.ts";
-import { parseRunItem, type RunItem } from "../../src/queues/run-item.ts";
+import { NewerRun, parseRunItem, type RunItem } from "../../src/queues/run-item.ts";
 
 const triggered = { kind: "http", run_id: "run_1", at_ms: 1, event: { any: [1, null] } };
 const candidate = {
@@ -66,7 +66,7 @@ describe("an item of a run queue", () => {
   ]) {
     it(`waits for a newer release: ${newer.kind}, version ${"v" in newer ? newer.v : 1}`, () => {
       expect(() => parseRunItem(JSON.stringify(newer)))
-        .to.throw(AppError)
+        .to.throw(NewerRun)
         .with.property("code", "unavailable");
     });
   }

@@ -179,11 +179,7 @@ describe("a worker", () => {
     await worker?.close(1000);
 
     const newer: typeof QUEUE = { ...QUEUE, jobs: { deletions: { ...job, reads: 2 } } };
-    worker = runWorker(
-      newer,
-      { deletions: handle },
-      workerOptions(platform, QUEUE),
-    );
+    worker = runWorker(newer, { deletions: handle }, workerOptions(platform, QUEUE));
     await until(() => seen.length === 2);
     expect(seen).to.deep.equal(["dc_1", "dc_2"]);
     await until(async () => (await queue().getJobCountByTypes("completed")) === 2);
