@@ -15,6 +15,14 @@ import { root } from "../support/built.ts";
 /** The last commit before schemas and versions of jobs: what an installation may run that is upgraded to this release. */
 export const PREVIOUS = "52dc78795ecfdbadc2d2832ae7be9d6d3b219d41";
 
+/** The kinds of jobs that its workers know, with the newest version of each: what this release may enqueue. */
+export const PREVIOUS_READS: Record<string, Record<string, number>> = {
+  runs: { notify: 1, tick: 1 },
+  emissions: { emissions: 1 },
+  deliveries: { "first-attempts": 1, "next-attempt": 1, drain: 1, recover: 1, replay: 1 },
+  deletions: { deletions: 1 },
+};
+
 const releases = join(root, ".cache/releases");
 const OPTIONS = { cwd: root, stdio: ["ignore", "pipe", "inherit"] as ["ignore", "pipe", "inherit"] };
 const MOST_BYTES = 512 * 1024 * 1024;

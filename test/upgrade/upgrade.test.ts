@@ -3,6 +3,7 @@ import { headwater } from "../cli/command.ts";
 import { EVENTS, type Lab, openLab, PROCESSES, type ProcessName } from "../faults/lab.ts";
 import { type Load, startLoad } from "../faults/load.ts";
 import { until } from "../support/until.ts";
+import { recordJobs } from "./record.ts";
 import { buildNext, buildPrevious, hasPrevious } from "./releases.ts";
 import { startTimers } from "./timers.ts";
 
@@ -118,6 +119,7 @@ describe("an upgrade under load", function () {
     if (!hasPrevious()) throw new Error("this clone lacks the release before: run git fetch --unshallow");
     const old = buildPrevious();
     lab = await openLab({ folder: old });
+    if (process.env.UPGRADE_RECORD) await recordJobs(lab);
     const { env } = lab;
     const migrate = async () => {
       const { code, stdout, stderr } = await headwater(["migrate"], env);

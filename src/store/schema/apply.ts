@@ -36,6 +36,7 @@ export async function applyMigrations(
     if (!found.isEmpty) {
       state = await recordApplied(db, state, { applied: unrecorded, migrations });
       unrecorded = [];
+      failpoint("migration-recorded");
     }
     say(`${number} done in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
   }

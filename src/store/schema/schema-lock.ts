@@ -12,7 +12,7 @@ interface Lock {
 const ID = "lock";
 const DUPLICATE_KEY = 11_000;
 /** A killed holder keeps others waiting this long. Milliseconds. */
-const TTL_MS = 15_000;
+const TTL_MS = 10_000;
 
 const locks = (db: Database) => db.collection<Lock>(SCHEMA_COLLECTION);
 const until = (ttlMs: number) => ({ $add: ["$$NOW", ttlMs] });
