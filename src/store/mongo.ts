@@ -8,6 +8,8 @@ import mongoose, {
 import { AppError } from "../lib/errors.ts";
 import { lookAfterPoolsRarely } from "./idle-pools.ts";
 import { failWaitsOfLostConnections } from "./lost-connections.ts";
+import { mongoPool } from "./mongo-pool.ts";
+import { asSetupError, rejectWithoutReplicaSet, withoutUser } from "./mongo-setup.ts";
 import { ensureSchema } from "./schema/ensure.ts";
 import { checkMongodbVersion, type WarnOfVersion } from "./server-versions.ts";
 
@@ -51,26 +53,34 @@ const WORKER_TIMEOUT_MS = 15_000;
 interface OpenOptions {
   producer: boolean;
   deadlineMs: number;
+  /** Decides how many connections there may be. */
+  process?: string;
   /** Called with a line about a MongoDB that is newer than those that were tested; absent: its version is not looked at. */
   warn?: WarnOfVersion;
 }
 
 /**
- * Connects within `deadlineMs`, and sets an empty database up. If MongoDB goes away later, a `producer` fails fast with
- * `unavailable`; others wait for it a while first. Throws SetupError for a MongoDB that is too old, and
- * for a database of a schema that this release can't use.
+ * Connects within `deadlineMs`, waits for the end of an election, and sets an empty database up. If MongoDB goes away later, a
+ * `producer` fails fast with `unavailable`; others wait for it a while first. Throws SetupError for a MongoDB or a URL that can't be
+ * used, and for a database of a schema that this release can't use.
  */
 export async function openMongo(url: string, options: OpenOptions): Promise<Connection> {
+  const deadline = Date.now() + options.deadlineMs;
   const connection = await connectMongo(url, options);
   try {
-    for (const modelOn of collections) modelOn(connection);
-    if (options.warn) await checkMongodbVersion(connection, options.warn);
-    await ensureSchema(connection);
+    await untilThere(() => prepare(connection, options.warn), deadline);
     return connection;
   } catch (error) {
     await connection.close();
     throw error;
   }
+}
+
+async function prepare(connection: Connection, warn: WarnOfVersion | undefined): Promise<void> {
+  await rejectWithoutReplicaSet(connection);
+  if (warn) await checkMongodbVersion(connection, warn);
+  for (const modelOn of collections) modelOn(connection);
+  await ensureSchema(connection);
 }
 
 /** As `openMongo`, to a database of any schema. */
@@ -90,22 +100,41 @@ export async function connectMongo(url: string, options: OpenOptions): Promise<C
       // A write that a failover may undo must not count as accepted (docs/design.md#guarantee-1).
       writeConcern: { w: "majority", journal: true },
       readConcern: { level: "majority" },
-      maxPoolSize: 50,
+      ...mongoPool(url, options.process ?? ""),
     },
-    options.deadlineMs,
+    Date.now() + options.deadlineMs,
   );
 }
 
-/** Retries until the deadline: a producer's own time-out is shorter than that of a start. */
-async function connect(url: string, options: ConnectOptions, deadlineMs: number): Promise<Connection> {
-  const deadline = Date.now() + deadlineMs;
-  for (;;) {
+const connect = (url: string, options: ConnectOptions, deadline: number): Promise<Connection> =>
+  untilThere(async () => {
     const connection = mongoose.createConnection(url, options);
     try {
       return await connection.asPromise();
     } catch (error) {
       await connection.close();
-      if (!isAway(error) || Date.now() > deadline) throw error;
+      throw error;
+    }
+  }, deadline);
+
+/** Between two attempts: without a primary some commands fail at once. */
+const START_PAUSE_MS = 100;
+
+/** Retries while MongoDB is away, until the deadline: a producer's own time-out is shorter than that of a start. */
+async function untilThere<T>(work: () => Promise<T>, deadline: number): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const setup = asSetupError(error);
+      if (setup) throw setup;
+      if (!isAway(error)) throw error;
+      if (Date.now() > deadline) {
+        throw new Error(`MongoDB did not respond (${withoutUser((error as Error).message)})`, {
+          cause: error,
+        });
+      }
+      await new Promise(resolve => setTimeout(resolve, START_PAUSE_MS));
     }
   }
 }

@@ -41,7 +41,7 @@ export async function examine({ readSettings, withPlatform }: DoctorDeps): Promi
   }
   const stores = await run([
     ["MongoDB", () => checkMongodb(config.mongodbUrl)],
-    ["Redis", () => checkRedis(config.redisUrls)],
+    ["Redis", () => checkRedis(config.redis)],
     ["Node.js", async () => judgeProgram(SUPPORTED.node, process.versions.node)],
     ["npm", () => checkNpm(config.npmEnvironment)],
   ]);
