@@ -38,6 +38,7 @@ import { openRunQueue, type RunQueue } from "./store/run-queue.ts";
 import { createSecrets, type Secrets } from "./store/secrets.ts";
 import { StoreClock } from "./store/store-clock.ts";
 import { storeHosts } from "./store/store-hosts.ts";
+import { openTracer, type Tracer } from "./tracing/tracer.ts";
 
 /** Everything a process works with; an operation takes the few parts that it needs. */
 export interface Platform {
@@ -60,6 +61,8 @@ export interface Platform {
   permits: Permits;
   secrets: Secrets;
   metrics: Metrics;
+  /** Records spans; does nothing unless there is somewhere to send them. */
+  tracer: Tracer;
   /** What happens in this process, for hourly rollups and live views. */
   activity: Activity;
   egress: Egress;
@@ -82,6 +85,8 @@ export interface Platform {
 
 /** How long a start waits for the stores before it fails with a clear line. */
 const STORES_DEADLINE_MS = 15_000;
+/** How long the last spans may take when a process stops. */
+const SPANS_DEADLINE_MS = 1500;
 
 /**
  * Opens what a process needs, in order. `process` is a queue's name, `web`, `cli` or `all`: `web` and `cli` are producers,
@@ -97,12 +102,22 @@ export async function openPlatform(
   const keys = redisKeys(config.redisPrefix);
   const isProducer = process === "web" || process === "cli";
   const closers: (() => Promise<unknown>)[] = [];
+  const metrics = new Metrics();
+  const processId = newToken();
   const close = async () => {
     for (const end of closers.splice(0).reverse()) {
       await end().catch((error: unknown) => log.warn({ err: error }, "while closing"));
     }
   };
   try {
+    const tracer = await openTracer(config.tracing, {
+      log,
+      metrics,
+      version: config.version,
+      name: process,
+      id: processId,
+    });
+    closers.push(() => tracer.close(SPANS_DEADLINE_MS));
     const redis = isProducer ? openProducerRedis(config.redisUrls) : openWorkerRedis(config.redisUrls);
     watchConnection(redis, log, "redis connection");
     closers.push(async () => redis.disconnect());
@@ -144,8 +159,6 @@ export async function openPlatform(
     const activity = new Activity({ mongo, redis, keys, clock });
     activity.start();
     closers.push(() => activity.close());
-    const processId = newToken();
-    const metrics = new Metrics();
     const queued = openQueuedBytes(redis, keys);
     const memory = openMemoryShare(redis, config.redisHighWater);
     let feed: Feed | undefined;
@@ -196,6 +209,7 @@ export async function openPlatform(
       permits: openPermits(redis, keys, { memory }),
       secrets: createSecrets(config.secretsKeys),
       metrics,
+      tracer,
       activity,
       egress,
       openid,
