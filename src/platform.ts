@@ -110,7 +110,8 @@ export async function openPlatform(
     }
   };
   try {
-    const tracer = await openTracer(config.tracing, {
+    const isTraced = process !== "cli";
+    const tracer = await openTracer(isTraced ? config.tracing : { ...config.tracing, endpoint: undefined }, {
       log,
       metrics,
       version: config.version,

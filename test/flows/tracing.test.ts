@@ -1,5 +1,5 @@
-import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import { expect } from "chai";
 import { createUser } from "../../src/accounts/users.ts";
 import type { EventTrace } from "../../src/events/trace-schema.ts";
@@ -102,7 +102,7 @@ describe("a trace through all processes", () => {
       async () => {
         await until(() => deliveries().length === 1, { what: "the span of the first attempt" });
         running.get("deliveries")?.kill("SIGKILL");
-        return "hang";
+        return "hang" as const;
       },
       200,
     );
@@ -176,8 +176,7 @@ describe("traces", () => {
     await api.subscribe(source.id, webhookId);
     return { api, source };
   }
-  const firstHeaders = async () =>
-    (await until(() => receiver.requests[0], { what: "a delivery" })).headers;
+  const firstHeaders = async () => (await until(() => receiver.requests[0], { what: "a delivery" })).headers;
 
   it("begin at each request, unless what it brings along is trusted", async () => {
     const { source } = await open({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });

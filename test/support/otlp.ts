@@ -55,7 +55,7 @@ const numberIn = (message: Buffer, number: number): bigint =>
   [...fieldsOf(message)].find(([found]) => found === number)?.[1] as bigint;
 
 /** Reads the value of an attribute: a text, an integer or a double. */
-function valueOf(any: Buffer): string | number {
+function attributeOf(any: Buffer): string | number {
   const [number, value] = [...fieldsOf(any)][0] ?? [];
   if (Buffer.isBuffer(value)) return value.toString("utf8");
   if (number !== 4) return Number(value);
@@ -65,7 +65,7 @@ function valueOf(any: Buffer): string | number {
 }
 
 const attributesIn = (pairs: Buffer[]): Record<string, string | number> =>
-  Object.fromEntries(pairs.map(pair => [one(pair, 1).toString("utf8"), valueOf(one(pair, 2))]));
+  Object.fromEntries(pairs.map(pair => [one(pair, 1).toString("utf8"), attributeOf(one(pair, 2))]));
 
 const msOf = (nanoseconds: bigint) => Number(nanoseconds / 1_000_000n);
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { pino } from "pino";
-import { Metrics } from "../../src/metrics/metrics.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
+import { Metrics } from "../../src/metrics/metrics.ts";
 import type { SamplerName } from "../../src/tracing/sampler.ts";
 import { samplerOf } from "../../src/tracing/sampler.ts";
 import { isSampled, traceIdOf } from "../../src/tracing/trace-context.ts";
@@ -136,9 +136,11 @@ describe("a sampler", () => {
   ] as const) {
     it(`${name} decides as OpenTelemetry says`, () => {
       const decide = samplerOf(name, 1);
-      expect([decide(idAt(0.5), undefined), decide(idAt(0.5), SAMPLED), decide(idAt(0.5), NONE)]).to.deep.equal(
-        [own, sampled, unsampled],
-      );
+      expect([
+        decide(idAt(0.5), undefined),
+        decide(idAt(0.5), SAMPLED),
+        decide(idAt(0.5), NONE),
+      ]).to.deep.equal([own, sampled, unsampled]);
     });
   }
 
