@@ -38,6 +38,7 @@ import { openRunQueue, type RunQueue } from "./store/run-queue.ts";
 import { createSecrets, type Secrets } from "./store/secrets.ts";
 import { StoreClock } from "./store/store-clock.ts";
 import { storeHosts } from "./store/store-hosts.ts";
+import { collectorHosts } from "./tracing/collector-host.ts";
 import { openTracer, type Tracer } from "./tracing/tracer.ts";
 
 /** Everything a process works with; an operation takes the few parts that it needs. */
@@ -141,7 +142,8 @@ export async function openPlatform(
     });
     closers.push(() => Promise.all([...queues.values()].map(queue => queue.close())));
     const { redisUrls, mongodbUrl } = config;
-    const blockedHosts = storeHosts({ redis, redisUrls, mongo, mongodbUrl });
+    const stores = storeHosts({ redis, redisUrls, mongo, mongodbUrl });
+    const blockedHosts = () => [...stores(), ...collectorHosts(config.tracing)];
     const openEgress = (allow: readonly string[]) => {
       const opened = createEgress({
         ...config.egress,

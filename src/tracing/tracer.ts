@@ -3,7 +3,7 @@ import { type Sampler, samplerOf } from "./sampler.ts";
 import type { Span, SpanExport, SpanName, TracedProcess, TracingConfig } from "./span.ts";
 import { contextOf, isSampled, stateOf, type TraceContext, traceIdOf } from "./trace-context.ts";
 
-export interface Entry {
+interface Entry {
   /** The context with which it came, if that is trusted. */
   inbound?: TraceContext | undefined;
   /** Makes the ids, so that what is repeated is the same span; random ones by default. */

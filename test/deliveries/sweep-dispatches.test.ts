@@ -27,8 +27,8 @@ describe("sweep of dispatches", () => {
     });
     expect(await sweep(platform, "dispatches")).to.equal(1);
     const [job] = await openedQueue(platform.queues, deliveries).getJobs(["waiting", "prioritized"]);
-    const { events, is_redispatch } = job?.data as FirstAttempts;
-    expect(is_redispatch).to.equal(true);
-    expect(events[0]).to.deep.include({ id: _id, trace: TRACE });
+    const data: FirstAttempts | undefined = job?.data;
+    expect(data?.is_redispatch).to.equal(true);
+    expect(data?.events[0]).to.deep.include({ id: _id, trace: TRACE });
   });
 });

@@ -186,6 +186,18 @@ describe("traces", () => {
     expect(await spanOf(collector, traceId, "ingress")).to.include({ parentSpanId: "" });
   });
 
+  it("can't be written by a webhook: deliveries do not reach the collector", async () => {
+    const { api, source } = await open({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    const { id } = await api.createWebhook(`${collector.url}/v1/traces`);
+    await api.subscribe(source.id, id);
+    await send(source, 1);
+    const delivery = await until(
+      async () => (await api.request("GET", `/webhooks/${id}/deliveries`)).body.data[0],
+      { what: "an attempt" },
+    );
+    expect(delivery.last_attempt.error).to.match(/^blocked-address/);
+  });
+
   it("are not made without an endpoint, nor sent to a receiver", async () => {
     const { api, source } = await open({});
     await send(source, 1, { traceparent: INBOUND });
