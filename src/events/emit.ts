@@ -130,7 +130,9 @@ async function emitNew(
     const ofChannel = isDone ? [] : (subscribed.get(feedOf(one)) ?? []);
     const { matched, filtered } = await selectMatching(ofChannel, one.emission.event, breaks);
     const parent = parseTraceContext(one.emission.trace);
-    const span = platform.tracer.start("emit", parent, startedAtMs);
+    // A run may write a hundred log lines, which have no listeners as a rule.
+    const isTraced = one.channel !== "$logs" || matched.length > 0;
+    const span = isTraced ? platform.tracer.start("emit", parent, startedAtMs) : undefined;
     const stored = storedEvent(platform, one, matched, earlier?.event_id, span?.context ?? parent);
     const dispatch = stored.has_webhook_listeners
       ? await howToDispatch(platform, one, earlier, options.mayDefer ?? false)

@@ -127,7 +127,6 @@ export class RunBatch {
   ): EndedRun {
     const { emits, deduped, memory } = effectsOf(strategy, this.#memory, result);
     const { error } = result;
-    const endedAtMs = this.#platform.clock();
     const span = this.#platform.tracer.start("run", item.trace, started_at_ms);
     const cause = span ? { ...item, trace: span.context } : item;
     const notice = this.#headerNotices.get(item.run_id);
@@ -141,7 +140,7 @@ export class RunBatch {
         "headwater.emitted": emits.length,
         "headwater.cpu_ms": result.cpuMs,
       },
-      endedAtMs,
+      this.#platform.clock(),
       error && outcomeLabel(error.code),
     );
     this.#memory = memory;
