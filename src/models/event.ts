@@ -26,7 +26,7 @@ export interface StoredEvent {
   created_at: Date;
   /** Published under an id of the caller's: kept, whatever its listeners, so that the same id is not a new event. */
   has_caller_id?: true;
-  /** Where it stands in a trace (src/tracing/trace-context.ts): all attempts are below it, however late. */
+  /** Its place in a trace (src/tracing/trace-context.ts): all attempts are below it, however late. */
   trace?: string;
   /** The first attempts still to be made or recorded; absent once each of them is a delivery of its own. */
   pending_dispatch?: PendingDispatch;

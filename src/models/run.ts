@@ -29,7 +29,7 @@ export interface RunRecord {
    * emissions keep their order however often, and by however many processes, they are enqueued.
    */
   outbox_score?: number;
-  /** Where it stands in a trace. */
+  /** Its place in a trace. */
   trace?: string;
   finished_at: Date;
   /** When MongoDB deletes it. */

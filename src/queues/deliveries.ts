@@ -36,7 +36,7 @@ const FirstAttempts = Type.Object({
       name: Type.String(),
       /** JSON; absent for a large event, which is read from MongoDB. */
       body: Type.Optional(Type.String()),
-      /** Where it stands in a trace. */
+      /** Its place in a trace. */
       trace: Type.Optional(Type.String()),
       listeners: Type.Array(WebhookListener),
     }),

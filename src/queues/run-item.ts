@@ -12,7 +12,7 @@ const common = {
   at_ms: Type.Number(),
   /** Name of the process that waits for the reply. */
   reply_to: Type.Optional(Type.String()),
-  /** Where it stands in a trace. */
+  /** Its place in a trace. */
   trace: Type.Optional(Type.String()),
 };
 

@@ -11,7 +11,7 @@ export const WorkflowEventsJob = Type.Object({
   name: Type.String(),
   event: Type.Unknown(),
   hops: Type.Integer({ minimum: 0 }),
-  /** Where it stands in a trace; absent without tracing. */
+  /** Its place in a trace; absent without tracing. */
   trace: Type.Optional(Type.String()),
 });
 export type WorkflowEventsJob = Static<typeof WorkflowEventsJob>;

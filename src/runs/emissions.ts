@@ -15,7 +15,7 @@ export interface Cause {
   at_ms: number;
   event: unknown;
   hops?: number | undefined;
-  /** Where its run stands in a trace. */
+  /** The place of its run in a trace. */
   trace?: string | undefined;
 }
 

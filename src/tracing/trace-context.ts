@@ -1,7 +1,7 @@
 import { LIMITS } from "../limits/catalogue.ts";
 
 /**
- * Where something stands in a trace, as one line of text: a W3C `traceparent` of version 00, and behind a blank its
+ * The place of something in a trace, as one line of text: a W3C `traceparent` of version 00, and behind a blank its
  * `tracestate`, if there is one. It is passed on as a value, with what it belongs to: in jobs, on events and on deliveries
  * (docs/decisions/0035-traces.md).
  */

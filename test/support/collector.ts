@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net";
 import { decodeExport, type ExportedSpan } from "./otlp.ts";
 
-/** A stand-in for a collector of traces, which receives OTLP over HTTP as a real one does. */
+/** A collector of traces for tests, which receives OTLP over HTTP as others do. */
 export interface Collector {
   /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   url: string;

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import {
   isSampled,
   parseTraceContext,
@@ -11,6 +12,12 @@ const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const SPAN = "00f067aa0ba902b7";
 const SAMPLED = `00-${TRACE}-${SPAN}-01`;
 
+/** A `tracestate` of so many characters; a value alone has at most 256. */
+function stateOf(characters: number): string {
+  const first = `a=${"x".repeat(252)},b=`;
+  return first + "x".repeat(characters - first.length);
+}
+
 describe("a trace context", () => {
   it("is read from traceparent and tracestate, and written as they were", () => {
     const context = readTraceHeaders(SAMPLED, "a=1,tenant@b=x y") ?? "";
@@ -18,6 +25,11 @@ describe("a trace context", () => {
     expect(isSampled(context)).to.equal(true);
     expect(traceHeaders(context)).to.deep.equal({ traceparent: SAMPLED, tracestate: "a=1,tenant@b=x y" });
     expect(traceHeaders(readTraceHeaders(SAMPLED, undefined))).to.deep.equal({ traceparent: SAMPLED });
+  });
+
+  it("keeps a tracestate of the greatest length", () => {
+    const longest = stateOf(LIMITS.traceStateCharacters.value);
+    expect(readTraceHeaders(SAMPLED, longest)).to.equal(`${SAMPLED} ${longest}`);
   });
 
   it("knows whether its trace is recorded", () => {
@@ -63,7 +75,7 @@ describe("a trace context", () => {
     ["has a value with =", "a=1=2"],
     ["has a line break", "a=1\r\nx-evil: 1"],
     ["has 33 members", Array.from({ length: 33 }, (_, i) => `k${i}=1`).join(",")],
-    ["has over 512 characters", Array.from({ length: 3 }, (_, i) => `k${i}=${"x".repeat(200)}`).join(",")],
+    ["is too long", stateOf(LIMITS.traceStateCharacters.value + 1)],
   ] as const) {
     it(`leaves out a tracestate that ${fault}`, () => {
       expect(readTraceHeaders(SAMPLED, state)).to.equal(SAMPLED);

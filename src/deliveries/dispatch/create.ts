@@ -32,7 +32,7 @@ export interface DispatchedEvent {
   event_id: string;
   emitter_id: string;
   name: string;
-  /** Where it stands in a trace. */
+  /** Its place in a trace. */
   trace?: string;
 }
 
