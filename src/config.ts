@@ -9,10 +9,11 @@ import { RETRY_SCHEDULE } from "./limits/delivery-limits.ts";
 import { limitsOfPlan, parsePlanLimits } from "./limits/plan-limits.ts";
 import { parseOrganizationRule } from "./openid/rules.ts";
 import { consumedQueues } from "./queues/index.ts";
-import { checkFormats, DURATION, durationMs, words } from "./setting-formats.ts";
+import { checkFormats, DURATION, durationMs, otlpHeaders, words } from "./setting-formats.ts";
 import { misspelledNames, unknownNames } from "./setting-names.ts";
 import type { RedisSettings } from "./store/redis-settings.ts";
 import { parseRedisUrl, type RedisMode } from "./store/redis-url.ts";
+import { SAMPLERS, type SamplerName } from "./tracing/sampler.ts";
 
 const INTEGER = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
 
@@ -136,6 +137,21 @@ const Environment = Type.Object({
   PACKAGES_NPMRC: Type.String({ default: "" }),
   PACKAGES_HOSTS: Type.String({ default: "" }),
   LOG_LEVEL: Type.String({ pattern: "^(fatal|error|warn|info|debug|trace|silent)$", default: "info" }),
+  /** Where spans go, over OTLP/HTTP; unset means no tracing. The names are OpenTelemetry's own. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(Type.String({ maxLength: 2048 })),
+  OTEL_EXPORTER_OTLP_HEADERS: Type.String({ maxLength: 8192, default: "" }),
+  OTEL_EXPORTER_OTLP_PROTOCOL: Type.String({ pattern: "^http/protobuf$", default: "http/protobuf" }),
+  OTEL_SERVICE_NAME: Type.String({ maxLength: 255, default: "headwater" }),
+  OTEL_TRACES_SAMPLER: Type.String({
+    pattern: `^(${SAMPLERS.join("|")})$`,
+    default: "parentbased_always_on" satisfies SamplerName,
+  }),
+  /** The share of traces that is recorded, for the samplers by ratio. */
+  OTEL_TRACES_SAMPLER_ARG: Type.Number({ minimum: 0, maximum: 1, default: 1 }),
+  /** True: requests for sources and published events go on with the trace that their `traceparent` names. */
+  TRUST_TRACEPARENT: Type.Boolean({ default: false }),
+  /** Address of a trace in a tracing tool, with `{trace_id}`, for links. */
+  TRACE_URL: Type.Optional(Type.String({ maxLength: 2048 })),
   /** Port on which a worker serves `/healthz`, `/readyz` and `/metrics`; 0 for none. */
   WORKER_PORT: { ...INTEGER(0, 65_535), default: 0 },
 });
@@ -335,6 +351,15 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     sweepEveryMs: durationMs(env.SWEEP_EVERY),
     cacheDir: env.CACHE_DIR || `${root}.cache`,
     logLevel: env.LOG_LEVEL,
+    tracing: Object.freeze({
+      endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT,
+      headers: Object.freeze(otlpHeaders(env.OTEL_EXPORTER_OTLP_HEADERS)),
+      serviceName: env.OTEL_SERVICE_NAME,
+      sampler: env.OTEL_TRACES_SAMPLER as SamplerName,
+      ratio: env.OTEL_TRACES_SAMPLER_ARG,
+      trustsInbound: env.TRUST_TRACEPARENT,
+      url: env.TRACE_URL,
+    }),
     workerPort: env.WORKER_PORT,
     /** Where a test's process kills itself (src/lib/failpoint.ts); not a setting of an installation. */
     failpoint: environment.NODE_ENV === "test" ? environment.HEADWATER_FAILPOINT : undefined,

@@ -42,6 +42,8 @@ import { checkRedisVersion } from "./store/server-versions.ts";
 import { StoreClock } from "./store/store-clock.ts";
 import { storeHosts } from "./store/store-hosts.ts";
 import { openSubscriberRedis } from "./store/subscriber-redis.ts";
+import { collectorHosts } from "./tracing/collector-host.ts";
+import { openTracer, type Tracer } from "./tracing/tracer.ts";
 
 /** Everything a process works with; an operation takes the few parts that it needs. */
 export interface Platform {
@@ -66,6 +68,8 @@ export interface Platform {
   permits: Permits;
   secrets: Secrets;
   metrics: Metrics;
+  /** Records spans; does nothing unless there is somewhere to send them. */
+  tracer: Tracer;
   /** What happens in this process, for hourly rollups and live views. */
   activity: Activity;
   egress: Egress;
@@ -88,6 +92,8 @@ export interface Platform {
 
 /** How long a start waits for the stores before it fails with a clear line. */
 const STORES_DEADLINE_MS = 15_000;
+/** How long the last spans may take when a process stops. */
+const SPANS_DEADLINE_MS = 1500;
 
 /**
  * Opens what a process needs, in order. `process` is a queue's name, `web`, `cli` or `all`: `web` and `cli` are producers,
@@ -104,12 +110,23 @@ export async function openPlatform(
   const keys = redisKeys(config.redisPrefix);
   const isProducer = process === "web" || process === "cli";
   const closers: (() => Promise<unknown>)[] = [];
+  const metrics = new Metrics();
+  const processId = newToken();
   const close = async () => {
     for (const end of closers.splice(0).reverse()) {
       await end().catch((error: unknown) => log.warn({ err: error }, "while closing"));
     }
   };
   try {
+    const isTraced = process !== "cli";
+    const tracer = await openTracer(isTraced ? config.tracing : { ...config.tracing, endpoint: undefined }, {
+      log,
+      metrics,
+      version: config.version,
+      name: process,
+      id: processId,
+    });
+    closers.push(() => tracer.close(SPANS_DEADLINE_MS));
     const redisTarget = await findRedis(config.redis, STORES_DEADLINE_MS);
     if (redisTarget.mode === "cluster" && config.redis.mode === undefined) {
       log.info("REDIS_URL is one node of a cluster; name more of them, or set REDIS_MODE=cluster");
@@ -139,7 +156,8 @@ export async function openPlatform(
       deadlineMs: STORES_DEADLINE_MS,
     });
     closers.push(() => Promise.all([...queues.values()].map(queue => queue.close())));
-    const blockedHosts = storeHosts({ redis, redisTarget, mongo, mongodbUrl: config.mongodbUrl });
+    const stores = storeHosts({ redis, redisTarget, mongo, mongodbUrl: config.mongodbUrl });
+    const blockedHosts = () => [...stores(), ...collectorHosts(config.tracing)];
     const openEgress = (allow: readonly string[]) => {
       const opened = createEgress({
         ...config.egress,
@@ -158,8 +176,6 @@ export async function openPlatform(
     const activity = new Activity({ mongo, redis, keys, clock });
     activity.start();
     closers.push(() => activity.close());
-    const processId = newToken();
-    const metrics = new Metrics();
     const queued = openQueuedBytes(redis, keys);
     const memory = openMemoryShare(redis, config.redisHighWater);
     let feed: Feed | undefined;
@@ -213,6 +229,7 @@ export async function openPlatform(
       permits: openPermits(redis, keys, { memory }),
       secrets: createSecrets(config.secretsKeys),
       metrics,
+      tracer,
       activity,
       egress,
       openid,

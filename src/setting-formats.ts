@@ -77,6 +77,33 @@ const httpUrl: Check = value =>
     ? null
     : "must be an http or https URL without a query";
 
+/** Returns the headers of a text `name=value,name=value`, whose values are percent-encoded. Throws for any other text. */
+export function otlpHeaders(text: string): Record<string, string> {
+  return Object.fromEntries(
+    words(text).map(word => {
+      const [, name = "", value = ""] =
+        /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*=\s*([\x21-\x7e]*)$/.exec(word) ?? [];
+      const decoded = decodeURIComponent(value);
+      if (name === "" || !/^[\t\x20-\x7e]*$/.test(decoded)) throw new Error("not a header");
+      return [name, decoded];
+    }),
+  );
+}
+
+const headers: Check = value => {
+  try {
+    otlpHeaders(value);
+    return null;
+  } catch {
+    return "must be name=value pairs, separated by commas, with percent-encoded values";
+  }
+};
+
+const traceUrl: Check = value => {
+  if (!value.includes("{trace_id}")) return "must contain {trace_id}";
+  return isAddress(value.replaceAll("{trace_id}", "0"), /^https?:$/) ? null : "must be an http or https URL";
+};
+
 const isSafe = (url: string): boolean =>
   new URL(url).protocol === "https:" || isLoopback(new URL(url).hostname);
 
@@ -212,6 +239,9 @@ const CHECKS: Record<string, Check> = {
   HTTP_RESPONSE_TIMEOUT: durations,
   SANDBOX_IDLE: durations,
   STALLED_AFTER: durations,
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl,
+  OTEL_EXPORTER_OTLP_HEADERS: headers,
+  TRACE_URL: traceUrl,
   SWEEP_EVERY: durations,
 };
 

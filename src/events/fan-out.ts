@@ -15,6 +15,7 @@ import type { Emission } from "../queues/emissions.ts";
 import { enqueueRuns } from "../queues/enqueue-run.ts";
 import { countDrop, type DropReason } from "../store/drops.ts";
 import type { Emitter } from "../subscriptions/match.ts";
+import type { Span } from "../tracing/span.ts";
 import { storeEvents } from "./store.ts";
 import { enqueueWorkflowEvent } from "./workflow-listener.ts";
 
@@ -29,6 +30,7 @@ export type EmitDeps = Pick<
   | "routing"
   | "runQueue"
   | "metrics"
+  | "tracer"
   | "activity"
   | "clock"
   | "config"
@@ -49,6 +51,8 @@ export interface EmittedEvent {
   /** How many more would have matched without their filter. */
   filtered: number;
   stored: StoredEvent;
+  /** Of its handling here; `stored` has its context. */
+  span: Span | undefined;
   /**
    * What to do about its webhooks: `skip` if nothing is left to do, `new`, `redispatch` if an earlier try may have enqueued
    * the first attempts, `defer` to leave it to the worker that seems to be handling it.
@@ -166,6 +170,7 @@ const handToSource: HandTo = async (platform, event, subscription, emission, hop
     at_ms: eventMs(event.event_id),
     event: emission.event,
     hops,
+    ...(event.trace !== undefined && { trace: event.trace }),
   };
   const bounds = await queueBounds(platform, source.owner_id);
   const [isAccepted] = await enqueueRuns(platform, subscription.listener_id, [run], bounds);
@@ -189,6 +194,7 @@ const handToWorkflow: HandTo = async (platform, event, subscription, emission, h
     name: event.name,
     event: emission.event,
     hops,
+    ...(event.trace !== undefined && { trace: event.trace }),
   });
   return isEnqueued ? null : "saturated";
 };

@@ -173,6 +173,7 @@ async function replayToSource(
     at_ms: platform.clock(),
     event: JSON.parse(event.event),
     hops: 1,
+    ...(event.trace !== undefined && { trace: event.trace }),
   };
   const bounds = await queueBounds(platform, source.owner_id);
   const [isAccepted] = await enqueueRuns(platform, listener_id, [run], bounds);

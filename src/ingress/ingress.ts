@@ -16,6 +16,9 @@ import type { Reply } from "../queues/replies.ts";
 import type { RunItem } from "../queues/run-item.ts";
 import { currentSourcesOf } from "../sources/current-source.ts";
 import { endpointUrl, INGRESS_PREFIX, ingressBase } from "../sources/endpoint.ts";
+import { inSpan } from "../tracing/in-span.ts";
+import { inboundTrace } from "../tracing/inbound.ts";
+import { type TraceContext, traceField } from "../tracing/trace-context.ts";
 import { type HttpEvent, httpEvent, type RawRequest } from "./http-event.ts";
 import { IngressShares } from "./ingress-shares.ts";
 import { LargeBodies } from "./large-bodies.ts";
@@ -26,7 +29,7 @@ import { isIngressPath } from "./separate-hosts.ts";
 
 type Deps = Pick<
   Platform,
-  "mongo" | "redis" | "keys" | "queues" | "routing" | "runQueue" | "replies" | "clock" | "config"
+  "mongo" | "redis" | "keys" | "queues" | "routing" | "runQueue" | "replies" | "tracer" | "clock" | "config"
 >;
 
 /**
@@ -166,8 +169,28 @@ interface Accepted {
   reply: Promise<Reply | null> | undefined;
 }
 
-/** Reads the request and enqueues its run; its body is not kept while the response is waited for. */
+/** Accepts the request in a span of its own, which ends before its response is waited for. */
 async function accept(platform: Deps, request: SourceRequest): Promise<Accepted> {
+  const { ctx, source } = request;
+  const inbound = inboundTrace(platform, ctx.headers);
+  const runId = newId("run", platform.clock());
+  const span = platform.tracer.enter("ingress", platform.clock(), { inbound });
+  const attributes = {
+    "headwater.trigger": "http",
+    "headwater.source_id": source._id,
+    "headwater.run_id": runId,
+  };
+  const trace = span?.context ?? inbound;
+  return await inSpan(platform, span, attributes, () => enqueueRequest(platform, request, runId, trace));
+}
+
+/** Reads the request and enqueues its run; its body is not kept while the response is waited for. */
+async function enqueueRequest(
+  platform: Deps,
+  request: SourceRequest,
+  runId: string,
+  trace: TraceContext | undefined,
+): Promise<Accepted> {
   const { ctx, source, enqueue, largeBodies, shares } = request;
   let held = 0;
   try {
@@ -176,13 +199,18 @@ async function accept(platform: Deps, request: SourceRequest): Promise<Accepted>
       held += bytes;
     });
     const mode = await loadResponseMode(platform, source.component_id);
-    const runId = newId("run", platform.clock());
-    requestState(ctx).ids = { source_id: source._id, run_id: runId };
+    requestState(ctx).ids = { source_id: source._id, run_id: runId, ...traceField(trace) };
     const replies = mode === "never" ? undefined : await platform.replies();
     let reply: Promise<Reply | null> | undefined;
     await largeBodies.run(source.owner_id, body.length, async () => {
       const event = await httpEvent(rawRequest(platform, request, body));
-      const item = { kind: "http" as const, run_id: runId, at_ms: platform.clock(), event };
+      const item = {
+        kind: "http" as const,
+        run_id: runId,
+        at_ms: platform.clock(),
+        event,
+        ...(trace && { trace }),
+      };
       reply = replies?.first(runId, platform.config.httpResponseWaitMs);
       await enqueue({ source, item: { ...item, ...(replies && { reply_to: replies.address }) } });
     });

@@ -128,6 +128,11 @@ export const CATALOGUE = {
     labels: [],
     buckets: SLOW,
   },
+  spans_total: {
+    kind: "counter",
+    help: "Spans of traces, by what became of them: exported, failed (the collector did not take them), dropped (too many waited)",
+    labels: ["outcome"],
+  },
   timers_late_total: {
     kind: "counter",
     help: "Timers that the reconciler found more than a minute late",
@@ -177,6 +182,12 @@ export const CATALOGUE = {
   redis_memory_used_ratio: {
     kind: "gauge",
     help: "Redis' memory in use, as a share of maxmemory, or of the machine's memory if that is not set",
+    labels: [],
+    scope: "installation",
+  },
+  redis_evicted_keys: {
+    kind: "gauge",
+    help: "Keys that Redis has evicted since it started; more than 0 means that work was lost",
     labels: [],
     scope: "installation",
   },

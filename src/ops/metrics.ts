@@ -7,6 +7,7 @@ import { Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 import { STEP_NAMES } from "../reconcile/steps.ts";
 import { readMemoryShare } from "../store/probe-redis.ts";
+import { readEvictedKeys } from "../store/read-evictions.ts";
 import { listSetAside } from "../store/set-aside.ts";
 import { readSweepProgress } from "../store/sweep-turns.ts";
 import { mayInspect } from "./may-inspect.ts";
@@ -66,6 +67,9 @@ export function collectInstallation(platform: CollectDeps): void {
   metrics.collectGauges(["set_aside_items", "sweep_age_seconds"], () => collectSweeps(platform));
   metrics.collectGauges(["redis_memory_used_ratio"], async () => {
     metrics.set("redis_memory_used_ratio", await readMemoryShare(platform.redis));
+  });
+  metrics.collectGauges(["redis_evicted_keys"], async () => {
+    metrics.set("redis_evicted_keys", await readEvictedKeys(platform.redis));
   });
 }
 

@@ -35,6 +35,8 @@ export const Emission = Type.Object({
   requested_at_ms: Type.Optional(Type.Integer({ minimum: 1 })),
   /** How many listeners led to this event; ends loops of sources that listen to each other. */
   hops: Type.Optional(Type.Integer({ minimum: 0 })),
+  /** Its place in a trace (src/tracing/trace-context.ts); a text that is none counts as absent. */
+  trace: Type.Optional(Type.String({ maxLength: 1024 })),
   account_id: AccountId,
   counted: Counted,
 });

@@ -12,6 +12,8 @@ const common = {
   at_ms: Type.Number(),
   /** Name of the process that waits for the reply. */
   reply_to: Type.Optional(Type.String()),
+  /** Its place in a trace. */
+  trace: Type.Optional(Type.String()),
 };
 
 const Trigger = Type.Object({

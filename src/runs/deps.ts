@@ -13,6 +13,7 @@ export type RunDeps = Pick<
   | "runQueue"
   | "secrets"
   | "metrics"
+  | "tracer"
   | "activity"
   | "config"
   | "clock"

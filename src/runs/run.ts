@@ -9,6 +9,7 @@ import { clearTick } from "../store/admit-tick.ts";
 import { countDrop } from "../store/drops.ts";
 import { readEmissionBytes } from "../store/emission-bytes.ts";
 import { isGone } from "../store/gone.ts";
+import { traceField } from "../tracing/trace-context.ts";
 import { outcomeOf, RunBatch } from "./batch.ts";
 import type { LogFields, RunDeps } from "./deps.ts";
 import { emissionsOf } from "./emissions.ts";
@@ -136,6 +137,7 @@ const logFieldsOf = ({ run }: EndedRun): LogFields => ({
   emitted: run.emitted,
   dropped: run.dropped,
   run_ms: Math.round(run.duration_ms),
+  ...traceField(run.trace),
 });
 
 async function dropAll(platform: RunDeps, sourceId: string, items: TriggerItem[]): Promise<LogFields[]> {
@@ -170,6 +172,7 @@ export async function failCrashedRun(
         source_id: sourceId,
         owner_id: source.owner_id,
         kind: item.kind,
+        ...(item.trace !== undefined && { trace: item.trace }),
         ...outcomeOf(error),
         duration_ms: 0,
         emitted: 0,

@@ -15,7 +15,7 @@ import type { Emitter } from "../../subscriptions/match.ts";
 import { holdForEmissions, type Release } from "../../webhooks/hold-for-emissions.ts";
 
 export type PublisherDeps = LimitDeps &
-  Pick<Platform, "redis" | "keys" | "queues" | "eventLog" | "memory" | "clock">;
+  Pick<Platform, "redis" | "keys" | "queues" | "eventLog" | "memory" | "tracer" | "config" | "clock">;
 
 /** The events of one request. */
 export interface Publication {
