@@ -20,6 +20,7 @@ const ORDER = [
   "config.js",
   "platform.js",
   "models",
+  "accepted",
   "accounts",
   "props",
   "components",

@@ -1,3 +1,4 @@
+import { forgetLater } from "../accepted/keep.ts";
 import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Platform } from "../platform.ts";
@@ -63,6 +64,7 @@ export async function executeQueuedRuns(
           signal: lease.nextSignal(),
         });
         for (const fields of results) log.info({ source_id: sourceId, ...fields }, "run");
+        forgetKept(platform, waiting.slice(0, results.length));
         waiting = waiting.slice(results.length);
         done += results.length;
         failpoint("runs-done");
@@ -95,6 +97,14 @@ export async function executeQueuedRuns(
   } finally {
     lease.stop();
   }
+}
+
+/** Has MongoDB forget runs that are done, if it has them. */
+function forgetKept(platform: RunDeps, items: (RunItem | null)[]): void {
+  const ids = items.flatMap(item => (item?.kept ? [item.run_id] : []));
+  if (ids.length === 0) return;
+  if (platform.late) platform.late.forget(ids);
+  else forgetLater(platform, ids);
 }
 
 /** Returns null for an item that can't be parsed: an older version may have written it. */

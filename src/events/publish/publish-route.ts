@@ -35,8 +35,11 @@ export function publishRoute<const Path extends string>({ example, ...spec }: Pu
     response: accepted(202, Published),
     errors: ["unavailable"],
     example: { ...example, response: { emit_ids: ["order-17"] } },
-    handler: ({ deps, resource, body, ctx }) =>
-      publishEvents(deps, resource, body, String(ctx.request.rawBody ?? "")),
+    handler: ({ deps, resource, body, ctx, caller }) => {
+      const key = ctx.get("idempotency-key");
+      const repeatedAs = key === "" ? undefined : `${caller.keyId}\n${key}`;
+      return publishEvents(deps, resource, { body, text: String(ctx.request.rawBody ?? ""), repeatedAs });
+    },
   });
 }
 

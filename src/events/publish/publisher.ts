@@ -1,3 +1,4 @@
+import { enqueueEmissionJobs } from "../../accepted/enqueue-emissions.ts";
 import { type LimitDeps, limitsOf } from "../../accounts/limits.ts";
 import { PublishQuota } from "../../accounts/publish-quota.ts";
 import { createBatcher } from "../../lib/batcher.ts";
@@ -6,8 +7,7 @@ import { failpoint } from "../../lib/failpoint.ts";
 import { groupBy } from "../../lib/group-by.ts";
 import { requestTurns } from "../../limits/request-turns.ts";
 import type { Platform } from "../../platform.ts";
-import { enqueueAll } from "../../queues/define-queue.ts";
-import { EMISSIONS_PER_JOB, type Emission, type EmissionsJob, emissions } from "../../queues/emissions.ts";
+import { EMISSIONS_PER_JOB, type Emission, type EmissionsJob } from "../../queues/emissions.ts";
 import { BYTES_PER_JOB, jobOf, packBySize } from "../../queues/publish-emissions.ts";
 import { type CountedBytes, EmissionBytes } from "../../store/emission-bytes.ts";
 import { redisIsFull } from "../../store/run-queue.ts";
@@ -15,7 +15,7 @@ import type { Emitter } from "../../subscriptions/match.ts";
 import { holdForEmissions, type Release } from "../../webhooks/hold-for-emissions.ts";
 
 export type PublisherDeps = LimitDeps &
-  Pick<Platform, "redis" | "keys" | "queues" | "eventLog" | "memory" | "clock">;
+  Pick<Platform, "redis" | "keys" | "queues" | "eventLog" | "memory" | "clock" | "replicas">;
 
 /** The events of one request. */
 export interface Publication {
@@ -103,7 +103,7 @@ export class Publisher {
       }),
     );
     try {
-      await enqueueAll(this.#platform.queues, emissions.jobs.emissions, jobs);
+      await this.#platform.replicas.confirmed(() => enqueueEmissionJobs(this.#platform, jobs));
       failpoint("publications-enqueued");
     } catch (error) {
       for (const one of counted) this.#waiting.remove(one);
