@@ -5,8 +5,11 @@ import { type Accepted, AcceptedWork } from "../models/accepted.ts";
 import type { Platform } from "../platform.ts";
 import { duplicateIndexes } from "../store/mongo.ts";
 
-/** Longer than any process takes from the row to the queue. Milliseconds. */
-const GRACE_MS = 15_000;
+/**
+ * Longer than any process takes from the row to the queue, and so long that MongoDB is asked whether an emission is an event
+ * already (`isYoung` in src/events/emit.ts). Milliseconds.
+ */
+const GRACE_MS = 30_000;
 
 /** Characters in one insert, and inserts at a time. */
 const BATCH = { maxWeight: 8 * MB, concurrency: 4 };
