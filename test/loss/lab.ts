@@ -5,7 +5,7 @@ import { choosePort } from "../../script/lib/ports.mjs";
 import { createUser } from "../../src/accounts/users.ts";
 import { AcceptedWork } from "../../src/models/accepted.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
-import { type CountingReceiver, startCountingReceiver } from "../faults/counting-receiver.ts";
+import { type Arrival, type CountingReceiver, startCountingReceiver } from "../faults/counting-receiver.ts";
 import { openWork } from "../faults/open-work.ts";
 import { Supervised } from "../soak/processes.ts";
 import { Api } from "../support/api.ts";
@@ -42,6 +42,10 @@ export interface LossLab {
   worker: Supervised;
   accepted(): number;
   unavailable(): number;
+  /** Sends one event to the source, or as the workflow; throws if there is no response. */
+  post(to: "source" | "workflow", key: string, headers?: Record<string, string>): Promise<Response>;
+  /** Arrivals by the event's key. */
+  arrivals(): ReadonlyMap<string, Arrival>;
   /** Sends events, as fast as they are accepted, until `stop`. */
   start(): void;
   stop(): Promise<void>;
@@ -101,16 +105,18 @@ async function openLoad(api: Api, receiver: CountingReceiver, platform: Platform
   let isStopped = false;
   let senders: Promise<unknown> = Promise.resolve();
 
+  const post: LossLab["post"] = (to, key, headers = {}) =>
+    fetch(to === "source" ? endpoint : `${api.baseUrl}/workflows/${workflow.id}/events`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${api.apiKey}`, ...headers },
+      body: JSON.stringify(to === "source" ? { key } : { event: { key } }),
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+
   async function send(n: number): Promise<void> {
     const key = String(n);
-    const isRequest = n % EVERY === 0;
     try {
-      const response = await fetch(isRequest ? endpoint : `${api.baseUrl}/workflows/${workflow.id}/events`, {
-        method: "POST",
-        headers: { "content-type": "application/json", authorization: `Bearer ${api.apiKey}` },
-        body: JSON.stringify(isRequest ? { key } : { event: { key } }),
-        signal: AbortSignal.timeout(PATIENCE_MS),
-      });
+      const response = await post(n % EVERY === 0 ? "source" : "workflow", key);
       await response.arrayBuffer();
       if (response.ok) accepted.add(key);
       else if (response.status === 503) unavailable += 1;
@@ -121,6 +127,8 @@ async function openLoad(api: Api, receiver: CountingReceiver, platform: Platform
   }
 
   return {
+    post,
+    arrivals: () => receiver.at(PATH),
     accepted: () => accepted.size,
     unavailable: () => unavailable,
     start() {
