@@ -52,8 +52,9 @@ export class Publisher {
   }
 
   /**
-   * Resolves once Redis holds all events of a request. Throws `rate-limited` for an account that has too much waiting, or
-   * has used up its day, and `unavailable` if Redis is full or away.
+   * Resolves once Redis, and what else the settings ask for, holds all events of a request. Throws `rate-limited` for an
+   * account that has too much waiting, or has used up its day, `unavailable` if Redis is full or away, and as
+   * `Replicas.confirm` does; after the latter the events are enqueued.
    */
   async publish(publication: Publication): Promise<void> {
     const ownerId = publication.emitter.owner_id;
@@ -66,7 +67,13 @@ export class Publisher {
     }
     await this.#quota.count(ownerId, publication.emissions.length, publishedEvents);
     requestTurns.charge(ownerId, publication.emissions.length * MS_PER_EVENT);
-    if (!isLarge(publication)) return await this.#enqueue(publication);
+    const { replicas } = this.#platform;
+    const before = replicas.begin();
+    await (isLarge(publication) ? this.#enqueueLarge(publication) : this.#enqueue(publication));
+    await replicas.confirm(before);
+  }
+
+  async #enqueueLarge(publication: Publication): Promise<void> {
     const release = await this.#reserveScores(publication);
     failpoint("scores-reserved");
     try {
@@ -103,7 +110,7 @@ export class Publisher {
       }),
     );
     try {
-      await this.#platform.replicas.confirmed(() => enqueueEmissionJobs(this.#platform, jobs));
+      await enqueueEmissionJobs(this.#platform, jobs);
       failpoint("publications-enqueued");
     } catch (error) {
       for (const one of counted) this.#waiting.remove(one);
