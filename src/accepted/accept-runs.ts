@@ -3,7 +3,7 @@ import type { Platform } from "../platform.ts";
 import { enqueueRuns } from "../queues/enqueue-run.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import type { QueueBounds } from "../store/run-queue.ts";
-import { forget, keep } from "./keep.ts";
+import { deleteKept, keep } from "./keep.ts";
 
 export type AcceptDeps = Pick<Platform, "mongo" | "config" | "clock" | "replicas" | "runQueue" | "queues">;
 
@@ -38,10 +38,10 @@ export async function acceptRuns(
   try {
     const accepted = await push(kept);
     const rejected = ids.filter((_, i) => !accepted[i]);
-    await forget(platform, rejected);
+    await deleteKept(platform, rejected);
     return accepted;
   } catch (error) {
-    await forget(platform, ids).catch(() => undefined);
+    await deleteKept(platform, ids).catch(() => undefined);
     throw error;
   }
 }

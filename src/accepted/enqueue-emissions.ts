@@ -3,7 +3,7 @@ import { newToken } from "../lib/ids.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueAll } from "../queues/define-queue.ts";
 import { type EmissionsJob, emissions, emissionsIn } from "../queues/emissions.ts";
-import { forget, keep } from "./keep.ts";
+import { deleteKept, keep } from "./keep.ts";
 
 /**
  * Enqueues jobs of emissions in one round trip, all or none. With `DURABLE_INGRESS=mongodb`, MongoDB has them before, until
@@ -33,7 +33,7 @@ export async function enqueueEmissionJobs(
   try {
     await enqueueAll(platform.queues, emissions.jobs.emissions, kept);
   } catch (error) {
-    await forget(
+    await deleteKept(
       platform,
       kept.map(job => job.kept),
     ).catch(() => undefined);

@@ -31,20 +31,20 @@ export async function keep(platform: Deps, rows: Row[]): Promise<void> {
 }
 
 /** Deletes what was not accepted after all, or is handled elsewhere. Throws `unavailable`. */
-export async function forget({ mongo }: Pick<Platform, "mongo">, ids: string[]): Promise<void> {
+export async function deleteKept({ mongo }: Pick<Platform, "mongo">, ids: string[]): Promise<void> {
   if (ids.length === 0) return;
   // Not by a majority: what a failover brings back is only found handled once more.
   await AcceptedWork(mongo).deleteMany({ _id: { $in: ids } }, { writeConcern: { w: 1 } });
 }
 
 /** Deletes what is handled, a little later, with others. If that fails, the sweep finds that it is handled. */
-export function forgetLater({ mongo }: Pick<Platform, "mongo">, ids: string[]): void {
-  keeperOf(mongo).forget(ids);
+export function deleteKeptLater({ mongo }: Pick<Platform, "mongo">, ids: string[]): void {
+  keeperOf(mongo).delete(ids);
 }
 
 interface Keeper {
   insert: (rows: Accepted[]) => Promise<void>;
-  forget: (ids: string[]) => void;
+  delete: (ids: string[]) => void;
 }
 
 const keepers = new WeakMap<Connection, Keeper>();
@@ -55,8 +55,8 @@ function keeperOf(mongo: Connection): Keeper {
   const weigh = (rows: Accepted[]) => rows.reduce((sum, { body }) => sum + ROW_CHARS + body.length, 0);
   const keeper: Keeper = {
     insert: createBatcher((batch: Accepted[][]) => insertAll(mongo, batch.flat()), { ...BATCH, weigh }),
-    forget: createDeferredBatcher<string>(
-      ids => forget({ mongo }, ids),
+    delete: createDeferredBatcher<string>(
+      ids => deleteKept({ mongo }, ids),
       () => undefined,
     ),
   };

@@ -1,4 +1,4 @@
-import { forgetLater } from "../accepted/keep.ts";
+import { deleteKeptLater } from "../accepted/keep.ts";
 import { createBatcher, LINGER } from "../lib/batcher.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { groupBy } from "../lib/group-by.ts";
@@ -90,7 +90,7 @@ export function openEmissionsHandler(platform: EmitDeps) {
     if (job.counted && isDone) {
       void countEmissionBytes(platform, job.counted[0], -job.counted[1]).catch(() => undefined);
     }
-    if (job.kept && isDone) forgetLater(platform, [job.kept]);
+    if (job.kept && isDone) deleteKeptLater(platform, [job.kept]);
     const [first] = emitted;
     if (!first) throw notFound("emitter");
     if (!isDone) throw new Snooze(DEFER_MS, { ...first });

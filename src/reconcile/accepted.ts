@@ -1,4 +1,4 @@
-import { forget, lostAfterMs } from "../accepted/keep.ts";
+import { deleteKept, lostAfterMs } from "../accepted/keep.ts";
 import { MAX_RECHECK_MS } from "../deliveries/recheck.ts";
 import { groupBy } from "../lib/group-by.ts";
 import { type Accepted, AcceptedWork } from "../models/accepted.ts";
@@ -41,7 +41,7 @@ class AcceptedSweep {
   /** How many rows of each account this turn has handled; null once those of all accounts had their part of it. */
   #handled: Map<string, number> | null = new Map();
   /** Rows deleted by the present batch. */
-  #forgotten = 0;
+  #deleted = 0;
 
   constructor(platform: Deps) {
     this.#platform = platform;
@@ -51,13 +51,13 @@ class AcceptedSweep {
   async next(): Promise<Swept> {
     const [due, isLast] = await this.#read();
     if (due.length === 0) return { repaired: 0, next: null };
-    this.#forgotten = 0;
+    this.#deleted = 0;
     const ofRuns = due.filter(({ kind }) => kind === "run");
     const ofEmissions = due.filter(({ kind }) => kind === "emissions");
     const repaired = (await this.#repairRuns(ofRuns)) + (await this.#repairEmissions(ofEmissions));
     const moved = await this.#postpone(due);
     // Without progress the next batch would be this one again.
-    return { repaired, next: isLast || moved + this.#forgotten === 0 ? null : "more" };
+    return { repaired, next: isLast || moved + this.#deleted === 0 ? null : "more" };
   }
 
   /** Returns the next batch, and whether nothing is left behind it. */
@@ -84,7 +84,7 @@ class AcceptedSweep {
     const ids = rows.map(({ _id }) => _id);
     const states = await jobStates(this.#platform, emissions, ids);
     // One that is kept as failed was given up and counted.
-    await this.#forget(ids.filter((_, i) => states[i] === "finished"));
+    await this.#delete(ids.filter((_, i) => states[i] === "finished"));
     return await repairEach(
       this.#platform,
       ids.filter((_, i) => states[i] === "absent"),
@@ -116,7 +116,7 @@ class AcceptedSweep {
     const { mongo, runQueue } = this.#platform;
     const source = await Sources(mongo).findById(sourceId, { owner_id: 1 }).lean();
     if (!source) {
-      if (await isGone(this.#platform, sourceId)) await this.#forget(rows.map(({ _id }) => _id));
+      if (await isGone(this.#platform, sourceId)) await this.#delete(rows.map(({ _id }) => _id));
       return false;
     }
     const first = await runQueue.first(sourceId);
@@ -128,7 +128,7 @@ class AcceptedSweep {
       .find({ _id: { $in: missing } }, { _id: 1 })
       .lean();
     const done = new Set(records.map(({ _id }) => _id));
-    await this.#forget([...done]);
+    await this.#delete([...done]);
     const lost = missing.filter(id => !done.has(id));
     for (let at = 0; at < lost.length; at += BODIES) {
       const some = await this.#readWhole(lost.slice(at, at + BODIES));
@@ -151,9 +151,9 @@ class AcceptedSweep {
     await AcceptedWork(this.#platform.mongo).updateMany({ _id: { $in: ids } }, { $set: { at_ms } });
   }
 
-  async #forget(ids: string[]): Promise<void> {
-    await forget(this.#platform, ids);
-    this.#forgotten += ids.length;
+  async #delete(ids: string[]): Promise<void> {
+    await deleteKept(this.#platform, ids);
+    this.#deleted += ids.length;
   }
 
   /** Returns how many were put off; those that were handled in between are gone. */

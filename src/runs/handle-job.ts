@@ -1,4 +1,4 @@
-import { forgetLater } from "../accepted/keep.ts";
+import { deleteKeptLater } from "../accepted/keep.ts";
 import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Platform } from "../platform.ts";
@@ -64,7 +64,7 @@ export async function executeQueuedRuns(
           signal: lease.nextSignal(),
         });
         for (const fields of results) log.info({ source_id: sourceId, ...fields }, "run");
-        forgetKept(platform, waiting.slice(0, results.length));
+        deleteKeptRuns(platform, waiting.slice(0, results.length));
         waiting = waiting.slice(results.length);
         done += results.length;
         failpoint("runs-done");
@@ -99,12 +99,12 @@ export async function executeQueuedRuns(
   }
 }
 
-/** Has MongoDB forget runs that are done, if it has them. */
-function forgetKept(platform: RunDeps, items: (RunItem | null)[]): void {
+/** Has the rows of runs that are done deleted, if they have some. */
+function deleteKeptRuns(platform: RunDeps, items: (RunItem | null)[]): void {
   const ids = items.flatMap(item => (item?.kept ? [item.run_id] : []));
   if (ids.length === 0) return;
-  if (platform.late) platform.late.forget(ids);
-  else forgetLater(platform, ids);
+  if (platform.late) platform.late.deleteKept(ids);
+  else deleteKeptLater(platform, ids);
 }
 
 /** Returns null for an item that can't be parsed: an older version may have written it. */

@@ -1,4 +1,4 @@
-import { forget } from "../accepted/keep.ts";
+import { deleteKept } from "../accepted/keep.ts";
 import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { groupBy } from "../lib/group-by.ts";
@@ -64,8 +64,8 @@ export class LateRecords {
     else this.#later(LINGER_MS);
   }
 
-  /** Has MongoDB forget that these runs were accepted, once their records are stored. */
-  forget(runIds: string[]): void {
+  /** Has the rows that say that these runs were accepted deleted, once their records are stored. */
+  deleteKept(runIds: string[]): void {
     for (const id of runIds) this.#done.add(id);
     this.#later(LINGER_MS);
   }
@@ -89,7 +89,7 @@ export class LateRecords {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.flush();
-    await this.#writeAndForget();
+    await this.#writeAndDelete();
     clearTimeout(this.#timer);
   }
 
@@ -98,7 +98,7 @@ export class LateRecords {
   }
 
   #write(): Promise<void> {
-    this.#writing ??= this.#writeAndForget().finally(() => {
+    this.#writing ??= this.#writeAndDelete().finally(() => {
       this.#writing = undefined;
       const isFull = this.#records >= FLUSH_RECORDS;
       if (this.#waiting.length > 0 && !this.#isClosed) this.#later(isFull ? 0 : LINGER_MS);
@@ -106,14 +106,14 @@ export class LateRecords {
     return this.#writing;
   }
 
-  async #writeAndForget(): Promise<void> {
+  async #writeAndDelete(): Promise<void> {
     await this.#writeAll();
     if (this.#done.size === 0) return;
     const waiting = new Set(this.#waiting.flatMap(({ records }) => records.map(({ _id }) => _id)));
     const ids = [...this.#done].filter(id => !waiting.has(id));
     for (const id of ids) this.#done.delete(id);
     // If it fails, the sweep finds that they are done.
-    await forget(this.#platform, ids).catch(() => undefined);
+    await deleteKept(this.#platform, ids).catch(() => undefined);
   }
 
   async #writeAll(): Promise<void> {

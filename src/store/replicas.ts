@@ -49,7 +49,7 @@ class ReplicaWaits implements Replicas {
   readonly #counts = new Map<Redis, Counts>();
   /** Connections lost so far: a new one knows nothing of what the one before it wrote. */
   #lost = 0;
-  /** One `WAIT` at a time on a connection covers everything that was sent before it, whoever sent it. */
+  /** One `WAIT` at a time on a connection covers everything that any caller sent before it. */
   readonly #wait = createBatcher<void>(() => this.#waitOnce(), { maxWeight: Number.MAX_SAFE_INTEGER });
 
   constructor(redis: RedisClient, wanted: number, metrics: Metrics) {
