@@ -129,6 +129,7 @@ export async function openPlatform(
     const mongo = await openMongo(config.mongodbUrl, {
       producer: isProducer,
       deadlineMs: STORES_DEADLINE_MS,
+      process,
     });
     closers.push(() => mongo.close());
     const metrics = new Metrics();

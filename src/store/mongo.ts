@@ -8,6 +8,7 @@ import mongoose, {
 import { AppError } from "../lib/errors.ts";
 import { lookAfterPoolsRarely } from "./idle-pools.ts";
 import { failWaitsOfLostConnections } from "./lost-connections.ts";
+import { mongoPool } from "./mongo-pool.ts";
 import { asSetupError, rejectWithoutReplicaSet, withoutUser } from "./mongo-setup.ts";
 
 /** A declared collection: called with a connection, it returns the model there. */
@@ -49,12 +50,12 @@ const WORKER_TIMEOUT_MS = 15_000;
 
 /**
  * Connects within `deadlineMs` and creates the missing indexes of every declared collection, and waits for the end
- * of an election. If MongoDB goes away later, a `producer` fails fast with `unavailable`; others wait for it a while first. Throws
- * SetupError for a MongoDB or a URL that can't be used.
+ * of an election. If MongoDB goes away later, a `producer` fails fast with `unavailable`; others wait for it a while first. The
+ * `process` decides how many connections there may be. Throws SetupError for a MongoDB or a URL that can't be used.
  */
 export async function openMongo(
   url: string,
-  options: { producer: boolean; deadlineMs: number },
+  options: { producer: boolean; deadlineMs: number; process?: string },
 ): Promise<Connection> {
   failWaitsOfLostConnections();
   lookAfterPoolsRarely();
@@ -72,7 +73,7 @@ export async function openMongo(
       // A write that a failover may undo must not count as accepted (docs/design.md#guarantee-1).
       writeConcern: { w: "majority", journal: true },
       readConcern: { level: "majority" },
-      maxPoolSize: 50,
+      ...mongoPool(url, options.process ?? ""),
     },
     deadline,
   );

@@ -4,6 +4,7 @@ import { AppError } from "../lib/errors.ts";
 import { tlsFor } from "./ask-redis.ts";
 import { joinWrites } from "./join-writes.ts";
 import type { RedisTarget } from "./redis-settings.ts";
+import { MasterConnector } from "./sentinel-connector.ts";
 
 /** One server, or a cluster; a server that Sentinels watch is one server. */
 export type RedisClient = Redis | Cluster;
@@ -73,6 +74,7 @@ function sentinelOptions(target: RedisTarget): RedisOptions {
     sentinelRetryStrategy: retryStrategy,
     // Sentinels say that there is a new master; the connection to one that hangs would stay.
     failoverDetector: true,
+    Connector: MasterConnector,
   };
 }
 

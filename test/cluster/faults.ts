@@ -1,49 +1,25 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { expect } from "chai";
 import type { RedisNode } from "../support/redis-nodes.ts";
 import { until } from "../support/until.ts";
-import type { ClusterLab } from "./lab.ts";
+import {
+  type ClusterFault,
+  CUT_MS,
+  freezeMaster,
+  killLagging,
+  killMaster,
+  killPrimary,
+  replaced,
+  STOPPED_MS,
+  withReplicas,
+} from "./fault.ts";
 
-/** A fault that a test injects under load. */
-export interface ClusterFault {
-  title: string;
-  /** Injects it; resolves when everything is whole again. */
-  inject(lab: ClusterLab): Promise<void>;
-  /** What was accepted a moment before may be lost: replication is asynchronous. */
-  mayLose?: true;
-  /** Also in the short form. */
-  isShort?: true;
-}
+const seconds = (ms: number) => `${ms / 1000} s`;
 
-/** How long a server stays stopped after another one has replaced it. */
-const STOPPED_MS = 15_000;
-/** How long Redis replicates nothing before its master is killed. */
-const CUT_MS = 1500;
-
-/** Waits until another server is master in the place of this one, or of each of these. */
-async function replaced({ redis }: ClusterLab, old: RedisNode, masters: number): Promise<void> {
-  await until(
-    async () => {
-      const now = await redis.masters();
-      return now.length >= masters && !now.includes(old);
-    },
-    { what: "another master" },
-  );
-}
-
-async function killMaster(lab: ClusterLab, master: RedisNode, masters: number): Promise<void> {
-  await master.kill();
-  await replaced(lab, master, masters);
-  await master.start();
-  await lab.redis.whole();
-}
-
-async function killPrimary({ mongo }: ClusterLab): Promise<void> {
-  const primary = await mongo.primary();
-  await primary.kill();
-  await mongo.primary();
-  await primary.start();
-  await mongo.whole();
-}
+const LONG_STOP_MS = 40_000;
+/** One worker is killed each so often, so many times. */
+const KILL_EACH_MS = 5000;
+const KILLS = 6;
 
 const MONGO_FAULTS: ClusterFault[] = [
   { title: "MongoDB's primary: kill -9", isShort: true, inject: killPrimary },
@@ -59,7 +35,7 @@ const MONGO_FAULTS: ClusterFault[] = [
     },
   },
   {
-    title: `MongoDB's primary: SIGSTOP for ${STOPPED_MS / 1000} s`,
+    title: `MongoDB's primary: SIGSTOP for ${seconds(STOPPED_MS)}`,
     async inject({ mongo }) {
       const primary = await mongo.primary();
       primary.freeze();
@@ -73,39 +49,44 @@ const MONGO_FAULTS: ClusterFault[] = [
   },
 ];
 
-/** Freezes a master until another one has taken its place, and a while longer. */
-async function freezeMaster(lab: ClusterLab): Promise<void> {
-  const masters = await lab.redis.masters();
-  const [master] = masters as [RedisNode];
-  master.freeze();
-  try {
-    await replaced(lab, master, masters.length);
-    await delay(STOPPED_MS);
-  } finally {
-    master.thaw();
-  }
-  await lab.redis.whole();
-}
+const PROCESS_FAULTS: ClusterFault[] = [
+  {
+    title: `a random worker each ${seconds(KILL_EACH_MS)}, ${KILLS} times: kill -9`,
+    async inject({ processes }) {
+      const workers = processes.filter(({ kind }) => kind !== "web");
+      for (let n = 0; n < KILLS; n++) {
+        const worker = workers[Math.floor(Math.random() * workers.length)];
+        await worker?.end("SIGKILL");
+        worker?.start();
+        await delay(KILL_EACH_MS);
+      }
+      for (const worker of workers) await worker.ready();
+    },
+  },
+  {
+    title: "rolling restart of all processes: SIGTERM",
+    async inject({ processes }) {
+      for (const one of processes) {
+        expect(await one.end("SIGTERM"), `the exit code of ${one.name}`).to.equal(0);
+        one.start();
+        await one.ready();
+      }
+    },
+  },
+];
 
-/** Stops replication to every replica of a cluster, kills a master after a while, and lets a replica that lags follow. */
-async function killLagging(lab: ClusterLab): Promise<void> {
-  const { redis } = lab;
-  const masters = await redis.masters();
-  const replicas = redis.servers.filter(server => !masters.includes(server));
-  const setUser = (user: string) =>
-    Promise.all(
-      replicas.map(replica => replica.ask("CONFIG", "SET", "masteruser", user, "masterauth", user)),
-    );
-  await setUser("nobody");
-  await Promise.all(masters.map(master => master.ask("CLIENT", "KILL", "TYPE", "replica")));
-  await delay(CUT_MS);
-  const [master] = masters as [RedisNode];
-  await master.kill();
-  await setUser("");
-  await replaced(lab, master, masters.length);
-  await master.start();
-  await redis.whole();
-}
+/** What replication had not copied is lost with a master, unless masters without replicas take no writes. */
+const LAGGING: ClusterFault[] = [
+  {
+    title: `no replication for ${seconds(CUT_MS)}, then kill -9 of a Redis master`,
+    mayLose: true,
+    inject: lab => killLagging(lab, CUT_MS),
+  },
+  {
+    title: "the same with min-replicas-to-write 1",
+    inject: lab => withReplicas(lab, 1, () => killLagging(lab, CUT_MS)),
+  },
+];
 
 export const ON_A_CLUSTER: ClusterFault[] = [
   {
@@ -116,8 +97,8 @@ export const ON_A_CLUSTER: ClusterFault[] = [
     },
   },
   {
-    title: "one Redis master: kill -9",
-    isShort: true,
+    title: "a Redis master: kill -9",
+    isShort: "only",
     async inject(lab) {
       const masters = await lab.redis.masters();
       await killMaster(lab, masters[0] as RedisNode, masters.length);
@@ -134,7 +115,17 @@ export const ON_A_CLUSTER: ClusterFault[] = [
       }
     },
   },
-  { title: `a Redis master: SIGSTOP until ${STOPPED_MS / 1000} s after its failover`, inject: freezeMaster },
+  {
+    title: "slots that hold keys move to other masters",
+    async inject({ redis }) {
+      expect(await redis.reshard(), "slots that were moved").to.be.above(3);
+      await redis.whole();
+    },
+  },
+  {
+    title: `a Redis master: SIGSTOP for ${seconds(LONG_STOP_MS)}`,
+    inject: lab => freezeMaster(lab, LONG_STOP_MS),
+  },
   ...MONGO_FAULTS,
   {
     title: "a Redis master and MongoDB's primary at once: kill -9",
@@ -143,31 +134,13 @@ export const ON_A_CLUSTER: ClusterFault[] = [
       await Promise.all([killMaster(lab, masters[0] as RedisNode, masters.length), killPrimary(lab)]);
     },
   },
-  {
-    title: `no replication for ${CUT_MS / 1000} s, then kill -9 of a Redis master`,
-    mayLose: true,
-    inject: killLagging,
-  },
-  {
-    title: "the same with min-replicas-to-write 1",
-    async inject(lab) {
-      const { servers } = lab.redis;
-      const set = (count: number) =>
-        Promise.all(servers.map(server => server.ask("CONFIG", "SET", "min-replicas-to-write", count)));
-      await set(1);
-      try {
-        await killLagging(lab);
-      } finally {
-        await set(0);
-      }
-    },
-  },
+  ...PROCESS_FAULTS,
+  ...LAGGING,
 ];
 
 export const BEHIND_SENTINELS: ClusterFault[] = [
   {
     title: "the Redis master: kill -9",
-    isShort: true,
     async inject(lab) {
       const [master] = (await lab.redis.masters()) as [RedisNode];
       await killMaster(lab, master, 1);
@@ -189,7 +162,8 @@ export const BEHIND_SENTINELS: ClusterFault[] = [
     },
   },
   {
-    title: `the Redis master: SIGSTOP until ${STOPPED_MS / 1000} s after its failover`,
-    inject: freezeMaster,
+    title: `the Redis master: SIGSTOP for ${seconds(STOPPED_MS)}`,
+    inject: lab => freezeMaster(lab, STOPPED_MS),
   },
+  ...LAGGING,
 ];

@@ -15,12 +15,16 @@ import { environmentOf } from "../workers/worker-process.ts";
 /** The Redis of a test, whether it is a cluster or has Sentinels. */
 export interface RedisServers {
   url: string;
+  /** With which replicas sign in to their master; empty without one. */
+  password: string;
   /** All servers, replicas too. */
   servers: RedisNode[];
   sentinels: RedisNode[];
   masters(): Promise<RedisNode[]>;
   /** Waits until every master has its replicas and nothing is failing over. */
   whole(): Promise<void>;
+  /** Moves slots that hold keys to other masters, in a cluster; returns how many. */
+  reshard(): Promise<number>;
 }
 
 /** Two web processes and two of each worker on stores of several servers. */
@@ -35,6 +39,10 @@ export interface ClusterLab {
   processes: Supervised[];
   /** Creates a user; returns a client of it at each web process. */
   user(name: string): Promise<{ apis: Api[]; userId: string }>;
+  /** Replaces all processes by ones with these settings beside the usual ones. */
+  restart(settings: Record<string, string>): Promise<void>;
+  /** Has every server and process run again, whatever a fault that failed left behind. */
+  heal(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -43,10 +51,7 @@ export const BOARD_PASSWORD = "a long password";
 const WORKERS = ["runs", "emissions", "deliveries"];
 
 /** Starts all processes; resolves when they are ready. */
-export async function openClusterLab(
-  stores: { redis: RedisServers; mongo: MongoSet },
-  settings: Record<string, string> = {},
-): Promise<ClusterLab> {
+export async function openClusterLab(stores: { redis: RedisServers; mongo: MongoSet }): Promise<ClusterLab> {
   const { redis, mongo } = stores;
   const database = `lab${redis.sentinels.length}`;
   const config = testConfig({
@@ -69,21 +74,30 @@ export async function openClusterLab(
     RATE_LIMIT_PER_SECOND: "10000",
     RATE_LIMIT_BURST: "10000",
     DELIVERY_RETRY_SCHEDULE: ["200ms", "500ms", ...Array(18).fill("1s")].join(","),
-    ...settings,
   };
-  const processes = [
-    ...ports.map((port, i) => new Supervised(`web-${i + 1}`, { ...env, PORT: String(port) }, logs)),
-    ...WORKERS.flatMap(name => [1, 2].map(i => new Supervised(`${name}-${i}`, env, logs))),
-    new Supervised("deletions-1", env, logs),
-  ];
+  const processes: Supervised[] = [];
+  let starts = 0;
+  const start = async (settings: Record<string, string>) => {
+    starts += 1;
+    const given = { ...env, ...settings };
+    const into = mkdtempSync(join(logs, `${starts}-`));
+    processes.push(
+      ...ports.map((port, i) => new Supervised(`web-${i + 1}`, { ...given, PORT: String(port) }, into)),
+      ...WORKERS.flatMap(name => [1, 2].map(i => new Supervised(`${name}-${i}`, given, into))),
+      new Supervised("deletions-1", given, into),
+    );
+    for (const one of processes) one.start();
+    for (const one of processes) await one.ready();
+  };
+  const stop = async (signal: "SIGKILL" | "SIGTERM") =>
+    void (await Promise.all(processes.splice(0).map(one => one.end(signal))));
   const close = async () => {
-    await Promise.all(processes.map(one => one.end("SIGKILL")));
+    await stop("SIGKILL");
     await Promise.all([platform.close(), receiver.close()]);
     rmSync(logs, { recursive: true, force: true });
   };
   try {
-    for (const one of processes) one.start();
-    for (const one of processes) await one.ready();
+    await start({});
   } catch (error) {
     await close();
     throw error;
@@ -93,6 +107,19 @@ export async function openClusterLab(
     async user(name) {
       const { id, api_key } = await createUser(platform, { email: `${name}@cluster.test`, plan: "paid" });
       return { userId: id, apis: webs.map(web => new Api(`${web}/v1`, api_key)) };
+    },
+    async restart(settings) {
+      await stop("SIGTERM");
+      await start(settings);
+    },
+    async heal() {
+      for (const server of [...redis.servers, ...redis.sentinels, ...mongo.members]) {
+        if (server.isAlive()) server.thaw();
+        else await server.start();
+      }
+      await Promise.all([redis.whole(), mongo.whole()]);
+      for (const one of processes) one.start();
+      for (const one of processes) await one.ready();
     },
   };
 }

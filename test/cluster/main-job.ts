@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { allQueues } from "../../src/queues/index.ts";
 import { headwater } from "../cli/command.ts";
 import { signIn } from "../ops/admin.ts";
@@ -117,6 +118,30 @@ export function describeMainJob(labOf: () => ClusterLab): void {
     expect(stdout).to.match(/^ok +MongoDB: version/m);
     expect(stdout).to.match(/^ok +Redis: version/m);
     expect(stdout).to.match(/^ok +queue deliveries: /m);
+  });
+
+  it("emits by the command line, and traces what became of the event", async () => {
+    const { receiver, env, webs } = labOf();
+    const workflow = await first.expect(201, "POST", "/workflows", { body: { name: "By command" } });
+    await first.subscribe(workflow.id, (await second.createWebhook(receiver.urlOf("/command"))).id);
+    const emitted = await headwater(["emit", workflow.id, "--event", '{"key":"typed"}'], env);
+    expect(emitted.code, emitted.stderr).to.equal(0);
+    const arrival = await until(() => receiver.at("/command").get("typed"), { what: "the event" });
+    const [deliveryId = ""] = arrival.webhookIds;
+    const at = { HEADWATER_URL: webs[1] ?? "", HEADWATER_API_KEY: second.apiKey };
+    await until(async () => /: delivered$/m.test((await headwater(["trace", deliveryId], at)).stdout), {
+      what: "its trace",
+    });
+  });
+
+  // The last: for a while this address can sign in no more.
+  it("limits guesses at all web processes together", async () => {
+    const { webs } = labOf();
+    const signInAt = async (web: number, password: string) =>
+      await signIn(webs[web] ?? "", password).catch(error => (error as Error).message);
+    const wrong = Array.from({ length: LIMITS.boardGuesses.value }, (_, i) => signInAt(0, `wrong ${i}`));
+    expect(new Set(await Promise.all(wrong))).to.deep.equal(new Set(["sign-in returned 401"]));
+    expect(await signInAt(1, BOARD_PASSWORD)).to.equal("sign-in returned 429");
   });
 }
 

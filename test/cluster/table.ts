@@ -1,35 +1,37 @@
-import type { Outcome } from "./load.ts";
+import type { Outcome } from "./outcome.ts";
 
-/** A row of the table: what happened, on which stores, and what became of the events. */
+/** A row of the table: what happened, on which stores, and what became of the events; no outcome if it could not be told. */
 export interface Row {
   where: string;
   title: string;
-  outcome: Outcome;
+  outcome: Outcome | undefined;
 }
 
 const HEAD = [
-  "stores",
-  "fault",
-  "accepted",
-  "lost",
-  "doubled",
-  "repeats",
-  "longest gap",
-  "rejected",
-  "open in the end",
+  ...["stores", "fault under load", "accepted", "delivered", "lost", "doubled", "out of order", "repeats"],
+  ...["flows again after", "accepts again after", "5xx", "no response", "settled after", "open in the end"],
 ];
+
+/** Returns a row in Markdown. */
+export function rowOf({ where, title, outcome }: Row): string {
+  return lineOf([where, title, ...(outcome ? cellsOf(outcome) : HEAD.slice(2).map(() => "?"))]);
+}
 
 /** Returns the rows as a table in Markdown. */
 export function tableOf(rows: Row[]): string {
-  const cells = rows.map(({ where, title, outcome }) => {
-    const { accepted, rejected, lost, doubled, repeats, longestGapMs, stuck } = outcome;
-    const share = (100 * rejected) / (accepted + rejected);
-    return [
-      ...[where, title, accepted, lost.length, doubled.length, repeats],
-      ...[`${(longestGapMs / 1000).toFixed(1)} s`, `${share.toFixed(1)} %`],
-      Object.keys(stuck).join(", ") || "nothing",
-    ];
-  });
-  const lines = [HEAD, HEAD.map(() => "---"), ...cells].map(row => `| ${row.join(" | ")} |`);
-  return lines.join("\n");
+  return [lineOf(HEAD), lineOf(HEAD.map(() => "---")), ...rows.map(rowOf)].join("\n");
 }
+
+function cellsOf(outcome: Outcome): (string | number)[] {
+  const { accepted, delivered, lost, doubled, disordered, repeats, stuck } = outcome;
+  const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+  const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+  return [
+    ...[accepted, delivered, lost.length, doubled.length, disordered.length, repeats],
+    ...[seconds(outcome.longestGapMs), seconds(outcome.longestRejectedMs)],
+    ...[percent(outcome.share5xx), percent(outcome.shareSilent), seconds(outcome.settledMs)],
+    Object.keys(stuck).join(", ") || "nothing",
+  ];
+}
+
+const lineOf = (cells: (string | number)[]) => `| ${cells.join(" | ")} |`;

@@ -19,6 +19,7 @@ export interface OwnStore {
   kill(): Promise<void>;
   /** SIGTERM: it ends in an orderly way; resolves when it is gone. */
   stop(): Promise<void>;
+  isAlive(): boolean;
   /** Starts it again with the same port and data; resolves when it accepts writes. */
   start(): Promise<void>;
   /** Suspends it (SIGSTOP): its connections stay open, and it no longer responds. */
@@ -91,6 +92,7 @@ export function ownServers(parent = tmpdir()): { open: OpenServer; close(): Prom
         url: options.url(handle?.port ?? 0),
         port: handle?.port ?? 0,
         start,
+        isAlive: () => handle?.isAlive() === true,
         kill: () => end("SIGKILL"),
         stop: () => end("SIGTERM"),
         freeze() {

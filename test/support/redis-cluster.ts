@@ -1,3 +1,4 @@
+import { Command } from "ioredis";
 import { type NodeOptions, openRedisNodes, type RedisNode } from "./redis-nodes.ts";
 import { until } from "./until.ts";
 
@@ -13,6 +14,8 @@ export interface RedisCluster {
   masters(): Promise<RedisNode[]>;
   /** Waits until each of so many masters has a replica that follows it, and every node says that all is well. */
   whole(): Promise<void>;
+  /** Moves so many slots, of those that hold keys, from their master to the next; returns how many there were. */
+  moveSlots(most: number): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -42,7 +45,7 @@ export async function openRedisCluster(options: ClusterOptions = {}): Promise<Re
     const count = masters * (1 + replicas);
     const nodes = await Promise.all(Array.from({ length: count }, () => server({ ...options, args })));
     await join(nodes, masters);
-    const cluster = {
+    const cluster: RedisCluster = {
       url: nodes
         .slice(0, masters)
         .map(({ url }) => url)
@@ -54,6 +57,7 @@ export async function openRedisCluster(options: ClusterOptions = {}): Promise<Re
         return nodes.filter((_, i) => roles[i] === "master");
       },
       whole: () => untilWhole(nodes, masters, replicas),
+      moveSlots: async most => await moveSlots(await cluster.masters(), most),
       close,
     };
     await cluster.whole();
@@ -111,4 +115,60 @@ async function untilWhole(nodes: RedisNode[], masters: number, replicas: number)
     },
     { what: "a whole cluster" },
   );
+}
+
+const KEYS_AT_ONCE = 50;
+const MIGRATE_MS = 5000;
+
+/** As `redis-cli --cluster reshard` does it, slot by slot, while clients go on. */
+async function moveSlots(masters: RedisNode[], most: number): Promise<number> {
+  const moves: { slot: number; from: RedisNode; to: RedisNode }[] = [];
+  for (const [i, from] of masters.entries()) {
+    const to = masters[(i + 1) % masters.length] as RedisNode;
+    const slots = await slotsWithKeys(from);
+    for (const slot of slots.slice(0, Math.ceil(most / masters.length))) moves.push({ slot, from, to });
+  }
+  for (const { slot, from, to } of moves) {
+    const [fromId, toId] = await Promise.all(
+      [from, to].map(async one => String(await one.ask("CLUSTER", "MYID"))),
+    );
+    await to.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", fromId ?? "");
+    await from.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", toId ?? "");
+    await moveKeys(slot, from, to);
+    const own = (one: RedisNode) => one.ask("CLUSTER", "SETSLOT", slot, "NODE", toId ?? "");
+    await own(to);
+    // The old master keeps a slot while it has a key of it.
+    await until(
+      async () => {
+        await moveKeys(slot, from, to);
+        return await own(from);
+      },
+      { what: `slot ${slot} to be empty` },
+    );
+    for (const one of masters) if (one !== to && one !== from) await own(one);
+  }
+  return moves.length;
+}
+
+async function moveKeys(slot: number, from: RedisNode, to: RedisNode): Promise<void> {
+  for (;;) {
+    const keys = (await from.ask("CLUSTER", "GETKEYSINSLOT", slot, KEYS_AT_ONCE)) as string[];
+    if (keys.length === 0) return;
+    await from.ask("MIGRATE", "127.0.0.1", to.port, "", 0, MIGRATE_MS, "KEYS", ...keys);
+  }
+}
+
+/** Slots of keys of one master, those with the most keys first. */
+async function slotsWithKeys(master: RedisNode): Promise<number[]> {
+  const counts = new Map<number, number>();
+  let cursor = "0";
+  do {
+    const [next, keys] = (await master.ask("SCAN", cursor, "COUNT", 2000)) as [string, string[]];
+    for (const key of keys) {
+      const slot = new Command("get", [key]).getSlot();
+      counts.set(slot, (counts.get(slot) ?? 0) + 1);
+    }
+    cursor = next;
+  } while (cursor !== "0");
+  return [...counts].sort(([, a], [, b]) => b - a).map(([slot]) => slot);
 }
