@@ -21,6 +21,7 @@ const ORDER = [
   "config.js",
   "platform.js",
   "models",
+  "accepted",
   "accounts",
   "props",
   "components",

@@ -50,6 +50,10 @@ const Environment = Type.Object({
   REDIS_SENTINEL_PASSWORD: Type.Optional(Type.String()),
   /** Prefix of every key and queue, so that several installations can share one Redis. */
   REDIS_PREFIX: Type.String({ pattern: "^[a-z0-9-]{1,32}$", default: "headwater" }),
+  /** Replicas of Redis that must hold what is accepted before it is confirmed; 0 for none. */
+  ACCEPT_REPLICAS: { ...INTEGER(0, 16), default: 0 },
+  /** `mongodb`: what is accepted is written there before it is enqueued in Redis. */
+  DURABLE_INGRESS: Type.String({ pattern: "^(redis|mongodb)$", default: "redis" }),
   HOST: Type.String({ default: "127.0.0.1" }),
   PORT: INTEGER(0, 65_535),
   /** How the outside reaches the web process; endpoint URLs of sources start with it. */
@@ -291,6 +295,8 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     redisUrl: env.REDIS_URL,
     redis: redisSettings(env),
     redisPrefix: env.REDIS_PREFIX,
+    acceptReplicas: env.ACCEPT_REPLICAS,
+    durableIngress: env.DURABLE_INGRESS === "mongodb",
     host: env.HOST,
     port: env.PORT,
     publicUrl: env.PUBLIC_URL.replace(/\/+$/, ""),

@@ -35,6 +35,7 @@ import {
   whenReady,
 } from "./store/redis.ts";
 import type { RedisTarget } from "./store/redis-settings.ts";
+import { NO_REPLICAS, openReplicas, type Replicas } from "./store/replicas.ts";
 import { openRoutingCache, type RoutingCache } from "./store/routing-cache.ts";
 import { openRunQueue, type RunQueue } from "./store/run-queue.ts";
 import { createSecrets, type Secrets } from "./store/secrets.ts";
@@ -64,6 +65,8 @@ export interface Platform {
   /** How full Redis is. */
   memory: MemoryShare;
   queued: QueuedBytes;
+  /** Confirm what is written to the queues (docs/decisions/0036-loss-at-failover.md). */
+  replicas: Replicas;
   runQueue: RunQueue;
   permits: Permits;
   secrets: Secrets;
@@ -131,7 +134,8 @@ export async function openPlatform(
     if (redisTarget.mode === "cluster" && config.redis.mode === undefined) {
       log.info("REDIS_URL is one node of a cluster; name more of them, or set REDIS_MODE=cluster");
     }
-    const redis = isProducer ? openProducerRedis(redisTarget) : openWorkerRedis(redisTarget);
+    const openRedis = isProducer ? openProducerRedis : openWorkerRedis;
+    const redis = openRedis(redisTarget);
     watchConnection(redis, log, "redis connection");
     closers.push(async () => redis.disconnect());
     await whenReady(redis, STORES_DEADLINE_MS);
@@ -149,8 +153,19 @@ export async function openPlatform(
       ...(process !== "cli" && { warn }),
     });
     closers.push(() => mongo.close());
+    let writer = redis;
+    let replicas = NO_REPLICAS;
+    if (config.acceptReplicas > 0) {
+      // Of its own: a wait for replicas holds up what is sent after it over the same connection.
+      const opened = openRedis(redisTarget);
+      replicas = openReplicas(opened, config.acceptReplicas, metrics);
+      watchConnection(opened, log, "redis connection for writes");
+      closers.push(async () => opened.disconnect());
+      await whenReady(opened, STORES_DEADLINE_MS);
+      writer = opened;
+    }
     const queues = await openQueues(allQueues, {
-      redis,
+      redis: writer,
       prefix: config.redisPrefix,
       log,
       deadlineMs: STORES_DEADLINE_MS,
@@ -225,7 +240,8 @@ export async function openPlatform(
       routing: openRoutingCache(redis, keys),
       queued,
       memory,
-      runQueue: openRunQueue(redis, keys, { clock, queued, memory }),
+      runQueue: openRunQueue(writer, keys, { clock, queued, memory }),
+      replicas,
       permits: openPermits(redis, keys, { memory }),
       secrets: createSecrets(config.secretsKeys),
       metrics,

@@ -63,6 +63,9 @@ describe("settings", () => {
     ["REDIS_URL", "redis://a:1, redis://b:2", config => config.redis.mode, "cluster"],
     ["REDIS_URL", "rediss://u:p@a:1/3", config => config.redis.tls, { rejectUnauthorized: true }],
     ["REDIS_MODE", "cluster", config => config.redis.mode, "cluster"],
+    ["ACCEPT_REPLICAS", "2", config => config.acceptReplicas, 2],
+    ["DURABLE_INGRESS", "mongodb", config => config.durableIngress, true],
+    ["DURABLE_INGRESS", "redis", config => config.durableIngress, false],
   ];
   for (const [name, value, read, wanted] of accepted) {
     it(`accept ${name}=${JSON.stringify(value)}`, () => {
@@ -80,6 +83,9 @@ describe("settings", () => {
     ["REDIS_URL", "redis+sentinel://a:26379"],
     ["REDIS_URL", "redis://a:1?keyPrefix=x"],
     ["REDIS_MODE", "clustered"],
+    ["ACCEPT_REPLICAS", "-1"],
+    ["ACCEPT_REPLICAS", "one"],
+    ["DURABLE_INGRESS", "postgres"],
     ["REDIS_TLS_CA_FILE", "/no/such/file"],
     ["REDIS_PREFIX", "Upper_Case"],
     ["SECRETS_KEY", undefined],

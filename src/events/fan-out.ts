@@ -1,3 +1,4 @@
+import { acceptRuns } from "../accepted/accept-runs.ts";
 import { canAccess } from "../accounts/access.ts";
 import { queueBounds } from "../accounts/limits.ts";
 import { createDeliveries } from "../deliveries/dispatch/create.ts";
@@ -12,7 +13,6 @@ import type { Subscription } from "../models/subscription.ts";
 import { Workflows } from "../models/workflow.ts";
 import type { Platform } from "../platform.ts";
 import type { Emission } from "../queues/emissions.ts";
-import { enqueueRuns } from "../queues/enqueue-run.ts";
 import { countDrop, type DropReason } from "../store/drops.ts";
 import type { Emitter } from "../subscriptions/match.ts";
 import type { Span } from "../tracing/span.ts";
@@ -29,6 +29,7 @@ export type EmitDeps = Pick<
   | "eventLog"
   | "routing"
   | "runQueue"
+  | "replicas"
   | "metrics"
   | "tracer"
   | "activity"
@@ -173,7 +174,7 @@ const handToSource: HandTo = async (platform, event, subscription, emission, hop
     ...(event.trace !== undefined && { trace: event.trace }),
   };
   const bounds = await queueBounds(platform, source.owner_id);
-  const [isAccepted] = await enqueueRuns(platform, subscription.listener_id, [run], bounds);
+  const [isAccepted] = await acceptRuns(platform, subscription.listener_id, [run], bounds);
   return isAccepted ? null : "queue-full";
 };
 
@@ -185,7 +186,7 @@ const handToWorkflow: HandTo = async (platform, event, subscription, emission, h
   const workflow = await Workflows(platform.mongo).findById(subscription.listener_id, { owner_id: 1 }).lean();
   if (!workflow || !(await canAccess(platform, subscription.owner_id, workflow.owner_id)))
     return "listener-absent";
-  const isEnqueued = await enqueueWorkflowEvent(platform, workflow.owner_id, {
+  const job = {
     workflow_id: subscription.listener_id,
     subscription_id: subscription._id,
     event_id: event.event_id,
@@ -195,6 +196,9 @@ const handToWorkflow: HandTo = async (platform, event, subscription, emission, h
     event: emission.event,
     hops,
     ...(event.trace !== undefined && { trace: event.trace }),
-  });
+  };
+  const isEnqueued = await platform.replicas.confirmed(() =>
+    enqueueWorkflowEvent(platform, workflow.owner_id, job),
+  );
   return isEnqueued ? null : "saturated";
 };

@@ -1,4 +1,5 @@
 import type { Context, Middleware } from "koa";
+import { acceptRuns } from "../accepted/accept-runs.ts";
 import { openQuotaGate } from "../accounts/check-quota.ts";
 import { queueBounds } from "../accounts/limits.ts";
 import { createKeyRateLimiter, type RateLimit, rateLimit } from "../http/rate-limit.ts";
@@ -11,9 +12,9 @@ import { isToken, newId } from "../lib/ids.ts";
 import { requestTurns } from "../limits/request-turns.ts";
 import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
-import { enqueueRuns, runQueueIsFull } from "../queues/enqueue-run.ts";
+import { runQueueIsFull } from "../queues/enqueue-run.ts";
 import type { Reply } from "../queues/replies.ts";
-import type { RunItem } from "../queues/run-item.ts";
+import type { TriggerItem } from "../queues/run-item.ts";
 import { currentSourcesOf } from "../sources/current-source.ts";
 import { endpointUrl, INGRESS_PREFIX, ingressBase } from "../sources/endpoint.ts";
 import { inSpan } from "../tracing/in-span.ts";
@@ -29,7 +30,17 @@ import { isIngressPath } from "./separate-hosts.ts";
 
 type Deps = Pick<
   Platform,
-  "mongo" | "redis" | "keys" | "queues" | "routing" | "runQueue" | "replies" | "tracer" | "clock" | "config"
+  | "mongo"
+  | "redis"
+  | "keys"
+  | "queues"
+  | "routing"
+  | "runQueue"
+  | "replicas"
+  | "replies"
+  | "tracer"
+  | "clock"
+  | "config"
 >;
 
 /**
@@ -95,24 +106,24 @@ function createFindSource(platform: Deps): (endpoint: string) => Promise<Source 
 
 interface Entry {
   source: Pick<Source, "_id" | "owner_id">;
-  item: RunItem;
+  item: TriggerItem;
 }
 type Enqueue = (entry: Entry) => Promise<void>;
 
-const sizeOf = (item: RunItem) => ("event" in item ? (item.event as HttpEvent).bodyRaw.length : 0);
+const sizeOf = (item: TriggerItem) => (item.event as HttpEvent).bodyRaw.length;
 
-/** Returns a function that enqueues a run, and throws as `enqueueRun` does. */
+/** Returns a function that accepts a run. Throws as `acceptRuns` does, and `rate-limited` if the run does not fit. */
 function createEnqueue(platform: Deps): Enqueue {
   const add = createBatcher(
     async (entries: Entry[]) => {
-      const accepted = new Map<RunItem, boolean>();
+      const accepted = new Map<TriggerItem, boolean>();
       const bySource = groupBy(entries, entry => entry.source._id);
       await Promise.all(
         [...bySource].map(async ([sourceId, ofSource]) => {
           const items = ofSource.map(({ item }) => item);
           const bounds = await queueBounds(platform, ofSource[0]?.source.owner_id ?? "");
-          for (const [i, ok] of (await enqueueRuns(platform, sourceId, items, bounds)).entries()) {
-            accepted.set(items[i] as RunItem, ok);
+          for (const [i, ok] of (await acceptRuns(platform, sourceId, items, bounds)).entries()) {
+            accepted.set(items[i] as TriggerItem, ok);
           }
         }),
       );

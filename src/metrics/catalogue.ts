@@ -35,6 +35,12 @@ export const CATALOGUE = {
     labels: ["method", "route", "status"],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
   },
+  replica_wait_seconds: {
+    kind: "histogram",
+    help: "Time until enough replicas of Redis held what was written (ACCEPT_REPLICAS), or did not in time: held or short",
+    labels: ["outcome"],
+    buckets: QUICK,
+  },
   connections_rejected_total: {
     kind: "counter",
     help: "Connections that a web process closed because it had as many as it may have (docs/limits.md)",

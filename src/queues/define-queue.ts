@@ -21,8 +21,8 @@ export interface JobDeclaration<Schema extends TSchema = TSchema> {
    */
   reads: number;
   writes: number;
-  /** The job's identity: while a job is stored under it, adding another does nothing. */
-  jobId?: ((payload: Static<Schema>) => string) | undefined;
+  /** The job's identity, if it has one: while a job is stored under it, adding another does nothing. */
+  jobId?: ((payload: Static<Schema>) => string | undefined) | undefined;
   /** What a job that was given up keeps of a large payload, without the events in it. */
   keptPayload?: ((payload: Static<Schema>) => unknown) | undefined;
   /** Whose job it is and what it costs; absent on a queue that serves jobs in order of arrival. */
@@ -125,13 +125,14 @@ export async function enqueueAll<Schema extends TSchema>(
   const queue = openedQueue(queues, { name: job.queue });
   try {
     const priorities = await prioritiesOf(queue, job, payloads, options);
+    const ids = payloads.map(data => job.jobId?.(data));
     const jobs = payloads.map((data, i) => ({
       name: job.name,
       data,
       opts: {
         ...job.options,
         ...ofVersion(job.writes),
-        ...(job.jobId && { jobId: job.jobId(data) }),
+        ...(ids[i] !== undefined && { jobId: ids[i] }),
         ...(options.delayMs && { delay: options.delayMs }),
         ...(priorities[i] && { priority: priorities[i] }),
         ...(job.charge && ofAccount(job.charge(data).account)),

@@ -14,6 +14,8 @@ const common = {
   reply_to: Type.Optional(Type.String()),
   /** Its place in a trace. */
   trace: Type.Optional(Type.String()),
+  /** True if MongoDB has it too, until it is handled. */
+  kept: Type.Optional(Type.Boolean()),
 };
 
 const Trigger = Type.Object({

@@ -5,6 +5,7 @@ import type { Platform } from "../platform.ts";
 import { beginOutboxSweep } from "../runs/outbox.ts";
 import { beginSettledSweep } from "../runs/sweep-settled.ts";
 import type { SweepStep } from "../store/sweep-turns.ts";
+import { beginAcceptedSweep } from "./accepted.ts";
 import { beginChangeSweep } from "./changes.ts";
 import { beginRunQueueSweep } from "./run-queues.ts";
 import { beginDeletionSweep, beginDeploymentSweep } from "./sources.ts";
@@ -26,6 +27,7 @@ export const STEP_NAMES = [
   "changes",
   "replays",
   "recoveries",
+  "accepted",
 ] as const;
 export type StepName = (typeof STEP_NAMES)[number];
 
@@ -45,6 +47,7 @@ export function sweepSteps(platform: Platform): SweepStep[] {
     changes: () => beginChangeSweep(platform),
     replays: () => beginReplaySweep(platform, graceMs),
     recoveries: () => beginRecoverySweep(platform, graceMs),
+    accepted: () => beginAcceptedSweep(platform),
   };
   return STEP_NAMES.map(name => ({ name, begin: begin[name] }));
 }

@@ -11,6 +11,7 @@ export type RunDeps = Pick<
   | "eventLog"
   | "routing"
   | "runQueue"
+  | "replicas"
   | "secrets"
   | "metrics"
   | "tracer"

@@ -1,3 +1,4 @@
+import { deleteKeptLater } from "../accepted/keep.ts";
 import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Platform } from "../platform.ts";
@@ -69,6 +70,7 @@ export async function executeQueuedRuns(
           signal: lease.nextSignal(),
         });
         for (const fields of results) log.info({ source_id: sourceId, ...fields }, "run");
+        deleteKeptRuns(platform, waiting.slice(0, results.length));
         waiting = waiting.slice(results.length);
         done += results.length;
         failpoint("runs-done");
@@ -107,6 +109,14 @@ export async function executeQueuedRuns(
 
 /** An item, null for one that can't be parsed, and the error of one that only a newer release knows. */
 type Read = RunItem | NewerRun | null;
+
+/** Has the rows of runs that are done deleted, if they have some. */
+function deleteKeptRuns(platform: RunDeps, items: Read[]): void {
+  const ids = items.flatMap(item => (item !== null && "kept" in item && item.kept ? [item.run_id] : []));
+  if (ids.length === 0) return;
+  if (platform.late) platform.late.deleteKept(ids);
+  else deleteKeptLater(platform, ids);
+}
 
 function readItem(platform: RunDeps, sourceId: string, text: string): Read {
   try {

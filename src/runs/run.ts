@@ -81,14 +81,15 @@ export async function runBatch(
 
 /**
  * Returns the ids of those runs that were executed before, and sends what they emitted. A request has a run id of its own,
- * so it is looked up only if an earlier holder of the lease left it.
+ * so it is looked up only if an earlier holder of the lease left it, or the sweep may have enqueued it again.
  */
 async function findKnown(
   platform: RunDeps,
   sourceId: string,
   { claim, items }: ClaimedRuns,
 ): Promise<Set<string>> {
-  const asked = items.filter(({ kind }) => claim.isLeftOver || kind !== "http").map(({ run_id }) => run_id);
+  const mayBeKnown = ({ kind, kept }: TriggerItem) => claim.isLeftOver || kind !== "http" || kept === true;
+  const asked = items.filter(mayBeKnown).map(({ run_id }) => run_id);
   if (asked.length === 0) return new Set();
   // Those that are settled first: a moment later their records are stored.
   const settled = claim.hasSettled ? await settledRunIds(platform, sourceId) : [];

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { newDelivery } from "../../src/deliveries/dispatch/create.ts";
 import { newId } from "../../src/lib/ids.ts";
+import { AcceptedWork } from "../../src/models/accepted.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { StoredEvents } from "../../src/models/event.ts";
 import { RunRecords } from "../../src/models/run.ts";
@@ -78,6 +79,13 @@ describe("an item that can't be repaired", () => {
     await platform.redis.zadd(platform.keys.sourcesWithRuns(), 1, sourceId);
   }
 
+  async function storeAccepted(body: string): Promise<void> {
+    const [_id, check_at] = [newId("emit"), new Date(1)];
+    await AcceptedWork(platform.mongo).insertMany([
+      { _id, kind: "emissions", owner_id: "u_1", body, at_ms: 1, check_at },
+    ]);
+  }
+
   /** One bad item, which comes first, and a good one, in each step that may meet a bad one. */
   async function storeEverything() {
     const timer = { timezone: null, cron: null, interval_seconds: 3600 };
@@ -103,6 +111,8 @@ describe("an item that can't be repaired", () => {
     for (const text of ["0 not JSON", '0 {"records":[],"outbox":[]}']) await storeSettled(text);
     for (const id of [BAD, newId("rpl")]) await storeReplay(platform, id);
     for (const id of [BAD, newId("wh")]) await storeRecovery(platform, id);
+    for (const body of ["not JSON", '{"emitter_id":"dc_0000000000000000","emit_id":"1","event":1}'])
+      await storeAccepted(body);
   }
 
   it("ends no step: it is set aside, visibly, and everything else is repaired", async () => {
@@ -123,6 +133,7 @@ describe("an item that can't be repaired", () => {
       "changes",
       "replays",
       "recoveries",
+      "accepted",
     ]);
     expect(aside.every(({ count, error }) => count === 1 && error !== "")).to.equal(true);
     expect(await openedQueue(platform.queues, runs).getJobSchedulersCount()).to.equal(1);

@@ -38,10 +38,14 @@ export function publishRoute<const Path extends string>({ example, ...spec }: Pu
     response: accepted(202, Published),
     errors: ["unavailable"],
     example: { ...example, response: { emit_ids: ["order-17"] } },
-    handler: async ({ deps, resource, body, ctx }) => {
-      const inbound = inboundTrace(deps, ctx.headers);
-      const text = String(ctx.request.rawBody ?? "");
-      const { published, trace } = await publishEvents(deps, resource, body, text, inbound);
+    handler: async ({ deps, resource, body, ctx, caller }) => {
+      const key = ctx.get("idempotency-key");
+      const { published, trace } = await publishEvents(deps, resource, {
+        body,
+        text: String(ctx.request.rawBody ?? ""),
+        repeatedAs: key === "" ? undefined : `${caller.keyId}\n${key}`,
+        inbound: inboundTrace(deps, ctx.headers),
+      });
       if (trace !== undefined) requestState(ctx).ids = { emitter_id: resource.id, ...traceField(trace) };
       return published;
     },

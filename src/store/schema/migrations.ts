@@ -1,8 +1,9 @@
 import { type Migration, schemaOf } from "./migration.ts";
 import { firstIndexes } from "./migrations/0001-first-indexes.ts";
+import { acceptedWork } from "./migrations/0002-accepted-work.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
-export const MIGRATIONS: readonly Migration[] = [firstIndexes];
+export const MIGRATIONS: readonly Migration[] = [firstIndexes, acceptedWork];
 
 /** The schema that this release needs. */
 export const SCHEMA = schemaOf(MIGRATIONS);
