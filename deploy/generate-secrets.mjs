@@ -1,4 +1,4 @@
-// Writes the secrets that an installation needs and nobody else knows, a file each, into a folder; those that are there stay.
+// Writes random secrets for an installation into a folder, a file each; those that are there stay.
 // usage: node deploy/generate-secrets.mjs FOLDER
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";

@@ -4,11 +4,11 @@ import { findProgram, lastLine, run } from "./commands.mjs";
 import { installNode } from "./with-node.mjs";
 import { UserError } from "./user-error.mjs";
 
-/** The name of the stand-in for Node's official image. */
+/** The name of what replaces Node's official image. */
 export const BASE_IMAGE = "localhost/headwater-test-base:24";
 
 /**
- * Makes a stand-in for Node's official image, which comes from a registry of images that may be out of reach: Debian by
+ * Makes a replacement of Node's official image, which comes from a registry of images that may be out of reach: Debian by
  * mmdebstrap, Node 24 and npm as that image has them, and tini. Does nothing if it is there. Throws UserError.
  */
 export async function makeBaseImage({ root, say, signal }) {

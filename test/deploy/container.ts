@@ -1,5 +1,5 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ const profile = (file: string) => ["--security-opt", `seccomp=${file}`, "--secur
 
 /** The rungs of deploy/README.md#sandbox, the best one first. `folder`: for the profile of the last one. */
 export function rungs(folder: string): Rung[] {
-  const standard = JSON.parse(execFileSync("cat", [deployPath("seccomp/headwater.json")], { encoding: "utf8" }));
+  const standard = JSON.parse(readFileSync(deployPath("seccomp/headwater.json"), "utf8"));
   // As Docker's default: no namespace of any kind.
   const without = join(folder, "default.json");
   const syscalls = standard.syscalls.filter(({ names }: { names: string[] }) => !names.includes("unshare"));
@@ -43,7 +43,11 @@ export function rungs(folder: string): Rung[] {
 }
 
 /** Podman's arguments that every container of these tests has: this machine's network, and no cgroup, which needs systemd. */
-const COMMON = ["--network", "host", "--cgroups", "disabled", "--log-driver", "k8s-file", "--pull", "never"];
+const COMMON = [
+  ...["--network", "host", "--cgroups", "disabled", "--log-driver", "k8s-file", "--pull", "never"],
+  // Timers of systemd make them; the limits of this process, which may not raise them.
+  ...["--no-healthcheck", "--ulimit", "nofile=4096:4096", "--ulimit", "nproc=4096:4096"],
+];
 
 /** Containers of one installation, which end with it. */
 export class Containers {
@@ -82,13 +86,13 @@ export class Containers {
   }
 
   logs(name: string): string {
-    const { stdout, stderr } = spawnSync("podman", ["logs", name], { encoding: "utf8" });
+    const { stdout, stderr } = runPodman(["logs", name]);
     return stdout + stderr;
   }
 
   /** Runs a program in a container that is running. */
   exec(name: string, ...command: string[]) {
-    return spawnSync("podman", ["exec", name, ...command], { encoding: "utf8" });
+    return runPodman(["exec", name, ...command]);
   }
 
   /** Stops a container as an orchestrator does, and returns its exit code. */
@@ -98,7 +102,7 @@ export class Containers {
   }
 
   close(): void {
-    for (const name of this.#names) spawnSync("podman", ["rm", "--force", "--time", "0", name]);
+    for (const name of this.#names) runPodman(["rm", "--force", "--time", "0", name]);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
@@ -106,8 +110,26 @@ export class Containers {
 const environment = (env: Record<string, string>) =>
   Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
 
+/** crun reads a machine that has both versions of cgroups as a mistake, so it is shown one with the second alone. */
+const SECOND_CGROUPS = [
+  ...["-m", "--propagation", "private", "sh", "-ec"],
+  'umount -l /sys/fs/cgroup; mount -t cgroup2 none /sys/fs/cgroup; exec podman "$@"',
+  "podman",
+];
+
+/** Runs podman to its end. */
+export function runPodman(args: string[]) {
+  return existsSync("/sys/fs/cgroup/unified")
+    ? spawnSync("unshare", [...SECOND_CGROUPS, ...args], { encoding: "utf8" })
+    : spawnSync("podman", args, { encoding: "utf8" });
+}
+
+/** Runs a command in a container without a network; `entry` replaces what the image starts. */
+export const runAlone = (command: string[], entry: string[] = []) =>
+  runPodman(["run", "--rm", ...COMMON, "--network", "none", ...entry, IMAGE, ...command]);
+
 function podman(args: string[]): string {
-  const { status, stdout, stderr } = spawnSync("podman", args, { encoding: "utf8" });
+  const { status, stdout, stderr } = runPodman(args);
   if (status !== 0) throw new Error(`podman ${args[0]}: ${stderr.slice(-2000)}${stdout.slice(-500)}`);
   return stdout;
 }

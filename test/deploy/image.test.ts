@@ -1,5 +1,4 @@
 // runs-alone: it starts containers on ports of this machine
-import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import { findProgram } from "../../script/lib/commands.mjs";
@@ -7,7 +6,7 @@ import { Api } from "../support/api.ts";
 import { dropKeys, openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
-import { Containers, freePort, IMAGE, type Rung, rungs } from "./container.ts";
+import { Containers, freePort, IMAGE, type Rung, runAlone, runPodman, rungs } from "./container.ts";
 
 const CODE = `export default { name: "Hello", version: "0.0.1", props: { http: "$.interface.http" },
   run(event) { this.$emit({ hello: event.body.name }); } };`;
@@ -29,7 +28,7 @@ describe("the image", () => {
     // Building it takes minutes: npm run test:image.
     if (!process.env.IMAGE) return this.skip();
     if (!findProgram("podman")) return this.skip();
-    if (spawnSync("podman", ["image", "exists", IMAGE]).status !== 0) return this.skip();
+    if (runPodman(["image", "exists", IMAGE]).status !== 0) return this.skip();
     stores = await openTestPlatform();
     receiver = await startReceiver();
     const port = await freePort();
@@ -93,21 +92,16 @@ describe("the image", () => {
   }
 
   it("ends at once with one line and exit code 78 if a setting is missing", () => {
-    const { status, stderr } = spawnSync(
-      "podman",
-      ["run", "--rm", "--network", "none", "--cgroups", "disabled", "--pull", "never", IMAGE, "runs"],
-      { encoding: "utf8" },
-    );
+    const { status, stderr } = runAlone(["runs"]);
     expect(status).to.equal(78);
     expect(stderr.trim()).to.match(/^runs: configuration: MONGODB_URL is not set.*$/);
   });
 
   it("holds no tests, no development dependencies and no settings of this machine", () => {
-    const list = (path: string) =>
-      spawnSync("podman", ["run", "--rm", "--network", "none", "--cgroups", "disabled", "--pull", "never", "--entrypoint", "ls", IMAGE, "-A", path], { encoding: "utf8" }).stdout.split("\n");
+    const list = (path: string) => runAlone(["-A", path], ["--entrypoint", "ls"]).stdout.split("\n");
     expect(list("/app").filter(Boolean)).to.have.members(
       ["LICENSE", "Procfile", "Procfile.small", "bin", "deploy", "dist", "node_modules", "openapi.json", "package-lock.json", "package.json"],
     );
-    expect(list("/app/node_modules")).to.not.include.members(["typescript"]).and.not.include("mocha");
+    for (const name of ["typescript", "mocha"]) expect(list("/app/node_modules")).to.not.include(name);
   });
 });
