@@ -8,7 +8,7 @@ import { parse, positive, runEntry } from "./entry.ts";
 import { machineLine, machineOf } from "./machine.ts";
 import { measure } from "./measure.ts";
 import { table } from "./report.ts";
-import { storesOfEnvironment, type Stores } from "./stores.ts";
+import { type Stores, storesOfEnvironment } from "./stores.ts";
 import { withHeadwater } from "./with-headwater.ts";
 import { type Bench, setUp } from "./workloads.ts";
 
@@ -116,7 +116,13 @@ async function measureWaiting(
   for (const pid of pids) process.kill(pid, "SIGSTOP");
   try {
     const before = await readStores(given.stores);
-    const request = { target: given.side.target, load: 9999, events: WAITING, senders: 64, bytes: given.bytes };
+    const request = {
+      target: given.side.target,
+      load: 9999,
+      events: WAITING,
+      senders: 64,
+      bytes: given.bytes,
+    };
     await given.ends.sender.request(request);
     const after = await readStores(given.stores);
     return (after.redisBytes - before.redisBytes) / WAITING;
@@ -127,7 +133,13 @@ async function measureWaiting(
 
 function report(
   { perSecond, webhooks, seconds, bytes }: Record<"perSecond" | "webhooks" | "seconds" | "bytes", number>,
-  { measured, before, after, stored, waitingBytes }: {
+  {
+    measured,
+    before,
+    after,
+    stored,
+    waitingBytes,
+  }: {
     measured: Awaited<ReturnType<typeof measure>>;
     before: StoreFigures;
     after: StoreFigures;
@@ -135,9 +147,17 @@ function report(
     waitingBytes: number;
   },
 ): void {
-  const model = plan({ ...DEFAULTS, way: "publish", events: perSecond, fanOut: webhooks, payloadBytes: bytes, attempts: 1 });
-  const cores = (name: string) => (measured.processes.find(one => one.name === name)?.cpuSeconds ?? 0) / seconds;
-  const grown = (key: "data" | "index", name: string) => ((after[key][name] ?? 0) - (before[key][name] ?? 0));
+  const model = plan({
+    ...DEFAULTS,
+    way: "publish",
+    events: perSecond,
+    fanOut: webhooks,
+    payloadBytes: bytes,
+    attempts: 1,
+  });
+  const cores = (name: string) =>
+    (measured.processes.find(one => one.name === name)?.cpuSeconds ?? 0) / seconds;
+  const grown = (key: "data" | "index", name: string) => (after[key][name] ?? 0) - (before[key][name] ?? 0);
   const each = {
     eventData: grown("data", "events") / stored.events - bytes,
     deliveryData: grown("data", "deliveries") / stored.deliveries,
@@ -160,16 +180,35 @@ function report(
     ),
     row("cores of Redis", cores("Redis"), model.redis.cores),
     row("cores of MongoDB", cores("MongoDB"), model.mongodb.cores),
-    row("MongoDB data, GB in 30 days", ((grown("data", "events") + grown("data", "deliveries")) / stored.events) * perSecond * per / 2 ** 30, model.mongodb.dataGb, 0),
-    row("MongoDB indexes, GB in 30 days", ((grown("index", "events") + grown("index", "deliveries")) / stored.events) * perSecond * per / 2 ** 30, model.mongodb.indexGb, 0),
+    row(
+      "MongoDB data, GB in 30 days",
+      (((grown("data", "events") + grown("data", "deliveries")) / stored.events) * perSecond * per) / 2 ** 30,
+      model.mongodb.dataGb,
+      0,
+    ),
+    row(
+      "MongoDB indexes, GB in 30 days",
+      (((grown("index", "events") + grown("index", "deliveries")) / stored.events) * perSecond * per) /
+        2 ** 30,
+      model.mongodb.indexGb,
+      0,
+    ),
     row("Redis, Mbit/s", (each.redisTraffic * perSecond * 8) / 1e6, model.network.redis),
     row("MongoDB, Mbit/s", (each.mongodbTraffic * perSecond * 8) / 1e6, model.network.mongodb),
     row("Redis, bytes of an event that waits", waitingBytes, bytes + SIZES.redisWaitingEventBytes, 0),
   ];
-  console.log(`${measured.delivered} delivered, ${measured.lost} lost, others used ${(measured.elsewhere * 100).toFixed(0)} % of the machine\n`);
+  console.log(
+    `${measured.delivered} delivered, ${measured.lost} lost, others used ${(measured.elsewhere * 100).toFixed(0)} % of the machine\n`,
+  );
   console.log(table(rows));
-  console.log(`\nbytes: ${Object.entries(each).map(([name, value]) => `${name} ${value.toFixed(0)}`).join(", ")}`);
-  console.log(`Redis in use: ${(before.redisBytes / MB).toFixed(1)} MB before, ${(after.redisBytes / MB).toFixed(1)} MB after`);
+  console.log(
+    `\nbytes: ${Object.entries(each)
+      .map(([name, value]) => `${name} ${value.toFixed(0)}`)
+      .join(", ")}`,
+  );
+  console.log(
+    `Redis in use: ${(before.redisBytes / MB).toFixed(1)} MB before, ${(after.redisBytes / MB).toFixed(1)} MB after`,
+  );
 }
 
 await runEntry(HELP, main);

@@ -46,7 +46,9 @@ const round = (value: number): string =>
 async function main(args: string[]): Promise<void> {
   const { demand, json } = readOptions(args);
   const made = plan(demand);
-  console.log(json ? JSON.stringify({ demand, plan: made, origin: ORIGIN }, null, 2) : planText(demand, made));
+  console.log(
+    json ? JSON.stringify({ demand, plan: made, origin: ORIGIN }, null, 2) : planText(demand, made),
+  );
 }
 
 await runEntry(HELP, main, "capacity");

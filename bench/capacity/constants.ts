@@ -30,7 +30,14 @@ export const ORIGIN = {
   },
 } as const;
 
-const cpu = (web: number, runs: number, emissions: number, deliveries: number, mongodb: number, redis: number) => ({
+const cpu = (
+  web: number,
+  runs: number,
+  emissions: number,
+  deliveries: number,
+  mongodb: number,
+  redis: number,
+) => ({
   ...{ web, runs, emissions, deliveries, deletions: 0 },
   ...{ mongodb, redis },
 });
@@ -57,10 +64,10 @@ export const SIZES = {
   redisIdleMb: 20,
   /** A source or workflow that emits (docs/decisions/0004-summaries-in-redis-payloads-in-mongodb.md: 0.2 to 0.6 MB). */
   redisEmitterKb: 400,
-  redisWaitingEventBytes: 700,
+  redisWaitingEventBytes: 400,
   /** Bytes beside the payload. */
-  mongodbData: { event: 400, delivery: 600 },
-  mongodbIndex: { event: 150, delivery: 300 },
+  mongodbData: { event: 240, delivery: 590 },
+  mongodbIndex: { event: 220, delivery: 200 },
   /** HTTP, TCP and our own headers. */
   requestBytes: 900,
   /** Bytes in both directions; `copies`: how often the payload passes. */

@@ -40,7 +40,7 @@ export interface Plan {
   /** Cores of Headwater's processes together. */
   cores: number;
   memoryMb: number;
-  redis: { cores: number; memoryMb: number; backlogMb: number; /** Each one core. */ masters: number };
+  redis: { cores: number; memoryMb: number; backlogMb: number /** Each one core. */; masters: number };
   mongodb: { cores: number; dataGb: number; indexGb: number; connections: number };
   /** Megabits a second. */
   network: { in: number; out: number; redis: number; mongodb: number };
@@ -96,7 +96,10 @@ const computing = ({ way, events, runMs }: Demand): number =>
   way === "source" || way === "timer" ? (events * runMs) / 1000 : 0;
 
 /** Returns how many processes a role needs so that none uses more of a core than planned, and what they use together. */
-function processesFor(role: "web" | "runs" | "emissions" | "deliveries" | "deletions", demand: Demand): ProcessPlan {
+function processesFor(
+  role: "web" | "runs" | "emissions" | "deliveries" | "deletions",
+  demand: Demand,
+): ProcessPlan {
   let count = Math.max(1, leastOf(role, demand));
   while (coresFor(role, demand, 1 / count) > demand.load && count < MOST_PROCESSES) count += 1;
   return {
@@ -119,7 +122,11 @@ function leastOf(role: string, demand: Demand): number {
   return role === "runs" ? Math.ceil(computing(demand) / (LIMITS.sandboxes.value * load)) : 1;
 }
 
-function memoryOf(role: "web" | "runs" | "emissions" | "deliveries" | "deletions", demand: Demand, count: number): number {
+function memoryOf(
+  role: "web" | "runs" | "emissions" | "deliveries" | "deletions",
+  demand: Demand,
+  count: number,
+): number {
   const own = SIZES.processMb[role];
   if (role !== "runs" || demand.way === "publish" || demand.way === "queue") return own;
   const sandboxes = Math.min(LIMITS.sandboxes.value, Math.ceil(demand.emitters / count));

@@ -48,14 +48,24 @@ export function readOptions(args: string[]): { demand: Demand; json: boolean } {
     args,
     options: {
       ...Object.fromEntries(
-        ["events", "via", "fan-out", "payload", "retention", "attempts", "latency", "run", "emitters", "backlog", "load"].map(
-          name => [name, { type: "string" as const }],
-        ),
+        [
+          "events",
+          "via",
+          "fan-out",
+          "payload",
+          "retention",
+          "attempts",
+          "latency",
+          "run",
+          "emitters",
+          "backlog",
+          "load",
+        ].map(name => [name, { type: "string" as const }]),
       ),
       json: { type: "boolean", default: false },
     },
   });
-  const given = values as Record<string, string | undefined>;
+  const given = values as unknown as Record<string, string | undefined>;
   const number = (name: string, fallback: number, least: number, most: number): number => {
     const text = given[name];
     if (text === undefined) return fallback;
@@ -80,7 +90,9 @@ export function readOptions(args: string[]): { demand: Demand; json: boolean } {
       events: number("events", 0, 0.001, 1_000_000),
       fanOut: number("fan-out", DEFAULTS.fanOut, 0, 10_000),
       payloadBytes:
-        given.payload === undefined ? DEFAULTS.payloadBytes : parseBytes(given.payload, "--payload", MAX_PAYLOAD),
+        given.payload === undefined
+          ? DEFAULTS.payloadBytes
+          : parseBytes(given.payload, "--payload", MAX_PAYLOAD),
       retentionDays,
       attempts: number("attempts", DEFAULTS.attempts, 1, 32),
       latencyMs: number("latency", DEFAULTS.latencyMs, 1, 15_000),
@@ -108,7 +120,9 @@ export function parseBytes(text: string, option: string, most: number): number {
   const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)(b|kb|mb)$/i.exec(text) ?? [];
   const bytes = Number(amount) * (BYTES[unit.toLowerCase()] ?? Number.NaN);
   if (!(bytes >= 1 && bytes <= most)) {
-    throw new UsageError(`${option} must be a size such as 800b, 2kb or 1mb, up to ${most / 1024} KB, not "${text}"`);
+    throw new UsageError(
+      `${option} must be a size such as 800b, 2kb or 1mb, up to ${most / 1024} KB, not "${text}"`,
+    );
   }
   return Math.round(bytes);
 }

@@ -1,8 +1,8 @@
 import { cpSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findProgram, lastLine, run } from "./commands.mjs";
-import { installNode } from "./with-node.mjs";
 import { UserError } from "./user-error.mjs";
+import { installNode } from "./with-node.mjs";
 
 /** The name of what replaces Node's official image. */
 export const BASE_IMAGE = "localhost/headwater-test-base:24";
@@ -46,7 +46,10 @@ async function addNode(folder, { root, say, signal }) {
   if (!existsSync(join(npm, "npm"))) throw new UserError(`there is no npm in ${npm}`);
   cpSync(join(npm, "npm"), join(local, "lib/node_modules/npm"), { recursive: true });
   for (const name of ["npm", "npx"]) {
-    await must("ln", ["-s", `../lib/node_modules/npm/bin/${name}-cli.js`, join(local, "bin", name)], { root, signal });
+    await must("ln", ["-s", `../lib/node_modules/npm/bin/${name}-cli.js`, join(local, "bin", name)], {
+      root,
+      signal,
+    });
   }
 }
 

@@ -4,14 +4,21 @@ import { coresAt, type Demand, plan } from "../../bench/capacity/model.ts";
 import { DEFAULTS, readOptions } from "../../bench/capacity/options.ts";
 import { read } from "../docs/repository.ts";
 
-const demand = (changed: Partial<Demand> & { events: number }): Demand => ({ ...DEFAULTS, way: "publish", ...changed });
+const demand = (changed: Partial<Demand> & { events: number }): Demand => ({
+  ...DEFAULTS,
+  way: "publish",
+  ...changed,
+});
 const GB = 2 ** 30;
 
 describe("the constants of the capacity model", () => {
   const performance = read("docs/performance.md");
   /** The cells of the row that begins with this name, in the section of what was measured. */
   const rowOf = (name: string): string[] => {
-    const measured = performance.slice(performance.indexOf("## Measured"), performance.indexOf("### What was aimed at"));
+    const measured = performance.slice(
+      performance.indexOf("## Measured"),
+      performance.indexOf("### What was aimed at"),
+    );
     const line = measured.split("\n").find(one => one.startsWith(`| ${name} `)) ?? "";
     return line.split("|").map(cell => cell.trim());
   };
@@ -32,7 +39,12 @@ describe("the constants of the capacity model", () => {
   it("are those that docs/performance.md has of W7", () => {
     const { events, cpuSeconds } = WORKLOADS.W7;
     const all = Object.values(cpuSeconds).reduce((sum, one) => sum + one, 0);
-    const [, , , perRun] = performance.split("\n").find(line => line.startsWith("| spread over"))?.split("|").slice(1) ?? [];
+    const [, , , perRun] =
+      performance
+        .split("\n")
+        .find(line => line.startsWith("| spread over"))
+        ?.split("|")
+        .slice(1) ?? [];
     expect(all / events).to.be.closeTo(number(perRun?.trim()), 0.001);
   });
 });
@@ -59,7 +71,8 @@ describe("the capacity model", () => {
     let last = 0;
     for (const events of [10, 100, 1000, 5000, 20_000, 100_000]) {
       const { processes, cores } = plan(demand({ events, latencyMs: 1 }));
-      for (const { count, cores: used } of Object.values(processes)) expect(used / count).to.be.at.most(DEFAULTS.load);
+      for (const { count, cores: used } of Object.values(processes))
+        expect(used / count).to.be.at.most(DEFAULTS.load);
       expect(cores).to.be.above(last);
       last = cores;
     }
@@ -76,7 +89,8 @@ describe("the capacity model", () => {
   });
 
   it("counts the computing of components for sources, and none for published events", () => {
-    const runs = (changed: Partial<Demand>) => plan(demand({ events: 1000, emitters: 1000, ...changed })).processes.runs;
+    const runs = (changed: Partial<Demand>) =>
+      plan(demand({ events: 1000, emitters: 1000, ...changed })).processes.runs;
     expect(runs({ runMs: 100 }).cores).to.be.below(0.1);
     expect(runs({ way: "source", runMs: 100 }).cores).to.be.above(100);
     expect(runs({ way: "source", runMs: 100 }).count).to.equal(Math.ceil((1000 * 0.1) / (16 * 0.6)));
@@ -95,7 +109,10 @@ describe("the capacity model", () => {
     const { redis } = plan(demand({ events: 100, payloadBytes: 1024, backlogSeconds: 3600, emitters: 10 }));
     const backlog = (100 * 3600 * (1024 + SIZES.redisWaitingEventBytes)) / 2 ** 20;
     expect(redis.backlogMb).to.be.closeTo(backlog, 0.1);
-    expect(redis.memoryMb * 0.8).to.be.closeTo(backlog + SIZES.redisIdleMb + (10 * SIZES.redisEmitterKb) / 1024, 0.1);
+    expect(redis.memoryMb * 0.8).to.be.closeTo(
+      backlog + SIZES.redisIdleMb + (10 * SIZES.redisEmitterKb) / 1024,
+      0.1,
+    );
   });
 
   it("names the walls: one Redis server, one source, one webhook", () => {

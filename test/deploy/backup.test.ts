@@ -1,4 +1,3 @@
-// runs-alone: it runs two installations and their stores
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
@@ -14,7 +13,7 @@ import { Deliveries } from "../../src/models/delivery.ts";
 import { root } from "../docs/repository.ts";
 import { Api } from "../support/api.ts";
 import { type Received, type Receiver, startReceiver } from "../support/receiver.ts";
-import { startSystem, type System } from "../support/system.ts";
+import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 import { deployPath } from "./files.ts";
 
@@ -63,7 +62,10 @@ async function copyMongo(stores: Stores, target: string): Promise<void> {
   const connection = await mongoose.createConnection(stores.mongoUrl("admin")).asPromise();
   try {
     await connection.db?.admin().command({ fsync: 1, lock: true });
-    cpSync(join(stores.folder, "mongo"), target, { recursive: true, filter: file => !file.endsWith("mongod.lock") });
+    cpSync(join(stores.folder, "mongo"), target, {
+      recursive: true,
+      filter: file => !file.endsWith("mongod.lock"),
+    });
   } finally {
     await connection.db?.admin().command({ fsyncUnlock: 1 });
     await connection.close();
@@ -108,14 +110,16 @@ describe("a backup of Redis, and after it of MongoDB, made under load", () => {
     });
     system = await startSystem(settingsOf(first));
     const api = await system.user({ plan: "paid" });
-    const { id: workflow } = await api.expect<{ id: string }>(201, "POST", "/workflows", { body: { name: "Flow" } });
+    const { id: workflow } = await api.expect<{ id: string }>(201, "POST", "/workflows", {
+      body: { name: "Flow" },
+    });
     const webhook = await api.createWebhook(receiver.url);
     await api.subscribe(workflow, webhook.id);
     const timer = await api.createSource({ name: "ticking", component_code: TICKING });
     await api.subscribe(timer.id, webhook.id);
 
     const ticksSince = async (client: Api, ms: number) =>
-      (await client.summaries(timer.id)).filter(({ event }) => event.tick > ms).length;
+      (await client.summaries(timer.id)).filter(({ indexed_at_ms }) => indexed_at_ms > ms).length;
     await until(async () => (await ticksSince(api, 0)) > 0, { what: "ticks before the backup" });
 
     const accepted = new Set<number>();
@@ -124,7 +128,9 @@ describe("a backup of Redis, and after it of MongoDB, made under load", () => {
     const publish = async () => {
       while (isLoading) {
         const n = next++;
-        const { status } = await api.request("POST", `/workflows/${workflow}/events`, { body: { event: { n } } });
+        const { status } = await api.request("POST", `/workflows/${workflow}/events`, {
+          body: { event: { n } },
+        });
         // MongoDB takes no writes while it is copied.
         if (status === 202) accepted.add(n);
       }
@@ -159,9 +165,12 @@ describe("a backup of Redis, and after it of MongoDB, made under load", () => {
     await until(async () => (await Deliveries(worker.mongo).countDocuments(ofFlow)) >= before.length, {
       what: "a delivery of each event that was accepted before",
     });
-    await until(async () => (await Deliveries(worker.mongo).countDocuments({ ...ofFlow, state: "pending" })) === 0, {
-      what: "the retries that the backup held",
-    });
+    await until(
+      async () => (await Deliveries(worker.mongo).countDocuments({ ...ofFlow, state: "pending" })) === 0,
+      {
+        what: "the retries that the backup held",
+      },
+    );
     await until(async () => (await ticksSince(again, restoredAt)) >= 2, { what: "ticks after the restore" });
     await again.expect(202, "POST", `/workflows/${workflow}/events`, { body: { event: { n: -1 } } });
     await until(() => arrived().has(-1), { what: "an event that is published after the restore" });

@@ -17,7 +17,12 @@ export interface Rung {
 }
 
 const SAFE = ["--read-only", "--tmpfs", "/tmp:rw,exec,nosuid,size=1g,mode=1777", "--cap-drop", "ALL"];
-const profile = (file: string) => ["--security-opt", `seccomp=${file}`, "--security-opt", "no-new-privileges"];
+const profile = (file: string) => [
+  "--security-opt",
+  `seccomp=${file}`,
+  "--security-opt",
+  "no-new-privileges",
+];
 
 /** The rungs of deploy/README.md#sandbox, the best one first. `folder`: for the profile of the last one. */
 export function rungs(folder: string): Rung[] {
@@ -26,7 +31,16 @@ export function rungs(folder: string): Rung[] {
   const without = join(folder, "default.json");
   const syscalls = standard.syscalls.filter(({ names }: { names: string[] }) => !names.includes("unshare"));
   writeFileSync(without, JSON.stringify({ ...standard, syscalls }));
-  const capabilities = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETPCAP", "SETUID", "SYS_ADMIN"];
+  const capabilities = [
+    "CHOWN",
+    "DAC_OVERRIDE",
+    "FOWNER",
+    "KILL",
+    "SETGID",
+    "SETPCAP",
+    "SETUID",
+    "SYS_ADMIN",
+  ];
   return [
     {
       name: "root of a user namespace",
@@ -60,7 +74,15 @@ export class Containers {
 
   /** Runs a command in a container of its own and returns its output. Throws with its error. */
   run(command: string[], env: Record<string, string>, rung: Rung): string {
-    const args = ["run", "--rm", ...COMMON, ...rung.args, ...environment({ ...env, ...rung.env }), IMAGE, ...command];
+    const args = [
+      "run",
+      "--rm",
+      ...COMMON,
+      ...rung.args,
+      ...environment({ ...env, ...rung.env }),
+      IMAGE,
+      ...command,
+    ];
     return podman(args);
   }
 

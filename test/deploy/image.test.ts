@@ -6,7 +6,7 @@ import { Api } from "../support/api.ts";
 import { dropKeys, openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
-import { Containers, freePort, IMAGE, type Rung, runAlone, runPodman, rungs } from "./container.ts";
+import { Containers, freePort, IMAGE, type Rung, runAlone, rungs, runPodman } from "./container.ts";
 
 const CODE = `export default { name: "Hello", version: "0.0.1", props: { http: "$.interface.http" },
   run(event) { this.$emit({ hello: event.body.name }); } };`;
@@ -35,7 +35,11 @@ describe("the image", () => {
     env = {
       ...{ MONGODB_URL: stores.config.mongodbUrl, REDIS_URL: stores.config.redisUrls.join(",") },
       ...{ REDIS_PREFIX: stores.config.redisPrefix, SECRETS_KEY: randomBytes(32).toString("hex") },
-      ...{ PORT: String(port), WORKER_PORT: String(await freePort()), PUBLIC_URL: `http://127.0.0.1:${port}` },
+      ...{
+        PORT: String(port),
+        WORKER_PORT: String(await freePort()),
+        PUBLIC_URL: `http://127.0.0.1:${port}`,
+      },
       ...{ HOST: "127.0.0.1", EGRESS_ALLOW: "127.0.0.0/8", METRICS_TOKEN: randomBytes(16).toString("hex") },
     };
   });
@@ -74,12 +78,18 @@ describe("the image", () => {
       expect(JSON.parse(receiver.requests.at(-1)?.raw ?? "")).to.deep.include({ hello: "world" });
 
       for (const container of [web, workers]) {
-        expect(containers.exec(container, "node", "deploy/healthcheck.mjs").status, "healthcheck").to.equal(0);
+        expect(containers.exec(container, "node", "deploy/healthcheck.mjs").status, "healthcheck").to.equal(
+          0,
+        );
         expect(containers.exec(container, "touch", "/app/x").stderr).to.match(/Read-only file system/);
         const root = name === "root of a user namespace";
         expect(containers.exec(container, "id", "-u").stdout.trim()).to.equal(root ? "0" : "1000");
       }
-      const started = containers.logs(workers).split("\n").find(line => line.includes("sandbox privileges")) ?? "";
+      const started =
+        containers
+          .logs(workers)
+          .split("\n")
+          .find(line => line.includes("sandbox privileges")) ?? "";
       for (const missing of MISSING[name] ?? []) expect(started).to.include(missing);
       expect(/"missing":\[([^\]]*)\]/.exec(started)?.[1] ?? "", started).to.equal(
         (MISSING[name] ?? []).map(one => JSON.stringify(one)).join(","),
@@ -99,9 +109,18 @@ describe("the image", () => {
 
   it("holds no tests, no development dependencies and no settings of this machine", () => {
     const list = (path: string) => runAlone(["-A", path], ["--entrypoint", "ls"]).stdout.split("\n");
-    expect(list("/app").filter(Boolean)).to.have.members(
-      ["LICENSE", "Procfile", "Procfile.small", "bin", "deploy", "dist", "node_modules", "openapi.json", "package-lock.json", "package.json"],
-    );
+    expect(list("/app").filter(Boolean)).to.have.members([
+      "LICENSE",
+      "Procfile",
+      "Procfile.small",
+      "bin",
+      "deploy",
+      "dist",
+      "node_modules",
+      "openapi.json",
+      "package-lock.json",
+      "package.json",
+    ]);
     for (const name of ["typescript", "mocha"]) expect(list("/app/node_modules")).to.not.include(name);
   });
 });

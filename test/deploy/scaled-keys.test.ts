@@ -20,7 +20,10 @@ describe("the Redis keys by which KEDA scales", () => {
       const queue = openedQueue(platform.queues, { name });
       await queue.addBulk([1, 2, 3].map(n => ({ name: "waits", data: { n } })));
       // The manifest has the default of REDIS_PREFIX, a test a prefix of its own.
-      const key = spec.triggers[0].metadata.listName.replace("{headwater:", `{${platform.config.redisPrefix}:`);
+      const key = spec.triggers[0].metadata.listName.replace(
+        "{headwater:",
+        `{${platform.config.redisPrefix}:`,
+      );
       expect(await platform.redis.llen(key), key).to.equal(3);
     }
   });
