@@ -56,17 +56,21 @@ export function rungs(folder: string): Rung[] {
   ];
 }
 
-/** Podman's arguments that every container of these tests has: this machine's network, and no cgroup, which needs systemd. */
+/** Podman's arguments that every container of these tests has: no cgroup, which needs systemd. */
 const COMMON = [
-  ...["--network", "host", "--cgroups", "disabled", "--log-driver", "k8s-file", "--pull", "never"],
+  ...["--cgroups", "disabled", "--log-driver", "k8s-file", "--pull", "never"],
   // Timers of systemd make them; the limits of this process, which may not raise them.
   ...["--no-healthcheck", "--ulimit", "nofile=4096:4096", "--ulimit", "nproc=4096:4096"],
 ];
+
+/** The stores and the receiver are on this machine. */
+const HOST = ["--network", "host"];
 
 /** Containers of one installation, which end with it. */
 export class Containers {
   readonly #folder = mkdtempSync(join(tmpdir(), "headwater-image-"));
   readonly #names: string[] = [];
+  #started = 0;
 
   get folder(): string {
     return this.#folder;
@@ -78,6 +82,7 @@ export class Containers {
       "run",
       "--rm",
       ...COMMON,
+      ...HOST,
       ...rung.args,
       ...environment({ ...env, ...rung.env }),
       IMAGE,
@@ -88,18 +93,18 @@ export class Containers {
 
   /** Starts a process and resolves when it is ready; returns its container's name. */
   async start(command: string, env: Record<string, string>, rung: Rung): Promise<string> {
-    const name = `headwater-test-${process.pid}-${this.#names.length}`;
+    const name = `headwater-test-${process.pid}-${++this.#started}`;
     this.#names.push(name);
     const vars = environment({ ...env, ...rung.env });
-    podman(["run", "--detach", "--name", name, ...COMMON, ...rung.args, ...vars, IMAGE, command]);
-    await until(
+    podman(["run", "--detach", "--name", name, ...COMMON, ...HOST, ...rung.args, ...vars, IMAGE, command]);
+    const state = await until(
       () => {
-        const logs = this.logs(name);
-        if (!this.isRunning(name)) throw new Error(`${command} ended: ${logs.slice(-2000)}`);
-        return /"msg":"ready"/.test(logs);
+        if (/"msg":"ready"/.test(this.logs(name))) return "ready";
+        return this.isRunning(name) ? undefined : "ended";
       },
       { what: `${command} in its container` },
     );
+    if (state === "ended") throw new Error(`${command} ended: ${this.logs(name).slice(-2000)}`);
     return name;
   }
 
@@ -123,8 +128,13 @@ export class Containers {
     return Number(podman(["inspect", "--format", "{{.State.ExitCode}}", name]));
   }
 
+  /** Ends those that still run. */
+  removeAll(): void {
+    for (const name of this.#names.splice(0)) runPodman(["rm", "--force", "--time", "0", name]);
+  }
+
   close(): void {
-    for (const name of this.#names) runPodman(["rm", "--force", "--time", "0", name]);
+    this.removeAll();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
