@@ -1,4 +1,5 @@
 import { LIMITS } from "../../src/limits/catalogue.ts";
+import { mongoPool } from "../../src/store/mongo-pool.ts";
 import { type Measured, type Role, SIZES, WORKLOADS } from "./constants.ts";
 
 /** How events come in: published over HTTP or through a workflow engine's queue, to HTTP sources, or from timers. */
@@ -164,7 +165,7 @@ export function plan(demand: Demand): Plan {
       cores: coresFor("mongodb", demand, 1),
       dataGb: stored(SIZES.mongodbData, payloadBytes),
       indexGb: stored(SIZES.mongodbIndex, 0),
-      connections: sum("count") * POOL,
+      connections: roles.reduce((total, role) => total + processes[role].count * poolOf(role), 0),
     },
     network: {
       in: megabits(events * (payloadBytes + SIZES.requestBytes)),
@@ -218,6 +219,6 @@ const SUMMARY_BYTES = 1024;
 /** Above this share of Redis' memory, accounts with much waiting work get 429. */
 const REDIS_FULL = LIMITS.redisHighWaterPercent.value / 100;
 /** Connections to MongoDB that a process may open. */
-const POOL = 50;
+const poolOf = (role: string): number => mongoPool("", role).maxPoolSize ?? 0;
 /** Above this, a copy of Redis takes minutes to load. */
 const LARGE_REDIS_MB = 32 * 1024;
