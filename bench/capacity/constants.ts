@@ -71,7 +71,7 @@ export const SIZES = {
   /** HTTP, TCP and our own headers. */
   requestBytes: 900,
   /** Bytes in both directions; `copies`: how often the payload passes. */
-  redisTraffic: { event: 12_000, delivery: 3_000, copies: 6 },
+  redisTraffic: { event: 6_500, delivery: 2_000, copies: 4 },
   mongodbTraffic: { event: 2_000, delivery: 1_000, copies: 1 },
   /** Of one HTTP source (docs/performance.md#older-figures). */
   runsOfOneSourcePerSecond: 1415,

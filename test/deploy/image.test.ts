@@ -33,7 +33,7 @@ describe("the image", () => {
     receiver = await startReceiver();
     const port = await freePort();
     env = {
-      ...{ MONGODB_URL: stores.config.mongodbUrl, REDIS_URL: stores.config.redisUrls.join(",") },
+      ...{ MONGODB_URL: stores.config.mongodbUrl, REDIS_URL: stores.config.redisUrl },
       ...{ REDIS_PREFIX: stores.config.redisPrefix, SECRETS_KEY: randomBytes(32).toString("hex") },
       ...{
         PORT: String(port),

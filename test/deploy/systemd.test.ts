@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { findProgram } from "../../script/lib/commands.mjs";
-import { EXIT_CONFIG } from "../../src/config.ts";
+import { EXIT_CONFIG } from "../../src/lib/setup-error.ts";
 import { root } from "../docs/repository.ts";
 import { deployPath } from "./files.ts";
 

@@ -72,9 +72,9 @@ describe("headwater secrets reseal", () => {
   });
 
   it("prints what it did as JSON", async () => {
-    const { mongodbUrl, redisUrls, redisPrefix } = system.web.config;
+    const { mongodbUrl, redisUrl, redisPrefix } = system.web.config;
     const env = {
-      ...{ MONGODB_URL: mongodbUrl, REDIS_URL: redisUrls.join(","), REDIS_PREFIX: redisPrefix },
+      ...{ MONGODB_URL: mongodbUrl, REDIS_URL: redisUrl, REDIS_PREFIX: redisPrefix },
       SECRETS_KEY: text(other, fresh),
     };
     const { code, stdout, stderr } = await headwater(["secrets", "reseal"], env);
