@@ -16,11 +16,14 @@ const SECRETS = {
   METRICS_TOKEN: () => randomBytes(24).toString("base64url"),
 };
 
+/** Prometheus reads it as a user of its own. */
+const MODES = { METRICS_TOKEN: 0o444 };
+
 mkdirSync(folder, { recursive: true });
 for (const [name, generate] of Object.entries(SECRETS)) {
   const file = join(folder, name);
   if (existsSync(file)) continue;
   // wx: two starts at the same moment keep the first one's.
-  writeFileSync(file, generate(), { mode: 0o400, flag: "wx" });
+  writeFileSync(file, generate(), { mode: MODES[name] ?? 0o400, flag: "wx" });
   console.log(`generated ${name}`);
 }

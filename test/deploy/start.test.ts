@@ -86,7 +86,7 @@ describe("deploy/start", () => {
 });
 
 describe("deploy/generate-secrets.mjs", () => {
-  it("writes secrets that Headwater accepts, for their owner alone, and keeps those that are there", () => {
+  it("writes secrets that Headwater accepts, the keys for their owner alone, and keeps those that are there", () => {
     const folder = mkdtempSync(join(tmpdir(), "headwater-secrets-"));
     try {
       const generate = () =>
@@ -98,7 +98,10 @@ describe("deploy/generate-secrets.mjs", () => {
       const first = readAll();
       expect(generate()).to.equal("");
       expect(readAll()).to.deep.equal(first);
-      expect(statSync(join(folder, "SECRETS_KEY")).mode & 0o777).to.equal(0o400);
+      const modeOf = (name: string) => statSync(join(folder, name)).mode & 0o777;
+      expect(modeOf("SECRETS_KEY")).to.equal(0o400);
+      // Prometheus reads it, as another user.
+      expect(modeOf("METRICS_TOKEN")).to.equal(0o444);
       const stores = { MONGODB_URL: "mongodb://m", REDIS_URL: "redis://r" };
       expect(readConfig({ ...stores, ...first }).secretsKeys[0]).to.have.length(32);
     } finally {
