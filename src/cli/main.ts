@@ -12,7 +12,6 @@ import { loginCommand } from "./login.ts";
 import { organizationCommands } from "./organization.ts";
 import { publishCommand } from "./publish/command.ts";
 import type { Run, WithPlatform } from "./run.ts";
-import { secretsCommands } from "./secrets/command.ts";
 import { traceCommand } from "./trace/command.ts";
 import { userCommands } from "./user.ts";
 import { workflowCommands } from "./workflow.ts";
@@ -90,7 +89,6 @@ export function createProgram(): Command {
   userCommands(program, run);
   keyCommands(program, run);
   loginCommand(program, developmentStart);
-  secretsCommands(program, run);
   organizationCommands(program, run);
   workflowCommands(program, run);
   emitCommand(program, run);

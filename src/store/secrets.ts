@@ -13,8 +13,6 @@ export interface Secrets {
   seal(text: string): string;
   /** Decrypts it; throws if no key fits or the value was tampered with. */
   open(sealed: string): string;
-  /** Returns true if it was encrypted with the key that encrypts now. */
-  isUnderFirstKey(sealed: string): boolean;
 }
 
 const keyId = (key: Buffer) => createHash("sha256").update(key).digest("base64url").slice(0, 8);
@@ -48,7 +46,6 @@ export function createSecrets(keys: Buffer[]): Secrets {
       const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
       return `v1.${keyId(first)}.${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString("base64url")}`;
     },
-    isUnderFirstKey: sealed => sealed.startsWith(`v1.${keyId(first)}.`),
     open(sealed) {
       const known = opened.get(sealed);
       if (known !== undefined) return known;
