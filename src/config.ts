@@ -9,7 +9,7 @@ import { RETRY_SCHEDULE } from "./limits/delivery-limits.ts";
 import { limitsOfPlan, parsePlanLimits } from "./limits/plan-limits.ts";
 import { parseOrganizationRule } from "./openid/rules.ts";
 import { consumedQueues } from "./queues/index.ts";
-import { checkFormats, DURATION, durationMs, otlpHeaders, words } from "./setting-formats.ts";
+import { DURATION, checkFormats, durationMs, otlpHeaders, secretsKey, words } from "./setting-formats.ts";
 import { misspelledNames, unknownNames } from "./setting-names.ts";
 import type { RedisSettings } from "./store/redis-settings.ts";
 import { parseRedisUrl, type RedisMode } from "./store/redis-url.ts";
@@ -62,7 +62,7 @@ const Environment = Type.Object({
   INGRESS_URL: Type.Optional(Type.String({ pattern: "^https?://[^/]+(/.*)?$" })),
   /** True behind a load balancer of your own: then the client's address is the last one in `X-Forwarded-For`. */
   TRUST_PROXY: Type.Boolean({ default: false }),
-  /** Base64 keys of 32 bytes, comma-separated: the first encrypts, all decrypt. */
+  /** Keys of 32 bytes, base64 or hex, comma-separated: the first encrypts, all decrypt. */
   SECRETS_KEY: Type.String({ pattern: "^[A-Za-z0-9+/=_,\\s-]+$" }),
   /** Password of `/admin/queues`; unset means no board. */
   ADMIN_PASSWORD: Type.Optional(Type.String({ minLength: 8 })),
@@ -302,7 +302,7 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     publicUrl: env.PUBLIC_URL.replace(/\/+$/, ""),
     ingressUrl: env.INGRESS_URL?.replace(/\/+$/, ""),
     trustProxy: env.TRUST_PROXY,
-    secretsKeys: frozen(words(env.SECRETS_KEY).map(word => Buffer.from(word, "base64"))),
+    secretsKeys: frozen(words(env.SECRETS_KEY).map(secretsKey)),
     adminPassword: env.ADMIN_PASSWORD,
     metricsToken: env.METRICS_TOKEN,
     openid: openidSettings(env),

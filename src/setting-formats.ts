@@ -25,6 +25,13 @@ export function durationMs(text: string): number {
   return Number(amount) * (UNIT_MS[unit ?? ""] ?? Number.NaN);
 }
 
+/**
+ * Returns the bytes of one key of `SECRETS_KEY`, which is base64 or 64 hex digits: generators of hosting services write either.
+ * 64 characters of base64 would be 48 bytes, which is never a key.
+ */
+export const secretsKey = (word: string): Buffer =>
+  Buffer.from(word, /^[0-9a-f]{64}$/i.test(word) ? "hex" : "base64");
+
 type Check = (value: string, env: Record<string, unknown>) => string | null;
 
 // A pause of 0 would turn a periodic task into a busy loop.
@@ -198,10 +205,10 @@ const CHECKS: Record<string, Check> = {
       ? "must have another host than the API and the board"
       : null),
   SECRETS_KEY: value => {
-    const keys = words(value).map(word => Buffer.from(word, "base64"));
+    const keys = words(value).map(secretsKey);
     return keys.length > 0 && keys.every(key => key.length === KEY_BYTES)
       ? null
-      : `must be one or more base64 keys of ${KEY_BYTES} bytes, separated by commas`;
+      : `must be one or more keys of ${KEY_BYTES} bytes in base64, or as ${2 * KEY_BYTES} hex digits, separated by commas`;
   },
   OIDC_ISSUER: issuer,
   OIDC_CLIENT_ID: ofProvider,
