@@ -188,7 +188,7 @@ export async function openPlatform(
       redis,
       keys,
       queues,
-      eventLog: openEventLog(redis, keys),
+      eventLog: openEventLog({ redis, keys, mongo }),
       routing: openRoutingCache(redis, keys),
       queued,
       memory,

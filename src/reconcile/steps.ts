@@ -4,9 +4,10 @@ import { beginRecoverySweep, beginReplaySweep } from "../deliveries/sweep-long.t
 import type { Platform } from "../platform.ts";
 import { beginOutboxSweep } from "../runs/outbox.ts";
 import { beginSettledSweep } from "../runs/sweep-settled.ts";
-import type { SweepStep } from "../store/sweep-turns.ts";
+import type { SweepPace, SweepStep } from "../store/sweep-turns.ts";
 import { beginChangeSweep } from "./changes.ts";
 import { beginRunQueueSweep } from "./run-queues.ts";
+import { beginSilentEmitterSweep, SILENT_EMITTERS_PACE } from "./silent-emitters.ts";
 import { beginDeletionSweep, beginDeploymentSweep } from "./sources.ts";
 import { beginSchedulerSweep, beginTimerSweep } from "./timers.ts";
 
@@ -26,6 +27,7 @@ export const STEP_NAMES = [
   "changes",
   "replays",
   "recoveries",
+  "silent_emitters",
 ] as const;
 export type StepName = (typeof STEP_NAMES)[number];
 
@@ -45,6 +47,8 @@ export function sweepSteps(platform: Platform): SweepStep[] {
     changes: () => beginChangeSweep(platform),
     replays: () => beginReplaySweep(platform, graceMs),
     recoveries: () => beginRecoverySweep(platform, graceMs),
+    silent_emitters: () => beginSilentEmitterSweep(platform),
   };
-  return STEP_NAMES.map(name => ({ name, begin: begin[name] }));
+  const pace: Partial<Record<StepName, SweepPace>> = { silent_emitters: SILENT_EMITTERS_PACE };
+  return STEP_NAMES.map(name => ({ name, begin: begin[name], ...(pace[name] && { pace: pace[name] }) }));
 }
