@@ -8,7 +8,12 @@ import { readPid } from "./processes.mjs";
 import { runScript, UserError } from "./user-error.mjs";
 
 /** The file that each first word runs; all other arguments are for `bench/main.ts`. */
-const PARTS = { lists: "bench/lists.ts", runs: "bench/runs.ts", saves: "bench/saves.ts" };
+const PARTS = {
+  lists: "bench/lists.ts",
+  memory: "bench/memory.ts",
+  runs: "bench/runs.ts",
+  saves: "bench/saves.ts",
+};
 
 async function main() {
   const [first = "", ...rest] = process.argv.slice(2);
