@@ -6,10 +6,10 @@ import { beginOutboxSweep } from "../runs/outbox.ts";
 import { beginSettledSweep } from "../runs/sweep-settled.ts";
 import type { SweepPace, SweepStep } from "../store/sweep-turns.ts";
 import { beginChangeSweep } from "./changes.ts";
-import { beginRunQueueSweep } from "./run-queues.ts";
+import { beginRunQueueSweep, RUN_QUEUES_PACE } from "./run-queues.ts";
 import { beginSilentEmitterSweep, SILENT_EMITTERS_PACE } from "./silent-emitters.ts";
 import { beginDeletionSweep, beginDeploymentSweep } from "./sources.ts";
-import { beginSchedulerSweep, beginTimerSweep } from "./timers.ts";
+import { beginSchedulerSweep, beginTimerSweep, TIMERS_PACE } from "./timers.ts";
 
 /** Work younger than this is being handled and not lost. Milliseconds. */
 const GRACE_MS = 15_000;
@@ -49,6 +49,11 @@ export function sweepSteps(platform: Platform): SweepStep[] {
     recoveries: () => beginRecoverySweep(platform, graceMs),
     silent_emitters: () => beginSilentEmitterSweep(platform),
   };
-  const pace: Partial<Record<StepName, SweepPace>> = { silent_emitters: SILENT_EMITTERS_PACE };
+  const pace: Partial<Record<StepName, SweepPace>> = {
+    run_queues: RUN_QUEUES_PACE,
+    timers: TIMERS_PACE,
+    schedulers: TIMERS_PACE,
+    silent_emitters: SILENT_EMITTERS_PACE,
+  };
   return STEP_NAMES.map(name => ({ name, begin: begin[name], ...(pace[name] && { pace: pace[name] }) }));
 }

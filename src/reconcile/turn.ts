@@ -30,7 +30,8 @@ export async function runTurn(platform: Deps, step: SweepStep, options: TurnOpti
   const endsAt = performance.now() + options.budgetMs;
   let cursor = before?.cursor ?? null;
   let ended_at_ms = before?.ended_at_ms ?? null;
-  let batches = 0;
+  const mostQuiet = step.pace?.batches ?? Number.POSITIVE_INFINITY;
+  let quiet = 0;
   do {
     if (options.mustEnd()) return;
     const { repaired, next } = await sweep(cursor);
@@ -39,8 +40,8 @@ export async function runTurn(platform: Deps, step: SweepStep, options: TurnOpti
     const at_ms = platform.clock();
     if (cursor === null) ended_at_ms = at_ms;
     await writeSweepProgress(platform, step.name, { cursor, at_ms, ended_at_ms });
-    batches += 1;
-  } while (cursor !== null && batches < (step.pace?.batches ?? batches + 1) && performance.now() < endsAt);
+    if (repaired === 0) quiet += 1;
+  } while (cursor !== null && quiet < mostQuiet && performance.now() < endsAt);
 }
 
 /** Whether a step is in the middle of a pass, or its next one may begin. */

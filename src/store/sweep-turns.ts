@@ -23,7 +23,7 @@ export interface SweepStep {
 
 /** Of a step that goes through much that is rarely wrong. */
 export interface SweepPace {
-  /** Most batches in one turn. */
+  /** Most batches in one turn that repair nothing; one that does says that there is more to repair. */
   batches: number;
   /** A pass begins no sooner than this after the last one has ended. Milliseconds. */
   everyMs: number;
