@@ -10,7 +10,7 @@ import { isGone } from "../store/gone.ts";
 import { repairAll, repairEach } from "../store/repair-each.ts";
 import { restoreEvents } from "../store/restore-events.ts";
 import { scanKeys } from "../store/scan-keys.ts";
-import type { SweepBatch, SweepPace } from "../store/sweep-turns.ts";
+import type { SweepBatch, SweepBounds } from "../store/sweep-turns.ts";
 
 type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "eventLog" | "clock" | "log">;
 
@@ -18,7 +18,7 @@ const STEP = "silent_emitters";
 /** Keys of any kind looked at in one batch: a millisecond of Redis' time. */
 const SCANNED = 1000;
 /** A million keys in 50 minutes; an installation with few is looked through every ten. */
-export const SILENT_EMITTERS_PACE: SweepPace = { batches: 10, everyMs: 600_000 };
+export const SILENT_EMITTERS_BOUNDS: SweepBounds = { batches: 10, everyMs: 600_000 };
 /** Emitters archived together: each is at most some MB, and most are some KB. */
 const ARCHIVED_AT_ONCE = 20;
 

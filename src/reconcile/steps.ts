@@ -4,12 +4,12 @@ import { beginRecoverySweep, beginReplaySweep } from "../deliveries/sweep-long.t
 import type { Platform } from "../platform.ts";
 import { beginOutboxSweep } from "../runs/outbox.ts";
 import { beginSettledSweep } from "../runs/sweep-settled.ts";
-import type { SweepPace, SweepStep } from "../store/sweep-turns.ts";
+import type { SweepBounds, SweepStep } from "../store/sweep-turns.ts";
 import { beginChangeSweep } from "./changes.ts";
-import { beginRunQueueSweep, RUN_QUEUES_PACE } from "./run-queues.ts";
-import { beginSilentEmitterSweep, SILENT_EMITTERS_PACE } from "./silent-emitters.ts";
+import { beginRunQueueSweep, RUN_QUEUES_BOUNDS } from "./run-queues.ts";
+import { beginSilentEmitterSweep, SILENT_EMITTERS_BOUNDS } from "./silent-emitters.ts";
 import { beginDeletionSweep, beginDeploymentSweep } from "./sources.ts";
-import { beginSchedulerSweep, beginTimerSweep, TIMERS_PACE } from "./timers.ts";
+import { beginSchedulerSweep, beginTimerSweep, TIMERS_BOUNDS } from "./timers.ts";
 
 /** Work younger than this is being handled and not lost. Milliseconds. */
 const GRACE_MS = 15_000;
@@ -49,11 +49,15 @@ export function sweepSteps(platform: Platform): SweepStep[] {
     recoveries: () => beginRecoverySweep(platform, graceMs),
     silent_emitters: () => beginSilentEmitterSweep(platform),
   };
-  const pace: Partial<Record<StepName, SweepPace>> = {
-    run_queues: RUN_QUEUES_PACE,
-    timers: TIMERS_PACE,
-    schedulers: TIMERS_PACE,
-    silent_emitters: SILENT_EMITTERS_PACE,
+  const bounds: Partial<Record<StepName, SweepBounds>> = {
+    run_queues: RUN_QUEUES_BOUNDS,
+    timers: TIMERS_BOUNDS,
+    schedulers: TIMERS_BOUNDS,
+    silent_emitters: SILENT_EMITTERS_BOUNDS,
   };
-  return STEP_NAMES.map(name => ({ name, begin: begin[name], ...(pace[name] && { pace: pace[name] }) }));
+  return STEP_NAMES.map(name => ({
+    name,
+    begin: begin[name],
+    ...(bounds[name] && { bounds: bounds[name] }),
+  }));
 }

@@ -16,7 +16,7 @@ import {
   setScheduler,
 } from "../sources/timer-scheduler.ts";
 import { repairEach } from "../store/repair-each.ts";
-import type { SweepBatch, SweepPace } from "../store/sweep-turns.ts";
+import type { SweepBatch, SweepBounds } from "../store/sweep-turns.ts";
 
 type TimerPlatform = TickPlatform & Pick<Platform, "log">;
 
@@ -25,7 +25,7 @@ const BATCH = 500;
 const LATE_MS = 60_000;
 
 /** A turn looks at 5,000 timers that are right, some 100 ms of work; each batch that finds wrong ones is one more. */
-export const TIMERS_PACE: SweepPace = { batches: 10, everyMs: 0 };
+export const TIMERS_BOUNDS: SweepBounds = { batches: 10, everyMs: 0 };
 /** What a change of a source could not set is set in the next turn if the source was changed within this. Milliseconds. */
 const CHANGED_MS = 600_000;
 

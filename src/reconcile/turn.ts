@@ -30,7 +30,7 @@ export async function runTurn(platform: Deps, step: SweepStep, options: TurnOpti
   const endsAt = performance.now() + options.budgetMs;
   let cursor = before?.cursor ?? null;
   let ended_at_ms = before?.ended_at_ms ?? null;
-  const mostQuiet = step.pace?.batches ?? Number.POSITIVE_INFINITY;
+  const mostQuiet = step.bounds?.batches ?? Number.POSITIVE_INFINITY;
   let quiet = 0;
   do {
     if (options.mustEnd()) return;
@@ -45,9 +45,9 @@ export async function runTurn(platform: Deps, step: SweepStep, options: TurnOpti
 }
 
 /** Whether a step is in the middle of a pass, or its next one may begin. */
-function isDue({ pace }: SweepStep, progress: SweepProgress, nowMs: number): boolean {
-  if (!pace || progress.cursor !== null || progress.ended_at_ms === null) return true;
+function isDue({ bounds }: SweepStep, progress: SweepProgress, nowMs: number): boolean {
+  if (!bounds || progress.cursor !== null || progress.ended_at_ms === null) return true;
   // A moment that is still to come was written before the clock of Redis went back.
   const sinceMs = nowMs - progress.ended_at_ms;
-  return sinceMs >= pace.everyMs || sinceMs < 0;
+  return sinceMs >= bounds.everyMs || sinceMs < 0;
 }

@@ -16,13 +16,13 @@ export type SweepBatch = (cursor: string | null) => Promise<Swept>;
 export interface SweepStep {
   name: string;
   /** Without it, a turn goes on to the end, as far as its time lasts, and the next one starts at the beginning. */
-  pace?: SweepPace;
+  bounds?: SweepBounds;
   /** Starts a turn: what becomes due later than this moment belongs to the next turn. */
   begin: () => SweepBatch;
 }
 
 /** Of a step that goes through much that is rarely wrong. */
-export interface SweepPace {
+export interface SweepBounds {
   /** Most batches in one turn that repair nothing; one that does says that there is more to repair. */
   batches: number;
   /** A pass begins no sooner than this after the last one has ended. Milliseconds. */

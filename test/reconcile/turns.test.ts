@@ -59,12 +59,12 @@ describe("turns of the reconciler's steps", () => {
     expect(long.handled).to.deep.equal(upTo(60));
   });
 
-  it("of a step with a pace end after so many batches in which nothing was wrong, and rest after a pass", async () => {
+  it("of a step with bounds end after so many batches in which nothing was wrong, and rest after a pass", async () => {
     const wrong = new Set([2, 5]);
     const handled: number[] = [];
     const step: SweepStep = {
-      name: "paced",
-      pace: { batches: 3, everyMs: 3_600_000 },
+      name: "bounded",
+      bounds: { batches: 3, everyMs: 3_600_000 },
       begin: () => async cursor => {
         const batch = Number(cursor ?? 0) + 1;
         handled.push(batch);
@@ -76,10 +76,10 @@ describe("turns of the reconciler's steps", () => {
     expect(handled, "one of which repaired something").to.deep.equal(upTo(4));
     await reconciler.round();
     expect(handled, "to the end").to.deep.equal(upTo(7));
-    const endedAt = (await readSweepProgress(platform)).get("paced")?.ended_at_ms;
+    const endedAt = (await readSweepProgress(platform)).get("bounded")?.ended_at_ms;
     await reconciler.round();
     expect(handled, "no new pass yet").to.deep.equal(upTo(7));
-    const progress = (await readSweepProgress(platform)).get("paced");
+    const progress = (await readSweepProgress(platform)).get("bounded");
     expect(progress).to.include({ cursor: null, ended_at_ms: endedAt });
     expect(progress?.at_ms, "its turn came").to.be.at.least(endedAt ?? 0);
     await reconciler.stop();
