@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import { Sources } from "../../src/models/source.ts";
@@ -148,7 +150,12 @@ describe("the reconciler with many idle sources", function () {
   });
 
   it("keeps a bounded part of the routing in the memory of a process", async () => {
-    const heap = () => process.memoryUsage().heapUsed / MB;
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const heap = () => {
+      collect();
+      return process.memoryUsage().heapUsed / MB;
+    };
     const before = heap();
     for (let at = 0; at < COUNT.cached; at += 500) {
       const ids = sourceIds.slice(at, Math.min(at + 500, COUNT.cached));
