@@ -9,7 +9,7 @@ import { RETRY_SCHEDULE } from "./limits/delivery-limits.ts";
 import { limitsOfPlan, parsePlanLimits } from "./limits/plan-limits.ts";
 import { parseOrganizationRule } from "./openid/rules.ts";
 import { consumedQueues } from "./queues/index.ts";
-import { DURATION, checkFormats, durationMs, otlpHeaders, secretsKey, words } from "./setting-formats.ts";
+import { checkFormats, DURATION, durationMs, otlpHeaders, secretsKey, words } from "./setting-formats.ts";
 import { misspelledNames, unknownNames } from "./setting-names.ts";
 import type { RedisSettings } from "./store/redis-settings.ts";
 import { parseRedisUrl, type RedisMode } from "./store/redis-url.ts";

@@ -236,7 +236,7 @@ export async function openPlatform(
       redisTarget,
       keys,
       queues,
-      eventLog: openEventLog(redis, keys),
+      eventLog: openEventLog({ redis, keys, mongo }),
       routing: openRoutingCache(redis, keys),
       queued,
       memory,

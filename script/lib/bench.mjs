@@ -12,6 +12,7 @@ const PARTS = {
   accept: "bench/accept.ts",
   capacity: "bench/capacity-check.ts",
   lists: "bench/lists.ts",
+  memory: "bench/memory.ts",
   runs: "bench/runs.ts",
   saves: "bench/saves.ts",
 };

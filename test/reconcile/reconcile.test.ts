@@ -29,6 +29,7 @@ const NOTHING = {
   replays: 0,
   recoveries: 0,
   accepted: 0,
+  silent_emitters: 0,
 };
 
 describe("reconciling", () => {
