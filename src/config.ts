@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Ajv, type ErrorObject } from "ajv";
 import { type Static, type TInteger, Type } from "typebox";
@@ -150,6 +152,13 @@ function developmentSettings(environment: NodeJS.ProcessEnv): Record<string, str
 export function readDevelopmentStart(environment: NodeJS.ProcessEnv = process.env) {
   const { PUBLIC_URL, HEADWATER_API_KEY } = developmentSettings(environment);
   return { url: PUBLIC_URL, apiKey: HEADWATER_API_KEY };
+}
+
+/** Returns the folder in which the command line keeps a user's settings (XDG Base Directory). */
+export function readUserConfigFolder(environment: NodeJS.ProcessEnv = process.env): string {
+  const given = environment.XDG_CONFIG_HOME ?? "";
+  // The specification ignores relative ones.
+  return join(isAbsolute(given) ? given : join(homedir(), ".config"), "headwater");
 }
 
 function describeError(error: ErrorObject): string {

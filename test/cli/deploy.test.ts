@@ -60,8 +60,8 @@ describe("headwater deploy", () => {
     const result = await headwater(["deploy", file, "--props", join(folder, "props.json")], env);
     const source = printed(result);
     expect(source).to.include({ name: "my-hook", deployed: "created" });
-    expect(result.stderr).to.include(`${system.baseUrl}/sources/${source.id}/sse`);
-    expect(result.stderr).to.include(`/subscriptions?emitter_id=${source.id}&listener_id=`);
+    expect(result.stderr).to.include(`headwater source events ${source.id} --follow`);
+    expect(result.stderr).to.include(`headwater subscription create ${source.id} wh_`);
     expect(result.stderr).not.to.include(api.apiKey);
     const send = (n: number) =>
       fetch(source.endpoint_url, {
