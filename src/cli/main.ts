@@ -9,6 +9,7 @@ import type { LocalSettings } from "./dev/local-services.ts";
 import { doctorCommand } from "./doctor/command.ts";
 import { emitCommand } from "./emit.ts";
 import { keyCommands } from "./key.ts";
+import { listenCommand } from "./listen/command.ts";
 import { organizationCommands } from "./organization.ts";
 import { publishCommand } from "./publish/command.ts";
 import { loginCommand } from "./remote/login.ts";
@@ -114,6 +115,7 @@ export function createProgram(): Command {
   deliveryCommands(program, tools);
   publishCommand(program, tools);
   traceCommand(program, tools);
+  listenCommand(program, tools);
   deployCommand(program, tools, { withPlatform });
   program.commandsGroup("Without a server:");
   devCommand(program, localSettings);
