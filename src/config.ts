@@ -161,6 +161,12 @@ export function readUserConfigFolder(environment: NodeJS.ProcessEnv = process.en
   return join(isAbsolute(given) ? given : join(homedir(), ".config"), "headwater");
 }
 
+/** Returns what reads a variable that the user of the command line names; an empty one is there. */
+export const readVariables =
+  (environment: NodeJS.ProcessEnv = process.env) =>
+  (name: string): string | undefined =>
+    environment[name];
+
 function describeError(error: ErrorObject): string {
   if (error.keyword === "required") return `${error.params.missingProperty} is not set`;
   return `${error.instancePath.slice(1)} ${error.message}`;

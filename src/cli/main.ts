@@ -1,6 +1,8 @@
 import { Command, CommanderError } from "commander";
 import { AppError } from "../lib/errors.ts";
 import { version } from "../lib/version.ts";
+import { applyCommand } from "./apply/command.ts";
+import { completionCommand } from "./completion/command.ts";
 import { componentCommands } from "./component.ts";
 import { dashboardCommand } from "./dashboard.ts";
 import { deployCommand } from "./deploy/command.ts";
@@ -108,6 +110,7 @@ export function createProgram(): Command {
   profileCommands(program, tools);
   dashboardCommand(program, tools);
   versionCommand(program, tools);
+  completionCommand(program);
   program.commandsGroup("Events, with an API key for any server:");
   sourceCommands(program, tools);
   webhookCommands(program, tools);
@@ -117,6 +120,10 @@ export function createProgram(): Command {
   traceCommand(program, tools);
   listenCommand(program, tools);
   deployCommand(program, tools, { withPlatform });
+  applyCommand(program, tools, {
+    withPlatform,
+    variables: async () => (await import("../config.ts")).readVariables(),
+  });
   program.commandsGroup("Without a server:");
   devCommand(program, localSettings);
   program.commandsGroup(
