@@ -67,8 +67,9 @@ describe("headwater completion", () => {
   it("prints a script that zsh can read", function () {
     if (spawnSync("zsh", ["--version"]).error) this.skip();
     output("zsh", ["-n", files.zsh ?? ""]);
-    const load = `autoload -Uz compinit; compinit -D; . ${files.zsh}; print -r -- $_comps[headwater]`;
-    expect(output("zsh", ["-f", "-c", load]).trim()).to.equal("_headwater");
+    // What zsh's own completion does with it.
+    const load = `compdef() { print -r -- "$2 $1 \${+functions[$1]}" }; . ${files.zsh}`;
+    expect(output("zsh", ["-f", "-c", load]).trim()).to.equal("headwater _headwater 1");
   });
 
   it("names the shells for another one", async () => {
