@@ -62,7 +62,7 @@ describe("the walk of docs/cli.md", () => {
     expect(stdout).to.match(/^Signed in to http.* as user\d+/);
     expect(stdout)
       .to.match(/^20\S+Z \d+-\d+ said hello$/m)
-      .and.to.match(/^20\S+Z log +greeted$/m);
+      .and.to.match(/^20\S+Z info +greeted$/m);
     expect(stdout).to.match(/^delivery +dlv_\w+ → wh_\w+: delivered$/m);
     expect(stdout.trimEnd()).to.match(/Deleted profile .*\.$/);
     expect(receiver.requests.map(({ raw }) => JSON.parse(raw))).to.deep.equal([{ hello: "world" }]);
