@@ -11,8 +11,9 @@ export async function askSecret(question: string): Promise<string> {
   const { stdin } = process;
   const isTerminal = stdin.isTTY === true;
   if (isTerminal) {
-    process.stderr.write(question);
+    // First: what is typed before it would be shown.
     stdin.setRawMode(true);
+    process.stderr.write(question);
   }
   try {
     return await readLine(stdin, isTerminal);
@@ -29,19 +30,37 @@ const INTERRUPT = "\u0003";
 const END = "\u0004";
 const BACKSPACES = ["\u007f", "\b"];
 
-async function readLine(stdin: NodeJS.ReadStream, isTerminal: boolean): Promise<string> {
-  let line = "";
-  stdin.setEncoding("utf8");
-  for await (const chunk of stdin) {
-    for (const char of String(chunk)) {
-      if (char === "\n" || char === "\r" || (isTerminal && char === END)) return checked(line);
-      if (isTerminal && char === INTERRUPT) throw new AppError("invalid", "stopped: nothing was changed");
-      line = isTerminal && BACKSPACES.includes(char) ? line.slice(0, -1) : line + char;
-      if (line.length > MAX_CHARS)
-        throw new AppError("invalid", "the input is too long for an API key or a link");
-    }
-  }
-  return checked(line);
+function readLine(stdin: NodeJS.ReadStream, isTerminal: boolean): Promise<string> {
+  // Not by `for await`: it destroys the stream at its end, which then can't leave the raw mode.
+  return new Promise((resolve, reject) => {
+    let line = "";
+    const end = (outcome: () => string) => {
+      stdin.off("data", onData).off("end", onEnd);
+      try {
+        resolve(outcome());
+      } catch (error) {
+        reject(error);
+      }
+    };
+    const onEnd = () => end(() => checked(line));
+    const onData = (chunk: string) => {
+      for (const char of chunk) {
+        if (char === "\n" || char === "\r" || (isTerminal && char === END)) return onEnd();
+        if (isTerminal && char === INTERRUPT) return end(stopped);
+        line = isTerminal && BACKSPACES.includes(char) ? line.slice(0, -1) : line + char;
+        if (line.length > MAX_CHARS) return end(tooLong);
+      }
+    };
+    stdin.setEncoding("utf8").on("data", onData).once("end", onEnd);
+  });
+}
+
+function stopped(): never {
+  throw new AppError("invalid", "stopped: nothing was changed");
+}
+
+function tooLong(): never {
+  throw new AppError("invalid", "the input is too long for an API key or a link");
 }
 
 function checked(line: string): string {
