@@ -113,6 +113,13 @@ module.exports = {
       to: { path: "^(undici|axios|node:https)$" },
     },
     {
+      name: "only-cli-is-a-client",
+      comment: "the server does not call itself",
+      severity: "error",
+      from: { path: "^(src|workers)/", pathNot: "^src/cli/" },
+      to: { path: "^clients/" },
+    },
+    {
       name: "not-to-dev-dep",
       severity: "error",
       from: { path: "^(src|workers)/" },

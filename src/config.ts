@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Ajv, type ErrorObject } from "ajv";
 import { type Static, type TInteger, Type } from "typebox";
@@ -186,6 +188,19 @@ export function readDevelopmentStart(environment: NodeJS.ProcessEnv = process.en
   const { PUBLIC_URL, HEADWATER_API_KEY } = developmentSettings(environment);
   return { url: PUBLIC_URL, apiKey: HEADWATER_API_KEY };
 }
+
+/** Returns the folder in which the command line keeps a user's settings (XDG Base Directory). */
+export function readUserConfigFolder(environment: NodeJS.ProcessEnv = process.env): string {
+  const given = environment.XDG_CONFIG_HOME ?? "";
+  // The specification ignores relative ones.
+  return join(isAbsolute(given) ? given : join(homedir(), ".config"), "headwater");
+}
+
+/** Returns what reads a variable that the user of the command line names; an empty one is there. */
+export const readVariables =
+  (environment: NodeJS.ProcessEnv = process.env) =>
+  (name: string): string | undefined =>
+    environment[name];
 
 function describeError(error: ErrorObject): string {
   if (error.keyword === "required") return `${error.params.missingProperty} is not set`;
