@@ -25,7 +25,7 @@ export function foldersAbove(file: URL): URL[] {
 const withoutQuery = (address: URL): URL => Object.assign(new URL(address), { search: "", hash: "" });
 
 /**
- * Returns what the text of a package.json asks for; null if it is no package.json. What npm can't take from a registry,
+ * Returns what the text of a package.json asks for; null if it is anything else than one. What npm can't take from a registry,
  * such as `workspace:*` or a git address, is left out, so that the newest version is used.
  */
 export function declaredRanges(text: string): DeclaredRanges | null {

@@ -44,7 +44,7 @@ export interface ModuleLoader {
 export interface ModuleReader {
   /** Returns the text and the address after redirects, or null if there is no such file. Throws ModuleError. */
   read(address: URL): Promise<{ text: string; address: URL } | null>;
-  /** As `read`, for a file that need not exist: null for a page that is no file, too. */
+  /** As `read`, for a file that need not exist: null for a web page, too. */
   probe(address: URL): Promise<string | null>;
 }
 

@@ -284,7 +284,7 @@ function toAppError(failure: Rejection, requests: PackageRequest[], options: Pac
 const NOT_FOUND =
   /No matching version found for ((?:@[^@\s]+)?[^\s']+?)\.?(?:\s|$)|'([^\s']+)' is not in this registry/;
 
-/** Returns `its dependency x@^9: ` if what is missing is no import of the component's, and an empty string otherwise. */
+/** Returns `its dependency x@^9: ` if what is missing is not imported by the component itself, and an empty string otherwise. */
 function missingDependency(text: string, requests: PackageRequest[]): string {
   const [, version, name] = NOT_FOUND.exec(text) ?? [];
   const missing = (version ?? name)?.replace(/^.*npm:/, "");
