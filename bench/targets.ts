@@ -7,6 +7,7 @@ import { type Emission, emissions } from "../src/queues/emissions.ts";
 import { openQueues } from "../src/queues/open-queues.ts";
 import { openPublisher } from "../src/queues/publish-emissions.ts";
 import { openProducerRedis, whenReady } from "../src/store/redis.ts";
+import { singleServer } from "../src/store/redis-settings.ts";
 import type { BenchEvent } from "./event.ts";
 import { addRawJobs, type RawQueue } from "./raw-queue.ts";
 
@@ -77,7 +78,7 @@ function openPublish({ url, apiKey, connections }: Target & { kind: "publish" })
 }
 
 async function openEmissions(target: Target & { kind: "emissions" }): Promise<OpenTarget> {
-  const redis = openProducerRedis([target.redisUrl]);
+  const redis = openProducerRedis(singleServer(target.redisUrl));
   await whenReady(redis, 5000);
   const queues = await openQueues([emissions], {
     redis,

@@ -4,6 +4,7 @@ import { openQueues } from "../src/queues/open-queues.ts";
 import { runs } from "../src/queues/runs.ts";
 import { removeScheduler, setScheduler } from "../src/sources/timer-scheduler.ts";
 import { openProducerRedis, whenReady } from "../src/store/redis.ts";
+import { singleServer } from "../src/store/redis-settings.ts";
 import { numbered } from "./growth.ts";
 import type { Headwater } from "./headwater.ts";
 import { descendantsOf, type Group, memoryMb, type Reading, startMeter, type Usage } from "./meter.ts";
@@ -62,7 +63,7 @@ export async function measureTimers(
   load: TimerLoad,
 ): Promise<TimerFigures> {
   const mongo = await mongoose.createConnection(stores.mongodbUrl).asPromise();
-  const redis = openProducerRedis([stores.redisUrl]);
+  const redis = openProducerRedis(singleServer(stores.redisUrl));
   try {
     await whenReady(redis, 5000);
     const log = pino({ level: "warn" });

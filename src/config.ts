@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Ajv, type ErrorObject } from "ajv";
 import { type Static, type TInteger, Type } from "typebox";
+import { SetupError } from "./lib/setup-error.ts";
 import { version } from "./lib/version.ts";
 import { LIMITS } from "./limits/catalogue.ts";
 import { RETRY_SCHEDULE } from "./limits/delivery-limits.ts";
@@ -10,6 +11,8 @@ import { parseOrganizationRule } from "./openid/rules.ts";
 import { consumedQueues } from "./queues/index.ts";
 import { checkFormats, DURATION, durationMs, words } from "./setting-formats.ts";
 import { misspelledNames, unknownNames } from "./setting-names.ts";
+import type { RedisSettings } from "./store/redis-settings.ts";
+import { parseRedisUrl, type RedisMode } from "./store/redis-url.ts";
 
 const INTEGER = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
 
@@ -30,8 +33,20 @@ function concurrencySettings(): Record<string, TInteger> {
 const Environment = Type.Object({
   /** MongoDB ≥ 6.0, a replica set: multi-document changes use transactions. */
   MONGODB_URL: Type.String({ pattern: "^mongodb(\\+srv)?://" }),
-  /** Redis ≥ 6.2 with `noeviction` and AOF. Several `redis://` urls, comma-separated, mean a cluster. */
-  REDIS_URL: Type.String({ pattern: "^rediss?://" }),
+  /**
+   * Redis ≥ 6.2 with `noeviction` and AOF. Several `redis://` urls, comma-separated, mean a cluster;
+   * `redis+sentinel://h1:26379,h2:26379/mymaster` means Sentinels, and `rediss` TLS.
+   */
+  REDIS_URL: Type.String({ pattern: "^rediss?(\\+sentinel)?://" }),
+  /** Unset: from the URL, and for a single one from what its server says. */
+  REDIS_MODE: Type.Optional(Type.String({ pattern: "^(single|cluster|sentinel)$" })),
+  /** A file of certificates in PEM that are trusted for Redis and Sentinels, and no others. */
+  REDIS_TLS_CA_FILE: Type.Optional(Type.String()),
+  /** False for a self-signed certificate: nothing then shows that it is the right server. */
+  REDIS_TLS_VERIFY: Type.Boolean({ default: true }),
+  /** For the Sentinels themselves; the user and password in the URL are for Redis. */
+  REDIS_SENTINEL_USERNAME: Type.Optional(Type.String()),
+  REDIS_SENTINEL_PASSWORD: Type.Optional(Type.String()),
   /** Prefix of every key and queue, so that several installations can share one Redis. */
   REDIS_PREFIX: Type.String({ pattern: "^[a-z0-9-]{1,32}$", default: "headwater" }),
   HOST: Type.String({ default: "127.0.0.1" }),
@@ -157,11 +172,8 @@ function describeError(error: ErrorObject): string {
   return `${error.instancePath.slice(1)} ${error.message}`;
 }
 
-/** Exit code of a process with unusable settings (EX_CONFIG): starting it again can't help. */
-export const EXIT_CONFIG = 78;
-
 /** Unusable settings; each message starts with its variable's name. */
-export class ConfigError extends Error {
+export class ConfigError extends SetupError {
   constructor(messages: string[]) {
     super(`configuration: ${messages.join("; ")} (see .env.example)`);
     this.name = "ConfigError";
@@ -237,6 +249,19 @@ function openidSettings(env: Environment) {
   });
 }
 
+function redisSettings(env: Environment): RedisSettings {
+  const { isTls, ...url } = parseRedisUrl(env.REDIS_URL);
+  const ca = env.REDIS_TLS_CA_FILE && readFileSync(env.REDIS_TLS_CA_FILE, "utf8");
+  return Object.freeze({
+    ...url,
+    servers: frozen(url.servers.map(server => Object.freeze(server))),
+    mode: (env.REDIS_MODE as RedisMode | undefined) ?? url.mode,
+    tls: isTls ? Object.freeze({ rejectUnauthorized: env.REDIS_TLS_VERIFY, ...(ca && { ca }) }) : undefined,
+    sentinelUsername: env.REDIS_SENTINEL_USERNAME,
+    sentinelPassword: env.REDIS_SENTINEL_PASSWORD,
+  });
+}
+
 function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
   return Object.freeze({
     version,
@@ -247,7 +272,8 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     packageCacheBytes: env.PACKAGES_MB * 1024 * 1024,
     npmrc: env.PACKAGES_NPMRC || undefined,
     npmHosts: frozen(words(env.PACKAGES_HOSTS)),
-    redisUrls: frozen(words(env.REDIS_URL)),
+    redisUrl: env.REDIS_URL,
+    redis: redisSettings(env),
     redisPrefix: env.REDIS_PREFIX,
     host: env.HOST,
     port: env.PORT,

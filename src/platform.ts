@@ -20,24 +20,27 @@ import { warmRoom } from "./sandbox/warm-room.ts";
 import { Activity } from "./store/activity.ts";
 import { type EventLog, openEventLog } from "./store/event-log.ts";
 import { type Feed, openFeed } from "./store/feed.ts";
+import { findRedis } from "./store/find-redis.ts";
 import { type RedisKeys, redisKeys } from "./store/keys.ts";
 import { type MemoryShare, openMemoryShare } from "./store/memory-share.ts";
 import { openMongo } from "./store/mongo.ts";
 import { openPermits, type Permits } from "./store/permits.ts";
+import { rejectEviction } from "./store/probe-redis.ts";
 import { openQueuedBytes, type QueuedBytes } from "./store/queued-bytes.ts";
 import {
   inProducerTime,
   openProducerRedis,
   openWorkerRedis,
   type RedisClient,
-  rejectEviction,
   whenReady,
 } from "./store/redis.ts";
+import type { RedisTarget } from "./store/redis-settings.ts";
 import { openRoutingCache, type RoutingCache } from "./store/routing-cache.ts";
 import { openRunQueue, type RunQueue } from "./store/run-queue.ts";
 import { createSecrets, type Secrets } from "./store/secrets.ts";
 import { StoreClock } from "./store/store-clock.ts";
 import { storeHosts } from "./store/store-hosts.ts";
+import { openSubscriberRedis } from "./store/subscriber-redis.ts";
 
 /** Everything a process works with; an operation takes the few parts that it needs. */
 export interface Platform {
@@ -49,6 +52,8 @@ export interface Platform {
   processId: string;
   mongo: Connection;
   redis: RedisClient;
+  /** How Redis is reached, for further clients. */
+  redisTarget: RedisTarget;
   keys: RedisKeys;
   queues: Queues;
   eventLog: EventLog;
@@ -85,7 +90,8 @@ const STORES_DEADLINE_MS = 15_000;
 
 /**
  * Opens what a process needs, in order. `process` is a queue's name, `web`, `cli` or `all`: `web` and `cli` are producers,
- * which fail fast when Redis goes away, while workers wait. Throws an error of one line if a store doesn't respond in time.
+ * which fail fast when Redis goes away, while workers wait. Throws an error of one line if a store doesn't respond in time, and
+ * SetupError if one is not what the settings say.
  */
 export async function openPlatform(
   config: Config,
@@ -103,7 +109,11 @@ export async function openPlatform(
     }
   };
   try {
-    const redis = isProducer ? openProducerRedis(config.redisUrls) : openWorkerRedis(config.redisUrls);
+    const redisTarget = await findRedis(config.redis, STORES_DEADLINE_MS);
+    if (redisTarget.mode === "cluster" && config.redis.mode === undefined) {
+      log.info("REDIS_URL is one node of a cluster; name more of them, or set REDIS_MODE=cluster");
+    }
+    const redis = isProducer ? openProducerRedis(redisTarget) : openWorkerRedis(redisTarget);
     watchConnection(redis, log, "redis connection");
     closers.push(async () => redis.disconnect());
     await whenReady(redis, STORES_DEADLINE_MS);
@@ -115,6 +125,7 @@ export async function openPlatform(
     const mongo = await openMongo(config.mongodbUrl, {
       producer: isProducer,
       deadlineMs: STORES_DEADLINE_MS,
+      process,
     });
     closers.push(() => mongo.close());
     const queues = await openQueues(allQueues, {
@@ -124,8 +135,7 @@ export async function openPlatform(
       deadlineMs: STORES_DEADLINE_MS,
     });
     closers.push(() => Promise.all([...queues.values()].map(queue => queue.close())));
-    const { redisUrls, mongodbUrl } = config;
-    const blockedHosts = storeHosts({ redis, redisUrls, mongo, mongodbUrl });
+    const blockedHosts = storeHosts({ redis, redisTarget, mongo, mongodbUrl: config.mongodbUrl });
     const openEgress = (allow: readonly string[]) => {
       const opened = createEgress({
         ...config.egress,
@@ -150,7 +160,9 @@ export async function openPlatform(
     const memory = openMemoryShare(redis, config.redisHighWater);
     let feed: Feed | undefined;
     closers.push(async () => feed?.close());
-    const replies = openOnce(() => openReplies(openSubscriber(config, log), redis, keys, processId));
+    const replies = openOnce(() =>
+      openReplies(openSubscriber({ redis, redisTarget, log }), redis, keys, processId),
+    );
     // Not awaited: while Redis is away it can't open.
     closers.push(
       async () =>
@@ -186,6 +198,7 @@ export async function openPlatform(
       processId,
       mongo,
       redis,
+      redisTarget,
       keys,
       queues,
       eventLog: openEventLog(redis, keys),
@@ -202,7 +215,7 @@ export async function openPlatform(
       sandboxHealth,
       sandboxes: () => sandboxes.get(),
       feed: async () => {
-        feed ??= openFeed(openSubscriber(config, log));
+        feed ??= openFeed(openSubscriber({ redis, redisTarget, log }));
         return feed;
       },
       replies: () => inProducerTime(replies.get()),
@@ -215,10 +228,10 @@ export async function openPlatform(
 }
 
 /** Opens a separate client: a subscribed client accepts no other commands. */
-export function openSubscriber(config: Config, log: Logger): RedisClient {
-  const redis = openWorkerRedis(config.redisUrls);
-  watchConnection(redis, log, "redis subscriber connection");
-  return redis;
+export function openSubscriber(platform: Pick<Platform, "redis" | "redisTarget" | "log">): RedisClient {
+  const subscriber = openSubscriberRedis(platform.redisTarget, platform.redis);
+  watchConnection(subscriber, platform.log, "redis subscriber connection");
+  return subscriber;
 }
 
 /** Logs when the connection is lost and when it is back; without a listener an `error` event would end the process. */

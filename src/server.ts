@@ -1,11 +1,12 @@
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { createApp } from "./app.ts";
-import { type Config, ConfigError, EXIT_CONFIG, readConfig } from "./config.ts";
+import { type Config, readConfig } from "./config.ts";
 import { createBoundedServer } from "./http/bounded-server.ts";
 import { collectWhenIdle } from "./lib/collect-when-idle.ts";
 import { logConsole } from "./lib/console-log.ts";
 import { createLogger } from "./lib/logger.ts";
+import { exitCodeOf } from "./lib/setup-error.ts";
 import { onShutdown } from "./lib/shutdown.ts";
 import { openPlatform, type Platform } from "./platform.ts";
 import { adoptClock } from "./store/store-clock.ts";
@@ -57,7 +58,7 @@ async function main(): Promise<void> {
     adoptClock(platform.clock);
   } catch (error) {
     process.stderr.write(`headwater web: ${(error as Error).message}\n`);
-    process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
+    process.exit(exitCodeOf(error));
   }
   try {
     const web = await startWeb(platform);

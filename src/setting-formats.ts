@@ -1,8 +1,9 @@
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, readFileSync } from "node:fs";
 import { parseCidrs, portsIn } from "./egress/address-rules.ts";
 import { isLoopback } from "./lib/is-loopback.ts";
 import { parsePlanLimits } from "./limits/plan-limits.ts";
 import { parseOrganizationRule } from "./openid/rules.ts";
+import { parseRedisUrl, type RedisUrl } from "./store/redis-url.ts";
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -114,11 +115,55 @@ const hasHostOf = (url: string, other: unknown): boolean =>
 /** The host of `PUBLIC_URL` if it is not set. */
 const DEFAULT_PUBLIC_URL = "http://127.0.0.1";
 
+const redisUrl: Check = value => {
+  try {
+    parseRedisUrl(value);
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+/** Returns what REDIS_URL says; undefined if it is missing or bad, which is reported for itself. */
+function parsedRedisUrl({ REDIS_URL }: Record<string, unknown>): RedisUrl | undefined {
+  if (typeof REDIS_URL !== "string" || redisUrl(REDIS_URL, {}) !== null) return undefined;
+  return parseRedisUrl(REDIS_URL);
+}
+
+const redisMode: Check = (value, env) => {
+  const url = parsedRedisUrl(env);
+  if (!url) return null;
+  if (value === "sentinel" && url.mode !== "sentinel")
+    return "is sentinel, but REDIS_URL is not redis+sentinel://";
+  if (value !== "sentinel" && url.mode === "sentinel")
+    return `is ${value}, but REDIS_URL is redis+sentinel://`;
+  if (value === "single" && url.servers.length > 1) return "is single, but REDIS_URL names several servers";
+  if (value === "cluster" && url.database > 0)
+    return "is cluster, but REDIS_URL names a database other than 0";
+  return null;
+};
+
+/** A setting of TLS beside a URL without it would look safe and be in the clear. */
+function ofRedis(env: Record<string, unknown>, scheme: string, what: "TLS" | "Sentinels"): string | null {
+  const url = parsedRedisUrl(env);
+  if (!url || (what === "TLS" ? url.isTls : url.mode === "sentinel")) return null;
+  return `is for ${what}: REDIS_URL must begin with ${scheme}`;
+}
+
+function hasCertificate(path: string): boolean {
+  return isReadable(path) && readFileSync(path, "utf8").includes("-----BEGIN CERTIFICATE-----");
+}
+
 const CHECKS: Record<string, Check> = {
-  REDIS_URL: value =>
-    words(value).every(word => isAddress(word, /^rediss?:$/))
-      ? null
-      : "must be one or more redis:// or rediss:// URLs, separated by commas",
+  REDIS_URL: redisUrl,
+  REDIS_MODE: redisMode,
+  REDIS_TLS_CA_FILE: (value, env) =>
+    hasCertificate(value)
+      ? ofRedis(env, "rediss", "TLS")
+      : "must be the path of a file with PEM certificates",
+  REDIS_TLS_VERIFY: (value, env) => (value === "false" ? ofRedis(env, "rediss", "TLS") : null),
+  REDIS_SENTINEL_USERNAME: (_value, env) => ofRedis(env, "redis+sentinel", "Sentinels"),
+  REDIS_SENTINEL_PASSWORD: (_value, env) => ofRedis(env, "redis+sentinel", "Sentinels"),
   PUBLIC_URL: httpUrl,
   INGRESS_URL: (value, env) =>
     httpUrl(value, env) ??

@@ -1,7 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
 import { ConfigError, readConfig, settingNames } from "../src/config.ts";
+import { TEST_TLS } from "./egress/test-tls.ts";
 
 const KEY = randomBytes(32).toString("base64");
 const GOOD = {
@@ -56,7 +60,9 @@ describe("settings", () => {
     ["DELIVERY_DISABLE_AFTER", "5d", config => config.deliveries.disableAfterMs, 432_000_000],
     ["API_BODY_KB", "2", config => config.apiBodyBytes, 2048],
     ["HOST", "", config => config.host, "127.0.0.1"],
-    ["REDIS_URL", "redis://a:1, rediss://b:2", config => config.redisUrls, ["redis://a:1", "rediss://b:2"]],
+    ["REDIS_URL", "redis://a:1, redis://b:2", config => config.redis.mode, "cluster"],
+    ["REDIS_URL", "rediss://u:p@a:1/3", config => config.redis.tls, { rejectUnauthorized: true }],
+    ["REDIS_MODE", "cluster", config => config.redis.mode, "cluster"],
   ];
   for (const [name, value, read, wanted] of accepted) {
     it(`accept ${name}=${JSON.stringify(value)}`, () => {
@@ -70,6 +76,11 @@ describe("settings", () => {
     ["REDIS_URL", "http://127.0.0.1"],
     ["REDIS_URL", "redis://127.0.0.1:6379,banana"],
     ["REDIS_URL", "redis://:99999"],
+    ["REDIS_URL", "redis://a:1,rediss://b:2"],
+    ["REDIS_URL", "redis+sentinel://a:26379"],
+    ["REDIS_URL", "redis://a:1?keyPrefix=x"],
+    ["REDIS_MODE", "clustered"],
+    ["REDIS_TLS_CA_FILE", "/no/such/file"],
     ["REDIS_PREFIX", "Upper_Case"],
     ["SECRETS_KEY", undefined],
     ["SECRETS_KEY", "short"],
@@ -122,6 +133,47 @@ describe("settings", () => {
       for (const other of others) expect(message).not.to.match(new RegExp(`\\b${other}\\b`));
     });
   }
+
+  const CONTRADICTIONS: [string, Record<string, string>][] = [
+    ["REDIS_MODE is sentinel, but REDIS_URL is not redis+sentinel://", { REDIS_MODE: "sentinel" }],
+    [
+      "REDIS_MODE is single, but REDIS_URL names several servers",
+      { REDIS_MODE: "single", REDIS_URL: "redis://a,redis://b" },
+    ],
+    [
+      "REDIS_MODE is cluster, but REDIS_URL is redis+sentinel://",
+      { REDIS_MODE: "cluster", REDIS_URL: "redis+sentinel://a/m" },
+    ],
+    [
+      "REDIS_MODE is cluster, but REDIS_URL names a database other than 0",
+      { REDIS_MODE: "cluster", REDIS_URL: "redis://a/2" },
+    ],
+    ["REDIS_TLS_VERIFY is for TLS: REDIS_URL must begin with rediss", { REDIS_TLS_VERIFY: "false" }],
+    [
+      "REDIS_SENTINEL_PASSWORD is for Sentinels: REDIS_URL must begin with redis+sentinel",
+      { REDIS_SENTINEL_PASSWORD: "hunter2" },
+    ],
+  ];
+  for (const [message, env] of CONTRADICTIONS) {
+    it(`are rejected if they contradict each other: ${message}`, () => {
+      expect(errorOf(env)).to.equal(`configuration: ${message} (see .env.example)`);
+    });
+  }
+
+  it("trust the certificates of a file for Redis, and only those", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "hw-config-"));
+    const file = join(folder, "ca.pem");
+    try {
+      await writeFile(file, TEST_TLS.cert);
+      const { redis } = readConfig({ ...GOOD, REDIS_URL: "rediss://a", REDIS_TLS_CA_FILE: file });
+      expect(redis.tls).to.deep.equal({ rejectUnauthorized: true, ca: TEST_TLS.cert });
+      expect(errorOf({ REDIS_TLS_CA_FILE: file })).to.include("REDIS_URL must begin with rediss");
+      await writeFile(file, "no certificate");
+      expect(errorOf({ REDIS_URL: "rediss://a", REDIS_TLS_CA_FILE: file })).to.include("PEM certificates");
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
 
   const MISSPELLED: [string, string][] = [
     ["RATE_LIMIT_BURTS", "RATE_LIMIT_BURST"],

@@ -1,8 +1,9 @@
 import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { ConfigError, EXIT_CONFIG, readConfig } from "../src/config.ts";
+import { readConfig } from "../src/config.ts";
 import { logConsole } from "../src/lib/console-log.ts";
 import { createLogger } from "../src/lib/logger.ts";
+import { exitCodeOf } from "../src/lib/setup-error.ts";
 import { onShutdown } from "../src/lib/shutdown.ts";
 import { serveWorker } from "../src/ops/serve-worker.ts";
 import { openPlatform, type Platform } from "../src/platform.ts";
@@ -20,7 +21,7 @@ export function isEntry(moduleUrl: string): boolean {
 
 /**
  * Runs one queue's process from start to stop: settings, stores, worker, `ready`, and an ordered stop. If a setting is
- * invalid or a store does not respond, it prints one line and exits, with `EXIT_CONFIG` for a setting and 1 otherwise.
+ * invalid or a store does not respond, it prints one line and exits, with `EXIT_CONFIG` for a setting, or a store that is not what it says, and 1 otherwise.
  */
 export async function startWorker(name: string, start: (platform: Platform) => RunningWorker): Promise<void> {
   let platform: Platform | undefined;
@@ -42,7 +43,7 @@ export async function startWorker(name: string, start: (platform: Platform) => R
   } catch (error) {
     process.stderr.write(`${name}: ${error instanceof Error ? error.message : String(error)}\n`);
     await platform?.close();
-    process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
+    process.exit(exitCodeOf(error));
   }
 }
 

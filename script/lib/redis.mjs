@@ -64,10 +64,12 @@ function ping(port) {
 /** Checks a configured Redis before anything uses it: reachable and new enough. Throws UserError. */
 export async function checkRedis(url, root) {
   const shown = withoutPassword(url);
+  // The services look at these themselves, with the settings for certificates.
+  if (/^(rediss:|rediss?\+sentinel:)\/\//.test(url)) return;
   // One node of a cluster is enough here; the services check all of them.
   const first = url.split(",")[0].trim();
   if (!/^rediss?:\/\//.test(first))
-    throw new UserError(`REDIS_URL (${shown}) must begin with redis:// or rediss://`);
+    throw new UserError(`REDIS_URL (${shown}) must begin with redis://, rediss:// or redis+sentinel://`);
   const version = await versionOfServer(first, root).catch(error => {
     throw new UserError(
       `REDIS_URL (${shown}) can't be used (${error.message}): start that Redis, or unset REDIS_URL to get one`,

@@ -4,7 +4,7 @@ import { withDeadline } from "../lib/deadline.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
 import { probeMongo } from "../store/probe-mongo.ts";
-import { probeRedis } from "../store/redis.ts";
+import { probeRedis } from "../store/probe-redis.ts";
 import { mayInspect } from "./may-inspect.ts";
 
 type HealthDeps = Pick<Platform, "redis" | "mongo" | "keys">;

@@ -6,7 +6,7 @@ import { Deliveries } from "../models/delivery.ts";
 import { Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 import { STEP_NAMES } from "../reconcile/steps.ts";
-import { readMemoryShare } from "../store/redis.ts";
+import { readMemoryShare } from "../store/probe-redis.ts";
 import { listSetAside } from "../store/set-aside.ts";
 import { readSweepProgress } from "../store/sweep-turns.ts";
 import { mayInspect } from "./may-inspect.ts";

@@ -1,4 +1,5 @@
-import { type RedisClient, readMemoryShare } from "./redis.ts";
+import { readMemoryShare } from "./probe-redis.ts";
+import type { RedisClient } from "./redis.ts";
 
 /** How long a reading is used. Milliseconds. */
 const READ_EVERY_MS = 2000;

@@ -8,6 +8,8 @@ import mongoose, {
 import { AppError } from "../lib/errors.ts";
 import { lookAfterPoolsRarely } from "./idle-pools.ts";
 import { failWaitsOfLostConnections } from "./lost-connections.ts";
+import { mongoPool } from "./mongo-pool.ts";
+import { asSetupError, rejectWithoutReplicaSet, withoutUser } from "./mongo-setup.ts";
 
 /** A declared collection: called with a connection, it returns the model there. */
 export type Collection<T> = (connection: Connection) => Model<T>;
@@ -47,15 +49,17 @@ const PRODUCER_TIMEOUT_MS = 1500;
 const WORKER_TIMEOUT_MS = 15_000;
 
 /**
- * Connects within `deadlineMs` and creates the missing indexes of every declared collection. If MongoDB goes away later, a
- * `producer` fails fast with `unavailable`; others wait for it a while first.
+ * Connects within `deadlineMs` and creates the missing indexes of every declared collection, and waits for the end
+ * of an election. If MongoDB goes away later, a `producer` fails fast with `unavailable`; others wait for it a while first. The
+ * `process` decides how many connections there may be. Throws SetupError for a MongoDB or a URL that can't be used.
  */
 export async function openMongo(
   url: string,
-  options: { producer: boolean; deadlineMs: number },
+  options: { producer: boolean; deadlineMs: number; process?: string },
 ): Promise<Connection> {
   failWaitsOfLostConnections();
   lookAfterPoolsRarely();
+  const deadline = Date.now() + options.deadlineMs;
   const connection = await connect(
     url,
     {
@@ -69,28 +73,57 @@ export async function openMongo(
       // A write that a failover may undo must not count as accepted (docs/design.md#guarantee-1).
       writeConcern: { w: "majority", journal: true },
       readConcern: { level: "majority" },
-      maxPoolSize: 50,
+      ...mongoPool(url, options.process ?? ""),
     },
-    options.deadlineMs,
+    deadline,
   );
+  try {
+    await untilThere(() => prepare(connection), deadline);
+    return connection;
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+async function prepare(connection: Connection): Promise<void> {
+  await rejectWithoutReplicaSet(connection);
   for (const modelOn of collections) {
     const model = modelOn(connection);
     await model.createCollection();
     await model.createIndexes();
   }
-  return connection;
 }
 
-/** Retries until the deadline: a producer's own time-out is shorter than that of a start. */
-async function connect(url: string, options: ConnectOptions, deadlineMs: number): Promise<Connection> {
-  const deadline = Date.now() + deadlineMs;
-  for (;;) {
+const connect = (url: string, options: ConnectOptions, deadline: number): Promise<Connection> =>
+  untilThere(async () => {
     const connection = mongoose.createConnection(url, options);
     try {
       return await connection.asPromise();
     } catch (error) {
       await connection.close();
-      if (!isAway(error) || Date.now() > deadline) throw error;
+      throw error;
+    }
+  }, deadline);
+
+/** Between two attempts: without a primary some commands fail at once. */
+const START_PAUSE_MS = 100;
+
+/** Retries while MongoDB is away, until the deadline: a producer's own time-out is shorter than that of a start. */
+async function untilThere<T>(work: () => Promise<T>, deadline: number): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const setup = asSetupError(error);
+      if (setup) throw setup;
+      if (!isAway(error)) throw error;
+      if (Date.now() > deadline) {
+        throw new Error(`MongoDB did not respond (${withoutUser((error as Error).message)})`, {
+          cause: error,
+        });
+      }
+      await new Promise(resolve => setTimeout(resolve, START_PAUSE_MS));
     }
   }
 }

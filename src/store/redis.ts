@@ -1,29 +1,81 @@
 import { Cluster, type Command, Redis, type RedisOptions, ReplyError } from "ioredis";
 import { withDeadline } from "../lib/deadline.ts";
 import { AppError } from "../lib/errors.ts";
+import { tlsFor } from "./ask-redis.ts";
 import { joinWrites } from "./join-writes.ts";
+import type { RedisTarget } from "./redis-settings.ts";
+import { MasterConnector } from "./sentinel-connector.ts";
 
-/** One server, or a cluster if several URLs are configured. */
+/** One server, or a cluster; a server that Sentinels watch is one server. */
 export type RedisClient = Redis | Cluster;
 
-function connect(urls: string[], options: RedisOptions): RedisClient {
-  const client = clientOf(urls, options);
+/** How long a connection may take to open; a machine that is gone does not say so. */
+const CONNECT_TIMEOUT_MS = 5000;
+const SENTINEL_TIMEOUT_MS = 2000;
+/**
+ * How often a client asks which master has which slots. It would also learn it from an error, but a master that hangs
+ * sends none, and the cluster has given its slots to a replica by then.
+ */
+const SLOTS_REFRESH_MS = 3000;
+
+function connect(target: RedisTarget, given: RedisOptions): RedisClient {
+  const client = clientOf(target, given);
   joinWrites(client);
   return client;
 }
 
-function clientOf(urls: string[], options: RedisOptions): RedisClient {
-  const [first = ""] = urls;
-  if (urls.length === 1) return new Redis(first, options);
-  const { username, password } = new URL(first);
-  return new Cluster(urls, {
-    enableOfflineQueue: options.enableOfflineQueue ?? true,
-    redisOptions: {
-      ...options,
-      ...(username && { username: decodeURIComponent(username) }),
-      ...(password && { password: decodeURIComponent(password) }),
-    },
-  });
+function clientOf(target: RedisTarget, given: RedisOptions): RedisClient {
+  const { mode, servers, username, password, family, tls, database } = target;
+  const [first = { host: "", port: 0 }] = servers;
+  const options: RedisOptions = {
+    ...given,
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    family,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    // A master that became a replica keeps its connections: the next one leads to the new master.
+    reconnectOnError: error => error.message.startsWith("READONLY"),
+  };
+  if (mode === "cluster") {
+    const cluster = new Cluster(
+      servers.map(server => ({ ...server })),
+      {
+        enableOfflineQueue: given.enableOfflineQueue ?? true,
+        redisOptions: { ...options, ...(tls && { tls: { ...tls } }) },
+        // A certificate is for a name: it must not become an address before the connection.
+        ...(tls && { dnsLookup: (host, callback) => callback(null, host) }),
+      },
+    );
+    refreshSlots(cluster);
+    return cluster;
+  }
+  if (mode === "sentinel") return new Redis({ ...options, db: database, ...sentinelOptions(target) });
+  return new Redis({ ...options, ...first, db: database, ...(tls && { tls: tlsFor(tls, first.host) }) });
+}
+
+/** ioredis' own `slotsRefreshInterval` goes on for ever, and keeps the process alive, if a client is closed during a refresh. */
+function refreshSlots(cluster: Cluster): void {
+  const timer = setInterval(() => {
+    if (cluster.status === "ready") cluster.refreshSlotsCache();
+  }, SLOTS_REFRESH_MS);
+  timer.unref();
+  cluster.once("end", () => clearInterval(timer));
+}
+
+function sentinelOptions(target: RedisTarget): RedisOptions {
+  const { servers, masterName, sentinelUsername, sentinelPassword, tls } = target;
+  return {
+    sentinels: servers.map(server => ({ ...server })),
+    name: masterName ?? "",
+    ...(sentinelUsername !== undefined && { sentinelUsername }),
+    ...(sentinelPassword !== undefined && { sentinelPassword }),
+    ...(tls && { tls: { ...tls }, sentinelTLS: { ...tls }, enableTLSForSentinelMode: true }),
+    sentinelCommandTimeout: SENTINEL_TIMEOUT_MS,
+    sentinelRetryStrategy: retryStrategy,
+    // Sentinels say that there is a new master; the connection to one that hangs would stay.
+    failoverDetector: true,
+    Connector: MasterConnector,
+  };
 }
 
 /** Fast at first, so that a restart of Redis costs little; then a second apart, so that an outage causes no hot loop. */
@@ -31,25 +83,34 @@ const retryStrategy = (times: number) => Math.min(50 * 2 ** Math.min(times, 5), 
 
 /** How long a producer waits for the reply to a command, because a server may hang with its connections open. */
 const PRODUCER_TIMEOUT_MS = 1500;
+/** A connection with commands on which nothing arrives for so long is closed: its server may hang for ever. */
+const PRODUCER_SILENCE_MS = 5000;
+/** Longer than BullMQ's longest wait for a job, which is 10 s. */
+const WORKER_SILENCE_MS = 12_000;
 
 /**
  * Opens a client for a producer: while Redis is away a command fails at once with `unavailable`, so that an API caller gets
  * a 503 instead of waiting.
  */
-export function openProducerRedis(urls: string[]): RedisClient {
-  const client = connect(urls, {
+export function openProducerRedis(target: RedisTarget): RedisClient {
+  const client = connect(target, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: PRODUCER_TIMEOUT_MS,
+    socketTimeout: PRODUCER_SILENCE_MS,
     retryStrategy,
-    lazyConnect: false,
   });
   return failingAs(client, asUnavailable);
 }
 
 /** Opens a client for a worker or subscriber: while Redis is away a command waits until it is back. */
-export function openWorkerRedis(urls: string[]): RedisClient {
-  const client = connect(urls, { enableOfflineQueue: true, maxRetriesPerRequest: null, retryStrategy });
+export function openWorkerRedis(target: RedisTarget): RedisClient {
+  const client = connect(target, {
+    enableOfflineQueue: true,
+    maxRetriesPerRequest: null,
+    socketTimeout: WORKER_SILENCE_MS,
+    retryStrategy,
+  });
   // Connection errors stay as they are: BullMQ recognises them by their class and retries.
   return failingAs(client, error => (isNotNow(error) ? unavailable(error) : error));
 }
@@ -155,34 +216,4 @@ export async function whenReady(client: RedisClient, deadlineMs: number): Promis
   } finally {
     client.off("error", remember);
   }
-}
-
-/** What `INFO memory` says, of each master. */
-async function memoryInfos(client: RedisClient): Promise<string[]> {
-  if (!(client instanceof Cluster)) return [await client.info("memory")];
-  return await Promise.all(client.nodes("master").map(node => node.info("memory")));
-}
-
-/** Returns the share of its memory that the fullest Redis master uses: of `maxmemory`, or of the machine's memory. */
-export async function readMemoryShare(client: RedisClient): Promise<number> {
-  const shares = (await memoryInfos(client)).map(info => {
-    const bytes = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, "m").exec(info)?.[1] ?? 0);
-    const limit = bytes("maxmemory") || bytes("total_system_memory");
-    return limit === 0 ? 0 : bytes("used_memory") / limit;
-  });
-  return Math.max(0, ...shares);
-}
-
-/** Throws with what is wrong if Redis takes no writes or may evict keys: PING succeeds in both cases. */
-export async function probeRedis(client: RedisClient, key: string): Promise<void> {
-  await client.set(key, Date.now().toString(), "EX", 60);
-  await rejectEviction(client);
-}
-
-/** Throws if a Redis master may evict keys: it would lose jobs as soon as its memory is full (docs/design.md#stores). */
-export async function rejectEviction(client: RedisClient): Promise<void> {
-  const policies = (await memoryInfos(client)).map(info => /maxmemory_policy:(\S+)/.exec(info)?.[1]);
-  const policy = policies.find(one => one !== undefined && one !== "noeviction");
-  if (!policy) return;
-  throw new Error(`Redis may evict keys: maxmemory-policy is ${policy}, must be noeviction`);
 }

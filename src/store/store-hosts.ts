@@ -1,16 +1,16 @@
 import { Cluster } from "ioredis";
 import type { Connection } from "mongoose";
+import { askSentinels } from "./ask-sentinels.ts";
 import type { RedisClient } from "./redis.ts";
+import type { RedisTarget } from "./redis-settings.ts";
+import type { RedisServer } from "./redis-url.ts";
 
 /** Where a store listens; an IPv6 host is without brackets. */
-export interface StoreHost {
-  host: string;
-  port: number;
-}
+export type StoreHost = RedisServer;
 
 interface Opened {
   redis: RedisClient;
-  redisUrls: readonly string[];
+  redisTarget: RedisTarget;
   mongo: Connection;
   mongodbUrl: string;
 }
@@ -20,19 +20,24 @@ const CLUSTER_BUS = 10_000;
 
 /**
  * Returns a function that lists where the platform's own stores are now, for the egress guard: the hosts that the settings
- * name, and those that the clients discovered, because a replica set, a sharded cluster, `mongodb+srv` and a Redis Cluster
- * have members that no setting names. A host stays on the list once it was seen, because it may come back unannounced.
+ * name, and those that the clients discovered, because a replica set, a sharded cluster, `mongodb+srv`, a Redis Cluster and
+ * Sentinels have members that no setting names. A host stays on the list once it was seen, because it may come back unannounced.
  */
 export function storeHosts(opened: Opened): () => StoreHost[] {
   const seen = new Map<string, StoreHost>();
   const note = (hosts: StoreHost[]) => {
     for (const one of hosts) seen.set(`${one.host} ${one.port}`, one);
   };
-  note(namedHosts(opened));
+  const { redis, redisTarget } = opened;
+  note([...redisTarget.servers, ...redisTarget.members, ...mongoSeeds(opened.mongodbUrl)]);
+  if (redisTarget.mode === "sentinel") {
+    // After a failover, and when a replica was added since.
+    redis.on("ready", () => void askSentinels(redisTarget).then(({ members }) => note(members), ignore));
+  }
   return () => {
     note(mongoMembers(opened.mongo));
-    if (opened.redis instanceof Cluster) {
-      const nodes = [...opened.redisUrls.map(redisHost), ...clusterNodes(opened.redis)];
+    if (redis instanceof Cluster) {
+      const nodes = [...redisTarget.servers, ...clusterNodes(redis)];
       note(nodes.flatMap(({ host, port }) => [port, port + CLUSTER_BUS].map(on => ({ host, port: on }))));
     }
     return [...seen.values()];
@@ -40,14 +45,14 @@ export function storeHosts(opened: Opened): () => StoreHost[] {
 }
 
 /** Returns the hosts that settings name, without asking the stores for further members. */
-export function namedHosts(settings: Pick<Opened, "redisUrls" | "mongodbUrl">): StoreHost[] {
-  return [...settings.redisUrls.map(redisHost), ...mongoSeeds(settings.mongodbUrl)];
+export function namedHosts(settings: {
+  redis: Pick<RedisTarget, "servers">;
+  mongodbUrl: string;
+}): StoreHost[] {
+  return [...settings.redis.servers, ...mongoSeeds(settings.mongodbUrl)];
 }
 
-function redisHost(url: string): StoreHost {
-  const { hostname, port } = new URL(url);
-  return { host: hostname.replace(/^\[|\]$/g, ""), port: Number(port || 6379) };
-}
+const ignore = () => undefined;
 
 /** Returns the hosts of the URL; none for `mongodb+srv`, whose name is a DNS query and not a server. */
 function mongoSeeds(url: string): StoreHost[] {

@@ -146,7 +146,7 @@ describe("a component from component_url", () => {
     for (const [path, location] of Object.entries(redirects)) {
       files[path] = response => void response.writeHead(302, { location }).end();
     }
-    const store = new URL(system.web.config.redisUrls[0] ?? "");
+    const store = new URL(system.web.config.redisUrl);
     for (const url of [
       `http://[::1]:${new URL(origin).port}${ENTRY}`,
       `http://localhost.localdomain.invalid${ENTRY}`,

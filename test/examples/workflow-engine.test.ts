@@ -20,7 +20,7 @@ describe("the example workflow engine", () => {
     const source = await api.createSource({ component_code: NUMBERS });
     await api.subscribe(source.id, workflow.id);
     const stop = await startEngine({
-      redisUrl: system.worker.config.redisUrls[0] as string,
+      redisUrl: system.worker.config.redisUrl,
       prefix: system.worker.config.redisPrefix,
       workflowId: workflow.id,
       steps: (event: unknown) => {

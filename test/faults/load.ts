@@ -1,11 +1,10 @@
 import { expect } from "chai";
 import { AppError } from "../../src/lib/errors.ts";
 import { eventScore } from "../../src/lib/event-id.ts";
-import { StoredEvents } from "../../src/models/event.ts";
 import { openPublisher } from "../../src/queues/publish-emissions.ts";
-import { listSettled } from "../../src/store/settled-runs.ts";
 import { until } from "../support/until.ts";
 import { EVENTS, isFullSize, KINDS, type Kind, type Lab, WEBHOOKS } from "./lab.ts";
+import { openWork } from "./open-work.ts";
 
 /** Shares of all events: most are published, because a run in a sandbox costs many times what a delivery does. */
 const SHARES: Record<Kind, number> = {
@@ -246,22 +245,7 @@ async function post202({ api, emitters }: Lab, body: unknown, ids: string[]): Pr
 
 /** Throws an error that lists what still waits, is in progress, or is left to the sweep. */
 async function expectIdle({ platform, emitters }: Lab): Promise<true> {
-  const open: Record<string, unknown> = {};
-  for (const name of ["runs", "emissions", "deliveries"]) {
-    const counts = await platform.queues
-      .get(name)
-      ?.getJobCounts("waiting", "prioritized", "active", "delayed");
-    if (Object.values(counts ?? {}).some(count => count > 0)) open[name] = counts;
-  }
-  for (const source of [emitters.source, emitters.stateless]) {
-    const queued = await platform.runQueue.length(source);
-    const settled = await listSettled(platform, source);
-    if (queued + settled.length > 0) open[source] = { queued, settled: settled.length };
-  }
-  const undispatched = await StoredEvents(platform.mongo)
-    .findOne({ pending_dispatch: { $exists: true } })
-    .lean();
-  if (undispatched) open.undispatched = undispatched;
+  const open = await openWork(platform, [emitters.source, emitters.stateless]);
   if (Object.keys(open).length > 0) throw new Error(JSON.stringify(open));
   return true;
 }

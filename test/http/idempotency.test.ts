@@ -7,6 +7,7 @@ import { type AnyRoute, routeFor } from "../../src/http/route.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { openProducerRedis } from "../../src/store/redis.ts";
+import { singleServer } from "../../src/store/redis-settings.ts";
 import { createSecrets } from "../../src/store/secrets.ts";
 import { until } from "../support/until.ts";
 import { type DemoServer, type Deps, startDemo } from "./demo-server.ts";
@@ -308,7 +309,7 @@ describe("http/idempotency", () => {
   });
 
   it("responds 503 without Redis before doing any work; requests without a key pass", async () => {
-    const redis = openProducerRedis(["redis://127.0.0.1:1"]);
+    const redis = openProducerRedis(singleServer("redis://127.0.0.1:1"));
     redis.on("error", () => undefined);
     const cut = await startDemo({
       routes,

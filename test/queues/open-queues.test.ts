@@ -5,6 +5,7 @@ import { enqueue, openedQueue } from "../../src/queues/define-queue.ts";
 import { openQueues } from "../../src/queues/open-queues.ts";
 import { runs } from "../../src/queues/runs.ts";
 import { openProducerRedis, openWorkerRedis, type RedisClient, whenReady } from "../../src/store/redis.ts";
+import { singleServer } from "../../src/store/redis-settings.ts";
 import { openOwnRedis } from "../support/own-stores.ts";
 import { until } from "../support/until.ts";
 
@@ -21,7 +22,7 @@ describe("opening the queues", () => {
   after(() => server.close());
 
   const connected = async (open: typeof openProducerRedis) => {
-    redis = open([server.url]);
+    redis = open(singleServer(server.url));
     redis.on("error", () => undefined);
     await whenReady(redis, 5000);
     return redis;

@@ -20,9 +20,9 @@ describe("replies to runs", () => {
   let observer: ReturnType<typeof openSubscriber>;
   before(async () => {
     platform = await openTestPlatform();
-    const { config, log, redis, keys } = platform;
-    replies = await openReplies(openSubscriber(config, log), redis, keys, PROCESS);
-    observer = openSubscriber(config, log);
+    const { redis, keys } = platform;
+    replies = await openReplies(openSubscriber(platform), redis, keys, PROCESS);
+    observer = openSubscriber(platform);
     observer.on("message", (_channel, message) => published.push(message));
     await observer.subscribe(keys.replies(PROCESS));
   });

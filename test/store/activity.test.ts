@@ -16,7 +16,7 @@ describe("the rows that a process shows to live views", () => {
   it("are at most so many of an account at a time, and the rest is counted", async () => {
     const owner = newId("u");
     const messages: AccountActivity[] = [];
-    const subscriber = openSubscriber(platform.config, platform.log);
+    const subscriber = openSubscriber(platform);
     subscriber.on("message", (_channel, message) => messages.push(JSON.parse(message)));
     await subscriber.subscribe(platform.keys.accountFeed(owner));
     await platform.activity.watch(owner);

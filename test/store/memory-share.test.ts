@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { openMemoryShare } from "../../src/store/memory-share.ts";
-import { readMemoryShare } from "../../src/store/redis.ts";
+import { readMemoryShare } from "../../src/store/probe-redis.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
 

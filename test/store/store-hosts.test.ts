@@ -8,6 +8,8 @@ import { expect } from "chai";
 import { Cluster, Redis } from "ioredis";
 import mongoose from "mongoose";
 import { redisProgram } from "../../script/lib/redis.mjs";
+import { singleServer } from "../../src/store/redis-settings.ts";
+import { parseRedisUrl } from "../../src/store/redis-url.ts";
 import { storeHosts } from "../../src/store/store-hosts.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
@@ -37,7 +39,7 @@ describe("hosts of the stores", () => {
 
   const stores = (overrides: object = {}) => ({
     redis: platform.redis,
-    redisUrls: platform.config.redisUrls,
+    redisTarget: platform.redisTarget,
     mongo: platform.mongo,
     mongodbUrl: platform.config.mongodbUrl,
     ...overrides,
@@ -46,12 +48,17 @@ describe("hosts of the stores", () => {
   it("are read from the settings, with default ports, in every form of a URL", () => {
     const hosts = storeHosts(
       stores({
-        redisUrls: ["redis://u:p@cache.test", "rediss://[fd00::7]:6400/1"],
+        redisTarget: {
+          ...platform.redisTarget,
+          servers: parseRedisUrl("redis://u:p@cache.test, redis://[fd00::7]:6400").servers,
+          members: [{ host: "replica.test", port: 6379 }],
+        },
         mongodbUrl: "mongodb://u:p%40ss@a.test,b.test:27018,[fd00::8]:27019,[fd00::9]/db?replicaSet=rs",
       }),
     )();
     expect(hosts).to.deep.include.members([
       { host: "cache.test", port: 6379 },
+      { host: "replica.test", port: 6379 },
       { host: "fd00::7", port: 6400 },
       { host: "a.test", port: 27017 },
       { host: "b.test", port: 27018 },
@@ -125,7 +132,9 @@ describe("hosts of the stores", () => {
 
     it("include nodes that no setting names, and the ports of the cluster bus", async () => {
       await cluster.ping();
-      const hosts = storeHosts(stores({ redis: cluster, redisUrls: [`redis://127.0.0.1:${ports[0]}`] }));
+      const hosts = storeHosts(
+        stores({ redis: cluster, redisTarget: singleServer(`redis://127.0.0.1:${ports[0]}`) }),
+      );
       const wanted = ports.flatMap(port =>
         [port, port + 10_000].map(on => ({ host: "127.0.0.1", port: on })),
       );

@@ -14,10 +14,12 @@ const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "")
 /** A store server that a test may stop and start again; its address and its data stay the same. */
 export interface OwnStore {
   url: string;
+  port: number;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
   /** SIGTERM: it ends in an orderly way; resolves when it is gone. */
   stop(): Promise<void>;
+  isAlive(): boolean;
   /** Starts it again with the same port and data; resolves when it accepts writes. */
   start(): Promise<void>;
   /** Suspends it (SIGSTOP): its connections stay open, and it no longer responds. */
@@ -43,13 +45,16 @@ function waitStopped(pid: number): void {
   }
 }
 
-type Open = (
+export type OpenServer = (
   kindAt: (firstPort: number) => Kind,
   options: { url: (port: number) => string; settle?: (port: number) => Promise<void> },
 ) => Promise<OwnStore>;
 
-/** Starts servers for one test, with their data in a temporary folder, which is created in `parent`. */
-function ownServers(parent = tmpdir()): { open: Open; close(): Promise<void> } {
+/**
+ * Starts servers for one test, with their data in a temporary folder, which is created in `parent`. Several servers of one
+ * kind need names of their own, or folders.
+ */
+export function ownServers(parent = tmpdir()): { open: OpenServer; close(): Promise<void> } {
   const folder = mkdtempSync(join(parent, `headwater-outage-${process.pid}-`));
   const handles: StoreHandle[] = [];
   const killAll = () => {
@@ -85,7 +90,9 @@ function ownServers(parent = tmpdir()): { open: Open; close(): Promise<void> } {
       await start();
       return {
         url: options.url(handle?.port ?? 0),
+        port: handle?.port ?? 0,
         start,
+        isAlive: () => handle?.isAlive() === true,
         kill: () => end("SIGKILL"),
         stop: () => end("SIGTERM"),
         freeze() {
@@ -106,12 +113,12 @@ function ownServers(parent = tmpdir()): { open: Open; close(): Promise<void> } {
 
 const say = () => undefined;
 
-async function redisOf(open: Open): Promise<OwnStore> {
+async function redisOf(open: OpenServer): Promise<OwnStore> {
   const program = await redisProgram({ root, say });
   return open(firstPort => redisKind({ program, firstPort }), { url: port => `redis://127.0.0.1:${port}` });
 }
 
-async function mongoOf(open: Open): Promise<OwnStore> {
+async function mongoOf(open: OpenServer): Promise<OwnStore> {
   const program = await mongodProgram({ root, say });
   return open(firstPort => mongoKind({ program, firstPort, root }), {
     url: port => `mongodb://127.0.0.1:${port}/?replicaSet=rs0`,

@@ -18,7 +18,7 @@ export interface WorkerProcess {
 export function environmentOf(config: Config): Record<string, string> {
   return {
     MONGODB_URL: config.mongodbUrl,
-    REDIS_URL: config.redisUrls.join(","),
+    REDIS_URL: config.redisUrl,
     REDIS_PREFIX: config.redisPrefix,
     SECRETS_KEY: config.secretsKeys.map(key => key.toString("base64")).join(","),
     EGRESS_ALLOW: config.egressAllow.join(","),

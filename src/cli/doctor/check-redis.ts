@@ -1,20 +1,32 @@
 import { Cluster } from "ioredis";
-import { openProducerRedis, type RedisClient, readMemoryShare, whenReady } from "../../store/redis.ts";
+import { SetupError } from "../../lib/setup-error.ts";
+import { findRedis } from "../../store/find-redis.ts";
+import { readMemoryShare } from "../../store/probe-redis.ts";
+import { openProducerRedis, type RedisClient, whenReady } from "../../store/redis.ts";
+import type { RedisSettings, RedisTarget } from "../../store/redis-settings.ts";
 import { checkClockSkew } from "./clock-skew.ts";
 import { type Finding, problem } from "./finding.ts";
 import { judgeRedis } from "./judge-redis.ts";
 
 const TIMEOUT_MS = 5000;
+const ADVICE = "start it, or correct REDIS_URL";
 
 /** Checks Redis: reached, version, eviction, append-only file, memory, clock. */
-export async function checkRedis(urls: string[]): Promise<Finding[]> {
-  const redis = openProducerRedis(urls);
+export async function checkRedis(settings: RedisSettings): Promise<Finding[]> {
+  let target: RedisTarget;
+  try {
+    target = await findRedis(settings, TIMEOUT_MS);
+  } catch (error) {
+    const advice = error instanceof SetupError ? "correct the setting, or that Redis" : ADVICE;
+    return [problem("Redis", (error as Error).message, advice)];
+  }
+  const redis = openProducerRedis(target);
   redis.on("error", () => undefined);
   try {
     await whenReady(redis, TIMEOUT_MS);
     return await checkServer(redis);
   } catch (error) {
-    return [problem("Redis", (error as Error).message, "start it, or correct REDIS_URL")];
+    return [problem("Redis", (error as Error).message, ADVICE)];
   } finally {
     redis.disconnect();
   }

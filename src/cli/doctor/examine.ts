@@ -1,5 +1,6 @@
 import type { Config } from "../../config.ts";
 import { settlesWithin } from "../../lib/deadline.ts";
+import { SetupError } from "../../lib/setup-error.ts";
 import type { Platform } from "../../platform.ts";
 import type { WithPlatform } from "../run.ts";
 import { checkMongodb } from "./check-mongodb.ts";
@@ -38,7 +39,7 @@ export async function examine({ readSettings, withPlatform }: DoctorDeps): Promi
   }
   const stores = await run([
     ["MongoDB", () => checkMongodb(config.mongodbUrl)],
-    ["Redis", () => checkRedis(config.redisUrls)],
+    ["Redis", () => checkRedis(config.redis)],
     ["npm", () => checkNpm(config.npmEnvironment)],
   ]);
   const isDown = stores.some(({ message }) => message.includes("not respond"));
@@ -46,8 +47,16 @@ export async function examine({ readSettings, withPlatform }: DoctorDeps): Promi
     const advice = "repeat this when both stores respond";
     return [...stores, note("everything else", "is not checked without the stores", advice)];
   }
-  const found = await withPlatform(platform => run(checksOf(platform)));
-  return [...stores, ...found];
+  try {
+    return [...stores, ...(await withPlatform(platform => run(checksOf(platform))))];
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    const advice = "correct it, and repeat this";
+    return [
+      ...stores,
+      problem("everything else", `is not checked with such stores: ${error.message}`, advice),
+    ];
+  }
 }
 
 const checksOf = (platform: Platform): Check[] => [

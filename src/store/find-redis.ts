@@ -1,0 +1,100 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Redis } from "ioredis";
+import { SetupError } from "../lib/setup-error.ts";
+import { addressOf, askRedis } from "./ask-redis.ts";
+import { askSentinel } from "./ask-sentinels.ts";
+import { fieldOf } from "./info.ts";
+import type { RedisSettings, RedisTarget } from "./redis-settings.ts";
+import type { RedisMode, RedisServer } from "./redis-url.ts";
+
+/** Between two rounds over all servers. */
+const PAUSE_MS = 200;
+
+/**
+ * Asks the servers that the settings name what they are, and returns how to reach Redis. Waits for servers that are away, and
+ * for a cluster or a master that can't serve yet, until the deadline. Throws SetupError at once if a server is not what the
+ * settings say, and at the deadline an error with the last reason.
+ */
+export async function findRedis(settings: RedisSettings, deadlineMs: number): Promise<RedisTarget> {
+  const deadline = Date.now() + deadlineMs;
+  let reason = "";
+  for (;;) {
+    for (const server of settings.servers) {
+      try {
+        return settings.mode === "sentinel"
+          ? await throughSentinel(server, settings)
+          : { ...settings, mode: await look(server, settings), members: [] };
+      } catch (error) {
+        if (error instanceof SetupError) throw error;
+        reason = (error as Error).message;
+      }
+      if (Date.now() >= deadline) throw new Error(`Redis did not respond (${reason})`);
+    }
+    await delay(PAUSE_MS);
+  }
+}
+
+async function throughSentinel(sentinel: RedisServer, settings: RedisSettings): Promise<RedisTarget> {
+  const { master, members } = await askSentinel(sentinel, settings);
+  await look(master, settings);
+  return { ...settings, mode: "sentinel", members };
+}
+
+/** Returns how this server serves. Throws if it can't now, and SetupError if it is not what the settings say. */
+async function look(server: RedisServer, settings: RedisSettings): Promise<RedisMode> {
+  const { username, password, family, tls } = settings;
+  return await askRedis({ ...server, username, password, family, tls }, async redis => {
+    const at = addressOf(server);
+    const info = await redis.info();
+    if (fieldOf(info, "redis_mode") === "sentinel") {
+      throw new SetupError(
+        `REDIS_URL: ${at} is a Sentinel: write redis+sentinel://${at}/ and its master's name`,
+      );
+    }
+    const isCluster = fieldOf(info, "cluster_enabled") === "1";
+    rejectOtherMode(at, settings, isCluster);
+    if (isCluster) {
+      await expectServing(redis, at);
+      return "cluster";
+    }
+    const role = fieldOf(info, "role");
+    if (role !== undefined && role !== "master") throw new Error(`${at} is a replica, which takes no writes`);
+    await expectDatabase(redis, at, settings.database);
+    return "single";
+  });
+}
+
+function rejectOtherMode(at: string, { mode, database }: RedisSettings, isCluster: boolean): void {
+  if (!isCluster) {
+    if (mode !== "cluster") return;
+    throw new SetupError(
+      `REDIS_URL: ${at} is not a node of a cluster, which REDIS_MODE=cluster and a list of servers mean`,
+    );
+  }
+  if (mode === "single") {
+    throw new SetupError(`REDIS_MODE is single, but ${at} is a node of a cluster: set it to cluster`);
+  }
+  if (mode === "sentinel")
+    throw new SetupError(`REDIS_URL: the Sentinels' master ${at} is a node of a cluster`);
+  if (database > 0)
+    throw new SetupError(`REDIS_URL: ${at} is a node of a cluster, which has database 0 only`);
+}
+
+async function expectServing(redis: Redis, at: string): Promise<void> {
+  const info = await redis.cluster("INFO");
+  const state = fieldOf(info, "cluster_state");
+  if (state === "ok") return;
+  const slots = fieldOf(info, "cluster_slots_ok") ?? "0";
+  throw new Error(`${at}: the state of the cluster is ${state}, with ${slots} of 16384 slots`);
+}
+
+/** The client itself would go on with database 0. */
+async function expectDatabase(redis: Redis, at: string, database: number): Promise<void> {
+  if (database === 0) return;
+  try {
+    await redis.select(database);
+  } catch (error) {
+    if (!/out of range|not allowed/.test((error as Error).message)) throw error;
+    throw new SetupError(`REDIS_URL: ${at} has no database ${database}`);
+  }
+}

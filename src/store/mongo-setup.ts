@@ -1,0 +1,61 @@
+import mongoose, { type Connection } from "mongoose";
+import { SetupError } from "../lib/setup-error.ts";
+import { isUntrustedCertificate } from "../lib/untrusted-certificate.ts";
+
+const { MongoServerError } = mongoose.mongo;
+/** By name: the driver's parser of URLs has a `MongoParseError` of its own. */
+const BAD_URL = new Set(["MongoParseError", "MongoInvalidArgumentError", "MongoMissingCredentialsError"]);
+const AUTHENTICATION_FAILED = 18;
+const UNAUTHORIZED = 13;
+
+/** Returns the text in one line, and without what a URL in it has before its hosts. */
+export const withoutUser = (text: string): string => text.replace(/\/\/[^@\s]*@/g, "//").replace(/\s+/g, " ");
+
+/** Returns what is wrong with the settings or with MongoDB if no later try can help; undefined otherwise. */
+export function asSetupError(error: unknown): SetupError | undefined {
+  if (error instanceof SetupError) return error;
+  const fault = faultOf(error);
+  return fault === undefined ? undefined : new SetupError(withoutUser(fault), { cause: error });
+}
+
+function faultOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { message } = error;
+  if (BAD_URL.has(error.name)) return `MONGODB_URL: ${message}`;
+  if ((error as NodeJS.ErrnoException).code === "ENOENT") return `MONGODB_URL: ${message}`;
+  if (error instanceof MongoServerError) {
+    if (error.code === AUTHENTICATION_FAILED)
+      return "MONGODB_URL: MongoDB does not know this user and password";
+    if (error.code === UNAUTHORIZED) return `MONGODB_URL: the user lacks rights (${message})`;
+  }
+  return faultOfServers(error);
+}
+
+/** What the driver knows of the servers that it looked for; it does not export the type. */
+interface Topology {
+  type?: string;
+  setName?: string | null;
+  servers?: ReadonlyMap<string, { error?: Error | null }>;
+}
+
+function faultOfServers(error: Error): string | undefined {
+  const { reason } = error as { reason?: Topology };
+  if (!(reason?.servers instanceof Map)) return undefined;
+  // The driver removes a server that is of no set, or of another.
+  if (reason.servers.size === 0 && reason.type === "ReplicaSetNoPrimary") {
+    return `MONGODB_URL: none of its servers belongs to the replica set ${reason.setName ?? "that it names"}`;
+  }
+  const untrusted = [...reason.servers.values()].map(one => one.error).find(isUntrustedCertificate);
+  if (!untrusted) return undefined;
+  return `MONGODB_URL: the certificate of MongoDB is not trusted (${untrusted.message}): set tlsCAFile in it`;
+}
+
+/** Throws SetupError for a server of no replica set, which has no transactions. */
+export async function rejectWithoutReplicaSet(connection: Connection): Promise<void> {
+  const hello = await connection.getClient().db("admin").command({ hello: 1 });
+  // A router of a sharded cluster names no set.
+  if (hello.setName || hello.msg === "isdbgrid") return;
+  throw new SetupError(
+    "MONGODB_URL: MongoDB is not a replica set, so it has no transactions: start mongod with --replSet, call rs.initiate()",
+  );
+}

@@ -1,0 +1,75 @@
+import { Cluster, Command } from "ioredis";
+import { SetupError } from "../lib/setup-error.ts";
+import { fieldOf } from "./info.ts";
+import type { RedisClient } from "./redis.ts";
+
+const SLOTS = 16_384;
+/** How long the key of a write probe stays. Seconds. */
+const KEPT_S = 60;
+
+/** What `INFO memory` says, of each master. */
+async function memoryInfos(client: RedisClient): Promise<string[]> {
+  if (!(client instanceof Cluster)) return [await client.info("memory")];
+  return await Promise.all(client.nodes("master").map(node => node.info("memory")));
+}
+
+/** Returns the share of its memory that the fullest Redis master uses: of `maxmemory`, or of the machine's memory. */
+export async function readMemoryShare(client: RedisClient): Promise<number> {
+  const shares = (await memoryInfos(client)).map(info => {
+    const bytes = (name: string) => Number(fieldOf(info, name) ?? 0);
+    const limit = bytes("maxmemory") || bytes("total_system_memory");
+    return limit === 0 ? 0 : bytes("used_memory") / limit;
+  });
+  return Math.max(0, ...shares);
+}
+
+/**
+ * Throws with what is wrong if a Redis master takes no writes or may evict keys, or if a cluster can't serve each slot: PING
+ * succeeds in all these cases.
+ */
+export async function probeRedis(client: RedisClient, key: string): Promise<void> {
+  const write = (to: string) => client.set(to, Date.now().toString(), "EX", KEPT_S);
+  if (client instanceof Cluster) {
+    await expectWhole(client);
+    await Promise.all((await keyOfEachMaster(client, key)).map(write));
+  } else {
+    await write(key);
+  }
+  await rejectEviction(client);
+}
+
+/** Throws if a Redis master may evict keys: it would lose jobs as soon as its memory is full (docs/design.md#stores). */
+export async function rejectEviction(client: RedisClient): Promise<void> {
+  const policies = (await memoryInfos(client)).map(info => fieldOf(info, "maxmemory_policy"));
+  const policy = policies.find(one => one !== undefined && one !== "noeviction");
+  if (policy === undefined) return;
+  throw new SetupError(`Redis may evict keys: maxmemory-policy is ${policy}, must be noeviction`);
+}
+
+/** Throws if a master says that the cluster can't serve. */
+async function expectWhole(cluster: Cluster): Promise<void> {
+  const infos = await Promise.all(cluster.nodes("master").map(node => node.cluster("INFO")));
+  const state = infos.map(info => fieldOf(info, "cluster_state")).find(one => one !== "ok");
+  if (state !== undefined) throw new Error(`the state of the Redis Cluster is ${state}`);
+}
+
+type SlotRange = [from: number, to: number, master: [host: string, port: number, ...rest: unknown[]]];
+
+/** Returns a key in a slot of each master. Throws if slots have none. */
+async function keyOfEachMaster(cluster: Cluster, key: string): Promise<string[]> {
+  const ranges = (await cluster.cluster("SLOTS")) as unknown as SlotRange[];
+  const served = ranges.reduce((sum, [from, to]) => sum + to - from + 1, 0);
+  if (served < SLOTS) throw new Error(`${SLOTS - served} slots of the Redis Cluster have no master`);
+  const masterOf = (slot: number) => {
+    const [, , [host, port] = []] = ranges.find(([from, to]) => from <= slot && slot <= to) ?? [];
+    return `${host}:${port}`;
+  };
+  const masters = new Set(ranges.map(([from]) => masterOf(from)));
+  const keys = new Map<string, string>();
+  for (let n = 0; keys.size < masters.size && n < 4 * SLOTS; n++) {
+    const candidate = `${key}:{${n}}`;
+    const master = masterOf(new Command("set", [candidate]).getSlot());
+    if (!keys.has(master)) keys.set(master, candidate);
+  }
+  return [...keys.values()];
+}

@@ -1,0 +1,106 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { RedisNode } from "../support/redis-nodes.ts";
+import { until } from "../support/until.ts";
+import type { ClusterLab } from "./lab.ts";
+
+/** A fault that a test injects under load. */
+export interface ClusterFault {
+  title: string;
+  /** Injects it; resolves when everything is whole again. */
+  inject(lab: ClusterLab): Promise<void>;
+  /** Of all processes, while the fault lasts. */
+  settings?: Record<string, string>;
+  /** What was accepted a moment before may be lost: replication is asynchronous. */
+  mayLose?: true;
+  /** In the short form too, or only there. */
+  isShort?: true | "only";
+}
+
+/** How long a server stays stopped after another one has replaced it. */
+export const STOPPED_MS = 15_000;
+/** How long Redis replicates nothing before its master is killed. */
+export const CUT_MS = 1500;
+
+/** Waits until another server is master in the place of this one, or of each of these. */
+export async function replaced({ redis }: ClusterLab, old: RedisNode, masters: number): Promise<void> {
+  await until(
+    async () => {
+      const now = await redis.masters();
+      return now.length >= masters && !now.includes(old);
+    },
+    { what: "another master" },
+  );
+}
+
+/** kill -9 of a master, which comes back as a replica. */
+export async function killMaster(lab: ClusterLab, master: RedisNode, masters: number): Promise<void> {
+  await master.kill();
+  await replaced(lab, master, masters);
+  await master.start();
+  await lab.redis.whole();
+}
+
+/** Stops a master until another one has taken its place, and for `ms` in all at least. */
+export async function freezeMaster(lab: ClusterLab, ms: number): Promise<void> {
+  const masters = await lab.redis.masters();
+  const [master] = masters as [RedisNode];
+  master.freeze();
+  try {
+    await Promise.all([replaced(lab, master, masters.length), delay(ms)]);
+  } finally {
+    master.thaw();
+  }
+  await lab.redis.whole();
+}
+
+/** Stops replication to every replica, kills a master after `ms`, and lets a replica that lags take its place. */
+export async function killLagging(lab: ClusterLab, ms: number): Promise<void> {
+  const { redis } = lab;
+  const masters = await redis.masters();
+  const [master] = masters as [RedisNode];
+  const replicas = redis.servers.filter(server => !masters.includes(server));
+  const signInWith = (user: string, password: string) =>
+    Promise.all(
+      replicas.map(replica => replica.ask("CONFIG", "SET", "masteruser", user, "masterauth", password)),
+    );
+  await signInWith("stranger", "stranger");
+  try {
+    await Promise.all(masters.map(one => one.ask("CLIENT", "KILL", "TYPE", "replica")));
+    await delay(ms);
+    await master.kill();
+  } finally {
+    await signInWith("", redis.password);
+  }
+  await replaced(lab, master, masters.length);
+  await master.start();
+  await redis.whole();
+}
+
+/** Does `work` while Redis takes writes only with this many replicas that follow. */
+export async function withReplicas(
+  { redis }: ClusterLab,
+  count: number,
+  work: () => Promise<void>,
+): Promise<void> {
+  const set = (replicas: number, maxLag: number) =>
+    Promise.all(
+      redis.servers.map(one =>
+        one.ask("CONFIG", "SET", "min-replicas-to-write", replicas, "min-replicas-max-lag", maxLag),
+      ),
+    );
+  await set(count, 2);
+  try {
+    await work();
+  } finally {
+    await set(0, 10);
+  }
+}
+
+/** kill -9 of MongoDB's primary, which comes back as a secondary. */
+export async function killPrimary({ mongo }: ClusterLab): Promise<void> {
+  const primary = await mongo.primary();
+  await primary.kill();
+  await mongo.primary();
+  await primary.start();
+  await mongo.whole();
+}

@@ -1,0 +1,169 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { expect } from "chai";
+import type { RedisNode } from "../support/redis-nodes.ts";
+import { until } from "../support/until.ts";
+import {
+  type ClusterFault,
+  CUT_MS,
+  freezeMaster,
+  killLagging,
+  killMaster,
+  killPrimary,
+  replaced,
+  STOPPED_MS,
+  withReplicas,
+} from "./fault.ts";
+
+const seconds = (ms: number) => `${ms / 1000} s`;
+
+const LONG_STOP_MS = 40_000;
+/** One worker is killed each so often, so many times. */
+const KILL_EACH_MS = 5000;
+const KILLS = 6;
+
+const MONGO_FAULTS: ClusterFault[] = [
+  { title: "MongoDB's primary: kill -9", isShort: true, inject: killPrimary },
+  {
+    title: "MongoDB's primary: replSetStepDown",
+    async inject({ mongo }) {
+      const primary = await mongo.primary();
+      // The primary closes the connection on which it was told so.
+      await mongo
+        .command(primary, { replSetStepDown: 10, secondaryCatchUpPeriodSecs: 5 })
+        .catch(() => undefined);
+      await mongo.whole();
+    },
+  },
+  {
+    title: `MongoDB's primary: SIGSTOP for ${seconds(STOPPED_MS)}`,
+    async inject({ mongo }) {
+      const primary = await mongo.primary();
+      primary.freeze();
+      try {
+        await delay(STOPPED_MS);
+      } finally {
+        primary.thaw();
+      }
+      await mongo.whole();
+    },
+  },
+];
+
+const PROCESS_FAULTS: ClusterFault[] = [
+  {
+    title: `a random worker each ${seconds(KILL_EACH_MS)}, ${KILLS} times: kill -9`,
+    async inject({ processes }) {
+      const workers = processes.filter(({ kind }) => kind !== "web");
+      for (let n = 0; n < KILLS; n++) {
+        const worker = workers[Math.floor(Math.random() * workers.length)];
+        await worker?.end("SIGKILL");
+        worker?.start();
+        await delay(KILL_EACH_MS);
+      }
+      for (const worker of workers) await worker.ready();
+    },
+  },
+  {
+    title: "rolling restart of all processes: SIGTERM",
+    async inject({ processes }) {
+      for (const one of processes) {
+        expect(await one.end("SIGTERM"), `the exit code of ${one.name}`).to.equal(0);
+        one.start();
+        await one.ready();
+      }
+    },
+  },
+];
+
+/** What replication had not copied is lost with a master, unless masters without replicas take no writes. */
+const LAGGING: ClusterFault[] = [
+  {
+    title: `no replication for ${seconds(CUT_MS)}, then kill -9 of a Redis master`,
+    mayLose: true,
+    inject: lab => killLagging(lab, CUT_MS),
+  },
+  {
+    title: "the same with min-replicas-to-write 1",
+    inject: lab => withReplicas(lab, 1, () => killLagging(lab, CUT_MS)),
+  },
+];
+
+export const ON_A_CLUSTER: ClusterFault[] = [
+  {
+    title: "each Redis master in turn: kill -9",
+    async inject(lab) {
+      const masters = await lab.redis.masters();
+      for (const master of masters) await killMaster(lab, master, masters.length);
+    },
+  },
+  {
+    title: "a Redis master: kill -9",
+    isShort: "only",
+    async inject(lab) {
+      const masters = await lab.redis.masters();
+      await killMaster(lab, masters[0] as RedisNode, masters.length);
+    },
+  },
+  {
+    title: "each replica in turn: CLUSTER FAILOVER",
+    async inject({ redis }) {
+      const masters = await redis.masters();
+      for (const replica of redis.servers.filter(server => !masters.includes(server))) {
+        await replica.ask("CLUSTER", "FAILOVER");
+        await until(async () => (await redis.masters()).includes(replica), { what: "the failover" });
+        await redis.whole();
+      }
+    },
+  },
+  {
+    title: "slots that hold keys move to other masters",
+    async inject({ redis }) {
+      expect(await redis.reshard(), "slots that were moved").to.be.above(3);
+      await redis.whole();
+    },
+  },
+  {
+    title: `a Redis master: SIGSTOP for ${seconds(LONG_STOP_MS)}`,
+    inject: lab => freezeMaster(lab, LONG_STOP_MS),
+  },
+  ...MONGO_FAULTS,
+  {
+    title: "a Redis master and MongoDB's primary at once: kill -9",
+    async inject(lab) {
+      const masters = await lab.redis.masters();
+      await Promise.all([killMaster(lab, masters[0] as RedisNode, masters.length), killPrimary(lab)]);
+    },
+  },
+  ...PROCESS_FAULTS,
+  ...LAGGING,
+];
+
+export const BEHIND_SENTINELS: ClusterFault[] = [
+  {
+    title: "the Redis master: kill -9",
+    async inject(lab) {
+      const [master] = (await lab.redis.masters()) as [RedisNode];
+      await killMaster(lab, master, 1);
+    },
+  },
+  {
+    title: "a Sentinel, and then the master: kill -9",
+    async inject(lab) {
+      const [sentinel] = lab.redis.sentinels as [RedisNode];
+      const [master] = (await lab.redis.masters()) as [RedisNode];
+      await sentinel.kill();
+      await master.kill();
+      await replaced(lab, master, 1);
+      await sentinel.start();
+      // It still knows the old one.
+      await replaced(lab, master, 1);
+      await master.start();
+      await lab.redis.whole();
+    },
+  },
+  {
+    title: `the Redis master: SIGSTOP for ${seconds(STOPPED_MS)}`,
+    inject: lab => freezeMaster(lab, STOPPED_MS),
+  },
+  ...LAGGING,
+];

@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { choosePort } from "../../script/lib/ports.mjs";
+import { createUser } from "../../src/accounts/users.ts";
+import { openPlatform, type Platform } from "../../src/platform.ts";
+import { type CountingReceiver, startCountingReceiver } from "../faults/counting-receiver.ts";
+import { Supervised } from "../soak/processes.ts";
+import { Api } from "../support/api.ts";
+import type { MongoSet } from "../support/mongo-set.ts";
+import { testConfig } from "../support/platform.ts";
+import type { RedisNode } from "../support/redis-nodes.ts";
+import { environmentOf } from "../workers/worker-process.ts";
+
+/** The Redis of a test, whether it is a cluster or has Sentinels. */
+export interface RedisServers {
+  url: string;
+  /** With which replicas sign in to their master; empty without one. */
+  password: string;
+  /** All servers, replicas too. */
+  servers: RedisNode[];
+  sentinels: RedisNode[];
+  masters(): Promise<RedisNode[]>;
+  /** Waits until every master has its replicas and nothing is failing over. */
+  whole(): Promise<void>;
+  /** Moves slots that hold keys to other masters, in a cluster; returns how many. */
+  reshard(): Promise<number>;
+}
+
+/** Two web processes and two of each worker on stores of several servers. */
+export interface ClusterLab {
+  redis: RedisServers;
+  mongo: MongoSet;
+  platform: Platform;
+  receiver: CountingReceiver;
+  env: Record<string, string>;
+  /** The addresses of the web processes. */
+  webs: string[];
+  processes: Supervised[];
+  /** Creates a user; returns a client of it at each web process. */
+  user(name: string): Promise<{ apis: Api[]; userId: string }>;
+  /** Replaces all processes by ones with these settings beside the usual ones. */
+  restart(settings: Record<string, string>): Promise<void>;
+  /** Has every server and process run again, whatever a fault that failed left behind. */
+  heal(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const BOARD_PASSWORD = "a long password";
+
+const WORKERS = ["runs", "emissions", "deliveries"];
+
+/** Starts all processes; resolves when they are ready. */
+export async function openClusterLab(stores: { redis: RedisServers; mongo: MongoSet }): Promise<ClusterLab> {
+  const { redis, mongo } = stores;
+  const database = `lab${redis.sentinels.length}`;
+  const config = testConfig({
+    MONGODB_URL: mongo.urlOf(database),
+    REDIS_URL: redis.url,
+    STALLED_AFTER: "2s",
+  });
+  const logs = mkdtempSync(join(tmpdir(), "hw-cluster-logs-"));
+  const [platform, receiver] = await Promise.all([openPlatform(config, "cli"), startCountingReceiver()]);
+  const ports = [await choosePort(0), await choosePort(0)];
+  const webs = ports.map(port => `http://127.0.0.1:${port}`);
+  const env = {
+    ...environmentOf(config),
+    NODE_ENV: "test",
+    PUBLIC_URL: webs[0] ?? "",
+    ADMIN_PASSWORD: BOARD_PASSWORD,
+    SWEEP_EVERY: "2s",
+    DELIVERY_TIMEOUT: "5s",
+    // Counted for each request, and never reached.
+    RATE_LIMIT_PER_SECOND: "10000",
+    RATE_LIMIT_BURST: "10000",
+    DELIVERY_RETRY_SCHEDULE: ["200ms", "500ms", ...Array(18).fill("1s")].join(","),
+  };
+  const processes: Supervised[] = [];
+  let starts = 0;
+  const start = async (settings: Record<string, string>) => {
+    starts += 1;
+    const given = { ...env, ...settings };
+    const into = mkdtempSync(join(logs, `${starts}-`));
+    processes.push(
+      ...ports.map((port, i) => new Supervised(`web-${i + 1}`, { ...given, PORT: String(port) }, into)),
+      ...WORKERS.flatMap(name => [1, 2].map(i => new Supervised(`${name}-${i}`, given, into))),
+      new Supervised("deletions-1", given, into),
+    );
+    for (const one of processes) one.start();
+    for (const one of processes) await one.ready();
+  };
+  const stop = async (signal: "SIGKILL" | "SIGTERM") =>
+    void (await Promise.all(processes.splice(0).map(one => one.end(signal))));
+  const close = async () => {
+    await stop("SIGKILL");
+    await Promise.all([platform.close(), receiver.close()]);
+    rmSync(logs, { recursive: true, force: true });
+  };
+  try {
+    await start({});
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    ...{ redis, mongo, platform, receiver, env, webs, processes, close },
+    async user(name) {
+      const { id, api_key } = await createUser(platform, { email: `${name}@cluster.test`, plan: "paid" });
+      return { userId: id, apis: webs.map(web => new Api(`${web}/v1`, api_key)) };
+    },
+    async restart(settings) {
+      await stop("SIGTERM");
+      await start(settings);
+    },
+    async heal() {
+      for (const server of [...redis.servers, ...redis.sentinels, ...mongo.members]) {
+        if (server.isAlive()) server.thaw();
+        else await server.start();
+      }
+      await Promise.all([redis.whole(), mongo.whole()]);
+      for (const one of processes) one.start();
+      for (const one of processes) await one.ready();
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { openWork } from "../faults/open-work.ts";
+import type { Api } from "../support/api.ts";
+import { until } from "../support/until.ts";
+import type { ClusterLab } from "./lab.ts";
+import { type Outcome, outcomeOf } from "./outcome.ts";
+import { type Sent, send } from "./send.ts";
+
+const SOURCE = `export default { name: "Counted", version: "0.0.1", dedupe: "unique",
+  props: { http: "$.interface.http" },
+  run({ body }) { this.$emit(body, { id: body.key }); } };`;
+
+const MOST_IN_FLIGHT = 64;
+/** What is accepted must arrive, and all work be done, in this time after the last fault. */
+const FINISH_MS = 120_000;
+/** Of ten requests, two are to a source and one publishes so many events at once; the others publish one. */
+const BATCH = 10;
+
+/** What events are sent to. */
+export interface Emitters {
+  path: string;
+  api: Api;
+  sourceId: string;
+  endpoint: string;
+  workflowId: string;
+}
+
+/** Creates a source and a workflow whose events go to a webhook at this path. */
+export async function addEmitters(lab: ClusterLab, name: string): Promise<Emitters> {
+  const path = `/${name}`;
+  const { apis } = await lab.user(name);
+  const [api] = apis as [Api];
+  const source = await api.createSource({ component_code: SOURCE });
+  const workflow = await api.expect(201, "POST", "/workflows", { body: { name } });
+  const webhook = await api.createWebhook(lab.receiver.urlOf(path));
+  for (const id of [source.id, workflow.id]) await api.subscribe(id, webhook.id);
+  const endpoint = new URL(source.configured_props.http?.endpoint_url ?? "").pathname;
+  return { path, api, sourceId: source.id, endpoint, workflowId: workflow.id };
+}
+
+export interface Load {
+  /** Resolves when so many events have arrived. */
+  arrivedAtLeast(events: number): Promise<unknown>;
+  /** Sends on until at least `events` are accepted, waits for all of them, and counts. */
+  finish(events: number): Promise<Outcome>;
+  /** Sends no more. */
+  stop(): void;
+}
+
+/**
+ * Sends requests at this rate to all web processes in turn; one that is not accepted is not sent again. Pauses while
+ * `mostOpen` accepted events have not arrived: on a busy machine the work would grow for as long as a fault lasts.
+ */
+export function startLoad(
+  lab: ClusterLab,
+  emitters: Emitters,
+  { perSecond, mostOpen }: { perSecond: number; mostOpen: number },
+): Load {
+  const { webs, receiver, platform } = lab;
+  const { path, api, endpoint, workflowId, sourceId } = emitters;
+  const requests: Sent[] = [];
+  let [accepted, inFlight, isStopped] = [0, 0, false];
+  const startedAt = Date.now();
+  const arrivals = () => receiver.at(path);
+
+  /** The request of this number. */
+  function requestOf(n: number): Pick<Sent, "kind" | "keys"> & { to: string; body: unknown } {
+    const key = `${path.slice(1)}.${n}`;
+    if (n % 5 === 0) return { kind: "source", keys: [key], to: endpoint, body: { key } };
+    const to = `/v1/workflows/${workflowId}/events`;
+    if (n % 10 !== 1) return { kind: "event", keys: [key], to, body: { id: key, event: { key } } };
+    const keys = Array.from({ length: BATCH }, (_, i) => `${key}.${i}`);
+    return { kind: "batch", keys, to, body: { events: keys.map(one => ({ id: one, event: { key: one } })) } };
+  }
+
+  async function sendOne(n: number): Promise<void> {
+    const { kind, keys, to, body } = requestOf(n);
+    inFlight += 1;
+    // A load balancer goes on with another process if one does not listen.
+    const order = webs.map((_, i) => `${webs[(n + i) % webs.length]}${to}`);
+    const sent: Sent = { kind, keys, sentAt: Date.now(), ...(await send(order, api.apiKey, body)) };
+    inFlight -= 1;
+    requests.push(sent);
+    if (sent.result === "accepted") accepted += keys.length;
+  }
+
+  const sending = (async () => {
+    for (let n = 0; !isStopped; ) {
+      const due = ((Date.now() - startedAt) / 1000) * perSecond;
+      const open = accepted - arrivals().size;
+      if (n > due || inFlight >= MOST_IN_FLIGHT || open >= mostOpen) await delay(5);
+      else void sendOne(n++);
+    }
+  })();
+
+  const stop = () => {
+    isStopped = true;
+  };
+  const isMissing = () =>
+    requests.some(({ result, keys }) => result === "accepted" && keys.some(key => !arrivals().has(key)));
+
+  return {
+    stop,
+    arrivedAtLeast: events => until(() => arrivals().size >= events, { what: `${events} arrivals` }),
+    async finish(events) {
+      await until(() => accepted >= events, { timeoutMs: FINISH_MS, what: `${events} accepted events` });
+      stop();
+      await sending;
+      const stoppedAt = Date.now();
+      await until(() => inFlight === 0, { what: "the last responses" });
+      const wait = { timeoutMs: FINISH_MS, what: "all accepted events" };
+      await until(() => !isMissing(), wait).catch(() => undefined);
+      let stuck: Record<string, unknown> = {};
+      const isIdle = async () => {
+        stuck = await openWork(platform, [sourceId]).catch(error => ({ unknown: String(error) }));
+        return Object.keys(stuck).length === 0;
+      };
+      await until(isIdle, { timeoutMs: FINISH_MS, what: "no open work" }).catch(() => undefined);
+      return outcomeOf({ requests, arrivals: arrivals(), startedAt, stoppedAt, doneAt: Date.now(), stuck });
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import { StoredEvents } from "../../src/models/event.ts";
+import type { Platform } from "../../src/platform.ts";
+import { listSettled } from "../../src/store/settled-runs.ts";
+
+/** Returns what still waits, is in progress, or is left to the sweep; empty if everything is done. */
+export async function openWork(platform: Platform, sourceIds: string[]): Promise<Record<string, unknown>> {
+  const open: Record<string, unknown> = {};
+  for (const name of ["runs", "emissions", "deliveries"]) {
+    const counts = await platform.queues
+      .get(name)
+      ?.getJobCounts("waiting", "prioritized", "active", "delayed");
+    if (Object.values(counts ?? {}).some(count => count > 0)) open[name] = counts;
+  }
+  for (const source of sourceIds) {
+    const queued = await platform.runQueue.length(source);
+    const settled = await listSettled(platform, source);
+    if (queued + settled.length > 0) open[source] = { queued, settled: settled.length };
+  }
+  const undispatched = await StoredEvents(platform.mongo)
+    .findOne({ pending_dispatch: { $exists: true } })
+    .lean();
+  if (undispatched) open.undispatched = undispatched;
+  return open;
+}
