@@ -125,12 +125,14 @@ export class RunBatch {
     started_at_ms: number,
     strategy: Executor["strategy"],
   ): EndedRun {
-    const { emits, deduped, memory } = effectsOf(strategy, this.#memory, result);
+    const { emits, deduped, notice, memory } = effectsOf(strategy, this.#memory, result);
     const { error } = result;
     const span = this.#platform.tracer.start("run", item.trace, started_at_ms);
     const cause = span ? { ...item, trace: span.context } : item;
-    const notice = this.#headerNotices.get(item.run_id);
-    const logs = notice ? [...result.logs, notice] : result.logs;
+    const notices = [this.#headerNotices.get(item.run_id), notice && this.#warn(notice)].filter(
+      line => !!line,
+    );
+    const logs = notices.length > 0 ? [...result.logs, ...notices] : result.logs;
     const emissions = emissionsOf(this.#source, cause, { emits, logs, error }, this.#platform);
     span?.end(
       {
@@ -194,7 +196,11 @@ export class RunBatch {
     if (dropped.length === 0) return;
     const names = dropped.join(", ").slice(0, 1024);
     const message = `respond: headers that a component may not set were left out: ${names}`;
-    this.#headerNotices.set(run_id, { level: "warn", message, ts: this.#platform.clock() });
+    this.#headerNotices.set(run_id, this.#warn(message));
+  }
+
+  #warn(message: string): LogLine {
+    return { level: "warn", message, ts: this.#platform.clock() };
   }
 
   #factsOf({ run_id, kind, trace }: TriggerItem) {
