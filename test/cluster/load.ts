@@ -135,7 +135,7 @@ export function startLoad(
         arrivals: arrivals(),
         startedAt,
         stoppedAt,
-        doneAt: Date.now(),
+        doneAt,
         stuck,
       };
       const outcome = outcomeOf(given);
