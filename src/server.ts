@@ -1,3 +1,5 @@
+import "./lib/require-node.ts";
+
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { createApp } from "./app.ts";

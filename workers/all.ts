@@ -1,3 +1,5 @@
+import "../src/lib/require-node.ts";
+
 import type { Platform } from "../src/platform.ts";
 import type { RunningWorker } from "../src/queues/run-worker.ts";
 import { start as startDeletions } from "./deletions.ts";

@@ -1,3 +1,5 @@
+import "../src/lib/require-node.ts";
+
 import { deleteRange } from "../src/events/delete-range.ts";
 import type { Platform } from "../src/platform.ts";
 import { deletions } from "../src/queues/deletions.ts";

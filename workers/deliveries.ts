@@ -1,3 +1,5 @@
+import "../src/lib/require-node.ts";
+
 import type { RetryOptions } from "../src/deliveries/attempt/attempt.ts";
 import { openDeliveriesHandler } from "../src/deliveries/worker/handle-job.ts";
 import type { Platform } from "../src/platform.ts";

@@ -1,3 +1,5 @@
+import "../src/lib/require-node.ts";
+
 import { countLostEmissions, openEmissionsHandler } from "../src/events/handle-job.ts";
 import type { Platform } from "../src/platform.ts";
 import { emissions } from "../src/queues/emissions.ts";

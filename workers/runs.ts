@@ -1,3 +1,5 @@
+import "../src/lib/require-node.ts";
+
 import { settlesWithin } from "../src/lib/deadline.ts";
 import type { Platform } from "../src/platform.ts";
 import { type RunningWorker, runWorker } from "../src/queues/run-worker.ts";

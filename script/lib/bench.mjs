@@ -9,8 +9,11 @@ import { runScript, UserError } from "./user-error.mjs";
 
 /** The file that each first word runs; all other arguments are for `bench/main.ts`. */
 const PARTS = {
+  accept: "bench/accept.ts",
+  capacity: "bench/capacity-check.ts",
   keys: "bench/keys.ts",
   lists: "bench/lists.ts",
+  memory: "bench/memory.ts",
   runs: "bench/runs.ts",
   saves: "bench/saves.ts",
 };

@@ -20,9 +20,12 @@ export function procfileFor(args) {
   return args.includes("--processes") ? "Procfile" : "Procfile.small";
 }
 
-/** Reads a Procfile. Throws UserError if it has no `web` process, whose health shows that everything is ready. */
+/** What platforms run once before the processes of a new release, and what is not a process itself. */
+const BEFORE_PROCESSES = "release";
+
+/** Reads the processes of a Procfile. Throws UserError if there is no `web`, whose health shows that everything is ready. */
 export function readProcfile(file) {
-  const processes = parseProcfile(readFileSync(file, "utf8"));
+  const processes = parseProcfile(readFileSync(file, "utf8")).filter(({ name }) => name !== BEFORE_PROCESSES);
   if (!processes.some(({ name }) => name === "web")) throw new UserError("Procfile has no line for web");
   return processes;
 }

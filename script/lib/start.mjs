@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { buildIfStale } from "./build.mjs";
+import { lastLine, run } from "./commands.mjs";
 import { installDependencies } from "./dependencies.mjs";
 import { readEnvFile, writeEnvFile } from "./env-file.mjs";
 import { ensureFirstUser, signInLink } from "./first-user.mjs";
@@ -72,15 +73,23 @@ export async function startEverything({ root, procfile, teardown, signal, isWatc
 
   // Ctrl-C while the stores were starting: nothing more may be started after the teardown began.
   signal.throwIfAborted();
+  const cli = isWatching ? sourceProgram(builtProgram("src/cli/main.ts")) : builtProgram("src/cli/main.ts");
+  await migrateDatabase({ root, env, cli, say, signal });
   teardown.supervisor = superviseAll({ root, env, processes, teardown, say });
   const url = localUrl(given.HOST, port);
   await waitUntilReady({ supervisor: teardown.supervisor, url, say, signal });
-  const cli = isWatching ? sourceProgram(builtProgram("src/cli/main.ts")) : builtProgram("src/cli/main.ts");
   const user = await ensureFirstUser({ root, env, url, cli, key: settings.HEADWATER_API_KEY, signal });
   if (user.created) writeEnvFile(devEnv, { ...settings, HEADWATER_API_KEY: user.key }, DEV_ENV_HEADING);
   void watchStores({ folder, hold, teardown, say, signal });
   announce({ user, url, say, link: await signInLink({ url, key: user.key, signal }) });
   if (isWatching) await restartOnSave({ root, processes, supervisor: teardown.supervisor, say, signal });
+}
+
+/** Brings the data of an earlier start to the schema of these sources, as platforms do by the Procfile's `release`. */
+async function migrateDatabase({ root, env, cli, say, signal }) {
+  const { code, output } = await run(process.execPath, [...cli.args, "migrate"], { cwd: root, env, signal });
+  if (code !== 0) throw new UserError(lastLine(output) || `headwater migrate ended with code ${code}`);
+  if (!output.includes("nothing to do")) say(`Database: ${lastLine(output)}`);
 }
 
 async function webPort(given) {
@@ -201,5 +210,5 @@ function announce({ user, url, say, link }) {
   say(
     `Headwater is ready: ${url}/v1  (docs ${url}/docs, board ${url}/admin/queues, password in .data/dev.env)`,
   );
-  if (link) say(`Signed in, once and within ten minutes (another one: bin/headwater login): ${link}`);
+  if (link) say(`Signed in, once and within ten minutes (another one: bin/headwater dashboard): ${link}`);
 }

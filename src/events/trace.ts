@@ -14,10 +14,12 @@ import { deliveries, nextAttemptJobId, nextAttemptOf } from "../queues/deliverie
 import { findJobState } from "../queues/shards.ts";
 import { workflowEvents } from "../queues/workflow-events.ts";
 import { readDrops } from "../store/drops.ts";
-import { EMITS_REMEMBERED_MS, type EventSummary } from "../store/event-log.ts";
+import { EMITS_REMEMBERED_MS } from "../store/event-log.ts";
+import type { EventSummary } from "../store/event-summary.ts";
 import { listSettled } from "../store/settled-runs.ts";
 import { explainMismatch } from "../subscriptions/explain-filter.ts";
 import { type Emitter, findSubscriptionsToEmitter } from "../subscriptions/match.ts";
+import { isSampled, type TraceContext, traceIdOf } from "../tracing/trace-context.ts";
 import { listenerRunId } from "./fan-out.ts";
 import { findEmitter } from "./find-emitter.ts";
 import { eventOf, readPayload } from "./read-payload.ts";
@@ -26,7 +28,7 @@ import type { EventTrace, TracedSubscription } from "./trace-schema.ts";
 
 export type TraceDeps = Pick<
   Platform,
-  "mongo" | "redis" | "keys" | "queues" | "eventLog" | "routing" | "runQueue" | "clock"
+  "mongo" | "redis" | "keys" | "queues" | "eventLog" | "routing" | "runQueue" | "clock" | "config"
 >;
 
 /** Subscriptions and deliveries shown: enough to find one's own, and no list without end. */
@@ -81,6 +83,7 @@ export async function traceEvent(
     payload: payload.place,
     ...(isExpanded && payload.place !== "gone" && { event: payload.event }),
     run: run ? summarizeRun(run) : null,
+    ...linkTrace(platform, stored?.trace ?? run?.trace),
     subscriptions,
     dispatch: await traceDispatch(platform, stored),
     deliveries: await Promise.all(
@@ -92,6 +95,18 @@ export async function traceEvent(
     listeners: await traceListeners(platform, found, subscriptions),
     emitter_dropped: emitterDropped,
   };
+}
+
+function linkTrace(
+  { config }: TraceDeps,
+  trace: TraceContext | undefined,
+): Pick<EventTrace, "trace_id" | "trace_url"> {
+  if (trace === undefined) return { trace_id: null, trace_url: null };
+  const trace_id = traceIdOf(trace);
+  const trace_url = isSampled(trace)
+    ? (config.tracing.url?.replaceAll("{trace_id}", trace_id) ?? null)
+    : null;
+  return { trace_id, trace_url };
 }
 
 /** Returns what is stored of an event; its ids and errors are those of `traceEvent`, but an unknown event has a null `eventId`. */

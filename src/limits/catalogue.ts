@@ -90,6 +90,20 @@ export const LIMITS = defineLimits({
       "429 `rate-limited` for the accounts with the most; from 95 percent 503 `unavailable` for all new runs",
     setting: "REDIS_HIGH_WATER_PERCENT",
   },
+  traceStateCharacters: {
+    value: 512,
+    unit: "characters",
+    per: "request",
+    what: "`tracestate` of a request",
+    beyond: "left out; the trace itself is kept",
+  },
+  spansWaiting: {
+    value: 2048,
+    unit: "count",
+    per: "process",
+    what: "spans that wait to be exported",
+    beyond: "dropped and counted (`spans_total`)",
+  },
   warmMemoryPercent: {
     value: 25,
     unit: "percent",

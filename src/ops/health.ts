@@ -5,6 +5,8 @@ import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
 import { probeMongo } from "../store/probe-mongo.ts";
 import { probeRedis } from "../store/probe-redis.ts";
+import { SCHEMA } from "../store/schema/migrations.ts";
+import { readState, schemaProblem } from "../store/schema/state.ts";
 import { mayInspect } from "./may-inspect.ts";
 
 type HealthDeps = Pick<Platform, "redis" | "mongo" | "keys">;
@@ -12,15 +14,26 @@ type HealthDeps = Pick<Platform, "redis" | "mongo" | "keys">;
 /** A store that hangs is not ready; a load balancer waits for the response no longer than a few of these. */
 const DEADLINE_MS = 2000;
 
+/** What a look at the stores showed. */
+interface Readiness {
+  /** What is not ready, with the reason, by store; empty if everything is. */
+  missing: Record<string, string>;
+  /** The schema of the database; null if it could not be read. */
+  schema: number | null;
+}
+
 /**
- * Returns what is not ready, with the reason, by store; empty if everything is. Tests a write to each,
- * because PING and `hello` succeed even when a store is full (docs/design.md#stores).
+ * Looks at both stores. Tests a write to each, because PING and `hello` succeed even when a store is full
+ * (docs/design.md#stores). The schema is missing once a newer release has removed what this one needs.
  */
-export async function unready({ redis, mongo, keys }: HealthDeps): Promise<Record<string, string>> {
+export async function readiness({ redis, mongo, keys }: HealthDeps): Promise<Readiness> {
   const probes: Record<string, Promise<unknown>> = {
     redis: probeRedis(redis, keys.writeProbe()),
     mongodb: probeMongo(mongo),
   };
+  const reading = withDeadline(mongo.db ? readState(mongo.db) : Promise.resolve(null), DEADLINE_MS).catch(
+    () => null,
+  );
   const failed = await Promise.all(
     Object.entries(probes).map(async ([store, probe]): Promise<[string, string][]> => {
       try {
@@ -31,15 +44,18 @@ export async function unready({ redis, mongo, keys }: HealthDeps): Promise<Recor
       }
     }),
   );
-  return Object.fromEntries(failed.flat());
+  const state = await reading;
+  const fault = state ? schemaProblem(state, SCHEMA) : undefined;
+  const missing = { ...Object.fromEntries(failed.flat()), ...(fault !== undefined && { schema: fault }) };
+  return { missing, schema: state?.version ?? null };
 }
 
-type Check = () => ReturnType<typeof unready>;
+type Check = () => Promise<Readiness>;
 const checks = new WeakMap<HealthDeps, Check>();
 
-/** Returns what was not ready at most a moment ago, so that a flood of requests costs the stores no more than one. */
-function recentlyUnready(platform: HealthDeps): ReturnType<typeof unready> {
-  const check = checks.get(platform) ?? cachedFor(LIMITS.inspectionMs.value, () => unready(platform));
+/** Returns what a look at most a moment ago showed, so that a flood of requests costs the stores no more than one. */
+function recentReadiness(platform: HealthDeps): Promise<Readiness> {
+  const check = checks.get(platform) ?? cachedFor(LIMITS.inspectionMs.value, () => readiness(platform));
   checks.set(platform, check);
   return check();
 }
@@ -47,13 +63,16 @@ function recentlyUnready(platform: HealthDeps): ReturnType<typeof unready> {
 /** A health response: `/healthz` says that the process is alive, `/readyz` that its stores take writes. */
 export interface Health {
   status: 200 | 503;
-  body: { status: "ok" } | { status: "ready" } | { status: "unready"; missing?: string[] };
+  body:
+    | { status: "ok" }
+    | { status: "ready"; schema?: { database: number; release: number } }
+    | { status: "unready"; missing?: string[] };
 }
 
-/** Returns a health response as anybody may see it: whether the process is ready, and not which store it lacks. */
+/** Returns a health response as anybody may see it: whether the process is ready, and not what it lacks or has. */
 export const withoutDetails = ({ status, body }: Health): Health => ({
   status,
-  body: body.status === "unready" ? { status: "unready" } : body,
+  body: { status: body.status } as Health["body"],
 });
 
 /**
@@ -67,8 +86,12 @@ export async function healthOf(
 ): Promise<Health | null> {
   if (path === "/healthz") return { status: 200, body: { status: "ok" } };
   if (path !== "/readyz") return null;
-  const missing = [...Object.keys(await recentlyUnready(platform)), ...alsoMissing];
-  if (missing.length === 0) return { status: 200, body: { status: "ready" } };
+  const { missing: stores, schema } = await recentReadiness(platform);
+  const missing = [...Object.keys(stores), ...alsoMissing];
+  if (missing.length === 0) {
+    const versions = schema === null ? {} : { schema: { database: schema, release: SCHEMA } };
+    return { status: 200, body: { status: "ready", ...versions } };
+  }
   return { status: 503, body: { status: "unready", missing } };
 }
 

@@ -10,6 +10,7 @@ import { allQueues } from "../queues/index.ts";
 import { shardsOf } from "../queues/shards.ts";
 import { STEP_NAMES } from "../reconcile/steps.ts";
 import { readMemoryShare } from "../store/probe-redis.ts";
+import { readEvictedKeys } from "../store/read-evictions.ts";
 import { listSetAside } from "../store/set-aside.ts";
 import { readSweepProgress } from "../store/sweep-turns.ts";
 import { mayInspect } from "./may-inspect.ts";
@@ -69,6 +70,9 @@ export function collectInstallation(platform: CollectDeps): void {
   metrics.collectGauges(["set_aside_items", "sweep_age_seconds"], () => collectSweeps(platform));
   metrics.collectGauges(["redis_memory_used_ratio"], async () => {
     metrics.set("redis_memory_used_ratio", await readMemoryShare(platform.redis));
+  });
+  metrics.collectGauges(["redis_evicted_keys"], async () => {
+    metrics.set("redis_evicted_keys", await readEvictedKeys(platform.redis));
   });
 }
 

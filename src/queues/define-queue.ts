@@ -16,8 +16,15 @@ export interface JobDeclaration<Schema extends TSchema = TSchema> {
   name: string;
   schema: Schema;
   options: JobsOptions;
-  /** The job's identity: while a job is stored under it, adding another does nothing. */
-  jobId?: ((payload: Static<Schema>) => string) | undefined;
+  /**
+   * Versions of the payload (docs/decisions/0033-schema-and-job-versions.md). `reads`: the newest that the handler knows. `writes`: the
+   * one that is enqueued, never newer than what the release before reads; 0 for a kind that the release before does not know yet,
+   * which nothing enqueues.
+   */
+  reads: number;
+  writes: number;
+  /** The job's identity, if it has one: while a job is stored under it, adding another does nothing. */
+  jobId?: ((payload: Static<Schema>) => string | undefined) | undefined;
   /** What a job that was given up keeps of a large payload, without the events in it. */
   keptPayload?: ((payload: Static<Schema>) => unknown) | undefined;
   /** Whose job it is and what it costs; absent on a queue that serves jobs in order of arrival. */
@@ -67,7 +74,8 @@ interface QueueSpec<Schemas extends JobSchemas> {
     [Name in keyof Schemas]: Pick<
       JobDeclaration<Schemas[Name]>,
       "schema" | "jobId" | "keptPayload" | "charge" | "shardBy"
-    >;
+    > &
+      Partial<Pick<JobDeclaration, "reads" | "writes">>;
   };
 }
 
@@ -81,7 +89,7 @@ export function defineQueue<Schemas extends JobSchemas>({
 }: QueueSpec<Schemas>): QueueDeclaration<Schemas> {
   const declared = Object.entries(jobs).map(([job, declaration]) => [
     job,
-    { ...declaration, queue: name, name: job, options },
+    { reads: 1, writes: 1, ...declaration, queue: name, name: job, options },
   ]);
   return { name, concurrency, quantum, waitsForStoresOnly, jobs: Object.fromEntries(declared) };
 }
@@ -121,6 +129,8 @@ export async function enqueueAll<Schema extends TSchema>(
   options: EnqueueOptions = {},
 ): Promise<void> {
   if (payloads.length === 0) return;
+  if (job.writes === 0)
+    throw new Error(`no release before this one knows ${job.name} jobs: they are only read`);
   const queue = openedQueue(queues, { name: job.queue });
   const { shardBy } = job;
   if (shardsOf(queue).length === 1 || !shardBy) return await addAll(queue, job, payloads, options);
@@ -138,12 +148,14 @@ async function addAll<Schema extends TSchema>(
 ): Promise<void> {
   try {
     const priorities = await prioritiesOf(queue, job, payloads, options);
+    const ids = payloads.map(data => job.jobId?.(data));
     const jobs = payloads.map((data, i) => ({
       name: job.name,
       data,
       opts: {
         ...job.options,
-        ...(job.jobId && { jobId: job.jobId(data) }),
+        ...ofVersion(job.writes),
+        ...(ids[i] !== undefined && { jobId: ids[i] }),
         ...(options.delayMs && { delay: options.delayMs }),
         ...(priorities[i] && { priority: priorities[i] }),
         ...(job.charge && ofAccount(job.charge(data).account)),
@@ -163,6 +175,18 @@ async function addAll<Schema extends TSchema>(
  * options that it doesn't know.
  */
 export const ofAccount = (account: string): JobsOptions => ({ account }) as JobsOptions;
+
+/**
+ * The option with the version of a job's payload. An option, because payloads are replaced and are partly public; BullMQ keeps
+ * options that it doesn't know.
+ */
+export const ofVersion = (v: number): JobsOptions => ({ v }) as JobsOptions;
+
+/** Returns the version of a job's payload: the first for one of an early release, or of another producer. */
+export const versionIn = (options: JobsOptions): number => {
+  const { v } = options as { v?: unknown };
+  return typeof v === "number" ? v : 1;
+};
 
 /** Returns the account in a job's options; undefined for a job that another producer enqueued. */
 export const accountIn = (options: JobsOptions): string | undefined =>

@@ -36,6 +36,8 @@ const FirstAttempts = Type.Object({
       name: Type.String(),
       /** JSON; absent for a large event, which is read from MongoDB. */
       body: Type.Optional(Type.String()),
+      /** Its place in a trace. */
+      trace: Type.Optional(Type.String()),
       listeners: Type.Array(WebhookListener),
     }),
   ),

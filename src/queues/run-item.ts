@@ -12,6 +12,10 @@ const common = {
   at_ms: Type.Number(),
   /** Name of the process that waits for the reply. */
   reply_to: Type.Optional(Type.String()),
+  /** Its place in a trace. */
+  trace: Type.Optional(Type.String()),
+  /** True if MongoDB has it too, until it is handled. */
+  kept: Type.Optional(Type.Boolean()),
 };
 
 const Trigger = Type.Object({
@@ -59,10 +63,30 @@ const MAX_DEPTH = LIMITS.eventDepth.value + 1;
 
 const validate = new Ajv({ strict: false }).compile<RunItem>(RunItem);
 
-/** Parses an item of a run queue, which an older version may have written. Throws `invalid` or SyntaxError. */
+/** The newest version of items that this release knows; one without `v` is of the first. */
+const READS = 1;
+const KINDS = new Set(["http", "timer", "event", "change"]);
+
+/** Thrown for an item that only a newer release knows: one of its workers will execute it. */
+export class NewerRun extends AppError {}
+
+/** Returns what this release does not know of an item, which a newer one wrote; undefined for one that it can handle. */
+function whatIsNewer(item: unknown): string | undefined {
+  const { kind, v } = (item ?? {}) as { kind?: unknown; v?: unknown };
+  if (typeof v === "number" && v > READS) return `version ${v} of queued runs is newer than ${READS}`;
+  const isUnknown = typeof kind === "string" && !KINDS.has(kind);
+  return isUnknown ? `this release has no queued runs of kind ${kind.slice(0, 40)}` : undefined;
+}
+
+/**
+ * Parses an item of a run queue, which another release may have written. Throws `invalid` or SyntaxError, and NewerRun for one
+ * that only a newer release knows.
+ */
 export function parseRunItem(text: string): RunItem {
   if (jsonShape(text).depth > MAX_DEPTH) throw new AppError("invalid", "queued run: nested too deeply");
   const item: unknown = JSON.parse(text);
+  const newer = whatIsNewer(item);
+  if (newer !== undefined) throw new NewerRun("unavailable", newer);
   if (!validate(item))
     throw new AppError("invalid", `queued run: ${validate.errors?.[0]?.message ?? "unreadable"}`);
   return item;

@@ -9,8 +9,9 @@ import { warnThrottled } from "../lib/warn-throttled.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { RedisClient } from "../store/redis.ts";
-import { accountIn, type QueueDeclaration } from "./define-queue.ts";
+import { type AnyQueue, accountIn, type QueueDeclaration } from "./define-queue.ts";
 import { type Charge, FairOrder, FIRST_LATER_PRIORITY, PRIORITY_WHEN_DUE, pullOther } from "./fair-order.ts";
+import { whatIsNewer } from "./newer-job.ts";
 import { queuePrefix } from "./open-queues.ts";
 import { requeue, setPriority } from "./requeue.ts";
 import { type ConsumedShards, ShardedWorker, type ShardWorker } from "./sharded-worker.ts";
@@ -92,6 +93,12 @@ const VERDICTS: Partial<Record<ErrorCode, Verdict>> = {
 /** Pauses between checks whether a store is back: short at first, and never so long that its return goes unnoticed. */
 const SNOOZE_MS = { first: 500, most: 15_000 };
 
+/**
+ * The same for jobs that only workers of a newer release know: a deployment takes minutes, and a hundred thousand of them must not
+ * keep the workers of this release busy.
+ */
+const NEWER_MS = { first: 1000, most: 30_000 };
+
 /** A Redis that rejects commands because it is full would otherwise be asked again in a hot loop. */
 const PAUSE_MS = 1000;
 
@@ -131,11 +138,13 @@ class QueueWorker implements ShardWorker {
   readonly #queue: string;
   readonly #shard: number;
   readonly #log: Logger;
+  readonly #jobs: AnyQueue["jobs"];
   readonly #handled: ReadonlyMap<string, Handled>;
   readonly #options: WorkerOptions;
   readonly #worker: Worker;
   readonly #running = new Map<string, { done: Promise<void>; cancel: AbortController }>();
   readonly #warn: (error: unknown) => void;
+  readonly #warnOfNewer: (error: unknown) => void;
   /** Absent on a queue that serves jobs in order of arrival. */
   readonly #fair: { order: FairOrder; slots: SlotShares; turns: FairTurns } | undefined;
   #isStopping = false;
@@ -147,11 +156,11 @@ class QueueWorker implements ShardWorker {
 
   constructor(
     {
-      queue: { name: queue, quantum, waitsForStoresOnly },
+      queue: { name: queue, quantum, waitsForStoresOnly, jobs },
       shard,
       slots,
     }: {
-      queue: Pick<QueueDeclaration, "name" | "quantum" | "waitsForStoresOnly">;
+      queue: Pick<QueueDeclaration, "name" | "quantum" | "waitsForStoresOnly"> & Pick<AnyQueue, "jobs">;
       shard: number;
       slots: number;
     },
@@ -161,9 +170,11 @@ class QueueWorker implements ShardWorker {
     this.#queue = queue;
     this.#shard = shard;
     this.#log = shard === 0 ? options.log : options.log.child({ shard });
+    this.#jobs = jobs;
     this.#handled = handled;
     this.#options = options;
     this.#warn = warnThrottled(this.#log, "worker connection", { queue });
+    this.#warnOfNewer = warnThrottled(this.#log, "jobs of a newer release wait for its workers", { queue });
     const name = shardName(queue, shard);
     this.#worker = new Worker(name, (job, token, signal) => this.#hold(job, token, signal), {
       connection: options.redis,
@@ -245,6 +256,8 @@ class QueueWorker implements ShardWorker {
   }
 
   async #process(job: Job, token?: string, signal?: AbortSignal): Promise<void> {
+    const newer = whatIsNewer({ name: this.#queue, jobs: this.#jobs }, job);
+    if (newer !== undefined) return await this.#leaveToNewer(job, token, newer);
     try {
       // A job that this process still runs needs no slot of its own.
       if (this.#running.has(job.id ?? "")) await this.#join(job, signal);
@@ -262,6 +275,20 @@ class QueueWorker implements ShardWorker {
       await Promise.all([whenDue, job.moveToDelayed(Date.now() + delayMs, token)]);
       throw new DelayedError();
     }
+  }
+
+  /** Lets a job of a newer release come back until one of its workers gets it. It uses up no attempt. */
+  async #leaveToNewer(job: Job, token: string | undefined, newer: string): Promise<never> {
+    const kind = this.#handled.has(job.name) ? job.name : "other";
+    this.#options.metrics.count("jobs_total", { queue: this.#queue, job: kind, outcome: "newer" });
+    this.#warnOfNewer(new Error(newer));
+    // For the board.
+    if (job.attemptsStarted <= 1) await job.log(`waits for a worker of a newer release: ${newer}`);
+    if (this.#fair) {
+      await setPriority(this.#options.redis, this.#worker.toKey(job.id ?? ""), PRIORITY_WHEN_DUE);
+    }
+    await job.moveToDelayed(Date.now() + pauseMs(NEWER_MS, job), token);
+    throw new DelayedError();
   }
 
   /** Does `work` in one of the slots that the job's account may use; requeues the job if it is not its turn. */
@@ -429,8 +456,11 @@ function checkPayload(validate: ValidateFunction, payload: unknown): void {
 function snoozeMs(error: unknown, job: Job): number | null {
   if (error instanceof Snooze) return error.delayMs;
   if (!(error instanceof AppError) || VERDICTS[error.code] !== "snoozed") return null;
-  const { first, most } = SNOOZE_MS;
-  const ms = Math.min(first * 2 ** Math.min(job.attemptsStarted - 1, 10), most);
-  // Spread, so that not all jobs come back at once.
+  return pauseMs(SNOOZE_MS, job);
+}
+
+/** Grows with each start of the job, and is spread, so that not all jobs come back at once. */
+function pauseMs({ first, most }: { first: number; most: number }, { attemptsStarted }: Job): number {
+  const ms = Math.min(first * 2 ** Math.min(attemptsStarted - 1, 10), most);
   return ms * (0.5 + Math.random() / 2);
 }

@@ -1,9 +1,16 @@
+import { deleteKeptLater } from "../accepted/keep.ts";
 import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { notifyRuns } from "../queues/enqueue-run.ts";
-import { type ChangeItem, parseRunItem, type RunItem, type TriggerItem } from "../queues/run-item.ts";
+import {
+  type ChangeItem,
+  NewerRun,
+  parseRunItem,
+  type RunItem,
+  type TriggerItem,
+} from "../queues/run-item.ts";
 import type { JobContext } from "../queues/run-worker.ts";
 import { runs, type SourceJob } from "../queues/runs.ts";
 import { countJobs, shardNumber } from "../queues/shards.ts";
@@ -71,6 +78,7 @@ export async function executeQueuedRuns(
           signal: lease.nextSignal(),
         });
         for (const fields of results) log.info({ source_id: sourceId, ...fields }, "run");
+        deleteKeptRuns(platform, waiting.slice(0, results.length));
         waiting = waiting.slice(results.length);
         done += results.length;
         failpoint("runs-done");
@@ -95,6 +103,8 @@ export async function executeQueuedRuns(
       await notifyRuns(platform, sourceId, job.account_id);
       return { source_id: sourceId, runs: done, ended: "lease-lost" };
     }
+    // A change, such as the source's deletion, goes ahead of what waits for the newer release.
+    if (error instanceof NewerRun) await platform.runQueue.nack(sourceId, token);
     // Claimed runs stay claimed: the next holder of the lease starts with them. An error that is not a store's may be
     // the run's own, which must not come back for ever: it counts as a crash.
     const isBlamed = !(error instanceof AppError);
@@ -105,11 +115,22 @@ export async function executeQueuedRuns(
   }
 }
 
-/** Returns null for an item that can't be parsed: an older version may have written it. */
-function readItem(platform: RunDeps, sourceId: string, text: string): RunItem | null {
+/** An item, null for one that can't be parsed, and the error of one that only a newer release knows. */
+type Read = RunItem | NewerRun | null;
+
+/** Has the rows of runs that are done deleted, if they have some. */
+function deleteKeptRuns(platform: RunDeps, items: Read[]): void {
+  const ids = items.flatMap(item => (item !== null && "kept" in item && item.kept ? [item.run_id] : []));
+  if (ids.length === 0) return;
+  if (platform.late) platform.late.deleteKept(ids);
+  else deleteKeptLater(platform, ids);
+}
+
+function readItem(platform: RunDeps, sourceId: string, text: string): Read {
   try {
     return parseRunItem(text);
   } catch (error) {
+    if (error instanceof NewerRun) return error;
     if (!(error instanceof AppError || error instanceof SyntaxError)) throw error;
     platform.log.error({ source_id: sourceId, err: error }, "queued run can't be parsed");
     return null;
@@ -118,7 +139,7 @@ function readItem(platform: RunDeps, sourceId: string, text: string): RunItem | 
 
 /** What is claimed and not done. */
 interface Next {
-  items: (RunItem | null)[];
+  items: Read[];
   claim: Claim;
   /** How many holders of the lease started the first item and did not live to finish it. */
   crashes: number;
@@ -136,6 +157,8 @@ async function executeNext(
   const [first = null] = items;
   const hasCrashed = crashes > MAX_CRASHES;
   if (!first) return [await dropUnreadable(platform, sourceId)];
+  // The job is snoozed, and the runs stay in their order: a worker of the newer release gets them.
+  if (first instanceof NewerRun) throw first;
   if (first.kind === "change") {
     // A deletion goes on without its hook. Any other change fails, and its request has long since timed out.
     if (hasCrashed && first.op !== "delete") {
@@ -146,7 +169,7 @@ async function executeNext(
     return [await changeOrReject(platform, sourceId, first, { signal, hasCrashed })];
   }
   if (hasCrashed) return [await giveUpRun(platform, sourceId, first, crashes)];
-  const end = items.findIndex(item => !item || item.kind === "change");
+  const end = items.findIndex(item => !item || item instanceof NewerRun || item.kind === "change");
   const triggers = (end < 0 ? items : items.slice(0, end)) as TriggerItem[];
   try {
     return await runBatch(platform, sourceId, { claim, items: triggers }, signal);

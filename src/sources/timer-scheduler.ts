@@ -1,7 +1,7 @@
 import type { JobSchedulerJson } from "bullmq";
 import type { Source, StoredTimer } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
-import { type OpenQueue, ofAccount, openedQueue } from "../queues/define-queue.ts";
+import { type OpenQueue, ofAccount, ofVersion, openedQueue } from "../queues/define-queue.ts";
 import { PRIORITY_WHEN_DUE } from "../queues/fair-order.ts";
 import { runs } from "../queues/runs.ts";
 import { removeJob, shardFor, shardsOf } from "../queues/shards.ts";
@@ -101,6 +101,7 @@ export async function upsertScheduler(
     data: { source_id: sourceId, ...(owner_id !== undefined && { account_id: owner_id }) },
     opts: {
       ...runs.jobs.tick.options,
+      ...ofVersion(runs.jobs.tick.writes),
       priority: PRIORITY_WHEN_DUE,
       ...(owner_id !== undefined && ofAccount(owner_id)),
     },

@@ -10,6 +10,8 @@ import { lookAfterPoolsRarely } from "./idle-pools.ts";
 import { failWaitsOfLostConnections } from "./lost-connections.ts";
 import { mongoPool } from "./mongo-pool.ts";
 import { asSetupError, rejectWithoutReplicaSet, withoutUser } from "./mongo-setup.ts";
+import { ensureSchema } from "./schema/ensure.ts";
+import { checkMongodbVersion, type WarnOfVersion } from "./server-versions.ts";
 
 /** A declared collection: called with a connection, it returns the model there. */
 export type Collection<T> = (connection: Connection) => Model<T>;
@@ -48,19 +50,44 @@ export const schemaOptions = {
 const PRODUCER_TIMEOUT_MS = 1500;
 const WORKER_TIMEOUT_MS = 15_000;
 
+interface OpenOptions {
+  producer: boolean;
+  deadlineMs: number;
+  /** Decides how many connections there may be. */
+  process?: string;
+  /** Called with a line about a MongoDB that is newer than those that were tested; absent: its version is not looked at. */
+  warn?: WarnOfVersion;
+}
+
 /**
- * Connects within `deadlineMs` and creates the missing indexes of every declared collection, and waits for the end
- * of an election. If MongoDB goes away later, a `producer` fails fast with `unavailable`; others wait for it a while first. The
- * `process` decides how many connections there may be. Throws SetupError for a MongoDB or a URL that can't be used.
+ * Connects within `deadlineMs`, waits for the end of an election, and sets an empty database up. If MongoDB goes away later, a
+ * `producer` fails fast with `unavailable`; others wait for it a while first. Throws SetupError for a MongoDB or a URL that can't be
+ * used, and for a database of a schema that this release can't use.
  */
-export async function openMongo(
-  url: string,
-  options: { producer: boolean; deadlineMs: number; process?: string },
-): Promise<Connection> {
+export async function openMongo(url: string, options: OpenOptions): Promise<Connection> {
+  const deadline = Date.now() + options.deadlineMs;
+  const connection = await connectMongo(url, options);
+  try {
+    await untilThere(() => prepare(connection, options.warn), deadline);
+    return connection;
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+async function prepare(connection: Connection, warn: WarnOfVersion | undefined): Promise<void> {
+  await rejectWithoutReplicaSet(connection);
+  if (warn) await checkMongodbVersion(connection, warn);
+  for (const modelOn of collections) modelOn(connection);
+  await ensureSchema(connection);
+}
+
+/** As `openMongo`, to a database of any schema. */
+export async function connectMongo(url: string, options: OpenOptions): Promise<Connection> {
   failWaitsOfLostConnections();
   lookAfterPoolsRarely();
-  const deadline = Date.now() + options.deadlineMs;
-  const connection = await connect(
+  return await connect(
     url,
     {
       serverSelectionTimeoutMS: options.producer ? PRODUCER_TIMEOUT_MS : WORKER_TIMEOUT_MS,
@@ -75,24 +102,8 @@ export async function openMongo(
       readConcern: { level: "majority" },
       ...mongoPool(url, options.process ?? ""),
     },
-    deadline,
+    Date.now() + options.deadlineMs,
   );
-  try {
-    await untilThere(() => prepare(connection), deadline);
-    return connection;
-  } catch (error) {
-    await connection.close();
-    throw error;
-  }
-}
-
-async function prepare(connection: Connection): Promise<void> {
-  await rejectWithoutReplicaSet(connection);
-  for (const modelOn of collections) {
-    const model = modelOn(connection);
-    await model.createCollection();
-    await model.createIndexes();
-  }
 }
 
 const connect = (url: string, options: ConnectOptions, deadline: number): Promise<Connection> =>

@@ -66,8 +66,8 @@ export interface Lab {
   api: Api;
   env: Record<string, string>;
   start(...names: ProcessName[]): Promise<void>;
-  /** As `start`, with further settings, and without waiting until the process is ready. */
-  spawn(name: ProcessName, env?: Record<string, string>): WorkerProcess;
+  /** As `start`, with further settings, from the release in this folder, and without waiting until the process is ready. */
+  spawn(name: ProcessName, env?: Record<string, string>, folder?: string): WorkerProcess;
   ready(...names: ProcessName[]): Promise<void>;
   /** `kill -9`. */
   kill(...names: ProcessName[]): Promise<void>;
@@ -78,8 +78,11 @@ export interface Lab {
   close(): Promise<void>;
 }
 
-/** Starts all processes and stores for this test alone, with an emitter of each kind and two webhooks. */
-export async function openLab(): Promise<Lab> {
+/**
+ * Starts all processes and stores for this test alone, with an emitter of each kind and two webhooks. With a `folder`, the processes
+ * are those of the release in it, and its web process sets the stores up.
+ */
+export async function openLab({ folder }: { folder?: string } = {}): Promise<Lab> {
   const [stores, receiver] = await Promise.all([openOwnStores(), startCountingReceiver()]);
   const mongodb = new URL(stores.mongo.url);
   mongodb.pathname = "/faults";
@@ -88,7 +91,6 @@ export async function openLab(): Promise<Lab> {
     REDIS_URL: stores.redis.url,
     STALLED_AFTER: "1s",
   });
-  const platform = await openPlatform(config, "cli");
   const port = await choosePort(0);
   const env = {
     ...environmentOf(config),
@@ -103,14 +105,21 @@ export async function openLab(): Promise<Lab> {
     RATE_LIMIT_BURST: "20000",
   };
   const running = new Map<ProcessName, WorkerProcess>();
+  if (folder) {
+    const first = spawnWorker("web", env, { folder });
+    await whenReady(first, START_MS);
+    first.kill("SIGTERM");
+    await first.ended;
+  }
+  const platform = await openPlatform(config, "cli");
 
   const lab = {
     stores,
     platform,
     receiver,
     env,
-    spawn(name: ProcessName, more: Record<string, string> = {}) {
-      const child = spawnWorker(name, { ...env, ...more });
+    spawn(name: ProcessName, more: Record<string, string> = {}, from = folder) {
+      const child = spawnWorker(name, { ...env, ...more }, { folder: from });
       running.set(name, child);
       return child;
     },

@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import mongoose from "mongoose";
-import { unready } from "../../src/ops/health.ts";
+import { readiness } from "../../src/ops/health.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
 import { startWeb, type WebServer } from "../../src/server.ts";
+import { SCHEMA } from "../../src/store/schema/migrations.ts";
 import { type OwnStores, openOwnStores } from "../support/own-stores.ts";
 import { openTestPlatform, type TestPlatform, testConfig } from "../support/platform.ts";
 import { until } from "../support/until.ts";
@@ -43,7 +44,8 @@ describe("health of the web process", () => {
 
   it("is alive and ready while both stores accept writes", async () => {
     expect(await ask("/healthz")).to.deep.equal({ status: 200, body: { status: "ok" } });
-    expect(await ask("/readyz")).to.deep.equal({ status: 200, body: { status: "ready" } });
+    const schema = { database: SCHEMA, release: SCHEMA };
+    expect(await ask("/readyz")).to.deep.equal({ status: 200, body: { status: "ready", schema } });
   });
 
   for (const name of ["redis", "mongo"] as const) {
@@ -130,7 +132,7 @@ describe("a store that is not ready", () => {
     // An unhandled rejection would end the process.
     process.on("unhandledRejection", record);
     try {
-      expect(await unready({ ...platform, mongo })).to.deep.equal({ mongodb: "not connected" });
+      expect((await readiness({ ...platform, mongo })).missing).to.deep.equal({ mongodb: "not connected" });
     } finally {
       process.off("unhandledRejection", record);
     }

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { AppError } from "../../src/lib/errors.ts";
-import { parseRunItem, type RunItem } from "../../src/queues/run-item.ts";
+import { NewerRun, parseRunItem, type RunItem } from "../../src/queues/run-item.ts";
 
 const triggered = { kind: "http", run_id: "run_1", at_ms: 1, event: { any: [1, null] } };
 const candidate = {
@@ -40,7 +40,6 @@ describe("an item of a run queue", () => {
   }
 
   const invalid: [string, string][] = [
-    ["an unknown kind", JSON.stringify({ ...triggered, kind: "magic" })],
     ["no event", JSON.stringify({ kind: "http", run_id: "run_1", at_ms: 1 })],
     ["no run id", JSON.stringify({ ...triggered, run_id: undefined })],
     ["a time that is not a number", JSON.stringify({ ...triggered, at_ms: "now" })],
@@ -58,6 +57,17 @@ describe("an item of a run queue", () => {
       expect(() => parseRunItem(text))
         .to.throw(AppError)
         .with.property("code", "invalid");
+    });
+  }
+
+  for (const newer of [
+    { ...triggered, kind: "magic" },
+    { ...triggered, v: 2 },
+  ]) {
+    it(`waits for a newer release: ${newer.kind}, version ${"v" in newer ? newer.v : 1}`, () => {
+      expect(() => parseRunItem(JSON.stringify(newer)))
+        .to.throw(NewerRun)
+        .with.property("code", "unavailable");
     });
   }
 

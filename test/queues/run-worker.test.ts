@@ -6,6 +6,7 @@ import { enqueue, openedQueue } from "../../src/queues/define-queue.ts";
 import { deletions } from "../../src/queues/deletions.ts";
 import { emissions } from "../../src/queues/emissions.ts";
 import { type JobContext, type RunningWorker, runWorker } from "../../src/queues/run-worker.ts";
+import { runs } from "../../src/queues/runs.ts";
 import { workerOptions } from "../../workers/worker-options.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
@@ -148,5 +149,59 @@ describe("a worker", () => {
     expect(context?.isStopping()).to.equal(true);
     await closing;
     expect(await queue().getJobCountByTypes("delayed", "waiting")).to.equal(1);
+  });
+
+  it("leaves a job of a newer release to the workers of that one, and says so on the board, in log and metric", async () => {
+    const { deletions: job } = QUEUE.jobs;
+    await enqueue(platform.queues, { ...job, writes: 2 }, { emitter_id: "dc_2" });
+    await enqueue(platform.queues, job, { emitter_id: "dc_1" });
+    const seen: string[] = [];
+    const handle = async ({ job: { emitter_id } }: JobContext<{ emitter_id: string }>) => {
+      seen.push(emitter_id);
+      return undefined;
+    };
+    startWorker(handle);
+    await until(async () => (await queue().getJobCountByTypes("completed")) === 1);
+    const [waiting] = await until(async () => {
+      const delayed = await queue().getDelayed();
+      // It was started again, and has used up no attempt.
+      return (delayed[0]?.attemptsStarted ?? 0) > 1 && delayed;
+    });
+    expect(seen).to.deep.equal(["dc_1"]);
+    expect(waiting?.attemptsMade).to.equal(0);
+    const { logs } = await queue().getJobLogs(waiting?.id ?? "");
+    expect(logs).to.deep.equal([
+      "waits for a worker of a newer release: version 2 of deletions is newer than 1",
+    ]);
+    expect((await platform.metrics.expose()).body).to.match(
+      /headwater_jobs_total\{[^}]*queue="deletions"[^}]*outcome="newer"[^}]*\} \d/,
+    );
+    await worker?.close(1000);
+
+    const newer: typeof QUEUE = { ...QUEUE, jobs: { deletions: { ...job, reads: 2 } } };
+    worker = runWorker(newer, { deletions: handle }, workerOptions(platform, QUEUE));
+    await until(() => seen.length === 2);
+    expect(seen).to.deep.equal(["dc_1", "dc_2"]);
+    await until(async () => (await queue().getJobCountByTypes("completed")) === 2);
+    expect(await queue().getJobCountByTypes("failed")).to.equal(0);
+  });
+
+  it("leaves a job of a kind that it does not know to a newer release, whatever else waits", async () => {
+    const several = openedQueue(platform.queues, runs);
+    await several.add("pulse", { source_id: "dc_1" }, { attempts: 1 });
+    worker = runWorker(
+      runs,
+      { notify: async () => undefined, tick: async () => undefined },
+      workerOptions(platform, runs),
+    );
+    await enqueue(platform.queues, runs.jobs.tick, { source_id: "dc_2" });
+    await until(async () => ((await several.getDelayed())[0]?.attemptsStarted ?? 0) > 1);
+    expect(await several.getJobCountByTypes("failed")).to.equal(0);
+  });
+
+  it("enqueues no job of a kind that the release before does not know", async () => {
+    const unknown = { ...QUEUE.jobs.deletions, writes: 0 };
+    const failed = await enqueue(platform.queues, unknown, { emitter_id: "dc_1" }).catch(String);
+    expect(failed).to.match(/they are only read/);
   });
 });

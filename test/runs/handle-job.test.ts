@@ -3,6 +3,7 @@ import { usageToday } from "../../src/accounts/usage.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { RunRecords } from "../../src/models/run.ts";
 import { SourceMemories, Sources } from "../../src/models/source.ts";
+import { openedQueue } from "../../src/queues/define-queue.ts";
 import { enqueueRuns, notifyRuns } from "../../src/queues/enqueue-run.ts";
 import type { JobContext, RunningWorker } from "../../src/queues/run-worker.ts";
 import type { SourceJob } from "../../src/queues/runs.ts";
@@ -231,6 +232,30 @@ describe("the run queue of a source", () => {
         { n: 2, count: 2 },
       ]);
       await until(async () => (await readDrops(system.web, source.id)).invalid === 2, { what: "the drops" });
+    });
+
+    it("keeps a run of a newer release in its place, with those behind it, for the workers of that one", async () => {
+      const source = await newSource(COUNTING);
+      const { web } = system;
+      const item = (more: Record<string, unknown>, n: number) =>
+        JSON.stringify({ kind: "http", run_id: newId("run"), at_ms: Date.now(), event: { n }, ...more });
+      await web.runQueue.push(source.id, [item({}, 0), item({ v: 2 }, 1), item({}, 2)], UNBOUNDED);
+      await notifyRuns(web, source.id);
+      await eventsOf(source, 1);
+      await until(
+        async () => {
+          const delayed = await openedQueue(web.queues, { name: "runs" }).getDelayed();
+          return delayed.some(
+            ({ data, attemptsStarted }) => data.source_id === source.id && attemptsStarted > 1,
+          );
+        },
+        { what: "its job to wait" },
+      );
+      expect(raw(await eventsOf(source, 1))).to.deep.equal([{ n: 0, count: 1 }]);
+      expect(await readDrops(web, source.id)).to.not.have.property("invalid");
+
+      // A change is not behind it.
+      expect((await source.api.request("DELETE", `/sources/${source.id}`)).status).to.equal(204);
     });
 
     it("gives up a run that can't be recorded, continues with the next, and takes changes", async () => {

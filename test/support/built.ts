@@ -13,7 +13,10 @@ let isUpToDate: boolean | undefined;
  */
 export function programOf(
   source: string,
-  { folder = root, built = `dist/${source.replace(/\.ts$/, ".js")}` } = {},
+  {
+    folder = root,
+    built = `dist/${source.replace(/\.ts$/, ".js")}`,
+  }: { folder?: string | undefined; built?: string } = {},
 ): string[] {
   isUpToDate ??= isBuilt(root);
   if (isUpToDate && existsSync(join(folder, built))) return [join(folder, built)];

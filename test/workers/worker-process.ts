@@ -27,14 +27,17 @@ export function environmentOf(config: Config): Record<string, string> {
   };
 }
 
-/** Starts a worker, or `web`, as a child process. With a `logFile`, which must be new, its output is kept there; `flags` are Node's. */
+/**
+ * Starts a worker, or `web`, as a child process. With a `logFile`, which must be new, its output is kept there; `flags` are Node's;
+ * `folder` holds another release.
+ */
 export function spawnWorker(
   name: string,
   env: Record<string, string>,
-  { logFile, flags = [] }: { logFile?: string; flags?: string[] } = {},
+  { logFile, flags = [], folder }: { logFile?: string; flags?: string[]; folder?: string | undefined } = {},
 ): WorkerProcess {
   const log = logFile === undefined ? "pipe" : openSync(logFile, "a");
-  const child: ChildProcess = spawn(process.execPath, [...flags, ...programOf(sourceOf(name))], {
+  const child: ChildProcess = spawn(process.execPath, [...flags, ...programOf(sourceOf(name), { folder })], {
     env: { PATH: process.env.PATH, NODE_OPTIONS: process.env.NODE_OPTIONS, ...env },
     stdio: ["ignore", log, log],
   });

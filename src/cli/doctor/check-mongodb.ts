@@ -1,11 +1,12 @@
 import mongoose, { type Connection } from "mongoose";
+import { checkSchema } from "./check-schema.ts";
 import { checkClockSkew } from "./clock-skew.ts";
 import { type Finding, problem } from "./finding.ts";
 import { judgeMongodb } from "./judge-mongodb.ts";
 
 const TIMEOUT_MS = 5000;
 
-/** Checks MongoDB: reached, version, replica set with a primary, disk space, clock. */
+/** Checks MongoDB: reached, version, replica set with a primary, disk space, schema, clock. */
 export async function checkMongodb(url: string): Promise<Finding[]> {
   const connection = mongoose.createConnection(url, { serverSelectionTimeoutMS: TIMEOUT_MS });
   try {
@@ -26,5 +27,6 @@ async function checkServer(connection: Connection): Promise<Finding[]> {
     Number((await admin.command({ hello: 1 })).localTime),
   );
   const disk = (await connection.db?.stats()) ?? {};
-  return [...judgeMongodb({ version, hello, disk }), clock];
+  const schema = connection.db && (await checkSchema(connection.db));
+  return [...judgeMongodb({ version, hello, disk }), ...(schema ? [schema] : []), clock];
 }

@@ -1,6 +1,7 @@
 import type { Queue } from "bullmq";
 import type { Platform } from "../../platform.ts";
 import { consumedQueues } from "../../queues/index.ts";
+import { whatIsNewer } from "../../queues/newer-job.ts";
 import { queueOfShard } from "../../queues/shards.ts";
 import { duration, type Finding, note, ok, problem } from "./finding.ts";
 
@@ -8,7 +9,7 @@ type Deps = Pick<Platform, "queues" | "clock">;
 
 const MAX_WAIT_MS = 60_000;
 
-/** Checks each queue: paused, without a worker, jobs that wait for long, failed jobs. */
+/** Checks each queue: paused, without a worker, jobs that wait for long, failed jobs, jobs of a newer release. */
 export async function checkQueues(platform: Deps): Promise<Finding[]> {
   const consumed = new Set(consumedQueues.map(({ name }) => name));
   const found = await Promise.all(
@@ -55,8 +56,24 @@ async function checkQueue(
       problem(check, message, "read their errors on the board, /admin/queues; retry or remove them"),
     );
   }
+  const newer = await newerJob(name, queue);
+  if (newer !== undefined) {
+    const message = `jobs wait that only a newer release knows: ${newer}`;
+    found.push(problem(check, message, "start the workers of the newer release (docs/upgrading.md)"));
+  }
   if (found.length > 0) return found;
   return [ok(check, `${counts.waiting} wait, ${counts.active} run, ${counts.delayed} are delayed`)];
+}
+
+/** Jobs looked at, of those that are due first. */
+const SAMPLE = 20;
+
+/** Returns what this release does not know of a job that waits for a worker of a newer one; undefined if none does. */
+async function newerJob(name: string, queue: Queue): Promise<string | undefined> {
+  const declared = consumedQueues.find(one => one.name === queueOfShard(name));
+  if (!declared) return undefined;
+  const jobs = await queue.getDelayed(0, SAMPLE - 1);
+  return jobs.map(job => whatIsNewer(declared, job)).find(newer => newer !== undefined);
 }
 
 /** Returns when the job that waits longest was due, in Unix milliseconds. */

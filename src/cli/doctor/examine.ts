@@ -1,6 +1,7 @@
 import type { Config } from "../../config.ts";
 import { settlesWithin } from "../../lib/deadline.ts";
 import { SetupError } from "../../lib/setup-error.ts";
+import { SUPPORTED } from "../../lib/supported-versions.ts";
 import type { Platform } from "../../platform.ts";
 import type { WithPlatform } from "../run.ts";
 import { checkMongodb } from "./check-mongodb.ts";
@@ -13,6 +14,7 @@ import { checkSetAside } from "./check-set-aside.ts";
 import { checkSources } from "./check-sources.ts";
 import { checkWebhooks } from "./check-webhooks.ts";
 import { type Finding, note, problem } from "./finding.ts";
+import { judgeProgram } from "./judge-program.ts";
 
 /** A check that takes longer says so instead of stopping those after it. */
 const CHECK_MS = 60_000;
@@ -40,6 +42,7 @@ export async function examine({ readSettings, withPlatform }: DoctorDeps): Promi
   const stores = await run([
     ["MongoDB", () => checkMongodb(config.mongodbUrl)],
     ["Redis", () => checkRedis(config.redis)],
+    ["Node.js", async () => judgeProgram(SUPPORTED.node, process.versions.node)],
     ["npm", () => checkNpm(config.npmEnvironment)],
   ]);
   const isDown = stores.some(({ message }) => message.includes("not respond"));

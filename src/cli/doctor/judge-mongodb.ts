@@ -1,6 +1,7 @@
+import { SUPPORTED } from "../../lib/supported-versions.ts";
 import { type Finding, note, ok, problem } from "./finding.ts";
+import { judgeProgram } from "./judge-program.ts";
 
-const MIN_MAJOR = 6;
 /** Below both, MongoDB soon stops. */
 const MIN_FREE = { share: 0.1, bytes: 2 * 1024 ** 3 };
 const GB = 1024 ** 3;
@@ -16,13 +17,7 @@ export interface MongodbReadings {
 
 /** Judges a MongoDB server by its readings. Pure. */
 export function judgeMongodb({ version, hello, disk }: MongodbReadings): Finding[] {
-  return [judgeVersion(version), judgeReplicaSet(hello), judgeDisk(disk)];
-}
-
-function judgeVersion(version: string): Finding {
-  return Number.parseInt(version, 10) >= MIN_MAJOR
-    ? ok("MongoDB", `version ${version}`)
-    : problem("MongoDB", `version ${version} is too old`, `install MongoDB ${MIN_MAJOR}.0 or newer`);
+  return [judgeProgram(SUPPORTED.mongodb, version), judgeReplicaSet(hello), judgeDisk(disk)];
 }
 
 function judgeReplicaSet({ setName, isWritablePrimary }: MongodbReadings["hello"]): Finding {

@@ -1,27 +1,24 @@
+import { SUPPORTED } from "../../lib/supported-versions.ts";
 import { type Finding, note, ok, problem } from "./finding.ts";
+import { judgeProgram } from "./judge-program.ts";
 
-const MIN_VERSION: [major: number, minor: number] = [6, 2];
 const MAX_MEMORY_SHARE = 0.8;
 
 /** Judges what each Redis server says of itself (`INFO`), and the share of its memory that is used. Pure. */
 export function judgeRedis(infos: string[], memoryShare: number): Finding[] {
   const field = (name: string) => infos.map(info => new RegExp(`^${name}:(\\S+)`, "m").exec(info)?.[1] ?? "");
   return [
-    judgeVersion(field("redis_version")),
+    judgeVersions(field("redis_version")),
     judgeEviction(field("maxmemory_policy")),
     judgeAppendOnlyFile(field("aof_enabled"), field("aof_last_write_status")),
     judgeMemory(memoryShare, field("maxmemory")),
   ];
 }
 
-function judgeVersion(versions: string[]): Finding {
-  const [minMajor, minMinor] = MIN_VERSION;
-  const old = versions.find(version => {
-    const [major = 0, minor = 0] = version.split(".").map(Number);
-    return major < minMajor || (major === minMajor && minor < minMinor);
-  });
-  if (old === undefined) return ok("Redis", `version ${versions[0]}`);
-  return problem("Redis", `version ${old} is too old`, `install Redis ${minMajor}.${minMinor} or newer`);
+function judgeVersions(versions: string[]): Finding {
+  const found = versions.map(version => judgeProgram(SUPPORTED.redis, version));
+  const worst = found.find(({ severity }) => severity === "problem") ?? found.find(({ advice }) => advice);
+  return worst ?? ok("Redis", `version ${versions[0]}`);
 }
 
 function judgeEviction(policies: string[]): Finding {

@@ -1,0 +1,24 @@
+import type { Config } from "../../config.ts";
+import { armFailpoint } from "../../lib/failpoint.ts";
+import { connectMongo } from "../../store/mongo.ts";
+import { migrate, printPlan } from "../../store/schema/migrate.ts";
+import { MIGRATIONS } from "../../store/schema/migrations.ts";
+import { checkMongodbVersion } from "../../store/server-versions.ts";
+
+/** How long it waits for MongoDB, and for the end of an election. */
+const DEADLINE_MS = 15_000;
+
+/** Runs the migrations that the database lacks, or prints them; one line on stdout for each step. Throws SetupError. */
+export async function migrateDatabase(config: Config, what: "run" | "print"): Promise<void> {
+  armFailpoint(config.failpoint);
+  const say = (line: string) => void process.stdout.write(`${line}\n`);
+  const connection = await connectMongo(config.mongodbUrl, { producer: false, deadlineMs: DEADLINE_MS });
+  try {
+    await checkMongodbVersion(connection, say);
+    const { db } = connection;
+    if (!db) throw new Error("not connected");
+    await (what === "run" ? migrate : printPlan)(db, { migrations: MIGRATIONS, say });
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,74 @@
+import { applyMigrations } from "./apply.ts";
+import type { Database, Migration } from "./migration.ts";
+import { schemaOf } from "./migration.ts";
+import { planOf } from "./plan.ts";
+import { acquireSchemaLock, type SchemaLock } from "./schema-lock.ts";
+import { findState, rejectUnusable } from "./state.ts";
+
+interface Options {
+  migrations: readonly Migration[];
+  say: (line: string) => void;
+}
+
+/** Between two attempts to get the lock, and between two lines about it. Milliseconds. */
+const AGAIN_MS = 500;
+const SAY_AGAIN_MS = 30_000;
+
+/**
+ * Brings a database to the schema of these migrations: one process at a time, each step recorded, so that a process that is
+ * killed loses nothing but the step that it was in. Waits for as long as another process is at it. Throws SetupError for a
+ * database that a newer release has contracted, and the server's error for a step that fails; the steps before it are kept.
+ */
+export async function migrate(db: Database, { migrations, say }: Options): Promise<void> {
+  const lock = await waitForLock(db, say);
+  try {
+    const before = await findState(db);
+    const needs = schemaOf(migrations);
+    if (before.state.works_from > needs) rejectUnusable(before.state, needs);
+    const plan = planOf(before.state, migrations, before.isEmpty);
+    const isDone = before.isStored && plan.every(({ step }) => step !== "run");
+    const state = await applyMigrations(db, lock, { migrations, say });
+    for (const line of waitingLines(plan)) say(line);
+    say(`schema ${state.version}${isDone ? ": nothing to do" : ""}`);
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Prints what `migrate` would do, and changes nothing. */
+export async function printPlan(db: Database, { migrations, say }: Options): Promise<void> {
+  const { state, isEmpty, missing } = await findState(db);
+  const needs = schemaOf(migrations);
+  if (isEmpty) say("the database is empty");
+  else say(`the database has schema ${state.version}, this release needs ${needs}`);
+  if (missing.length > 0) say(`it lacks ${missing.join(", ")}`);
+  const plan = planOf(state, migrations, isEmpty);
+  const words = { applied: "applied", run: "would run", wait: "waits" };
+  for (const { migration, step } of plan) {
+    say(`  ${migration.number} ${migration.name} (${migration.kind}): ${words[step]}`);
+  }
+  for (const line of waitingLines(plan)) say(line);
+  if (plan.every(({ step }) => step !== "run")) say("nothing to do");
+}
+
+function waitingLines(plan: ReturnType<typeof planOf>): string[] {
+  return plan
+    .filter(({ step }) => step === "wait")
+    .map(
+      ({ migration: { number, name, worksFrom } }) =>
+        `${number} ${name} waits until no process of a release before schema ${worksFrom ?? number} runs: run \`headwater migrate\` again then`,
+    );
+}
+
+async function waitForLock(db: Database, say: (line: string) => void): Promise<SchemaLock> {
+  let sayAt = 0;
+  for (;;) {
+    const lock = await acquireSchemaLock(db);
+    if (lock) return lock;
+    if (performance.now() >= sayAt) {
+      say("another process changes the schema: waiting for it");
+      sayAt = performance.now() + SAY_AGAIN_MS;
+    }
+    await new Promise(resolve => setTimeout(resolve, AGAIN_MS));
+  }
+}

@@ -1,0 +1,32 @@
+import { Cluster } from "ioredis";
+import type { Connection } from "mongoose";
+import { SetupError } from "../lib/setup-error.ts";
+import { judgeVersion, SUPPORTED, type Supported } from "../lib/supported-versions.ts";
+import type { RedisClient } from "./redis.ts";
+
+/** Called with a line about a server that is newer than those that were tested. */
+export type WarnOfVersion = (line: string) => void;
+
+/** Throws SetupError if a Redis master is too old; warns of one that is newer than tested. */
+export async function checkRedisVersion(redis: RedisClient, warn: WarnOfVersion): Promise<void> {
+  const infos =
+    redis instanceof Cluster
+      ? await Promise.all(redis.nodes("master").map(node => node.info("server")))
+      : [await redis.info("server")];
+  const versions = infos.map(info => /^redis_version:(\S+)/m.exec(info)?.[1] ?? "");
+  check("REDIS_URL", SUPPORTED.redis, versions, warn);
+}
+
+/** Throws SetupError if MongoDB is too old; warns of one that is newer than tested. */
+export async function checkMongodbVersion(mongo: Connection, warn: WarnOfVersion): Promise<void> {
+  const { version } = await mongo.getClient().db("admin").command({ buildInfo: 1 });
+  check("MONGODB_URL", SUPPORTED.mongodb, [String(version)], warn);
+}
+
+function check(setting: string, supported: Supported, versions: string[], warn: WarnOfVersion): void {
+  const verdicts = versions.map(version => judgeVersion(supported, version));
+  for (const verdict of verdicts)
+    if (verdict.is === "old") throw new SetupError(`${setting}: ${verdict.message}`);
+  const untested = verdicts.find(({ is }) => is === "untested");
+  if (untested?.is === "untested") warn(untested.message);
+}
