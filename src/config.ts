@@ -11,6 +11,7 @@ import { RETRY_SCHEDULE } from "./limits/delivery-limits.ts";
 import { limitsOfPlan, parsePlanLimits } from "./limits/plan-limits.ts";
 import { parseOrganizationRule } from "./openid/rules.ts";
 import { consumedQueues } from "./queues/index.ts";
+import { parseQueueShards } from "./queues/parse-shards.ts";
 import { checkFormats, DURATION, durationMs, otlpHeaders, secretsKey, words } from "./setting-formats.ts";
 import { misspelledNames, unknownNames } from "./setting-names.ts";
 import type { RedisSettings } from "./store/redis-settings.ts";
@@ -132,6 +133,10 @@ const Environment = Type.Object({
   PAYLOAD_SEARCH_WORDS: { ...INTEGER(0, 64), default: LIMITS.payloadWords.value },
   API_BODY_KB: { ...INTEGER(1, 65_536), default: LIMITS.apiBodyBytes.value / 1024 },
   ...concurrencySettings(),
+  /** How many shards queues have, such as `deliveries:4,runs:2`; a stored number only grows. */
+  QUEUE_SHARDS: Type.String({ default: "" }),
+  /** The shards that a worker process consumes, such as `0,1`; by default all. */
+  WORKER_SHARDS: Type.String({ default: "" }),
   /** How long until a killed worker's job is noticed and another worker starts it. */
   STALLED_AFTER: Type.String({ pattern: `^${DURATION}$`, default: "10s" }),
   /** How often the reconciler compares stored state with the queues, and how old pending work must be to count as lost. */
@@ -368,6 +373,8 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
         ]),
       ),
     ),
+    queueShards: Object.freeze(parseQueueShards(env.QUEUE_SHARDS)),
+    workerShards: env.WORKER_SHARDS ? frozen(words(env.WORKER_SHARDS).map(Number)) : undefined,
     stalledAfterMs: durationMs(env.STALLED_AFTER),
     sweepEveryMs: durationMs(env.SWEEP_EVERY),
     cacheDir: env.CACHE_DIR || `${root}.cache`,

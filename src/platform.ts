@@ -12,7 +12,7 @@ import { Metrics } from "./metrics/metrics.ts";
 import { OpenIdProvider } from "./openid/provider.ts";
 import type { Queues } from "./queues/define-queue.ts";
 import { allQueues } from "./queues/index.ts";
-import { openQueues } from "./queues/open-queues.ts";
+import { KeptShards } from "./queues/keep-shards.ts";
 import { openReplies, type Replies } from "./queues/replies.ts";
 import { openSandboxes, type Sandboxes } from "./sandbox/host.ts";
 import { SandboxHealth } from "./sandbox/sandbox-health.ts";
@@ -60,6 +60,8 @@ export interface Platform {
   redisTarget: RedisTarget;
   keys: RedisKeys;
   queues: Queues;
+  /** Into how many parts the queues are divided. */
+  shards: KeptShards;
   eventLog: EventLog;
   routing: RoutingCache;
   /** How full Redis is. */
@@ -164,13 +166,16 @@ export async function openPlatform(
       await whenReady(opened, STORES_DEADLINE_MS);
       writer = opened;
     }
-    const queues = await openQueues(allQueues, {
+    const shards = await KeptShards.open(allQueues, {
       redis: writer,
+      keys,
       prefix: config.redisPrefix,
+      // The command line must not change what it looks at.
+      wanted: process === "cli" ? {} : config.queueShards,
       log,
       deadlineMs: STORES_DEADLINE_MS,
     });
-    closers.push(() => Promise.all([...queues.values()].map(queue => queue.close())));
+    closers.push(() => shards.close());
     const stores = storeHosts({ redis, redisTarget, mongo, mongodbUrl: config.mongodbUrl });
     const blockedHosts = () => [...stores(), ...collectorHosts(config.tracing)];
     const openEgress = (allow: readonly string[]) => {
@@ -235,7 +240,8 @@ export async function openPlatform(
       redis,
       redisTarget,
       keys,
-      queues,
+      queues: shards.queues,
+      shards,
       eventLog: openEventLog({ redis, keys, mongo }),
       routing: openRoutingCache(redis, keys),
       queued,

@@ -3,6 +3,7 @@ import { parseCidrs, portsIn } from "./egress/address-rules.ts";
 import { isLoopback } from "./lib/is-loopback.ts";
 import { parsePlanLimits } from "./limits/plan-limits.ts";
 import { parseOrganizationRule } from "./openid/rules.ts";
+import { parseQueueShards } from "./queues/parse-shards.ts";
 import { parseRedisUrl, type RedisUrl } from "./store/redis-url.ts";
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -52,6 +53,15 @@ const cidrs: Check = value => {
 const planLimits: Check = value => {
   try {
     parsePlanLimits(value);
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+const queueShards: Check = value => {
+  try {
+    parseQueueShards(value);
     return null;
   } catch (error) {
     return (error as Error).message;
@@ -238,6 +248,11 @@ const CHECKS: Record<string, Check> = {
     words(value).every(word => /^[\w.-]+(:\d{1,5})?$/.test(word))
       ? null
       : "must be host names, each with or without a port, separated by commas",
+  QUEUE_SHARDS: queueShards,
+  WORKER_SHARDS: value =>
+    words(value).length > 0 && words(value).every(word => /^\d{1,4}$/.test(word))
+      ? null
+      : "must be numbers of shards, separated by commas, such as 0,1",
   DELIVERY_RETRY_SCHEDULE: durations,
   DELIVERY_TIMEOUT: durations,
   DELIVERY_DISABLE_AFTER: durations,

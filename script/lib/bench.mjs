@@ -11,6 +11,7 @@ import { runScript, UserError } from "./user-error.mjs";
 const PARTS = {
   accept: "bench/accept.ts",
   capacity: "bench/capacity-check.ts",
+  keys: "bench/keys.ts",
   lists: "bench/lists.ts",
   memory: "bench/memory.ts",
   runs: "bench/runs.ts",
@@ -29,7 +30,9 @@ async function main() {
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => ending.abort());
   const given = { root, say: console.log, signal: ending.signal };
   await installDependencies(given);
-  if (args.includes("--help")) return await runPart(root, file, args, {}, ending.signal);
+  // With `--redis`, it reads an installation that runs.
+  if (args.includes("--help") || args.includes("--redis"))
+    return await runPart(root, file, args, {}, ending.signal);
   await buildIfStale(given);
   let code = 1;
   await withOwnStores({ ...given, given: {} }, async ({ mongodbUrl, redisUrl }, folder) => {

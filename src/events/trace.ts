@@ -11,6 +11,7 @@ import type { Subscription } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { deliveries, nextAttemptJobId, nextAttemptOf } from "../queues/deliveries.ts";
+import { findJobState } from "../queues/shards.ts";
 import { workflowEvents } from "../queues/workflow-events.ts";
 import { readDrops } from "../store/drops.ts";
 import { EMITS_REMEMBERED_MS } from "../store/event-log.ts";
@@ -253,7 +254,7 @@ async function traceDispatch(
 ): Promise<EventTrace["dispatch"]> {
   if (!stored?.pending_dispatch) return null;
   const { job_id } = stored.pending_dispatch;
-  const state = await openedQueue(platform.queues, deliveries).getJobState(job_id);
+  const state = await findJobState(openedQueue(platform.queues, deliveries), job_id);
   return { job_id, state: state === "unknown" ? "lost: the sweep dispatches it again" : state };
 }
 
@@ -263,7 +264,7 @@ async function waitingFor(platform: TraceDeps, delivery: Delivery): Promise<stri
   const isDue = (delivery.next_attempt_at_ms ?? 0) <= platform.clock();
   if (waitsWithoutJob(delivery) && !isDue) return "its next scheduled attempt";
   const jobId = nextAttemptJobId(nextAttemptOf(delivery));
-  const state = await openedQueue(platform.queues, deliveries).getJobState(jobId);
+  const state = await findJobState(openedQueue(platform.queues, deliveries), jobId);
   if (state === "active") return "its attempt is in flight";
   if (state === "waiting" || state === "prioritized") return "a free delivery worker";
   if (state === "delayed") return "its next scheduled attempt";

@@ -169,6 +169,13 @@ export const LIMITS = defineLimits({
     what: "items that the reconciler failed to repair and tries again ever less often, over all processes",
     beyond: "an item is tried in each sweep, and logged each time",
   },
+  queueShards: {
+    value: 64,
+    unit: "count",
+    per: "installation",
+    what: "shards of one queue",
+    beyond: "a process does not start",
+  },
   savesPerAccount: {
     value: 16,
     unit: "count",

@@ -115,6 +115,7 @@ export const emissions = defineQueue({
         account: job.account_id ?? emissionsIn(job)[0]?.emitter_id ?? "",
         cost: Math.ceil(emissionsIn(job).length / EMISSIONS_PER_COST),
       }),
+      shardBy: job => emissionsIn(job)[0]?.emitter_id ?? "",
     },
   },
 });

@@ -4,6 +4,7 @@ import { type Source, Sources, type StoredTimer, TICKING, TIMERS_CHANGED } from 
 import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { runs } from "../queues/runs.ts";
+import { shardsOf } from "../queues/shards.ts";
 import { type TickPlatform, tick, tickRunId } from "../runs/tick.ts";
 import { lastDueMs } from "../sources/last-due.ts";
 import { isTooLate } from "../sources/next-due.ts";
@@ -11,6 +12,7 @@ import { readSchedulers, type TimerScheduler } from "../sources/read-schedulers.
 import {
   activeTimer,
   hasPendingTick,
+  removeScheduler,
   resetScheduler,
   schedulerMatches,
   setScheduler,
@@ -68,8 +70,12 @@ export function beginTimerSweep(platform: TimerPlatform): SweepBatch {
 
 /** Returns sources whose scheduler should have ticked before now, those that are overdue for the longest. */
 async function findOverdue({ mongo, redis, queues, clock }: TimerPlatform): Promise<TickingSource[]> {
-  const repeat = openedQueue(queues, runs).toKey("repeat");
-  const ids = await redis.zrangebyscore(repeat, "-inf", clock() - LATE_MS, "LIMIT", 0, BATCH);
+  const overdue = await Promise.all(
+    shardsOf(openedQueue(queues, runs)).map(shard =>
+      redis.zrangebyscore(shard.toKey("repeat"), "-inf", clock() - LATE_MS, "LIMIT", 0, BATCH),
+    ),
+  );
+  const ids = overdue.flat();
   if (ids.length === 0) return [];
   return await Sources(mongo)
     .find({ ...IS_TICKING, _id: { $in: ids } }, TICKING_FIELDS)
@@ -116,10 +122,12 @@ function isRight(timer: StoredTimer, scheduler: TimerScheduler | undefined, nowM
 
 /** Removes job schedulers whose source is gone or must not tick (docs/design.md#guarantee-7). */
 export function beginSchedulerSweep(platform: TimerPlatform): SweepBatch {
-  const queue = openedQueue(platform.queues, runs);
+  const shards = shardsOf(openedQueue(platform.queues, runs));
   return async cursor => {
+    const [shard, at] = shardAndCursor(cursor);
+    const key = (shards[shard] ?? shards[0])?.toKey("repeat") ?? "";
     // In the order of BullMQ's own set, which a scan goes through completely while timers come, go and tick.
-    const [next, found] = await platform.redis.zscan(queue.toKey("repeat"), cursor ?? "0", "COUNT", BATCH);
+    const [next, found] = await platform.redis.zscan(key, at, "COUNT", BATCH);
     const keys = found.filter((_, index) => index % 2 === 0);
     const sources: Pick<Source, "_id" | "active" | "state" | "timer">[] = await Sources(platform.mongo)
       .find({ _id: { $in: keys } }, { active: 1, state: 1, timer: 1 })
@@ -130,15 +138,22 @@ export function beginSchedulerSweep(platform: TimerPlatform): SweepBatch {
       keys.filter(key => !ticking.has(key)),
       { step: "schedulers", idOf: key => key, repair: key => removeUnlessTicking(platform, key) },
     );
-    return { repaired, next: next === "0" ? null : next };
+    if (next !== "0") return { repaired, next: `${shard} ${next}` };
+    return { repaired, next: shard + 1 < shards.length ? `${shard + 1} 0` : null };
   };
+}
+
+/** The cursor of an older version is that of the first shard. */
+function shardAndCursor(cursor: string | null): [shard: number, cursor: string] {
+  const [shard = "0", at] = cursor?.split(" ") ?? ["0", "0"];
+  return at === undefined ? [0, shard] : [Number(shard), at];
 }
 
 async function removeUnlessTicking(platform: TimerPlatform, key: string): Promise<boolean> {
   // Read again: the source may have been created in between.
   const source = await Sources(platform.mongo).findById(key).lean();
   if (source && activeTimer(source)) return false;
-  await openedQueue(platform.queues, runs).removeJobScheduler(key);
+  await removeScheduler(platform, key);
   return true;
 }
 

@@ -13,6 +13,8 @@ import {
 } from "../queues/run-item.ts";
 import type { JobContext } from "../queues/run-worker.ts";
 import { runs, type SourceJob } from "../queues/runs.ts";
+import { countJobs, shardNumber } from "../queues/shards.ts";
+import { moveScheduler } from "../sources/move-scheduler.ts";
 import { countDrop } from "../store/drops.ts";
 import { leaseToken } from "../store/run-queue.ts";
 import { applyChange } from "./apply-change.ts";
@@ -34,9 +36,15 @@ const MAX_CRASHES = 3;
 
 /** Handles a `tick` job: queues the run of a timer that is due, then executes the source's run queue. */
 export async function handleTick(platform: RunDeps, context: JobContext<SourceJob>): Promise<LogFields> {
-  const { job, dueAtMs, log } = context;
+  const { job, shard, dueAtMs, log } = context;
   const result = await tick(platform, job.source_id, dueAtMs);
   if (result === "early") log.warn({ source_id: job.source_id, due_at: dueAtMs }, "tick is not due yet");
+  const ownShard = shardNumber(openedQueue(platform.queues, runs), job.source_id);
+  if (shard !== ownShard && result !== "inactive") {
+    await moveScheduler(platform, job).catch(error => {
+      log.warn({ source_id: job.source_id, err: error }, "timer stays on its shard until it ticks again");
+    });
+  }
   return await executeQueuedRuns(platform, context);
 }
 
@@ -242,5 +250,5 @@ async function rejectOrRethrow(
 }
 
 async function hasWaitingJobs(platform: Pick<Platform, "queues">): Promise<boolean> {
-  return (await openedQueue(platform.queues, runs).getJobCountByTypes("waiting", "prioritized")) > 0;
+  return (await countJobs(openedQueue(platform.queues, runs), "waiting", "prioritized")) > 0;
 }

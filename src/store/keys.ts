@@ -90,6 +90,8 @@ export function redisKeys(prefix: string) {
     routingVersion: () => tagged("routing", "version"),
     /** List: the accounts of the last changes, newest first. */
     routingChanges: () => tagged("routing", "changes"),
+    /** Hash: queue → its number of shards, which `grow-queue-shards.lua` describes. */
+    queueShards: () => `${prefix}:queue-shards`,
     /** Lock: the process that reconciles. */
     reconcilerLock: () => `${prefix}:reconciler`,
     /** Hash: sweep step → where its last turn stopped, and when. */

@@ -8,7 +8,7 @@ import { groupBy } from "../../lib/group-by.ts";
 import { requestTurns } from "../../limits/request-turns.ts";
 import type { Platform } from "../../platform.ts";
 import { EMISSIONS_PER_JOB, type Emission, type EmissionsJob } from "../../queues/emissions.ts";
-import { BYTES_PER_JOB, jobOf, packBySize } from "../../queues/publish-emissions.ts";
+import { BYTES_PER_JOB, jobOf, openBatchers, packBySize } from "../../queues/publish-emissions.ts";
 import { type CountedBytes, EmissionBytes } from "../../store/emission-bytes.ts";
 import { redisIsFull } from "../../store/run-queue.ts";
 import type { Emitter } from "../../subscriptions/match.ts";
@@ -48,10 +48,13 @@ export class Publisher {
     this.#platform = platform;
     this.#waiting = new EmissionBytes(platform);
     this.#quota = new PublishQuota(platform);
-    this.#enqueue = createBatcher((batch: Publication[]) => this.#enqueueAll(batch), {
-      ...BATCH,
-      weigh: ({ bytes }) => 1 + Math.floor(bytes / BYTES_PER_UNIT),
-    });
+    const enqueue = openBatchers(platform.queues, () =>
+      createBatcher((batch: Publication[]) => this.#enqueueAll(batch), {
+        ...BATCH,
+        weigh: ({ bytes }) => 1 + Math.floor(bytes / BYTES_PER_UNIT),
+      }),
+    );
+    this.#enqueue = publication => enqueue(publication.emitter.id, publication);
   }
 
   /**
