@@ -60,6 +60,7 @@ async function upgrade(lab: Lab, name: string, phases: Phase[]): Promise<void> {
   }
   const { ticks, missed, doubled } = await timers.stop();
   const { lost, repeats } = await load.finish();
+  await timers.close();
   if (isFull) {
     const seconds = Math.round((Date.now() - startedAt) / 1000);
     console.log(
