@@ -3,14 +3,18 @@ import { type ParseArgsConfig, parseArgs } from "node:util";
 /** An invalid command line; the message is the one line that is printed. */
 export class UsageError extends Error {}
 
-/** Runs a benchmark with the arguments of the command line, and sets the exit code: 2 for invalid arguments. */
-export async function runEntry(help: string, main: (args: string[]) => Promise<void>): Promise<void> {
+/** Runs a benchmark, or another command of that name, with the arguments of the command line, and sets the exit code: 2 for invalid arguments. */
+export async function runEntry(
+  help: string,
+  main: (args: string[]) => Promise<void>,
+  name = "bench",
+): Promise<void> {
   const args = process.argv.slice(2);
   if (args.includes("--help")) return console.log(help);
   try {
     await main(args);
   } catch (error) {
-    console.error(error instanceof UsageError ? `bench: ${error.message} (see --help)` : error);
+    console.error(error instanceof UsageError ? `${name}: ${error.message} (see --help)` : error);
     process.exitCode = error instanceof UsageError ? 2 : 1;
   }
 }

@@ -15,6 +15,8 @@ export interface Load {
   senders: number;
   /** Events a second by the clock, instead of as fast as they are accepted. */
   perSecond?: number;
+  /** Of each event; 1 KiB by default. */
+  bytes?: number;
 }
 
 export interface Figures {
@@ -72,7 +74,7 @@ export async function measure(side: Side, load: Load, ends: Ends): Promise<Figur
 let loads = 0;
 
 async function sendAndWait(side: Side, load: Load, { sender, receiver }: Ends): Promise<Sent> {
-  const { events, webhooks, senders, perSecond } = load;
+  const { events, webhooks, senders, perSecond, bytes } = load;
   loads += 1;
   await requestFrom(receiver, { do: "expect", load: loads, events, webhooks });
   const sent = await sender.request<Sent>({
@@ -81,6 +83,7 @@ async function sendAndWait(side: Side, load: Load, { sender, receiver }: Ends): 
     events,
     senders,
     ...(perSecond && { perSecond }),
+    ...(bytes && { bytes }),
   } satisfies SendRequest);
   await whenReceived(receiver, sent.accepted * webhooks);
   await side.whenIdle();

@@ -12,7 +12,7 @@ export type WorkloadName = "P1" | "P2" | "P3" | "W1" | "W2" | "W3" | "W4" | "W5"
 export const ALL_WORKLOADS = ["P1", "P2", "P3", "W1", "W2", "W3", "W4", "W5", "W6", "W7"] as const;
 
 /** How events reach Headwater: over HTTP to the API, on its queue, or over HTTP to a source. */
-type Way = "publish" | "emissions" | "endpoint";
+export type Way = "publish" | "emissions" | "endpoint";
 
 /** One measurement of Headwater, with that of the raw limit right before it, if there is one. */
 export interface Row {
@@ -125,7 +125,7 @@ async function measureAndPrint(bench: Bench, title: string, side: Side, load: Lo
 }
 
 /** Creates an emitter with its webhooks; returns where to send its events, and what to watch. */
-async function setUp(bench: Bench, load: Load, way: Way): Promise<Side> {
+export async function setUp(bench: Bench, load: Load, way: Way): Promise<Side> {
   const { headwater, stores } = bench;
   const { emitterId, target } = await (way === "publish"
     ? publishing(bench, load)

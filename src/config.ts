@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Ajv, type ErrorObject } from "ajv";
 import { type Static, type TInteger, Type } from "typebox";
@@ -9,10 +11,12 @@ import { RETRY_SCHEDULE } from "./limits/delivery-limits.ts";
 import { limitsOfPlan, parsePlanLimits } from "./limits/plan-limits.ts";
 import { parseOrganizationRule } from "./openid/rules.ts";
 import { consumedQueues } from "./queues/index.ts";
-import { checkFormats, DURATION, durationMs, words } from "./setting-formats.ts";
+import { parseQueueShards } from "./queues/parse-shards.ts";
+import { checkFormats, DURATION, durationMs, otlpHeaders, secretsKey, words } from "./setting-formats.ts";
 import { misspelledNames, unknownNames } from "./setting-names.ts";
 import type { RedisSettings } from "./store/redis-settings.ts";
 import { parseRedisUrl, type RedisMode } from "./store/redis-url.ts";
+import { SAMPLERS, type SamplerName } from "./tracing/sampler.ts";
 
 const INTEGER = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
 
@@ -49,6 +53,10 @@ const Environment = Type.Object({
   REDIS_SENTINEL_PASSWORD: Type.Optional(Type.String()),
   /** Prefix of every key and queue, so that several installations can share one Redis. */
   REDIS_PREFIX: Type.String({ pattern: "^[a-z0-9-]{1,32}$", default: "headwater" }),
+  /** Replicas of Redis that must hold what is accepted before it is confirmed; 0 for none. */
+  ACCEPT_REPLICAS: { ...INTEGER(0, 16), default: 0 },
+  /** `mongodb`: what is accepted is written there before it is enqueued in Redis. */
+  DURABLE_INGRESS: Type.String({ pattern: "^(redis|mongodb)$", default: "redis" }),
   HOST: Type.String({ default: "127.0.0.1" }),
   PORT: INTEGER(0, 65_535),
   /** How the outside reaches the web process; endpoint URLs of sources start with it. */
@@ -57,7 +65,7 @@ const Environment = Type.Object({
   INGRESS_URL: Type.Optional(Type.String({ pattern: "^https?://[^/]+(/.*)?$" })),
   /** True behind a load balancer of your own: then the client's address is the last one in `X-Forwarded-For`. */
   TRUST_PROXY: Type.Boolean({ default: false }),
-  /** Base64 keys of 32 bytes, comma-separated: the first encrypts, all decrypt. */
+  /** Keys of 32 bytes, base64 or hex, comma-separated: the first encrypts, all decrypt. */
   SECRETS_KEY: Type.String({ pattern: "^[A-Za-z0-9+/=_,\\s-]+$" }),
   /** Password of `/admin/queues`; unset means no board. */
   ADMIN_PASSWORD: Type.Optional(Type.String({ minLength: 8 })),
@@ -125,6 +133,10 @@ const Environment = Type.Object({
   PAYLOAD_SEARCH_WORDS: { ...INTEGER(0, 64), default: LIMITS.payloadWords.value },
   API_BODY_KB: { ...INTEGER(1, 65_536), default: LIMITS.apiBodyBytes.value / 1024 },
   ...concurrencySettings(),
+  /** How many shards queues have, such as `deliveries:4,runs:2`; a stored number only grows. */
+  QUEUE_SHARDS: Type.String({ default: "" }),
+  /** The shards that a worker process consumes, such as `0,1`; by default all. */
+  WORKER_SHARDS: Type.String({ default: "" }),
   /** How long until a killed worker's job is noticed and another worker starts it. */
   STALLED_AFTER: Type.String({ pattern: `^${DURATION}$`, default: "10s" }),
   /** How often the reconciler compares stored state with the queues, and how old pending work must be to count as lost. */
@@ -136,6 +148,21 @@ const Environment = Type.Object({
   PACKAGES_NPMRC: Type.String({ default: "" }),
   PACKAGES_HOSTS: Type.String({ default: "" }),
   LOG_LEVEL: Type.String({ pattern: "^(fatal|error|warn|info|debug|trace|silent)$", default: "info" }),
+  /** Where spans go, over OTLP/HTTP; unset means no tracing. The names are OpenTelemetry's own. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(Type.String({ maxLength: 2048 })),
+  OTEL_EXPORTER_OTLP_HEADERS: Type.String({ maxLength: 8192, default: "" }),
+  OTEL_EXPORTER_OTLP_PROTOCOL: Type.String({ pattern: "^http/protobuf$", default: "http/protobuf" }),
+  OTEL_SERVICE_NAME: Type.String({ maxLength: 255, default: "headwater" }),
+  OTEL_TRACES_SAMPLER: Type.String({
+    pattern: `^(${SAMPLERS.join("|")})$`,
+    default: "parentbased_always_on" satisfies SamplerName,
+  }),
+  /** The share of traces that is recorded, for the samplers by ratio. */
+  OTEL_TRACES_SAMPLER_ARG: Type.Number({ minimum: 0, maximum: 1, default: 1 }),
+  /** True: requests for sources and published events go on with the trace that their `traceparent` names. */
+  TRUST_TRACEPARENT: Type.Boolean({ default: false }),
+  /** Address of a trace in a tracing tool, with `{trace_id}`, for links. */
+  TRACE_URL: Type.Optional(Type.String({ maxLength: 2048 })),
   /** Port on which a worker serves `/healthz`, `/readyz` and `/metrics`; 0 for none. */
   WORKER_PORT: { ...INTEGER(0, 65_535), default: 0 },
 });
@@ -166,6 +193,19 @@ export function readDevelopmentStart(environment: NodeJS.ProcessEnv = process.en
   const { PUBLIC_URL, HEADWATER_API_KEY } = developmentSettings(environment);
   return { url: PUBLIC_URL, apiKey: HEADWATER_API_KEY };
 }
+
+/** Returns the folder in which the command line keeps a user's settings (XDG Base Directory). */
+export function readUserConfigFolder(environment: NodeJS.ProcessEnv = process.env): string {
+  const given = environment.XDG_CONFIG_HOME ?? "";
+  // The specification ignores relative ones.
+  return join(isAbsolute(given) ? given : join(homedir(), ".config"), "headwater");
+}
+
+/** Returns what reads a variable that the user of the command line names; an empty one is there. */
+export const readVariables =
+  (environment: NodeJS.ProcessEnv = process.env) =>
+  (name: string): string | undefined =>
+    environment[name];
 
 function describeError(error: ErrorObject): string {
   if (error.keyword === "required") return `${error.params.missingProperty} is not set`;
@@ -275,12 +315,14 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     redisUrl: env.REDIS_URL,
     redis: redisSettings(env),
     redisPrefix: env.REDIS_PREFIX,
+    acceptReplicas: env.ACCEPT_REPLICAS,
+    durableIngress: env.DURABLE_INGRESS === "mongodb",
     host: env.HOST,
     port: env.PORT,
     publicUrl: env.PUBLIC_URL.replace(/\/+$/, ""),
     ingressUrl: env.INGRESS_URL?.replace(/\/+$/, ""),
     trustProxy: env.TRUST_PROXY,
-    secretsKeys: frozen(words(env.SECRETS_KEY).map(word => Buffer.from(word, "base64"))),
+    secretsKeys: frozen(words(env.SECRETS_KEY).map(secretsKey)),
     adminPassword: env.ADMIN_PASSWORD,
     metricsToken: env.METRICS_TOKEN,
     openid: openidSettings(env),
@@ -331,10 +373,21 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
         ]),
       ),
     ),
+    queueShards: Object.freeze(parseQueueShards(env.QUEUE_SHARDS)),
+    workerShards: env.WORKER_SHARDS ? frozen(words(env.WORKER_SHARDS).map(Number)) : undefined,
     stalledAfterMs: durationMs(env.STALLED_AFTER),
     sweepEveryMs: durationMs(env.SWEEP_EVERY),
     cacheDir: env.CACHE_DIR || `${root}.cache`,
     logLevel: env.LOG_LEVEL,
+    tracing: Object.freeze({
+      endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT,
+      headers: Object.freeze(otlpHeaders(env.OTEL_EXPORTER_OTLP_HEADERS)),
+      serviceName: env.OTEL_SERVICE_NAME,
+      sampler: env.OTEL_TRACES_SAMPLER as SamplerName,
+      ratio: env.OTEL_TRACES_SAMPLER_ARG,
+      trustsInbound: env.TRUST_TRACEPARENT,
+      url: env.TRACE_URL,
+    }),
     workerPort: env.WORKER_PORT,
     /** Where a test's process kills itself (src/lib/failpoint.ts); not a setting of an installation. */
     failpoint: environment.NODE_ENV === "test" ? environment.HEADWATER_FAILPOINT : undefined,

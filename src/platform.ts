@@ -12,7 +12,7 @@ import { Metrics } from "./metrics/metrics.ts";
 import { OpenIdProvider } from "./openid/provider.ts";
 import type { Queues } from "./queues/define-queue.ts";
 import { allQueues } from "./queues/index.ts";
-import { openQueues } from "./queues/open-queues.ts";
+import { KeptShards } from "./queues/keep-shards.ts";
 import { openReplies, type Replies } from "./queues/replies.ts";
 import { openSandboxes, type Sandboxes } from "./sandbox/host.ts";
 import { SandboxHealth } from "./sandbox/sandbox-health.ts";
@@ -35,6 +35,7 @@ import {
   whenReady,
 } from "./store/redis.ts";
 import type { RedisTarget } from "./store/redis-settings.ts";
+import { NO_REPLICAS, openReplicas, type Replicas } from "./store/replicas.ts";
 import { openRoutingCache, type RoutingCache } from "./store/routing-cache.ts";
 import { openRunQueue, type RunQueue } from "./store/run-queue.ts";
 import { createSecrets, type Secrets } from "./store/secrets.ts";
@@ -42,6 +43,8 @@ import { checkRedisVersion } from "./store/server-versions.ts";
 import { StoreClock } from "./store/store-clock.ts";
 import { storeHosts } from "./store/store-hosts.ts";
 import { openSubscriberRedis } from "./store/subscriber-redis.ts";
+import { collectorHosts } from "./tracing/collector-host.ts";
+import { openTracer, type Tracer } from "./tracing/tracer.ts";
 
 /** Everything a process works with; an operation takes the few parts that it needs. */
 export interface Platform {
@@ -57,15 +60,21 @@ export interface Platform {
   redisTarget: RedisTarget;
   keys: RedisKeys;
   queues: Queues;
+  /** Into how many parts the queues are divided. */
+  shards: KeptShards;
   eventLog: EventLog;
   routing: RoutingCache;
   /** How full Redis is. */
   memory: MemoryShare;
   queued: QueuedBytes;
+  /** Confirm what is written to the queues (docs/decisions/0036-loss-at-failover.md). */
+  replicas: Replicas;
   runQueue: RunQueue;
   permits: Permits;
   secrets: Secrets;
   metrics: Metrics;
+  /** Records spans; does nothing unless there is somewhere to send them. */
+  tracer: Tracer;
   /** What happens in this process, for hourly rollups and live views. */
   activity: Activity;
   egress: Egress;
@@ -88,6 +97,8 @@ export interface Platform {
 
 /** How long a start waits for the stores before it fails with a clear line. */
 const STORES_DEADLINE_MS = 15_000;
+/** How long the last spans may take when a process stops. */
+const SPANS_DEADLINE_MS = 1500;
 
 /**
  * Opens what a process needs, in order. `process` is a queue's name, `web`, `cli` or `all`: `web` and `cli` are producers,
@@ -104,17 +115,29 @@ export async function openPlatform(
   const keys = redisKeys(config.redisPrefix);
   const isProducer = process === "web" || process === "cli";
   const closers: (() => Promise<unknown>)[] = [];
+  const metrics = new Metrics();
+  const processId = newToken();
   const close = async () => {
     for (const end of closers.splice(0).reverse()) {
       await end().catch((error: unknown) => log.warn({ err: error }, "while closing"));
     }
   };
   try {
+    const isTraced = process !== "cli";
+    const tracer = await openTracer(isTraced ? config.tracing : { ...config.tracing, endpoint: undefined }, {
+      log,
+      metrics,
+      version: config.version,
+      name: process,
+      id: processId,
+    });
+    closers.push(() => tracer.close(SPANS_DEADLINE_MS));
     const redisTarget = await findRedis(config.redis, STORES_DEADLINE_MS);
     if (redisTarget.mode === "cluster" && config.redis.mode === undefined) {
       log.info("REDIS_URL is one node of a cluster; name more of them, or set REDIS_MODE=cluster");
     }
-    const redis = isProducer ? openProducerRedis(redisTarget) : openWorkerRedis(redisTarget);
+    const openRedis = isProducer ? openProducerRedis : openWorkerRedis;
+    const redis = openRedis(redisTarget);
     watchConnection(redis, log, "redis connection");
     closers.push(async () => redis.disconnect());
     await whenReady(redis, STORES_DEADLINE_MS);
@@ -132,14 +155,29 @@ export async function openPlatform(
       ...(process !== "cli" && { warn }),
     });
     closers.push(() => mongo.close());
-    const queues = await openQueues(allQueues, {
-      redis,
+    let writer = redis;
+    let replicas = NO_REPLICAS;
+    if (config.acceptReplicas > 0) {
+      // Of its own: a wait for replicas holds up what is sent after it over the same connection.
+      const opened = openRedis(redisTarget);
+      replicas = openReplicas(opened, config.acceptReplicas, metrics);
+      watchConnection(opened, log, "redis connection for writes");
+      closers.push(async () => opened.disconnect());
+      await whenReady(opened, STORES_DEADLINE_MS);
+      writer = opened;
+    }
+    const shards = await KeptShards.open(allQueues, {
+      redis: writer,
+      keys,
       prefix: config.redisPrefix,
+      // The command line must not change what it looks at.
+      wanted: process === "cli" ? {} : config.queueShards,
       log,
       deadlineMs: STORES_DEADLINE_MS,
     });
-    closers.push(() => Promise.all([...queues.values()].map(queue => queue.close())));
-    const blockedHosts = storeHosts({ redis, redisTarget, mongo, mongodbUrl: config.mongodbUrl });
+    closers.push(() => shards.close());
+    const stores = storeHosts({ redis, redisTarget, mongo, mongodbUrl: config.mongodbUrl });
+    const blockedHosts = () => [...stores(), ...collectorHosts(config.tracing)];
     const openEgress = (allow: readonly string[]) => {
       const opened = createEgress({
         ...config.egress,
@@ -158,8 +196,6 @@ export async function openPlatform(
     const activity = new Activity({ mongo, redis, keys, clock });
     activity.start();
     closers.push(() => activity.close());
-    const processId = newToken();
-    const metrics = new Metrics();
     const queued = openQueuedBytes(redis, keys);
     const memory = openMemoryShare(redis, config.redisHighWater);
     let feed: Feed | undefined;
@@ -204,15 +240,18 @@ export async function openPlatform(
       redis,
       redisTarget,
       keys,
-      queues,
-      eventLog: openEventLog(redis, keys),
+      queues: shards.queues,
+      shards,
+      eventLog: openEventLog({ redis, keys, mongo }),
       routing: openRoutingCache(redis, keys),
       queued,
       memory,
-      runQueue: openRunQueue(redis, keys, { clock, queued, memory }),
+      runQueue: openRunQueue(writer, keys, { clock, queued, memory }),
+      replicas,
       permits: openPermits(redis, keys, { memory }),
       secrets: createSecrets(config.secretsKeys),
       metrics,
+      tracer,
       activity,
       egress,
       openid,

@@ -3,6 +3,7 @@ import { parseCidrs, portsIn } from "./egress/address-rules.ts";
 import { isLoopback } from "./lib/is-loopback.ts";
 import { parsePlanLimits } from "./limits/plan-limits.ts";
 import { parseOrganizationRule } from "./openid/rules.ts";
+import { parseQueueShards } from "./queues/parse-shards.ts";
 import { parseRedisUrl, type RedisUrl } from "./store/redis-url.ts";
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -25,6 +26,13 @@ export function durationMs(text: string): number {
   return Number(amount) * (UNIT_MS[unit ?? ""] ?? Number.NaN);
 }
 
+/**
+ * Returns the bytes of one key of `SECRETS_KEY`, which is base64 or 64 hex digits: generators of hosting services write either.
+ * 64 characters of base64 would be 48 bytes, which is never a key.
+ */
+export const secretsKey = (word: string): Buffer =>
+  Buffer.from(word, /^[0-9a-f]{64}$/i.test(word) ? "hex" : "base64");
+
 type Check = (value: string, env: Record<string, unknown>) => string | null;
 
 // A pause of 0 would turn a periodic task into a busy loop.
@@ -45,6 +53,15 @@ const cidrs: Check = value => {
 const planLimits: Check = value => {
   try {
     parsePlanLimits(value);
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+const queueShards: Check = value => {
+  try {
+    parseQueueShards(value);
     return null;
   } catch (error) {
     return (error as Error).message;
@@ -76,6 +93,33 @@ const httpUrl: Check = value =>
   isAddress(value, /^https?:$/) && !/[?#\s]/.test(value)
     ? null
     : "must be an http or https URL without a query";
+
+/** Returns the headers of a text `name=value,name=value`, whose values are percent-encoded. Throws for any other text. */
+export function otlpHeaders(text: string): Record<string, string> {
+  return Object.fromEntries(
+    words(text).map(word => {
+      const [, name = "", value = ""] =
+        /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*=\s*([\x21-\x7e]*)$/.exec(word) ?? [];
+      const decoded = decodeURIComponent(value);
+      if (name === "" || !/^[\t\x20-\x7e]*$/.test(decoded)) throw new Error("not a header");
+      return [name, decoded];
+    }),
+  );
+}
+
+const headers: Check = value => {
+  try {
+    otlpHeaders(value);
+    return null;
+  } catch {
+    return "must be name=value pairs, separated by commas, with percent-encoded values";
+  }
+};
+
+const traceUrl: Check = value => {
+  if (!value.includes("{trace_id}")) return "must contain {trace_id}";
+  return isAddress(value.replaceAll("{trace_id}", "0"), /^https?:$/) ? null : "must be an http or https URL";
+};
 
 const isSafe = (url: string): boolean =>
   new URL(url).protocol === "https:" || isLoopback(new URL(url).hostname);
@@ -171,10 +215,10 @@ const CHECKS: Record<string, Check> = {
       ? "must have another host than the API and the board"
       : null),
   SECRETS_KEY: value => {
-    const keys = words(value).map(word => Buffer.from(word, "base64"));
+    const keys = words(value).map(secretsKey);
     return keys.length > 0 && keys.every(key => key.length === KEY_BYTES)
       ? null
-      : `must be one or more base64 keys of ${KEY_BYTES} bytes, separated by commas`;
+      : `must be one or more keys of ${KEY_BYTES} bytes in base64, or as ${2 * KEY_BYTES} hex digits, separated by commas`;
   },
   OIDC_ISSUER: issuer,
   OIDC_CLIENT_ID: ofProvider,
@@ -204,6 +248,11 @@ const CHECKS: Record<string, Check> = {
     words(value).every(word => /^[\w.-]+(:\d{1,5})?$/.test(word))
       ? null
       : "must be host names, each with or without a port, separated by commas",
+  QUEUE_SHARDS: queueShards,
+  WORKER_SHARDS: value =>
+    words(value).length > 0 && words(value).every(word => /^\d{1,4}$/.test(word))
+      ? null
+      : "must be numbers of shards, separated by commas, such as 0,1",
   DELIVERY_RETRY_SCHEDULE: durations,
   DELIVERY_TIMEOUT: durations,
   DELIVERY_DISABLE_AFTER: durations,
@@ -212,6 +261,9 @@ const CHECKS: Record<string, Check> = {
   HTTP_RESPONSE_TIMEOUT: durations,
   SANDBOX_IDLE: durations,
   STALLED_AFTER: durations,
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl,
+  OTEL_EXPORTER_OTLP_HEADERS: headers,
+  TRACE_URL: traceUrl,
   SWEEP_EVERY: durations,
 };
 

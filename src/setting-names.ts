@@ -4,9 +4,9 @@ const NEAR: [minChars: number, edits: number][] = [
   [5, 1],
 ];
 
-/** Names that a `.env` may hold besides settings: those of Node, npm, proxies, and the command line. */
+/** Names that a `.env` may hold besides settings: those of Node, npm, proxies, OpenTelemetry, and the command line. */
 const OTHERS =
-  /^(NODE_\w+|npm_config_\w+|(https?|no|all)_proxy|SSL_CERT_(FILE|DIR)|TZ|LANG|LC_\w+|PATH|HOME|TMPDIR|HEADWATER_(URL|API_KEY))$/i;
+  /^(NODE_\w+|OTEL_\w+|npm_config_\w+|(https?|no|all)_proxy|SSL_CERT_(FILE|DIR)|TZ|LANG|LC_\w+|PATH|HOME|TMPDIR|HEADWATER_(URL|API_KEY|PROFILE))$/i;
 
 /**
  * Returns a message for each variable of the environment that is probably a misspelled setting, starting with its name.

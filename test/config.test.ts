@@ -58,11 +58,16 @@ describe("settings", () => {
     ["SANDBOX_MEMORY_MB", "512", config => config.sandbox.memoryMb, 512],
     ["STALLED_AFTER", "1h", config => config.stalledAfterMs, 3_600_000],
     ["DELIVERY_DISABLE_AFTER", "5d", config => config.deliveries.disableAfterMs, 432_000_000],
+    ["QUEUE_SHARDS", "deliveries:4, runs:2", config => config.queueShards, { deliveries: 4, runs: 2 }],
+    ["WORKER_SHARDS", "0,2", config => config.workerShards, [0, 2]],
     ["API_BODY_KB", "2", config => config.apiBodyBytes, 2048],
     ["HOST", "", config => config.host, "127.0.0.1"],
     ["REDIS_URL", "redis://a:1, redis://b:2", config => config.redis.mode, "cluster"],
     ["REDIS_URL", "rediss://u:p@a:1/3", config => config.redis.tls, { rejectUnauthorized: true }],
     ["REDIS_MODE", "cluster", config => config.redis.mode, "cluster"],
+    ["ACCEPT_REPLICAS", "2", config => config.acceptReplicas, 2],
+    ["DURABLE_INGRESS", "mongodb", config => config.durableIngress, true],
+    ["DURABLE_INGRESS", "redis", config => config.durableIngress, false],
   ];
   for (const [name, value, read, wanted] of accepted) {
     it(`accept ${name}=${JSON.stringify(value)}`, () => {
@@ -80,8 +85,18 @@ describe("settings", () => {
     ["REDIS_URL", "redis+sentinel://a:26379"],
     ["REDIS_URL", "redis://a:1?keyPrefix=x"],
     ["REDIS_MODE", "clustered"],
+    ["ACCEPT_REPLICAS", "-1"],
+    ["ACCEPT_REPLICAS", "one"],
+    ["DURABLE_INGRESS", "postgres"],
     ["REDIS_TLS_CA_FILE", "/no/such/file"],
     ["REDIS_PREFIX", "Upper_Case"],
+    ["QUEUE_SHARDS", "deliveries"],
+    ["QUEUE_SHARDS", "deliveries:0"],
+    ["QUEUE_SHARDS", "deliveries:65"],
+    ["QUEUE_SHARDS", "deletions:2"],
+    ["QUEUE_SHARDS", "runs:2,runs:4"],
+    ["WORKER_SHARDS", "first"],
+    ["WORKER_SHARDS", ","],
     ["SECRETS_KEY", undefined],
     ["SECRETS_KEY", "short"],
     ["SECRETS_KEY", randomBytes(31).toString("base64")],
@@ -122,6 +137,15 @@ describe("settings", () => {
     ["FREE_DAILY_INVOCATIONS", "-1"],
     ["LOG_LEVEL", "loud"],
     ["WORKER_PORT", "65536"],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"],
+    ["OTEL_EXPORTER_OTLP_HEADERS", "no pair"],
+    ["OTEL_EXPORTER_OTLP_HEADERS", "key=%zz"],
+    ["OTEL_EXPORTER_OTLP_HEADERS", "key=a%0d%0ab"],
+    ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"],
+    ["OTEL_TRACES_SAMPLER", "sometimes"],
+    ["OTEL_TRACES_SAMPLER_ARG", "2"],
+    ["TRACE_URL", "https://traces.example.com/"],
+    ["TRACE_URL", "traces/{trace_id}"],
   ];
   for (const [name, value] of rejected) {
     it(`reject ${name}=${name === "SECRETS_KEY" ? `${value?.length} characters` : value} by name`, () => {
@@ -235,6 +259,12 @@ describe("settings", () => {
   it("accept a list of keys, each of 32 bytes", () => {
     const [first, second] = readConfig({ ...GOOD, SECRETS_KEY: `${KEY}, ${KEY}` }).secretsKeys;
     expect(first).to.deep.equal(second).and.have.length(32);
+  });
+
+  it("accept headers of a collector, and other names of OpenTelemetry's in a .env", () => {
+    const given = { ...GOOD, OTEL_EXPORTER_OTLP_HEADERS: "authorization=Basic%20abc, x-team=a" };
+    const { tracing } = readConfig(given, { fileNames: ["OTEL_EXPORTER_OTLP_TIMEOUT"] });
+    expect(tracing.headers).to.deep.equal({ authorization: "Basic abc", "x-team": "a" });
   });
 
   it("are frozen, lists and groups too", () => {

@@ -12,6 +12,8 @@ export interface SendRequest {
   events: number;
   senders: number;
   perSecond?: number;
+  /** Of each event; 1 KiB by default. */
+  bytes?: number;
 }
 
 export interface Sent {
@@ -36,7 +38,7 @@ async function targetOf(target: Target): Promise<OpenTarget> {
   return opened.target;
 }
 
-serveParent<SendRequest>(async ({ target, load, events, senders, perSecond }) => {
+serveParent<SendRequest>(async ({ target, load, events, senders, perSecond, bytes }) => {
   const { send } = await targetOf(target);
   const rejected: Record<string, number> = {};
   const responseMs = new Float64Array(events);
@@ -44,7 +46,7 @@ serveParent<SendRequest>(async ({ target, load, events, senders, perSecond }) =>
   const sendOne = async (n: number) => {
     const sentAt = performance.now();
     try {
-      await send(newEvent(load, n));
+      await send(newEvent(load, n, bytes));
       accepted += 1;
     } catch (error) {
       const reason = (error as Error).message;

@@ -215,7 +215,7 @@ export function Sessions() {
           resource={resource}
           filters={filters}
           empty={
-            <NothingYet icon="monitor" title="No sessions" command="bin/headwater login">
+            <NothingYet icon="monitor" title="No sessions" command="bin/headwater dashboard">
               A link that signs in once is printed by:
             </NothingYet>
           }

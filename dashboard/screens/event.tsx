@@ -164,6 +164,7 @@ function Story({ trace, replay, emitter, id }: StoryProps) {
             <p class="muted">Published, not emitted by a run that is still known.</p>
           )}
           {trace.run?.error && <p class="fault">{trace.run.error.message}</p>}
+          {trace.trace_id && <TraceId id={trace.trace_id} url={trace.trace_url} />}
         </Step>
         <Step
           icon="radio"
@@ -217,6 +218,18 @@ function Story({ trace, replay, emitter, id }: StoryProps) {
     </div>
   );
 }
+
+/** The id by which a tracing tool knows the event's way, and where it shows it. */
+const TraceId = ({ id, url }: { id: string; url: string | null }) => (
+  <p class="row">
+    Trace <Copyable text={id} label="trace id" />
+    {url && (
+      <a href={url} target="_blank" rel="noopener noreferrer">
+        Show trace
+      </a>
+    )}
+  </p>
+);
 
 interface StepProps {
   icon: IconName;

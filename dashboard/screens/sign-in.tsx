@@ -34,7 +34,7 @@ function claimAddress(): { link: string | null; problem: string; isSignedOut: bo
 let claimed = claimAddress();
 
 /**
- * Asks for an API key, uses the link of `headwater login`, or leads to the OpenID provider; the page that was asked for is
+ * Asks for an API key, uses the link of `headwater dashboard`, or leads to the OpenID provider; the page that was asked for is
  * shown afterwards.
  */
 export function SignIn() {
@@ -127,7 +127,7 @@ export function SignIn() {
         </Button>
         <div class="stack tight">
           <p class="hint">Or have a link printed that works once:</p>
-          <CopyBlock text="bin/headwater login" label="Command" />
+          <CopyBlock text="bin/headwater dashboard" label="Command" />
         </div>
       </form>
     </main>

@@ -18,17 +18,17 @@ export async function startEngine({ redisUrl, prefix = "headwater", workflowId, 
   const connection = { url: redisUrl, maxRetriesPerRequest: null };
   const emissions = new Queue("emissions", { connection, prefix: `{${prefix}:emissions}` });
   const retries = { attempts: 12, backoff: { type: "exponential", delay: 500 } };
-  const emit = (emission, hops) =>
-    emissions.add("emissions", { emitter_id: workflowId, hops, ...emission }, retries);
+  const emit = (emission, { hops, trace }) =>
+    emissions.add("emissions", { emitter_id: workflowId, hops, trace, ...emission }, retries);
 
   const run = async job => {
-    const { event, event_id, emit_id, workflow_id, hops } = job.data;
+    const { event, event_id, emit_id, workflow_id } = job.data;
     // An engine for several workflows would find the code by this id.
     if (workflow_id !== workflowId) throw new Error(`no code for workflow ${workflow_id}`);
     // Derived from the event, so that an event that is handled twice emits once.
     const id = `${workflowId}-${emit_id}`;
     try {
-      await emit({ emit_id: id, event: await steps(event) }, hops);
+      await emit({ emit_id: id, event: await steps(event) }, job.data);
     } catch (error) {
       const ts = new Date().toISOString();
       const original_context = { id: event_id, ts, workflow_id, source_type: "event", verified: false };
@@ -39,7 +39,7 @@ export async function startEngine({ redisUrl, prefix = "headwater", workflowId, 
           name: "$errors",
           event: { original_event: event, original_context, error: described },
         },
-        hops,
+        job.data,
       );
     }
   };

@@ -8,7 +8,15 @@ import { readPid } from "./processes.mjs";
 import { runScript, UserError } from "./user-error.mjs";
 
 /** The file that each first word runs; all other arguments are for `bench/main.ts`. */
-const PARTS = { lists: "bench/lists.ts", runs: "bench/runs.ts", saves: "bench/saves.ts" };
+const PARTS = {
+  accept: "bench/accept.ts",
+  capacity: "bench/capacity-check.ts",
+  keys: "bench/keys.ts",
+  lists: "bench/lists.ts",
+  memory: "bench/memory.ts",
+  runs: "bench/runs.ts",
+  saves: "bench/saves.ts",
+};
 
 async function main() {
   const [first = "", ...rest] = process.argv.slice(2);
@@ -22,7 +30,9 @@ async function main() {
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => ending.abort());
   const given = { root, say: console.log, signal: ending.signal };
   await installDependencies(given);
-  if (args.includes("--help")) return await runPart(root, file, args, {}, ending.signal);
+  // With `--redis`, it reads an installation that runs.
+  if (args.includes("--help") || args.includes("--redis"))
+    return await runPart(root, file, args, {}, ending.signal);
   await buildIfStale(given);
   let code = 1;
   await withOwnStores({ ...given, given: {} }, async ({ mongodbUrl, redisUrl }, folder) => {

@@ -17,10 +17,9 @@ const VERSIONS = { 20: "20.19.5", 22: "22.20.0", 24: "24.9.0" };
 async function main() {
   const [major, program, ...args] = process.argv.slice(2);
   if (!major || major === "--help") return console.log(HELP);
-  const version = VERSIONS[major];
-  if (!version || !program) throw new UserError("see script/with-node --help");
+  if (!VERSIONS[major] || !program) throw new UserError("see script/with-node --help");
   const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
-  const bin = await installNode({ root, version, say: console.error });
+  const bin = await installNode({ root, major, say: console.error });
   const child = spawn(program, args, {
     cwd: root,
     env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` },
@@ -33,8 +32,9 @@ async function main() {
   });
 }
 
-/** Installs a version of Node.js into .cache/ unless it is there. Returns the folder of the program. */
-async function installNode({ root, version, say }) {
+/** Installs the pinned version of Node.js MAJOR into .cache/ unless it is there. Returns the folder of the program. */
+export async function installNode({ root, major, say }) {
+  const version = VERSIONS[major];
   const folder = join(root, `.cache/node-${version}`);
   const name = `node-${process.platform}-${process.arch}`;
   const bin = join(folder, "node_modules", name, "bin");
@@ -68,4 +68,4 @@ async function installNode({ root, version, say }) {
   return bin;
 }
 
-await runScript(main);
+if (process.argv[1] === fileURLToPath(import.meta.url)) await runScript(main);

@@ -7,10 +7,10 @@ import { type Emission, emissionProblem, emissions } from "../queues/emissions.t
 
 /**
  * Enqueues an event of a workflow or source and returns its emit id, a new one unless given. Throws AppError `invalid`
- * that names the field, and `not-found` for the emitter.
+ * that names the field, `not-found` for the emitter, and `unavailable`.
  */
 export async function emit(
-  platform: Pick<Platform, "mongo" | "redis" | "keys" | "routing" | "queues">,
+  platform: Pick<Platform, "mongo" | "redis" | "keys" | "routing" | "queues" | "replicas">,
   { emit_id = newId("emit"), ...event }: Omit<Emission, "emit_id"> & { emit_id?: string | undefined },
 ): Promise<{ emit_id: string }> {
   const emission: Emission = { emit_id, ...event };
@@ -19,6 +19,6 @@ export async function emit(
   if (!(await findEmitter(platform, event.emitter_id))) {
     throw new AppError("not-found", `emitter ${event.emitter_id} not found`);
   }
-  await enqueue(platform.queues, emissions.jobs.emissions, emission);
+  await platform.replicas.confirmed(() => enqueue(platform.queues, emissions.jobs.emissions, emission));
   return { emit_id };
 }

@@ -3,20 +3,32 @@ import "../lib/require-node.ts";
 import { Command, CommanderError } from "commander";
 import { AppError } from "../lib/errors.ts";
 import { version } from "../lib/version.ts";
+import { applyCommand } from "./apply/command.ts";
+import { completionCommand } from "./completion/command.ts";
 import { componentCommands } from "./component.ts";
+import { dashboardCommand } from "./dashboard.ts";
 import { deployCommand } from "./deploy/command.ts";
 import { devCommand } from "./dev/command.ts";
 import type { LocalSettings } from "./dev/local-services.ts";
 import { doctorCommand } from "./doctor/command.ts";
 import { emitCommand } from "./emit.ts";
 import { keyCommands } from "./key.ts";
-import { loginCommand } from "./login.ts";
+import { listenCommand } from "./listen/command.ts";
 import { migrateCommand } from "./migrate/command.ts";
 import { organizationCommands } from "./organization.ts";
 import { publishCommand } from "./publish/command.ts";
+import { loginCommand } from "./remote/login.ts";
+import { logoutCommand } from "./remote/logout.ts";
+import { profileCommands, whoamiCommand } from "./remote/profile-commands.ts";
+import type { RemoteTools } from "./remote/remote-command.ts";
+import { deliveryCommands } from "./resources/delivery.ts";
+import { sourceCommands } from "./resources/source.ts";
+import { subscriptionCommands } from "./resources/subscription.ts";
+import { webhookCommands } from "./resources/webhook.ts";
 import type { Run, WithPlatform } from "./run.ts";
 import { traceCommand } from "./trace/command.ts";
 import { userCommands } from "./user.ts";
+import { versionCommand } from "./version.ts";
 import { workflowCommands } from "./workflow.ts";
 
 // A command imports what it needs when it runs, so that `--help` need not load the drivers of both stores.
@@ -43,7 +55,10 @@ const run: Run = async work => {
 /** Throws ConfigError. */
 const readSettings = async () => (await import("../config.ts")).readConfig();
 
-const developmentStart = async () => (await import("../config.ts")).readDevelopmentStart();
+const tools: RemoteTools = {
+  configFolder: async () => (await import("../config.ts")).readUserConfigFolder(),
+  developmentStart: async () => (await import("../config.ts")).readDevelopmentStart(),
+};
 
 /** Throws ConfigError. */
 async function localSettings(): Promise<LocalSettings> {
@@ -80,28 +95,51 @@ async function localSettings(): Promise<LocalSettings> {
   };
 }
 
-/** The command line: JSON on stdout, errors on stderr; exit code 2 for wrong usage, 1 for an error. */
+const HELP = `
+Exit codes: 0 success, 1 an error, 2 wrong usage. docs/cli.md describes everything.`;
+
+/** The command line: what was asked for on stdout, errors on stderr; exit code 2 for wrong usage, 1 for an error. */
 export function createProgram(): Command {
   const program = new Command("headwater")
-    .description(
-      "Headwater's command line. It uses the server's settings; beside a running `npm start`, none are needed.",
-    )
+    .description("Headwater's command line. Beside a running `npm start`, no settings are needed.")
     .version(version)
     .exitOverride()
-    .showHelpAfterError("(see --help)");
+    .showHelpAfterError("(see --help)")
+    .addHelpText("after", HELP);
+  program.commandsGroup("Server and profile:");
+  loginCommand(program, tools);
+  logoutCommand(program, tools);
+  whoamiCommand(program, tools);
+  profileCommands(program, tools);
+  dashboardCommand(program, tools);
+  versionCommand(program, tools);
+  completionCommand(program);
+  program.commandsGroup("Events, with an API key for any server:");
+  sourceCommands(program, tools);
+  webhookCommands(program, tools);
+  subscriptionCommands(program, tools);
+  deliveryCommands(program, tools);
+  publishCommand(program, tools);
+  traceCommand(program, tools);
+  listenCommand(program, tools);
+  deployCommand(program, tools, { withPlatform });
+  applyCommand(program, tools, {
+    withPlatform,
+    variables: async () => (await import("../config.ts")).readVariables(),
+  });
+  program.commandsGroup("Without a server:");
+  devCommand(program, localSettings);
+  program.commandsGroup(
+    "For operators, who have the settings of the stores (MONGODB_URL, REDIS_URL, SECRETS_KEY):",
+  );
   userCommands(program, run);
   keyCommands(program, run);
-  loginCommand(program, developmentStart);
   organizationCommands(program, run);
   workflowCommands(program, run);
   emitCommand(program, run);
-  publishCommand(program, developmentStart);
   componentCommands(program, run);
-  devCommand(program, localSettings);
-  traceCommand(program, developmentStart);
   doctorCommand(program, { withPlatform, readSettings });
   migrateCommand(program, readSettings);
-  deployCommand(program, { withPlatform, developmentStart });
   return program;
 }
 
@@ -113,8 +151,14 @@ function lineOf(error: unknown): string {
   return name.startsWith("Mongo") ? `MongoDB did not respond (${text})` : text;
 }
 
+// `headwater source list | head` closes the pipe before the end.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+
 try {
-  await createProgram().parseAsync();
+  const given = process.argv.slice(2);
+  // What commander prints for it is this version only.
+  const isVersion = given.length === 1 && /^(-V|--version)$/.test(given[0] ?? "");
+  await createProgram().parseAsync(isVersion ? ["version"] : given, { from: "user" });
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2);
   process.stderr.write(`headwater: ${lineOf(error)}\n`);

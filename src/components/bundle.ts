@@ -4,7 +4,7 @@ import { AppError } from "../lib/errors.ts";
 import { LOCAL_ACCOUNT } from "../lib/fair-slots.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { bundlePlugin, ENTRY, nodeName } from "./bundle-plugin.ts";
-import { type Esbuild, EsbuildCrashError, EsbuildTimeoutError, withEsbuild } from "./esbuild-process.ts";
+import { type Esbuild, EsbuildCrashError, withEsbuild } from "./esbuild-process.ts";
 import { importLocation } from "./import-location.ts";
 import { type KnownPackages, withKnownPackages } from "./known-packages.ts";
 import type { ModuleLoader } from "./load-modules.ts";
@@ -139,9 +139,7 @@ async function link(
   } catch (error) {
     if (error instanceof AppError) throw error;
     if (rejection !== undefined) throw rejection;
-    if (error instanceof EsbuildCrashError || error instanceof EsbuildTimeoutError) {
-      throw invalid(error.message, error);
-    }
+    if (error instanceof EsbuildCrashError) throw invalid(error.message, error);
     const [first] = (error as { errors?: Message[] }).errors ?? [];
     throw first === undefined ? error : invalid(describeFailure(first, graph), error);
   }

@@ -1,4 +1,5 @@
 import { withDeadline } from "../lib/deadline.ts";
+import { AppError } from "../lib/errors.ts";
 import { FairSlots } from "../lib/fair-slots.ts";
 import { childrenGiveWay } from "../lib/give-way.ts";
 import { type Esbuild, newEsbuild } from "../lib/new-esbuild.ts";
@@ -13,9 +14,10 @@ export class EsbuildCrashError extends Error {
   }
 }
 
-export class EsbuildTimeoutError extends Error {
+/** The code takes long, or the machine is busy; which of the two can't be known. */
+export class EsbuildTimeoutError extends AppError {
   constructor(limitMs: number) {
-    super(`processing the code took more than ${limitMs / 1000} s`);
+    super("unavailable", `processing the code took more than ${limitMs / 1000} s`, { retryAfterMs: 10_000 });
   }
 }
 

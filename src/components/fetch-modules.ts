@@ -56,6 +56,16 @@ class UrlReader implements ModuleReader {
     throw new ModuleError(`${requested.href} redirects more than ${MAX_REDIRECTS} times`);
   }
 
+  async probe(address: URL): Promise<string | null> {
+    const { status, headers, body, truncated } = await this.#get(address);
+    if (status === 429 || status >= 500) {
+      throw new ModuleError(`${address.href} responded with status ${status}`);
+    }
+    const isFile =
+      status === 200 && !truncated && !headers["content-type"]?.toLowerCase().startsWith("text/html");
+    return isFile ? body.toString("utf8") : null;
+  }
+
   async #get(address: URL): Promise<EgressResponse> {
     const remainingMs = this.#deadline - Date.now();
     if (remainingMs <= 0) {
@@ -99,6 +109,7 @@ export function fromUrl(url: string, egress: Requests): ModuleLoader {
     read: async () => {
       throw new ModuleError(message);
     },
+    probe: async () => null,
   });
   if (address === null || !/^https?:$/.test(address.protocol)) {
     const placeholder = new URL("http://invalid/");

@@ -3,6 +3,7 @@ import { posix } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type AppError, type FieldError, invalidField } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
+import { type DeclaredRanges, declaredRanges, foldersAbove } from "./declared-ranges.ts";
 
 export const MAX_FILE_BYTES = LIMITS.moduleBytes.value;
 const MAX_TOTAL_BYTES = LIMITS.modulesBytes.value;
@@ -32,12 +33,19 @@ export interface ModuleLoader {
    * @param importerId id of a module that this loader has returned
    */
   resolve(specifier: string, importerId: string): Promise<SourceModule>;
+  /**
+   * Returns the versions of an npm package that the nearest package.json above a module asks for; an empty string if
+   * there is none, or it does not name the package. Absent if the code has no place of its own.
+   */
+  declaredRange?(packageName: string, importerId: string): Promise<string>;
 }
 
 /** Reads files by their address. */
 export interface ModuleReader {
   /** Returns the text and the address after redirects, or null if there is no such file. Throws ModuleError. */
   read(address: URL): Promise<{ text: string; address: URL } | null>;
+  /** As `read`, for a file that need not exist: null for a web page, too. */
+  probe(address: URL): Promise<string | null>;
 }
 
 /** A file can't be used. The loader adds the field. */
@@ -83,6 +91,8 @@ export class RelativeModuleLoader implements ModuleLoader {
   /** Addresses by module id. */
   readonly #addresses = new Map<string, URL>();
   readonly #reads = new Map<string, Promise<SourceModule | null>>();
+  /** What the package.json of a folder asks for; null if there is none. */
+  readonly #manifests = new Map<string, Promise<DeclaredRanges | null>>();
   /** The entry's address after redirects. */
   #root: URL | undefined;
   #totalBytes = 0;
@@ -111,6 +121,27 @@ export class RelativeModuleLoader implements ModuleLoader {
       if (module !== null) return module;
     }
     throw this.#invalid(`${imported}: nothing was found at ${target.href}`);
+  }
+
+  async declaredRange(packageName: string, importerId: string): Promise<string> {
+    const address = this.#addresses.get(importerId) ?? this.#entry;
+    for (const folder of foldersAbove(address)) {
+      const declared = await this.#manifestIn(folder);
+      if (declared !== null) return declared.get(packageName) ?? "";
+    }
+    return "";
+  }
+
+  async #manifestIn(folder: URL): Promise<DeclaredRanges | null> {
+    const reading =
+      this.#manifests.get(folder.href) ??
+      this.#reader.probe(new URL("package.json", folder)).then(text => declaredRanges(text ?? ""));
+    this.#manifests.set(folder.href, reading);
+    try {
+      return await reading;
+    } catch (error) {
+      throw error instanceof ModuleError ? this.#invalid(error.message) : error;
+    }
   }
 
   async #readOnce(address: URL): Promise<SourceModule | null> {
@@ -178,7 +209,11 @@ export function fromCode(code: string): ModuleLoader {
 
 /** Returns a loader for a local file and its relative imports, with the permissions of the command line's user. */
 export function fromFile(path: string): ModuleLoader {
-  return new RelativeModuleLoader(pathToFileURL(path), { in: "component", path }, { read: readLocalFile });
+  const reader = {
+    read: readLocalFile,
+    probe: async (address: URL) => (await readLocalFile(address))?.text ?? null,
+  };
+  return new RelativeModuleLoader(pathToFileURL(path), { in: "component", path }, reader);
 }
 
 async function readLocalFile(address: URL): Promise<{ text: string; address: URL } | null> {

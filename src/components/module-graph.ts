@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import type { Plugin } from "esbuild";
 import { AppError, invalidField } from "../lib/errors.ts";
 import { LOCAL_ACCOUNT } from "../lib/fair-slots.ts";
-import { type Esbuild, EsbuildCrashError, EsbuildTimeoutError, withEsbuild } from "./esbuild-process.ts";
+import { type Esbuild, EsbuildCrashError, withEsbuild } from "./esbuild-process.ts";
 import { importLocation, withLocation } from "./import-location.ts";
 import { CODE_ID, MAX_FILES, type ModuleLoader, type SourceModule } from "./load-modules.ts";
 import { formatMessage, type NormalModule, normalizeOwn } from "./normalize-module.ts";
 import { readSpecifier, type Specifier } from "./specifier.ts";
 
-const READ_MS = 10_000;
+const READ_MS = 30_000;
 
 /** One file of the component, and the targets of its imports. */
 export interface GraphModule extends NormalModule {
@@ -20,6 +20,8 @@ export interface GraphModule extends NormalModule {
   imports: Map<string, ImportTarget>;
 }
 
+type PackageTarget = Extract<Specifier, { kind: "package" }>;
+
 export type ImportTarget =
   | { kind: "own"; id: string }
   | Exclude<Specifier, { kind: "relative" | "rejected" }>;
@@ -29,7 +31,10 @@ export interface ModuleGraph {
   /** By id; the entry is the first. */
   modules: Map<string, GraphModule>;
   entry: GraphModule;
-  /** SHA-256 (hex) of the entry's text if it is the only file, otherwise of all files. */
+  /**
+   * SHA-256 (hex) of the entry's text if it is the only file, otherwise of all files; and of the versions that a
+   * package.json asks for.
+   */
   hash: string;
 }
 
@@ -89,9 +94,7 @@ function toParseError(loader: ModuleLoader, source: SourceModule, error: unknown
     const fields = [{ ...loader.field, message }];
     return new AppError("invalid", `${loader.field.path}: ${message}`, { fields, cause: error });
   };
-  if (error instanceof EsbuildCrashError || error instanceof EsbuildTimeoutError) {
-    return invalid(error.message);
-  }
+  if (error instanceof EsbuildCrashError) return invalid(error.message);
   const [first] = (error as { errors?: Parameters<typeof formatMessage>[0][] }).errors ?? [];
   return first === undefined ? error : invalid(formatMessage(first));
 }
@@ -102,6 +105,7 @@ function toParseError(loader: ModuleLoader, source: SourceModule, error: unknown
  */
 export async function readModuleGraph(loader: ModuleLoader, account = LOCAL_ACCOUNT): Promise<ModuleGraph> {
   const modules = new Map<string, GraphModule>();
+  const ranges = new Map<string, string>();
 
   async function resolveImport(importer: SourceModule, specifier: string): Promise<ImportTarget> {
     const target = readSpecifier(specifier);
@@ -110,12 +114,20 @@ export async function readModuleGraph(loader: ModuleLoader, account = LOCAL_ACCO
       const message = `${importer.id} imports ${JSON.stringify(specifier)}: ${target.reason}${location}`;
       throw invalidField(loader.field.in, loader.field.path, message);
     }
+    if (target.kind === "package" && target.range === "") return declared(target, importer);
     if (target.kind !== "relative") return target;
     const source = await loader.resolve(specifier, importer.id).catch((error: unknown) => {
       throw withLocation(error, importLocation(importer, specifier));
     });
     await add(source);
     return { kind: "own", id: source.id };
+  }
+
+  /** An import without a version means the versions that the package.json of its app asks for. */
+  async function declared(target: PackageTarget, importer: SourceModule): Promise<PackageTarget> {
+    const range = (await loader.declaredRange?.(target.name, importer.id)) ?? "";
+    if (range !== "") ranges.set(`${importer.id}\0${target.name}`, range);
+    return { ...target, range };
   }
 
   async function add(source: SourceModule): Promise<void> {
@@ -132,17 +144,18 @@ export async function readModuleGraph(loader: ModuleLoader, account = LOCAL_ACCO
 
   const source = await loader.entry();
   await add(source);
-  return { modules, entry: modules.get(source.id) as GraphModule, hash: hashOf(source, modules) };
+  return { modules, entry: modules.get(source.id) as GraphModule, hash: hashOf(source, modules, ranges) };
 }
 
 /** Returns the hash of a component that consists of one file. */
 export const hashOfFile = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-function hashOf(entry: SourceModule, modules: Map<string, GraphModule>): string {
+function hashOf(entry: SourceModule, modules: Map<string, GraphModule>, ranges: Map<string, string>): string {
   const hash = createHash("sha256").update(entry.text);
   const imported = [...modules.values()].filter(module => module.id !== entry.id);
   for (const { id, source } of imported.sort((a, b) => (a.id < b.id ? -1 : 1))) {
     hash.update(`\0${id}\0${Buffer.byteLength(source.text)}\0${source.text}`);
   }
+  for (const key of [...ranges.keys()].sort()) hash.update(`\0${key}\0${ranges.get(key)}`);
   return hash.digest("hex");
 }

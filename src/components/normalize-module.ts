@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import type { Message } from "esbuild";
 import type { Esbuild } from "./esbuild-process.ts";
 import type { SourceModule } from "./load-modules.ts";
@@ -103,6 +104,21 @@ export async function normalizeOwn(esbuild: Esbuild, module: SourceModule): Prom
   }
 }
 
+// `require(__dirname + "/x")` and `require(path.join(__dirname, "x", "y"))`, without white space.
+const WORDS = String.raw`"[^"\\\n]+"`;
+const REQUIRE_BESIDE = new RegExp(
+  String.raw`(?<![\w$.#])require\((?:__dirname\+(${WORDS})|(?:[\w$]+\.)?(?:join|resolve)\(__dirname,(${WORDS}(?:,${WORDS})*)\))\)`,
+  "g",
+);
+
+/** Rewrites imports of files beside a file, so that they are found when the code is bundled. */
+function withRequiresBeside(code: string): string {
+  return code.replace(REQUIRE_BESIDE, (_match, added?: string, joined?: string) => {
+    const parts = JSON.parse(`[${added ?? joined}]`) as string[];
+    return `require(${JSON.stringify(`./${posix.join(...parts).replace(/^\//, "")}`)})`;
+  });
+}
+
 /** Normalises a file of an npm package. It has no source map, because it does not appear in stacks. */
 export async function normalizePackaged(
   esbuild: Esbuild,
@@ -110,8 +126,13 @@ export async function normalizePackaged(
   language: "js" | "ts" | "json",
 ): Promise<string> {
   if (language === "json") return withoutMap(`module.exports=JSON.parse(${JSON.stringify(text)});`);
-  const { code } = await esbuild.transform(text + NO_SOURCE_MAP, { ...SETTINGS, loader: language });
-  return withoutMap(withoutFilePatterns(code));
+  const { code } = await esbuild.transform(text + NO_SOURCE_MAP, {
+    ...SETTINGS,
+    loader: language,
+    // JSON of a package is a module like any other here, so `with { type: "json" }` would be wrong.
+    supported: { "import-assertions": false, "import-attributes": false },
+  });
+  return withoutMap(withoutFilePatterns(withRequiresBeside(code)));
 }
 
 /** Returns a module that throws the error of `require` for a missing package. Native addons count as missing. */

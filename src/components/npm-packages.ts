@@ -7,7 +7,7 @@ import { FairSlots, LOCAL_ACCOUNT } from "../lib/fair-slots.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { FolderLimit } from "../sandbox/measure-folder.ts";
 import { PackageCache } from "./package-cache.ts";
-import { type NpmFailure, PACKAGES_LIMIT, runNpm } from "./run-npm.ts";
+import { NPM_TIMEOUT, type NpmFailure, PACKAGES_LIMIT, runNpm } from "./run-npm.ts";
 import { isVersionRange } from "./specifier.ts";
 
 /** An imported package; `range` is empty if the import has no version. */
@@ -263,16 +263,34 @@ function toAppError(failure: Rejection, requests: PackageRequest[], options: Pac
   }
   const cause = CAUSES[failure.code];
   if (cause === undefined) {
-    return new AppError("unavailable", "the npm registry could not be reached", {
+    const message =
+      failure.code === NPM_TIMEOUT
+        ? "installing the npm packages took too long; the same request may succeed, because what was fetched is kept"
+        : "the npm registry could not be reached";
+    return new AppError("unavailable", message, {
       cause: new Error(`${failure.code} ${failure.text}`),
       retryAfterMs: 30_000,
     });
   }
+  const dependency = missingDependency(failure.text, requests);
   const named = requests.filter(({ name }) => namesPackage(failure.text, name));
   const imports = (named.length > 0 ? named : requests)
     .slice(0, MAX_NAMED_IMPORTS)
     .map(request => JSON.stringify(textOf(request)) + (request.location?.() ?? ""));
-  return invalid(options, `the import ${imports.join(", ")} can't be resolved: ${cause}`);
+  return invalid(options, `the import ${imports.join(", ")} can't be resolved: ${dependency}${cause}`);
+}
+
+/** npm's words for what it did not find, in the registry or among the versions of a package. */
+const NOT_FOUND =
+  /No matching version found for ((?:@[^@\s]+)?[^\s']+?)\.?(?:\s|$)|'([^\s']+)' is not in this registry/;
+
+/** Returns `its dependency x@^9: ` if what is missing is not imported by the component itself, and an empty string otherwise. */
+function missingDependency(text: string, requests: PackageRequest[]): string {
+  const [, version, name] = NOT_FOUND.exec(text) ?? [];
+  const missing = (version ?? name)?.replace(/^.*npm:/, "");
+  if (missing === undefined || requests.some(request => missing.replace(/(?<=.)@.*$/, "") === request.name))
+    return "";
+  return `its dependency ${missing.slice(0, 300)}: `;
 }
 
 function namesPackage(text: string, name: string): boolean {

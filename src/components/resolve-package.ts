@@ -99,9 +99,10 @@ export class PackageFolder {
     return target === null || !target.startsWith("./") ? null : this.#resolvePath(join(root, target));
   }
 
-  /** Resolves a path to a file, a file without its extension, or a folder with a main file. */
-  async #resolvePath(path: string): Promise<string | null> {
-    for (const extension of EXTENSIONS) {
+  /** Resolves a path to a file, a file without its extension, or a folder with a main file; `x/` means a folder. */
+  async #resolvePath(given: string): Promise<string | null> {
+    const path = given.replace(/\/+$/, "");
+    for (const extension of path === given ? EXTENSIONS : []) {
       if ((await this.#kindOf(path + extension)) === "file") return path + extension;
     }
     if ((await this.#kindOf(path)) !== "folder") return null;

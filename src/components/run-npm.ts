@@ -12,7 +12,9 @@ export interface NpmFailure {
   text: string;
 }
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
+/** The code of the failure when npm took longer. */
+export const NPM_TIMEOUT = "ENPMTIMEOUT";
 /** The folder is measured while npm runs, so that packages can't fill the disk. */
 const MEASURE_INTERVAL_MS = 1000;
 const MAX_OUTPUT = 256 * 1024;
@@ -90,7 +92,7 @@ async function registryHosts({ environment = {}, npmrc, hosts = [] }: NpmOptions
 }
 
 /**
- * Runs `npm install` for the package.json in `folder`, for at most 60 s and up to a limit of its size. npm reaches only
+ * Runs `npm install` for the package.json in `folder`, for at most 120 s and up to a limit of its size. npm reaches only
  * the registry, whatever its version is and whatever the packages name. Returns null if it succeeds.
  */
 export async function runNpm(folder: string, options: NpmOptions): Promise<NpmFailure | null> {
@@ -149,7 +151,7 @@ async function install(
   };
   const tooLarge = { code: "ETOOLARGE", text: "the packages are too large" };
   const timer = setTimeout(
-    () => stop({ code: "ETIMEDOUT", text: `npm took more than ${TIMEOUT_MS / 1000} s` }),
+    () => stop({ code: NPM_TIMEOUT, text: `npm took more than ${TIMEOUT_MS / 1000} s` }),
     TIMEOUT_MS,
   );
   const measure = setInterval(() => {

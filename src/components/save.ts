@@ -77,7 +77,8 @@ async function save(
   url: string | null,
 ): Promise<Component> {
   const entry = await loader.entry();
-  const sameFile = await sameCode(platform, ownerId, hashOfFile(entry.text));
+  const isAlone = loader.declaredRange === undefined;
+  const sameFile = isAlone ? await sameCode(platform, ownerId, hashOfFile(entry.text)) : null;
   if (sameFile) return sameFile;
   const graph = await readModuleGraph(loader, ownerId);
   const earlier = await sameCode(platform, ownerId, graph.hash);

@@ -12,15 +12,19 @@ const PART = "[a-zA-Z0-9][a-zA-Z0-9._~-]*";
 const PACKAGE = new RegExp(`^((?:@${PART}/)?${PART})(?:@([^/]*))?(?:/(.+))?$`);
 const NUMBER = "(?:0|[1-9][0-9]{0,8}|x|X|\\*)";
 const RANGE = new RegExp(
-  `^(?:[\\^~=]|>=)?v?${NUMBER}(?:\\.${NUMBER}){0,2}(?:-[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*)?(?:\\+[0-9A-Za-z.-]+)?$`,
+  `^(?:[\\^~=]|[<>]=?)?v?${NUMBER}(?:\\.${NUMBER}){0,2}(?:-[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*)?(?:\\+[0-9A-Za-z.-]+)?$`,
 );
 // Without dots and slashes, because npm reads a text with these as a file or a git address.
 const TAG = /^[a-zA-Z][a-zA-Z0-9-]{0,31}$/;
 
-/** Returns true for a version, a simple range or a dist-tag. No other text from component code is passed to npm. */
+/**
+ * Returns true for a version, a range or alternatives of ranges (`^1.2 || >=3 <5`), or a dist-tag. No other text from
+ * component code or its package.json is passed to npm.
+ */
 export function isVersionRange(text: string): boolean {
   if (text.length > 64 || /\.(tgz|tar|gz)$/i.test(text)) return false;
-  return RANGE.test(text) || TAG.test(text);
+  const comparators = text.split(/ \|\| |\|\|| /);
+  return comparators.every(comparator => RANGE.test(comparator)) || TAG.test(text);
 }
 
 function isCleanSubpath(subpath: string): boolean {

@@ -1,6 +1,7 @@
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import type { Delivery } from "../models/delivery.ts";
 import type { Recovery } from "../models/webhook.ts";
+import { traceIdOf } from "../tracing/trace-context.ts";
 import type { DeliveryView, DeliveryWithAttempts, RecoveryView } from "./schema.ts";
 
 /** Returns a delivery as its owner sees it in lists: with its last attempt only. */
@@ -20,6 +21,7 @@ export function presentDelivery(delivery: Delivery): DeliveryView {
     next_attempt_at_ms: delivery.next_attempt_at_ms,
     finished_at_ms: delivery.finished_at_ms,
     created_at: unixSeconds(delivery.created_at.getTime()),
+    trace_id: delivery.trace === undefined ? null : traceIdOf(delivery.trace),
   };
 }
 

@@ -47,6 +47,9 @@ export const DeliveryView = Type.Object(
     next_attempt_at_ms: Nullable(Type.Integer()),
     finished_at_ms: Nullable(Type.Integer()),
     created_at: Type.Integer({ description: "Unix seconds." }),
+    trace_id: Type.Union([Type.String(), Type.Null()], {
+      description: "Its trace, the same for all attempts; null without one.",
+    }),
   },
   { title: "Delivery" },
 );

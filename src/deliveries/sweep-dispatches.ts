@@ -11,7 +11,7 @@ import { MAX_RECHECK_MS } from "./recheck.ts";
 
 type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "config" | "clock" | "log">;
 /** Without its payload, which may be half a megabyte. */
-type Overdue = Pick<StoredEvent, "_id" | "event_id" | "emitter_id" | "name" | "pending_dispatch">;
+type Overdue = Pick<StoredEvent, "_id" | "event_id" | "emitter_id" | "name" | "trace" | "pending_dispatch">;
 
 /** An event has up to 200 listeners. */
 const BATCH = 200;
@@ -32,7 +32,7 @@ async function sweepBatch(platform: Deps, nowMs: number): Promise<Swept> {
   const overdue = await StoredEvents(platform.mongo)
     .find(
       { "pending_dispatch.sweep_at_ms": { $gt: 0, $lte: nowMs } },
-      { event_id: 1, emitter_id: 1, name: 1, pending_dispatch: 1 },
+      { event_id: 1, emitter_id: 1, name: 1, trace: 1, pending_dispatch: 1 },
     )
     .hint("pending_dispatch")
     .sort({ "pending_dispatch.sweep_at_ms": 1 })
@@ -93,11 +93,16 @@ async function clear(platform: Deps, events: Overdue[]): Promise<number> {
 /** Under new job ids, since an old job may be kept as failed; the ids are stored first, so that nothing is done twice. */
 async function redispatch(platform: Deps, events: Overdue[]): Promise<void> {
   if (events.length === 0) return;
-  const jobs = events.map(({ _id, event_id, emitter_id, name, pending_dispatch }) => ({
+  const jobs = events.map(({ _id, event_id, emitter_id, name, trace, pending_dispatch }) => ({
     job_id: newToken(),
     is_redispatch: true,
     // Without the payload: the worker reads it.
-    events: [{ id: _id, event_id, emitter_id, name, listeners: pending_dispatch?.listeners ?? [] }],
+    events: [
+      {
+        ...{ id: _id, event_id, emitter_id, name, ...(trace !== undefined && { trace }) },
+        listeners: pending_dispatch?.listeners ?? [],
+      },
+    ],
   }));
   await StoredEvents(platform.mongo).bulkWrite(
     events.map(({ _id, pending_dispatch }, index) => ({

@@ -4,6 +4,7 @@ import { type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 import { enqueue, jobState, openedQueue } from "../queues/define-queue.ts";
 import { deliveries, recoverJobId, replayJobId } from "../queues/deliveries.ts";
+import { removeJob } from "../queues/shards.ts";
 import { repairEach } from "../store/repair-each.ts";
 import type { SweepBatch } from "../store/sweep-turns.ts";
 
@@ -105,7 +106,7 @@ async function goOn(platform: Deps, jobId: string, failuresBefore: number, work:
     await work.note({ failures, ...(isLast && { state: "failed", finished_at_ms: platform.clock() }) });
     if (isLast) return true;
     // A failed job is kept for an operator to see, and would swallow one of the same id.
-    await openedQueue(platform.queues, deliveries).remove(jobId);
+    await removeJob(openedQueue(platform.queues, deliveries), jobId);
   }
   await work.enqueue();
   return true;

@@ -1,6 +1,7 @@
 import { groupBy } from "../lib/group-by.ts";
 import type { Emission } from "../queues/emissions.ts";
-import { type LogEntry, streamOf } from "../store/event-log.ts";
+import type { LogEntry } from "../store/event-log.ts";
+import { streamOf } from "../store/event-summary.ts";
 import { isGone } from "../store/gone.ts";
 import type { EventStream } from "../store/keys.ts";
 import type { Emitter } from "../subscriptions/match.ts";

@@ -4,7 +4,7 @@ import { Deliveries } from "../models/delivery.ts";
 import { StoredEvents } from "../models/event.ts";
 import type { Platform } from "../platform.ts";
 import type { DeletionsJob } from "../queues/deletions.ts";
-import { STREAMS } from "../store/event-log.ts";
+import { STREAMS } from "../store/event-summary.ts";
 
 /** Payloads read at a time, so that a long range never sits in memory. */
 const BATCH = 500;

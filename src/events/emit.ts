@@ -9,8 +9,11 @@ import { jobState } from "../queues/define-queue.ts";
 import { deliveries } from "../queues/deliveries.ts";
 import type { Emission } from "../queues/emissions.ts";
 import { countDrop, type DropReason } from "../store/drops.ts";
-import { EMITS_REMEMBERED_MS, streamOf } from "../store/event-log.ts";
+import { EMITS_REMEMBERED_MS } from "../store/event-log.ts";
+import { streamOf } from "../store/event-summary.ts";
 import { findSubscriptions, selectMatching } from "../subscriptions/match.ts";
+import type { Span } from "../tracing/span.ts";
+import { parseTraceContext, type TraceContext, traceField } from "../tracing/trace-context.ts";
 import { type AppendedEmission, appendEmissions, type KnownEmission } from "./append.ts";
 import { deleteTrimmed, type TrimmedEvents } from "./delete-trimmed.ts";
 import { type EmitDeps, type EmittedEvent, type FanOutOptions, fanOut } from "./fan-out.ts";
@@ -25,6 +28,7 @@ export interface EmitResult {
   /** How many listeners received the event. */
   listeners: number;
   deferred?: true;
+  trace_id?: string;
 }
 
 export interface EmitOptions extends FanOutOptions {
@@ -109,6 +113,7 @@ async function emitNew(
   options: EmitOptions,
   before: EarlierEvents,
 ): Promise<EmitOutcome[]> {
+  const startedAtMs = platform.clock();
   const appended = await appendEmissions(platform, emissions);
   const isUnknown = (one: AppendedEmission) =>
     mayBeStored(platform, one) && !(one.isNew && before.lookedUp.has(storedId(one)));
@@ -125,11 +130,15 @@ async function emitNew(
     const isDone = earlier !== undefined && isRepetition(one.emission, earlier);
     const ofChannel = isDone ? [] : (subscribed.get(feedOf(one)) ?? []);
     const { matched, filtered } = await selectMatching(ofChannel, one.emission.event, breaks);
-    const stored = storedEvent(platform, one, matched, earlier?.event_id);
+    const parent = parseTraceContext(one.emission.trace);
+    // A run may write a hundred log lines, which have no listeners as a rule.
+    const isTraced = one.channel !== "$logs" || matched.length > 0;
+    const span = isTraced ? platform.tracer.start("emit", parent, startedAtMs) : undefined;
+    const stored = storedEvent(platform, one, matched, earlier?.event_id, span?.context ?? parent);
     const dispatch = stored.has_webhook_listeners
       ? await howToDispatch(platform, one, earlier, options.mayDefer ?? false)
       : "skip";
-    events.push({ ...one, subscriptions: matched, filtered: filtered.length, stored, dispatch });
+    events.push({ ...one, subscriptions: matched, filtered: filtered.length, stored, span, dispatch });
   }
   failpoint("events-appended");
   const [received] = await Promise.all([fanOut(platform, events, options), countDrops(platform, events)]);
@@ -141,18 +150,35 @@ async function emitNew(
   const results: EmitOutcome[] = emissions.map((_, index) =>
     appended.uncertain.has(index) ? UNCERTAIN : null,
   );
-  for (const [i, { index, emission, channel, stored, dispatch }] of events.entries()) {
+  for (const [i, { index, emission, channel, stored, span, dispatch }] of events.entries()) {
     platform.metrics.count("emissions_total", { stream: streamOf(channel) });
     noteEmitted(platform, events[i] as EmittedEvent);
     const result: EmitResult = {
       ...resultOf(emission, stored.event_id, received[i]),
       ...(dispatch === "defer" && { deferred: true as const }),
+      ...traceField(stored.trace),
     };
+    if (dispatch !== "defer") endSpan(platform, span, result);
     results[index] = result;
     platform.log.debug(result, "event emitted");
   }
   logAbsentEmitters(platform, emissions, results);
   return results;
+}
+
+function endSpan(
+  { clock }: EmitDeps,
+  span: Span | undefined,
+  { emitter_id, event_id, listeners }: EmitResult,
+): void {
+  span?.end(
+    {
+      "headwater.emitter_id": emitter_id,
+      "headwater.event_id": event_id,
+      "headwater.listeners": listeners,
+    },
+    clock(),
+  );
 }
 
 /** Counts a new event for its emitter and its account; errors and log lines are not counted. */
@@ -212,6 +238,7 @@ function storedEvent(
   one: AppendedEmission,
   subscriptions: Subscription[],
   earlierId: string | undefined,
+  trace: TraceContext | undefined,
 ): StoredEvent {
   const eventId = earlierId ?? one.eventId;
   const goesToWebhooks = subscriptions.some(({ listener_id }) => listener_id.startsWith("wh_"));
@@ -227,6 +254,7 @@ function storedEvent(
     ...(goesToWebhooks && searchedBy(platform, one.emission.event)),
     created_at: new Date(platform.clock()),
     ...(one.emission.requested_at_ms !== undefined && { has_caller_id: true as const }),
+    ...(trace !== undefined && { trace }),
   };
 }
 

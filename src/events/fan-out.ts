@@ -1,3 +1,4 @@
+import { acceptRuns } from "../accepted/accept-runs.ts";
 import { canAccess } from "../accounts/access.ts";
 import { queueBounds } from "../accounts/limits.ts";
 import { createDeliveries } from "../deliveries/dispatch/create.ts";
@@ -12,9 +13,9 @@ import type { Subscription } from "../models/subscription.ts";
 import { Workflows } from "../models/workflow.ts";
 import type { Platform } from "../platform.ts";
 import type { Emission } from "../queues/emissions.ts";
-import { enqueueRuns } from "../queues/enqueue-run.ts";
 import { countDrop, type DropReason } from "../store/drops.ts";
 import type { Emitter } from "../subscriptions/match.ts";
+import type { Span } from "../tracing/span.ts";
 import { storeEvents } from "./store.ts";
 import { enqueueWorkflowEvent } from "./workflow-listener.ts";
 
@@ -28,7 +29,9 @@ export type EmitDeps = Pick<
   | "eventLog"
   | "routing"
   | "runQueue"
+  | "replicas"
   | "metrics"
+  | "tracer"
   | "activity"
   | "clock"
   | "config"
@@ -49,6 +52,8 @@ export interface EmittedEvent {
   /** How many more would have matched without their filter. */
   filtered: number;
   stored: StoredEvent;
+  /** Of its handling here; `stored` has its context. */
+  span: Span | undefined;
   /**
    * What to do about its webhooks: `skip` if nothing is left to do, `new`, `redispatch` if an earlier try may have enqueued
    * the first attempts, `defer` to leave it to the worker that seems to be handling it.
@@ -166,9 +171,10 @@ const handToSource: HandTo = async (platform, event, subscription, emission, hop
     at_ms: eventMs(event.event_id),
     event: emission.event,
     hops,
+    ...(event.trace !== undefined && { trace: event.trace }),
   };
   const bounds = await queueBounds(platform, source.owner_id);
-  const [isAccepted] = await enqueueRuns(platform, subscription.listener_id, [run], bounds);
+  const [isAccepted] = await acceptRuns(platform, subscription.listener_id, [run], bounds);
   return isAccepted ? null : "queue-full";
 };
 
@@ -180,7 +186,7 @@ const handToWorkflow: HandTo = async (platform, event, subscription, emission, h
   const workflow = await Workflows(platform.mongo).findById(subscription.listener_id, { owner_id: 1 }).lean();
   if (!workflow || !(await canAccess(platform, subscription.owner_id, workflow.owner_id)))
     return "listener-absent";
-  const isEnqueued = await enqueueWorkflowEvent(platform, workflow.owner_id, {
+  const job = {
     workflow_id: subscription.listener_id,
     subscription_id: subscription._id,
     event_id: event.event_id,
@@ -189,6 +195,10 @@ const handToWorkflow: HandTo = async (platform, event, subscription, emission, h
     name: event.name,
     event: emission.event,
     hops,
-  });
+    ...(event.trace !== undefined && { trace: event.trace }),
+  };
+  const isEnqueued = await platform.replicas.confirmed(() =>
+    enqueueWorkflowEvent(platform, workflow.owner_id, job),
+  );
   return isEnqueued ? null : "saturated";
 };

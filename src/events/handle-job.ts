@@ -1,3 +1,4 @@
+import { deleteKeptLater } from "../accepted/keep.ts";
 import { createBatcher, LINGER } from "../lib/batcher.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { groupBy } from "../lib/group-by.ts";
@@ -76,8 +77,8 @@ export function openEmissionsHandler(platform: EmitDeps) {
       const isAway = error instanceof AppError && error.code === "unavailable";
       const failed = isAway || valid.length === 1 ? valid : await emitOneByOne(valid, emit);
       // Keeps the event ids that were given. If Redis is away too, it remembers them for a while.
-      const { account_id, counted } = job;
-      const rest = { ...jobOf(failed, account_id), ...(counted && { counted }) };
+      const { account_id, counted, kept } = job;
+      const rest = { ...jobOf(failed, account_id), ...(counted && { counted }), ...(kept && { kept }) };
       await updateJob(rest).catch(() => undefined);
       throw error;
     });
@@ -89,6 +90,7 @@ export function openEmissionsHandler(platform: EmitDeps) {
     if (job.counted && isDone) {
       void countEmissionBytes(platform, job.counted[0], -job.counted[1]).catch(() => undefined);
     }
+    if (job.kept && isDone) deleteKeptLater(platform, [job.kept]);
     const [first] = emitted;
     if (!first) throw notFound("emitter");
     if (!isDone) throw new Snooze(DEFER_MS, { ...first });

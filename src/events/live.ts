@@ -4,7 +4,7 @@ import { AppError } from "../lib/errors.ts";
 import { eventScore } from "../lib/event-id.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Platform } from "../platform.ts";
-import { type EventSummary, parseFeedMessage, STREAMS } from "../store/event-log.ts";
+import { type EventSummary, parseFeedMessage, STREAMS } from "../store/event-summary.ts";
 
 const HEARTBEAT_MS = 15_000;
 /** A reader that falls this far behind is disconnected; it resumes by `Last-Event-ID`. */

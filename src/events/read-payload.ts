@@ -1,6 +1,6 @@
 import type { StoredEvent } from "../models/event.ts";
 import type { Platform } from "../platform.ts";
-import type { EventSummary } from "../store/event-log.ts";
+import type { EventSummary } from "../store/event-summary.ts";
 import { expandSummary } from "./read.ts";
 
 /** Where an event is kept whole, and the event. */

@@ -1,7 +1,8 @@
 import { LIMITS } from "../limits/catalogue.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../models/event.ts";
 import type { Platform } from "../platform.ts";
-import type { EventSummary, LogPage } from "../store/event-log.ts";
+import type { LogPage } from "../store/event-log.ts";
+import type { EventSummary } from "../store/event-summary.ts";
 import type { EventStream } from "../store/keys.ts";
 import { summaryEvent } from "./append.ts";
 

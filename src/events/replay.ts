@@ -1,3 +1,4 @@
+import { acceptRuns } from "../accepted/accept-runs.ts";
 import { canAccess } from "../accounts/access.ts";
 import { queueBounds } from "../accounts/limits.ts";
 import { createDeliveries, deliveryId } from "../deliveries/dispatch/create.ts";
@@ -11,7 +12,6 @@ import { Sources } from "../models/source.ts";
 import type { Subscription } from "../models/subscription.ts";
 import { Workflows } from "../models/workflow.ts";
 import { openedQueue } from "../queues/define-queue.ts";
-import { enqueueRuns } from "../queues/enqueue-run.ts";
 import { workflowEvents } from "../queues/workflow-events.ts";
 import { checkListener } from "../subscriptions/check-ids.ts";
 import { findSubscriptions, selectMatching } from "../subscriptions/match.ts";
@@ -173,9 +173,10 @@ async function replayToSource(
     at_ms: platform.clock(),
     event: JSON.parse(event.event),
     hops: 1,
+    ...(event.trace !== undefined && { trace: event.trace }),
   };
   const bounds = await queueBounds(platform, source.owner_id);
-  const [isAccepted] = await enqueueRuns(platform, listener_id, [run], bounds);
+  const [isAccepted] = await acceptRuns(platform, listener_id, [run], bounds);
   if (isAccepted) replayed.runs.push({ id: run_id, source_id: listener_id });
   else replayed.skipped.push({ listener_id, reason: "too many runs wait for it" });
 }
@@ -208,7 +209,7 @@ async function replayToWorkflow(
   const state = await queue.getJobState(jobId);
   if (state === "completed" || state === "failed") await queue.remove(jobId);
   else if (state !== "unknown") return skip("the event still waits for its engine");
-  if (await enqueueWorkflowEvent(platform, workflow.owner_id, job))
-    replayed.workflows.push({ workflow_id: listener_id });
+  const enqueue = () => enqueueWorkflowEvent(platform, workflow.owner_id, job);
+  if (await platform.replicas.confirmed(enqueue)) replayed.workflows.push({ workflow_id: listener_id });
   else skip("its account has all that may wait for an engine");
 }

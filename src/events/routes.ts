@@ -67,6 +67,8 @@ const example: EventTrace = {
       reason: 'issue.state must be "open", but is "closed"',
     },
   ],
+  trace_id: "4bf92f3577b34da6a3ce929d0e0e4736",
+  trace_url: "https://traces.example.com/trace/4bf92f3577b34da6a3ce929d0e0e4736",
   dispatch: null,
   deliveries: [
     {
@@ -83,6 +85,7 @@ const example: EventTrace = {
       next_attempt_at_ms: 1_700_000_005_000,
       finished_at_ms: null,
       created_at: 1_700_000_000,
+      trace_id: "4bf92f3577b34da6a3ce929d0e0e4736",
       attempts: [attempt],
       waiting_for: "its next scheduled attempt",
     },

@@ -1,6 +1,6 @@
 import { eventMs } from "../lib/event-id.ts";
 import type { Platform } from "../platform.ts";
-import type { EventSummary } from "../store/event-log.ts";
+import type { EventSummary } from "../store/event-summary.ts";
 import type { EventStream } from "../store/keys.ts";
 import { explainMismatch } from "../subscriptions/explain-filter.ts";
 import { checkFilter, matches } from "../subscriptions/filter.ts";

@@ -74,6 +74,8 @@ export const EventTrace = Type.Object(
       }),
     ),
     run: Type.Union([RunSummary, Type.Null()], { description: "The run that emitted it" }),
+    trace_id: OrNull(Type.String(), "Its trace in your tracing tool, if there is one"),
+    trace_url: OrNull(Type.String(), "Where that trace is shown; null if it was not recorded"),
     subscriptions: Type.Array(TracedSubscription, {
       description: "Subscriptions to the emitter, evaluated now; at most 100",
     }),

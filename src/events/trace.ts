@@ -11,12 +11,15 @@ import type { Subscription } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { deliveries, nextAttemptJobId, nextAttemptOf } from "../queues/deliveries.ts";
+import { findJobState } from "../queues/shards.ts";
 import { workflowEvents } from "../queues/workflow-events.ts";
 import { readDrops } from "../store/drops.ts";
-import { EMITS_REMEMBERED_MS, type EventSummary } from "../store/event-log.ts";
+import { EMITS_REMEMBERED_MS } from "../store/event-log.ts";
+import type { EventSummary } from "../store/event-summary.ts";
 import { listSettled } from "../store/settled-runs.ts";
 import { explainMismatch } from "../subscriptions/explain-filter.ts";
 import { type Emitter, findSubscriptionsToEmitter } from "../subscriptions/match.ts";
+import { isSampled, type TraceContext, traceIdOf } from "../tracing/trace-context.ts";
 import { listenerRunId } from "./fan-out.ts";
 import { findEmitter } from "./find-emitter.ts";
 import { eventOf, readPayload } from "./read-payload.ts";
@@ -25,7 +28,7 @@ import type { EventTrace, TracedSubscription } from "./trace-schema.ts";
 
 export type TraceDeps = Pick<
   Platform,
-  "mongo" | "redis" | "keys" | "queues" | "eventLog" | "routing" | "runQueue" | "clock"
+  "mongo" | "redis" | "keys" | "queues" | "eventLog" | "routing" | "runQueue" | "clock" | "config"
 >;
 
 /** Subscriptions and deliveries shown: enough to find one's own, and no list without end. */
@@ -80,6 +83,7 @@ export async function traceEvent(
     payload: payload.place,
     ...(isExpanded && payload.place !== "gone" && { event: payload.event }),
     run: run ? summarizeRun(run) : null,
+    ...linkTrace(platform, stored?.trace ?? run?.trace),
     subscriptions,
     dispatch: await traceDispatch(platform, stored),
     deliveries: await Promise.all(
@@ -91,6 +95,18 @@ export async function traceEvent(
     listeners: await traceListeners(platform, found, subscriptions),
     emitter_dropped: emitterDropped,
   };
+}
+
+function linkTrace(
+  { config }: TraceDeps,
+  trace: TraceContext | undefined,
+): Pick<EventTrace, "trace_id" | "trace_url"> {
+  if (trace === undefined) return { trace_id: null, trace_url: null };
+  const trace_id = traceIdOf(trace);
+  const trace_url = isSampled(trace)
+    ? (config.tracing.url?.replaceAll("{trace_id}", trace_id) ?? null)
+    : null;
+  return { trace_id, trace_url };
 }
 
 /** Returns what is stored of an event; its ids and errors are those of `traceEvent`, but an unknown event has a null `eventId`. */
@@ -238,7 +254,7 @@ async function traceDispatch(
 ): Promise<EventTrace["dispatch"]> {
   if (!stored?.pending_dispatch) return null;
   const { job_id } = stored.pending_dispatch;
-  const state = await openedQueue(platform.queues, deliveries).getJobState(job_id);
+  const state = await findJobState(openedQueue(platform.queues, deliveries), job_id);
   return { job_id, state: state === "unknown" ? "lost: the sweep dispatches it again" : state };
 }
 
@@ -248,7 +264,7 @@ async function waitingFor(platform: TraceDeps, delivery: Delivery): Promise<stri
   const isDue = (delivery.next_attempt_at_ms ?? 0) <= platform.clock();
   if (waitsWithoutJob(delivery) && !isDue) return "its next scheduled attempt";
   const jobId = nextAttemptJobId(nextAttemptOf(delivery));
-  const state = await openedQueue(platform.queues, deliveries).getJobState(jobId);
+  const state = await findJobState(openedQueue(platform.queues, deliveries), jobId);
   if (state === "active") return "its attempt is in flight";
   if (state === "waiting" || state === "prioritized") return "a free delivery worker";
   if (state === "delayed") return "its next scheduled attempt";

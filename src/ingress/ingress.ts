@@ -1,4 +1,5 @@
 import type { Context, Middleware } from "koa";
+import { acceptRuns } from "../accepted/accept-runs.ts";
 import { openQuotaGate } from "../accounts/check-quota.ts";
 import { queueBounds } from "../accounts/limits.ts";
 import { createKeyRateLimiter, type RateLimit, rateLimit } from "../http/rate-limit.ts";
@@ -11,11 +12,14 @@ import { isToken, newId } from "../lib/ids.ts";
 import { requestTurns } from "../limits/request-turns.ts";
 import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
-import { enqueueRuns, runQueueIsFull } from "../queues/enqueue-run.ts";
+import { runQueueIsFull } from "../queues/enqueue-run.ts";
 import type { Reply } from "../queues/replies.ts";
-import type { RunItem } from "../queues/run-item.ts";
+import type { TriggerItem } from "../queues/run-item.ts";
 import { currentSourcesOf } from "../sources/current-source.ts";
 import { endpointUrl, INGRESS_PREFIX, ingressBase } from "../sources/endpoint.ts";
+import { inSpan } from "../tracing/in-span.ts";
+import { inboundTrace } from "../tracing/inbound.ts";
+import { type TraceContext, traceField } from "../tracing/trace-context.ts";
 import { type HttpEvent, httpEvent, type RawRequest } from "./http-event.ts";
 import { IngressShares } from "./ingress-shares.ts";
 import { LargeBodies } from "./large-bodies.ts";
@@ -26,7 +30,17 @@ import { isIngressPath } from "./separate-hosts.ts";
 
 type Deps = Pick<
   Platform,
-  "mongo" | "redis" | "keys" | "queues" | "routing" | "runQueue" | "replies" | "clock" | "config"
+  | "mongo"
+  | "redis"
+  | "keys"
+  | "queues"
+  | "routing"
+  | "runQueue"
+  | "replicas"
+  | "replies"
+  | "tracer"
+  | "clock"
+  | "config"
 >;
 
 /**
@@ -92,24 +106,24 @@ function createFindSource(platform: Deps): (endpoint: string) => Promise<Source 
 
 interface Entry {
   source: Pick<Source, "_id" | "owner_id">;
-  item: RunItem;
+  item: TriggerItem;
 }
 type Enqueue = (entry: Entry) => Promise<void>;
 
-const sizeOf = (item: RunItem) => ("event" in item ? (item.event as HttpEvent).bodyRaw.length : 0);
+const sizeOf = (item: TriggerItem) => (item.event as HttpEvent).bodyRaw.length;
 
-/** Returns a function that enqueues a run, and throws as `enqueueRun` does. */
+/** Returns a function that accepts a run. Throws as `acceptRuns` does, and `rate-limited` if the run does not fit. */
 function createEnqueue(platform: Deps): Enqueue {
   const add = createBatcher(
     async (entries: Entry[]) => {
-      const accepted = new Map<RunItem, boolean>();
+      const accepted = new Map<TriggerItem, boolean>();
       const bySource = groupBy(entries, entry => entry.source._id);
       await Promise.all(
         [...bySource].map(async ([sourceId, ofSource]) => {
           const items = ofSource.map(({ item }) => item);
           const bounds = await queueBounds(platform, ofSource[0]?.source.owner_id ?? "");
-          for (const [i, ok] of (await enqueueRuns(platform, sourceId, items, bounds)).entries()) {
-            accepted.set(items[i] as RunItem, ok);
+          for (const [i, ok] of (await acceptRuns(platform, sourceId, items, bounds)).entries()) {
+            accepted.set(items[i] as TriggerItem, ok);
           }
         }),
       );
@@ -166,8 +180,28 @@ interface Accepted {
   reply: Promise<Reply | null> | undefined;
 }
 
-/** Reads the request and enqueues its run; its body is not kept while the response is waited for. */
+/** Accepts the request in a span of its own, which ends before its response is waited for. */
 async function accept(platform: Deps, request: SourceRequest): Promise<Accepted> {
+  const { ctx, source } = request;
+  const inbound = inboundTrace(platform, ctx.headers);
+  const runId = newId("run", platform.clock());
+  const span = platform.tracer.enter("ingress", platform.clock(), { inbound });
+  const attributes = {
+    "headwater.trigger": "http",
+    "headwater.source_id": source._id,
+    "headwater.run_id": runId,
+  };
+  const trace = span?.context ?? inbound;
+  return await inSpan(platform, span, attributes, () => enqueueRequest(platform, request, runId, trace));
+}
+
+/** Reads the request and enqueues its run; its body is not kept while the response is waited for. */
+async function enqueueRequest(
+  platform: Deps,
+  request: SourceRequest,
+  runId: string,
+  trace: TraceContext | undefined,
+): Promise<Accepted> {
   const { ctx, source, enqueue, largeBodies, shares } = request;
   let held = 0;
   try {
@@ -176,13 +210,18 @@ async function accept(platform: Deps, request: SourceRequest): Promise<Accepted>
       held += bytes;
     });
     const mode = await loadResponseMode(platform, source.component_id);
-    const runId = newId("run", platform.clock());
-    requestState(ctx).ids = { source_id: source._id, run_id: runId };
+    requestState(ctx).ids = { source_id: source._id, run_id: runId, ...traceField(trace) };
     const replies = mode === "never" ? undefined : await platform.replies();
     let reply: Promise<Reply | null> | undefined;
     await largeBodies.run(source.owner_id, body.length, async () => {
       const event = await httpEvent(rawRequest(platform, request, body));
-      const item = { kind: "http" as const, run_id: runId, at_ms: platform.clock(), event };
+      const item = {
+        kind: "http" as const,
+        run_id: runId,
+        at_ms: platform.clock(),
+        event,
+        ...(trace && { trace }),
+      };
       reply = replies?.first(runId, platform.config.httpResponseWaitMs);
       await enqueue({ source, item: { ...item, ...(replies && { reply_to: replies.address }) } });
     });

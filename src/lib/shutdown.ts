@@ -1,7 +1,7 @@
 import type { Logger } from "./logger.ts";
 
 /** A stop takes at most 10 s in all; jobs that have not ended by then stall, and another worker starts them again. */
-const HARD_LIMIT_MS = 9_000;
+export const STOPS_WITHIN_MS = 9_000;
 
 /**
  * Ends the process in order on SIGTERM, on SIGINT, or when the script that started it has exited. `stop` is called once; if
@@ -16,7 +16,7 @@ export function onShutdown(log: Logger, stop: () => Promise<void>): void {
     setTimeout(() => {
       log.warn("did not stop in time");
       process.exit(1);
-    }, HARD_LIMIT_MS).unref();
+    }, STOPS_WITHIN_MS).unref();
     stop().then(
       () => process.exit(0),
       error => {

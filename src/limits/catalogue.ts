@@ -90,6 +90,20 @@ export const LIMITS = defineLimits({
       "429 `rate-limited` for the accounts with the most; from 95 percent 503 `unavailable` for all new runs",
     setting: "REDIS_HIGH_WATER_PERCENT",
   },
+  traceStateCharacters: {
+    value: 512,
+    unit: "characters",
+    per: "request",
+    what: "`tracestate` of a request",
+    beyond: "left out; the trace itself is kept",
+  },
+  spansWaiting: {
+    value: 2048,
+    unit: "count",
+    per: "process",
+    what: "spans that wait to be exported",
+    beyond: "dropped and counted (`spans_total`)",
+  },
   warmMemoryPercent: {
     value: 25,
     unit: "percent",
@@ -154,6 +168,13 @@ export const LIMITS = defineLimits({
     per: "process",
     what: "items that the reconciler failed to repair and tries again ever less often, over all processes",
     beyond: "an item is tried in each sweep, and logged each time",
+  },
+  queueShards: {
+    value: 64,
+    unit: "count",
+    per: "installation",
+    what: "shards of one queue",
+    beyond: "a process does not start",
   },
   savesPerAccount: {
     value: 16,

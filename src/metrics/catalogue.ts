@@ -35,6 +35,12 @@ export const CATALOGUE = {
     labels: ["method", "route", "status"],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
   },
+  replica_wait_seconds: {
+    kind: "histogram",
+    help: "Time until enough replicas of Redis held what was written (ACCEPT_REPLICAS), or did not in time: held or short",
+    labels: ["outcome"],
+    buckets: QUICK,
+  },
   connections_rejected_total: {
     kind: "counter",
     help: "Connections that a web process closed because it had as many as it may have (docs/limits.md)",
@@ -128,6 +134,11 @@ export const CATALOGUE = {
     labels: [],
     buckets: SLOW,
   },
+  spans_total: {
+    kind: "counter",
+    help: "Spans of traces, by what became of them: exported, failed (the collector did not take them), dropped (too many waited)",
+    labels: ["outcome"],
+  },
   timers_late_total: {
     kind: "counter",
     help: "Timers that the reconciler found more than a minute late",
@@ -177,6 +188,12 @@ export const CATALOGUE = {
   redis_memory_used_ratio: {
     kind: "gauge",
     help: "Redis' memory in use, as a share of maxmemory, or of the machine's memory if that is not set",
+    labels: [],
+    scope: "installation",
+  },
+  redis_evicted_keys: {
+    kind: "gauge",
+    help: "Keys that Redis has evicted since it started; more than 0 means that work was lost",
     labels: [],
     scope: "installation",
   },

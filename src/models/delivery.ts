@@ -70,6 +70,8 @@ export interface Delivery {
   first_attempt_until_ms?: number;
   created_at: Date;
   finished_at_ms: number | null;
+  /** The trace context of its event. */
+  trace?: string;
 }
 
 /** Fields of a delivery that has ended, whatever its result. */
@@ -99,6 +101,7 @@ export const Deliveries = collection<Delivery>(
       first_attempt_until_ms: Number,
       created_at: { type: Date, required: true },
       finished_at_ms: { type: Number, default: null },
+      trace: { type: String, default: undefined },
     },
     schemaOptions,
   )

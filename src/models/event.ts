@@ -26,6 +26,8 @@ export interface StoredEvent {
   created_at: Date;
   /** Published under an id of the caller's: kept, whatever its listeners, so that the same id is not a new event. */
   has_caller_id?: true;
+  /** Its place in a trace (src/tracing/trace-context.ts): all attempts are below it, however late. */
+  trace?: string;
   /** The first attempts still to be made or recorded; absent once each of them is a delivery of its own. */
   pending_dispatch?: PendingDispatch;
 }
@@ -68,6 +70,7 @@ export const StoredEvents = collection<StoredEvent>(
       words: { type: [Number], default: undefined },
       created_at: { type: Date, required: true },
       has_caller_id: { type: Boolean, default: undefined },
+      trace: { type: String, default: undefined },
       pending_dispatch: { type: Schema.Types.Mixed, default: undefined },
     },
     schemaOptions,

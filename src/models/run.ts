@@ -29,6 +29,8 @@ export interface RunRecord {
    * emissions keep their order however often, and by however many processes, they are enqueued.
    */
   outbox_score?: number;
+  /** Its place in a trace. */
+  trace?: string;
   finished_at: Date;
   /** When MongoDB deletes it. */
   expires_at: Date;
@@ -52,6 +54,7 @@ export const RunRecords = collection<RunRecord>(
       dropped: { type: Schema.Types.Mixed, required: true },
       outbox: { type: [String], default: undefined },
       outbox_score: { type: Number, default: undefined },
+      trace: { type: String, default: undefined },
       finished_at: { type: Date, required: true },
       expires_at: { type: Date, required: true },
     },

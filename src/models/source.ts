@@ -49,6 +49,8 @@ export interface Source {
 
 /** Name of the index of sources with a timer. */
 export const TICKING = "ticking";
+/** Name of the index of sources with a timer by their last change. */
+export const TIMERS_CHANGED = "timers_changed";
 export const BEGUN = "begun";
 
 export const Sources = collection<Source>(
@@ -87,6 +89,10 @@ export const Sources = collection<Source>(
     .index(
       { "begun.run_id": 1 },
       { name: BEGUN, partialFilterExpression: { "begun.run_id": { $type: "string" } } },
+    )
+    .index(
+      { updated_at: -1 },
+      { name: TIMERS_CHANGED, partialFilterExpression: { timer: { $type: "object" } } },
     )
     .index(
       { active: 1, state: 1, _id: 1 },

@@ -64,9 +64,12 @@ function titleOf({ name, data }: { name: string; data?: { source_id?: unknown } 
 /** Opens the board at the first request for it. */
 function bullBoard(platform: Pick<Platform, "queues">): Middleware {
   let opened: Middleware | undefined;
+  let shown = 0;
   return async (ctx, next) => {
     if (!isAt(ctx, BOARD_PATH)) return next();
-    opened ??= openBullBoard(platform);
+    // Their number grows with that of the shards.
+    if (!opened || shown < platform.queues.size) opened = openBullBoard(platform);
+    shown = platform.queues.size;
     ctx.set("content-security-policy", CSP);
     await opened(ctx, next);
   };

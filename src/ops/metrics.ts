@@ -5,8 +5,12 @@ import { LIMITS } from "../limits/catalogue.ts";
 import { Deliveries } from "../models/delivery.ts";
 import { Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
+import { openedQueue } from "../queues/define-queue.ts";
+import { allQueues } from "../queues/index.ts";
+import { shardsOf } from "../queues/shards.ts";
 import { STEP_NAMES } from "../reconcile/steps.ts";
 import { readMemoryShare } from "../store/probe-redis.ts";
+import { readEvictedKeys } from "../store/read-evictions.ts";
 import { listSetAside } from "../store/set-aside.ts";
 import { readSweepProgress } from "../store/sweep-turns.ts";
 import { mayInspect } from "./may-inspect.ts";
@@ -67,17 +71,24 @@ export function collectInstallation(platform: CollectDeps): void {
   metrics.collectGauges(["redis_memory_used_ratio"], async () => {
     metrics.set("redis_memory_used_ratio", await readMemoryShare(platform.redis));
   });
+  metrics.collectGauges(["redis_evicted_keys"], async () => {
+    metrics.set("redis_evicted_keys", await readEvictedKeys(platform.redis));
+  });
 }
 
 async function collectQueues({ metrics, queues, clock }: CollectDeps): Promise<void> {
-  for (const [name, queue] of queues) {
-    const counts = await queue.getJobCounts("waiting", "active", "delayed", "failed", "prioritized");
-    for (const [state, count] of Object.entries(counts)) {
+  for (const { name } of allQueues) {
+    const totals: Record<string, number> = {};
+    let seconds = 0;
+    for (const shard of shardsOf(openedQueue(queues, { name }))) {
+      const counts = await shard.getJobCounts("waiting", "active", "delayed", "failed", "prioritized");
+      for (const [state, count] of Object.entries(counts)) totals[state] = (totals[state] ?? 0) + count;
+      const heads = await Promise.all([shard.getWaiting(0, 0), shard.getPrioritized(0, 0)]);
+      seconds = Math.max(seconds, ...heads.flat().map(job => (clock() - job.timestamp) / 1000));
+    }
+    for (const [state, count] of Object.entries(totals)) {
       metrics.set("queue_jobs", count, { queue: name, state });
     }
-    const heads = await Promise.all([queue.getWaiting(0, 0), queue.getPrioritized(0, 0)]);
-    const ages = heads.flat().map(job => (clock() - job.timestamp) / 1000);
-    const seconds = Math.max(0, ...ages);
     metrics.set("queue_oldest_waiting_seconds", seconds, { queue: name });
   }
 }

@@ -41,6 +41,12 @@ export function configureProps(
     const value = requested === undefined ? storedValue(previous, prop.name) : requested;
     if (isAbsent(value)) {
       if (isRequired(prop)) fields.push(fieldError(prop.name, "is required"));
+      const faults = kindOf(prop).checkDefault?.(prop) ?? [];
+      for (const { message } of faults) {
+        fields.push(
+          fieldError(prop.name, `is required, because the component's default can't be used: ${message}`),
+        );
+      }
       continue;
     }
     const checked = kindOf(prop).check(prop, value);

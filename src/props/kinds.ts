@@ -29,7 +29,13 @@ import {
   stringFault,
   withLabel,
 } from "./check-value.ts";
-import { checkDeclaredTimer, checkTimer, effectiveTimer, presentTimer } from "./timer-prop.ts";
+import {
+  checkDeclaredTimer,
+  checkDefaultTimer,
+  checkTimer,
+  effectiveTimer,
+  presentTimer,
+} from "./timer-prop.ts";
 
 /** What a prop's value may depend on besides its configuration. */
 export interface SourceFacts {
@@ -48,6 +54,8 @@ export interface PropKind {
   isCredential?: boolean;
   /** Returns what is wrong with the prop as the code declares it, at paths below the prop. */
   checkDeclared?(prop: DescribedProp): PropFault[];
+  /** Returns what is wrong with the code's default, which counts only for a source that configures no value. */
+  checkDefault?(prop: DescribedProp): PropFault[];
   /** Checks a configured value (never null or undefined). Returns what is stored; `undefined` stores nothing. */
   check(prop: DescribedProp, given: unknown): CheckedValue;
   /** Returns the value of `this.<prop>` in the sandbox; undefined for none. `stored` is undefined if not configured. */
@@ -128,6 +136,7 @@ const KINDS: PropKind[] = [
     type: TIMER_TYPE,
     needsValue: false,
     checkDeclared: checkDeclaredTimer,
+    checkDefault: checkDefaultTimer,
     check: checkTimer,
     bind: effectiveTimer,
     present: (prop, stored) => presentTimer(effectiveTimer(prop, stored)),

@@ -16,13 +16,17 @@ export function effectiveTimer(prop: DescribedProp, configured: unknown): Timer 
   return { intervalSeconds: DEFAULT_INTERVAL_SECONDS };
 }
 
-/** Checks the timers that the code itself contains, at `.static` and `.default`. */
-export function checkDeclaredTimer(prop: DescribedProp): PropFault[] {
-  return (["static", "default"] as const).flatMap(key => {
-    const timer = isAbsent(prop[key]) ? null : parseTimer(prop[key]);
-    return timer !== null && isTimerFault(timer) ? [{ path: `.${key}`, message: textOf(timer) }] : [];
-  });
-}
+const declaredFault = (prop: DescribedProp, key: "static" | "default"): PropFault[] => {
+  const timer = isAbsent(prop[key]) ? null : parseTimer(prop[key]);
+  return timer !== null && isTimerFault(timer) ? [{ path: `.${key}`, message: textOf(timer) }] : [];
+};
+
+/** Checks the timer that the code fixes. A default counts only where none is configured: see `checkDefaultTimer`. */
+export const checkDeclaredTimer = (prop: DescribedProp): PropFault[] => declaredFault(prop, "static");
+
+/** Checks the code's default, for a source that configures no timer. */
+export const checkDefaultTimer = (prop: DescribedProp): PropFault[] =>
+  isAbsent(prop.static) ? declaredFault(prop, "default") : [];
 
 const textOf = ({ key, message }: TimerFault): string => `${key} ${message}`.trim();
 

@@ -1,8 +1,10 @@
 import type { JobsOptions, Queue } from "bullmq";
 import type { Static, TSchema } from "typebox";
+import { groupBy } from "../lib/group-by.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { asUnavailable, type RedisClient } from "../store/redis.ts";
 import { type Charge, type FairOrder, PRIORITY_WHEN_DUE } from "./fair-order.ts";
+import { type Sharding, shardFor, shardsOf } from "./shards.ts";
 
 /** BullMQ's `removeOnFail` of a queue whose jobs hold events. */
 export const FAILED_JOBS_KEPT = { age: 7 * 86_400, count: LIMITS.failedJobs.value };
@@ -21,12 +23,14 @@ export interface JobDeclaration<Schema extends TSchema = TSchema> {
    */
   reads: number;
   writes: number;
-  /** The job's identity: while a job is stored under it, adding another does nothing. */
-  jobId?: ((payload: Static<Schema>) => string) | undefined;
+  /** The job's identity, if it has one: while a job is stored under it, adding another does nothing. */
+  jobId?: ((payload: Static<Schema>) => string | undefined) | undefined;
   /** What a job that was given up keeps of a large payload, without the events in it. */
   keptPayload?: ((payload: Static<Schema>) => unknown) | undefined;
   /** Whose job it is and what it costs; absent on a queue that serves jobs in order of arrival. */
   charge?: ((payload: Static<Schema>) => Charge) | undefined;
+  /** What decides on which shard of the queue the job is; absent on a queue that has no more than one. */
+  shardBy?: ((payload: Static<Schema>) => string) | undefined;
 }
 
 type JobSchemas = Record<string, TSchema>;
@@ -49,10 +53,10 @@ export type AnyQueue = Pick<QueueDeclaration, "name" | "concurrency" | "quantum"
   jobs: Record<string, AnyJob>;
 };
 
-/** A queue of BullMQ's with the order in which it serves accounts, if it does. */
-export type OpenQueue = Queue & { order?: FairOrder };
+/** A queue of BullMQ's with the order in which it serves accounts, if it does, and its shards, if it may have several. */
+export type OpenQueue = Queue & { order?: FairOrder; sharding?: Sharding };
 
-/** BullMQ's queues by name, opened by the platform. */
+/** BullMQ's queues by name, opened by the platform; each shard is one. */
 export type Queues = ReadonlyMap<string, OpenQueue>;
 
 export interface EnqueueOptions {
@@ -69,7 +73,7 @@ interface QueueSpec<Schemas extends JobSchemas> {
   jobs: {
     [Name in keyof Schemas]: Pick<
       JobDeclaration<Schemas[Name]>,
-      "schema" | "jobId" | "keptPayload" | "charge"
+      "schema" | "jobId" | "keptPayload" | "charge" | "shardBy"
     > &
       Partial<Pick<JobDeclaration, "reads" | "writes">>;
   };
@@ -90,7 +94,11 @@ export function defineQueue<Schemas extends JobSchemas>({
   return { name, concurrency, quantum, waitsForStoresOnly, jobs: Object.fromEntries(declared) };
 }
 
-/** Returns the opened queue of that name. Throws if it is missing from queues/index.ts, which is a wiring mistake. */
+/** True if the jobs of a queue may be divided over shards. */
+export const isSharded = ({ jobs }: AnyQueue): boolean =>
+  Object.values(jobs).every(({ shardBy }) => shardBy !== undefined);
+
+/** Returns the opened queue of that name, which is its first shard. Throws if it is missing from queues/index.ts, which is a wiring mistake. */
 export function openedQueue(queues: Queues, { name }: { name: string }): OpenQueue {
   const queue = queues.get(name);
   if (!queue) throw new Error(`queue ${name} is not open: is it in queues/index.ts?`);
@@ -111,7 +119,8 @@ export async function enqueue<Schema extends TSchema>(
 }
 
 /**
- * Adds many jobs of one kind in one round trip. Throws as `enqueue` does; if one can't be written as JSON, none was added.
+ * Adds many jobs of one kind, those of one shard in one round trip. Throws as `enqueue` does; if one can't be written as
+ * JSON, none of its shard was added.
  */
 export async function enqueueAll<Schema extends TSchema>(
   queues: Queues,
@@ -123,15 +132,30 @@ export async function enqueueAll<Schema extends TSchema>(
   if (job.writes === 0)
     throw new Error(`no release before this one knows ${job.name} jobs: they are only read`);
   const queue = openedQueue(queues, { name: job.queue });
+  const { shardBy } = job;
+  if (shardsOf(queue).length === 1 || !shardBy) return await addAll(queue, job, payloads, options);
+  const byShard = groupBy(payloads, payload => shardFor(queue, shardBy(payload)).name);
+  await Promise.all(
+    [...byShard].map(([name, some]) => addAll(openedQueue(queues, { name }), job, some, options)),
+  );
+}
+
+async function addAll<Schema extends TSchema>(
+  queue: OpenQueue,
+  job: JobDeclaration<Schema>,
+  payloads: Static<Schema>[],
+  options: EnqueueOptions,
+): Promise<void> {
   try {
     const priorities = await prioritiesOf(queue, job, payloads, options);
+    const ids = payloads.map(data => job.jobId?.(data));
     const jobs = payloads.map((data, i) => ({
       name: job.name,
       data,
       opts: {
         ...job.options,
         ...ofVersion(job.writes),
-        ...(job.jobId && { jobId: job.jobId(data) }),
+        ...(ids[i] !== undefined && { jobId: ids[i] }),
         ...(options.delayMs && { delay: options.delayMs }),
         ...(priorities[i] && { priority: priorities[i] }),
         ...(job.charge && ofAccount(job.charge(data).account)),
@@ -193,17 +217,28 @@ export async function jobState(
   return state;
 }
 
-/** As `jobState`, for many jobs in one round trip; reads two fields of each and not what the job holds. */
+/**
+ * As `jobState`, for many jobs in one round trip; reads two fields of each and not what the job holds. Looks at every shard,
+ * because the number may have grown since a job was enqueued.
+ */
 export async function jobStates(
   platform: { queues: Queues; redis: RedisClient },
   queue: { name: string },
   jobIds: string[],
 ): Promise<JobState[]> {
-  const opened = openedQueue(platform.queues, queue);
-  const read = (jobId: string) => platform.redis.hmget(opened.toKey(jobId), "timestamp", "finishedOn");
-  const found = await Promise.all(jobIds.map(read));
-  return found.map(([timestamp, finishedOn]) => {
+  const shards = shardsOf(openedQueue(platform.queues, queue));
+  const read = async (shard: OpenQueue, jobId: string): Promise<JobState> => {
+    const [timestamp, finishedOn] = await platform.redis.hmget(shard.toKey(jobId), "timestamp", "finishedOn");
     if (!timestamp) return "absent";
     return finishedOn ? "finished" : "live";
-  });
+  };
+  return await Promise.all(
+    jobIds.map(async jobId => {
+      const states = await Promise.all(shards.map(shard => read(shard, jobId)));
+      return STATES.find(state => states.includes(state)) ?? "absent";
+    }),
+  );
 }
+
+/** What counts of a job that two shards hold, because it was enqueued again when the number had grown. */
+const STATES: readonly JobState[] = ["live", "finished"];

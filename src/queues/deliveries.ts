@@ -36,6 +36,8 @@ const FirstAttempts = Type.Object({
       name: Type.String(),
       /** JSON; absent for a large event, which is read from MongoDB. */
       body: Type.Optional(Type.String()),
+      /** Its place in a trace. */
+      trace: Type.Optional(Type.String()),
       listeners: Type.Array(WebhookListener),
     }),
   ),
@@ -97,22 +99,31 @@ export const deliveries = defineQueue({
       schema: FirstAttempts,
       jobId: ({ job_id }) => job_id,
       keptPayload: withoutBodies,
+      // Its events are for many webhooks.
+      shardBy: ({ job_id }) => job_id,
       charge: job => ({ account: job.account_id ?? job.events[0]?.emitter_id ?? "", cost: costOf(job) }),
     },
     /** A later attempt of one delivery, which is due at a moment of its own. */
-    "next-attempt": { schema: NextAttempt, jobId: nextAttemptJobId, charge: chargeWebhook },
+    "next-attempt": {
+      schema: NextAttempt,
+      jobId: nextAttemptJobId,
+      charge: chargeWebhook,
+      shardBy: ofWebhook,
+    },
     /** Takes up deliveries that wait at their webhook. */
     drain: {
       schema: Drain,
       jobId: ({ webhook_id, reason, due_ms }) => `${webhook_id}-${reason}-${due_ms}`,
       charge: chargeWebhook,
+      shardBy: ofWebhook,
     },
     /** Retries the failed deliveries of a webhook, batch by batch. */
-    recover: { schema: Recover, jobId: recoverJobId, charge: chargeWebhook },
+    recover: { schema: Recover, jobId: recoverJobId, charge: chargeWebhook, shardBy: ofWebhook },
     /** Retries the deliveries that a filter selects, batch by batch. */
     replay: {
       schema: ReplayJob,
       jobId: replayJobId,
+      shardBy: replayJobId,
       charge: ({ account_id }) => ({ account: account_id, cost: 1 }),
     },
   },
@@ -120,6 +131,10 @@ export const deliveries = defineQueue({
 
 function chargeWebhook({ account_id, webhook_id }: NextAttempt | Drain | Recover) {
   return { account: account_id ?? webhook_id, cost: 1 };
+}
+
+function ofWebhook({ webhook_id }: NextAttempt | Drain | Recover) {
+  return webhook_id;
 }
 
 /** The job of a delivery's next attempt. */

@@ -14,6 +14,9 @@ const AccountId = Type.Optional(Type.String({ maxLength: 64 }));
 /** The account, and the bytes of this job that were counted for it, which its handler takes off again. */
 const Counted = Type.Optional(Type.Tuple([Type.String({ maxLength: 64 }), Type.Integer({ minimum: 0 })]));
 
+/** The row of a job that MongoDB has, too, until it is handled; also the id of the job. */
+const Kept = Type.Optional(Type.String({ pattern: "^[0-9A-Za-z]{32}$" }));
+
 /** Public: a workflow engine that holds the Redis credentials may enqueue these (docs/jobs.md). */
 export const Emission = Type.Object({
   emitter_id: Type.String({ pattern: "^(dc|p)_[A-Za-z0-9]{16}$" }),
@@ -35,8 +38,11 @@ export const Emission = Type.Object({
   requested_at_ms: Type.Optional(Type.Integer({ minimum: 1 })),
   /** How many listeners led to this event; ends loops of sources that listen to each other. */
   hops: Type.Optional(Type.Integer({ minimum: 0 })),
+  /** Its place in a trace (src/tracing/trace-context.ts); a text that is none counts as absent. */
+  trace: Type.Optional(Type.String({ maxLength: 1024 })),
   account_id: AccountId,
   counted: Counted,
+  kept: Kept,
 });
 export type Emission = Static<typeof Emission>;
 
@@ -48,6 +54,7 @@ const Emissions = Type.Object({
   emissions: Type.Array(Type.Unsafe<Emission>({}), { minItems: 1, maxItems: EMISSIONS_PER_JOB }),
   account_id: AccountId,
   counted: Counted,
+  kept: Kept,
 });
 
 /** One emission, or many in one job: a job costs several times what storing an event does. */
@@ -102,11 +109,13 @@ export const emissions = defineQueue({
   jobs: {
     emissions: {
       schema: EmissionsJob,
+      jobId: job => job.kept,
       keptPayload: withoutEvents,
       charge: job => ({
         account: job.account_id ?? emissionsIn(job)[0]?.emitter_id ?? "",
         cost: Math.ceil(emissionsIn(job).length / EMISSIONS_PER_COST),
       }),
+      shardBy: job => emissionsIn(job)[0]?.emitter_id ?? "",
     },
   },
 });

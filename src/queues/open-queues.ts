@@ -3,10 +3,10 @@ import type { Logger } from "pino";
 import { withDeadline } from "../lib/deadline.ts";
 import { warnThrottled } from "../lib/warn-throttled.ts";
 import type { RedisClient } from "../store/redis.ts";
-import type { AnyQueue, OpenQueue, Queues } from "./define-queue.ts";
+import type { AnyQueue, OpenQueue } from "./define-queue.ts";
 import { FairOrder } from "./fair-order.ts";
 
-interface Options {
+export interface OpenOptions {
   redis: RedisClient;
   prefix: string;
   log: Logger;
@@ -25,17 +25,15 @@ export function queuePrefix(prefix: string, name: string): string {
 /** Opens the producing side of the queues over one fail-fast client. Throws if they are not ready by the deadline. */
 export async function openQueues(
   declarations: readonly Pick<AnyQueue, "name" | "quantum">[],
-  options: Options,
-): Promise<Queues> {
+  options: OpenOptions,
+): Promise<Map<string, OpenQueue>> {
   // One for all queues: they share a client, and each reports its errors.
   const warn = warnThrottled(options.log, "queue connection");
   const deadline = Date.now() + options.deadlineMs;
   const queues = new Map<string, OpenQueue>();
   try {
-    for (const { name, quantum } of declarations) {
-      const queue = await openReady(() => open(name, options, warn), deadline);
-      const order = quantum && new FairOrder(options.redis, part => queue.toKey(part), quantum);
-      queues.set(name, Object.assign(queue, order && { order }));
+    for (const declared of declarations) {
+      queues.set(declared.name, await openQueue(declared, options, { warn, deadline }));
     }
     return queues;
   } catch (error) {
@@ -44,7 +42,18 @@ export async function openQueues(
   }
 }
 
-function open(name: string, { redis, prefix }: Options, warn: (error: unknown) => void): Queue {
+/** Opens one queue. Throws if it is not ready by the deadline. */
+async function openQueue(
+  { name, quantum }: Pick<AnyQueue, "name" | "quantum">,
+  options: OpenOptions,
+  { warn, deadline }: { warn: (error: unknown) => void; deadline: number },
+): Promise<OpenQueue> {
+  const queue = await openReady(() => open(name, options, warn), deadline);
+  const order = quantum && new FairOrder(options.redis, part => queue.toKey(part), quantum);
+  return Object.assign(queue, order && { order });
+}
+
+function open(name: string, { redis, prefix }: OpenOptions, warn: (error: unknown) => void): Queue {
   const queue = new Queue(name, {
     connection: redis,
     prefix: queuePrefix(prefix, name),

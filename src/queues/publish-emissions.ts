@@ -1,8 +1,9 @@
 import { createBatcher } from "../lib/batcher.ts";
 import { divide } from "../lib/divide.ts";
 import { groupBy } from "../lib/group-by.ts";
-import { enqueueAll, type Queues } from "./define-queue.ts";
+import { enqueueAll, openedQueue, type Queues } from "./define-queue.ts";
 import { EMISSIONS_PER_JOB, type Emission, type EmissionsJob, emissions } from "./emissions.ts";
+import { shardNumber } from "./shards.ts";
 
 /** Most bytes of events in one job: Redis and a worker hold a job whole. */
 export const BYTES_PER_JOB = 512 * 1024;
@@ -32,12 +33,32 @@ const sizeOf = ({ event }: Emission): number => (JSON.stringify(event) ?? "").le
  * resolves once Redis holds the emission. It throws `unavailable`.
  */
 export function openPublisher(queues: Queues): (emission: Emission) => Promise<void> {
-  return createBatcher(
-    async (batch: Emission[]) => {
-      const ofAccounts = groupBy(batch, ({ account_id, emitter_id }) => account_id ?? emitter_id);
-      const jobs = [...ofAccounts].flatMap(([account, ofOne]) => packEmissions(ofOne, account));
-      await enqueueAll(queues, emissions.jobs.emissions, jobs);
-    },
-    { maxWeight: EMISSIONS_PER_ROUND_TRIP, concurrency: 4 },
+  const publish = openBatchers(queues, () =>
+    createBatcher(
+      async (batch: Emission[]) => {
+        const ofAccounts = groupBy(batch, ({ account_id, emitter_id }) => account_id ?? emitter_id);
+        const jobs = [...ofAccounts].flatMap(([account, ofOne]) => packEmissions(ofOne, account));
+        await enqueueAll(queues, emissions.jobs.emissions, jobs);
+      },
+      { maxWeight: EMISSIONS_PER_ROUND_TRIP, concurrency: 4 },
+    ),
   );
+  return emission => publish(emission.emitter_id, emission);
+}
+
+/**
+ * Opens a batcher for each shard of the queue, so that a batch is one transaction of Redis' and the emissions of an emitter
+ * stay in order; the returned function adds an entry to that of its emitter.
+ */
+export function openBatchers<In>(
+  queues: Queues,
+  open: () => (entry: In) => Promise<void>,
+): (emitterId: string, entry: In) => Promise<void> {
+  const batchers: ((entry: In) => Promise<void>)[] = [];
+  return (emitterId, entry) => {
+    const shard = shardNumber(openedQueue(queues, emissions), emitterId);
+    const batcher = batchers[shard] ?? open();
+    batchers[shard] = batcher;
+    return batcher(entry);
+  };
 }

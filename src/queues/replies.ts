@@ -9,7 +9,7 @@ import type { RedisClient } from "../store/redis.ts";
 export type Reply =
   | { type: "response"; response: HttpResponse }
   /** The run ended; `error` is the component's own. */
-  | { type: "ended"; error?: { code: string; message: string } };
+  | { type: "ended"; error?: { code: string; message: string; stack?: string } };
 
 /** Receives replies to the runs that this process waits for. */
 export interface Replies {

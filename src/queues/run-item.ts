@@ -12,6 +12,10 @@ const common = {
   at_ms: Type.Number(),
   /** Name of the process that waits for the reply. */
   reply_to: Type.Optional(Type.String()),
+  /** Its place in a trace. */
+  trace: Type.Optional(Type.String()),
+  /** True if MongoDB has it too, until it is handled. */
+  kept: Type.Optional(Type.Boolean()),
 };
 
 const Trigger = Type.Object({

@@ -14,6 +14,8 @@ import { type Charge, FairOrder, FIRST_LATER_PRIORITY, PRIORITY_WHEN_DUE, pullOt
 import { whatIsNewer } from "./newer-job.ts";
 import { queuePrefix } from "./open-queues.ts";
 import { requeue, setPriority } from "./requeue.ts";
+import { type ConsumedShards, ShardedWorker, type ShardWorker } from "./sharded-worker.ts";
+import { shardName } from "./shards.ts";
 import { SlotShares } from "./slot-shares.ts";
 import { Snooze } from "./snooze.ts";
 
@@ -21,6 +23,8 @@ import { Snooze } from "./snooze.ts";
 export interface JobContext<Payload> {
   job: Payload;
   jobId: string;
+  /** The shard of the queue that the job is on. */
+  shard: number;
   /** How many times the job was started, this time included; above 1, an earlier start may have done part of it. */
   attemptsStarted: number;
   /** Unix milliseconds at which the job was due. */
@@ -46,6 +50,8 @@ export interface WorkerOptions {
   redis: RedisClient;
   prefix: string;
   concurrency: number;
+  /** The shards of the queue; absent for a queue with no more than one. */
+  shards?: ConsumedShards;
   /** Milliseconds after which the jobs of a killed worker are given to another. */
   stalledAfterMs: number;
   log: Logger;
@@ -123,12 +129,16 @@ export function runWorker<Schemas extends Record<string, TSchema>>(
       handle: handlers[name] as unknown as Handled["handle"],
     });
   }
-  return new QueueWorker(queue, handled, options);
+  const { concurrency, shards } = options;
+  const open = (shard: number, slots: number) => new QueueWorker({ queue, shard, slots }, handled, options);
+  return shards ? new ShardedWorker(open, concurrency, shards) : open(0, concurrency);
 }
 
-class QueueWorker implements PausableWorker {
+class QueueWorker implements ShardWorker {
   readonly #queue: string;
   readonly #jobs: AnyQueue["jobs"];
+  readonly #shard: number;
+  readonly #log: Logger;
   readonly #handled: ReadonlyMap<string, Handled>;
   readonly #options: WorkerOptions;
   readonly #worker: Worker;
@@ -139,30 +149,37 @@ class QueueWorker implements PausableWorker {
   readonly #fair: { order: FairOrder; slots: SlotShares; turns: FairTurns } | undefined;
   #isStopping = false;
   #isPaused = false;
+  /** Jobs that were fetched and are not done. */
+  #held = 0;
   /** True between `pause` and `resume`. */
   #isHeld = false;
 
   constructor(
     {
-      name: queue,
-      quantum,
-      waitsForStoresOnly,
-      jobs,
-    }: Pick<QueueDeclaration, "name" | "quantum" | "waitsForStoresOnly"> & Pick<AnyQueue, "jobs">,
+      queue: { name: queue, quantum, waitsForStoresOnly, jobs },
+      shard,
+      slots,
+    }: {
+      queue: Pick<QueueDeclaration, "name" | "quantum" | "waitsForStoresOnly"> & Pick<AnyQueue, "jobs">;
+      shard: number;
+      slots: number;
+    },
     handled: ReadonlyMap<string, Handled>,
     options: WorkerOptions,
   ) {
-    const { concurrency } = options;
     this.#queue = queue;
     this.#jobs = jobs;
+    this.#shard = shard;
+    this.#log = shard === 0 ? options.log : options.log.child({ shard });
     this.#handled = handled;
     this.#options = options;
-    this.#warn = warnThrottled(options.log, "worker connection", { queue });
-    this.#warnOfNewer = warnThrottled(options.log, "jobs of a newer release wait for its workers", { queue });
-    this.#worker = new Worker(queue, (job, token, signal) => this.#process(job, token, signal), {
+    this.#warn = warnThrottled(this.#log, "worker connection", { queue });
+    this.#warnOfNewer = warnThrottled(this.#log, "jobs of a newer release wait for its workers", { queue });
+    const name = shardName(queue, shard);
+    this.#worker = new Worker(name, (job, token, signal) => this.#hold(job, token, signal), {
       connection: options.redis,
-      prefix: queuePrefix(options.prefix, queue),
-      concurrency,
+      prefix: queuePrefix(options.prefix, name),
+      concurrency: slots,
       lockDuration: options.stalledAfterMs,
       stalledInterval: Math.max(1000, Math.floor(options.stalledAfterMs / 2)),
       // A job that crashes its worker must not go on to crash all of them: its first start and this many more.
@@ -173,7 +190,7 @@ class QueueWorker implements PausableWorker {
           turns: new FairTurns(),
           order: new FairOrder(options.redis, part => this.#worker.toKey(part), quantum),
           slots: new SlotShares(
-            concurrency,
+            slots,
             accounts => pullOther(options.redis, part => this.#worker.toKey(part), accounts),
             { ...(waitsForStoresOnly && { usedMs: () => performance.now() }) },
           ),
@@ -188,8 +205,21 @@ class QueueWorker implements PausableWorker {
       if (job?.finishedOn) this.#giveUp(job).catch(this.#warn);
     });
     this.#worker.on("stalled", jobId =>
-      options.log.warn({ queue, job_id: jobId }, "job stalled, started again"),
+      this.#log.warn({ queue, job_id: jobId }, "job stalled, started again"),
     );
+  }
+
+  get slots(): number {
+    return this.#worker.concurrency;
+  }
+
+  get held(): number {
+    return this.#held;
+  }
+
+  setSlots(slots: number, shards: number): void {
+    this.#worker.concurrency = slots;
+    this.#fair?.slots.resize(slots, shards);
   }
 
   async ready(): Promise<void> {
@@ -214,6 +244,15 @@ class QueueWorker implements PausableWorker {
   resume(): void {
     this.#isHeld = false;
     if (!this.#isStopping && !this.#isPaused) this.#worker.resume().catch(this.#warn);
+  }
+
+  async #hold(job: Job, token?: string, signal?: AbortSignal): Promise<void> {
+    this.#held += 1;
+    try {
+      await this.#process(job, token, signal);
+    } finally {
+      this.#held -= 1;
+    }
   }
 
   async #process(job: Job, token?: string, signal?: AbortSignal): Promise<void> {
@@ -321,7 +360,7 @@ class QueueWorker implements PausableWorker {
   }
 
   async #run(job: Job, signal: AbortSignal): Promise<void> {
-    const log = this.#options.log.child({ queue: this.#queue, job: job.name, job_id: job.id });
+    const log = this.#log.child({ queue: this.#queue, job: job.name, job_id: job.id });
     // A producer of ours names its jobs; any other name would become a label of somebody else's making.
     const kind = this.#handled.has(job.name) ? job.name : "other";
     const startedAt = performance.now();
@@ -338,6 +377,7 @@ class QueueWorker implements PausableWorker {
       const fields = await handle({
         job: job.data as never,
         jobId: job.id ?? "",
+        shard: this.#shard,
         attemptsStarted: job.attemptsStarted,
         dueAtMs: job.timestamp + (job.opts.delay ?? 0),
         log,
@@ -362,9 +402,12 @@ class QueueWorker implements PausableWorker {
 
   /** Reports a job that failed for good, and removes the events from a large payload: Redis keeps the job for days. */
   async #giveUp(job: Job): Promise<void> {
-    const { log, metrics, onGivenUp } = this.#options;
+    const { metrics, onGivenUp } = this.#options;
     const { queue, reason } = { queue: this.#queue, reason: job.failedReason };
-    log.error({ queue, job: job.name, job_id: job.id, starts: job.attemptsStarted, reason }, "job given up");
+    this.#log.error(
+      { queue, job: job.name, job_id: job.id, starts: job.attemptsStarted, reason },
+      "job given up",
+    );
     metrics.count("jobs_given_up_total", { queue });
     await onGivenUp?.(job.data);
     const { keptPayload } = this.#handlerOf(job);

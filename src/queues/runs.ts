@@ -17,6 +17,7 @@ const Notify = Type.Object({
 /** The job's id: while it waits, the same notification adds no other. */
 export const notifyJobId = ({ source_id, notification }: Static<typeof Notify>): string =>
   `${source_id}-${notification ?? ""}`;
+const ofSource = ({ source_id }: SourceJob) => source_id;
 const charge = ({ account_id, source_id }: SourceJob) => ({ account: account_id ?? source_id, cost: 1 });
 
 /**
@@ -38,8 +39,8 @@ export const runs = defineQueue({
   },
   jobs: {
     /** Runs wait in the source's run queue. */
-    notify: { schema: Notify, jobId: notifyJobId, charge },
+    notify: { schema: Notify, jobId: notifyJobId, charge, shardBy: ofSource },
     /** A timer is due; made by a job scheduler. */
-    tick: { schema: SourceJob, charge },
+    tick: { schema: SourceJob, charge, shardBy: ofSource },
   },
 });

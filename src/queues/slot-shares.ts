@@ -46,8 +46,9 @@ function processCpuMs(): number {
  * that waits is active for BullMQ, and stalls as any other when the process is killed.
  */
 export class SlotShares {
-  readonly #slots: number;
-  readonly #fullShare: number;
+  #slots = 0;
+  #parts = 1;
+  #fullShare = 0;
   readonly #thread: Thread;
   readonly #company: Company;
   readonly #used = new Map<string, number>();
@@ -81,10 +82,20 @@ export class SlotShares {
     this.#company = new Company(LEAST_MS_PER_SECOND);
     this.#usedMs = usedMs;
     this.#notedMs = usedMs();
-    this.#slots = slots;
     this.#pullOther = pullOther;
     this.#thread = thread;
+    this.resize(slots);
+  }
+
+  /**
+   * From now on there are so many slots; jobs that have one above that keep it until they are done. `parts`: over how many
+   * queues the work of this process is divided, each with slots of its own.
+   */
+  resize(slots: number, parts = 1): void {
+    this.#parts = parts;
+    this.#slots = slots;
     this.#fullShare = Math.max(1, Math.min(Math.ceil(slots * ACCOUNT_SHARE), slots - 1));
+    this.#serve();
   }
 
   /**
@@ -182,7 +193,7 @@ export class SlotShares {
   /** Notes what was used since the last time, in equal parts for the jobs that work. */
   #noteWork(): void {
     const now = this.#usedMs();
-    const usedMs = now - this.#notedMs;
+    const usedMs = (now - this.#notedMs) / this.#parts;
     this.#notedMs = now;
     let all = 0;
     for (const jobs of this.#working.values()) all += jobs;

@@ -11,6 +11,8 @@ export const WorkflowEventsJob = Type.Object({
   name: Type.String(),
   event: Type.Unknown(),
   hops: Type.Integer({ minimum: 0 }),
+  /** Its place in a trace; absent without tracing. */
+  trace: Type.Optional(Type.String()),
 });
 export type WorkflowEventsJob = Static<typeof WorkflowEventsJob>;
 

@@ -2,9 +2,12 @@ import { Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { notifyAgain } from "../queues/enqueue-run.ts";
 import { repairEach } from "../store/repair-each.ts";
-import type { SweepBatch } from "../store/sweep-turns.ts";
+import type { SweepBatch, SweepBounds } from "../store/sweep-turns.ts";
 
 type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "runQueue" | "clock" | "log">;
+
+/** 5,000 sources a turn, whose runs wait for their turn: each is some commands. */
+export const RUN_QUEUES_BOUNDS: SweepBounds = { batches: 25, everyMs: 0 };
 
 /** Notifies the workers of runs that have waited for `graceMs` while no worker holds their source's lease. */
 export function beginRunQueueSweep(platform: Deps, graceMs: number): SweepBatch {

@@ -4,11 +4,13 @@ import { beginRecoverySweep, beginReplaySweep } from "../deliveries/sweep-long.t
 import type { Platform } from "../platform.ts";
 import { beginOutboxSweep } from "../runs/outbox.ts";
 import { beginSettledSweep } from "../runs/sweep-settled.ts";
-import type { SweepStep } from "../store/sweep-turns.ts";
+import type { SweepBounds, SweepStep } from "../store/sweep-turns.ts";
+import { beginAcceptedSweep } from "./accepted.ts";
 import { beginChangeSweep } from "./changes.ts";
-import { beginRunQueueSweep } from "./run-queues.ts";
+import { beginRunQueueSweep, RUN_QUEUES_BOUNDS } from "./run-queues.ts";
+import { beginSilentEmitterSweep, SILENT_EMITTERS_BOUNDS } from "./silent-emitters.ts";
 import { beginDeletionSweep, beginDeploymentSweep } from "./sources.ts";
-import { beginSchedulerSweep, beginTimerSweep } from "./timers.ts";
+import { beginSchedulerSweep, beginTimerSweep, TIMERS_BOUNDS } from "./timers.ts";
 
 /** Work younger than this is being handled and not lost. Milliseconds. */
 const GRACE_MS = 15_000;
@@ -26,6 +28,8 @@ export const STEP_NAMES = [
   "changes",
   "replays",
   "recoveries",
+  "accepted",
+  "silent_emitters",
 ] as const;
 export type StepName = (typeof STEP_NAMES)[number];
 
@@ -45,6 +49,18 @@ export function sweepSteps(platform: Platform): SweepStep[] {
     changes: () => beginChangeSweep(platform),
     replays: () => beginReplaySweep(platform, graceMs),
     recoveries: () => beginRecoverySweep(platform, graceMs),
+    accepted: () => beginAcceptedSweep(platform),
+    silent_emitters: () => beginSilentEmitterSweep(platform),
   };
-  return STEP_NAMES.map(name => ({ name, begin: begin[name] }));
+  const bounds: Partial<Record<StepName, SweepBounds>> = {
+    run_queues: RUN_QUEUES_BOUNDS,
+    timers: TIMERS_BOUNDS,
+    schedulers: TIMERS_BOUNDS,
+    silent_emitters: SILENT_EMITTERS_BOUNDS,
+  };
+  return STEP_NAMES.map(name => ({
+    name,
+    begin: begin[name],
+    ...(bounds[name] && { bounds: bounds[name] }),
+  }));
 }

@@ -1,61 +1,133 @@
-import type { JobSchedulerJson } from "bullmq";
+import { unixSeconds } from "../lib/unix-seconds.ts";
 import { RunRecords } from "../models/run.ts";
-import { type Source, Sources, type StoredTimer, TICKING } from "../models/source.ts";
+import { type Source, Sources, type StoredTimer, TICKING, TIMERS_CHANGED } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { runs } from "../queues/runs.ts";
+import { shardsOf } from "../queues/shards.ts";
 import { type TickPlatform, tick, tickRunId } from "../runs/tick.ts";
 import { lastDueMs } from "../sources/last-due.ts";
 import { isTooLate } from "../sources/next-due.ts";
+import { readSchedulers, type TimerScheduler } from "../sources/read-schedulers.ts";
 import {
   activeTimer,
   hasPendingTick,
+  removeScheduler,
   resetScheduler,
   schedulerMatches,
   setScheduler,
 } from "../sources/timer-scheduler.ts";
 import { repairEach } from "../store/repair-each.ts";
-import type { SweepBatch } from "../store/sweep-turns.ts";
+import type { SweepBatch, SweepBounds } from "../store/sweep-turns.ts";
 
 type TimerPlatform = TickPlatform & Pick<Platform, "log">;
 
-const BATCH = 200;
+const BATCH = 500;
 /** A timer whose next tick is overdue by this much may have stopped; so has one that is set this much too late. */
 const LATE_MS = 60_000;
 
+/** A turn looks at 5,000 timers that are right, some 100 ms of work; each batch that finds wrong ones is one more. */
+export const TIMERS_BOUNDS: SweepBounds = { batches: 10, everyMs: 0 };
+/** What a change of a source could not set is set in the next turn if the source was changed within this. Milliseconds. */
+const CHANGED_MS = 600_000;
+
+type TickingSource = Pick<Source, "_id" | "owner_id" | "active" | "state" | "timer" | "updated_at">;
+const TICKING_FIELDS = { owner_id: 1, active: 1, state: 1, timer: 1, updated_at: 1 } as const;
+const IS_TICKING = { active: true, state: "ready", timer: { $type: "object" } } as const;
+
 /**
  * Compares the timers in MongoDB, by source id, with BullMQ's job schedulers, and sets missing, wrong and stopped ones
- * again (docs/design.md#guarantee-7). A timer that is set again ticks once for all the moments it missed.
+ * again (docs/design.md#guarantee-7). A timer that is set again ticks once for all the moments it missed. Each turn begins
+ * with the timers that are most likely wrong, however many there are: the overdue ones, and those of sources that were
+ * changed a moment ago.
  */
 export function beginTimerSweep(platform: TimerPlatform): SweepBatch {
+  const seen = new Set<string>();
+  const repairUnseen = async (sources: TickingSource[]): Promise<number> => {
+    const unseen: TickingSource[] = [];
+    for (const source of sources) {
+      if (!seen.has(source._id)) unseen.push(source);
+      seen.add(source._id);
+    }
+    return await repairTimers(platform, unseen);
+  };
+  let isFirst = true;
   return async cursor => {
+    let repaired = 0;
+    if (isFirst)
+      repaired += await repairUnseen([...(await findOverdue(platform)), ...(await findChanged(platform))]);
+    isFirst = false;
     const ticking = await Sources(platform.mongo)
-      .find({ active: true, state: "ready", timer: { $type: "object" }, _id: { $gt: cursor ?? "" } })
+      .find({ ...IS_TICKING, _id: { $gt: cursor ?? "" } }, TICKING_FIELDS)
       .sort({ _id: 1 })
       .limit(BATCH)
       .hint(TICKING)
-      .lean<Source[]>();
-    const queue = openedQueue(platform.queues, runs);
-    const schedulers = await Promise.all(ticking.map(({ _id }) => queue.getJobScheduler(_id)));
-    const schedulerOf = new Map(ticking.map(({ _id }, index) => [_id, schedulers[index]]));
-    const repaired = await repairEach(platform, ticking, {
-      step: "timers",
-      idOf: ({ _id }) => _id,
-      repair: async source => {
-        const timer = activeTimer(source);
-        return timer !== null && (await repair(platform, source, timer, schedulerOf.get(source._id)));
-      },
-    });
+      .lean<TickingSource[]>();
+    repaired += await repairUnseen(ticking);
     return { repaired, next: ticking.length < BATCH ? null : (ticking.at(-1)?._id ?? null) };
   };
 }
 
+/** Returns sources whose scheduler should have ticked before now, those that are overdue for the longest. */
+async function findOverdue({ mongo, redis, queues, clock }: TimerPlatform): Promise<TickingSource[]> {
+  const overdue = await Promise.all(
+    shardsOf(openedQueue(queues, runs)).map(shard =>
+      redis.zrangebyscore(shard.toKey("repeat"), "-inf", clock() - LATE_MS, "LIMIT", 0, BATCH),
+    ),
+  );
+  const ids = overdue.flat();
+  if (ids.length === 0) return [];
+  return await Sources(mongo)
+    .find({ ...IS_TICKING, _id: { $in: ids } }, TICKING_FIELDS)
+    .lean<TickingSource[]>();
+}
+
+/** Returns sources that were changed a moment ago, the last ones. */
+async function findChanged({ mongo, clock }: TimerPlatform): Promise<TickingSource[]> {
+  return await Sources(mongo)
+    .find({ ...IS_TICKING, updated_at: { $gte: unixSeconds(clock() - CHANGED_MS) } }, TICKING_FIELDS)
+    .sort({ updated_at: -1 })
+    .limit(BATCH)
+    .hint(TIMERS_CHANGED)
+    .lean<TickingSource[]>();
+}
+
+/** Repairs those of the timers that are not as they should be; returns how many. */
+async function repairTimers(platform: TimerPlatform, sources: TickingSource[]): Promise<number> {
+  const schedulers = await readSchedulers(
+    platform,
+    sources.map(({ _id }) => _id),
+  );
+  const now = platform.clock();
+  const wrong = sources.filter(source => {
+    const timer = activeTimer(source);
+    return timer !== null && !isRight(timer, schedulers.get(source._id), now);
+  });
+  return await repairEach(platform, wrong, {
+    step: "timers",
+    idOf: ({ _id }) => _id,
+    repair: async source => {
+      const timer = activeTimer(source);
+      return timer !== null && (await repair(platform, source, timer, schedulers.get(source._id)));
+    },
+  });
+}
+
+/** Whether a scheduler ticks as its timer says, and in time. */
+function isRight(timer: StoredTimer, scheduler: TimerScheduler | undefined, nowMs: number): boolean {
+  if (!scheduler || !schedulerMatches(scheduler, timer)) return false;
+  const { next } = scheduler;
+  return next === undefined || (next >= nowMs - LATE_MS && !isTooLate(timer, next, nowMs, LATE_MS));
+}
+
 /** Removes job schedulers whose source is gone or must not tick (docs/design.md#guarantee-7). */
 export function beginSchedulerSweep(platform: TimerPlatform): SweepBatch {
-  const queue = openedQueue(platform.queues, runs);
+  const shards = shardsOf(openedQueue(platform.queues, runs));
   return async cursor => {
+    const [shard, at] = shardAndCursor(cursor);
+    const key = (shards[shard] ?? shards[0])?.toKey("repeat") ?? "";
     // In the order of BullMQ's own set, which a scan goes through completely while timers come, go and tick.
-    const [next, found] = await platform.redis.zscan(queue.toKey("repeat"), cursor ?? "0", "COUNT", BATCH);
+    const [next, found] = await platform.redis.zscan(key, at, "COUNT", BATCH);
     const keys = found.filter((_, index) => index % 2 === 0);
     const sources: Pick<Source, "_id" | "active" | "state" | "timer">[] = await Sources(platform.mongo)
       .find({ _id: { $in: keys } }, { active: 1, state: 1, timer: 1 })
@@ -66,23 +138,30 @@ export function beginSchedulerSweep(platform: TimerPlatform): SweepBatch {
       keys.filter(key => !ticking.has(key)),
       { step: "schedulers", idOf: key => key, repair: key => removeUnlessTicking(platform, key) },
     );
-    return { repaired, next: next === "0" ? null : next };
+    if (next !== "0") return { repaired, next: `${shard} ${next}` };
+    return { repaired, next: shard + 1 < shards.length ? `${shard + 1} 0` : null };
   };
+}
+
+/** The cursor of an older version is that of the first shard. */
+function shardAndCursor(cursor: string | null): [shard: number, cursor: string] {
+  const [shard = "0", at] = cursor?.split(" ") ?? ["0", "0"];
+  return at === undefined ? [0, shard] : [Number(shard), at];
 }
 
 async function removeUnlessTicking(platform: TimerPlatform, key: string): Promise<boolean> {
   // Read again: the source may have been created in between.
   const source = await Sources(platform.mongo).findById(key).lean();
   if (source && activeTimer(source)) return false;
-  await openedQueue(platform.queues, runs).removeJobScheduler(key);
+  await removeScheduler(platform, key);
   return true;
 }
 
 async function repair(
   platform: TimerPlatform,
-  source: Source,
+  source: TickingSource,
   timer: StoredTimer,
-  scheduler: JobSchedulerJson | undefined,
+  scheduler: TimerScheduler | undefined,
 ): Promise<boolean> {
   const agrees = scheduler !== undefined && schedulerMatches(scheduler, timer);
   if (agrees && !(await hasStopped(platform, scheduler, timer))) return false;
@@ -116,7 +195,11 @@ async function hasStopped(
 }
 
 /** Ticks for the last moment that a cron timer missed without a scheduler, for example because Redis was lost. */
-async function tickForMissed(platform: TimerPlatform, source: Source, timer: StoredTimer): Promise<void> {
+async function tickForMissed(
+  platform: TimerPlatform,
+  source: TickingSource,
+  timer: StoredTimer,
+): Promise<void> {
   const dueAtMs = lastDueMs(timer, platform.clock());
   // A moment before the source's last change does not belong to this timer.
   if (dueAtMs === null || dueAtMs <= source.updated_at * 1000) return;

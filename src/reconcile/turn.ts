@@ -1,5 +1,10 @@
 import type { Platform } from "../platform.ts";
-import { readSweepProgress, type SweepStep, writeSweepProgress } from "../store/sweep-turns.ts";
+import {
+  readSweepProgress,
+  type SweepProgress,
+  type SweepStep,
+  writeSweepProgress,
+} from "../store/sweep-turns.ts";
 
 type Deps = Pick<Platform, "redis" | "keys" | "clock">;
 
@@ -18,10 +23,15 @@ interface TurnOptions {
  */
 export async function runTurn(platform: Deps, step: SweepStep, options: TurnOptions): Promise<void> {
   const before = (await readSweepProgress(platform)).get(step.name);
+  if (before && !isDue(step, before, platform.clock())) {
+    return await writeSweepProgress(platform, step.name, { ...before, at_ms: platform.clock() });
+  }
   const sweep = step.begin();
   const endsAt = performance.now() + options.budgetMs;
   let cursor = before?.cursor ?? null;
   let ended_at_ms = before?.ended_at_ms ?? null;
+  const mostQuiet = step.bounds?.batches ?? Number.POSITIVE_INFINITY;
+  let quiet = 0;
   do {
     if (options.mustEnd()) return;
     const { repaired, next } = await sweep(cursor);
@@ -30,5 +40,14 @@ export async function runTurn(platform: Deps, step: SweepStep, options: TurnOpti
     const at_ms = platform.clock();
     if (cursor === null) ended_at_ms = at_ms;
     await writeSweepProgress(platform, step.name, { cursor, at_ms, ended_at_ms });
-  } while (cursor !== null && performance.now() < endsAt);
+    if (repaired === 0) quiet += 1;
+  } while (cursor !== null && quiet < mostQuiet && performance.now() < endsAt);
+}
+
+/** Whether a step is in the middle of a pass, or its next one may begin. */
+function isDue({ bounds }: SweepStep, progress: SweepProgress, nowMs: number): boolean {
+  if (!bounds || progress.cursor !== null || progress.ended_at_ms === null) return true;
+  // A moment that is still to come was written before the clock of Redis went back.
+  const sinceMs = nowMs - progress.ended_at_ms;
+  return sinceMs >= bounds.everyMs || sinceMs < 0;
 }

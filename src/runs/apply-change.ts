@@ -9,6 +9,8 @@ import { ChangeSuperseded, makeReady, saveCandidate } from "../sources/commit.ts
 import { finishDeletion } from "../sources/delete-source.ts";
 import { ChangeRejection } from "../sources/request-change.ts";
 import { countDrop } from "../store/drops.ts";
+import { inSpan } from "../tracing/in-span.ts";
+import { traceField } from "../tracing/trace-context.ts";
 import type { LogFields, RunDeps } from "./deps.ts";
 import { emissionsOf } from "./emissions.ts";
 import {
@@ -52,13 +54,29 @@ export async function applyChange(
   item: ChangeItem,
   options: ChangeOptions,
 ): Promise<LogFields> {
+  const span = platform.tracer.start("run", item.trace, platform.clock());
+  const traced = span ? { ...item, trace: span.context } : item;
+  const attributes = {
+    "headwater.trigger": item.op,
+    "headwater.source_id": sourceId,
+    "headwater.run_id": item.run_id,
+  };
+  return await inSpan(platform, span, attributes, () => applyTraced(platform, sourceId, traced, options));
+}
+
+async function applyTraced(
+  platform: RunDeps,
+  sourceId: string,
+  item: ChangeItem,
+  options: ChangeOptions,
+): Promise<LogFields> {
   // There is a record if a worker committed the change and crashed before it removed the change from the run queue.
   const earlier = await findRuns(platform, [item.run_id]);
   const { error } = earlier.length > 0 ? COMMITTED : await apply(platform, sourceId, item, options);
   for (const record of earlier) await sendOutbox(platform, record);
   if (earlier[0]) await platform.routing.invalidate([earlier[0].owner_id]);
   await reply(platform, item, { type: "ended", ...(error && { error }) });
-  return { op: item.op, outcome: error?.code ?? "ok" };
+  return { op: item.op, outcome: error?.code ?? "ok", ...traceField(item.trace) };
 }
 
 async function apply(
@@ -119,7 +137,7 @@ async function create(
   signal: AbortSignal,
 ): Promise<ChangeResult> {
   if (source.state !== "deploying") return EXPIRED;
-  const version = await openVersion(platform, source, signal);
+  const version = await openVersion(platform, source, signal, item.trace);
   const effects = newHookEffects(await readMemory(platform, source._id));
   const failed = await callCreateHooks(notedVersion(platform, source, item, version, "activating"), effects);
   if (item.emit_on_deploy === false) {
@@ -150,7 +168,7 @@ async function update(
   if (!candidate || source.state !== "ready" || !isCurrent) return STALE;
   const next = { ...source, ...candidate, timer: candidate.timer as Source["timer"] };
   const noted = async (version: Source, stage: BegunChange["stage"]) =>
-    notedVersion(platform, source, item, await openVersion(platform, version, signal), stage);
+    notedVersion(platform, source, item, await openVersion(platform, version, signal, item.trace), stage);
   const result = await callUpdateHooks(
     source.active ? await noted(source, "deactivating") : null,
     candidate.active ? await noted(next, "activating") : null,
@@ -193,7 +211,7 @@ async function remove(
   await platform.late?.flush();
   const effects = newHookEffects(await readMemory(platform, source._id));
   const error = signal
-    ? await callHook(await openVersion(platform, source, signal), "deactivate", effects)
+    ? await callHook(await openVersion(platform, source, signal, item.trace), "deactivate", effects)
     : NOT_CALLED;
   const result = { emits: [], logs: [], error: error ?? undefined };
   // Not through the queue: the source and its subscriptions would be gone before a worker handled the emission.
@@ -207,6 +225,7 @@ const causeOf = (item: ChangeItem) => ({
   kind: item.op,
   at_ms: item.at_ms,
   event: {},
+  trace: item.trace,
 });
 
 /**
@@ -227,6 +246,7 @@ async function commit(
     source_id: source._id,
     owner_id: source.owner_id,
     kind: item.op,
+    ...(item.trace !== undefined && { trace: item.trace }),
     outcome: "ok",
     duration_ms: effects.durationMs,
     emitted: effects.emits.length,

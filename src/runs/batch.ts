@@ -8,7 +8,14 @@ import { idleTickKeptMs } from "./idle-tick.ts";
 import { effectsOf, type Memory } from "./memory.ts";
 import { openQuota, type Quota } from "./quota.ts";
 import type { FinishedRun } from "./record.ts";
-import { BATCH_MS, BatchRecorder, type ClaimedRuns, type EndedRun, QUOTA_EXCEEDED } from "./record-batch.ts";
+import {
+  BATCH_MS,
+  BatchRecorder,
+  type ClaimedRuns,
+  type EndedRun,
+  outcomeLabel,
+  QUOTA_EXCEEDED,
+} from "./record-batch.ts";
 import { reply } from "./reply.ts";
 import { splitHeaders } from "./response-headers.ts";
 
@@ -118,11 +125,26 @@ export class RunBatch {
     started_at_ms: number,
     strategy: Executor["strategy"],
   ): EndedRun {
-    const { emits, deduped, memory } = effectsOf(strategy, this.#memory, result);
+    const { emits, deduped, notice, memory } = effectsOf(strategy, this.#memory, result);
     const { error } = result;
-    const notice = this.#headerNotices.get(item.run_id);
-    const logs = notice ? [...result.logs, notice] : result.logs;
-    const emissions = emissionsOf(this.#source, item, { emits, logs, error }, this.#platform);
+    const span = this.#platform.tracer.start("run", item.trace, started_at_ms);
+    const cause = span ? { ...item, trace: span.context } : item;
+    const notices = [this.#headerNotices.get(item.run_id), notice && this.#warn(notice)].filter(
+      line => !!line,
+    );
+    const logs = notices.length > 0 ? [...result.logs, ...notices] : result.logs;
+    const emissions = emissionsOf(this.#source, cause, { emits, logs, error }, this.#platform);
+    span?.end(
+      {
+        "headwater.trigger": item.kind,
+        "headwater.source_id": this.#source._id,
+        "headwater.run_id": item.run_id,
+        "headwater.emitted": emits.length,
+        "headwater.cpu_ms": result.cpuMs,
+      },
+      this.#platform.clock(),
+      error && outcomeLabel(error.code),
+    );
     this.#memory = memory;
     this.#quota.spend(result.durationMs);
     const { metrics } = this.#platform;
@@ -131,7 +153,7 @@ export class RunBatch {
     const logsDropped = Math.max(0, logs.length - MAX_LOG_EVENTS);
     const isIdleTick = item.kind === "timer" && emissions.length === 0;
     const run: FinishedRun = {
-      ...this.#factsOf(item),
+      ...this.#factsOf(cause),
       ...outcomeOf(error),
       ...(isIdleTick && { keptMs: idleTickKeptMs(this.#source.timer, this.#platform.clock()) }),
       started_at_ms,
@@ -174,10 +196,15 @@ export class RunBatch {
     if (dropped.length === 0) return;
     const names = dropped.join(", ").slice(0, 1024);
     const message = `respond: headers that a component may not set were left out: ${names}`;
-    this.#headerNotices.set(run_id, { level: "warn", message, ts: this.#platform.clock() });
+    this.#headerNotices.set(run_id, this.#warn(message));
   }
 
-  #factsOf({ run_id, kind }: TriggerItem) {
-    return { _id: run_id, source_id: this.#source._id, owner_id: this.#source.owner_id, kind };
+  #warn(message: string): LogLine {
+    return { level: "warn", message, ts: this.#platform.clock() };
+  }
+
+  #factsOf({ run_id, kind, trace }: TriggerItem) {
+    const { _id: source_id, owner_id } = this.#source;
+    return { _id: run_id, source_id, owner_id, kind, ...(trace !== undefined && { trace }) };
   }
 }

@@ -18,6 +18,8 @@ export interface Deduped {
   kept: Emit[];
   dropped: number;
   memory: DedupeMemory;
+  /** What the component's author should know: ids that the strategy can't compare. */
+  notice?: string;
 }
 
 const idOf = (emit: Emit): string | undefined => {
@@ -60,15 +62,27 @@ function unique(memory: DedupeMemory, emits: Emit[]): Deduped {
 
 function greatest(memory: DedupeMemory, emits: Emit[]): Deduped {
   let highest = numberOf(memory.greatest);
+  const notNumbers: unknown[] = [];
   const kept = emits.filter(emit => {
     if (idOf(emit) === undefined) return true;
     const number = numberOf(emit.metadata.id);
+    if (number === null) notNumbers.push(emit.metadata.id);
     if (number === null || (highest !== null && number <= highest)) return false;
     highest = number;
     return true;
   });
   const found = typeof highest === "bigint" ? String(highest) : highest;
-  return { kept, dropped: emits.length - kept.length, memory: found === null ? {} : { greatest: found } };
+  return {
+    kept,
+    dropped: emits.length - kept.length,
+    memory: found === null ? {} : { greatest: found },
+    ...(notNumbers.length > 0 && { notice: noticeOf(notNumbers) }),
+  };
+}
+
+function noticeOf(ids: unknown[]): string {
+  const events = ids.length === 1 ? "1 event was" : `${ids.length} events were`;
+  return `dedupe "greatest": ${events} dropped, because the id is not a number: ${JSON.stringify(ids[0])}`;
 }
 
 /** Ids of many services are integers beyond 2^53, where a JavaScript number could not tell neighbours apart. */

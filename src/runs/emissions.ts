@@ -15,6 +15,8 @@ export interface Cause {
   at_ms: number;
   event: unknown;
   hops?: number | undefined;
+  /** The place of its run in a trace. */
+  trace?: string | undefined;
 }
 
 type Emitter = Pick<Source, "_id" | "owner_id" | "component_id">;
@@ -35,6 +37,7 @@ export function emissionsOf(
     event,
     ...(summary !== undefined && { summary: summary.slice(0, 1024) }),
     hops: cause.hops ?? 0,
+    ...(cause.trace !== undefined && { trace: cause.trace }),
   });
   const events = result.emits.map(({ event, metadata }, i) =>
     emission(`${i}`, metadata.name ?? "", event, metadata.summary),

@@ -1,3 +1,4 @@
+import { deleteKeptLater } from "../accepted/keep.ts";
 import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Platform } from "../platform.ts";
@@ -12,6 +13,8 @@ import {
 } from "../queues/run-item.ts";
 import type { JobContext } from "../queues/run-worker.ts";
 import { runs, type SourceJob } from "../queues/runs.ts";
+import { countJobs, shardNumber } from "../queues/shards.ts";
+import { moveScheduler } from "../sources/move-scheduler.ts";
 import { countDrop } from "../store/drops.ts";
 import { leaseToken } from "../store/run-queue.ts";
 import { applyChange } from "./apply-change.ts";
@@ -33,9 +36,15 @@ const MAX_CRASHES = 3;
 
 /** Handles a `tick` job: queues the run of a timer that is due, then executes the source's run queue. */
 export async function handleTick(platform: RunDeps, context: JobContext<SourceJob>): Promise<LogFields> {
-  const { job, dueAtMs, log } = context;
+  const { job, shard, dueAtMs, log } = context;
   const result = await tick(platform, job.source_id, dueAtMs);
   if (result === "early") log.warn({ source_id: job.source_id, due_at: dueAtMs }, "tick is not due yet");
+  const ownShard = shardNumber(openedQueue(platform.queues, runs), job.source_id);
+  if (shard !== ownShard && result !== "inactive") {
+    await moveScheduler(platform, job).catch(error => {
+      log.warn({ source_id: job.source_id, err: error }, "timer stays on its shard until it ticks again");
+    });
+  }
   return await executeQueuedRuns(platform, context);
 }
 
@@ -69,6 +78,7 @@ export async function executeQueuedRuns(
           signal: lease.nextSignal(),
         });
         for (const fields of results) log.info({ source_id: sourceId, ...fields }, "run");
+        deleteKeptRuns(platform, waiting.slice(0, results.length));
         waiting = waiting.slice(results.length);
         done += results.length;
         failpoint("runs-done");
@@ -107,6 +117,14 @@ export async function executeQueuedRuns(
 
 /** An item, null for one that can't be parsed, and the error of one that only a newer release knows. */
 type Read = RunItem | NewerRun | null;
+
+/** Has the rows of runs that are done deleted, if they have some. */
+function deleteKeptRuns(platform: RunDeps, items: Read[]): void {
+  const ids = items.flatMap(item => (item !== null && "kept" in item && item.kept ? [item.run_id] : []));
+  if (ids.length === 0) return;
+  if (platform.late) platform.late.deleteKept(ids);
+  else deleteKeptLater(platform, ids);
+}
 
 function readItem(platform: RunDeps, sourceId: string, text: string): Read {
   try {
@@ -232,5 +250,5 @@ async function rejectOrRethrow(
 }
 
 async function hasWaitingJobs(platform: Pick<Platform, "queues">): Promise<boolean> {
-  return (await openedQueue(platform.queues, runs).getJobCountByTypes("waiting", "prioritized")) > 0;
+  return (await countJobs(openedQueue(platform.queues, runs), "waiting", "prioritized")) > 0;
 }

@@ -1,3 +1,4 @@
+import { deleteKept } from "../accepted/keep.ts";
 import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { groupBy } from "../lib/group-by.ts";
@@ -5,8 +6,9 @@ import { LIMITS } from "../limits/catalogue.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
 import type { Platform } from "../platform.ts";
 import { duplicateIndexes } from "../store/mongo.ts";
+import type { BeforeWrites } from "../store/replicas.ts";
 import { forgetSettled } from "../store/settled-runs.ts";
-import { enqueueEmissions, type Waiting } from "./outbox.ts";
+import { enqueueEmissions, isHeld, type Waiting } from "./outbox.ts";
 
 /** How long records wait for company; so many are not kept waiting. */
 const LINGER_MS = 150;
@@ -28,6 +30,8 @@ export interface Settled {
   bytes: number;
   /** Emissions that could not be enqueued yet. */
   unsent: Waiting[];
+  /** The moment before its emissions were enqueued; absent if they are not. */
+  before?: BeforeWrites;
 }
 
 /** Stores the records of settled runs in company of others. What is left when this process dies, the reconciler does. */
@@ -39,6 +43,8 @@ export class LateRecords {
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
   #isClosed = false;
+  /** Ids of runs that are done and that MongoDB has among what was accepted. */
+  #done = new Set<string>();
 
   constructor(platform: Deps) {
     this.#platform = platform;
@@ -56,6 +62,12 @@ export class LateRecords {
     this.#bytes += settled.bytes;
     if (this.#records >= FLUSH_RECORDS) void this.#write();
     else this.#later(LINGER_MS);
+  }
+
+  /** Has the rows that say that these runs were accepted deleted, once their records are stored. */
+  deleteKept(runIds: string[]): void {
+    for (const id of runIds) this.#done.add(id);
+    this.#later(LINGER_MS);
   }
 
   /** The runs of an entry that was added and whose records are not stored yet; undefined for any other. */
@@ -77,6 +89,7 @@ export class LateRecords {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.flush();
+    await this.#writeAndDelete();
     clearTimeout(this.#timer);
   }
 
@@ -85,12 +98,22 @@ export class LateRecords {
   }
 
   #write(): Promise<void> {
-    this.#writing ??= this.#writeAll().finally(() => {
+    this.#writing ??= this.#writeAndDelete().finally(() => {
       this.#writing = undefined;
       const isFull = this.#records >= FLUSH_RECORDS;
       if (this.#waiting.length > 0 && !this.#isClosed) this.#later(isFull ? 0 : LINGER_MS);
     });
     return this.#writing;
+  }
+
+  async #writeAndDelete(): Promise<void> {
+    await this.#writeAll();
+    if (this.#done.size === 0) return;
+    const waiting = new Set(this.#waiting.flatMap(({ records }) => records.map(({ _id }) => _id)));
+    const ids = [...this.#done].filter(id => !waiting.has(id));
+    for (const id of ids) this.#done.delete(id);
+    // If it fails, the sweep finds that they are done.
+    await deleteKept(this.#platform, ids).catch(() => undefined);
   }
 
   async #writeAll(): Promise<void> {
@@ -134,7 +157,9 @@ export class LateRecords {
 export async function finishSettled(platform: Deps, all: Settled[]): Promise<void> {
   for (const settled of all) {
     const [first] = settled.records;
-    if (first && settled.unsent.length > 0) await enqueueEmissions(platform, first, settled.unsent);
+    if (!first || settled.unsent.length === 0) continue;
+    settled.before = platform.replicas.begin();
+    await enqueueEmissions(platform, first, settled.unsent);
     settled.unsent = [];
   }
   await storeRecords(
@@ -142,6 +167,10 @@ export async function finishSettled(platform: Deps, all: Settled[]): Promise<voi
     all.flatMap(({ records }) => records),
   );
   failpoint("late-records-stored");
+  // The oldest: a connection lost since it was enqueued is lost since the others were, or they can wait for the sweep, too.
+  const before = Math.min(...all.map(settled => settled.before ?? platform.replicas.begin()));
+  // Otherwise the entries stay, and the sweep enqueues what they hold again.
+  if (!(await isHeld(platform, before))) return;
   const forget = ([sourceId, ofOne]: [string, Settled[]]) =>
     forgetSettled(
       platform,

@@ -3,6 +3,7 @@ import { type RunRecord, RunRecords } from "../models/run.ts";
 import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { mapPage, type Page, type PageRequest, pageOf } from "../store/page.ts";
+import { traceIdOf } from "../tracing/trace-context.ts";
 import type { RunFilter, RunView } from "./schema.ts";
 
 /** Rounds milliseconds to microseconds, the precision of the measurement. */
@@ -25,6 +26,7 @@ export function presentRun(record: RunRecord): RunView {
     emitted: record.emitted,
     dropped: record.dropped,
     finished_at_ms: record.finished_at.getTime(),
+    trace_id: record.trace === undefined ? null : traceIdOf(record.trace),
   };
 }
 

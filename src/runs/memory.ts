@@ -25,6 +25,8 @@ export interface CallEffects {
   emits: Emit[];
   /** Number of events that dedupe dropped. */
   deduped: number;
+  /** What dedupe has to say to the component's author. */
+  notice?: string | undefined;
   /** What the source remembers afterwards; the same object as before if the call changed nothing of it. */
   memory: Memory;
 }
@@ -35,12 +37,18 @@ export function effectsOf(
   memory: Memory,
   result: Pick<CallResult, "emits" | "db">,
 ): CallEffects {
-  const { kept, dropped, memory: dedupeAfter } = dedupe(strategy, memory.dedupe, inOrder(result.emits));
+  const {
+    kept,
+    dropped,
+    notice,
+    memory: dedupeAfter,
+  } = dedupe(strategy, memory.dedupe, inOrder(result.emits));
   const isDbChanged = result.db !== undefined && !isSameJson(result.db, memory.db);
   const isDedupeChanged = strategy !== undefined && !isSameJson(dedupeAfter, memory.dedupe);
   return {
     emits: kept,
     deduped: dropped,
+    notice,
     memory:
       isDbChanged || isDedupeChanged
         ? { ...memory, db: result.db ?? memory.db, dedupe: isDedupeChanged ? dedupeAfter : memory.dedupe }

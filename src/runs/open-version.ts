@@ -1,22 +1,26 @@
 import { countRuns } from "../accounts/usage.ts";
 import type { Source } from "../models/source.ts";
+import type { TraceContext } from "../tracing/trace-context.ts";
 import type { RunDeps } from "./deps.ts";
 import type { SourceVersion } from "./hooks.ts";
 import { boundProps, loadCode, mayShareProcess, processKey } from "./load-code.ts";
+import { outcomeLabel } from "./record-batch.ts";
 
 /**
  * Opens a version of a source, so that its hooks can be called in the sandbox. `signal` cancels them; `execute` then
- * throws its reason. Throws `not-found` if the component no longer exists.
+ * throws its reason. The spans of its hooks are below `parent`. Throws `not-found` if the component no longer exists.
  */
 export async function openVersion(
   platform: RunDeps,
   source: Pick<Source, "_id" | "owner_id" | "component_id" | "configured_props" | "endpoint" | "timer">,
   signal: AbortSignal,
+  parent?: TraceContext,
 ): Promise<SourceVersion> {
   const { component, bundle } = await loadCode(platform, source.component_id);
   return {
     description: component.description,
     async execute(hook, db) {
+      const span = platform.tracer.start("hook", parent, platform.clock());
       const sandboxes = await platform.sandboxes();
       const request = { call: hook, event: null, props: boundProps(platform, source, component), db };
       const options = {
@@ -29,6 +33,8 @@ export async function openVersion(
       // A hook uses a sandbox as a run does, and counts as one (docs/design.md#quotas).
       await countRuns(platform, source.owner_id, 1, result.durationMs).catch(() => undefined);
       signal.throwIfAborted();
+      const attributes = { "headwater.hook": hook, "headwater.source_id": source._id };
+      span?.end(attributes, platform.clock(), result.error && outcomeLabel(result.error.code));
       return result;
     },
   };

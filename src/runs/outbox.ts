@@ -1,13 +1,14 @@
+import { enqueueEmissionJobs } from "../accepted/enqueue-emissions.ts";
 import { AppError } from "../lib/errors.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
 import type { Platform } from "../platform.ts";
-import { enqueueAll } from "../queues/define-queue.ts";
-import { type Emission, type EmissionsJob, emissions } from "../queues/emissions.ts";
+import type { Emission, EmissionsJob } from "../queues/emissions.ts";
 import { jobOf, packBySize } from "../queues/publish-emissions.ts";
 import { countDrop } from "../store/drops.ts";
 import { COUNTED_FROM_BYTES, countEmissionBytes } from "../store/emission-bytes.ts";
 import { repairEach } from "../store/repair-each.ts";
+import type { BeforeWrites } from "../store/replicas.ts";
 import type { SweepBatch } from "../store/sweep-turns.ts";
 
 /** Runs looked up at a time. */
@@ -17,7 +18,17 @@ const JOBS_PER_ROUND_TRIP = 2;
 
 type Deps = Pick<
   Platform,
-  "mongo" | "queues" | "eventLog" | "clock" | "redis" | "keys" | "metrics" | "activity" | "log"
+  | "mongo"
+  | "queues"
+  | "eventLog"
+  | "clock"
+  | "redis"
+  | "keys"
+  | "metrics"
+  | "activity"
+  | "log"
+  | "config"
+  | "replicas"
 >;
 type Outbox = Pick<RunRecord, "_id" | "source_id" | "owner_id" | "outbox" | "outbox_score">;
 
@@ -43,12 +54,15 @@ export async function sendOutbox(platform: Deps, record: Outbox): Promise<number
   // Reserved, so that events keep the order of their emissions although many workers handle them at once. The record has
   // its scores, unless an older version stored it: another sender of the same outbox, at the same time, uses the same.
   const first = record.outbox_score ?? (await platform.eventLog.reserve(record.source_id, outbox.length));
+  const before = platform.replicas.begin();
   await enqueueEmissions(
     platform,
     record,
     outbox.map((text, i): Waiting => ({ text, score: first + i })),
   );
   failpoint("outbox-enqueued");
+  // They are on their way; the outbox stays until replicas hold them, and the sweep sends it again.
+  if (!(await isHeld(platform, before))) return outbox.length;
   // Not by a majority: if a failover loses it, the same emissions are only enqueued once more.
   await RunRecords(platform.mongo).updateOne(
     { _id: record._id },
@@ -56,6 +70,17 @@ export async function sendOutbox(platform: Deps, record: Outbox): Promise<number
     { writeConcern: { w: 1 } },
   );
   return outbox.length;
+}
+
+/** Whether replicas of Redis hold what was enqueued since `before`. */
+export async function isHeld(
+  { replicas }: Pick<Platform, "replicas">,
+  before: BeforeWrites,
+): Promise<boolean> {
+  return await replicas.confirm(before).then(
+    () => true,
+    () => false,
+  );
 }
 
 const bytesOf = (waiting: Waiting[]): number => waiting.reduce((sum, { text }) => sum + text.length, 0);
@@ -88,8 +113,7 @@ async function enqueueOrGiveUp(
     ...jobOf(job.map(emissionOf), record.owner_id),
     ...(isCounted && { counted: [record.owner_id, bytesOf(job)] }),
   });
-  const enqueueJobs = async (of: Waiting[][]) =>
-    enqueueAll(platform.queues, emissions.jobs.emissions, of.map(packed));
+  const enqueueJobs = (of: Waiting[][]) => enqueueEmissionJobs(platform, of.map(packed));
   try {
     await enqueueJobs(jobs);
   } catch (error) {

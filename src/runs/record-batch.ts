@@ -138,7 +138,7 @@ async function countBatch(platform: RunDeps, source: Source, ended: EndedRun[]):
   ]);
 }
 
-/** Returns the outcome as a metric label. Components choose the names of their errors, so most become `error`. */
-function outcomeLabel(outcome: string): string {
+/** Returns the outcome as a label of metrics and spans. Components choose the names of their errors, so most become `error`. */
+export function outcomeLabel(outcome: string): string {
   return ["ok", "Timeout", "Out of Memory", SANDBOX_LOST].includes(outcome) ? outcome : "error";
 }

@@ -20,6 +20,7 @@ const example: RunView = {
   emitted: 2,
   dropped: { deduped: 1 },
   finished_at_ms: 1_700_000_000_140,
+  trace_id: "4bf92f3577b34da6a3ce929d0e0e4736",
 };
 
 /** Routes that show the runs of a source, with their outcome and cost. */

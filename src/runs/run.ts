@@ -9,6 +9,7 @@ import { clearTick } from "../store/admit-tick.ts";
 import { countDrop } from "../store/drops.ts";
 import { readEmissionBytes } from "../store/emission-bytes.ts";
 import { isGone } from "../store/gone.ts";
+import { traceField } from "../tracing/trace-context.ts";
 import { outcomeOf, RunBatch } from "./batch.ts";
 import type { LogFields, RunDeps } from "./deps.ts";
 import { emissionsOf } from "./emissions.ts";
@@ -80,14 +81,15 @@ export async function runBatch(
 
 /**
  * Returns the ids of those runs that were executed before, and sends what they emitted. A request has a run id of its own,
- * so it is looked up only if an earlier holder of the lease left it.
+ * so it is looked up only if an earlier holder of the lease left it, or the sweep may have enqueued it again.
  */
 async function findKnown(
   platform: RunDeps,
   sourceId: string,
   { claim, items }: ClaimedRuns,
 ): Promise<Set<string>> {
-  const asked = items.filter(({ kind }) => claim.isLeftOver || kind !== "http").map(({ run_id }) => run_id);
+  const mayBeKnown = ({ kind, kept }: TriggerItem) => claim.isLeftOver || kind !== "http" || kept === true;
+  const asked = items.filter(mayBeKnown).map(({ run_id }) => run_id);
   if (asked.length === 0) return new Set();
   // Those that are settled first: a moment later their records are stored.
   const settled = claim.hasSettled ? await settledRunIds(platform, sourceId) : [];
@@ -136,6 +138,7 @@ const logFieldsOf = ({ run }: EndedRun): LogFields => ({
   emitted: run.emitted,
   dropped: run.dropped,
   run_ms: Math.round(run.duration_ms),
+  ...traceField(run.trace),
 });
 
 async function dropAll(platform: RunDeps, sourceId: string, items: TriggerItem[]): Promise<LogFields[]> {
@@ -170,6 +173,7 @@ export async function failCrashedRun(
         source_id: sourceId,
         owner_id: source.owner_id,
         kind: item.kind,
+        ...(item.trace !== undefined && { trace: item.trace }),
         ...outcomeOf(error),
         duration_ms: 0,
         emitted: 0,

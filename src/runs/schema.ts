@@ -26,6 +26,7 @@ export const RunView = Type.Object(
       description: "Number of events dropped on purpose (or the run itself), by reason.",
     }),
     finished_at_ms: Type.Integer({ description: "Unix milliseconds." }),
+    trace_id: Type.Union([Type.String(), Type.Null()], { description: "Its trace; null without one." }),
   },
   { title: "Run" },
 );

@@ -51,6 +51,7 @@ export async function settleRuns(
   const waiting = outbox.map((text, i): Waiting => {
     return { text, score: score + i, emission: emissions[i] as FinishedRun["emissions"][number] };
   });
+  const before = platform.replicas.begin();
   const isSent = await enqueueEmissions(platform, first, waiting).then(
     () => true,
     (error: unknown) => {
@@ -59,6 +60,6 @@ export async function settleRuns(
     },
   );
   failpoint("settled-enqueued");
-  late.add({ id, sourceId: first.source_id, records, bytes, unsent: isSent ? [] : waiting });
+  late.add({ id, sourceId: first.source_id, records, bytes, unsent: isSent ? [] : waiting, before });
   return records;
 }

@@ -45,7 +45,8 @@ async function readSettledRuns(platform: Deps, sourceId: string, id: string) {
     expires_at: new Date(record.expires_at),
   }));
   const unsent = outbox.map((text, i) => ({ text, score: stored.score + i }));
-  return { id, sourceId, records: dated, bytes: stored.text.length, unsent };
+  const before = platform.replicas.begin();
+  return { id, sourceId, records: dated, bytes: stored.text.length, unsent, before };
 }
 
 /** Returns the ids of a source's runs that are settled and whose records may not be stored yet. */

@@ -12,7 +12,7 @@ import { ofAccount } from "../store/run-queue.ts";
 
 export type TickPlatform = Pick<
   Platform,
-  "mongo" | "redis" | "keys" | "queues" | "runQueue" | "metrics" | "activity" | "clock"
+  "mongo" | "redis" | "keys" | "queues" | "runQueue" | "metrics" | "tracer" | "activity" | "clock"
 >;
 
 /** Returns the id of the run at a due time. It is derived, so that a time that is reported twice runs once. */
@@ -33,11 +33,14 @@ export async function tick(platform: TickPlatform, sourceId: string, dueAtMs: nu
   const timer = source && activeTimer(source);
   if (!timer) return "inactive";
   const runId = tickRunId(sourceId, dueAtMs);
+  // From the run's id, because a repeated tick must push the very text that was admitted.
+  const span = platform.tracer.enter("timer", dueAtMs, { seed: runId });
   const item: RunItem = {
     kind: "timer",
     run_id: runId,
     at_ms: dueAtMs,
     event: timerEvent(fromStoredTimer(timer), dueAtMs),
+    ...(span && { trace: span.context }),
   };
   const admission = await admitTick(platform, sourceId, { runId, dueAtMs, run: JSON.stringify(item) });
   if (admission === "early") return "early";
@@ -48,5 +51,6 @@ export async function tick(platform: TickPlatform, sourceId: string, dueAtMs: nu
     return "overlap";
   }
   await enqueueRun(platform, sourceId, item, ofAccount(source.owner_id));
+  span?.end({ "headwater.source_id": sourceId, "headwater.run_id": runId }, platform.clock());
   return "enqueued";
 }

@@ -4,6 +4,7 @@ import { type Source, Sources } from "../models/source.ts";
 import type { ChangeItem } from "../queues/run-item.ts";
 import type { CallError } from "../sandbox/protocol.ts";
 import { forgetBegun } from "../sources/begun-change.ts";
+import type { TraceContext } from "../tracing/trace-context.ts";
 import type { RunDeps } from "./deps.ts";
 import { emissionsOf } from "./emissions.ts";
 import { callHook, type HookEffects, newHookEffects, type SourceVersion } from "./hooks.ts";
@@ -28,19 +29,19 @@ export async function undoChange(
   if (item.op === "create") {
     // A source that is being deleted is deactivated by its deletion.
     if (source.state !== "deploying") return;
-    await callHook(await openVersion(platform, source, signal), "deactivate", effects);
+    await callHook(await openVersion(platform, source, signal, item.trace), "deactivate", effects);
     await Sources(platform.mongo).deleteOne({ _id: sourceId, state: "deploying" });
     return;
   }
   const { candidate } = item;
   if (source.begun.stage === "activating" && candidate?.active) {
     const next = { ...source, ...candidate, timer: candidate.timer as Source["timer"] };
-    const version = await openIfFound(platform, next, signal);
+    const version = await openIfFound(platform, next, signal, item.trace);
     if (version) await callHook(version, "deactivate", newHookEffects(effects.memory));
   }
   const isActive = source.state === "ready" && source.active;
   const error = isActive
-    ? await callHook(await openVersion(platform, source, signal), "activate", effects)
+    ? await callHook(await openVersion(platform, source, signal, item.trace), "activate", effects)
     : null;
   await recordUndone(platform, source, item, effects, error);
 }
@@ -50,9 +51,10 @@ async function openIfFound(
   platform: RunDeps,
   source: Source,
   signal: AbortSignal,
+  trace: TraceContext | undefined,
 ): Promise<SourceVersion | null> {
   try {
-    return await openVersion(platform, source, signal);
+    return await openVersion(platform, source, signal, trace);
   } catch (error) {
     if (error instanceof AppError && error.code === "not-found") return null;
     throw error;
@@ -72,13 +74,14 @@ export async function recordUndone(
 ): Promise<void> {
   // Another id than the change's own: a record of that says that the change was committed.
   const runId = derivedId("run", item.at_ms, source._id, item.run_id, "undo");
-  const cause = { run_id: runId, kind: item.op, at_ms: item.at_ms, event: {} };
+  const cause = { run_id: runId, kind: item.op, at_ms: item.at_ms, event: {}, trace: item.trace };
   const result = { emits: effects.emits, logs: effects.logs, error: error ?? undefined };
   const run: FinishedRun = {
     _id: runId,
     source_id: source._id,
     owner_id: source.owner_id,
     kind: item.op,
+    ...(item.trace !== undefined && { trace: item.trace }),
     outcome: error?.code ?? "undone",
     ...(error && { error: { code: error.code, message: error.message.slice(0, 1024) } }),
     duration_ms: effects.durationMs,

@@ -29,6 +29,7 @@ const metadata = shape(
 const SHAPES: Record<ChildMessage["kind"], object> = {
   loaded: shape({}),
   failed: shape({ error }),
+  stray: shape({ error }),
   described: shape({ description: {} }),
   rejected: shape({ path: text(500), message: text(MAX_ERROR_MESSAGE) }),
   started: shape({ call }),

@@ -1,8 +1,8 @@
 import type { CallError } from "./protocol.ts";
 
-/** Returns an error that the host raises about a call. It has no stack in the component. */
-export function hostError(code: string, message: string): CallError {
-  return { code, message, stack: `${code}: ${message}` };
+/** Returns an error that the host raises about a call; its stack is that of what the component left behind, if anything. */
+export function hostError(code: string, message: string, stack = `${code}: ${message}`): CallError {
+  return { code, message, stack };
 }
 
 /** The code of a process that was ended by a signal from outside: the kernel, an operator, another program. */

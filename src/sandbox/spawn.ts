@@ -106,6 +106,8 @@ export class Child {
   readonly #secret = `${nanoid()} `;
   readonly #limits: ChildLimits;
   #killReason: CallError | undefined;
+  /** What the component said last, before it ended its process. */
+  #stray: CallError | undefined;
   /** The end of stderr. It is long enough for V8's last message, which says that the heap was full. */
   #stderr = "";
 
@@ -149,7 +151,7 @@ export class Child {
       );
       // Not `exit`, because at `close` the last output of the child has been read.
       this.#process.once("close", (code, signal) =>
-        resolve(this.#killReason ?? explainExit(code, signal, this.#stderr)),
+        resolve(this.#killReason ?? explainExit(code, signal, this.#stderr, this.#stray)),
       );
     }).finally(() => this.usage.close());
   }
@@ -175,7 +177,8 @@ export class Child {
     if (this.#killReason) return;
     try {
       const { message, size } = readMessage(line, this.#limits);
-      this.onMessage(message, size);
+      if (message.kind === "stray") this.#stray = message.error;
+      else this.onMessage(message, size);
     } catch (error) {
       if (!(error instanceof ProtocolViolation)) throw error;
       this.reportViolation(error.message);
@@ -195,7 +198,12 @@ function killGroup(process: ChildProcess): void {
  * Returns why a process ended that the host did not end. A signal of this list comes from outside: deno has no
  * permission to send one, and its own crashes end with others.
  */
-function explainExit(code: number | null, signal: NodeJS.Signals | null, stderr: string): CallError {
+function explainExit(
+  code: number | null,
+  signal: NodeJS.Signals | null,
+  stderr: string,
+  stray: CallError | undefined,
+): CallError {
   if (OUT_OF_HEAP.test(stderr)) return hostError("Out of Memory", "The component exceeded its memory limit");
   if (signal === "SIGXFSZ") return hostError("Error", "The component exceeded the size limit of a file");
   if (signal === "SIGXCPU") return hostError("Timeout", "The component exceeded its processor time");
@@ -204,6 +212,10 @@ function explainExit(code: number | null, signal: NodeJS.Signals | null, stderr:
       SANDBOX_LOST,
       `The sandbox was ended from outside (${signal}), for example for lack of memory`,
     );
+  }
+  if (stray !== undefined) {
+    const message = `The component ended its own process, by an error that no call waited for: ${stray.message}`;
+    return hostError(stray.code, message, stray.stack);
   }
   return hostError("Error", `The component ended its own process (${signal ?? `exit code ${code}`})`);
 }

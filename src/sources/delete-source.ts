@@ -9,6 +9,7 @@ import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { emissions } from "../queues/emissions.ts";
 import { enqueueRun } from "../queues/enqueue-run.ts";
+import { countJobs } from "../queues/shards.ts";
 import { noteDeleted } from "../store/gone.ts";
 import { ofAccount } from "../store/run-queue.ts";
 import { listSettled } from "../store/settled-runs.ts";
@@ -87,7 +88,7 @@ async function mayHaveWaiting(
   if (unsent) return true;
   // After the outboxes: what leaves them in between is on the queue by now.
   const queue = openedQueue(platform.queues, emissions);
-  return (await queue.getJobCountByTypes("waiting", "prioritized", "delayed", "active")) > 0;
+  return (await countJobs(queue, "waiting", "prioritized", "delayed", "active")) > 0;
 }
 
 /**

@@ -20,7 +20,7 @@ import { whyStreamEnded } from "./why-stream-ended.ts";
 
 type Deps = Pick<
   Platform,
-  "mongo" | "eventLog" | "clock" | "config" | "queues" | "feed" | "keys" | "routing"
+  "mongo" | "eventLog" | "clock" | "config" | "queues" | "feed" | "keys" | "routing" | "replicas"
 >;
 const route = routeFor<Deps>();
 const tag = "Events";
@@ -179,11 +179,8 @@ export const sourceEventRoutes = [
       // Without `end_id`, the range ends now: an event that is emitted before the worker starts is not deleted.
       const end = end_id ?? (await deps.eventLog.newestId(resource._id));
       if (end === null) return;
-      await enqueue(deps.queues, deletions.jobs.deletions, {
-        emitter_id: resource._id,
-        ...(start_id && { start_id }),
-        end_id: end,
-      });
+      const job = { emitter_id: resource._id, ...(start_id && { start_id }), end_id: end };
+      await deps.replicas.confirmed(() => enqueue(deps.queues, deletions.jobs.deletions, job));
     },
   }),
 ];

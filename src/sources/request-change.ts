@@ -6,6 +6,7 @@ import { enqueueRun } from "../queues/enqueue-run.ts";
 import type { ChangeItem } from "../queues/run-item.ts";
 import { isSandboxLost } from "../sandbox/host-error.ts";
 import { ofAccount } from "../store/run-queue.ts";
+import { placeInStack } from "./place-in-stack.ts";
 
 export type ChangeDeps = Pick<Platform, "queues" | "runQueue" | "replies" | "clock" | "config">;
 
@@ -62,8 +63,9 @@ export async function requestChange(
   }
   if (error) {
     const doing = change.op === "create" ? "deploying" : "updating";
-    throw new AppError("invalid", `${doing} the source failed: ${error.message}`, {
-      fields: [{ in: "component", path: "hooks", message: `${error.code}: ${error.message}` }],
+    const message = error.message + placeInStack(error.stack ?? "");
+    throw new AppError("invalid", `${doing} the source failed: ${message}`, {
+      fields: [{ in: "component", path: "hooks", message: `${error.code}: ${message}` }],
     });
   }
   return "applied";

@@ -1,9 +1,10 @@
 import type { JobSchedulerJson } from "bullmq";
 import type { Source, StoredTimer } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
-import { ofAccount, ofVersion, openedQueue } from "../queues/define-queue.ts";
+import { type OpenQueue, ofAccount, ofVersion, openedQueue } from "../queues/define-queue.ts";
 import { PRIORITY_WHEN_DUE } from "../queues/fair-order.ts";
 import { runs } from "../queues/runs.ts";
+import { removeJob, shardFor, shardsOf } from "../queues/shards.ts";
 import { nextMatchMs } from "./next-due.ts";
 
 type Deps = Pick<Platform, "queues">;
@@ -36,10 +37,9 @@ export async function syncScheduler(
   source: TimedSource,
 ): Promise<"unchanged" | "set" | "removed"> {
   const timer = activeTimer(source);
-  const queue = openedQueue(platform.queues, runs);
-  const scheduler = await queue.getJobScheduler(source._id);
+  const scheduler = await findScheduler(platform, source._id);
   if (!timer) {
-    if (scheduler) await queue.removeJobScheduler(source._id);
+    if (scheduler) await removeScheduler(platform, source._id);
     return scheduler ? "removed" : "unchanged";
   }
   if (scheduler && schedulerMatches(scheduler, timer)) return "unchanged";
@@ -59,18 +59,44 @@ export async function syncSchedulerOrWarn(
   }
 }
 
+/**
+ * Returns the scheduler of a source: on its own shard, or where it still is since the number of shards has grown
+ * (src/sources/move-scheduler.ts).
+ */
+export async function findScheduler(platform: Deps, sourceId: string): Promise<JobSchedulerJson | undefined> {
+  const [own, ...others] = shardsOfSource(platform, sourceId);
+  const found = await own.getJobScheduler(sourceId);
+  if (found || others.length === 0) return found;
+  const elsewhere = await Promise.all(others.map(shard => shard.getJobScheduler(sourceId)));
+  return elsewhere.find(scheduler => scheduler !== undefined);
+}
+
+/** Returns the shard of a source's scheduler, and the others, where it may have been. */
+export function shardsOfSource({ queues }: Deps, sourceId: string): [own: OpenQueue, ...others: OpenQueue[]] {
+  const queue = openedQueue(queues, runs);
+  const own = shardFor(queue, sourceId);
+  return [own, ...shardsOf(queue).filter(shard => shard !== own)];
+}
+
 /** Creates or replaces a source's scheduler. An interval ticks at once and after each interval, a cron at its times. */
-export async function setScheduler(
-  platform: Deps,
-  { _id: sourceId, owner_id }: Owned,
-  timer: StoredTimer,
-): Promise<void> {
-  const queue = openedQueue(platform.queues, runs);
+export async function setScheduler(platform: Deps, source: Owned, timer: StoredTimer): Promise<void> {
+  const [own, ...others] = shardsOfSource(platform, source._id);
   const repeat =
     timer.cron === null
       ? { every: (timer.interval_seconds ?? 0) * 1000 }
       : { pattern: timer.cron, tz: timer.timezone ?? "UTC" };
-  await queue.upsertJobScheduler(sourceId, repeat, {
+  await upsertScheduler(own, source, repeat);
+  // After it: a source that is being changed must not be without a timer if this process dies here.
+  await Promise.all(others.map(shard => shard.removeJobScheduler(source._id)));
+}
+
+/** Sets the scheduler of a source on one shard. */
+export async function upsertScheduler(
+  shard: OpenQueue,
+  { _id: sourceId, owner_id }: Owned,
+  repeat: Parameters<OpenQueue["upsertJobScheduler"]>[1],
+): Promise<void> {
+  await shard.upsertJobScheduler(sourceId, repeat, {
     name: runs.jobs.tick.name,
     data: { source_id: sourceId, ...(owner_id !== undefined && { account_id: owner_id }) },
     opts: {
@@ -96,7 +122,7 @@ export async function resetScheduler(
   await removeScheduler(platform, source._id);
   if (timer.cron !== null) {
     const nextMs = nextMatchMs(timer.cron, timer.timezone, nowMs);
-    await openedQueue(platform.queues, runs).remove(`repeat:${source._id}:${nextMs}`);
+    await removeJob(openedQueue(platform.queues, runs), tickJobId(source._id, nextMs));
   }
   await setScheduler(platform, source, timer);
 }
@@ -104,7 +130,7 @@ export async function resetScheduler(
 /** Returns when a source's timer ticks next, in Unix milliseconds; null without a timer, and while it is off. */
 export async function nextTickMs(platform: Deps, source: TimedSource): Promise<number | null> {
   if (activeTimer(source) === null) return null;
-  const scheduler = await openedQueue(platform.queues, runs).getJobScheduler(source._id);
+  const scheduler = await findScheduler(platform, source._id);
   return scheduler?.next ?? null;
 }
 
@@ -116,11 +142,16 @@ export async function hasPendingTick(
   platform: Deps,
   scheduler: { key: string; next?: number },
 ): Promise<boolean> {
-  const job = await openedQueue(platform.queues, runs).getJob(`repeat:${scheduler.key}:${scheduler.next}`);
-  return job !== undefined && job.finishedOn === undefined;
+  const jobId = tickJobId(scheduler.key, scheduler.next ?? 0);
+  const shards = shardsOf(openedQueue(platform.queues, runs));
+  const jobs = await Promise.all(shards.map(shard => shard.getJob(jobId)));
+  return jobs.some(job => job !== undefined && job.finishedOn === undefined);
 }
+
+/** The id that BullMQ gives to the tick of a moment. */
+const tickJobId = (sourceId: string, dueAtMs: number): string => `repeat:${sourceId}:${dueAtMs}`;
 
 /** Removes a source's scheduler, if it has one, and its next tick. */
 export async function removeScheduler(platform: Deps, sourceId: string): Promise<void> {
-  await openedQueue(platform.queues, runs).removeJobScheduler(sourceId);
+  await Promise.all(shardsOfSource(platform, sourceId).map(shard => shard.removeJobScheduler(sourceId)));
 }

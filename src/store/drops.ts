@@ -1,6 +1,8 @@
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Activity } from "./activity.ts";
+import { type ArchiveDeps, findArchive, isHere } from "./event-archive.ts";
 import type { RedisKeys } from "./keys.ts";
+import { script } from "./lua.ts";
 import type { RedisClient } from "./redis.ts";
 
 /** Why an event was dropped on purpose (docs/design.md#guarantee-8). */
@@ -43,11 +45,20 @@ export async function countDrop(
   if (counted === by && (await redis.exists(keys.deleted(emitterId)))) await redis.del(keys.drops(emitterId));
 }
 
-/** Returns how many events of an emitter were dropped, by reason. */
-export async function readDrops(
-  platform: { redis: RedisClient; keys: RedisKeys },
-  emitterId: string,
-): Promise<Record<string, number>> {
-  const all = await platform.redis.hgetall(platform.keys.drops(emitterId));
-  return Object.fromEntries(Object.entries(all).map(([reason, count]) => [reason, Number(count)]));
+const readCounts = script<[place: string, ...pairs: string[]]>("read-drops");
+
+/**
+ * Returns how many events of an emitter were dropped, by reason. To those of one that fell silent Redis has only what came
+ * since it was archived. Throws `unavailable`.
+ */
+export async function readDrops(platform: ArchiveDeps, emitterId: string): Promise<Record<string, number>> {
+  const { redis, keys } = platform;
+  const [place, ...pairs] = await readCounts(redis, [keys.eventsPlace(emitterId), keys.drops(emitterId)], []);
+  const archived = isHere(place) ? null : await findArchive(platform, emitterId);
+  const counts: Record<string, number> = Object.fromEntries(archived?.drops ?? []);
+  for (let i = 0; i < pairs.length; i += 2) {
+    const reason = pairs[i] ?? "";
+    counts[reason] = (counts[reason] ?? 0) + Number(pairs[i + 1]);
+  }
+  return counts;
 }

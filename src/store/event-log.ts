@@ -1,8 +1,24 @@
 import { eventIdOf, eventMs, eventScore, SLOTS_PER_MS } from "../lib/event-id.ts";
 import { LIMITS } from "../limits/catalogue.ts";
+import {
+  type ArchiveDeps,
+  deleteArchivedRange,
+  EventArchives,
+  findArchive,
+  isHere,
+} from "./event-archive.ts";
+import {
+  type EventRange,
+  type EventSummary,
+  STREAMS,
+  type StoredSummary,
+  summariesOf,
+  summaryOf,
+} from "./event-summary.ts";
 import type { EventStream, RedisKeys } from "./keys.ts";
 import { script } from "./lua.ts";
-import type { RedisClient } from "./redis.ts";
+import { readArchived } from "./read-archived.ts";
+import { openRestoring } from "./restore-events.ts";
 
 /** Summaries kept for each emitter and stream (docs/rest-api.md#limits). */
 export const EVENTS_KEPT = LIMITS.eventsKept.value;
@@ -15,8 +31,8 @@ const MIN_EMITS_REMEMBERED = 1000;
 export const EMITS_REMEMBERED_MS = 120_000;
 /** About 10 MB of further ones, for as long as EMITS_REMEMBERED_MS. */
 const MAX_EMITS_REMEMBERED = 100_000;
-/** After this much silence of an emitter, its emit ids are forgotten. */
-const SILENT_EMITTER_MS = 24 * 3_600_000;
+/** After this much silence of an emitter, its emit ids are forgotten, and what else Redis has of it is archived. */
+export const SILENT_EMITTER_MS = 24 * 3_600_000;
 
 /** For how long it is remembered that an event was stored late: a reader resumes within this. Milliseconds. */
 const LATE_KEPT_MS = 3_600_000;
@@ -33,46 +49,16 @@ export const reserveKeys = (keys: RedisKeys, emitterId: string) => [
 ];
 
 const append = script<(string | number)[]>("append-events");
+const pageOf = script<[place: string, total: number, ...pairs: string[]]>("page-events");
+const eventsSince = script<[place: string, late: number, ...values: string[]]>("events-since");
+const findEvent = script<[place: string, summary: string]>("find-event");
 const reserve = script<string>("reserve", "reserve-scores");
 const deleteEvents = script<number>("delete-events");
 
-/** The stored part of a summary; id and time come from the sorted set. */
-export interface StoredSummary {
-  event: Record<string, unknown>;
-  metadata: {
-    emit_id: string;
-    name: string;
-    emitter_id: string;
-    summary?: string;
-    ts?: number;
-    truncated?: true;
-  };
-}
-
-export interface EventSummary extends StoredSummary {
-  id: string;
-  indexed_at_ms: number;
-}
-
-/** Bounds of a range of event ids, both inclusive; an absent bound is open (docs/rest-api.md#source-events). */
-export interface EventRange {
-  startId?: string | undefined;
-  endId?: string | undefined;
-}
-
-/** Parses `<ms>-<seq> <summary JSON>`, a message of the feed channel. */
-export function parseFeedMessage(message: string): EventSummary {
-  const space = message.indexOf(" ");
-  return summaryOf(message.slice(0, space), message.slice(space + 1));
-}
-
-const summaryOf = (id: string, text: string): EventSummary => ({
-  id,
-  indexed_at_ms: eventMs(id),
-  ...(JSON.parse(text) as StoredSummary),
-});
-
-/** The capped, time-ordered summaries of emitters, in Redis sorted sets. */
+/**
+ * The capped, time-ordered summaries of emitters: in Redis sorted sets, and of those that fell silent in archives
+ * (docs/decisions/0032-memory-by-activity.md). Every method throws `unavailable`.
+ */
 export interface EventLog {
   /**
    * Stores emissions in order. An emit id that was stored before gets the same event id, and nothing is stored. A truncated
@@ -128,54 +114,62 @@ export interface LogPage {
   before?: string | undefined;
 }
 
-export const STREAMS: readonly EventStream[] = ["emits", "errors", "logs"];
+export function openEventLog(deps: ArchiveDeps): EventLog {
+  const { redis, keys } = deps;
+  const withEventsHere = openRestoring(deps);
+  const scoreOf = ({ id }: EventSummary) => eventScore(id) ?? 0;
 
-/** Returns the stream in which a channel's events are kept (docs/design.md#guarantee-3). */
-export function streamOf(channel: string): EventStream {
-  if (channel === "$errors") return "errors";
-  return channel === "$logs" ? "logs" : "emits";
-}
-
-export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
-  const read = async (emitterId: string, stream: EventStream, ids: string[]): Promise<EventSummary[]> => {
-    if (ids.length === 0) return [];
-    const texts = await redis.hmget(keys.eventSummaries(emitterId, stream), ...ids);
-    // An id without a summary was deleted between the two reads.
-    return ids.flatMap((id, i) => (texts[i] ? [summaryOf(id, texts[i])] : []));
+  /** Reads a stream by `here`, in Redis, and by `archived`, of all its events in order, if they may be archived. */
+  const read = async <T>(
+    emitterId: string,
+    stream: EventStream,
+    here: () => Promise<T | undefined>,
+    archived: (events: EventSummary[]) => T,
+  ): Promise<T> => {
+    for (;;) {
+      const found = await here();
+      if (found !== undefined) return found;
+      const events = await readArchived(deps, emitterId, stream);
+      if (events) return archived(events);
+    }
   };
 
   return {
     async append(emitterId, stream, entries) {
-      const appended = await append(
-        redis,
-        [
-          keys.lastEventScore(emitterId),
-          keys.eventIds(emitterId, stream),
-          keys.eventSummaries(emitterId, stream),
-          keys.seenEmits(emitterId),
-          keys.drops(emitterId),
-          keys.recentEmits(emitterId),
-          keys.unhandledEmissions(emitterId),
-          keys.newestStored(emitterId),
-          keys.lateEvents(emitterId),
-        ],
-        [
-          EVENTS_KEPT,
-          MIN_EMITS_REMEMBERED,
-          EMITS_REMEMBERED_MS,
-          MAX_EMITS_REMEMBERED,
-          SILENT_EMITTER_MS,
-          keys.eventFeed(emitterId),
-          SLOTS_PER_MS,
-          LATE_KEPT_MS,
-          ...entries.flatMap(({ summary, reserved }) => [
-            summary.metadata.emit_id,
-            JSON.stringify(summary),
-            reserved ?? "",
-            summary.metadata.truncated ? 1 : 0,
-          ]),
-        ],
-      );
+      const appended = await withEventsHere(emitterId, async () => {
+        const result = await append(
+          redis,
+          [
+            keys.lastEventScore(emitterId),
+            keys.eventIds(emitterId, stream),
+            keys.eventSummaries(emitterId, stream),
+            keys.seenEmits(emitterId),
+            keys.drops(emitterId),
+            keys.recentEmits(emitterId),
+            keys.unhandledEmissions(emitterId),
+            keys.newestStored(emitterId),
+            keys.lateEvents(emitterId),
+            keys.eventsPlace(emitterId),
+          ],
+          [
+            EVENTS_KEPT,
+            MIN_EMITS_REMEMBERED,
+            EMITS_REMEMBERED_MS,
+            MAX_EMITS_REMEMBERED,
+            SILENT_EMITTER_MS,
+            keys.eventFeed(emitterId),
+            SLOTS_PER_MS,
+            LATE_KEPT_MS,
+            ...entries.flatMap(({ summary, reserved }) => [
+              summary.metadata.emit_id,
+              JSON.stringify(summary),
+              reserved ?? "",
+              summary.metadata.truncated ? 1 : 0,
+            ]),
+          ],
+        );
+        return result[0] === "absent" ? undefined : result;
+      });
       return {
         events: entries.map((_, i) => ({
           eventId: eventIdOf(Number(appended[i * 2])),
@@ -190,35 +184,73 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
     },
 
     async page(emitterId, stream, { limit, after, before }) {
-      const ids = keys.eventIds(emitterId, stream);
-      const total = await redis.zcard(ids);
-      if (before !== undefined) {
-        const newer = await redis.zrangebyscore(ids, `(${eventScore(before)}`, "+inf", "LIMIT", 0, limit);
-        return { rows: await read(emitterId, stream, newer.reverse()), total };
-      }
-      const from = after === undefined ? "+inf" : `(${eventScore(after)}`;
-      const older = await redis.zrevrangebyscore(ids, from, "-inf", "LIMIT", 0, limit);
-      return { rows: await read(emitterId, stream, older), total };
+      const from = (cursor: string | undefined, open: string) =>
+        cursor === undefined ? open : `(${eventScore(cursor)}`;
+      const range =
+        before === undefined
+          ? ["ZREVRANGEBYSCORE", from(after, "+inf"), "-inf"]
+          : ["ZRANGEBYSCORE", from(before, "-inf"), "+inf"];
+      const here = async () => {
+        const [place, total, ...pairs] = await pageOf(
+          redis,
+          [
+            keys.eventsPlace(emitterId),
+            keys.eventIds(emitterId, stream),
+            keys.eventSummaries(emitterId, stream),
+          ],
+          [...range, limit],
+        );
+        if (!isHere(place)) return undefined;
+        const rows = summariesOf(pairs);
+        return { rows: before === undefined ? rows : rows.reverse(), total };
+      };
+      return await read(emitterId, stream, here, events => {
+        const total = events.length;
+        if (before !== undefined) {
+          const newer = events.filter(one => scoreOf(one) > (eventScore(before) ?? 0));
+          return { rows: newer.slice(0, limit).reverse(), total };
+        }
+        const bound = after === undefined ? Number.POSITIVE_INFINITY : (eventScore(after) ?? 0);
+        const older = events.filter(one => scoreOf(one) < bound);
+        return { rows: older.reverse().slice(0, limit), total };
+      });
     },
 
     async since(emitterId, stream, eventId) {
-      const [later, late] = await Promise.all([
-        redis.zrangebyscore(keys.eventIds(emitterId, stream), `(${eventScore(eventId)}`, "+inf"),
-        redis.zrangebyscore(keys.lateEvents(emitterId), eventMs(eventId), "+inf"),
-      ]);
-      const ids = [...new Set([...late, ...later])].filter(id => id !== eventId);
-      const scoreOf = (id: string) => eventScore(id) ?? 0;
-      return read(
-        emitterId,
-        stream,
-        ids.sort((one, other) => scoreOf(one) - scoreOf(other)),
+      const here = async () => {
+        const [place, late, ...values] = await eventsSince(
+          redis,
+          [
+            keys.eventsPlace(emitterId),
+            keys.eventIds(emitterId, stream),
+            keys.eventSummaries(emitterId, stream),
+            keys.lateEvents(emitterId),
+          ],
+          [`(${eventScore(eventId)}`, eventMs(eventId)],
+        );
+        if (!isHere(place)) return undefined;
+        const found = summariesOf(values.slice(late)).filter(({ id }) => id !== eventId);
+        return found.sort((one, other) => scoreOf(one) - scoreOf(other));
+      };
+      // What was stored late is remembered for less time than it takes until an emitter is archived.
+      return await read(emitterId, stream, here, events =>
+        events.filter(one => scoreOf(one) > (eventScore(eventId) ?? 0)),
       );
     },
 
     async find(emitterId, eventId) {
+      const [place, text] = await findEvent(
+        redis,
+        [keys.eventsPlace(emitterId), ...STREAMS.map(stream => keys.eventSummaries(emitterId, stream))],
+        [eventId],
+      );
+      if (text !== "") return summaryOf(eventId, text);
+      if (isHere(place)) return null;
       for (const stream of STREAMS) {
-        const [summary] = await read(emitterId, stream, [eventId]);
-        if (summary) return summary;
+        const events = await readArchived(deps, emitterId, stream);
+        if (!events) return await this.find(emitterId, eventId);
+        const found = events.find(({ id }) => id === eventId);
+        if (found) return found;
       }
       return null;
     },
@@ -236,21 +268,35 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
 
     async newestId(emitterId) {
       const score = await redis.get(keys.lastEventScore(emitterId));
-      return score === null ? null : eventIdOf(Number(score));
+      // Ids that are given in Redis are higher than those of the archive.
+      const newest = score === null ? ((await findArchive(deps, emitterId))?.last_score ?? 0) : Number(score);
+      return newest === 0 ? null : eventIdOf(newest);
     },
 
-    deleteRange(emitterId, stream, { startId, endId }) {
+    async deleteRange(emitterId, stream, { startId, endId }) {
       const from = startId === undefined ? "-inf" : String(eventScore(startId));
       const to = endId === undefined ? "+inf" : String(eventScore(endId));
-      return deleteEvents(
-        redis,
-        [keys.eventIds(emitterId, stream), keys.eventSummaries(emitterId, stream)],
-        [from, to],
-      );
+      const archive = await findArchive(deps, emitterId);
+      const count = await withEventsHere(emitterId, async () => {
+        const deleted = await deleteEvents(
+          redis,
+          [
+            keys.eventIds(emitterId, stream),
+            keys.eventSummaries(emitterId, stream),
+            keys.eventsPlace(emitterId),
+          ],
+          [from, to],
+        );
+        return deleted === -1 ? undefined : deleted;
+      });
+      // What was archived is read again if Redis loses its data.
+      if (archive) await deleteArchivedRange(deps, archive, stream, { startId, endId });
+      return count;
     },
 
     async delete(emitterId) {
       await redis.del(
+        keys.eventsPlace(emitterId),
         keys.lastEventScore(emitterId),
         keys.seenEmits(emitterId),
         keys.recentEmits(emitterId),
@@ -263,6 +309,7 @@ export function openEventLog(redis: RedisClient, keys: RedisKeys): EventLog {
           keys.eventSummaries(emitterId, stream),
         ]),
       );
+      await EventArchives(deps.mongo).deleteOne({ _id: emitterId });
     },
   };
 }

@@ -21,6 +21,11 @@ export function redisKeys(prefix: string) {
     newestStored: (emitterId: string) => tagged(emitterId, "newest-stored"),
     /** Sorted set: ids of events that were stored after later ones, by when they were. */
     lateEvents: (emitterId: string) => tagged(emitterId, "late-events"),
+    /**
+     * String: `here <ms>` if an emitter's events and drops are in Redis, and since when; `archive <version>` for a while after
+     * they were archived. Without it they may be in an archive (src/store/event-archive.ts).
+     */
+    eventsPlace: (emitterId: string) => tagged(emitterId, "events-place"),
     /** Pub/sub channel: an emitter's events, for live views. */
     eventFeed: (emitterId: string) => tagged(emitterId, "feed"),
     /** List: runs that wait for this source, oldest first. */
@@ -69,6 +74,8 @@ export function redisKeys(prefix: string) {
     listCount: (ownerId: string, list: string) => tagged(ownerId, `count:${list}`),
     /** Hash: what an account used on one day. */
     usage: (ownerId: string, day: string) => tagged(ownerId, `usage:${day}`),
+    /** What `SCAN` matches to find every key of one thing that has an id, of all of them. */
+    tagged: () => `${prefix}:{*}:*`,
     /** Counter: emissions of a source that have their scores and are not events yet. */
     unhandledEmissions: (emitterId: string) => tagged(emitterId, "unhandled-emissions"),
     /** Flag: this document was deleted a moment ago. */
@@ -83,6 +90,8 @@ export function redisKeys(prefix: string) {
     routingVersion: () => tagged("routing", "version"),
     /** List: the accounts of the last changes, newest first. */
     routingChanges: () => tagged("routing", "changes"),
+    /** Hash: queue → its number of shards, which `grow-queue-shards.lua` describes. */
+    queueShards: () => `${prefix}:queue-shards`,
     /** Lock: the process that reconciles. */
     reconcilerLock: () => `${prefix}:reconciler`,
     /** Hash: sweep step → where its last turn stopped, and when. */

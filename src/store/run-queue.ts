@@ -122,6 +122,8 @@ export interface RunQueue {
   isStalled(sourceId: string): Promise<boolean>;
   /** Changes and runs that wait or are claimed. */
   length(sourceId: string): Promise<number>;
+  /** JSON of the run that was first in the queue among those that wait or are claimed; null if there is none. */
+  first(sourceId: string): Promise<string | null>;
   delete(sourceId: string): Promise<void>;
 }
 
@@ -290,6 +292,14 @@ export function openRunQueue(
     },
 
     length,
+
+    async first(sourceId) {
+      const [claimed, waiting] = await Promise.all([
+        redis.lindex(keys.claimedRuns(sourceId), 0),
+        redis.lindex(keys.runQueue(sourceId), 0),
+      ]);
+      return claimed ?? waiting;
+    },
 
     async delete(sourceId) {
       const [ownerId, reported] = await redis.hmget(keys.queueSize(sourceId), "owner", "reported");

@@ -15,8 +15,18 @@ export type SweepBatch = (cursor: string | null) => Promise<Swept>;
 /** One kind of work that the reconciler looks for. */
 export interface SweepStep {
   name: string;
+  /** Without it, a turn goes on to the end, as far as its time lasts, and the next one starts at the beginning. */
+  bounds?: SweepBounds;
   /** Starts a turn: what becomes due later than this moment belongs to the next turn. */
   begin: () => SweepBatch;
+}
+
+/** Of a step that goes through much that is rarely wrong. */
+export interface SweepBounds {
+  /** Most batches in one turn that repair nothing; one that does says that there is more to repair. */
+  batches: number;
+  /** A pass begins no sooner than this after the last one has ended. Milliseconds. */
+  everyMs: number;
 }
 
 /** Where and when a step was last at work, kept in Redis, so that any process continues where another stopped. */

@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { programOf, root } from "../support/built.ts";
 
 export interface CommandResult {
@@ -17,6 +19,9 @@ export interface RunningCommand {
   ended: Promise<CommandResult>;
 }
 
+/** Nothing is there: tests don't see the profiles of the person who runs them. */
+const NO_PROFILES = join(tmpdir(), "headwater-tests-without-profiles");
+
 /** Starts `headwater` as a process with only these settings; `folder` contains the project. */
 export function startHeadwater(
   args: string[],
@@ -26,7 +31,13 @@ export function startHeadwater(
   const program = programOf("src/cli/main.ts", { folder, built: "bin/headwater" });
   const child = spawn(process.execPath, [...program, ...args], {
     cwd: folder,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_OPTIONS: process.env.NODE_OPTIONS, ...env },
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      NODE_OPTIONS: process.env.NODE_OPTIONS,
+      XDG_CONFIG_HOME: NO_PROFILES,
+      ...env,
+    },
     stdio: ["pipe", "pipe", "pipe"],
   });
   let [stdout, stderr] = ["", ""];

@@ -60,8 +60,8 @@ describe("headwater deploy", () => {
     const result = await headwater(["deploy", file, "--props", join(folder, "props.json")], env);
     const source = printed(result);
     expect(source).to.include({ name: "my-hook", deployed: "created" });
-    expect(result.stderr).to.include(`${system.baseUrl}/sources/${source.id}/sse`);
-    expect(result.stderr).to.include(`/subscriptions?emitter_id=${source.id}&listener_id=`);
+    expect(result.stderr).to.include(`headwater source events ${source.id} --follow`);
+    expect(result.stderr).to.include(`headwater subscription create ${source.id} wh_`);
     expect(result.stderr).not.to.include(api.apiKey);
     const send = (n: number) =>
       fetch(source.endpoint_url, {
@@ -143,7 +143,7 @@ describe("headwater deploy", () => {
       [[several, "--key", "hw_wrong"], env, /the API key is unknown in the stores/],
       [[several], client, /other\.mjs imports other files, which the API does not accept/],
       [[broken], env, /broken\.mjs: line 2, column \d+/],
-      [[needy], keyless, /no API key: set it with --key/],
+      [[needy], keyless, /no API key: run headwater login, or set it with --key/],
       [[needy, "--url", "http://127.0.0.1:1"], env, /no response from http:\/\/127\.0\.0\.1:1/],
     ];
     for (let at = 0; at < cases.length; at += 4) {

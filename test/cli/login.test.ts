@@ -1,31 +1,124 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
 import { type System, startSystem } from "../support/system.ts";
-import { headwater } from "./command.ts";
+import { headwater, startHeadwater } from "./command.ts";
 
 describe("headwater login", () => {
   let system: System;
+  let folder: string;
+  let env: Record<string, string>;
+  let server: string;
   before(async () => {
     system = await startSystem({}, { workers: false });
+    server = new URL(system.baseUrl).origin;
   });
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "headwater-login-"));
+    env = { XDG_CONFIG_HOME: folder };
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
   after(() => system.stop());
 
-  it("prints a link that signs in as the user of the key", async () => {
+  const file = async () => await readFile(join(folder, "headwater/profiles.json"), "utf8");
+
+  /** Runs the command with a line on its standard input. */
+  function withInput(args: string[], line: string) {
+    const command = startHeadwater(args, env);
+    command.type(`${line}\n`);
+    return command.ended;
+  }
+
+  it("keeps a key that is piped in, without showing it, and uses its server from then on", async () => {
     const api = await system.user();
-    const env = { HEADWATER_URL: system.baseUrl, HEADWATER_API_KEY: api.apiKey };
-    const { code, stdout, stderr } = await headwater(["login"], env);
+    const { code, stdout, stderr } = await withInput(["login", server], api.apiKey);
     expect(code, stderr).to.equal(0);
-    const url = new URL(stdout.trim());
-    expect([url.origin, url.pathname]).to.deep.equal([new URL(system.baseUrl).origin, "/dashboard/sign-in"]);
-    const link = new URLSearchParams(url.hash.slice(1)).get("link");
-    expect(await api.expect(201, "POST", "/sessions", { body: { link } })).to.include({
-      user_id: api.userId,
-    });
+    expect(stdout).to.match(
+      /^Signed in to http.* as user\d+.*\. Profile 127\.0\.0\.1-\d+ is used from now on\.\n$/,
+    );
+    expect(stdout + stderr).not.to.include(api.apiKey);
+    const who = await headwater(["whoami", "--json"], env);
+    expect(JSON.parse(who.stdout)).to.deep.include({ url: server, org_id: null });
+    expect(JSON.parse(who.stdout).user.id).to.equal(api.userId);
+    expect(who.stdout).not.to.include(api.apiKey);
+    const out = await headwater(["logout"], env);
+    expect(out.stderr).to.include("stays valid");
+    expect(await file()).not.to.include("hw_");
+    expect((await api.request("GET", "/users/me")).status).to.equal(200);
   });
 
-  it("fails with the API's own words", async () => {
-    const env = { HEADWATER_URL: system.baseUrl, HEADWATER_API_KEY: `hw_${"x".repeat(32)}` };
-    const { code, stderr } = await headwater(["login"], env);
-    expect([code, stderr]).to.deep.equal([1, stderr]);
-    expect(stderr).to.include("the API key is unknown or revoked");
+  it("makes a key of its own from a sign-in link, which logout revokes", async () => {
+    const api = await system.user();
+    const { url } = await api.expect(201, "POST", "/sign_in_links");
+    const { code, stderr } = await headwater(["login", url, "--profile", "mine"], env);
+    expect(code, stderr).to.equal(0);
+    const { api_key: key, key_id: id } = JSON.parse(await file()).profiles.mine;
+    expect(key).to.match(/^hw_/).and.not.to.equal(api.apiKey);
+    expect(await api.expect(200, "GET", "/sessions")).to.deep.equal([]);
+    const again = await headwater(["login", url], env);
+    expect([again.code, again.stderr]).to.deep.equal([1, again.stderr]);
+    expect(again.stderr).to.match(/returned 401: .*link/);
+    expect((await headwater(["logout", "--profile", "mine"], env)).code).to.equal(0);
+    const keys = (await api.request("GET", "/api_keys")).body.data as {
+      id: string;
+      revoked_at: number | null;
+    }[];
+    expect(keys.find(one => one.id === id)?.revoked_at).to.be.a("number");
+  });
+
+  it("changes nothing for a key that the server does not know", async () => {
+    const { code, stdout, stderr } = await withInput(["login", server], `hw_${"x".repeat(32)}`);
+    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "" });
+    expect(stderr).to.match(/returned 401: the API key is unknown or revoked/);
+    expect(await file().catch(() => "none")).to.equal("none");
+  });
+
+  it("names what is wrong with what it was given", async () => {
+    const cases: [string[], string, RegExp][] = [
+      [["login"], "", /url: which server\?/],
+      [["login", "example.com"], "", /url: example\.com is not an http or https URL/],
+      [["login", server], "", /nothing was given/],
+      [["login", server, "--profile", "a b"], "x", /--profile: must be 1 to 64 letters/],
+      [["login", "http://127.0.0.1:1"], "hw_x", /no response from http:\/\/127\.0\.0\.1:1/],
+    ];
+    const results = await Promise.all(cases.map(([args, line]) => withInput(args, line)));
+    for (const [index, [, , message]] of cases.entries()) {
+      expect(results[index]?.stderr).to.match(message);
+      expect(results[index]?.code).to.equal(1);
+    }
+  });
+
+  it("keeps several servers as profiles", async () => {
+    const [one, two] = [await system.user(), await system.user()];
+    await withInput(["login", server, "--profile", "one"], one.apiKey);
+    await withInput(["login", server, "--profile", "two"], two.apiKey);
+    const idOf = async (...args: string[]) =>
+      JSON.parse((await headwater(["whoami", "--json", ...args], env)).stdout).user.id;
+    expect(await idOf()).to.equal(two.userId);
+    expect(await idOf("--profile", "one")).to.equal(one.userId);
+    await headwater(["profile", "use", "one"], env);
+    expect(await idOf()).to.equal(one.userId);
+    const list = await headwater(["profile", "list"], env);
+    expect(list.stdout)
+      .to.match(/^\*\s+one\s+http/m)
+      .and.to.match(/^\s+two\s+http/m);
+    expect(list.stdout).not.to.include("hw_");
+  });
+
+  it("keeps the organization, which must be one of the user's", async () => {
+    const api = await system.user();
+    const org = await system.organization(api.userId);
+    const wrong = await withInput(["login", server, "--org", "o_0000000000000000"], api.apiKey);
+    expect(wrong.stderr).to.match(/--org: .* is not a member/);
+    await withInput(["login", server, "--org", org], api.apiKey);
+    expect(JSON.parse((await headwater(["whoami", "--json"], env)).stdout).org_id).to.equal(org);
+  });
+
+  it("is what --version asks for the server's version", async () => {
+    const api = await system.user();
+    await withInput(["login", server], api.apiKey);
+    const { stdout } = await headwater(["--version"], env);
+    expect(stdout).to.match(new RegExp(`^\\d+\\.\\d+\\.\\d+\nserver \\d+\\.\\d+\\.\\d+ \\(${server}\\)\n$`));
   });
 });

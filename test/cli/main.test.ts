@@ -211,7 +211,7 @@ export default { name: "From a file", version: "1.2.3", key: "from-a-file", run(
   it("names the missing settings if there is no development start", async () => {
     // In a copy of the project, because a development start may be running in this one.
     const project = join(folder, "project");
-    for (const name of ["src", "dist", "bin"]) {
+    for (const name of ["src", "dist", "bin", "clients/typescript/src"]) {
       await cp(join(root, name), join(project, name), { recursive: true });
     }
     await cp(join(root, "package.json"), join(project, "package.json"));

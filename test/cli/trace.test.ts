@@ -75,6 +75,8 @@ describe("the printed trace of an event", () => {
     summary: null,
     payload: "gone",
     run: null,
+    trace_id: null,
+    trace_url: null,
     subscriptions: [],
     dispatch: null,
     deliveries: [],

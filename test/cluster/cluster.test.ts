@@ -42,13 +42,13 @@ describe("an installation on stores of several servers", function () {
     );
   });
 
-  function expectAll(outcome: Outcome, { mayLose }: ClusterFault): void {
+  function expectAll(outcome: Outcome, { mayLose = 0 }: ClusterFault): void {
     expect(outcome.doubled, "doubled").to.deep.equal([]);
     expect(outcome.stuck, "open in the end").to.deep.equal({});
     expect(outcome.unexpected, "responses that are neither accepted nor 5xx").to.deep.equal([]);
-    if (mayLose) return;
-    expect(outcome.lost, "accepted and lost").to.deep.equal([]);
-    expect(outcome.disordered, "out of order").to.deep.equal([]);
+    expect(outcome.lost, "accepted and lost").to.have.length.at.most(mayLose * outcome.accepted);
+    // What was lost may be the lock of a source.
+    if (outcome.lost.length === 0) expect(outcome.disordered, "out of order").to.deep.equal([]);
   }
 
   async function survive(where: string, name: string, lab: ClusterLab, fault: ClusterFault): Promise<void> {
@@ -60,7 +60,9 @@ describe("an installation on stores of several servers", function () {
     try {
       await load.arrivedAtLeast(FIRST);
       await fault.inject(lab);
-      row.outcome = await load.finish(EVENTS);
+      const outcome = await load.finish(EVENTS);
+      row.outcome = outcome;
+      for (const line of outcome.whereabouts) console.log(`  ${line}`);
     } finally {
       load.stop();
       if (isFullSize) console.log(rowOf(row));

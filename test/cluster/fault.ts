@@ -10,8 +10,8 @@ export interface ClusterFault {
   inject(lab: ClusterLab): Promise<void>;
   /** Of all processes, while the fault lasts. */
   settings?: Record<string, string>;
-  /** What was accepted a moment before may be lost: replication is asynchronous. */
-  mayLose?: true;
+  /** The share of what was accepted that may be lost, because replication is asynchronous. */
+  mayLose?: number;
   /** In the short form too, or only there. */
   isShort?: true | "only";
 }
@@ -20,6 +20,19 @@ export interface ClusterFault {
 export const STOPPED_MS = 15_000;
 /** How long Redis replicates nothing before its master is killed. */
 export const CUT_MS = 1500;
+
+/** Returns the master with the most commands a second: a fault of one that has nothing to do shows nothing. */
+export async function busiest(masters: RedisNode[]): Promise<RedisNode> {
+  const rates = await Promise.all(
+    masters.map(async master => {
+      const [, rate] =
+        /instantaneous_ops_per_sec:(\d+)/.exec(String(await master.ask("INFO", "stats"))) ?? [];
+      return { master, rate: Number(rate) };
+    }),
+  );
+  rates.sort((a, b) => b.rate - a.rate);
+  return (rates[0] as (typeof rates)[0]).master;
+}
 
 /** Waits until another server is master in the place of this one, or of each of these. */
 export async function replaced({ redis }: ClusterLab, old: RedisNode, masters: number): Promise<void> {
@@ -34,6 +47,7 @@ export async function replaced({ redis }: ClusterLab, old: RedisNode, masters: n
 
 /** kill -9 of a master, which comes back as a replica. */
 export async function killMaster(lab: ClusterLab, master: RedisNode, masters: number): Promise<void> {
+  lab.kills.push(Date.now());
   await master.kill();
   await replaced(lab, master, masters);
   await master.start();
@@ -43,7 +57,7 @@ export async function killMaster(lab: ClusterLab, master: RedisNode, masters: nu
 /** Stops a master until another one has taken its place, and for `ms` in all at least. */
 export async function freezeMaster(lab: ClusterLab, ms: number): Promise<void> {
   const masters = await lab.redis.masters();
-  const [master] = masters as [RedisNode];
+  const master = await busiest(masters);
   master.freeze();
   try {
     await Promise.all([replaced(lab, master, masters.length), delay(ms)]);
@@ -57,7 +71,7 @@ export async function freezeMaster(lab: ClusterLab, ms: number): Promise<void> {
 export async function killLagging(lab: ClusterLab, ms: number): Promise<void> {
   const { redis } = lab;
   const masters = await redis.masters();
-  const [master] = masters as [RedisNode];
+  const master = await busiest(masters);
   const replicas = redis.servers.filter(server => !masters.includes(server));
   const signInWith = (user: string, password: string) =>
     Promise.all(
@@ -67,6 +81,7 @@ export async function killLagging(lab: ClusterLab, ms: number): Promise<void> {
   try {
     await Promise.all(masters.map(one => one.ask("CLIENT", "KILL", "TYPE", "replica")));
     await delay(ms);
+    lab.kills.push(Date.now());
     await master.kill();
   } finally {
     await signInWith("", redis.password);

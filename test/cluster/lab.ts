@@ -37,6 +37,8 @@ export interface ClusterLab {
   /** The addresses of the web processes. */
   webs: string[];
   processes: Supervised[];
+  /** When a Redis server was killed; Unix milliseconds. */
+  kills: number[];
   /** Creates a user; returns a client of it at each web process. */
   user(name: string): Promise<{ apis: Api[]; userId: string }>;
   /** Replaces all processes by ones with these settings beside the usual ones. */
@@ -76,6 +78,7 @@ export async function openClusterLab(stores: { redis: RedisServers; mongo: Mongo
     DELIVERY_RETRY_SCHEDULE: ["200ms", "500ms", ...Array(18).fill("1s")].join(","),
   };
   const processes: Supervised[] = [];
+  const kills: number[] = [];
   let starts = 0;
   const start = async (settings: Record<string, string>) => {
     starts += 1;
@@ -103,7 +106,7 @@ export async function openClusterLab(stores: { redis: RedisServers; mongo: Mongo
     throw error;
   }
   return {
-    ...{ redis, mongo, platform, receiver, env, webs, processes, close },
+    ...{ redis, mongo, platform, receiver, env, webs, processes, kills, close },
     async user(name) {
       const { id, api_key } = await createUser(platform, { email: `${name}@cluster.test`, plan: "paid" });
       return { userId: id, apis: webs.map(web => new Api(`${web}/v1`, api_key)) };

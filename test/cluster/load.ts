@@ -5,6 +5,7 @@ import { until } from "../support/until.ts";
 import type { ClusterLab } from "./lab.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { type Sent, send } from "./send.ts";
+import { whereabouts } from "./whereabouts.ts";
 
 const SOURCE = `export default { name: "Counted", version: "0.0.1", dedupe: "unique",
   props: { http: "$.interface.http" },
@@ -13,6 +14,8 @@ const SOURCE = `export default { name: "Counted", version: "0.0.1", dedupe: "uni
 const MOST_IN_FLIGHT = 64;
 /** What is accepted must arrive, and all work be done, in this time after the last fault. */
 const FINISH_MS = 120_000;
+/** What does not arrive although nothing has been open for so long, many sweeps, is lost. */
+const LOST_MS = 20_000;
 /** Of ten requests, two are to a source and one publishes so many events at once; the others publish one. */
 const BATCH = 10;
 
@@ -42,7 +45,7 @@ export interface Load {
   /** Resolves when so many events have arrived. */
   arrivedAtLeast(events: number): Promise<unknown>;
   /** Sends on until at least `events` are accepted, waits for all of them, and counts. */
-  finish(events: number): Promise<Outcome>;
+  finish(events: number): Promise<Outcome & { whereabouts: string[] }>;
   /** Sends no more. */
   stop(): void;
 }
@@ -59,6 +62,8 @@ export function startLoad(
   const { webs, receiver, platform } = lab;
   const { path, api, endpoint, workflowId, sourceId } = emitters;
   const requests: Sent[] = [];
+  /** When it paused: no gap of the installation's. */
+  const pauses: number[] = [];
   let [accepted, inFlight, isStopped] = [0, 0, false];
   const startedAt = Date.now();
   const arrivals = () => receiver.at(path);
@@ -87,8 +92,9 @@ export function startLoad(
   const sending = (async () => {
     for (let n = 0; !isStopped; ) {
       const due = ((Date.now() - startedAt) / 1000) * perSecond;
-      const open = accepted - arrivals().size;
-      if (n > due || inFlight >= MOST_IN_FLIGHT || open >= mostOpen) await delay(5);
+      const isFull = accepted - arrivals().size >= mostOpen;
+      if (isFull) pauses.push(Date.now());
+      if (n > due || inFlight >= MOST_IN_FLIGHT || isFull) await delay(5);
       else void sendOne(n++);
     }
   })();
@@ -99,6 +105,20 @@ export function startLoad(
   const isMissing = () =>
     requests.some(({ result, keys }) => result === "accepted" && keys.some(key => !arrivals().has(key)));
 
+  /** Waits until all has arrived and nothing is open; or, if something was lost, until nothing happens any more. */
+  async function settle(): Promise<{ stuck: Record<string, unknown>; doneAt: number }> {
+    let [stuck, doneAt, seen]: [Record<string, unknown>, number, number] = [{}, Date.now(), -1];
+    const isOver = async () => {
+      stuck = await openWork(platform, [sourceId]).catch(error => ({ unknown: String(error) }));
+      const isIdle = Object.keys(stuck).length === 0;
+      if (!isIdle || seen !== arrivals().size) doneAt = Date.now();
+      seen = arrivals().size;
+      return isIdle && (!isMissing() || Date.now() - doneAt > LOST_MS);
+    };
+    await until(isOver, { timeoutMs: FINISH_MS, what: "no open work" }).catch(() => undefined);
+    return { stuck, doneAt };
+  }
+
   return {
     stop,
     arrivedAtLeast: events => until(() => arrivals().size >= events, { what: `${events} arrivals` }),
@@ -108,15 +128,19 @@ export function startLoad(
       await sending;
       const stoppedAt = Date.now();
       await until(() => inFlight === 0, { what: "the last responses" });
-      const wait = { timeoutMs: FINISH_MS, what: "all accepted events" };
-      await until(() => !isMissing(), wait).catch(() => undefined);
-      let stuck: Record<string, unknown> = {};
-      const isIdle = async () => {
-        stuck = await openWork(platform, [sourceId]).catch(error => ({ unknown: String(error) }));
-        return Object.keys(stuck).length === 0;
+      const { stuck, doneAt } = await settle();
+      const given = {
+        requests,
+        pauses,
+        arrivals: arrivals(),
+        startedAt,
+        stoppedAt,
+        doneAt,
+        stuck,
       };
-      await until(isIdle, { timeoutMs: FINISH_MS, what: "no open work" }).catch(() => undefined);
-      return outcomeOf({ requests, arrivals: arrivals(), startedAt, stoppedAt, doneAt: Date.now(), stuck });
+      const outcome = outcomeOf(given);
+      const { lost } = outcome;
+      return { ...outcome, whereabouts: await whereabouts(platform, { lost, requests, kills: lab.kills }) };
     },
   };
 }

@@ -31,6 +31,7 @@ export interface Outcome {
 
 interface Given {
   requests: Sent[];
+  pauses: number[];
   arrivals: ReadonlyMap<string, Arrival>;
   startedAt: number;
   stoppedAt: number;
@@ -39,7 +40,15 @@ interface Given {
 }
 
 /** Counts what became of a load. */
-export function outcomeOf({ requests, arrivals, startedAt, stoppedAt, doneAt, stuck }: Given): Outcome {
+export function outcomeOf({
+  requests,
+  pauses,
+  arrivals,
+  startedAt,
+  stoppedAt,
+  doneAt,
+  stuck,
+}: Given): Outcome {
   const accepted = requests.filter(({ result }) => result === "accepted");
   const keys = accepted.flatMap(one => one.keys);
   const gap = (times: number[]) => longestGap([startedAt, ...times.filter(at => at < stoppedAt), stoppedAt]);
@@ -54,7 +63,7 @@ export function outcomeOf({ requests, arrivals, startedAt, stoppedAt, doneAt, st
     disordered: disordered(accepted, arrivals),
     repeats: all.reduce((sum, one) => sum + one.requests - 1, 0),
     longestGapMs: gap(all.map(({ atMs }) => atMs)),
-    longestRejectedMs: gap(accepted.map(({ endedAt }) => endedAt)),
+    longestRejectedMs: gap([...pauses, ...accepted.map(({ endedAt }) => endedAt)]),
     settledMs: doneAt - stoppedAt,
     share5xx: share("5xx"),
     shareSilent: share("silent"),

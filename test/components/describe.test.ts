@@ -104,8 +104,8 @@ describe("describing a component", () => {
     ["a reserved prop name", withProps(`{ $emit: "string" }`), "props.$emit"],
     [
       "a timer that is never due",
-      withProps(`{ t: { type: "$.interface.timer", default: { cron: "0 0 30 2 *" } } }`),
-      "props.t.default",
+      withProps(`{ t: { type: "$.interface.timer", static: { cron: "0 0 30 2 *" } } }`),
+      "props.t.static",
     ],
     ["two timers", withProps(`{ t: "$.interface.timer", u: "$.interface.timer" }`), "props.u"],
     ["a run that is no function", `export default { name: "x", version: "1", run: 5 };`, "run"],

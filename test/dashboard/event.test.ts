@@ -23,7 +23,10 @@ describe("the pages of an event and of a delivery", () => {
 
   before(async function () {
     browser = await browserOrSkip(this);
-    system = await startSystem({ DELIVERY_RETRY_SCHEDULE: "50ms,1h" });
+    system = await startSystem({
+      DELIVERY_RETRY_SCHEDULE: "50ms,1h",
+      TRACE_URL: "https://traces.test/{trace_id}",
+    });
     receiver = await startReceiver(503, 503);
     api = await system.user();
     source = (await api.createSource({ component_code: CODE, name: "quiet" })).id;
@@ -78,6 +81,18 @@ describe("the pages of an event and of a delivery", () => {
     expect(shown).to.include("authorization: (never shown)");
     expect(shown).to.include("the very end");
     expect(shown).not.to.include("s3cret-value");
+    expect(await seriousFindings(page)).to.deep.equal([]);
+  });
+
+  it("name the trace of an event, and lead to where it is shown", async () => {
+    const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    const { event_id } = delivery;
+    const set = { trace: `00-${trace}-00f067aa0ba902b7-01` };
+    await StoredEvents(system.web.mongo).updateOne({ emitter_id: source, event_id }, { $set: set });
+    await open(`/events/${source}/${event_id}`);
+    const link = page.getByRole("link", { name: "Show trace" });
+    expect(await link.getAttribute("href")).to.equal(`https://traces.test/${trace}`);
+    await page.getByText(trace, { exact: true }).waitFor();
     expect(await seriousFindings(page)).to.deep.equal([]);
   });
 

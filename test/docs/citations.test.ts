@@ -3,7 +3,7 @@ import { dirname, join, normalize } from "node:path";
 import { expect } from "chai";
 import { filesOf, read, root, rootDocuments } from "./repository.ts";
 
-const CITING = ["src", "workers", "test", "script", "bench", "bin", "docs", "examples", "clients"];
+const CITING = ["src", "workers", "test", "script", "bench", "bin", "docs", "examples", "clients", "deploy"];
 
 /** A document's path with its anchor, as it is mentioned in any text. An address on the web is none. */
 const CITATION = /(?<![\w/.*$:{}<>-])((?:\.{1,2}\/)*[\w-][\w.-]*(?:\/[\w.-]+)*\.md)(#[\w-]+)?/g;

@@ -172,7 +172,7 @@ const isCode = (file: string) => /\.([cm]?[jt]s|lua|sh)$/.test(file) || !/\.\w+$
 /** Finds terms in identifiers, file names, comments and messages of the folders that the glossary rules. */
 export function findInSources(terms: UnusedTerm[]): Hit[] {
   const search = new Search(terms);
-  return filesOf("src", "workers", "test", "script", "bin", "clients").flatMap(file => {
+  return filesOf("src", "workers", "test", "script", "bin", "clients", "deploy").flatMap(file => {
     const named = search.inIdentifier(file, file, { line: 0, isCalled: false });
     const hits = named.map(hit => ({ ...hit, text: "the file's name" }));
     if (!isCode(file)) return hits;
@@ -206,7 +206,7 @@ export function findInOpenapi(terms: UnusedTerm[]): Hit[] {
 /** Finds terms in documents; in the glossary the columns that name them are left out. */
 export function findInDocuments(terms: UnusedTerm[]): Hit[] {
   const search = new Search(terms);
-  const files = filesOf("docs", "examples", "clients", ...rootDocuments()).filter(file =>
+  const files = filesOf("docs", "examples", "clients", "deploy", ...rootDocuments()).filter(file =>
     file.endsWith(".md"),
   );
   return files.flatMap(file => {

@@ -61,6 +61,7 @@ describe("fan-out of an event", () => {
       truncated: false,
       subscriptions: [],
       filtered: 0,
+      span: undefined,
       dispatch: "new" as const,
     };
     return { stored, emission, emitter, ...rest };

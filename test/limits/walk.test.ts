@@ -382,6 +382,8 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   retryJobMs: "test/deliveries/attempt/far-retry.test.ts",
   trialShownBytes: "test/components/trial.test.ts",
   liveRows: "test/store/activity.test.ts",
+  traceStateCharacters: "test/tracing/trace-context.test.ts",
+  spansWaiting: "test/tracing/tracer.test.ts",
 };
 
 /** Bounds that no test exceeds, and why. */

@@ -3,7 +3,10 @@ import { expect } from "chai";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Sessions } from "../../src/ops/sessions.ts";
 import { allQueues } from "../../src/queues/index.ts";
+import { growQueueShards } from "../../src/store/queue-shards.ts";
+import { shardedEnv } from "../support/shards.ts";
 import { type System, startSystem } from "../support/system.ts";
+import { until } from "../support/until.ts";
 import { signIn } from "./admin.ts";
 
 const PASSWORD = "a board's pässword: with a colon";
@@ -254,6 +257,29 @@ describe("guessing the board's password", () => {
     const headers = { origin: new URL(system.baseUrl).origin };
     const form = { password: "x".repeat(5000) };
     expect((await ask(system, "/admin/sign-in", { method: "POST", headers, form })).status).to.equal(413);
+  });
+});
+
+describe("the board of an installation with shards", () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem(
+      { ADMIN_PASSWORD: PASSWORD, ...(await shardedEnv({ deliveries: 2 })) },
+      { workers: false },
+    );
+  });
+  after(() => system.stop());
+
+  it("shows each shard, those too that came after it was opened", async () => {
+    const headers = { cookie: await signIn(system.baseUrl, PASSWORD) };
+    const shown = async () => {
+      const response = await ask(system, "/admin/queues/api/queues", { headers });
+      const { queues } = (await response.json()) as { queues: { name: string }[] };
+      return queues.map(({ name }) => name).filter(name => name.startsWith("deliveries"));
+    };
+    expect(await shown()).to.have.members(["deliveries", "deliveries.1"]);
+    await growQueueShards(system.web, new Map([["deliveries", 3]]), 0);
+    await until(async () => (await shown()).includes("deliveries.2"), { what: "the third shard" });
   });
 });
 

@@ -2,8 +2,13 @@ import { expect } from "chai";
 import { CATALOGUE } from "../../src/metrics/catalogue.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { Webhooks } from "../../src/models/webhook.ts";
+import { collectInstallation } from "../../src/ops/metrics.ts";
+import { openedQueue } from "../../src/queues/define-queue.ts";
 import { allQueues } from "../../src/queues/index.ts";
+import { shardsOf } from "../../src/queues/shards.ts";
+import { openTestPlatform } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { shardedEnv } from "../support/shards.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 
@@ -189,6 +194,33 @@ describe("/metrics", () => {
     await fetch(new URL('/in/x"}evil', system.baseUrl));
     for (const { labels } of await scrape()) {
       for (const value of Object.values(labels)) expect(value).not.to.match(/secret-path|PURGE|evil|dc_/);
+    }
+  });
+});
+
+describe("the metrics of a queue with shards", () => {
+  it("are the sum of their jobs, and the age of the oldest one on any", async () => {
+    const platform = await openTestPlatform(await shardedEnv({ deliveries: 3 }));
+    try {
+      const shards = shardsOf(openedQueue(platform.queues, { name: "deliveries" }));
+      expect(shards).to.have.length(3);
+      await shards[2]?.add("drain", {}, { timestamp: Date.now() - 90_000 });
+      for (const shard of shards) await shard.add("drain", {});
+      collectInstallation(platform);
+      const samples = parse((await platform.metrics.expose()).body);
+      const of = (name: string, state?: string) =>
+        samples.filter(
+          one =>
+            one.name === `headwater_${name}` &&
+            one.labels.queue?.startsWith("deliveries") &&
+            one.labels.state === state,
+        );
+      expect(of("queue_jobs", "waiting").map(({ value }) => value)).to.deep.equal([4]);
+      const ages = of("queue_oldest_waiting_seconds").map(({ value }) => value);
+      expect(ages).to.have.length(1);
+      expect(ages[0]).to.be.within(90, 120);
+    } finally {
+      await platform.destroy();
     }
   });
 });

@@ -37,6 +37,16 @@ describe("configureProps", () => {
     expect(Object.keys(rejected)).to.deep.equal(["configured_props"]);
   });
 
+  it("needs a timer where the component's own default can't be used, and takes one that can", () => {
+    const timer = prop("$.interface.timer", { default: { intervalSeconds: 900_000_000 } });
+    expect(outcome([timer], {}).rejected?.["configured_props.p"]).to.match(
+      /^is required, because the component's default can't be used: intervalSeconds must /,
+    );
+    expect(outcome([timer], { p: { intervalSeconds: 900 } })).to.have.property("stored");
+    const fixed = { ...timer, static: { intervalSeconds: 60 } };
+    expect(outcome([fixed], {}), "its static value counts").to.deep.equal({ stored: {} });
+  });
+
   const valid: [DescribedProp, unknown][] = [
     [prop("string"), "a"],
     [prop("string"), ""],

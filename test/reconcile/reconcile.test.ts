@@ -28,6 +28,8 @@ const NOTHING = {
   changes: 0,
   replays: 0,
   recoveries: 0,
+  accepted: 0,
+  silent_emitters: 0,
 };
 
 describe("reconciling", () => {

@@ -4,6 +4,7 @@ import { newId } from "../../src/lib/ids.ts";
 import { type Source, Sources } from "../../src/models/source.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { runs } from "../../src/queues/runs.ts";
+import { beginTimerSweep } from "../../src/reconcile/timers.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { sweep } from "../support/sweep.ts";
 import { until } from "../support/until.ts";
@@ -151,6 +152,21 @@ describe("reconciling timers", () => {
       ]);
     });
   }
+
+  it("sets at once what was changed a moment ago, or is overdue, wherever the pass through all timers is", async () => {
+    const last = "dc_~";
+    const changed = await timerSource({ updated_at: Math.floor(Date.now() / 1000) });
+    const stopped = await timerSource();
+    const other = await timerSource();
+    expect((await beginTimerSweep(platform)(last)).repaired, "changed").to.equal(1);
+    expect(await schedulers()).to.have.length(1);
+    await sweep(platform, "timers");
+    await loseTick(stopped);
+    await queue().removeJobScheduler(other);
+    expect((await beginTimerSweep(later())(last)).repaired, "overdue").to.equal(1);
+    expect((await schedulers()).map(({ key }) => key)).to.have.members([changed, stopped]);
+    expect(await sweep(platform, "timers"), "the pass").to.equal(1);
+  });
 
   it("ticks once for the moments that a cron timer missed, but not for those before its last change", async () => {
     const daily = { cron: "0 3 * * *", timezone: "UTC", interval_seconds: null };

@@ -59,6 +59,37 @@ describe("turns of the reconciler's steps", () => {
     expect(long.handled).to.deep.equal(upTo(60));
   });
 
+  it("of a step with bounds end after so many batches in which nothing was wrong, and rest after a pass", async () => {
+    const wrong = new Set([2, 5]);
+    const handled: number[] = [];
+    const step: SweepStep = {
+      name: "bounded",
+      bounds: { batches: 3, everyMs: 3_600_000 },
+      begin: () => async cursor => {
+        const batch = Number(cursor ?? 0) + 1;
+        handled.push(batch);
+        return { repaired: wrong.has(batch) ? 1 : 0, next: batch === 7 ? null : String(batch) };
+      },
+    };
+    const reconciler = new Reconciler(platform, [step]);
+    await reconciler.round();
+    expect(handled, "one of which repaired something").to.deep.equal(upTo(4));
+    await reconciler.round();
+    expect(handled, "to the end").to.deep.equal(upTo(7));
+    const endedAt = (await readSweepProgress(platform)).get("bounded")?.ended_at_ms;
+    await reconciler.round();
+    expect(handled, "no new pass yet").to.deep.equal(upTo(7));
+    const progress = (await readSweepProgress(platform)).get("bounded");
+    expect(progress).to.include({ cursor: null, ended_at_ms: endedAt });
+    expect(progress?.at_ms, "its turn came").to.be.at.least(endedAt ?? 0);
+    await reconciler.stop();
+    const later = { ...platform, clock: () => Date.now() + 2 * 3_600_000 };
+    const another = new Reconciler(later, [step]);
+    await another.round();
+    expect(handled, "a new pass").to.deep.equal([...upTo(7), ...upTo(4)]);
+    await another.stop();
+  });
+
   it("stop when another process has the lock, and only the holder's go on", async () => {
     const mine = counting("mine", Number.POSITIVE_INFINITY, () => pause(5));
     const reconciler = new Reconciler(platform, [mine.step]);

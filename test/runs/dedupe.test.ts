@@ -64,6 +64,14 @@ describe("dedupe", () => {
     expect(runs("greatest", [-3, "-2"], [-2, 0])).to.deep.equal([[-3, "-2"], [0]]);
   });
 
+  it("greatest: says which id is not a number, so that nothing is dropped silently", () => {
+    const emits = ["7-NaN", 8, "x"].map(id => ({ event: id, metadata: { id } }));
+    expect(dedupe("greatest", {}, emits).notice).to.equal(
+      'dedupe "greatest": 2 events were dropped, because the id is not a number: "7-NaN"',
+    );
+    expect(dedupe("greatest", {}, emits.slice(1, 2))).not.to.have.property("notice");
+  });
+
   it("last: drops events up to the last one with the remembered id, which runs without an id do not change", () => {
     expect(runs("last", ["a"], ["a", "b", "a", "c"], [undefined], ["b", "c", "d"], [])).to.deep.equal([
       ["a"],

@@ -79,6 +79,7 @@ export const jobOf = (
 ): JobContext<SourceJob> => ({
   job: { source_id: sourceId },
   jobId,
+  shard: 0,
   attemptsStarted: 1,
   dueAtMs,
   log: platform.log,

@@ -5,6 +5,8 @@ import { parseRunItem } from "../../src/queues/run-item.ts";
 import { tick, tickRunId } from "../../src/runs/tick.ts";
 import { clearTick } from "../../src/store/admit-tick.ts";
 import { readDrops } from "../../src/store/drops.ts";
+import { samplerOf } from "../../src/tracing/sampler.ts";
+import { Tracer } from "../../src/tracing/tracer.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
@@ -55,6 +57,20 @@ describe("the tick of a timer", () => {
     const other = await storeSource(platform, { timer });
     await tick(platform, other._id, due);
     expect((await queued(other._id))[0]?.run_id).not.to.equal((await queued(_id))[0]?.run_id);
+  });
+
+  it("queues the very text again if it is reported twice, its trace too, because that text was admitted", async () => {
+    const tracer = new Tracer(samplerOf("always_on", 1), {
+      begin: (_name, _startMs, context) => ({ context, end() {} }),
+      async close() {},
+    });
+    const { _id } = await storeSource(platform, { timer });
+    const due = Date.now();
+    for (let i = 0; i < 2; i++) await tick({ ...platform, tracer }, _id, due);
+    const texts = await platform.redis.lrange(platform.keys.runQueue(_id), 0, -1);
+    expect(texts).to.have.length(2);
+    expect(texts[0]).to.equal(texts[1]);
+    expect(parseRunItem(texts[0] ?? "").trace).to.match(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
   });
 
   it("is dropped and counted while an earlier one waits", async () => {

@@ -244,6 +244,11 @@ describe("the confinement of a sandbox", () => {
         [],
         {},
       ]);
+      expect(
+        await resultOf(
+          "[process.getuid(), process.geteuid(), process.getgid(), process.getegid(), process.getgroups()]",
+        ),
+      ).to.deep.equal([1000, 1000, 1000, 1000, [1000]]);
     });
 
     for (const expression of [

@@ -154,6 +154,13 @@ describe("describing a component in a sandbox", () => {
     ["an import that is not bundled", `import "left-pad"; export default {}`, "code", "left-pad"],
     ["a syntax error", `export default {`, "code", ""],
     ["an exit at load", `process.exit(3)`, "code", "ended"],
+    [
+      "an error in the background",
+      `setTimeout(() => { throw new Error("left behind"); }, 0);
+       for (const end = Date.now() + 20; Date.now() < end; ); export default { name: "A", version: "1" }`,
+      "code",
+      "by an error that no call waited for: left behind",
+    ],
   ] as const) {
     it(`rejects ${what} and names the field`, async () => {
       const error = await rejectionOf(code);

@@ -164,3 +164,12 @@ declare module "*/script/lib/commands.mjs" {
 declare module "*/script/lib/chromium.mjs" {
   export function chromiumProgram(given: { root: string; signal?: AbortSignal }): Promise<string | undefined>;
 }
+
+declare module "*/deploy/seccomp/derive.mjs" {
+  interface Rule {
+    names: string[];
+    action: string;
+    args?: object[];
+  }
+  export function derive(standard: object): { syscalls: Rule[] };
+}

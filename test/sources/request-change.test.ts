@@ -15,7 +15,7 @@ describe("requestChange", () => {
   after(() => platform.destroy());
 
   /** Requests a change, and replies as the worker would that has taken it from the run queue. */
-  async function requestAndReply(error?: { code: string; message: string }) {
+  async function requestAndReply(error?: { code: string; message: string; stack?: string }) {
     const sourceId = newId("dc");
     const result = requestChange(platform, sourceId, { op: "update" }, newId("u"));
     const text = await until(() => platform.redis.lindex(platform.keys.changeQueue(sourceId), 0), {
@@ -41,5 +41,13 @@ describe("requestChange", () => {
     const error = await rejection(requestAndReply({ code: "TypeError", message: "no such city" }));
     expect(error.code).to.equal("invalid");
     expect(error.message).to.equal("updating the source failed: no such city");
+  });
+
+  it("names the line of the component's own file where a hook failed", async () => {
+    const stack =
+      "TypeError: no such city\n    at fetch (node:undici:1:1)\n    at Object.deploy (sources/new/new.mjs:12:9)\n    at acme.mjs:3:1";
+    const error = await rejection(requestAndReply({ code: "TypeError", message: "no such city", stack }));
+    expect(error.message).to.equal("updating the source failed: no such city (sources/new/new.mjs:12:9)");
+    expect(error.fields[0]?.message).to.equal("TypeError: no such city (sources/new/new.mjs:12:9)");
   });
 });

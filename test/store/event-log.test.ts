@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { eventIdOf, eventMs, eventScore, SLOTS_PER_MS } from "../../src/lib/event-id.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
-import type { StoredSummary } from "../../src/store/event-log.ts";
+import type { StoredSummary } from "../../src/store/event-summary.ts";
 import { append } from "../support/event-log.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 

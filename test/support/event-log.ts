@@ -1,4 +1,5 @@
-import type { EventLog, StoredSummary } from "../../src/store/event-log.ts";
+import type { EventLog } from "../../src/store/event-log.ts";
+import type { StoredSummary } from "../../src/store/event-summary.ts";
 import type { EventStream } from "../../src/store/keys.ts";
 
 /** Stores one summary. Returns its event id, whether it was new, and the summaries that it displaced. */

@@ -1,16 +1,11 @@
 import type { Command } from "commander";
-import { type ApiAccess, type ApiOptions, apiAccessOf, apiOptions, baseUrlOf, openApi } from "../api.ts";
 import { readPropsFile } from "../json-file.ts";
+import { note, printJson } from "../output/print.ts";
+import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import type { WithPlatform } from "../run.ts";
 import type { Deployed } from "./deploy.ts";
 
-export interface DeployTools {
-  withPlatform: WithPlatform;
-  /** Returns the address and key of this project's `npm start`, if there is one. */
-  developmentStart: () => Promise<Partial<ApiAccess>>;
-}
-
-interface Options extends ApiOptions {
+interface Options {
   props?: string;
   name?: string;
 }
@@ -22,7 +17,11 @@ through the API; a file that imports others also needs the server's settings (MO
 
   headwater deploy https://github.com/OWNER/REPO/blob/main/source.mjs --props props.json --name "My source"`;
 
-export function deployCommand(program: Command, { withPlatform, developmentStart }: DeployTools): void {
+export function deployCommand(
+  program: Command,
+  tools: RemoteTools,
+  { withPlatform }: { withPlatform: WithPlatform },
+): void {
   const command = program
     .command("deploy")
     .description("save a component and deploy it as a source, or update the source of that name")
@@ -30,31 +29,22 @@ export function deployCommand(program: Command, { withPlatform, developmentStart
     .option("--props <file>", "JSON file with the values of its props, by name")
     .option("--name <name>", "the source's name (default: the component's name)")
     .addHelpText("after", HELP);
-  apiOptions(command).action(async (location: string, options: Options) => {
+  remoteAction<Options>(command, tools, async ({ client, access, options }, location = "") => {
     const props = await readPropsFile(options.props);
-    const access = apiAccessOf(options, await developmentStart());
     const [{ saveComponentAt }, { deploySource }] = await Promise.all([
       import("./save.ts"),
       import("./deploy.ts"),
     ]);
-    const api = await openApi(access, `Headwater/${program.version()}`);
-    try {
-      const component = await saveComponentAt(location, api, { apiKey: access.apiKey, withPlatform });
-      const deployed = await deploySource(api, component, props, options.name);
-      process.stdout.write(`${JSON.stringify(deployed, null, 2)}\n`);
-      process.stderr.write(`${nextSteps(deployed, access.url)}\n`);
-    } finally {
-      await api.close();
-    }
+    const component = await saveComponentAt(location, client, { access, withPlatform });
+    const deployed = await deploySource(client, component, props, options.name);
+    printJson(deployed);
+    note(nextSteps(deployed));
   });
 }
 
-function nextSteps({ id, deployed }: Deployed, url: string): string {
-  const api = `${baseUrlOf(url)}/v1`;
-  const curl = 'curl -H "Authorization: Bearer $HEADWATER_API_KEY"';
-  return [
+const nextSteps = ({ id, deployed }: Deployed): string =>
+  [
     `${id} was ${deployed}.`,
-    `watch:     ${curl} -N "${api}/sources/${id}/sse"`,
-    `subscribe: ${curl} -X POST "${api}/subscriptions?emitter_id=${id}&listener_id=wh_…"`,
+    `watch:     headwater source events ${id} --follow`,
+    `subscribe: headwater subscription create ${id} wh_…`,
   ].join("\n");
-}

@@ -1,19 +1,9 @@
+import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
 import { HTTP_TYPE, TIMER_TYPE } from "../../props/kinds.ts";
 import { slugOf } from "../../sources/slug.ts";
-import type { ApiClient } from "../api.ts";
 import type { SavedComponent } from "./save.ts";
 
-interface Source {
-  id: string;
-  name: string;
-  name_slug: string;
-  configured_props: Record<string, unknown>;
-}
-
-interface SourcePage {
-  page_info: { end_cursor: string | null };
-  data: Source[];
-}
+type Source = Schemas["Source"];
 
 /** The deployed source as it is printed; URL and timer only if the component has them. */
 export interface Deployed {
@@ -25,35 +15,27 @@ export interface Deployed {
   timer?: object;
 }
 
-const PAGE_SIZE = 100;
-
-/** Finds the caller's own source with a slug. `GET /sources/{slug}` could return one of an organization. */
-async function findOwnSource(api: ApiClient, slug: string): Promise<Source | undefined> {
-  let after = "";
-  for (;;) {
-    const path = `/users/me/sources?limit=${PAGE_SIZE}${after && `&after=${encodeURIComponent(after)}`}`;
-    const { data, page_info } = await api.request<SourcePage>("GET", path);
-    const found = data.find(source => source.name_slug === slug);
-    if (found || !page_info.end_cursor) return found;
-    after = page_info.end_cursor;
-  }
+/** Finds the account's own source with a slug. `GET /sources/{slug}` could return one of another account of the caller. */
+async function findOwnSource(client: Headwater, slug: string): Promise<Source | undefined> {
+  for await (const source of client.sources.list()) if (source.name_slug === slug) return source;
+  return undefined;
 }
 
 /**
- * Creates a source with this component and these props, or updates the caller's source of that name (by default the
- * component's name); an update keeps the values of props that are left out. Throws AppError with the API's message.
+ * Creates a source with this component and these props, or updates the account's source of that name (by default the
+ * component's name); an update keeps the values of props that are left out. Throws the client's errors.
  */
 export async function deploySource(
-  api: ApiClient,
+  client: Headwater,
   component: SavedComponent,
   props: Record<string, unknown>,
   name: string = slugOf(component.name),
 ): Promise<Deployed> {
-  const existing = await findOwnSource(api, slugOf(name));
+  const existing = await findOwnSource(client, slugOf(name));
   const body = { component_id: component.id, configured_props: props };
-  const { data: source } = existing
-    ? await api.request<{ data: Source }>("PUT", `/sources/${existing.id}`, body)
-    : await api.request<{ data: Source }>("POST", "/sources", { ...body, name });
+  const source = existing
+    ? await client.sources.update(existing.id, body)
+    : await client.sources.create({ ...body, name });
   return {
     id: source.id,
     name: source.name,

@@ -1,12 +1,13 @@
 import { resolve } from "node:path";
+import type { Headwater } from "../../../clients/typescript/src/index.ts";
 import { findCaller } from "../../accounts/api-keys.ts";
 import { fromFile } from "../../components/load-modules.ts";
 import { readModuleGraph } from "../../components/module-graph.ts";
 import { presentComponent } from "../../components/present.ts";
 import { saveModules } from "../../components/save.ts";
-import { AppError } from "../../lib/errors.ts";
-import type { ApiClient } from "../api.ts";
+import { AppError, notFound } from "../../lib/errors.ts";
 import { isUrl } from "../dev/load.ts";
+import type { Access } from "../remote/access.ts";
 import type { WithPlatform } from "../run.ts";
 
 /** A component saved in the caller's account. */
@@ -23,23 +24,23 @@ export interface SavedComponent {
  */
 export async function saveComponentAt(
   location: string,
-  api: ApiClient,
-  { apiKey, withPlatform }: { apiKey: string; withPlatform: WithPlatform },
+  client: Headwater,
+  { access, withPlatform }: { access: Access; withPlatform: WithPlatform },
 ): Promise<SavedComponent> {
-  const save = async (body: object) =>
-    (await api.request<{ data: SavedComponent }>("POST", "/components", body)).data;
-  if (isUrl(location)) return save({ component_url: location });
+  if (isUrl(location)) return client.components.create({ component_url: location });
   const { entry, modules } = await readModuleGraph(fromFile(resolve(location)));
-  if (modules.size === 1) return save({ component_code: entry.source.text });
+  if (modules.size === 1) return client.components.create({ component_code: entry.source.text });
   return withPlatform(async platform => {
-    const caller = await findCaller(platform, apiKey);
+    const caller = await findCaller(platform, access.apiKey);
     if (!caller) {
       throw new AppError(
         "unauthenticated",
         `${location} imports other files, and the API key is unknown in the stores of this machine's settings`,
       );
     }
-    const saver = { ownerId: caller.userId, userId: caller.userId };
+    const { orgId } = access;
+    if (orgId !== undefined && !caller.orgIds.includes(orgId)) throw notFound("organization");
+    const saver = { ownerId: orgId ?? caller.userId, userId: caller.userId };
     const component = await saveModules(platform, saver, fromFile(resolve(location)), null);
     return presentComponent(component);
   }).catch((error: unknown) => {

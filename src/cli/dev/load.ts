@@ -64,6 +64,7 @@ function recordPaths(loader: ModuleLoader, entry: string, watched: WatchedPaths)
       addFile(watched, pathOf(module.id));
       return module;
     },
+    declaredRange: async (name, importerId) => (await loader.declaredRange?.(name, importerId)) ?? "",
   };
 }
 

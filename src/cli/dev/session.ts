@@ -125,8 +125,9 @@ export class Session {
     const result = await this.#call(this.#code, "run", this.#memory.db, event, onRespond);
     const effects = effectsOf(this.#code.description.dedupe, this.#memory, result);
     this.#commit(effects);
-    const { emits, deduped } = effects;
+    const { emits, deduped, notice } = effects;
     const ms = Math.round(result.durationMs);
+    if (notice) this.#options.printer.say("warn", notice);
     this.#options.printer.say("ran", `${ms} ms, ${emits.length} emitted, ${deduped} dropped`);
     return result.error ?? null;
   }

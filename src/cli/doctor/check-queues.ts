@@ -2,6 +2,7 @@ import type { Queue } from "bullmq";
 import type { Platform } from "../../platform.ts";
 import { consumedQueues } from "../../queues/index.ts";
 import { whatIsNewer } from "../../queues/newer-job.ts";
+import { queueOfShard } from "../../queues/shards.ts";
 import { duration, type Finding, note, ok, problem } from "./finding.ts";
 
 type Deps = Pick<Platform, "queues" | "clock">;
@@ -12,7 +13,9 @@ const MAX_WAIT_MS = 60_000;
 export async function checkQueues(platform: Deps): Promise<Finding[]> {
   const consumed = new Set(consumedQueues.map(({ name }) => name));
   const found = await Promise.all(
-    [...platform.queues].map(([name, queue]) => checkQueue(platform, name, queue, consumed.has(name))),
+    [...platform.queues].map(([name, queue]) =>
+      checkQueue(platform, name, queue, consumed.has(queueOfShard(name))),
+    ),
   );
   return found.flat();
 }
@@ -34,7 +37,11 @@ async function checkQueue(
   if (isPaused) found.push(problem(check, "is paused", "resume it on the board, /admin/queues"));
   if (isConsumed && workers === 0) {
     found.push(
-      problem(check, "no worker is connected", `start one: node dist/workers/${name}.js (Procfile)`),
+      problem(
+        check,
+        "no worker is connected",
+        `start one: node dist/workers/${queueOfShard(name)}.js (Procfile)`,
+      ),
     );
   }
   const waitedMs = oldest === undefined ? 0 : clock() - oldest;

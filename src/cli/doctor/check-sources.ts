@@ -3,6 +3,7 @@ import { BEGUN, type Source, type SourceState, Sources } from "../../models/sour
 import type { Platform } from "../../platform.ts";
 import { openedQueue } from "../../queues/define-queue.ts";
 import { runs } from "../../queues/runs.ts";
+import { shardsOf } from "../../queues/shards.ts";
 import { isTooLate } from "../../sources/next-due.ts";
 import { activeTimer } from "../../sources/timer-scheduler.ts";
 import { rowsOf } from "../../store/mongo.ts";
@@ -38,9 +39,11 @@ export async function checkSources(platform: Deps): Promise<Finding[]> {
 
 async function findStoppedTimers({ mongo, redis, queues, clock }: Deps): Promise<string[]> {
   const nowMs = clock();
-  const flat = await redis.zrange(openedQueue(queues, runs).toKey("repeat"), "0", "-1", "WITHSCORES");
   const nextMs = new Map<string, number>();
-  for (let i = 0; i < flat.length; i += 2) nextMs.set(flat[i] ?? "", Number(flat[i + 1]));
+  for (const shard of shardsOf(openedQueue(queues, runs))) {
+    const flat = await redis.zrange(shard.toKey("repeat"), "0", "-1", "WITHSCORES");
+    for (let i = 0; i < flat.length; i += 2) nextMs.set(flat[i] ?? "", Number(flat[i + 1]));
+  }
   const stopped: string[] = [];
   const ticking = Sources(mongo)
     .find({ active: true, state: "ready", timer: { $type: "object" } })

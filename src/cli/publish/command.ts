@@ -1,9 +1,12 @@
 import type { Command } from "commander";
-import { type ApiAccess, type ApiOptions, apiAccessOf, apiOptions, openApi } from "../api.ts";
+import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { parseJsonOption } from "../json-option.ts";
+import { printJson } from "../output/print.ts";
+import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
+import { findEmitterId } from "../resources/find.ts";
 import { readPublication } from "./read-publication.ts";
 
-interface Options extends ApiOptions {
+interface Options {
   event?: { value: unknown };
   file?: string;
   name?: string;
@@ -17,27 +20,19 @@ a batch {"events": […]} (docs/rest-api.md#publish); - is the standard input.
   headwater publish p_… --event '{"n": 1}'
   headwater publish p_… --file events.json`;
 
-export function publishCommand(program: Command, developmentStart: () => Promise<Partial<ApiAccess>>): void {
+export function publishCommand(program: Command, tools: RemoteTools): void {
   const command = program
     .command("publish")
     .description("publish events as a workflow or source, over HTTP; prints their emit ids")
-    .argument("<workflow or source>", "p_… or dc_…")
+    .argument("<workflow or source>", "p_…, dc_… or the name slug of a source")
     .option("--event <json>", "one event, any JSON value", parseJsonOption)
     .option("--file <file>", "a JSON file with the body of the request; - for the standard input")
     .option("--name <channel>", "with --event: its channel")
     .option("--id <id>", "with --event: its identity")
     .addHelpText("after", HELP);
-  apiOptions(command).action(async (emitterId: string, options: Options) => {
-    const body = await readPublication(options);
-    const access = apiAccessOf(options, await developmentStart());
-    const api = await openApi(access, `Headwater/${program.version()}`);
-    try {
-      const kind = emitterId.startsWith("p_") ? "workflows" : "sources";
-      const path = `/${kind}/${encodeURIComponent(emitterId)}/events`;
-      const { data } = await api.request<{ data: unknown }>("POST", path, body);
-      process.stdout.write(`${JSON.stringify(data, null, 2)}\n`);
-    } finally {
-      await api.close();
-    }
+  remoteAction<Options>(command, tools, async ({ client, options }, emitter = "") => {
+    // The server checks what a file has.
+    const body = (await readPublication(options)) as Schemas["NewEvent"];
+    printJson(await client.publish(await findEmitterId(client, emitter), body));
   });
 }

@@ -1,9 +1,10 @@
 import type { Command } from "commander";
-import type { EventTrace } from "../../events/trace-schema.ts";
-import { type ApiAccess, type ApiOptions, apiAccessOf, apiOptions, openApi } from "../api.ts";
+import { print, printJson } from "../output/print.ts";
+import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
+import { findEmitterId } from "../resources/find.ts";
 import { traceLines } from "./print.ts";
 
-interface Options extends ApiOptions {
+interface Options {
   emitter?: string;
   json?: boolean;
 }
@@ -16,7 +17,7 @@ the receiver saw). Beside an \`npm start\`, no settings are needed. docs/trouble
   headwater trace run_…-0
   headwater trace dlv_…`;
 
-export function traceCommand(program: Command, developmentStart: () => Promise<Partial<ApiAccess>>): void {
+export function traceCommand(program: Command, tools: RemoteTools): void {
   const command = program
     .command("trace")
     .description("show what became of an event: emission, subscriptions, deliveries, attempts")
@@ -24,19 +25,11 @@ export function traceCommand(program: Command, developmentStart: () => Promise<P
     .option("--emitter <id>", "the source or workflow; required with an event id")
     .option("--json", "print the API's JSON")
     .addHelpText("after", HELP);
-  apiOptions(command).action(async (id: string, options: Options) => {
-    const access = apiAccessOf(options, await developmentStart());
-    const api = await openApi(access, `Headwater/${program.version()}`);
-    try {
-      const query = options.emitter ? `?emitter_id=${encodeURIComponent(options.emitter)}` : "";
-      const { data } = await api.request<{ data: EventTrace }>(
-        "GET",
-        `/events/${encodeURIComponent(id)}${query}`,
-      );
-      const text = options.json ? JSON.stringify(data, null, 2) : traceLines(data).join("\n");
-      process.stdout.write(`${text}\n`);
-    } finally {
-      await api.close();
-    }
+  remoteAction<Options>(command, tools, async ({ client, options }, id = "") => {
+    const { emitter } = options;
+    const emitterId = emitter === undefined ? undefined : await findEmitterId(client, emitter);
+    const trace = await client.trace(id, emitterId);
+    if (options.json) printJson(trace);
+    else print(traceLines(trace).join("\n"));
   });
 }

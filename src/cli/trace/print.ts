@@ -10,6 +10,7 @@ const list = (counts: Record<string, number>) =>
 export function traceLines(trace: EventTrace): string[] {
   return [
     ...emissionLines(trace),
+    ...(trace.trace_id ? [`trace            ${trace.trace_url ?? trace.trace_id}`] : []),
     ...subscriptionLines(trace),
     ...(trace.dispatch ? [`first attempts   job ${trace.dispatch.job_id}: ${trace.dispatch.state}`] : []),
     ...trace.deliveries.flatMap(deliveryLines),

@@ -6,7 +6,7 @@ import { type EndpointResponse, type Message, send } from "./send.ts";
 
 export type AttemptDeps = Pick<
   Platform,
-  "mongo" | "routing" | "metrics" | "egress" | "secrets" | "config" | "clock"
+  "mongo" | "routing" | "metrics" | "tracer" | "egress" | "secrets" | "config" | "clock"
 >;
 
 export interface RetryOptions {
@@ -36,7 +36,7 @@ export async function makeAttempt(
   options: RetryOptions,
 ): Promise<Attempted> {
   const startedAtMs = platform.clock();
-  const response = await send(platform, webhook, message, signal, startedAtMs);
+  const response = await sendTraced(platform, webhook, message, signal, startedAtMs);
   const nowMs = platform.clock();
   const decision = decide(response, {
     scheduleMs: scheduleOf(platform.config.deliveries.retryScheduleMs, webhook),
@@ -52,6 +52,37 @@ export async function makeAttempt(
     outcome: decision.kind,
   });
   return { number: message.attempt, startedAtMs, response, decision, nowMs };
+}
+
+/** Sends the message in a span of its own, whose context its receiver gets. */
+async function sendTraced(
+  platform: AttemptDeps,
+  webhook: Webhook,
+  message: Message,
+  signal: AbortSignal | undefined,
+  startedAtMs: number,
+): Promise<EndpointResponse> {
+  const span = platform.tracer.start("deliver", message.trace, startedAtMs);
+  const sent = span ? { ...message, trace: span.context } : message;
+  const response = await send(platform, webhook, sent, signal, startedAtMs);
+  span?.end(
+    {
+      "headwater.delivery_id": message.id,
+      "headwater.webhook_id": webhook._id,
+      "headwater.event_id": message.eventId,
+      "headwater.attempt": message.attempt,
+      "http.response.status_code": response.status ?? undefined,
+    },
+    platform.clock(),
+    errorTypeOf(response),
+  );
+  return response;
+}
+
+/** The status, or the code of the error; not the error's text, which may name the endpoint. */
+function errorTypeOf({ status, error }: EndpointResponse): string | undefined {
+  if (error === null) return undefined;
+  return status === null ? error.split(":")[0] : String(status);
 }
 
 async function updateHealth(

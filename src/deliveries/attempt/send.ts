@@ -3,6 +3,7 @@ import { AppError } from "../../lib/errors.ts";
 import { unixSeconds } from "../../lib/unix-seconds.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import type { Platform } from "../../platform.ts";
+import { type TraceContext, traceHeaders } from "../../tracing/trace-context.ts";
 import { openSigningKeys } from "../../webhooks/signing-keys.ts";
 import { messageHeaders } from "./message-headers.ts";
 import { signatureHeaders } from "./sign.ts";
@@ -20,6 +21,8 @@ export interface Message {
   attempt: number;
   /** JSON. */
   body: string;
+  /** Sent as `traceparent` and `tracestate`. */
+  trace?: TraceContext | undefined;
 }
 
 /** What the endpoint returned, or why nothing came back. */
@@ -47,6 +50,7 @@ function requestHeaders(
     ...custom,
     ...messageHeaders(platform.config, message),
     "x-headwater-attempt": String(message.attempt),
+    ...traceHeaders(message.trace),
     ...signatureHeaders({ id: message.id, timestamp: unixSeconds(atMs), body: message.body }, keys),
   };
 }

@@ -32,6 +32,8 @@ export interface DispatchedEvent {
   event_id: string;
   emitter_id: string;
   name: string;
+  /** Its place in a trace. */
+  trace?: string;
 }
 
 /**
@@ -106,5 +108,6 @@ export function newDelivery(
     sweep_at_ms: now + platform.config.sweepEveryMs,
     created_at: new Date(now),
     finished_at_ms: null,
+    ...(event.trace !== undefined && { trace: event.trace }),
   };
 }

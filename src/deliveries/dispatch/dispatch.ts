@@ -106,7 +106,7 @@ const packJobs = (toDispatch: EventToDispatch[]): EventToDispatch[][] =>
 
 /** An event as its job of first attempts carries it. */
 function eventInJob(
-  { _id, event_id, emitter_id, name, event, pending_dispatch }: StoredEvent,
+  { _id, event_id, emitter_id, name, event, trace, pending_dispatch }: StoredEvent,
   inlineBytes: number,
 ) {
   return {
@@ -115,6 +115,7 @@ function eventInJob(
     emitter_id,
     name,
     ...(event.length <= inlineBytes && { body: event }),
+    ...(trace !== undefined && { trace }),
     listeners: pending_dispatch?.listeners ?? [],
   };
 }

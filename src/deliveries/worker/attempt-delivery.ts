@@ -6,6 +6,7 @@ import { StoredEvents } from "../../models/event.ts";
 import { Subscriptions } from "../../models/subscription.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import { isSubscriptionEnded } from "../../subscriptions/ended.ts";
+import { traceField } from "../../tracing/trace-context.ts";
 import { makeAttempt, type RetryOptions } from "../attempt/attempt.ts";
 import { type DeliveryFacts, prepare } from "../attempt/prepare.ts";
 import { endDelivery, recordAttempt } from "../attempt/record.ts";
@@ -49,6 +50,7 @@ export async function attemptDelivery(
     eventName: delivery.event_name,
     attempt: (delivery.attempts.at(-1)?.number ?? 0) + 1,
     body,
+    trace: delivery.trace,
   };
   const { retry_index: retryIndex } = delivery;
   observeLateness(platform, delivery);
@@ -62,6 +64,7 @@ export async function attemptDelivery(
     error,
     attempt_number: attempted.number,
     recorded,
+    ...traceField(delivery.trace),
   };
   return { fields, isFailing: attempted.decision.kind !== "delivered" };
 }

@@ -10,6 +10,7 @@ export type DeliveryDeps = Pick<
   | "routing"
   | "permits"
   | "metrics"
+  | "tracer"
   | "activity"
   | "egress"
   | "secrets"

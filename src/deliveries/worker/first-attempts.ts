@@ -7,6 +7,7 @@ import { enqueueAll } from "../../queues/define-queue.ts";
 import { deliveries, type FirstAttempts, nextAttemptOf } from "../../queues/deliveries.ts";
 import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import { Snooze } from "../../queues/snooze.ts";
+import { traceField } from "../../tracing/trace-context.ts";
 import { type Attempted, makeAttempt, type RetryOptions } from "../attempt/attempt.ts";
 import { countUnsent, endedDelivery, insertNew, recordAttempt, type ToRecord } from "../attempt/record.ts";
 import { deliveryId, newDelivery } from "../dispatch/create.ts";
@@ -105,9 +106,10 @@ function idsOf({ events }: FirstAttempts): LogFields {
   const [event] = events;
   if (!event || events.length > 1) return {};
   const { event_id, emitter_id, listeners } = event;
+  const ids = { event_id, emitter_id, ...traceField(event.trace) };
   const [subscriptionId = "", webhook_id] = listeners[0] ?? [];
-  if (listeners.length !== 1) return { event_id, emitter_id };
-  return { event_id, emitter_id, webhook_id, delivery_id: deliveryId(event, subscriptionId) };
+  if (listeners.length !== 1) return ids;
+  return { ...ids, webhook_id, delivery_id: deliveryId(event, subscriptionId) };
 }
 
 /** Records what is not sent now, and counts what is not sent at all; returns how many those are. */
@@ -176,6 +178,7 @@ async function send(
     eventName: event.name,
     attempt: 1,
     body,
+    trace: event.trace,
   };
   const sinceEventMs = platform.clock() - eventMs(event.event_id);
   platform.metrics.observe("event_first_attempt_seconds", sinceEventMs / 1000);
@@ -219,6 +222,7 @@ function logAttempt(platform: DeliveryDeps, delivery: Delivery, { decision, resp
   const fields = {
     ...{ delivery_id, webhook_id, event_id, emitter_id, result: decision.kind },
     ...{ status, latency_ms: latencyMs, attempt_number: 1, ...(error !== null && { error }) },
+    ...traceField(delivery.trace),
   };
   platform.log[level](fields, "attempt");
 }

@@ -1,9 +1,12 @@
 import type { Static } from "typebox";
+import { requestState } from "../../http/request-log.ts";
 import { accepted } from "../../http/response.ts";
 import { type Access, type PathParams, routeFor } from "../../http/route.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Platform } from "../../platform.ts";
 import type { Emitter } from "../../subscriptions/match.ts";
+import { inboundTrace } from "../../tracing/inbound.ts";
+import { traceField } from "../../tracing/trace-context.ts";
 import { findEmitters } from "../find-emitter.ts";
 import { publishEvents } from "./publish.ts";
 import type { PublisherDeps } from "./publisher.ts";
@@ -35,8 +38,17 @@ export function publishRoute<const Path extends string>({ example, ...spec }: Pu
     response: accepted(202, Published),
     errors: ["unavailable"],
     example: { ...example, response: { emit_ids: ["order-17"] } },
-    handler: ({ deps, resource, body, ctx }) =>
-      publishEvents(deps, resource, body, String(ctx.request.rawBody ?? "")),
+    handler: async ({ deps, resource, body, ctx, caller }) => {
+      const key = ctx.get("idempotency-key");
+      const { published, trace } = await publishEvents(deps, resource, {
+        body,
+        text: String(ctx.request.rawBody ?? ""),
+        repeatedAs: key === "" ? undefined : `${caller.keyId}\n${key}`,
+        inbound: inboundTrace(deps, ctx.headers),
+      });
+      if (trace !== undefined) requestState(ctx).ids = { emitter_id: resource.id, ...traceField(trace) };
+      return published;
+    },
   });
 }
 

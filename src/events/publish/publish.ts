@@ -1,35 +1,79 @@
+import { hash } from "node:crypto";
 import { newId } from "../../lib/ids.ts";
 import type { Emission } from "../../queues/emissions.ts";
 import type { Emitter } from "../../subscriptions/match.ts";
+import { inSpan } from "../../tracing/in-span.ts";
+import type { TraceContext } from "../../tracing/trace-context.ts";
 import { type PublisherDeps, publisherOf } from "./publisher.ts";
 import { readEvents } from "./read-events.ts";
 import type { NewEvent, PublishBody, Published } from "./schema.ts";
 
+/** A request to publish. */
+export interface PublishRequest {
+  body: PublishBody;
+  /** The body as it was sent. */
+  text: string;
+  /** What a repetition of the request has in common with it: its caller and its `Idempotency-Key`; absent without one. */
+  repeatedAs?: string | undefined;
+  /** The trace that the request goes on with. */
+  inbound?: TraceContext | undefined;
+}
+
 /**
- * Emits the events of a request as an emitter (docs/rest-api.md#publish). Resolves once Redis holds them, with their emit
- * ids: those that the caller gave, otherwise new ones. `text` is the body as it was sent. Throws `invalid` that names the
- * field, and what `Publisher.publish` throws; then nothing was accepted.
+ * Emits the events of a request as an emitter (docs/rest-api.md#publish). Resolves once Redis holds them, and what else the
+ * settings ask for (docs/decisions/0036-loss-at-failover.md), with their emit ids: those that the caller gave, otherwise new
+ * ones. Throws `invalid` that names the field, and what `Publisher.publish` throws. All of its events are in one trace,
+ * which is returned beside them.
  */
 export async function publishEvents(
   platform: PublisherDeps,
   emitter: Emitter,
-  body: PublishBody,
-  text: string,
-): Promise<Published> {
+  { body, text, repeatedAs, inbound }: PublishRequest,
+): Promise<{ published: Published; trace: TraceContext | undefined }> {
   const { events, sizes } = readEvents(body, text);
   const nowMs = platform.clock();
-  const emissions = events.map(event => emissionOf(event, emitter.id, nowMs));
-  await publisherOf(platform).publish({ emitter, emissions, bytes: text.length, sizes });
-  return { emit_ids: emissions.map(({ emit_id }) => emit_id) };
+  const mayRepeat = platform.config.acceptReplicas > 0 || platform.config.durableIngress;
+  const idOf = mayRepeat && repeatedAs !== undefined ? derivedIds(repeatedAs) : undefined;
+  const span = platform.tracer.enter("ingress", nowMs, { inbound });
+  const trace = span?.context ?? inbound;
+  const emissions = events.map((event, i) => {
+    const id = event.id ?? idOf?.(i);
+    // With the time of its request it is stored whatever its listeners, and so has one event id for as long as that.
+    const isKnownLater = id !== undefined || platform.config.durableIngress;
+    return {
+      ...emissionOf(event, {
+        emitter_id: emitter.id,
+        emit_id: id ?? newId("emit", nowMs),
+        ...(isKnownLater && { requested_at_ms: nowMs }),
+      }),
+      ...(trace !== undefined && { trace }),
+    };
+  });
+  const attributes = {
+    "headwater.trigger": "publish",
+    "headwater.emitter_id": emitter.id,
+    "headwater.emitted": events.length,
+  };
+  await inSpan(platform, span, attributes, () =>
+    publisherOf(platform).publish({ emitter, emissions, bytes: text.length, sizes }),
+  );
+  return { published: { emit_ids: emissions.map(({ emit_id }) => emit_id) }, trace };
 }
 
-function emissionOf({ event, name, id, ts }: NewEvent, emitterId: string, nowMs: number): Emission {
-  return {
-    emitter_id: emitterId,
-    emit_id: id ?? newId("emit", nowMs),
-    ...(name !== undefined && { name }),
-    event,
-    ...(ts !== undefined && { ts }),
-    ...(id !== undefined && { requested_at_ms: nowMs }),
-  };
+/** Emit ids of events without one: the same for a repetition, which may follow a 503 although the events were written. */
+function derivedIds(repeatedAs: string): (index: number) => string {
+  const digest = hash("sha256", repeatedAs);
+  return index => `idem-${digest}-${index}`;
 }
+
+const emissionOf = (
+  { event, name, ts }: NewEvent,
+  { emitter_id, emit_id, requested_at_ms }: Pick<Emission, "emitter_id" | "emit_id" | "requested_at_ms">,
+): Emission => ({
+  emitter_id,
+  emit_id,
+  ...(name !== undefined && { name }),
+  event,
+  ...(ts !== undefined && { ts }),
+  ...(requested_at_ms !== undefined && { requested_at_ms }),
+});

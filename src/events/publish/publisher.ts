@@ -1,3 +1,4 @@
+import { enqueueEmissionJobs } from "../../accepted/enqueue-emissions.ts";
 import { type LimitDeps, limitsOf } from "../../accounts/limits.ts";
 import { PublishQuota } from "../../accounts/publish-quota.ts";
 import { createBatcher } from "../../lib/batcher.ts";
@@ -6,16 +7,18 @@ import { failpoint } from "../../lib/failpoint.ts";
 import { groupBy } from "../../lib/group-by.ts";
 import { requestTurns } from "../../limits/request-turns.ts";
 import type { Platform } from "../../platform.ts";
-import { enqueueAll } from "../../queues/define-queue.ts";
-import { EMISSIONS_PER_JOB, type Emission, type EmissionsJob, emissions } from "../../queues/emissions.ts";
-import { BYTES_PER_JOB, jobOf, packBySize } from "../../queues/publish-emissions.ts";
+import { EMISSIONS_PER_JOB, type Emission, type EmissionsJob } from "../../queues/emissions.ts";
+import { BYTES_PER_JOB, jobOf, openBatchers, packBySize } from "../../queues/publish-emissions.ts";
 import { type CountedBytes, EmissionBytes } from "../../store/emission-bytes.ts";
 import { redisIsFull } from "../../store/run-queue.ts";
 import type { Emitter } from "../../subscriptions/match.ts";
 import { holdForEmissions, type Release } from "../../webhooks/hold-for-emissions.ts";
 
 export type PublisherDeps = LimitDeps &
-  Pick<Platform, "redis" | "keys" | "queues" | "eventLog" | "memory" | "clock">;
+  Pick<
+    Platform,
+    "redis" | "keys" | "queues" | "eventLog" | "memory" | "tracer" | "config" | "clock" | "replicas"
+  >;
 
 /** The events of one request. */
 export interface Publication {
@@ -45,15 +48,19 @@ export class Publisher {
     this.#platform = platform;
     this.#waiting = new EmissionBytes(platform);
     this.#quota = new PublishQuota(platform);
-    this.#enqueue = createBatcher((batch: Publication[]) => this.#enqueueAll(batch), {
-      ...BATCH,
-      weigh: ({ bytes }) => 1 + Math.floor(bytes / BYTES_PER_UNIT),
-    });
+    const enqueue = openBatchers(platform.queues, () =>
+      createBatcher((batch: Publication[]) => this.#enqueueAll(batch), {
+        ...BATCH,
+        weigh: ({ bytes }) => 1 + Math.floor(bytes / BYTES_PER_UNIT),
+      }),
+    );
+    this.#enqueue = publication => enqueue(publication.emitter.id, publication);
   }
 
   /**
-   * Resolves once Redis holds all events of a request. Throws `rate-limited` for an account that has too much waiting, or
-   * has used up its day, and `unavailable` if Redis is full or away.
+   * Resolves once Redis, and what else the settings ask for, holds all events of a request. Throws `rate-limited` for an
+   * account that has too much waiting, or has used up its day, `unavailable` if Redis is full or away, and as
+   * `Replicas.confirm` does; after the latter the events are enqueued.
    */
   async publish(publication: Publication): Promise<void> {
     const ownerId = publication.emitter.owner_id;
@@ -66,7 +73,13 @@ export class Publisher {
     }
     await this.#quota.count(ownerId, publication.emissions.length, publishedEvents);
     requestTurns.charge(ownerId, publication.emissions.length * MS_PER_EVENT);
-    if (!isLarge(publication)) return await this.#enqueue(publication);
+    const { replicas } = this.#platform;
+    const before = replicas.begin();
+    await (isLarge(publication) ? this.#enqueueLarge(publication) : this.#enqueue(publication));
+    await replicas.confirm(before);
+  }
+
+  async #enqueueLarge(publication: Publication): Promise<void> {
     const release = await this.#reserveScores(publication);
     failpoint("scores-reserved");
     try {
@@ -103,7 +116,7 @@ export class Publisher {
       }),
     );
     try {
-      await enqueueAll(this.#platform.queues, emissions.jobs.emissions, jobs);
+      await enqueueEmissionJobs(this.#platform, jobs);
       failpoint("publications-enqueued");
     } catch (error) {
       for (const one of counted) this.#waiting.remove(one);

@@ -24,8 +24,8 @@ export function lockDown(): void {
   fixed(process, "argv0", "node");
   fixed(process, "execPath", "/usr/local/bin/node");
   fixed(process, "stdin", Readable.from([]));
-  fixed(process, "getuid", () => 1000);
-  fixed(process, "getgid", () => 1000);
+  for (const name of ["getuid", "geteuid", "getgid", "getegid"]) fixed(process, name, () => 1000);
+  fixed(process, "getgroups", () => [1000]);
   fixed(process, "umask", () => 0o22);
   for (const [name, value] of Object.entries(MACHINE)) fixed(os, name, () => value);
   fixed(os, "tmpdir", sourceFolder);

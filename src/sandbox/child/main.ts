@@ -45,7 +45,10 @@ function onUncaught(error: unknown): void {
   else if (isLoading) failLoading(error);
   // Between two calls, there is no call to fail, and the component's state is unknown: the next call gets a new
   // process.
-  else exitProcess(1);
+  else {
+    send({ kind: "stray", error: describeError(error) });
+    exitProcess(1);
+  }
 }
 
 const events = globalThis as unknown as EventTarget;

@@ -67,6 +67,8 @@ export function callsMessage(message: {
 export type ChildMessage =
   | { kind: "loaded" }
   | { kind: "failed"; error: CallError }
+  /** An error between two calls, that of a promise for example, after which the process ends. */
+  | { kind: "stray"; error: CallError }
   | { kind: "described"; description: unknown }
   | { kind: "rejected"; path: string; message: string }
   /** The first call of a `calls` message has started. */

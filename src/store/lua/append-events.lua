@@ -2,13 +2,15 @@
 -- nothing.
 -- KEYS: 1 last score, 2 event ids (zset), 3 summaries (hash), 4 the newest emit ids seen (zset by score), 5 drops
 --       (hash), 6 further emit ids seen a moment ago (zset by score), 7 unhandled emissions (counter), 8 newest stored
---       score, 9 events stored late (zset by time)
+--       score, 9 events stored late (zset by time), 10 place of the emitter's events
 -- ARGV: 1 events kept, 2 newest emit ids remembered, 3 milliseconds for which each further one is remembered, 4 most
 --       further ones, 5 milliseconds for which the newest are remembered after the last emission, 6 feed channel, 7 slots
 --       per millisecond, 8 milliseconds for which late events are remembered, then for each emission: emit id, summary
 --       JSON, the score reserved for it or '', 1 if the summary is truncated, else 0
 -- Returns: for each emission its score, and 1 if it is new or 0 if this emit id was stored before; then the ids of
---          trimmed events whose payload is stored in MongoDB
+--          trimmed events whose payload is stored in MongoDB. `absent` alone if the emitter's events may be in its
+--          archive; then nothing is stored
+if string.sub(redis.call('GET', KEYS[10]) or '', 1, 5) ~= 'here ' then return { 'absent' } end
 local kept = tonumber(ARGV[1])
 local remembered = tonumber(ARGV[2])
 local slots = tonumber(ARGV[7])

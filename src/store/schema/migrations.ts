@@ -1,8 +1,10 @@
 import { type Migration, schemaOf } from "./migration.ts";
 import { firstIndexes } from "./migrations/0001-first-indexes.ts";
+import { acceptedWork } from "./migrations/0002-accepted-work.ts";
+import { timersChanged } from "./migrations/0003-timers-changed.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
-export const MIGRATIONS: readonly Migration[] = [firstIndexes];
+export const MIGRATIONS: readonly Migration[] = [firstIndexes, acceptedWork, timersChanged];
 
 /** The schema that this release needs. */
 export const SCHEMA = schemaOf(MIGRATIONS);

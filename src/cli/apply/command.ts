@@ -1,0 +1,120 @@
+import type { Command } from "commander";
+import type { Headwater } from "../../../clients/typescript/src/index.ts";
+import { AppError } from "../../lib/errors.ts";
+import { note, print, printJson } from "../output/print.ts";
+import type { Access } from "../remote/access.ts";
+import { explain } from "../remote/explain.ts";
+import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
+import type { WithPlatform } from "../run.ts";
+import type { Change } from "./change.ts";
+import type { Plan } from "./make-plan.ts";
+import type { ReadVariable } from "./references.ts";
+
+interface Options {
+  file: string;
+  plan?: boolean;
+  exitCode?: boolean;
+  prune?: boolean;
+  secrets?: boolean;
+  showKeys?: boolean;
+  json?: boolean;
+}
+
+export interface ApplyTools {
+  withPlatform: WithPlatform;
+  /** Returns what reads the variables of the environment that the file names. */
+  variables: () => Promise<ReadVariable>;
+}
+
+const HELP = `
+Makes the sources, webhooks and subscriptions of a file, and changes those that differ; applying it twice changes nothing.
+What it makes is called "<project>/<name>", and is known by that. \${NAME} in a value is a variable of the environment, and
+is never printed. docs/cli.md describes the file.
+
+  headwater apply -f headwater.yaml --plan
+  headwater apply -f headwater.yaml --prune
+
+Exit code 3 with --plan --exit-code: there is something to change.`;
+
+/** With `--plan --exit-code`: the server differs from the file. */
+const EXIT_DIFFERS = 3;
+/** The address is in the file of the person at this machine. */
+const ANY_ADDRESS = ["0.0.0.0/0", "::/0"];
+const CONNECT_MS = 10_000;
+
+export function applyCommand(program: Command, tools: RemoteTools, applyTools: ApplyTools): void {
+  const command = program
+    .command("apply")
+    .description("make sources, webhooks and subscriptions as a file declares them")
+    .requiredOption("-f, --file <file>", "such as headwater.yaml")
+    .option("--plan", "only show what would change")
+    .option("--exit-code", "with --plan: exit code 3 if anything would change")
+    .option("--prune", "also delete what the project has on the server and not in the file")
+    .option("--secrets", "send secret props and headers again, which can't be compared")
+    .option("--show-keys", "print the signing keys of webhooks that are made")
+    .option("--json", "print {changes, kept} as JSON")
+    .addHelpText("after", HELP);
+  remoteAction<Options>(command, tools, async ({ client, access, options }) => {
+    await apply(client, access, options, applyTools);
+  });
+}
+
+async function apply(client: Headwater, access: Access, options: Options, tools: ApplyTools): Promise<void> {
+  const [{ createEgress }, { makePlan }, { readDeclaration }, { saveComponentAt }, { USER_AGENT }] =
+    await Promise.all([
+      import("../../egress/agent.ts"),
+      import("./make-plan.ts"),
+      import("./read-file.ts"),
+      import("../deploy/save.ts"),
+      import("../remote/client.ts"),
+    ]);
+  const declared = await readDeclaration(options.file, await tools.variables());
+  const egress = createEgress({
+    allow: ANY_ADDRESS,
+    blockedHosts: [],
+    connectTimeoutMs: CONNECT_MS,
+    userAgent: USER_AGENT,
+  });
+  try {
+    const plan = await makePlan(declared, {
+      client,
+      egress,
+      url: access.url,
+      path: options.file,
+      save: location => saveComponentAt(location, client, { access, withPlatform: tools.withPlatform }),
+      sendsSecrets: options.secrets ?? false,
+      onKey: (name, key) => void (options.showKeys && note(`Signing key of ${name}: ${key}`)),
+    });
+    await carryOut(plan, access, options);
+  } catch (error) {
+    const { code = "invalid", message } = explain(error, access.url) as Partial<AppError>;
+    throw new AppError(code, declared.redact(message ?? String(error)), { cause: error });
+  } finally {
+    await egress.close();
+  }
+}
+
+async function carryOut({ changes, deletions, ids }: Plan, access: Access, options: Options): Promise<void> {
+  const { planJson, planLines } = await import("./print-plan.ts");
+  const all = options.prune ? [...changes, ...deletions] : changes;
+  const kept = options.prune ? [] : deletions.map(({ kind, name }) => `${kind} ${name}`);
+  if (options.json) printJson({ changes: planJson(all), kept });
+  else print(planLines(all).join("\n"));
+  if (kept.length > 0) note(`Not in the file, and kept without --prune: ${kept.join(", ")}`);
+  if (options.plan) {
+    if (options.exitCode && all.length > 0) process.exitCode = EXIT_DIFFERS;
+    return;
+  }
+  for (const [done, change] of all.entries()) {
+    await change.apply(ids).catch(error => {
+      throw failed(change, explain(error, access.url), `${done} of ${all.length}`);
+    });
+  }
+  if (all.length > 0) note("Done.");
+}
+
+function failed({ action, kind, name }: Change, error: unknown, done: string): unknown {
+  if (!(error instanceof AppError)) return error;
+  const message = `${action} ${kind} ${name}: ${error.message}; ${done} changes were made, apply again goes on`;
+  return new AppError(error.code, message, { cause: error });
+}

@@ -1,0 +1,51 @@
+import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
+import { AppError } from "../../lib/errors.ts";
+
+/** What the account has of a project, by the names in its file. */
+export interface State {
+  sources: Map<string, Schemas["Source"]>;
+  webhooks: Map<string, Schemas["Webhook"]>;
+  /** All of the account's. */
+  subscriptions: Schemas["Subscription"][];
+}
+
+/** The name on the server of what a project calls `name`: by it, `apply` recognizes what it made. */
+export const fullName = (project: string, name: string): string => `${project}/${name}`;
+
+/** Reads what the account has of a project. Throws AppError `conflict` if two things of a kind have the same name. */
+export async function readState(client: Headwater, project: string): Promise<State> {
+  const [sources, webhooks, subscriptions] = await Promise.all([
+    ofProject(client.sources.list(), project, "sources"),
+    ofProject(client.webhooks.list(), project, "webhooks"),
+    allOf(client.subscriptions.list()),
+  ]);
+  return { sources, webhooks, subscriptions };
+}
+
+async function allOf<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
+  const all: Row[] = [];
+  for await (const row of rows) all.push(row);
+  return all;
+}
+
+async function ofProject<Row extends { id: string; name: string | null }>(
+  rows: AsyncIterable<Row>,
+  project: string,
+  kind: string,
+): Promise<Map<string, Row>> {
+  const prefix = fullName(project, "");
+  const found = new Map<string, Row>();
+  for await (const row of rows) {
+    if (!row.name?.startsWith(prefix)) continue;
+    const name = row.name.slice(prefix.length);
+    const other = found.get(name);
+    if (other) {
+      throw new AppError(
+        "conflict",
+        `two ${kind} are called ${row.name}, ${other.id} and ${row.id}: delete one`,
+      );
+    }
+    found.set(name, row);
+  }
+  return found;
+}

@@ -1,0 +1,157 @@
+import { type Command, Option } from "commander";
+import type { Headwater, LiveMessage } from "../../../clients/typescript/src/index.ts";
+import { AppError } from "../../lib/errors.ts";
+import { eventScore } from "../../lib/event-id.ts";
+import { plain } from "../output/plain.ts";
+import { note, print, printJsonLine, timeOf } from "../output/print.ts";
+import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
+import { findEmitterId } from "../resources/find.ts";
+import { stopSignal } from "../resources/stop-signal.ts";
+import type { Forwarded } from "./forward.ts";
+import type { WholeEvent } from "./whole-event.ts";
+
+interface Options {
+  to: string;
+  channel?: string;
+  since?: string;
+  secret?: string;
+  json?: boolean;
+}
+
+const HELP = `
+Each event is sent once, in order, with the headers, the signatures and the very body of a delivery; nothing is recorded, and
+real webhooks get the event too. A signing key is made and printed, unless HEADWATER_LISTEN_SECRET has one. A lost connection
+goes on behind the last event, as long as the server keeps it (100 events). Ctrl-C ends it, and prints where it ended.
+
+  headwater listen orders --to http://127.0.0.1:3000/hook
+  headwater listen orders --to http://127.0.0.1:3000/hook --since 1700000000000-0`;
+
+/** As `whsec_` and base64, of which Standard Webhooks allows 24 to 64 bytes. */
+const SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;
+/** The address is chosen by the person at this machine. */
+const ANY_ADDRESS = ["0.0.0.0/0", "::/0"];
+const CONNECT_MS = 10_000;
+
+export function listenCommand(program: Command, tools: RemoteTools): void {
+  const command = program
+    .command("listen")
+    .description("send the events of a source or workflow to a local address as they happen, signed")
+    .argument("<source>", "source (id or name slug) or workflow (p_…)")
+    .requiredOption("--to <url>", "where they are sent, such as http://127.0.0.1:3000/hook")
+    .option("--channel <name>", "only this channel, $errors or $logs (default: all but these two)")
+    .option("--since <event id>", "begin with what is still stored behind this event")
+    .addOption(new Option("--secret <whsec>", "sign with this key").env("HEADWATER_LISTEN_SECRET"))
+    .option("--json", "print one line of JSON for each event")
+    .addHelpText("after", HELP);
+  remoteAction<Options>(command, tools, async ({ client, options }, source = "") => {
+    // A variable that is empty is not set.
+    const { secret, ...others } = options;
+    const given = secret ? { ...others, secret } : others;
+    checkOptions(given);
+    await listen(client, await findEmitterId(client, source), given);
+  });
+}
+
+function checkOptions({ to, since, secret }: Options): void {
+  const isUrl = URL.canParse(to) && /^https?:$/.test(new URL(to).protocol);
+  if (!isUrl) throw new AppError("invalid", `--to: ${to} is not an http or https URL`);
+  if (since !== undefined && eventScore(since) === null) {
+    throw new AppError("invalid", "--since: must be an event id such as 1700000000000-0");
+  }
+  if (secret !== undefined && !SECRET.test(secret)) {
+    throw new AppError("invalid", "HEADWATER_LISTEN_SECRET: must be whsec_ and the base64 of 24 to 64 bytes");
+  }
+}
+
+async function listen(client: Headwater, emitterId: string, options: Options): Promise<void> {
+  const [{ createEgress }, { newSigningKey }, { USER_AGENT }] = await Promise.all([
+    import("../../egress/agent.ts"),
+    import("../../webhooks/signing-keys.ts"),
+    import("../remote/client.ts"),
+  ]);
+  const signingKey = options.secret ?? newSigningKey();
+  const signal = stopSignal();
+  const egress = createEgress({
+    allow: ANY_ADDRESS,
+    blockedHosts: [],
+    connectTimeoutMs: CONNECT_MS,
+    userAgent: USER_AGENT,
+  });
+  if (options.secret === undefined) showKey(signingKey, options);
+  const listener = new Listener(client, { ...options, egress, signingKey, signal });
+  try {
+    const lastEventId = options.since;
+    const watched = { emitters: [emitterId], signal, ...(lastEventId !== undefined && { lastEventId }) };
+    for await (const message of client.watch(watched)) await listener.handle(message);
+  } finally {
+    await egress.close();
+    if (listener.last !== null)
+      note(`The last event was ${listener.last}: --since ${listener.last} goes on behind it.`);
+  }
+}
+
+function showKey(signingKey: string, { json }: Options): void {
+  if (json) printJsonLine({ signing_key: signingKey });
+  else print(`Signing key of this listener: ${signingKey}`);
+}
+
+interface Target extends Options {
+  egress: import("../../egress/agent.ts").Egress;
+  signingKey: string;
+  signal: AbortSignal;
+}
+
+/** Sends what it is handed, and prints what became of it. */
+class Listener {
+  /** The id of the last event that was sent. */
+  last: string | null = null;
+  readonly #client: Headwater;
+  readonly #target: Target;
+  #isFirst = true;
+
+  constructor(client: Headwater, target: Target) {
+    this.#client = client;
+    this.#target = target;
+  }
+
+  async handle(message: LiveMessage): Promise<void> {
+    if (message.type === "ready") return this.#showReady();
+    if (!("summary" in message) || !this.#isWanted(message)) return;
+    const { wholeEvent } = await import("./whole-event.ts");
+    const event = await wholeEvent(this.#client, message.summary);
+    if (event === null)
+      return note(`${message.summary.id}: not sent, because its payload is no longer stored`);
+    await this.#send(event);
+  }
+
+  async #send(event: WholeEvent): Promise<void> {
+    const { forward, messageId } = await import("./forward.ts");
+    const { to, signal, json } = this.#target;
+    const result = await forward({ ...this.#target, url: to }, event);
+    // Whether it arrived is not known.
+    if (signal.aborted) return;
+    this.last = event.id;
+    if (json)
+      printJsonLine({ event_id: event.id, channel: event.channel, webhook_id: messageId(event), ...result });
+    else print(lineOf(event, result));
+  }
+
+  #showReady(): void {
+    const isFirst = this.#isFirst;
+    this.#isFirst = false;
+    note(isFirst ? `Ready: events go to ${this.#target.to}. Ctrl-C ends it.` : "Connected again.");
+  }
+
+  #isWanted(message: LiveMessage & { summary: { id: string; metadata: { name: string } } }): boolean {
+    const { channel, since } = this.#target;
+    const { id, metadata } = message.summary;
+    // A resumed stream begins a little earlier.
+    if (since !== undefined && (eventScore(id) ?? 0) <= (eventScore(since) ?? 0)) return false;
+    return channel === undefined ? message.type === "emit" : metadata.name === channel;
+  }
+}
+
+function lineOf({ id, channel }: WholeEvent, { status, ms, error }: Forwarded): string {
+  const name = channel === "" ? "" : ` [${plain(channel)}]`;
+  return `${timeOf(Date.now())} ${id}${name} → ${plain(status === null ? (error ?? "") : String(status))} in ${ms} ms`;
+}

@@ -1,0 +1,63 @@
+import { messageHeaders } from "../../deliveries/attempt/message-headers.ts";
+import { signatureHeaders } from "../../deliveries/attempt/sign.ts";
+import type { Egress } from "../../egress/agent.ts";
+import { EgressError } from "../../egress/egress-error.ts";
+import { unixSeconds } from "../../lib/unix-seconds.ts";
+import { version } from "../../lib/version.ts";
+import { LIMITS } from "../../limits/catalogue.ts";
+import type { WholeEvent } from "./whole-event.ts";
+
+/** What became of one event. */
+export interface Forwarded {
+  /** Null if no response arrived. */
+  status: number | null;
+  ms: number;
+  /** Null for a 2xx. */
+  error: string | null;
+}
+
+interface Target {
+  egress: Egress;
+  url: string;
+  signingKey: string;
+  signal: AbortSignal;
+}
+
+/** The `webhook-id`: the same whenever the event is sent, so that a receiver knows it again. */
+export const messageId = ({ emitterId, id }: WholeEvent): string => `listen_${emitterId}_${id}`;
+
+/** Only the status counts. */
+const MAX_RESPONSE_BYTES = 1024;
+
+/** Sends an event with the headers and the signatures of a delivery's first attempt. A failure is a result. */
+export async function forward(target: Target, event: WholeEvent): Promise<Forwarded> {
+  const message = {
+    id: messageId(event),
+    eventId: event.id,
+    emitterId: event.emitterId,
+    eventName: event.channel,
+  };
+  const signed = { id: message.id, timestamp: unixSeconds(Date.now()), body: event.body };
+  const headers = {
+    ...messageHeaders({ version }, message),
+    "x-headwater-attempt": "1",
+    ...signatureHeaders(signed, [target.signingKey]),
+  };
+  const startedAt = performance.now();
+  const ms = () => Math.round(performance.now() - startedAt);
+  try {
+    const { status } = await target.egress.request(target.url, {
+      method: "POST",
+      headers,
+      body: event.body,
+      timeoutMs: LIMITS.attemptMs.value,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
+      signal: target.signal,
+    });
+    return { status, ms: ms(), error: status >= 200 && status < 300 ? null : `HTTP status ${status}` };
+  } catch (error) {
+    if (target.signal.aborted) return { status: null, ms: ms(), error: "stopped" };
+    if (!(error instanceof EgressError)) throw error;
+    return { status: null, ms: ms(), error: error.message };
+  }
+}

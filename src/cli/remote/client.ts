@@ -1,0 +1,20 @@
+import { Headwater } from "../../../clients/typescript/src/index.ts";
+import { version } from "../../lib/version.ts";
+import type { Access } from "./access.ts";
+
+/** Which program asks, for the server's log. */
+export const USER_AGENT = `Headwater/${version}`;
+
+/** Returns a client for a server and its key. Nothing is sent before the first call. */
+export function clientFor({ url, apiKey, orgId }: Pick<Access, "url" | "apiKey" | "orgId">): Headwater {
+  return new Headwater({
+    url,
+    apiKey,
+    ...(orgId !== undefined && { orgId }),
+    fetch: (input, init) => {
+      const headers = new Headers(init?.headers);
+      headers.set("user-agent", USER_AGENT);
+      return fetch(input, { ...init, headers });
+    },
+  });
+}

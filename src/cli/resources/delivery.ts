@@ -1,0 +1,145 @@
+import { type Command, Option } from "commander";
+import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
+import { note, print, printJson, timeOf } from "../output/print.ts";
+import { fields, table } from "../output/table.ts";
+import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
+import { findEmitterId, findWebhook } from "./find.ts";
+import { jsonOption, listOptions } from "./list-options.ts";
+import { parseTime } from "./parse-time.ts";
+import { type ListOptions, printRows } from "./print-rows.ts";
+import { firstRows } from "./row-limit.ts";
+
+type Delivery = Schemas["Delivery"];
+
+interface SearchOptions extends ListOptions {
+  state?: Delivery["state"];
+  webhook?: string;
+  emitter?: string;
+  channel?: string;
+  status?: string;
+  since?: number;
+  until?: number;
+  text?: string;
+}
+
+const STATES = ["pending", "delivered", "failed", "cancelled"];
+
+export function deliveryCommands(program: Command, tools: RemoteTools): void {
+  const delivery = program.command("delivery").description("see deliveries, and retry them");
+  listCommand(delivery, tools);
+  remoteAction<{ json?: boolean }>(
+    jsonOption(
+      delivery.command("show").description("show a delivery with its attempts").argument("<id>", "dlv_…"),
+    ),
+    tools,
+    async ({ client, options }, id = "") => {
+      const found = await client.deliveries.get(id);
+      if (options.json) printJson(found);
+      else print(detailOf(found));
+    },
+  );
+  remoteAction<{ json?: boolean }>(
+    jsonOption(delivery.command("retry").description("retry a delivery now").argument("<id>", "dlv_…")),
+    tools,
+    async ({ client, options }, id = "") => {
+      const retried = await client.deliveries.retry(id);
+      if (options.json) printJson(retried);
+      else print(`${retried.id} is ${retried.state}: it is retried now, and its retry schedule restarts.`);
+    },
+  );
+  recoverCommand(delivery, tools);
+}
+
+function listCommand(delivery: Command, tools: RemoteTools): void {
+  const command = listOptions(delivery.command("list").description("list deliveries, newest first"))
+    .addOption(new Option("--state <state>", "only those in this state").choices(STATES))
+    .option("--webhook <webhook>", "only those to this webhook: id or name")
+    .option("--emitter <emitter>", "only events of this source or workflow")
+    .option("--channel <name>", "only events of this channel")
+    .option("--status <status>", "only with this result: 503, 5xx, or none for no response")
+    .option("--since <time>", "only events since a date, or a time ago such as 2h", text => parseTime(text))
+    .option("--until <time>", "only events until a date, or a time ago", text => parseTime(text))
+    .option("--text <words>", "only with these words in the payload, if the server finds payloads");
+  remoteAction<SearchOptions>(command, tools, async ({ client, options }) => {
+    const { rows, hasMore } = await firstRows(
+      client.deliveries.list(await queryOf(client, options)),
+      options.limit,
+    );
+    printRows({ rows, hasMore }, options, {
+      id: ({ id }) => id,
+      state: ({ state, reason }) => (reason === null ? state : `${state} (${reason})`),
+      attempts: ({ attempts_made }) => attempts_made,
+      result: ({ last_attempt }) => last_attempt?.status ?? last_attempt?.error,
+      webhook: ({ webhook_id }) => webhook_id,
+      event: ({ event_id }) => event_id,
+      created: ({ created_at }) => timeOf(created_at * 1000),
+    });
+  });
+}
+
+async function queryOf(client: Headwater, options: SearchOptions) {
+  const { state, webhook, emitter, channel, status, since, until, text, limit } = options;
+  return {
+    limit: Math.min(limit, 100),
+    ...(state !== undefined && { state }),
+    ...(webhook !== undefined && { webhook_id: (await findWebhook(client, webhook)).id }),
+    ...(emitter !== undefined && { emitter_id: await findEmitterId(client, emitter) }),
+    ...(channel !== undefined && { event_name: channel }),
+    ...(status !== undefined && { status }),
+    ...(since !== undefined && { since }),
+    ...(until !== undefined && { until }),
+    ...(text !== undefined && { text }),
+  };
+}
+
+function recoverCommand(delivery: Command, tools: RemoteTools): void {
+  const command = delivery
+    .command("recover")
+    .description("retry all failed deliveries to a webhook since a moment; exit code 0 once it has begun")
+    .argument("<webhook>", "id or name")
+    .requiredOption("--since <time>", "a date, or a time ago such as 2h", text => parseTime(text))
+    .option("--dry-run", "only count them");
+  remoteAction<{ json?: boolean; since: number; dryRun?: boolean }>(
+    jsonOption(command),
+    tools,
+    async ({ client, options }, id = "") => {
+      const { since, dryRun = false } = options;
+      const webhook = await findWebhook(client, id);
+      const recovery = await client.webhooks.recover(webhook.id, { since, dry_run: dryRun });
+      if (options.json) return printJson(recovery);
+      print(
+        fields({
+          webhook: webhook.id,
+          failed: recovery.count,
+          since: timeOf(since * 1000),
+          state: recovery.state,
+        }),
+      );
+      if (!dryRun) note(`headwater delivery list --webhook ${webhook.id} shows them.`);
+    },
+  );
+}
+
+function detailOf(delivery: Schemas["DeliveryDetail"]): string {
+  const { state, reason, next_attempt_at_ms: due } = delivery;
+  const head = fields({
+    id: delivery.id,
+    state: reason === null ? state : `${state} (${reason})`,
+    webhook: delivery.webhook_id,
+    emitter: delivery.emitter_id,
+    event: delivery.event_id,
+    channel: delivery.event_name,
+    "next attempt": state === "pending" && due !== null ? timeOf(due) : undefined,
+    created: timeOf(delivery.created_at * 1000),
+  });
+  if (delivery.attempts.length === 0) return `${head}\nNo attempt was made yet.`;
+  const rows = delivery.attempts.map(({ number, at_ms, trigger, status, latency_ms, error, response }) => [
+    number,
+    timeOf(at_ms),
+    trigger,
+    status ?? error,
+    latency_ms,
+    response.slice(0, 80),
+  ]);
+  return `${head}\n\n${table(["attempt", "time", "trigger", "result", "ms", "response"], rows)}`;
+}

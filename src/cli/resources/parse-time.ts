@@ -1,0 +1,15 @@
+import { InvalidArgumentError } from "commander";
+import { durationMs } from "../../setting-formats.ts";
+
+/** Parses a moment: a date (`2026-11-23T10:00:00Z`), Unix seconds, or how long ago (`2h`, `30m`). Returns Unix seconds. */
+export function parseTime(text: string, now = Date.now()): number {
+  const ago = durationMs(text);
+  const ms = Number.isNaN(ago)
+    ? /^\d{1,11}$/.test(text)
+      ? Number(text) * 1000
+      : Date.parse(text)
+    : now - ago;
+  if (Number.isNaN(ms))
+    throw new InvalidArgumentError("must be a date, Unix seconds, or a time ago such as 2h or 30m");
+  return Math.max(0, Math.floor(ms / 1000));
+}

@@ -1,0 +1,78 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: it is how a file refers to the environment
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { readDeclaration } from "../../../src/cli/apply/read-file.ts";
+
+describe("the file of headwater apply", () => {
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "headwater-file-"));
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  async function read(text: string, variables: Record<string, string> = {}) {
+    const file = join(folder, "headwater.yaml");
+    await writeFile(file, text);
+    return await readDeclaration(file, name => variables[name]);
+  }
+  const problem = (text: string, variables?: Record<string, string>) =>
+    read(text, variables).then(
+      () => expect.fail("it was read"),
+      (error: Error) => error.message.replace(/^\S+headwater\.yaml: /, ""),
+    );
+
+  it("gets the environment's values in texts of any depth, and keeps what was written", async () => {
+    const text = `
+project: shop
+sources:
+  orders: { file: ./orders.mjs, props: { app: { $auth: { key: "\${KEY}" } }, price: "$\${KEY} \${KEY}/\${KEY}" } }
+`;
+    const { raw, resolved, redact } = await read(text, { KEY: "s3cret" });
+    expect(resolved.sources?.orders?.props).to.deep.equal({
+      app: { $auth: { key: "s3cret" } },
+      price: "${KEY} s3cret/s3cret",
+    });
+    expect(JSON.stringify(raw)).not.to.include("s3cret");
+    expect(redact("bad value s3cret at s3cret")).to.equal("bad value ${KEY} at ${KEY}");
+  });
+
+  it("names every field that is wrong", async () => {
+    expect(await problem("project: Shop\nextra: 1"))
+      .to.match(/extra: there is no such field/)
+      .and.to.match(/project: must match/);
+    expect(await problem("sources: {}")).to.equal("project: is required");
+    expect(await problem("project: a\nwebhooks: { inbox: { ordered: 1 } }")).to.match(
+      /webhooks\.inbox\.url: is required; webhooks\.inbox\.ordered: must be boolean/,
+    );
+    expect(await problem("project: a\nsources: { A: { file: x } }")).to.include(
+      "sources.A: names are lower-case",
+    );
+    expect(await problem("project: a\nsources: { a: { file: x, url: y }, b: {} }")).to.equal(
+      "sources.a: needs exactly one of file, url, component; sources.b: needs exactly one of file, url, component",
+    );
+    expect(
+      await problem(
+        "project: a\nsubscriptions: [{ from: x, to: y }, { from: dc_1, to: wh_1 }, { from: dc_1, to: wh_1 }]",
+      ),
+    ).to.equal(
+      "subscriptions.0.from: there is no source x; subscriptions.0.to: there is no webhook or source y; subscriptions.2: is declared twice",
+    );
+  });
+
+  it("names the line of a syntax error, and each variable that is not there", async () => {
+    expect(await problem("project: a\nwebhooks: [")).to.match(/^line \d+, column \d+: /);
+    expect(await problem("project: a\nproject: b")).to.match(/^line 2, column 1: .*unique/);
+    expect(await problem('project: a\nwebhooks: { i: { url: "${A}", headers: { x: "${B}" } } }')).to.equal(
+      "webhooks.i.url: the environment has no A; webhooks.i.headers.x: the environment has no B",
+    );
+  });
+
+  it("is bounded", async () => {
+    const bomb = `a: &a [x,x]\n${[..."bcdefghij"].map((name, at) => `${name}: &${name} [${`*${"abcdefghij"[at]},`.repeat(9)}x]`).join("\n")}`;
+    expect(await problem(bomb)).to.match(/alias/i);
+    expect(await problem(`# ${"x".repeat(1024 * 1024)}`)).to.include("larger than 1 MB");
+    expect(await problem("- just\n- a list")).to.equal("the file: must be object");
+  });
+});

@@ -1,0 +1,165 @@
+import { expect } from "chai";
+import type { Api } from "../../support/api.ts";
+import { type Receiver, startReceiver } from "../../support/receiver.ts";
+import { type System, startSystem } from "../../support/system.ts";
+import { until } from "../../support/until.ts";
+import { headwater, startHeadwater } from "../command.ts";
+
+const CODE = `export default { name: "Hook", version: "1", props: { http: "$.interface.http" },
+  run(event) {
+    console.log("got\\u001b[2J it");
+    if (event.body.fail) throw new Error("it failed");
+    this.$emit(event.body, { summary: event.body.summary });
+  } };`;
+
+describe("headwater with a server", () => {
+  let system: System;
+  let receiver: Receiver;
+  let api: Api;
+  let env: Record<string, string>;
+  let source: { id: string; url: string };
+  before(async () => {
+    system = await startSystem();
+    receiver = await startReceiver(200);
+    api = await system.user();
+    env = { HEADWATER_URL: system.baseUrl, HEADWATER_API_KEY: api.apiKey };
+    const created = await api.createSource({ component_code: CODE, name: "orders" });
+    source = { id: created.id, url: created.configured_props.http?.endpoint_url ?? "" };
+  });
+  after(async () => {
+    await receiver.close();
+    await system.stop();
+  });
+
+  /** Returns what a command printed, which must succeed. */
+  async function printed(...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await headwater(args, env);
+    expect(code, stderr).to.equal(0);
+    return stdout;
+  }
+  const json = async (...args: string[]) => JSON.parse(await printed(...args, "--json"));
+  const failure = async (...args: string[]) => {
+    const { code, stdout, stderr } = await headwater(args, env);
+    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "" });
+    expect(stderr.trimEnd().split("\n"), stderr).to.have.length(1);
+    return stderr;
+  };
+  const send = (body: object) =>
+    fetch(source.url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+
+  it("lists sources for people and for programs, and shows one by its name", async () => {
+    expect(await printed("source", "list")).to.match(
+      new RegExp(`^NAME +ID +ACTIVE +TRIGGER +UPDATED\norders +${source.id} +yes +http\\S+ +20\\S+Z\n$`),
+    );
+    expect((await json("source", "list"))[0]).to.include({ id: source.id, name_slug: "orders" });
+    expect(await printed("source", "show", "orders")).to.match(new RegExp(`^id +${source.id}$`, "m"));
+    expect(await failure("source", "show", "absent")).to.include("source not found");
+  });
+
+  it("disables, enables and deletes a source", async () => {
+    const extra = await api.createSource({ component_code: CODE, name: "extra" });
+    await printed("source", "disable", "extra");
+    expect((await json("source", "show", extra.id)).active).to.equal(false);
+    await printed("source", "enable", "extra");
+    expect((await json("source", "show", extra.id)).active).to.equal(true);
+    await printed("source", "delete", "extra");
+    expect((await api.request("GET", `/sources/${extra.id}`)).status).to.equal(404);
+  });
+
+  it("follows events and logs, without a control character of theirs, until it is stopped", async () => {
+    const events = startHeadwater(["source", "events", "orders", "-f", "--json"], env);
+    const logs = startHeadwater(["source", "logs", "orders", "-f"], env);
+    await send({ n: 1, summary: "first" });
+    await until(() => events.stdout().includes('"n":1') && logs.stdout().includes("got"));
+    await send({ n: 2 });
+    await send({ fail: true });
+    await until(() => events.stdout().includes('"n":2') && logs.stdout().includes("it failed"));
+    for (const command of [events, logs]) command.kill("SIGINT");
+    const [shown, logged] = await Promise.all([events.ended, logs.ended]);
+    expect([shown.code, logged.code], shown.stderr + logged.stderr).to.deep.equal([0, 0]);
+    const rows = shown.stdout
+      .trim()
+      .split("\n")
+      .map(line => JSON.parse(line).event.raw_event.n);
+    expect(rows).to.deep.equal([1, 2]);
+    expect(logged.stdout).to.include(" got it\n").and.not.to.include("\u001b");
+    expect(await printed("source", "events", "orders")).to.match(/^20\S+Z \d+-\d+ first$/m);
+    expect(await json("source", "logs", "orders", "--limit", "1")).to.have.length(1);
+  });
+
+  it("creates a webhook and a subscription, and shows, retries and recovers deliveries", async () => {
+    const created = await printed(
+      ...[
+        "webhook",
+        "create",
+        receiver.url,
+        "--name",
+        "inbox",
+        "--header",
+        "x-token: secret",
+        "--rate-limit",
+        "50",
+      ],
+    );
+    expect(created).to.match(/^signing key +whsec_\S+ +\(not shown again\)$/m);
+    expect(created)
+      .to.match(/^headers +x-token$/m)
+      .and.to.match(/^rate limit +50\/s$/m);
+    expect(created).not.to.include("secret");
+    const webhook = await json("webhook", "show", "inbox");
+    expect(await printed("webhook", "list")).to.include(webhook.id);
+    const subscription = await json("subscription", "create", "orders", "inbox", "--filter", '{"n": 3}');
+    expect(subscription).to.include({ emitter_id: source.id, listener_id: webhook.id });
+    expect(await printed("subscription", "list")).to.include('{"n":3}');
+
+    receiver.script(410);
+    await printed("publish", "orders", "--event", '{"n": 3}');
+    const failed = await until(async () => {
+      const rows = await json("delivery", "list", "--webhook", "inbox", "--state", "failed");
+      return rows[0];
+    });
+    expect(await printed("delivery", "show", failed.id)).to.match(/^1 +20\S+Z +schedule +410 /m);
+    receiver.script(200);
+    await printed("webhook", "enable", "inbox");
+    expect(await printed("delivery", "retry", failed.id)).to.include("it is retried now");
+    await until(async () => (await json("delivery", "show", failed.id)).state === "delivered");
+    expect(await printed("delivery", "recover", "inbox", "--since", "1h", "--dry-run")).to.match(
+      /^failed +0$/m,
+    );
+    expect(await printed("trace", failed.id)).to.include("delivered");
+
+    expect(await printed("webhook", "update", "inbox", "--name", "renamed", "--ordered")).to.match(
+      /^name +renamed$/m,
+    );
+    expect(await printed("webhook", "test", "renamed")).to.match(/^status +200$/m);
+    expect(await printed("webhook", "rotate-key", "renamed")).to.match(/^whsec_\S+\n$/);
+    await printed("subscription", "delete", subscription.id);
+    await printed("webhook", "delete", "renamed");
+    expect(await json("webhook", "list")).to.deep.equal([]);
+  });
+
+  it("names the field that is wrong, and says so if a name is ambiguous", async () => {
+    await api.createWebhook(receiver.url, { name: "same" });
+    await api.createWebhook(receiver.url, { name: "same" });
+    expect(await failure("webhook", "show", "same")).to.match(/several are called same.*wh_\w+, wh_\w+/);
+    expect(await failure("webhook", "show", "absent")).to.include("webhook: none is called absent");
+    expect(await failure("webhook", "create", "ftp://example.com")).to.match(/url/);
+    expect(await failure("webhook", "update", "same", "--json")).to.match(/several/);
+    const usage = await headwater(["delivery", "list", "--since", "soon"], env);
+    expect([usage.code, usage.stderr]).to.deep.equal([2, usage.stderr]);
+    expect(usage.stderr).to.include("must be a date, Unix seconds, or a time ago");
+    expect((await headwater(["source", "list", "--limit", "0"], env)).code).to.equal(2);
+  });
+
+  it("shows things of another account as not found", async () => {
+    const other = await system.user();
+    const env2 = { ...env, HEADWATER_API_KEY: other.apiKey };
+    const { code, stderr } = await headwater(["source", "delete", source.id], env2);
+    expect(code).to.equal(1);
+    expect(stderr).to.include("source not found");
+  });
+});

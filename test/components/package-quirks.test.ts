@@ -1,0 +1,141 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect } from "chai";
+import { bundleComponent } from "../../src/components/bundle.ts";
+import { fromCode, fromFile } from "../../src/components/load-modules.ts";
+import { type NpmRegistry, type Published, startNpmRegistry } from "../support/npm-registry.ts";
+import { importBundle } from "./import-bundle.ts";
+import { rejection } from "./rejection.ts";
+
+const PACKAGES: Published[] = [
+  ...["1.0.0", "1.4.0", "2.0.0", "3.0.0"].map(version => ({
+    manifest: { name: "moves-on", version, main: "index.js" },
+    files: { "index.js": `module.exports = "${version}";` },
+  })),
+  {
+    manifest: { name: "climbs-by-folder", version: "1.0.0", main: "lib/main.js" },
+    files: {
+      "lib/main.js": `exports.name = "main";`,
+      "test/index.js": `module.exports = require("../").name;`,
+    },
+  },
+  {
+    manifest: { name: "imports-its-data", version: "1.0.0", type: "module", main: "index.js" },
+    files: {
+      "index.js": `import old from "./a.json" assert { type: "json" };
+import now from "./b.json" with { type: "json" }; export default [old.a, now.b];`,
+      "a.json": `{"a": 1}`,
+      "b.json": `{"b": 2}`,
+    },
+  },
+  {
+    manifest: { name: "requires-beside", version: "1.0.0", main: "lib/index.js" },
+    files: {
+      "lib/index.js": `const path = require("path");
+module.exports = [require(__dirname + "/words.js"), require(path.join(__dirname, "more", "more.js")), require(path.join(__dirname, "../top"))];`,
+      "lib/words.js": `module.exports = "words";`,
+      "lib/more/more.js": `module.exports = "more";`,
+      "top.js": `module.exports = "top";`,
+    },
+  },
+  {
+    manifest: {
+      name: "needs-what-is-gone",
+      version: "1.0.0",
+      main: "index.js",
+      dependencies: { "moves-on": "^9.0.0" },
+    },
+    files: { "index.js": "module.exports = 1;" },
+  },
+];
+
+describe("npm packages as components find them", () => {
+  let registry: NpmRegistry;
+  let folder: string;
+  const options = () => ({ cacheDir: registry.cacheDir, npmEnvironment: registry.environment });
+  const imported = async (code: string) =>
+    (await importBundle((await bundleComponent(fromCode(code), options())).code)) as Record<string, unknown>;
+
+  before(async () => {
+    registry = await startNpmRegistry(PACKAGES);
+    folder = await mkdtemp(join(tmpdir(), "headwater-quirks-"));
+  });
+  after(async () => {
+    await registry.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it("may require a folder above by its path with a slash at the end", async () => {
+    expect(
+      await imported(`import a from "climbs-by-folder/test/index.js"; export default { a };`),
+    ).to.deep.equal({ a: "main" });
+  });
+
+  it("may import their own JSON with either word for attributes", async () => {
+    expect(await imported(`import a from "imports-its-data"; export default { a };`)).to.deep.equal({
+      a: [1, 2],
+    });
+  });
+
+  it("may require the files beside them by __dirname", async () => {
+    expect(await imported(`import a from "requires-beside"; export default { a };`)).to.deep.equal({
+      a: ["words", "more", "top"],
+    });
+  });
+
+  it("are rejected with the dependency's name if that is what does not exist", async () => {
+    const code = `import a from "needs-what-is-gone"; export default { a };`;
+    const { message } = await rejection(bundleComponent(fromCode(code), options()));
+    expect(message).to.match(
+      /"needs-what-is-gone".*: its dependency moves-on@\^9\.0\.0: the version does not exist$/,
+    );
+  });
+
+  describe("without a version in the import", () => {
+    const CODE = `import version from "moves-on"; export default { name: "x", version };`;
+    const OWN = `import version from "moves-on@1.0.0"; export default { name: "x", version };`;
+
+    /** Returns the version that an app's component is bundled with, whose folders have these files. */
+    async function versionWith(files: Record<string, string>, code = CODE): Promise<unknown> {
+      const app = await mkdtemp(join(folder, "app-"));
+      const entry = join(app, "components", "app", "sources", "new", "new.mjs");
+      for (const [path, text] of Object.entries({ ...files, "components/app/sources/new/new.mjs": code })) {
+        await mkdir(dirname(join(app, path)), { recursive: true });
+        await writeFile(join(app, path), text);
+      }
+      const bundled = await bundleComponent(fromFile(entry), options());
+      return (await importBundle(bundled.code)).version;
+    }
+    const asking = (range: string, section = "dependencies") =>
+      JSON.stringify({ [section]: { "moves-on": range } });
+
+    const APP = "components/app/package.json";
+    const cases: [string, Record<string, string>, string][] = [
+      [
+        "have the versions of the nearest package.json above the file",
+        { [APP]: asking("^1.0.0"), "package.json": asking("3.0.0") },
+        "1.4.0",
+      ],
+      ["may be alternatives there", { [APP]: asking("^1.0.0 || >=2 <3") }, "2.0.0"],
+      ["may be a peer there", { [APP]: asking("~1.0.0", "peerDependencies") }, "1.0.0"],
+      [
+        "are the newest if that file does not name them",
+        { [APP]: "{}", "package.json": asking("1.0.0") },
+        "3.0.0",
+      ],
+      ["are the newest if it names no version of a registry", { [APP]: asking("workspace:*") }, "3.0.0"],
+      ["are the newest if it names a git address", { [APP]: asking("github:a/b") }, "3.0.0"],
+      ["are the newest if it can't be read", { [APP]: "{", "package.json": "[]" }, "3.0.0"],
+    ];
+    for (const [what, files, version] of cases) {
+      it(what, async () => {
+        expect(await versionWith({ "package.json": "{}", ...files })).to.equal(version);
+      });
+    }
+
+    it("do not change what an import says itself", async () => {
+      expect(await versionWith({ [APP]: asking("^2.0.0") }, OWN)).to.equal("1.0.0");
+    });
+  });
+});
