@@ -32,6 +32,9 @@ async function replace(lab: Lab, { processes, folder, title }: Phase): Promise<v
   }
 }
 
+/** What a test closes at its end, whatever became of it. */
+const closing: (() => Promise<void>)[] = [];
+
 /** Jobs that were given up, of all queues, with the reason. */
 async function failedJobs({ platform }: Lab): Promise<string[]> {
   const failed = await Promise.all([...platform.queues.values()].map(queue => queue.getFailed(0, 9)));
@@ -47,6 +50,7 @@ async function failedJobs({ platform }: Lab): Promise<string[]> {
 async function upgrade(lab: Lab, name: string, phases: Phase[]): Promise<void> {
   const startedAt = Date.now();
   const timers = await startTimers(lab, TIMERS);
+  closing.push(timers.close);
   await timers.tick();
   const load = startLoad(lab, name);
   for (const [done, phase] of phases.entries()) {
@@ -87,6 +91,7 @@ describe("an upgrade under load", function () {
   afterEach(async () => {
     await lab?.close();
     lab = undefined;
+    for (const close of closing.splice(0)) await close();
   });
 
   it("from a release with older jobs: its workers leave newer jobs to the next ones, and nothing is lost", async () => {
