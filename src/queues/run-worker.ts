@@ -136,9 +136,9 @@ export function runWorker<Schemas extends Record<string, TSchema>>(
 
 class QueueWorker implements ShardWorker {
   readonly #queue: string;
+  readonly #jobs: AnyQueue["jobs"];
   readonly #shard: number;
   readonly #log: Logger;
-  readonly #jobs: AnyQueue["jobs"];
   readonly #handled: ReadonlyMap<string, Handled>;
   readonly #options: WorkerOptions;
   readonly #worker: Worker;
@@ -168,9 +168,9 @@ class QueueWorker implements ShardWorker {
     options: WorkerOptions,
   ) {
     this.#queue = queue;
+    this.#jobs = jobs;
     this.#shard = shard;
     this.#log = shard === 0 ? options.log : options.log.child({ shard });
-    this.#jobs = jobs;
     this.#handled = handled;
     this.#options = options;
     this.#warn = warnThrottled(this.#log, "worker connection", { queue });

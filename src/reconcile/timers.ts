@@ -70,12 +70,12 @@ export function beginTimerSweep(platform: TimerPlatform): SweepBatch {
 
 /** Returns sources whose scheduler should have ticked before now, those that are overdue for the longest. */
 async function findOverdue({ mongo, redis, queues, clock }: TimerPlatform): Promise<TickingSource[]> {
-  const found = await Promise.all(
+  const overdue = await Promise.all(
     shardsOf(openedQueue(queues, runs)).map(shard =>
       redis.zrangebyscore(shard.toKey("repeat"), "-inf", clock() - LATE_MS, "LIMIT", 0, BATCH),
     ),
   );
-  const ids = found.flat();
+  const ids = overdue.flat();
   if (ids.length === 0) return [];
   return await Sources(mongo)
     .find({ ...IS_TICKING, _id: { $in: ids } }, TICKING_FIELDS)

@@ -5,6 +5,7 @@ import { tlsFor } from "./ask-redis.ts";
 import { joinWrites } from "./join-writes.ts";
 import type { RedisTarget } from "./redis-settings.ts";
 import { MasterConnector } from "./sentinel-connector.ts";
+import { keepSteady } from "./steady-cluster.ts";
 
 /** One server, or a cluster; a server that Sentinels watch is one server. */
 export type RedisClient = Redis | Cluster;
@@ -12,12 +13,6 @@ export type RedisClient = Redis | Cluster;
 /** How long a connection may take to open; a machine that is gone does not say so. */
 const CONNECT_TIMEOUT_MS = 5000;
 const SENTINEL_TIMEOUT_MS = 2000;
-/**
- * How often a client asks which master has which slots. It would also learn it from an error, but a master that hangs
- * sends none, and the cluster has given its slots to a replica by then.
- */
-const SLOTS_REFRESH_MS = 3000;
-
 function connect(target: RedisTarget, given: RedisOptions): RedisClient {
   const client = clientOf(target, given);
   joinWrites(client);
@@ -46,20 +41,10 @@ function clientOf(target: RedisTarget, given: RedisOptions): RedisClient {
         ...(tls && { dnsLookup: (host, callback) => callback(null, host) }),
       },
     );
-    refreshSlots(cluster);
-    return cluster;
+    return keepSteady(cluster);
   }
   if (mode === "sentinel") return new Redis({ ...options, db: database, ...sentinelOptions(target) });
   return new Redis({ ...options, ...first, db: database, ...(tls && { tls: tlsFor(tls, first.host) }) });
-}
-
-/** ioredis' own `slotsRefreshInterval` goes on for ever, and keeps the process alive, if a client is closed during a refresh. */
-function refreshSlots(cluster: Cluster): void {
-  const timer = setInterval(() => {
-    if (cluster.status === "ready") cluster.refreshSlotsCache();
-  }, SLOTS_REFRESH_MS);
-  timer.unref();
-  cluster.once("end", () => clearInterval(timer));
 }
 
 function sentinelOptions(target: RedisTarget): RedisOptions {
@@ -112,8 +97,19 @@ export function openWorkerRedis(target: RedisTarget): RedisClient {
     retryStrategy,
   });
   // Connection errors stay as they are: BullMQ recognises them by their class and retries.
-  return failingAs(client, error => (isNotNow(error) ? unavailable(error) : error));
+  return failingAs(client, error =>
+    isNotNow(error) || isRedirectedInVain(error) ? unavailable(error) : error,
+  );
 }
+
+const REDIRECTED_IN_VAIN = "Too many Cluster redirections.";
+
+/**
+ * Returns true for a command that the cluster could not serve for some 2 s, less than a failover takes: it fails although a
+ * worker's client waits. A script that a new master does not know is sent again as a whole, by its error.
+ */
+const isRedirectedInVain = ({ message }: Error): boolean =>
+  message.startsWith(REDIRECTED_IN_VAIN) && !message.includes("NOSCRIPT");
 
 /** What ioredis says of a connection that is away; it has no class for most of these. */
 const AWAY_MESSAGES = new Set([
@@ -142,7 +138,7 @@ const AWAY_CODES = new Set<unknown>([
 function isAway(error: Error): boolean {
   if (error instanceof ReplyError) return false;
   if (AWAY_NAMES.has(error.name) || AWAY_CODES.has((error as NodeJS.ErrnoException).code)) return true;
-  return AWAY_MESSAGES.has(error.message) || error.message.startsWith("Too many Cluster redirections.");
+  return AWAY_MESSAGES.has(error.message) || error.message.startsWith(REDIRECTED_IN_VAIN);
 }
 
 /** Error codes (the first word of a reply) of a server that can't serve now: full, loading, not a primary. */

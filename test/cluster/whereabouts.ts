@@ -8,7 +8,7 @@ const MOST = 20;
 
 /** Says of accepted events that never arrived when they were accepted, how long before or after a kill, and what became of them. */
 export async function whereabouts(
-  { mongo }: Pick<Platform, "mongo">,
+  { mongo, queues }: Pick<Platform, "mongo" | "queues">,
   { lost, requests, kills }: { lost: string[]; requests: Sent[]; kills: number[] },
 ): Promise<string[]> {
   const found = lost.slice(0, MOST).map(async key => {
@@ -26,5 +26,10 @@ export async function whereabouts(
         : "stored, dispatched";
     return `${key} (${sent?.kind}), accepted ${nearest} ms after a kill: ${[what, ...states].join(", ")}`;
   });
-  return await Promise.all(found);
+  if (lost.length === 0) return [];
+  const failed = ["runs", "emissions", "deliveries"].map(async name => {
+    const jobs = (await queues.get(name)?.getFailed(0, 2)) ?? [];
+    return `failed jobs of ${name}: ${jobs.map(({ failedReason }) => failedReason).join(", ") || "none"}`;
+  });
+  return await Promise.all([...found, ...failed]);
 }

@@ -80,9 +80,15 @@ export interface Lab {
 
 /**
  * Starts all processes and stores for this test alone, with an emitter of each kind and two webhooks. With a `folder`, the processes
- * are those of the release in it, and its web process sets the stores up.
+ * are those of the release in it, and its web process sets the stores up; `env` has further settings.
  */
-export async function openLab({ folder }: { folder?: string } = {}): Promise<Lab> {
+export async function openLab({
+  folder,
+  env: further = {},
+}: {
+  folder?: string;
+  env?: Record<string, string>;
+} = {}): Promise<Lab> {
   const [stores, receiver] = await Promise.all([openOwnStores(), startCountingReceiver()]);
   const mongodb = new URL(stores.mongo.url);
   mongodb.pathname = "/faults";
@@ -103,6 +109,7 @@ export async function openLab({ folder }: { folder?: string } = {}): Promise<Lab
     FREE_DAILY_COMPUTE_MS: String(1e12),
     RATE_LIMIT_PER_SECOND: "10000",
     RATE_LIMIT_BURST: "20000",
+    ...further,
   };
   const running = new Map<ProcessName, WorkerProcess>();
   if (folder) {

@@ -1,5 +1,7 @@
+import { expect } from "chai";
+import type { Cluster } from "ioredis";
 import { findRedis } from "../../src/store/find-redis.ts";
-import { openProducerRedis, whenReady } from "../../src/store/redis.ts";
+import { openProducerRedis, openWorkerRedis, whenReady } from "../../src/store/redis.ts";
 import { testConfig } from "../support/platform.ts";
 import { openRedisCluster } from "../support/redis-cluster.ts";
 import { until } from "../support/until.ts";
@@ -31,6 +33,31 @@ describe("a client of a Redis Cluster", () => {
         for (const node of cluster.nodes) node.thaw();
       }
     } finally {
+      await cluster.close();
+    }
+  });
+
+  it("ends, its copy too, although a server named another node in between, and connects again", async () => {
+    const cluster = await openRedisCluster({ replicas: 0 });
+    const target = await findRedis(testConfig({ REDIS_URL: cluster.url }).redis, 20_000);
+    const client = openWorkerRedis(target) as Cluster;
+    const copy = client.duplicate();
+    try {
+      for (const one of [client, copy]) {
+        one.on("error", () => undefined);
+        await whenReady(one, 20_000);
+        one.disconnect();
+        // What ioredis does when a server responds with MOVED.
+        const { connectionPool } = one as unknown as {
+          connectionPool: { findOrCreate(node: { host: string; port: number }): void };
+        };
+        connectionPool.findOrCreate({ host: "localhost", port: cluster.nodes[0]?.port ?? 0 });
+        await until(() => one.status === "end", { what: "the end of the client" });
+        await one.connect();
+        expect(await one.set("again", "x")).to.equal("OK");
+      }
+    } finally {
+      for (const one of [client, copy]) one.disconnect();
       await cluster.close();
     }
   });

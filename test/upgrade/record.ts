@@ -44,6 +44,7 @@ export async function recordJobs(lab: Lab): Promise<void> {
   lab.receiver.failSome(true);
   await publish("recorded-7");
   await seen("deliveries next-attempt");
+  lab.receiver.failSome(false);
   const post = () =>
     fetch(emitters.endpoints.source, { method: "POST", body: JSON.stringify({ key: "recorded-3" }) });
   await without("runs", post, "runs notify");

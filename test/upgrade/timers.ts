@@ -1,3 +1,4 @@
+import { startCountingReceiver } from "../faults/counting-receiver.ts";
 import type { Lab } from "../faults/lab.ts";
 import { until } from "../support/until.ts";
 
@@ -11,10 +12,14 @@ export interface Timers {
   tick(): Promise<unknown>;
   /** Deletes the sources; returns what was delivered of their ticks. */
   stop(): Promise<{ ticks: number; missed: number; doubled: string[] }>;
+  /** Closes their endpoint: after this no delivery of theirs may be left. */
+  close(): Promise<void>;
 }
 
 /** Deploys sources with timers, each with a webhook of its own. */
-export async function startTimers({ api, receiver }: Lab, count: number): Promise<Timers> {
+export async function startTimers({ api }: Lab, count: number): Promise<Timers> {
+  // The lab's own counts the events of the load.
+  const receiver = await startCountingReceiver();
   const paths = Array.from({ length: count }, (_, n) => `/timers-${n}`);
   const ids = await Promise.all(
     paths.map(async (path, n) => {
@@ -26,6 +31,7 @@ export async function startTimers({ api, receiver }: Lab, count: number): Promis
   );
   const counts = () => paths.map(path => receiver.at(path).size);
   return {
+    close: () => receiver.close(),
     tick() {
       const before = counts();
       const isLater = () => counts().every((now, i) => now > (before[i] ?? 0) + 1);

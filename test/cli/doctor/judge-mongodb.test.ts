@@ -3,7 +3,7 @@ import { judgeMongodb, type MongodbReadings } from "../../../src/cli/doctor/judg
 
 const GB = 1024 ** 3;
 const WELL: MongodbReadings = {
-  version: "7.0.14",
+  version: "6.0.20",
   hello: { setName: "rs0", isWritablePrimary: true },
   disk: { fsUsedSize: 60 * GB, fsTotalSize: 100 * GB },
 };
@@ -15,7 +15,7 @@ const found = (changed: Partial<MongodbReadings>) =>
 describe("what the doctor says of MongoDB", () => {
   it("is ok where all is well, a line for each thing", () => {
     expect(judgeMongodb(WELL)).to.deep.equal([
-      { check: "MongoDB", severity: "ok", message: "version 7.0.14" },
+      { check: "MongoDB", severity: "ok", message: "version 6.0.20" },
       { check: "replica set", severity: "ok", message: "rs0 has a primary" },
       { check: "disk of MongoDB", severity: "ok", message: "40.0 of 100.0 GB free" },
     ]);
@@ -77,6 +77,13 @@ describe("what the doctor says of MongoDB", () => {
       },
     ]);
     expect(found({ version: "6.0.0" })).to.deep.equal([]);
-    expect(found({ version: "10.0.0" })).to.deep.equal([]);
+    expect(found({ version: "10.0.0" }), "newer than what was tested").to.deep.equal([
+      {
+        check: "MongoDB",
+        severity: "note",
+        message: "MongoDB 10.0.0 is newer than 6.x, the newest that was tested",
+        advice: "try it on a copy first, or install one that was tested",
+      },
+    ]);
   });
 });

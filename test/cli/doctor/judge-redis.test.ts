@@ -65,8 +65,7 @@ describe("what the doctor says of Redis", () => {
       ["5.0.14", true],
       ["6.0.20", true],
       ["6.2.0", false],
-      ["8.0.0", false],
-      ["10.1.0", false],
+      ["7.4.0", false],
     ] as const) {
       const old = {
         check: "Redis",
@@ -76,6 +75,8 @@ describe("what the doctor says of Redis", () => {
       };
       expect(found({ redis_version: version })).to.deep.equal(isOld ? [old] : []);
     }
+    const [newer] = found({ redis_version: "10.1.0" });
+    expect(newer, "newer than what was tested").to.include({ check: "Redis", severity: "note" });
   });
 
   it("is a problem where memory is nearly used up, and a note where it has no limit", () => {
