@@ -6,15 +6,39 @@ import type { Cluster } from "ioredis";
  */
 const SLOTS_REFRESH_MS = 3000;
 
+/** A client that was closed has ended by then: its connections take 2 s at most (ioredis' `disconnectTimeout`). */
+const END_MS = 3000;
+
 /**
  * Has a client of a cluster outlive failovers, and its copies, with one of which each worker of BullMQ waits for jobs. With
- * ioredis 6.0.0 alone a client that is closing when a server says MOVED connects to that node, and then never ends:
- * BullMQ, which opens its copy again while a failover lasts, would wait for the end, and its worker take no job any more.
+ * ioredis 6.0.0 alone
+ *
+ * - what `connect` returns never settles if the cluster can't serve at first, although the client becomes ready later;
+ * - a client that is closing may never end: if a server says MOVED then, because it connects to that node, and if its
+ *   connections end one by one.
+ *
+ * BullMQ, which opens its copy again while a failover lasts, would wait for either, and its worker take no job any more.
  */
 export function keepSteady(cluster: Cluster): Cluster {
   const duplicate = cluster.duplicate.bind(cluster);
   cluster.duplicate = ((...args: Parameters<typeof duplicate>) =>
     keepSteady(duplicate(...args) as Cluster)) as Cluster["duplicate"];
+  const connect = cluster.connect.bind(cluster);
+  let pending: Promise<void> | undefined;
+  cluster.connect = () => {
+    const first = connect();
+    // A further try, the client's own: one listener for all of them, however long the cluster is down.
+    if (pending) return Promise.race([first, pending]);
+    pending = untilReady(cluster, first).finally(() => {
+      pending = undefined;
+    });
+    return pending;
+  };
+  const disconnect = cluster.disconnect.bind(cluster);
+  cluster.disconnect = (mayReconnect = false) => {
+    disconnect(mayReconnect);
+    if (!mayReconnect) setTimeout(() => endClosed(cluster), END_MS).unref();
+  };
   cluster.on("+node", node => {
     if (cluster.status === "disconnecting") node.disconnect();
   });
@@ -29,4 +53,27 @@ export function keepSteady(cluster: Cluster): Cluster {
   });
   cluster.on("end", () => clearInterval(timer));
   return cluster;
+}
+
+/** Resolves when a client that is connecting is ready, be it at its second try; rejects if it ends, or as `first` does. */
+function untilReady(cluster: Cluster, first: Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (error?: Error) => {
+      cluster.off("ready", onReady);
+      cluster.off("end", onEnd);
+      if (error) reject(error);
+      else resolve();
+    };
+    const onReady = () => settle();
+    const onEnd = () => settle(new Error("Connection is closed."));
+    cluster.on("ready", onReady);
+    cluster.on("end", onEnd);
+    first.then(onReady, settle);
+  });
+}
+
+function endClosed(cluster: Cluster): void {
+  if (cluster.status !== "disconnecting" && cluster.status !== "close") return;
+  // Its own way to say so; a status alone would reach no listener.
+  (cluster as unknown as { setStatus(status: string): void }).setStatus("end");
 }

@@ -4,6 +4,7 @@ import { findRedis } from "../../src/store/find-redis.ts";
 import { openProducerRedis, openWorkerRedis, whenReady } from "../../src/store/redis.ts";
 import { testConfig } from "../support/platform.ts";
 import { openRedisCluster } from "../support/redis-cluster.ts";
+import type { RedisNode } from "../support/redis-nodes.ts";
 import { until } from "../support/until.ts";
 
 /** Timers that keep this process alive. */
@@ -58,6 +59,34 @@ describe("a client of a Redis Cluster", () => {
       }
     } finally {
       for (const one of [client, copy]) one.disconnect();
+      await cluster.close();
+    }
+  });
+
+  it("is connected at the second try if the cluster can't serve at the first", async () => {
+    const cluster = await openRedisCluster({ replicas: 0, nodeTimeoutMs: 500 });
+    const [node, other] = cluster.nodes as [RedisNode, RedisNode];
+    const target = await findRedis(testConfig({ REDIS_URL: cluster.url }).redis, 20_000);
+    const client = openWorkerRedis(target) as Cluster;
+    client.on("error", () => undefined);
+    try {
+      await whenReady(client, 20_000);
+      client.disconnect();
+      await until(() => client.status === "end", { what: "the end of the client" });
+      await node.kill();
+      const isDown = async () => String(await other.ask("CLUSTER", "INFO")).includes("cluster_state:fail");
+      await until(isDown, { what: "a cluster that can't serve" });
+      let closed = 0;
+      client.on("close", () => {
+        closed += 1;
+      });
+      const connecting = client.connect();
+      await until(() => closed > 0, { what: "a try in vain" });
+      await node.start();
+      await connecting;
+      expect(await client.set("again", "x")).to.equal("OK");
+    } finally {
+      client.disconnect();
       await cluster.close();
     }
   });
