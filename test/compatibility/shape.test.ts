@@ -22,7 +22,7 @@ const CASES: Case[] = [
       hasSampleEmit: true,
       props: [
         { name: "db", type: "$.service.db" },
-        { name: "level", type: "string" },
+        { name: "level", type: "string", reloadProps: true },
       ],
     },
     steps: [{ emits: [] }],

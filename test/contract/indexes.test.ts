@@ -38,7 +38,7 @@ describe("queries of the whole system", () => {
   let shapes: QueryShape[];
 
   before(async () => {
-    world = await openWorld({ workers: true });
+    world = await openWorld({ workers: true, env: { DURABLE_INGRESS: "mongodb" } });
     const { mongo } = world.system.worker;
     await useEverything();
     await addForeignRows(mongo, 500);

@@ -30,7 +30,8 @@ let made = 0;
 
 /** Returns unique code of an HTTP source, so that it becomes a new component. */
 export function newCode(key = `thing-${++made}`): string {
-  return `export default { name: "Thing", version: "0.0.1", key: ${JSON.stringify(key)}, props: { http: "$.interface.http" },
+  return `export default { name: "Thing", version: "0.0.1", key: ${JSON.stringify(key)},
+  props: { http: "$.interface.http", city: { type: "string", optional: true, options: ["Bern", "Zug"] } },
   run(event) { this.$emit(event.body); } };`;
 }
 

@@ -23,13 +23,8 @@ export const configureRoutes = [
     errors: ["unavailable"],
     example: {
       params: { id: "sc_0CjB8zQw2MnP5vTa" },
-      body: { prop_name: "repository", configured_props: { github: { $auth: { token: "…" } } }, page: 0 },
-      response: {
-        options: [{ label: "headwater", value: 17 }],
-        context: { after: "headwater" },
-        logs: [],
-        error: null,
-      },
+      body: { prop_name: "city", configured_props: {}, page: 0 },
+      response: { options: [{ label: "Bern", value: "Bern" }], context: null, logs: [], error: null },
     },
     handler: ({ deps, resource, body, owner }) => askOptions(deps, owner, resource, optionsRequest(body)),
   }),
