@@ -9,6 +9,7 @@ import { userRoutes } from "./accounts/routes.ts";
 import { openAuthenticate } from "./accounts/sessions/authenticate.ts";
 import { readSession, sessionRoutes } from "./accounts/sessions/routes.ts";
 import { activityRoutes } from "./activity/routes.ts";
+import { configureRoutes } from "./components/configure/routes.ts";
 import { componentRoutes } from "./components/routes.ts";
 import { trialRoutes } from "./components/trial/routes.ts";
 import { replayRoutes } from "./deliveries/replays/routes.ts";
@@ -46,6 +47,7 @@ const SAVE_MS = 10 * 60_000;
 const featureRoutes: AnyRoute<Platform>[] = [
   ...componentRoutes,
   ...trialRoutes,
+  ...configureRoutes,
   ...sourceRoutes,
   ...runRoutes,
   ...sourceEventRoutes,

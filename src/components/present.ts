@@ -21,8 +21,10 @@ export function presentComponent(component: Component) {
 
 /** Returns the props of a component as the API shows them. */
 export const presentProps = ({ props }: Pick<ComponentDescription, "props">) =>
-  props.map(({ remoteOptions, customResponse, ...prop }) => ({
+  props.map(({ remoteOptions, customResponse, reloadProps, useQuery, ...prop }) => ({
     ...prop,
+    ...(reloadProps && { reload_props: true }),
+    ...(useQuery && { use_query: true }),
     ...(remoteOptions && { remote_options: true }),
     ...(customResponse && { custom_response: true }),
   }));

@@ -218,6 +218,20 @@ export const LIMITS = defineLimits({
     what: "events, and `$.service.db`, of code that is tried, as JSON",
     beyond: "further events are only counted; the db is left out",
   },
+  optionsMs: {
+    value: 10_000,
+    unit: "ms",
+    per: "request",
+    what: "call of a component's function that lists the choices of a prop",
+    beyond: "the call ends with `Timeout` in `error`",
+  },
+  optionsListed: {
+    value: 1000,
+    unit: "count",
+    per: "request",
+    what: "choices of a prop in one response",
+    beyond: "further ones are left out",
+  },
   buildsPerAccount: {
     value: 3,
     unit: "count",

@@ -19,13 +19,15 @@ const isRequired = (prop: DescribedProp): boolean =>
 /**
  * Checks `configured_props` against a component's props (docs/component-api.md#props) and returns the values to
  * store. Values of `previous` are kept for props that `configured` leaves out, because clients never see secrets and
- * could not send them back; null removes a value. Throws `invalid` with every fault, at paths such as
+ * could not send them back; null removes a value. With `mayLack`, required props may be absent, because a form is still
+ * being filled in. Throws `invalid` with every fault, at paths such as
  * `configured_props.timer.cron`.
  */
 export function configureProps(
   props: DescribedProp[],
   configured: unknown,
   previous: StoredProps = {},
+  { mayLack = false }: { mayLack?: boolean } = {},
 ): StoredProps {
   const given = configured ?? {};
   if (typeof given !== "object" || Array.isArray(given)) {
@@ -40,6 +42,7 @@ export function configureProps(
     const requested = storedValue(given as StoredProps, prop.name);
     const value = requested === undefined ? storedValue(previous, prop.name) : requested;
     if (isAbsent(value)) {
+      if (mayLack) continue;
       if (isRequired(prop)) fields.push(fieldError(prop.name, "is required"));
       const faults = kindOf(prop).checkDefault?.(prop) ?? [];
       for (const { message } of faults) {

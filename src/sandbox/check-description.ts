@@ -20,6 +20,8 @@ const PROP = {
     hidden: flag,
     options: { type: "array", maxItems: 10_000 },
     remoteOptions: flag,
+    reloadProps: flag,
+    useQuery: flag,
     withLabel: flag,
     min: { type: "number" },
     max: { type: "number" },

@@ -5,9 +5,10 @@
 
 /**
  * The function of the component that is called. If a component has no `run`, the trigger's event is emitted instead.
- * `sampleEmit` may be a value, too; it, or what the function returns, is emitted.
+ * `sampleEmit` may be a value, too; it, or what the function returns, is emitted. `options` is the function of a prop,
+ * which the event names; what it lists is emitted.
  */
-export type ComponentCall = "run" | "deploy" | "activate" | "deactivate" | "sampleEmit";
+export type ComponentCall = "run" | "deploy" | "activate" | "deactivate" | "sampleEmit" | "options";
 
 /** Values of the props by name, as `this.<prop>` has them before the child adds methods and `$emit`. */
 export type PropValues = Record<string, unknown>;
@@ -43,6 +44,10 @@ export interface DescribedProp {
   options?: unknown[];
   /** True if `options` is a function. */
   remoteOptions?: boolean;
+  /** The choices depend on what a person types. */
+  useQuery?: boolean;
+  /** The choices of other props depend on its value. */
+  reloadProps?: boolean;
   /** The code receives `{label, value}` instead of the value. */
   withLabel?: boolean;
   min?: number;

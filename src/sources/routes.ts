@@ -1,7 +1,9 @@
+import { OptionsRequestSchema, OptionsSchema } from "../components/configure/schema.ts";
 import { accountsOf } from "../http/authorize.ts";
 import { data, empty, page } from "../http/response.ts";
 import { type Caller, routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
+import { configureSource } from "./configure-source.ts";
 import { createSource } from "./create-source.ts";
 import { deleteSource } from "./delete-source.ts";
 import { findSource, findSourceToChange, listSources } from "./find-source.ts";
@@ -147,6 +149,26 @@ export const sourceRoutes = [
       const { deps, body, resource } = request;
       return presentSource(deps, await updateSource(deps, deployerOf(request), resource, body));
     },
+  }),
+  route({
+    method: "POST",
+    path: "/sources/{id}/configure",
+    id: "configureSourceProp",
+    tag,
+    summary: "List the choices of a source's prop",
+    description:
+      "As `POST /components/{id}/configure`; the source's own values count where `configured_props` leaves one out, its " +
+      "credentials included.",
+    access: ownSourceToChange,
+    body: OptionsRequestSchema,
+    response: data(200, OptionsSchema),
+    errors: ["unavailable"],
+    example: {
+      params,
+      body: { prop_name: "city" },
+      response: { options: [{ label: "Bern", value: "BE" }], context: null, logs: [], error: null },
+    },
+    handler: ({ deps, resource, body }) => configureSource(deps, resource, body),
   }),
   route({
     method: "DELETE",

@@ -381,6 +381,8 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   urlCharacters: "test/webhooks/routes.test.ts",
   retryJobMs: "test/deliveries/attempt/far-retry.test.ts",
   trialShownBytes: "test/components/trial.test.ts",
+  optionsListed: "test/components/configure.test.ts",
+  optionsMs: "test/components/configure.test.ts",
   liveRows: "test/store/activity.test.ts",
   traceStateCharacters: "test/tracing/trace-context.test.ts",
   spansWaiting: "test/tracing/tracer.test.ts",

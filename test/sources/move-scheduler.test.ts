@@ -4,6 +4,7 @@ import { openedQueue } from "../../src/queues/define-queue.ts";
 import { runs } from "../../src/queues/runs.ts";
 import { shardNumber, shardsOf } from "../../src/queues/shards.ts";
 import { moveScheduler } from "../../src/sources/move-scheduler.ts";
+import { readSchedulers } from "../../src/sources/read-schedulers.ts";
 import {
   findScheduler,
   hasPendingTick,
@@ -77,6 +78,8 @@ describe("a timer whose queue has got more shards", () => {
     const timer = { cron: null, timezone: null, interval_seconds: 7200 };
     const source = { _id: id, active: true, state: "ready" as const, timer };
     expect((await findScheduler(platform, id))?.next).to.equal(startDate);
+    const schedulers = await readSchedulers(platform, [id, "dc_none"]);
+    expect([...schedulers].map(([source, { next }]) => [source, next])).to.deep.equal([[id, startDate]]);
     expect(await hasPendingTick(platform, { key: id, next: startDate })).to.equal(true);
     expect(await nextTickMs(platform, source)).to.equal(startDate);
     expect(await syncScheduler(platform, source)).to.equal("unchanged");

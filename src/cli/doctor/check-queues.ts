@@ -70,7 +70,7 @@ const SAMPLE = 20;
 
 /** Returns what this release does not know of a job that waits for a worker of a newer one; undefined if none does. */
 async function newerJob(name: string, queue: Queue): Promise<string | undefined> {
-  const declared = consumedQueues.find(one => one.name === name);
+  const declared = consumedQueues.find(one => one.name === queueOfShard(name));
   if (!declared) return undefined;
   const jobs = await queue.getDelayed(0, SAMPLE - 1);
   return jobs.map(job => whatIsNewer(declared, job)).find(newer => newer !== undefined);

@@ -58,7 +58,7 @@ export function objectOf(value: unknown): Record<string, unknown> {
 /**
  * CommonJS code that requires an ESM file, such as its app's file, receives a namespace instead of the default export.
  */
-function unwrapNamespace(value: unknown): unknown {
+export function unwrapNamespace(value: unknown): unknown {
   const { __esModule, default: exported } = objectOf(value);
   return __esModule === true && typeof exported === "object" && exported !== null ? exported : value;
 }

@@ -1,7 +1,15 @@
 import { type Component, objectOf, type PropDefinition, propsOf } from "./component.ts";
 
 const HOOKS = ["deploy", "activate", "deactivate"] as const;
-const FLAGS = ["optional", "secret", "hidden", "customResponse", "withLabel"] as const;
+const FLAGS = [
+  "optional",
+  "secret",
+  "hidden",
+  "customResponse",
+  "withLabel",
+  "reloadProps",
+  "useQuery",
+] as const;
 
 const TEXTS = ["label", "description"];
 

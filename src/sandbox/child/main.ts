@@ -9,6 +9,7 @@ import { describeComponent } from "./describe.ts";
 import { describeError, hideModulePath } from "./describe-error.ts";
 import { lockDown } from "./lock-down.ts";
 import { exitProcess, receive, send, sendJson, setSecret } from "./port.ts";
+import { askOptions } from "./prop-options.ts";
 import { redirectTmp } from "./redirect-tmp.ts";
 import { replaceFetch } from "./replace-fetch.ts";
 import { rerouteSockets } from "./reroute-sockets.ts";
@@ -159,6 +160,7 @@ async function attempt(work: () => Promise<void>, call: Call): Promise<string> {
 async function invoke(component: Component, request: CallRequest, call: Call, db: ServiceDb): Promise<void> {
   const self = bindThis(component, { request, call, db, maxResponseBytes: limits.maxResponseBytes });
   if (request.call === "sampleEmit") return await emitSample(component.sampleEmit, self, call);
+  if (request.call === "options") return call.emit(await askOptions(component, self, request.event));
   const entry = request.call === "run" ? component.run : objectOf(component.hooks)[request.call];
   if (typeof entry === "function") await entry.call(self, request.event);
   else if (request.call === "run") call.emit(request.event);

@@ -34,13 +34,18 @@ export async function ensureSchema(
   }
 }
 
-/** Applies every migration to an empty database, or waits a moment for the process that does. */
+/**
+ * Applies every migration to an empty database, or waits a moment for the process that does. A process that is too busy to
+ * renew its lock tries again, because every step may be repeated.
+ */
 async function setUp(db: Database, migrations: readonly Migration[]): Promise<void> {
   const lock = await acquireSchemaLock(db);
   if (!lock) return void (await new Promise(resolve => setTimeout(resolve, AGAIN_MS)));
   try {
     const isStill = (await findState(db)).isEmpty;
     if (isStill) await applyMigrations(db, lock, { migrations, say: () => undefined });
+  } catch (error) {
+    if (!lock.lost.aborted) throw error;
   } finally {
     await lock.release();
   }

@@ -44,4 +44,10 @@ export class Components {
   try(body: BodyOf<"/components/try", "post">, options?: CallOptions) {
     return this.#connection.send("post", "/components/try", { body }, { usualMs: BUILD_MS, ...options });
   }
+
+  /** Lists the choices of a prop, page by page, with the props so far. */
+  configure(id: string, body: BodyOf<"/components/{id}/configure", "post">, options?: CallOptions) {
+    const path = "/components/{id}/configure";
+    return this.#connection.send("post", path, { params: { id }, body }, { usualMs: BUILD_MS, ...options });
+  }
 }

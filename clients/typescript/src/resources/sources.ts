@@ -73,4 +73,9 @@ export class Sources {
   stats(id: string, query: { hours?: number } = {}, options?: CallOptions) {
     return this.#connection.send("get", "/sources/{id}/stats", { params: { id }, query }, options);
   }
+
+  /** Lists the choices of a prop, page by page; values that the body leaves out are those that the source has. */
+  configure(id: string, body: BodyOf<"/sources/{id}/configure", "post">, options?: CallOptions) {
+    return this.#connection.send("post", "/sources/{id}/configure", { params: { id }, body }, options);
+  }
 }

@@ -1,0 +1,97 @@
+import { checkQuota } from "../../accounts/check-quota.ts";
+import { countRuns } from "../../accounts/usage.ts";
+import { invalidField, notFound } from "../../lib/errors.ts";
+import { newToken } from "../../lib/ids.ts";
+import { LIMITS } from "../../limits/catalogue.ts";
+import { Bundles, type Component } from "../../models/component.ts";
+import type { Platform } from "../../platform.ts";
+import { configureProps, propValuesForRun, type StoredProps } from "../../props/configure.ts";
+import type { CallError, LogLine } from "../../sandbox/protocol.ts";
+import { inTrial } from "../trial/build.ts";
+import { readOptions } from "./read-options.ts";
+
+export type ConfigureDeps = Pick<
+  Platform,
+  "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "sandboxes"
+>;
+
+export interface OptionsRequest {
+  /** Name of the prop whose choices are wanted. */
+  prop: string;
+  /** The props so far, as a source's `configured_props`; required ones may be absent. */
+  configuredProps?: unknown;
+  /** Values that are stored for a source, which count where `configuredProps` leaves one out. */
+  stored?: StoredProps;
+  /** From 0. */
+  page: number;
+  /** What the call for the page before returned as `context`. */
+  prevContext: unknown;
+  /** What a person has typed. */
+  query: string;
+}
+
+export interface Options {
+  options: { label: string; value: unknown }[];
+  /** For the next page. */
+  context: unknown;
+  logs: LogLine[];
+  /** What the component's code threw. */
+  error: CallError | null;
+}
+
+/**
+ * Calls the function of a component that lists the choices of a prop (docs/component-api.md#props), in a sandbox of its
+ * own and without any memory. It counts as a run of the account. Throws `invalid` that names the prop or a prop so far
+ * that is wrong, `rate-limited` and `unavailable`.
+ */
+export function askOptions(
+  platform: ConfigureDeps,
+  ownerId: string,
+  component: Component,
+  request: OptionsRequest,
+): Promise<Options> {
+  const { props } = component.description;
+  const prop = props.find(({ name }) => name === request.prop);
+  if (!prop) throw invalidField("body", "prop_name", "the component has no such prop");
+  if (prop.options) {
+    return Promise.resolve({ options: readOptions(prop.options), context: null, logs: [], error: null });
+  }
+  if (!prop.remoteOptions) throw invalidField("body", "prop_name", "the prop has no options");
+  const values = configureProps(props, request.configuredProps, request.stored, { mayLack: true });
+  const bound = propValuesForRun(props, values, { endpointUrl: null });
+  return inTrial(ownerId, () => callOnce(platform, ownerId, component, bound, request));
+}
+
+async function callOnce(
+  platform: ConfigureDeps,
+  ownerId: string,
+  { bundle_hash }: Component,
+  props: Record<string, unknown>,
+  { prop, page, prevContext, query }: OptionsRequest,
+): Promise<Options> {
+  await checkQuota(platform, ownerId);
+  const bundle = await Bundles(platform.mongo).findById(bundle_hash).lean();
+  if (!bundle) throw notFound("component");
+  const sandboxes = await platform.sandboxes();
+  // A process of its own, which no source shares, and which ends with the call.
+  const key = `options-${newToken()}`;
+  try {
+    const result = await sandboxes.call(
+      key,
+      { code: bundle.code, hash: bundle_hash },
+      { call: "options", event: { prop, page, prevContext, query }, props, db: {} },
+      { owner: ownerId, wallMs: LIMITS.optionsMs.value },
+    );
+    await countRuns(platform, ownerId, 1, result.durationMs).catch(() => undefined);
+    // The code may emit on its own; what `options` returned comes last.
+    const listed = (result.emits.at(-1)?.event ?? {}) as { options?: unknown; context?: unknown };
+    return {
+      options: result.error ? [] : readOptions(listed.options),
+      context: result.error ? null : (listed.context ?? null),
+      logs: result.logs,
+      error: result.error ?? null,
+    };
+  } finally {
+    sandboxes.drop(key);
+  }
+}

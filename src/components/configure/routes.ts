@@ -1,0 +1,36 @@
+import { data } from "../../http/response.ts";
+import { routeFor } from "../../http/route.ts";
+import { findComponent } from "../find.ts";
+import { askOptions, type ConfigureDeps } from "./ask-options.ts";
+import { OptionsRequestSchema, OptionsSchema, optionsRequest } from "./schema.ts";
+
+const route = routeFor<ConfigureDeps>();
+
+/** What a form asks a component while a source is being configured. */
+export const configureRoutes = [
+  route({
+    method: "POST",
+    path: "/components/{id}/configure",
+    id: "configureProp",
+    tag: "Components",
+    summary: "List the choices of a prop",
+    description:
+      "Calls the prop's `options` function with the props so far, in a sandbox, for at most 10 s. It counts as a run. " +
+      "What the code threw is in `error`, and not a 400.",
+    access: { kind: "resource", what: "component", load: findComponent },
+    body: OptionsRequestSchema,
+    response: data(200, OptionsSchema),
+    errors: ["unavailable"],
+    example: {
+      params: { id: "sc_0CjB8zQw2MnP5vTa" },
+      body: { prop_name: "repository", configured_props: { github: { $auth: { token: "…" } } }, page: 0 },
+      response: {
+        options: [{ label: "headwater", value: 17 }],
+        context: { after: "headwater" },
+        logs: [],
+        error: null,
+      },
+    },
+    handler: ({ deps, resource, body, owner }) => askOptions(deps, owner, resource, optionsRequest(body)),
+  }),
+];

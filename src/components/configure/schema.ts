@@ -1,0 +1,39 @@
+import { type Static, Type } from "typebox";
+import type { OptionsRequest } from "./ask-options.ts";
+
+const Json = Type.Unknown();
+
+/** What asks for the choices of a prop (docs/rest-api.md#components). */
+export const OptionsRequestSchema = Type.Object({
+  prop_name: Type.String({ minLength: 1, maxLength: 200 }),
+  configured_props: Type.Optional(
+    Type.Record(Type.String(), Json, { description: "The props so far; required ones may be absent." }),
+  ),
+  page: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000, description: "From 0." })),
+  prev_context: Type.Optional(
+    Type.Unknown({ description: "`context` of the response for the page before." }),
+  ),
+  query: Type.Optional(Type.String({ maxLength: 1000, description: "What a person has typed." })),
+});
+
+export const OptionsSchema = Type.Object(
+  {
+    options: Type.Array(Type.Object({ label: Type.String(), value: Json })),
+    context: Json,
+    logs: Type.Array(Type.Object({ level: Type.String(), message: Type.String(), ts: Type.Integer() })),
+    error: Type.Union([
+      Type.Object({ code: Type.String(), message: Type.String(), stack: Type.String() }),
+      Type.Null(),
+    ]),
+  },
+  { title: "PropOptions" },
+);
+
+/** Returns what a request's body asks for. */
+export const optionsRequest = (body: Static<typeof OptionsRequestSchema>): OptionsRequest => ({
+  prop: body.prop_name,
+  configuredProps: body.configured_props,
+  page: body.page ?? 0,
+  prevContext: body.prev_context ?? null,
+  query: body.query ?? "",
+});
