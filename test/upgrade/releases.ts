@@ -55,7 +55,8 @@ export function buildPrevious(): string {
   if (isLink && !isShared) rmSync(modules);
   if (!existsSync(modules)) {
     if (isShared) symlinkSync(join(root, "node_modules"), modules);
-    else execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { ...OPTIONS, cwd: folder });
+    else
+      execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { ...OPTIONS, cwd: folder });
   }
   execFileSync(process.execPath, ["script/lib/build.mjs"], { ...OPTIONS, cwd: folder });
   return folder;
