@@ -36,7 +36,10 @@ async function replace(lab: Lab, { processes, folder, title }: Phase): Promise<v
 
 /** True for a web process of a release with schemas: it shows which test runs which. */
 async function knowsSchema({ env }: Lab): Promise<boolean> {
-  const response = await fetch(`http://127.0.0.1:${env.PORT}/readyz`);
+  const response = await until(async () => {
+    const one = await fetch(`http://127.0.0.1:${env.PORT}/readyz`);
+    return one.ok && one;
+  });
   return "schema" in ((await response.json()) as object);
 }
 
