@@ -5,6 +5,7 @@ import { Subscriptions } from "../../src/models/subscription.ts";
 import { Workflows } from "../../src/models/workflow.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
 import { createWebhook } from "../../src/webhooks/create.ts";
+import { headwater } from "../cli/command.ts";
 import { Api } from "../support/api.ts";
 import { type OwnStores, openOwnStores } from "../support/own-stores.ts";
 import { testConfig } from "../support/platform.ts";
@@ -115,6 +116,9 @@ export async function openLab({
   if (folder) {
     const first = spawnWorker("web", env, { folder });
     await whenReady(first, START_MS);
+    // As an operator does, while a process of the older release runs; then this release can look at the database.
+    const { code, stderr } = await headwater(["migrate"], env);
+    if (code !== 0) throw new Error(`headwater migrate ended with ${code}: ${stderr}`);
     first.kill("SIGTERM");
     await first.ended;
   }

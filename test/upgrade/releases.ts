@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readFileSync,
   renameSync,
@@ -40,16 +41,24 @@ export function hasPrevious(): boolean {
 /** Takes the previous release from git and builds it, once; returns its folder. */
 export function buildPrevious(): string {
   const folder = join(releases, PREVIOUS);
-  if (existsSync(folder)) return folder;
-  const fresh = `${folder}-${process.pid}`;
-  mkdirSync(fresh, { recursive: true });
-  const archive = execFileSync("git", ["archive", PREVIOUS], { ...OPTIONS, maxBuffer: MOST_BYTES });
-  execFileSync("tar", ["-x", "-C", fresh], { input: archive });
+  if (!existsSync(folder)) {
+    const fresh = `${folder}-${process.pid}`;
+    mkdirSync(fresh, { recursive: true });
+    const archive = execFileSync("git", ["archive", PREVIOUS], { ...OPTIONS, maxBuffer: MOST_BYTES });
+    execFileSync("tar", ["-x", "-C", fresh], { input: archive });
+    renameSync(fresh, folder);
+  }
+  const modules = join(folder, "node_modules");
   const lock = (where: string) => readFileSync(join(where, "package-lock.json"), "utf8");
-  if (lock(fresh) === lock(root)) symlinkSync(join(root, "node_modules"), join(fresh, "node_modules"));
-  else execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { ...OPTIONS, cwd: fresh });
-  execFileSync(process.execPath, ["script/lib/build.mjs"], { ...OPTIONS, cwd: fresh });
-  renameSync(fresh, folder);
+  const isShared = lock(folder) === lock(root);
+  const isLink = lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink();
+  if (isLink && !isShared) rmSync(modules);
+  if (!existsSync(modules)) {
+    if (isShared) symlinkSync(join(root, "node_modules"), modules);
+    else
+      execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { ...OPTIONS, cwd: folder });
+  }
+  execFileSync(process.execPath, ["script/lib/build.mjs"], { ...OPTIONS, cwd: folder });
   return folder;
 }
 

@@ -2,9 +2,10 @@ import { expect } from "chai";
 import { headwater } from "../cli/command.ts";
 import { EVENTS, type Lab, openLab, PROCESSES, type ProcessName } from "../faults/lab.ts";
 import { type Load, startLoad } from "../faults/load.ts";
+import { root } from "../support/built.ts";
 import { until } from "../support/until.ts";
 import { recordJobs } from "./record.ts";
-import { buildNext, buildPrevious, hasPrevious } from "./releases.ts";
+import { buildNext, buildPrevious, hasPrevious, PREVIOUS } from "./releases.ts";
 import { startTimers } from "./timers.ts";
 
 /** `npm run test:upgrade`: with the processes of the release before, which git has, too. */
@@ -18,8 +19,8 @@ const WORKERS: ProcessName[] = ["runs", "emissions", "deliveries"];
 interface Phase {
   title: string;
   processes: readonly ProcessName[];
-  /** Its folder; undefined for this release. */
-  folder: string | undefined;
+  /** Its folder. */
+  folder: string;
   before?: () => Promise<unknown>;
 }
 
@@ -29,7 +30,17 @@ async function replace(lab: Lab, { processes, folder, title }: Phase): Promise<v
     expect(await lab.stop(name), `${name} before ${title}`).to.equal(0);
     lab.spawn(name, {}, folder);
     await lab.ready(name);
+    if (name === "web") expect(await knowsSchema(lab), title).to.equal(!folder.includes(PREVIOUS));
   }
+}
+
+/** True for a web process of a release with schemas: it shows which test runs which. */
+async function knowsSchema({ env }: Lab): Promise<boolean> {
+  const response = await until(async () => {
+    const one = await fetch(`http://127.0.0.1:${env.PORT}/readyz`);
+    return one.ok && one;
+  });
+  return "schema" in ((await response.json()) as object);
 }
 
 /** What a test closes at its end, whatever became of it. */
@@ -139,12 +150,12 @@ describe("an upgrade under load", function () {
       console.log(`    headwater migrate: ${stdout.trim().split("\n").at(-1)}`);
     };
     await upgrade(lab, "upgrade", [
-      { title: "the new web process, old workers", processes: ["web"], folder: undefined, before: migrate },
-      { title: "new workers", processes: WORKERS, folder: undefined },
+      { title: "the new web process, old workers", processes: ["web"], folder: root, before: migrate },
+      { title: "new workers", processes: WORKERS, folder: root },
       { title: "the old web process, new workers", processes: ["web"], folder: old },
       { title: "old workers again", processes: WORKERS, folder: old },
-      { title: "old web process, each new worker in turn", processes: WORKERS, folder: undefined },
-      { title: "all new", processes: PROCESSES, folder: undefined },
+      { title: "old web process, each new worker in turn", processes: WORKERS, folder: root },
+      { title: "all new", processes: PROCESSES, folder: root },
     ]);
   });
 });
