@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { ConfigError, readConfig, settingNames } from "../src/config.ts";
+import { LIMITS } from "../src/limits/catalogue.ts";
 import { TEST_TLS } from "./egress/test-tls.ts";
 
 const KEY = randomBytes(32).toString("base64");
@@ -92,7 +93,7 @@ describe("settings", () => {
     ["REDIS_PREFIX", "Upper_Case"],
     ["QUEUE_SHARDS", "deliveries"],
     ["QUEUE_SHARDS", "deliveries:0"],
-    ["QUEUE_SHARDS", "deliveries:65"],
+    ["QUEUE_SHARDS", `deliveries:${LIMITS.queueShards.value + 1}`],
     ["QUEUE_SHARDS", "deletions:2"],
     ["QUEUE_SHARDS", "runs:2,runs:4"],
     ["WORKER_SHARDS", "first"],

@@ -383,6 +383,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   trialShownBytes: "test/components/trial.test.ts",
   optionsListed: "test/components/configure.test.ts",
   optionsMs: "test/components/configure.test.ts",
+  queueShards: "test/config.test.ts",
   liveRows: "test/store/activity.test.ts",
   traceStateCharacters: "test/tracing/trace-context.test.ts",
   spansWaiting: "test/tracing/tracer.test.ts",
