@@ -113,7 +113,8 @@ async function enqueueOrGiveUp(
     ...jobOf(job.map(emissionOf), record.owner_id),
     ...(isCounted && { counted: [record.owner_id, bytesOf(job)] }),
   });
-  const enqueueJobs = (of: Waiting[][]) => enqueueEmissionJobs(platform, of.map(packed));
+  // Asynchronous, so that a text that is not JSON rejects too.
+  const enqueueJobs = async (of: Waiting[][]) => await enqueueEmissionJobs(platform, of.map(packed));
   try {
     await enqueueJobs(jobs);
   } catch (error) {
