@@ -161,7 +161,7 @@ describe("migrations", () => {
     const lock = await acquireSchemaLock(database.db, 300);
     await database.db
       .collection<{ _id: string }>("schema")
-      .updateOne({ _id: "lock" }, { $set: { holder: "another" } });
+      .updateOne({ _id: "lock" }, { $set: { holder: "another", until: new Date(Date.now() + 60_000) } });
     await until(() => lock?.lost.aborted);
     await lock?.release();
     expect(await acquireSchemaLock(database.db, 300)).to.equal(null);
