@@ -30,7 +30,7 @@ describe("the connections of a process to MongoDB", () => {
   it("are as many as its role needs, however much it does at once", async () => {
     expect(await openedBy("cli")).to.be.within(2, 5 + OF_THE_DRIVER);
     expect(await openedBy("deliveries")).to.be.within(6, 20 + OF_THE_DRIVER);
-    expect(await openedBy("web")).to.be.within(21, 50 + OF_THE_DRIVER);
+    expect(await openedBy("web")).to.be.within(6, 50 + OF_THE_DRIVER);
   });
 
   it("are as many as the URL allows, if it says so", async () => {
