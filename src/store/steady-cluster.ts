@@ -6,7 +6,7 @@ import type { Cluster } from "ioredis";
  */
 const SLOTS_REFRESH_MS = 3000;
 
-/** A client that was closed has ended by then: its connections take 2 s at most (ioredis' `disconnectTimeout`). */
+/** A client that was closed has ended by then: its connections take at most 2 s (ioredis' `disconnectTimeout`). */
 const END_MS = 3000;
 
 /**
