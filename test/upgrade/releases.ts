@@ -38,9 +38,12 @@ export function hasPrevious(): boolean {
   }
 }
 
-/** Takes the previous release from git and builds it, once; returns its folder. */
+/** The folder of the previous release. */
+export const previousFolder = (): string => join(releases, PREVIOUS);
+
+/** Takes the previous release from git, with the dependencies that it had, and builds it, once; returns its folder. */
 export function buildPrevious(): string {
-  const folder = join(releases, PREVIOUS);
+  const folder = previousFolder();
   if (!existsSync(folder)) {
     const fresh = `${folder}-${process.pid}`;
     mkdirSync(fresh, { recursive: true });

@@ -5,7 +5,7 @@ import { type Load, startLoad } from "../faults/load.ts";
 import { root } from "../support/built.ts";
 import { until } from "../support/until.ts";
 import { recordJobs } from "./record.ts";
-import { buildNext, buildPrevious, hasPrevious, PREVIOUS } from "./releases.ts";
+import { buildNext, PREVIOUS, previousFolder } from "./releases.ts";
 import { startTimers } from "./timers.ts";
 
 /** `npm run test:upgrade`: with the processes of the release before, which git has, too. */
@@ -139,8 +139,7 @@ describe("an upgrade under load", function () {
 
   it("from the release before, and back to it: old workers under the new web process, and the reverse", async function () {
     if (!isFull) return this.skip();
-    if (!hasPrevious()) throw new Error("this clone lacks the release before: run git fetch --unshallow");
-    const old = buildPrevious();
+    const old = previousFolder();
     lab = await openLab({ folder: old, env: UNHURRIED });
     if (process.env.UPGRADE_RECORD) await recordJobs(lab);
     const { env } = lab;
