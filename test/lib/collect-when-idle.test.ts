@@ -3,6 +3,8 @@ import { collectWhenIdle } from "../../src/lib/collect-when-idle.ts";
 import { until } from "../support/until.ts";
 
 const MB = 1024 * 1024;
+/** Arrays of one MB each. */
+const MOST_WASTE = 256;
 
 describe("the garbage of an idle process", () => {
   it("is collected twice, and again after the heap has grown", async () => {
@@ -21,14 +23,17 @@ describe("the garbage of an idle process", () => {
       const seen = looks;
       await until(() => looks > seen + 20);
       expect(collections).to.equal(2);
-      // Each of them is on the heap.
-      for (let i = 0; i < 16; i += 1) waste.push(Array.from({ length: MB / 8 }, (_, n) => n + 0.5));
-      await until(() => collections === 4);
+      // More at each look: V8 may have room that it reserved before, and the heap of the tests before may shrink.
+      await until(() => {
+        if (collections === 4) return true;
+        if (waste.length < MOST_WASTE) waste.push(Array.from({ length: MB / 8 }, (_, n) => n + 0.5));
+        return false;
+      });
     } finally {
       end();
       clearInterval(look);
     }
-    expect(waste).to.have.lengthOf(16);
+    expect(waste).to.not.be.empty;
   });
 
   it("is collected again although the heap shrinks only a moment after a collection", async () => {
