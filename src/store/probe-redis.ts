@@ -1,21 +1,16 @@
 import { Cluster, Command } from "ioredis";
 import { SetupError } from "../lib/setup-error.ts";
 import { fieldOf } from "./info.ts";
+import { infoOfMasters, mastersOf } from "./masters.ts";
 import type { RedisClient } from "./redis.ts";
 
 const SLOTS = 16_384;
 /** How long the key of a write probe stays. Seconds. */
 const KEPT_S = 60;
 
-/** What `INFO memory` says, of each master. */
-async function memoryInfos(client: RedisClient): Promise<string[]> {
-  if (!(client instanceof Cluster)) return [await client.info("memory")];
-  return await Promise.all(client.nodes("master").map(node => node.info("memory")));
-}
-
 /** Returns the share of its memory that the fullest Redis master uses: of `maxmemory`, or of the machine's memory. */
 export async function readMemoryShare(client: RedisClient): Promise<number> {
-  const shares = (await memoryInfos(client)).map(info => {
+  const shares = (await infoOfMasters(client, "memory")).map(info => {
     const bytes = (name: string) => Number(fieldOf(info, name) ?? 0);
     const limit = bytes("maxmemory") || bytes("total_system_memory");
     return limit === 0 ? 0 : bytes("used_memory") / limit;
@@ -40,7 +35,7 @@ export async function probeRedis(client: RedisClient, key: string): Promise<void
 
 /** Throws if a Redis master may evict keys: it would lose jobs as soon as its memory is full (docs/design.md#stores). */
 export async function rejectEviction(client: RedisClient): Promise<void> {
-  const policies = (await memoryInfos(client)).map(info => fieldOf(info, "maxmemory_policy"));
+  const policies = (await infoOfMasters(client, "memory")).map(info => fieldOf(info, "maxmemory_policy"));
   const policy = policies.find(one => one !== undefined && one !== "noeviction");
   if (policy === undefined) return;
   throw new SetupError(`Redis may evict keys: maxmemory-policy is ${policy}, must be noeviction`);
@@ -48,7 +43,7 @@ export async function rejectEviction(client: RedisClient): Promise<void> {
 
 /** Throws if a master says that the cluster can't serve. */
 async function expectWhole(cluster: Cluster): Promise<void> {
-  const infos = await Promise.all(cluster.nodes("master").map(node => node.cluster("INFO")));
+  const infos = await Promise.all(mastersOf(cluster).map(node => node.cluster("INFO")));
   const state = infos.map(info => fieldOf(info, "cluster_state")).find(one => one !== "ok");
   if (state !== undefined) throw new Error(`the state of the Redis Cluster is ${state}`);
 }

@@ -1,10 +1,9 @@
-import { Cluster } from "ioredis";
 import { fieldOf } from "./info.ts";
+import { infoOfMasters } from "./masters.ts";
 import type { RedisClient } from "./redis.ts";
 
 /** Returns how many keys Redis has evicted since it started, over all masters: more than 0 means that work was lost. */
 export async function readEvictedKeys(client: RedisClient): Promise<number> {
-  const nodes = client instanceof Cluster ? client.nodes("master") : [client];
-  const infos = await Promise.all(nodes.map(node => node.info("stats")));
+  const infos = await infoOfMasters(client, "stats");
   return infos.reduce((sum, info) => sum + Number(fieldOf(info, "evicted_keys") ?? 0), 0);
 }

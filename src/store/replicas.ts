@@ -2,6 +2,7 @@ import { Cluster, type Redis } from "ioredis";
 import { createBatcher } from "../lib/batcher.ts";
 import { AppError } from "../lib/errors.ts";
 import type { Metrics } from "../metrics/metrics.ts";
+import { mastersOf } from "./masters.ts";
 import type { RedisClient } from "./redis.ts";
 
 /** How long replicas may take to confirm; less than a producer waits for the reply to a command. */
@@ -98,10 +99,9 @@ class ReplicaWaits implements Replicas {
 
   async #waitOnce(): Promise<void> {
     const startedAt = performance.now();
-    const nodes = this.#redis instanceof Cluster ? this.#redis.nodes("master") : [this.#redis];
     let outcome = "short";
     try {
-      await Promise.all(nodes.map(node => this.#waitAt(node)));
+      await Promise.all(mastersOf(this.#redis).map(node => this.#waitAt(node)));
       outcome = "held";
     } finally {
       this.#metrics.observe("replica_wait_seconds", (performance.now() - startedAt) / 1000, { outcome });

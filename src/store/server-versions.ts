@@ -1,7 +1,8 @@
-import { Cluster } from "ioredis";
 import type { Connection } from "mongoose";
 import { SetupError } from "../lib/setup-error.ts";
 import { judgeVersion, SUPPORTED, type Supported } from "../lib/supported-versions.ts";
+import { fieldOf } from "./info.ts";
+import { infoOfMasters } from "./masters.ts";
 import type { RedisClient } from "./redis.ts";
 
 /** Called with a line about a server that is newer than those that were tested. */
@@ -9,11 +10,8 @@ export type WarnOfVersion = (line: string) => void;
 
 /** Throws SetupError if a Redis master is too old; warns of one that is newer than tested. */
 export async function checkRedisVersion(redis: RedisClient, warn: WarnOfVersion): Promise<void> {
-  const infos =
-    redis instanceof Cluster
-      ? await Promise.all(redis.nodes("master").map(node => node.info("server")))
-      : [await redis.info("server")];
-  const versions = infos.map(info => /^redis_version:(\S+)/m.exec(info)?.[1] ?? "");
+  const infos = await infoOfMasters(redis, "server");
+  const versions = infos.map(info => fieldOf(info, "redis_version") ?? "");
   check("REDIS_URL", SUPPORTED.redis, versions, warn);
 }
 

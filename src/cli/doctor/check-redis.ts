@@ -1,6 +1,6 @@
-import { Cluster } from "ioredis";
 import { SetupError } from "../../lib/setup-error.ts";
 import { findRedis } from "../../store/find-redis.ts";
+import { infoOfMasters } from "../../store/masters.ts";
 import { readMemoryShare } from "../../store/probe-redis.ts";
 import { openProducerRedis, type RedisClient, whenReady } from "../../store/redis.ts";
 import type { RedisSettings, RedisTarget } from "../../store/redis-settings.ts";
@@ -33,17 +33,10 @@ export async function checkRedis(settings: RedisSettings): Promise<Finding[]> {
 }
 
 async function checkServer(redis: RedisClient): Promise<Finding[]> {
-  const infos = await infoOf(redis);
+  const infos = await infoOfMasters(redis);
   const clock = await checkClockSkew("Redis", async () => {
     const [seconds, microseconds] = await redis.time();
     return Number(seconds) * 1000 + Number(microseconds) / 1000;
   });
   return [...judgeRedis(infos, await readMemoryShare(redis)), clock];
-}
-
-/** Returns what each master says of itself. */
-async function infoOf(redis: RedisClient): Promise<string[]> {
-  return redis instanceof Cluster
-    ? await Promise.all(redis.nodes("master").map(node => node.info()))
-    : [await redis.info()];
 }

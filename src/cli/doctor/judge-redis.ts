@@ -1,4 +1,5 @@
 import { SUPPORTED } from "../../lib/supported-versions.ts";
+import { fieldOf } from "../../store/info.ts";
 import { type Finding, note, ok, problem } from "./finding.ts";
 import { judgeProgram } from "./judge-program.ts";
 
@@ -6,7 +7,7 @@ const MAX_MEMORY_SHARE = 0.8;
 
 /** Judges what each Redis server says of itself (`INFO`), and the share of its memory that is used. Pure. */
 export function judgeRedis(infos: string[], memoryShare: number): Finding[] {
-  const field = (name: string) => infos.map(info => new RegExp(`^${name}:(\\S+)`, "m").exec(info)?.[1] ?? "");
+  const field = (name: string) => infos.map(info => fieldOf(info, name) ?? "");
   return [
     judgeVersions(field("redis_version")),
     judgeEviction(field("maxmemory_policy")),
