@@ -63,6 +63,7 @@ describe("an installation on stores of several servers", function () {
       const outcome = await load.finish(EVENTS);
       row.outcome = outcome;
       for (const line of outcome.whereabouts) console.log(`  ${line}`);
+      if (Object.keys(outcome.stuck).length > 0) console.log(`  open: ${JSON.stringify(outcome.stuck)}`);
     } finally {
       load.stop();
       if (isFullSize) console.log(rowOf(row));

@@ -89,6 +89,16 @@ const LAGGING: ClusterFault[] = [
     title: "the same with min-replicas-to-write 1",
     inject: lab => withReplicas(lab, 1, () => killLagging(lab, CUT_MS)),
   },
+  {
+    title: "the same with ACCEPT_REPLICAS=1",
+    settings: { ACCEPT_REPLICAS: "1" },
+    inject: lab => killLagging(lab, CUT_MS),
+  },
+  {
+    title: "the same with DURABLE_INGRESS=mongodb",
+    settings: { DURABLE_INGRESS: "mongodb" },
+    inject: lab => killLagging(lab, CUT_MS),
+  },
 ];
 
 export const ON_A_CLUSTER: ClusterFault[] = [
