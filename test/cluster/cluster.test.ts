@@ -1,4 +1,5 @@
 // runs-alone: an installation of nine processes on nine servers
+// runs-long: npm test has test/store/redis-failover.test.ts and test/store/replicas.test.ts
 
 import { expect } from "chai";
 import { type MongoSet, openMongoSet } from "../support/mongo-set.ts";
