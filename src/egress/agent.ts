@@ -3,6 +3,7 @@ import { isIP } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { LRUCache } from "lru-cache";
 import { Agent, type buildConnector, type Dispatcher } from "undici";
+import { bareHost } from "../lib/bare-host.ts";
 import { AppError } from "../lib/errors.ts";
 import { checkUrl } from "./check-url.ts";
 import { createDial, type Dial, type DialOptions } from "./dial.ts";
@@ -154,7 +155,7 @@ function guardedConnector(dial: Dial, timeoutMs: number): buildConnector.connect
 
 /** Starts TLS on a connected socket. The certificate must be valid for the host name, whatever its address. */
 function startTls(socket: Socket, hostname: string, timeoutMs: number): Promise<Socket> {
-  const host = hostname.replace(/^\[|\]$/g, "");
+  const host = bareHost(hostname);
   return new Promise((resolve, reject) => {
     const secured = connectTls({
       socket,

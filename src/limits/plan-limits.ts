@@ -1,3 +1,4 @@
+import { splitList } from "../lib/split-list.ts";
 import { defineLimits, MB } from "./limit.ts";
 
 const REACHED = "403 `limit-reached`";
@@ -150,10 +151,7 @@ const BY_SNAKE_CASE = new Set(PLAN_LIMIT_NAMES.map(snakeCase));
  * name or a value that is not a whole number.
  */
 export function parsePlanLimits(text: string): Record<string, number> {
-  const pairs = text
-    .split(",")
-    .map(pair => pair.trim())
-    .filter(Boolean);
+  const pairs = splitList(text);
   return Object.fromEntries(
     pairs.map(pair => {
       const [, name = "", value = ""] = /^(\w+)=(\d{1,15})$/.exec(pair) ?? [];

@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import type { Config } from "../config.ts";
 import { mayConnect, parseCidrs } from "../egress/address-rules.ts";
 import { checkUrl } from "../egress/check-url.ts";
+import { bareHost } from "../lib/bare-host.ts";
 import { invalidField } from "../lib/errors.ts";
 
 /**
@@ -16,7 +17,7 @@ export function checkWebhookUrl(
   url: string,
 ): string {
   const { hostname } = checkUrl(url, { in: location, path: "url" });
-  const host = hostname.replace(/^\[|\]$/g, "");
+  const host = bareHost(hostname);
   const address = /(^|\.)localhost\.?$/i.test(host) ? "127.0.0.1" : host;
   if (isIP(address) === 0) return url;
   const rules = { allow: parseCidrs(config.egressAllow), deny: () => false };
