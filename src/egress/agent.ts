@@ -1,6 +1,4 @@
 import type { Socket } from "node:net";
-import { isIP } from "node:net";
-import { connect as connectTls } from "node:tls";
 import { LRUCache } from "lru-cache";
 import { Agent, type buildConnector, type Dispatcher } from "undici";
 import { AppError } from "../lib/errors.ts";
@@ -8,6 +6,7 @@ import { checkUrl } from "./check-url.ts";
 import { createDial, type Dial, type DialOptions } from "./dial.ts";
 import { EgressError, toEgressError } from "./egress-error.ts";
 import { sendRequest } from "./send-request.ts";
+import { startTls } from "./start-tls.ts";
 
 export interface EgressOptions extends DialOptions {
   /** Sent with each request that does not set a `user-agent` header itself. */
@@ -37,8 +36,20 @@ export interface EgressResponse {
 export interface Egress {
   /** Sends one request; redirects are not followed. Throws EgressError, or the signal's reason if it was aborted. */
   request(url: string | URL, request: EgressRequest): Promise<EgressResponse>;
-  /** Closes all connections. */
+  /**
+   * Opens a connection for another protocol than HTTP, and starts TLS if `tls` is given; its owner closes it. Throws
+   * EgressError.
+   */
+  connect(target: ConnectTarget): Promise<Socket>;
+  /** Closes all connections of `request`. */
   close(): Promise<void>;
+}
+
+export interface ConnectTarget {
+  host: string;
+  port: number;
+  /** `ca`: certificates in PEM that are trusted, and no others. */
+  tls?: { ca?: string };
 }
 
 /**
@@ -48,12 +59,13 @@ export interface Egress {
 const KEEP_ALIVE_MS = 4000;
 
 /**
- * Returns the guarded HTTP client for deliveries and `component_url` (docs/design.md#egress-guard). Throws AppError
+ * Returns the guarded way out for deliveries and `component_url` (docs/design.md#egress-guard). Throws AppError
  * `invalid` if an entry of `allow` is not a CIDR.
  */
 export function createEgress(options: EgressOptions): Egress {
+  const dial = createDial(options);
   const agent = new Agent({
-    connect: guardedConnector(createDial(options), options.connectTimeoutMs),
+    connect: guardedConnector(dial, options.connectTimeoutMs),
     // No bound here: requests that wait for a connection would do so in one line for all accounts, and on the endpoint's
     // time. Callers bound what they have in flight (src/deliveries/limits/in-flight.ts).
     connections: null,
@@ -63,6 +75,7 @@ export function createEgress(options: EgressOptions): Egress {
   });
   return {
     request: async (url, request) => send(agent, parseUrl(url), request, options.userAgent),
+    connect: target => connectTo(dial, target, options.connectTimeoutMs),
     close: () => agent.destroy(),
   };
 }
@@ -146,37 +159,25 @@ function guardedConnector(dial: Dial, timeoutMs: number): buildConnector.connect
   return (target, callback) => {
     const port = Number(target.port || (target.protocol === "https:" ? 443 : 80));
     dial(target.hostname, port)
-      .then(socket => (target.protocol === "https:" ? startTls(socket, target.hostname, timeoutMs) : socket))
+      .then(socket =>
+        target.protocol === "https:"
+          ? startTls(socket, { hostname: target.hostname, timeoutMs, protocols: ["http/1.1"] })
+          : socket,
+      )
       .then(socket => callback(null, socket))
       .catch((error: unknown) => callback(toEgressError(error, target.hostname), null));
   };
 }
 
-/** Starts TLS on a connected socket. The certificate must be valid for the host name, whatever its address. */
-function startTls(socket: Socket, hostname: string, timeoutMs: number): Promise<Socket> {
-  const host = hostname.replace(/^\[|\]$/g, "");
-  return new Promise((resolve, reject) => {
-    const secured = connectTls({
-      socket,
-      host,
-      ALPNProtocols: ["http/1.1"],
-      ...(isIP(host) ? {} : { servername: host }),
-    });
-    const fail = (error: unknown) => {
-      clearTimeout(timer);
-      socket.destroy();
-      secured.destroy();
-      reject(error);
-    };
-    const timer = setTimeout(
-      () => fail(new EgressError("timeout", `the TLS handshake with ${host} timed out`)),
-      timeoutMs,
-    );
-    secured.once("error", fail);
-    secured.once("secureConnect", () => {
-      clearTimeout(timer);
-      secured.removeListener("error", fail);
-      resolve(secured);
-    });
-  });
+async function connectTo(dial: Dial, { host, port, tls }: ConnectTarget, timeoutMs: number): Promise<Socket> {
+  try {
+    const dialled = await dial(host, port);
+    const socket = tls ? await startTls(dialled, { hostname: host, timeoutMs, ...tls }) : dialled;
+    // A connection that the other side ends is of no more use, and an error without a listener would end the process.
+    socket.once("end", () => socket.destroy());
+    socket.on("error", () => undefined);
+    return socket;
+  } catch (error) {
+    throw toEgressError(error, host);
+  }
 }

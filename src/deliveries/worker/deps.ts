@@ -13,6 +13,7 @@ export type DeliveryDeps = Pick<
   | "tracer"
   | "activity"
   | "egress"
+  | "connections"
   | "secrets"
   | "config"
   | "clock"

@@ -1,0 +1,8 @@
+import type { DestinationKind } from "../models/webhook.ts";
+import type { Kind } from "./kind.ts";
+import { redisStream } from "./redis-stream/kind.ts";
+
+/** All kinds of destinations, by the name of the field that has their settings. */
+export const KINDS: Record<DestinationKind, Kind> = { redis_stream: redisStream };
+
+export const KIND_NAMES = Object.keys(KINDS) as DestinationKind[];
