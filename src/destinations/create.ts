@@ -19,7 +19,7 @@ export interface NewDestination extends NewDestinationBody {
  * one kind is given and its settings are right, and `limit-reached` (docs/rest-api.md#destinations).
  */
 export async function createDestination(
-  platform: Pick<Platform, "mongo" | "clock" | "secrets" | "config">,
+  platform: Pick<Platform, "mongo" | "clock" | "routing" | "secrets" | "config">,
   input: NewDestination,
 ): Promise<DestinationView> {
   const kind = kindOf(input);
