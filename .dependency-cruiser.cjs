@@ -26,6 +26,7 @@ const ORDER = [
   "props",
   "components",
   "webhooks",
+  "destinations",
   "subscriptions",
   "deliveries/attempt",
   "deliveries/limits",

@@ -25,7 +25,14 @@ export const PLAN_LIMITS = defineLimits({
     what: "active sources whose timer is due more often than once a minute",
     beyond: REACHED,
   },
-  webhooks: { value: 100, paid: 10_000, unit: "count", per: "account", what: "webhooks", beyond: REACHED },
+  webhooks: {
+    value: 100,
+    paid: 10_000,
+    unit: "count",
+    per: "account",
+    what: "webhooks and destinations",
+    beyond: REACHED,
+  },
   subscriptions: {
     value: 1000,
     paid: 100_000,
