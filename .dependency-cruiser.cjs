@@ -24,6 +24,7 @@ const ORDER = [
   "accepted",
   "accounts",
   "props",
+  "connections",
   "components",
   "webhooks",
   "subscriptions",

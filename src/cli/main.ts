@@ -3,6 +3,7 @@ import "../lib/require-node.ts";
 import { Command, CommanderError } from "commander";
 import { AppError } from "../lib/errors.ts";
 import { version } from "../lib/version.ts";
+import { appCommands } from "./app.ts";
 import { applyCommand } from "./apply/command.ts";
 import { completionCommand } from "./completion/command.ts";
 import { componentCommands } from "./component.ts";
@@ -136,6 +137,7 @@ export function createProgram(): Command {
   keyCommands(program, run);
   organizationCommands(program, run);
   workflowCommands(program, run);
+  appCommands(program, run);
   emitCommand(program, run);
   componentCommands(program, run);
   doctorCommand(program, { withPlatform, readSettings });

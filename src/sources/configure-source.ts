@@ -4,14 +4,13 @@ import { type OptionsRequestSchema, optionsRequest } from "../components/configu
 import { notFound } from "../lib/errors.ts";
 import { Components } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
 
 /**
  * Lists the choices of a source's prop, with the values that are stored for it where the request leaves one out: a form
  * never has its credentials. Throws as `askOptions` does.
  */
 export async function configureSource(
-  platform: ConfigureDeps & Pick<Platform, "secrets">,
+  platform: ConfigureDeps,
   source: Source,
   body: Static<typeof OptionsRequestSchema>,
 ): Promise<Options> {

@@ -1,4 +1,6 @@
 import { countRuns } from "../../accounts/usage.ts";
+import { checkConnections } from "../../connections/check.ts";
+import { tryConnectProps } from "../../connections/connect-props.ts";
 import { invalidField } from "../../lib/errors.ts";
 import { newToken } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
@@ -50,7 +52,10 @@ async function runOnce(platform: TrialDeps, ownerId: string, request: TryRequest
     throw invalidField("body", "sample_emit", "the component has no sampleEmit");
   }
   const values = configureProps(description.props, request.configuredProps);
-  const props = propValuesForRun(description.props, values, { endpointUrl: null });
+  await checkConnections(platform, ownerId, description.props, values);
+  const connected = await tryConnectProps(platform, ownerId, { props: description.props, values });
+  if ("error" in connected) return shown({ ...NOT_CALLED, error: connected.error }, null, request.db);
+  const props = propValuesForRun(description.props, connected.values, { endpointUrl: null });
   const sandboxes = await platform.sandboxes();
   // A process of its own, which no source shares, and which ends with the trial.
   const key = `trial-${newToken()}`;
@@ -75,6 +80,9 @@ async function runOnce(platform: TrialDeps, ownerId: string, request: TryRequest
     sandboxes.drop(key);
   }
 }
+
+/** The result of code that was not called. */
+const NOT_CALLED: CallResult = { emits: [], logs: [], durationMs: 0, cpuMs: 0, memoryBytes: 0 };
 
 function shown(result: CallResult, response: HttpResponse | null, before: Record<string, unknown>): Tried {
   const { emits, error, logs, durationMs, cpuMs } = result;
