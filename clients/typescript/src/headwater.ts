@@ -4,6 +4,7 @@ import type { InputOf, MethodOf, Path, ResultOf, Schemas } from "./operations.ts
 import type { CallOptions, HeadwaterOptions } from "./options.ts";
 import { publish } from "./publish.ts";
 import { Components } from "./resources/components.ts";
+import { Connections } from "./resources/connections.ts";
 import { Deliveries } from "./resources/deliveries.ts";
 import { Sources } from "./resources/sources.ts";
 import { Subscriptions } from "./resources/subscriptions.ts";
@@ -19,6 +20,7 @@ export class Headwater {
   readonly sources: Sources;
   readonly webhooks: Webhooks;
   readonly subscriptions: Subscriptions;
+  readonly connections: Connections;
   readonly deliveries: Deliveries;
   readonly workflows: Workflows;
   readonly #connection: Connection;
@@ -29,6 +31,7 @@ export class Headwater {
     this.sources = new Sources(this.#connection);
     this.webhooks = new Webhooks(this.#connection);
     this.subscriptions = new Subscriptions(this.#connection);
+    this.connections = new Connections(this.#connection);
     this.deliveries = new Deliveries(this.#connection);
     this.workflows = new Workflows(this.#connection);
   }

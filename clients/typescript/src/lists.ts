@@ -14,6 +14,7 @@ interface RowsOfAccount {
   webhooks: Schemas["Webhook"];
   subscriptions: Schemas["Subscription"];
   workflows: Schemas["Workflow"];
+  connections: Schemas["Connection"];
 }
 
 /** The things of one kind of the connection's organization, or of the caller. */
