@@ -25,6 +25,7 @@ const ORDER = [
   "accounts",
   "props",
   "components",
+  "functions",
   "webhooks",
   "subscriptions",
   "deliveries/attempt",

@@ -1,4 +1,5 @@
 import { DELIVERY_LIMITS } from "./delivery-limits.ts";
+import { FUNCTION_LIMITS } from "./function-limits.ts";
 import { ITEM_LIMITS } from "./item-limits.ts";
 import { defineLimits, KB, MB } from "./limit.ts";
 import { PLAN_LIMITS } from "./plan-limits.ts";
@@ -17,6 +18,7 @@ export const LIMITS = defineLimits({
   ...REQUEST_LIMITS,
   ...RUN_LIMITS,
   ...DELIVERY_LIMITS,
+  ...FUNCTION_LIMITS,
   apiBodyBytes: {
     value: 1024 * KB,
     unit: "bytes",
