@@ -14,6 +14,7 @@ export type DeliveryDeps = Pick<
   | "activity"
   | "egress"
   | "sandboxes"
+  | "connections"
   | "secrets"
   | "config"
   | "clock"

@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { settlesWithin } from "../../lib/deadline.ts";
 import { eventMs } from "../../lib/event-id.ts";
 import { failpoint } from "../../lib/failpoint.ts";
+import { groupBy } from "../../lib/group-by.ts";
 import type { Delivery } from "../../models/delivery.ts";
 import { enqueue } from "../../queues/define-queue.ts";
 import { deliveries, type FirstAttempts, nextAttemptOf } from "../../queues/deliveries.ts";
@@ -85,12 +86,8 @@ export async function makeFirstAttempts(
   signal.addEventListener("abort", onAbort, { once: true });
   const counts: Record<string, number> = {};
   const hasWaitedLong = attemptsStarted >= PARK_AFTER_STARTS;
-  const transformedOf = startTransforms(
-    shared,
-    toSend,
-    attemptsStarted > 1 || job.is_redispatch,
-    stop.signal,
-  );
+  const mayBeStored = attemptsStarted > 1 || job.is_redispatch === true;
+  const transformedOf = startTransforms(shared, toSend, { mayBeStored, signal: stop.signal });
   const attempts = toSend.map((one): FirstAttempt => {
     const { webhook } = one;
     const mayPark = hasWaitedLong || webhook.failing_since_ms !== null || isRateLimited(webhook);
@@ -224,24 +221,24 @@ async function repeat(
   return "repeated";
 }
 
-/** Starts the functions of those attempts that have one; returns what becomes of each, by delivery. */
+/** Starts the functions of those attempts that have one, each with all its events; returns what becomes of each, by delivery. */
 function startTransforms(
   { transform }: SharedByAttempts,
   toSend: ToSend[],
-  mayBeStored = false,
-  signal: AbortSignal,
+  options: { mayBeStored: boolean; signal: AbortSignal },
 ): Map<string, Promise<Transformed>> {
+  const started = new Map<string, Promise<Transformed>>();
   const having = toSend.filter(({ functionHash }) => functionHash !== null);
-  if (having.length === 0) return new Map();
-  const all = transform(having, { mayBeStored, signal });
-  return new Map(
-    having.map(({ deliveryId: id }, i) => {
+  for (const group of groupBy(having, ({ listener }) => listener.subscriptionId).values()) {
+    const all = transform(group, options);
+    for (const [i, { deliveryId: id }] of group.entries()) {
       const one = all.then(results => results[i] as Transformed);
       // Awaited by its attempt; until then a rejection without a listener would end the process.
       one.catch(() => undefined);
-      return [id, one];
-    }),
-  );
+      started.set(id, one);
+    }
+  }
+  return started;
 }
 
 /** Replaces what is sent by what the function made of it. Returns the attempt's result if nothing is to be sent. */

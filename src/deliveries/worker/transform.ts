@@ -1,7 +1,6 @@
 import { type CallDeps, functionErrorText, openCallFunction } from "../../functions/call-function.ts";
 import { openFindFunction } from "../../functions/find-function.ts";
 import { eventMs } from "../../lib/event-id.ts";
-import { groupBy } from "../../lib/group-by.ts";
 import { Subscriptions } from "../../models/subscription.ts";
 import { type TransformedPayload, TransformedPayloads } from "../../models/transformed-payload.ts";
 import { duplicateIndexes } from "../../store/mongo.ts";
@@ -29,8 +28,8 @@ export type Transformed =
   | { kind: "later" };
 
 /**
- * Returns what the functions of deliveries make of their events, in the order of the deliveries. What a delivery once got is
- * stored, so that each of its attempts sends the same bytes; `mayBeStored` is false for those of which no attempt was begun.
+ * Returns what the function of one subscription makes of the events of its deliveries, in their order. What a delivery once got
+ * is stored, so that each of its attempts sends the same bytes; `mayBeStored` is false for those of which no attempt was begun.
  */
 export type Transform = (
   deliveries: ToTransform[],
@@ -42,8 +41,8 @@ export function openTransform(platform: CallDeps): Transform {
   const findFunction = openFindFunction(platform);
   const callFunction = openCallFunction(platform);
 
-  /** Of one function on one subscription: many events in one call. */
-  async function transformGroup(group: ToTransform[], signal?: AbortSignal): Promise<Transformed[]> {
+  /** Many events in one call. */
+  async function transformAll(group: ToTransform[], signal?: AbortSignal): Promise<Transformed[]> {
     const [{ functionHash, listener }] = group as [ToTransform];
     // Its function was taken away, and the event never got one.
     if (functionHash === null) return group.map(({ body }) => ({ kind: "send", body }));
@@ -90,23 +89,14 @@ export function openTransform(platform: CallDeps): Transform {
 
   return async (deliveries, { mayBeStored, signal }) => {
     const stored = mayBeStored ? await findStored(platform, deliveries) : new Map<string, string>();
-    const results = new Map<string, Transformed>(
-      [...stored].map(([id, body]) => [id, { kind: "send", body }]),
-    );
-    const open = deliveries.filter(({ deliveryId }) => !results.has(deliveryId));
-    const groups = groupBy(open, one => `${one.listener.subscriptionId} ${one.functionHash}`);
-    await Promise.all(
-      [...groups.values()].map(async group => {
-        const transformed = await transformGroup(group, signal);
-        const kept = await store(platform, group, transformed);
-        for (const [i, { deliveryId }] of group.entries()) {
-          const body = kept.get(deliveryId);
-          const result = transformed[i] as Transformed;
-          results.set(deliveryId, body === undefined ? result : { kind: "send", body });
-        }
-      }),
-    );
-    return deliveries.map(({ deliveryId }) => results.get(deliveryId) as Transformed);
+    const open = deliveries.filter(({ deliveryId }) => !stored.has(deliveryId));
+    const transformed = open.length === 0 ? [] : await transformAll(open, signal);
+    const kept = await store(platform, open, transformed);
+    const results = new Map(open.map(({ deliveryId }, i) => [deliveryId, transformed[i] as Transformed]));
+    return deliveries.map(({ deliveryId }) => {
+      const body = stored.get(deliveryId) ?? kept.get(deliveryId);
+      return body === undefined ? (results.get(deliveryId) as Transformed) : { kind: "send", body };
+    });
   };
 }
 
