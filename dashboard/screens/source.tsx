@@ -197,6 +197,7 @@ const DROPS: Record<string, string> = {
   truncated: "nothing is lost: the summary was cut to 1 KB",
   "no-listener": "without a subscription",
   filtered: "left out by the filter of a subscription",
+  "dropped-by-function": "dropped by the function of a subscription",
   "listener-absent": "its listener was deleted or disabled",
   unsubscribed: "its subscription was ended since",
   "webhook-disabled": "for a disabled webhook",

@@ -1,5 +1,6 @@
 import { ALERT_LIMITS } from "./alert-limits.ts";
 import { DELIVERY_LIMITS } from "./delivery-limits.ts";
+import { FUNCTION_LIMITS } from "./function-limits.ts";
 import { ITEM_LIMITS } from "./item-limits.ts";
 import { defineLimits, KB, MB } from "./limit.ts";
 import { PLAN_LIMITS } from "./plan-limits.ts";
@@ -19,6 +20,7 @@ export const LIMITS = defineLimits({
   ...RUN_LIMITS,
   ...DELIVERY_LIMITS,
   ...ALERT_LIMITS,
+  ...FUNCTION_LIMITS,
   apiBodyBytes: {
     value: 1024 * KB,
     unit: "bytes",

@@ -20,8 +20,8 @@ import { sweepAll } from "../support/sweep.ts";
 /** BullMQ rejects it in the id of a job. */
 const BAD = "bad:id";
 
-/** Here there is nothing for one, and the other repairs nothing. */
-const FINDS_NOTHING: string[] = ["schedulers", "silent_emitters", "failovers"];
+/** Here there is nothing for one, and the others repair nothing. */
+const FINDS_NOTHING: string[] = ["schedulers", "silent_emitters", "failovers", "functions"];
 
 describe("an item that can't be repaired", () => {
   let platform: TestPlatform;
