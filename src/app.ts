@@ -9,6 +9,7 @@ import { userRoutes } from "./accounts/routes.ts";
 import { openAuthenticate } from "./accounts/sessions/authenticate.ts";
 import { readSession, sessionRoutes } from "./accounts/sessions/routes.ts";
 import { activityRoutes } from "./activity/routes.ts";
+import { alertRoutes } from "./alerts/send/routes.ts";
 import { configureRoutes } from "./components/configure/routes.ts";
 import { componentRoutes } from "./components/routes.ts";
 import { trialRoutes } from "./components/trial/routes.ts";
@@ -26,6 +27,7 @@ import { createRouter } from "./http/router.ts";
 import { ingress } from "./ingress/ingress.ts";
 import { separateHosts } from "./ingress/separate-hosts.ts";
 import { version } from "./lib/version.ts";
+import { alertMailOff } from "./ops/alert-mail-off.ts";
 import { board } from "./ops/board.ts";
 import { dashboard } from "./ops/dashboard.ts";
 import { health } from "./ops/health.ts";
@@ -64,6 +66,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...openIdRoutes,
   ...keyRoutes,
   ...organizationRoutes,
+  ...alertRoutes,
 ];
 
 /** Every route of the API: router, validation and OpenAPI document all come from this list. */
@@ -89,6 +92,7 @@ export function createApp(platform: Platform, options: { checkResponses?: boolea
   app.use(board(platform));
   app.use(openIdReturn(platform));
   app.use(dashboard(platform));
+  app.use(alertMailOff(platform));
   app.use(homePage(platform));
   app.use(docsPage({ openapiUrl: "/v1/openapi.json" }));
   app.use(

@@ -21,6 +21,7 @@ import { loginCommand } from "./remote/login.ts";
 import { logoutCommand } from "./remote/logout.ts";
 import { profileCommands, whoamiCommand } from "./remote/profile-commands.ts";
 import type { RemoteTools } from "./remote/remote-command.ts";
+import { alertCommands } from "./resources/alert.ts";
 import { deliveryCommands } from "./resources/delivery.ts";
 import { sourceCommands } from "./resources/source.ts";
 import { subscriptionCommands } from "./resources/subscription.ts";
@@ -119,6 +120,7 @@ export function createProgram(): Command {
   webhookCommands(program, tools);
   subscriptionCommands(program, tools);
   deliveryCommands(program, tools);
+  alertCommands(program, tools);
   publishCommand(program, tools);
   traceCommand(program, tools);
   listenCommand(program, tools);

@@ -1,3 +1,4 @@
+import { beginAlertSweep } from "../alerts/send/sweep.ts";
 import { beginDeliverySweep } from "../deliveries/sweep.ts";
 import { beginDispatchSweep } from "../deliveries/sweep-dispatches.ts";
 import { beginRecoverySweep, beginReplaySweep } from "../deliveries/sweep-long.ts";
@@ -30,6 +31,7 @@ export const STEP_NAMES = [
   "recoveries",
   "accepted",
   "silent_emitters",
+  "alerts",
 ] as const;
 export type StepName = (typeof STEP_NAMES)[number];
 
@@ -51,6 +53,7 @@ export function sweepSteps(platform: Platform): SweepStep[] {
     recoveries: () => beginRecoverySweep(platform, graceMs),
     accepted: () => beginAcceptedSweep(platform),
     silent_emitters: () => beginSilentEmitterSweep(platform),
+    alerts: () => beginAlertSweep(platform),
   };
   const bounds: Partial<Record<StepName, SweepBounds>> = {
     run_queues: RUN_QUEUES_BOUNDS,

@@ -41,7 +41,7 @@ export async function subscribe(
   { emitterId, listenerId, eventName, filter }: NewSubscription,
 ): Promise<Subscription> {
   if (filter !== undefined) checkFilter(filter);
-  await checkEmitter(platform, emitterId, owners);
+  await checkEmitter(platform, emitterId, eventName, owners);
   await checkListener(platform, listenerId, owners);
   const key = { emitter_id: emitterId, event_name: eventName, owner_id: owner, listener_id: listenerId };
   const subscription: Subscription = {

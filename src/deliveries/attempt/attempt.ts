@@ -6,7 +6,7 @@ import { type EndpointResponse, type Message, send } from "./send.ts";
 
 export type AttemptDeps = Pick<
   Platform,
-  "mongo" | "routing" | "metrics" | "tracer" | "egress" | "secrets" | "config" | "clock"
+  "mongo" | "routing" | "metrics" | "tracer" | "egress" | "secrets" | "config" | "clock" | "log"
 >;
 
 export interface RetryOptions {
