@@ -27,6 +27,7 @@ const ORDER = [
   "props",
   "components",
   "webhooks",
+  "destinations",
   "subscriptions",
   "deliveries/attempt",
   "deliveries/limits",

@@ -16,6 +16,8 @@ export type IdPrefix =
   | "dc"
   | "p"
   | "wh"
+  | "ds"
+  | "ac"
   | "sub"
   | "u"
   | "o"

@@ -8,6 +8,7 @@ import { beginSettledSweep } from "../runs/sweep-settled.ts";
 import type { SweepBounds, SweepStep } from "../store/sweep-turns.ts";
 import { beginAcceptedSweep } from "./accepted.ts";
 import { beginChangeSweep } from "./changes.ts";
+import { beginFailoverSweep } from "./failovers.ts";
 import { beginRunQueueSweep, RUN_QUEUES_BOUNDS } from "./run-queues.ts";
 import { beginSilentEmitterSweep, SILENT_EMITTERS_BOUNDS } from "./silent-emitters.ts";
 import { beginDeletionSweep, beginDeploymentSweep } from "./sources.ts";
@@ -31,6 +32,7 @@ export const STEP_NAMES = [
   "recoveries",
   "accepted",
   "silent_emitters",
+  "failovers",
   "alerts",
 ] as const;
 export type StepName = (typeof STEP_NAMES)[number];
@@ -53,6 +55,7 @@ export function sweepSteps(platform: Platform): SweepStep[] {
     recoveries: () => beginRecoverySweep(platform, graceMs),
     accepted: () => beginAcceptedSweep(platform),
     silent_emitters: () => beginSilentEmitterSweep(platform),
+    failovers: () => beginFailoverSweep(platform),
     alerts: () => beginAlertSweep(platform),
   };
   const bounds: Partial<Record<StepName, SweepBounds>> = {

@@ -9,7 +9,10 @@ type Shown = Pick<Webhook, "_id" | "owner_id" | "name">;
 
 const timeOf = (ms: number) => new Date(ms).toISOString();
 /** Not its url, which may hold a secret. */
-const nameOf = ({ _id, name }: Shown) => (name ? `webhook "${name}" (${_id})` : `webhook ${_id}`);
+const nameOf = ({ _id, name }: Shown) => {
+  const kind = _id.startsWith("wh_") ? "webhook" : "destination";
+  return name ? `${kind} "${name}" (${_id})` : `${kind} ${_id}`;
+};
 const about = ({ _id, owner_id, name }: Shown) => ({ ownerId: owner_id, subject: { id: _id, name } });
 
 /** Returns the alert of a webhook that fails since a moment. */

@@ -1,10 +1,9 @@
-import { countRuns } from "../../accounts/usage.ts";
 import { invalidField } from "../../lib/errors.ts";
-import { newToken } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { configureProps, propValuesForRun } from "../../props/configure.ts";
 import type { CallResult, Emit, HttpResponse, LogLine } from "../../sandbox/protocol.ts";
 import { buildTrial, inTrial, type TrialDeps } from "./build.ts";
+import { callOnce } from "./call-once.ts";
 import { type Place, placeInStack } from "./place.ts";
 
 export interface TryRequest {
@@ -51,29 +50,21 @@ async function runOnce(platform: TrialDeps, ownerId: string, request: TryRequest
   }
   const values = configureProps(description.props, request.configuredProps);
   const props = propValuesForRun(description.props, values, { endpointUrl: null });
-  const sandboxes = await platform.sandboxes();
-  // A process of its own, which no source shares, and which ends with the trial.
-  const key = `trial-${newToken()}`;
   let response: HttpResponse | null = null;
-  try {
-    const { event, db } = request;
-    const result = await sandboxes.call(
-      key,
-      bundle,
-      { call, event, props, db },
-      {
-        owner: ownerId,
-        wallMs: Math.min(platform.config.sandbox.runMs, LIMITS.trialMs.value),
-        onRespond: given => {
-          response = given;
-        },
+  const { event, db } = request;
+  const result = await callOnce(
+    platform,
+    ownerId,
+    bundle,
+    { call, event, props, db },
+    {
+      wallMs: Math.min(platform.config.sandbox.runMs, LIMITS.trialMs.value),
+      onRespond: given => {
+        response = given;
       },
-    );
-    await countRuns(platform, ownerId, 1, result.durationMs).catch(() => undefined);
-    return shown(result, response, db);
-  } finally {
-    sandboxes.drop(key);
-  }
+    },
+  );
+  return shown(result, response, db);
 }
 
 function shown(result: CallResult, response: HttpResponse | null, before: Record<string, unknown>): Tried {
