@@ -188,7 +188,7 @@ describe("an alert", () => {
       return (await types()).length === 2;
     });
     expect(await types()).to.deep.equal(["source.failing", "source.recovered"]);
-    expect((await alerts())[0]?.event.subject).to.deep.equal({ id: source.id, name: "Fragile" });
+    expect((await alerts())[0]?.event.subject).to.deep.equal({ id: source.id, name: source.name });
   });
 
   it("is emitted by nothing else: an account is not an emitter to publish as, nor to subscribe to otherwise", async () => {

@@ -4,6 +4,7 @@ import { raiseAlert } from "../../src/alerts/raise.ts";
 import { newDelivery } from "../../src/deliveries/dispatch/create.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { AcceptedWork } from "../../src/models/accepted.ts";
+import { Alerts } from "../../src/models/alert.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { StoredEvents } from "../../src/models/event.ts";
 import { RunRecords } from "../../src/models/run.ts";
@@ -125,7 +126,8 @@ describe("an item that can't be repaired", () => {
     for (const id of [BAD, newId("wh")]) await storeRecovery(platform, id);
     for (const body of ["not JSON", '{"emitter_id":"dc_0000000000000000","emit_id":"1","event":1}'])
       await storeAccepted(body);
-    await platform.redis.hset(platform.keys.lastEventScore(await storeAlert()), "not", "a number");
+    const bad = { owner_id: await storeAlert() };
+    await Alerts(platform.mongo).collection.updateOne(bad, { $set: { owner_id: 5 } });
     await storeAlert();
   }
 

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { Alerts } from "../../src/models/alert.ts";
 import { type Source, Sources } from "../../src/models/source.ts";
 import { noteSourceHealth } from "../../src/runs/source-health.ts";
+import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 
 const START = Date.UTC(2026, 10, 2, 3, 4, 5);
@@ -11,7 +12,6 @@ const ok = { error: undefined };
 describe("the health of a source", () => {
   let platform: TestPlatform;
   let now = START;
-  let made = 0;
   let id = "";
   before(async () => {
     platform = await openTestPlatform({}, { clock: () => now });
@@ -19,25 +19,7 @@ describe("the health of a source", () => {
   after(() => platform.destroy());
   beforeEach(async () => {
     now = START;
-    made += 1;
-    id = `dc_${String(made).padStart(16, "0")}`;
-    await Sources(platform.mongo).insertOne({
-      _id: id,
-      owner_id: "u_0000000000000001",
-      user_id: "u_0000000000000001",
-      component_id: "sc_0000000000000001",
-      component_url: null,
-      name: "Feed",
-      name_slug: `feed-${made}`,
-      configured_props: "",
-      endpoint: null,
-      timer: null,
-      active: true,
-      state: "ready",
-      change_id: null,
-      created_at: 0,
-      updated_at: 0,
-    });
+    ({ _id: id } = await storeSource(platform, { name: "Feed" }));
   });
 
   const stored = async (): Promise<Source> => {

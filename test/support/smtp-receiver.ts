@@ -68,16 +68,20 @@ export async function startSmtpReceiver({ port = 0, isPlain = false } = {}): Pro
   });
 }
 
-/** Returns the text of a header of a mail, its folded lines joined; undefined without one. */
+const decoded = (text: string) =>
+  text.replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+
+/** Returns the text of a header of a mail, its folded lines joined and its words decoded; undefined without one. */
 export function headerOf({ raw }: ReceivedMail, name: string): string | undefined {
   const head = raw.slice(0, raw.indexOf("\r\n\r\n")).replace(/\r\n[ \t]+/g, " ");
   const line = head.split("\r\n").find(one => one.toLowerCase().startsWith(`${name.toLowerCase()}:`));
-  return line?.slice(name.length + 1).trim();
+  return line
+    ?.slice(name.length + 1)
+    .trim()
+    .replace(/\?= =\?/g, "?==?")
+    .replace(/=\?UTF-8\?Q\?([^?]*)\?=/g, (_, word: string) => decoded(word.replaceAll("_", " ")));
 }
 
 /** Returns the body of a mail with its soft line breaks joined and its quoted characters decoded. */
 export const bodyOf = ({ raw }: ReceivedMail): string =>
-  raw
-    .slice(raw.indexOf("\r\n\r\n"))
-    .replace(/=\r\n/g, "")
-    .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  decoded(raw.slice(raw.indexOf("\r\n\r\n")).replace(/=\r\n/g, ""));

@@ -120,6 +120,16 @@ describe("the alerts of a webhook", () => {
     expect(await types()).to.deep.equal(["webhook.failing", "webhook.failing"]);
   });
 
+  it("name a destination as what it is", async () => {
+    const _id = id.replace("wh_", "ds_");
+    await disableGone(platform, { ...(await stored()), _id });
+    await Webhooks(platform.mongo).collection.insertOne({ ...(await stored()), _id } as never);
+    await disableGone(platform, { ...(await stored()), _id });
+    const [alert, ...more] = await Alerts(platform.mongo).find({ "subject.id": _id }).lean();
+    expect(more).to.be.empty;
+    expect(alert?.message).to.match(/^destination "orders" \(ds_\w+\) was disabled: /);
+  });
+
   it("cost a healthy webhook no request to a store", async () => {
     const webhook = await stored();
     await noteSuccess({ ...platform, mongo: undefined as never }, webhook);
