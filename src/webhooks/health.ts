@@ -48,7 +48,8 @@ export async function noteSuccess(platform: Deps, webhook: Webhook): Promise<voi
   await transaction(platform.mongo, async session => {
     const before = await Webhooks(platform.mongo)
       .findOneAndUpdate(
-        { _id: webhook._id },
+        // Of several processes, one finds it so.
+        { _id: webhook._id, alerted: { $ne: null } },
         { $set: { failing_since_ms: null, alerted: null } },
         { session, returnDocument: "before" },
       )
@@ -119,7 +120,10 @@ function stageAfter({ config }: Pick<Platform, "config">, failedMs: number): Hea
   return failedMs >= config.alerts.webhookFailingAfterMs ? 1 : 0;
 }
 
-/** Alerts the owner of a failing webhook, once for each stage of an episode, however many processes see it fail. */
+/**
+ * Alerts the owner of a failing webhook, once for each stage of an episode, however many processes see it fail. Never throws:
+ * the attempt was made, and an alert that can't be raised now is raised at the next failure.
+ */
 async function alertOfFailures(
   platform: Deps,
   webhook: Webhook,
@@ -127,23 +131,27 @@ async function alertOfFailures(
   now: number,
 ): Promise<void> {
   const stage = stageAfter(platform, now - sinceMs);
-  if (stage === 0) return;
-  const known = webhook.alerted?.since_ms === sinceMs ? webhook.alerted.stage : 0;
-  if (known >= stage) return;
+  const before = webhook.alerted ?? null;
+  if (stage === 0 || (before?.since_ms === sinceMs && before.stage >= stage)) return;
   const alerted = { since_ms: sinceMs, stage };
-  await transaction(platform.mongo, async session => {
-    const { modifiedCount } = await Webhooks(platform.mongo).updateOne(
-      {
-        _id: webhook._id,
-        active: true,
-        failing_since_ms: sinceMs,
-        $or: [{ "alerted.since_ms": { $ne: sinceMs } }, { "alerted.stage": { $lt: stage } }],
-      },
-      { $set: { alerted } },
-      { session },
-    );
-    if (modifiedCount === 1) await raiseAlert(platform, failingAlert(platform, webhook, alerted), session);
-  });
   // Also of an alert that another process has raised: this one need not ask again.
   webhook.alerted = alerted;
+  try {
+    await transaction(platform.mongo, async session => {
+      const { modifiedCount } = await Webhooks(platform.mongo).updateOne(
+        {
+          _id: webhook._id,
+          active: true,
+          failing_since_ms: sinceMs,
+          $or: [{ "alerted.since_ms": { $ne: sinceMs } }, { "alerted.stage": { $lt: stage } }],
+        },
+        { $set: { alerted } },
+        { session },
+      );
+      if (modifiedCount === 1) await raiseAlert(platform, failingAlert(platform, webhook, alerted), session);
+    });
+  } catch (error) {
+    webhook.alerted = before;
+    platform.log.warn({ webhook_id: webhook._id, err: error }, "an alert of a webhook can't be raised yet");
+  }
 }
