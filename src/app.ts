@@ -13,6 +13,7 @@ import { alertRoutes } from "./alerts/send/routes.ts";
 import { configureRoutes } from "./components/configure/routes.ts";
 import { componentRoutes } from "./components/routes.ts";
 import { trialRoutes } from "./components/trial/routes.ts";
+import { connectionRoutes } from "./connections/routes.ts";
 import { destinationDeliveryRoutes } from "./deliveries/destination-routes.ts";
 import { replayRoutes } from "./deliveries/replays/routes.ts";
 import { deliveryRoutes } from "./deliveries/routes.ts";
@@ -31,6 +32,7 @@ import { separateHosts } from "./ingress/separate-hosts.ts";
 import { version } from "./lib/version.ts";
 import { alertMailOff } from "./ops/alert-mail-off.ts";
 import { board } from "./ops/board.ts";
+import { connectionPages } from "./ops/connection-pages.ts";
 import { dashboard } from "./ops/dashboard.ts";
 import { health } from "./ops/health.ts";
 import { homePage } from "./ops/home-page.ts";
@@ -52,6 +54,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...componentRoutes,
   ...trialRoutes,
   ...configureRoutes,
+  ...connectionRoutes,
   ...sourceRoutes,
   ...runRoutes,
   ...sourceEventRoutes,
@@ -95,6 +98,7 @@ export function createApp(platform: Platform, options: { checkResponses?: boolea
   app.use(helmet());
   app.use(board(platform));
   app.use(openIdReturn(platform));
+  app.use(connectionPages(platform));
   app.use(dashboard(platform));
   app.use(alertMailOff(platform));
   app.use(homePage(platform));

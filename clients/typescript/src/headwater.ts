@@ -5,6 +5,7 @@ import type { CallOptions, HeadwaterOptions } from "./options.ts";
 import { publish } from "./publish.ts";
 import { Alerts } from "./resources/alerts.ts";
 import { Components } from "./resources/components.ts";
+import { Connections } from "./resources/connections.ts";
 import { Deliveries } from "./resources/deliveries.ts";
 import { Destinations } from "./resources/destinations.ts";
 import { Sources } from "./resources/sources.ts";
@@ -22,6 +23,7 @@ export class Headwater {
   readonly webhooks: Webhooks;
   readonly destinations: Destinations;
   readonly subscriptions: Subscriptions;
+  readonly connections: Connections;
   readonly deliveries: Deliveries;
   readonly workflows: Workflows;
   readonly alerts: Alerts;
@@ -34,6 +36,7 @@ export class Headwater {
     this.webhooks = new Webhooks(this.#connection);
     this.destinations = new Destinations(this.#connection);
     this.subscriptions = new Subscriptions(this.#connection);
+    this.connections = new Connections(this.#connection);
     this.deliveries = new Deliveries(this.#connection);
     this.workflows = new Workflows(this.#connection);
     this.alerts = new Alerts(this.#connection);
