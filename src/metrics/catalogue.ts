@@ -174,6 +174,11 @@ export const CATALOGUE = {
     help: "Alerts that were not raised, because their account had as many that day as it may have (docs/limits.md)",
     labels: ["type"],
   },
+  alert_mails_total: {
+    kind: "counter",
+    help: "Mails about alerts: sent, failed (and tried again), or given_up",
+    labels: ["outcome"],
+  },
   set_aside_items: {
     kind: "gauge",
     help: "Items that the reconciler failed to repair and tries again ever less often, by step; `headwater doctor` lists them",

@@ -23,6 +23,14 @@ export interface BegunChange {
   at_ms: number;
 }
 
+/** Runs of a source that failed one after another. */
+export interface FailingRuns {
+  /** Unix milliseconds of the first of them. */
+  since_ms: number;
+  runs: number;
+  alerted: boolean;
+}
+
 export interface Source {
   _id: string;
   owner_id: string;
@@ -45,6 +53,8 @@ export interface Source {
   /** The last change that was committed; a change that was prepared for an earlier one is superseded. */
   change_id: string | null;
   begun?: BegunChange | undefined;
+  /** Its runs that failed one after another, counted until an alert was raised; null or absent while they succeed. */
+  failing?: FailingRuns | null;
   created_at: number;
   updated_at: number;
 }
@@ -75,6 +85,7 @@ export const Sources = collection<Source>(
       deactivated_at: { type: Number, default: undefined },
       change_id: { type: String, default: null },
       begun: { type: Schema.Types.Mixed, default: undefined },
+      failing: { type: Schema.Types.Mixed, default: null },
       created_at: { type: Number, required: true },
       updated_at: { type: Number, required: true },
     },

@@ -19,6 +19,7 @@ import { sendOutbox } from "./outbox.ts";
 import { findRuns, readMemory, recordRuns } from "./record.ts";
 import { BATCH_MS, type ClaimedRuns, type EndedRun } from "./record-batch.ts";
 import { reply } from "./reply.ts";
+import { noteSourceHealth } from "./source-health.ts";
 import { settledRunIds } from "./sweep-settled.ts";
 
 /** The error of runs that must wait because a read after a failover may have missed their source. */
@@ -182,6 +183,7 @@ export async function failCrashedRun(
       },
     ]);
     if (record) await sendOutbox(platform, record);
+    await noteSourceHealth(platform, source, [{ error }]);
   }
   platform.metrics.count("runs_total", { outcome: "crashed" });
   await reply(platform, item, { type: "ended", error });

@@ -392,6 +392,10 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   functionTestEvents: "test/functions/function-test.test.ts",
   queueShards: "test/config.test.ts",
   liveRows: "test/store/activity.test.ts",
+  alertsPerDay: "test/alerts/raise.test.ts",
+  failedRunsToAlert: "test/runs/source-health.test.ts",
+  alertsPerMail: "test/alerts/send/send-mails.test.ts",
+  mailsPerDay: "test/alerts/send/send-mails.test.ts",
   traceStateCharacters: "test/tracing/trace-context.test.ts",
   spansWaiting: "test/tracing/tracer.test.ts",
 };
@@ -408,6 +412,7 @@ const NOT_EXCEEDED: Partial<Record<Name, string>> = {
   replayCounted: "it takes as many deliveries",
   replayKept: "MongoDB deletes by a TTL index, once a minute",
   packageFiles: "it takes as many files of a package",
+  alertKept: "MongoDB deletes by a TTL index, once a minute",
   deliveryKeptMs: "MongoDB deletes by a TTL index, once a minute",
   componentCacheBytes: "a cache: what no longer fits is read again, which no caller sees",
 };
