@@ -9,6 +9,7 @@ import { userRoutes } from "./accounts/routes.ts";
 import { openAuthenticate } from "./accounts/sessions/authenticate.ts";
 import { readSession, sessionRoutes } from "./accounts/sessions/routes.ts";
 import { activityRoutes } from "./activity/routes.ts";
+import { additionalPropsRoutes } from "./components/additional-props/routes.ts";
 import { configureRoutes } from "./components/configure/routes.ts";
 import { componentRoutes } from "./components/routes.ts";
 import { trialRoutes } from "./components/trial/routes.ts";
@@ -48,6 +49,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...componentRoutes,
   ...trialRoutes,
   ...configureRoutes,
+  ...additionalPropsRoutes,
   ...sourceRoutes,
   ...runRoutes,
   ...sourceEventRoutes,

@@ -33,6 +33,8 @@ export interface Source {
   name_slug: string;
   /** JSON of the stored prop values, encrypted, because they may be secrets. */
   configured_props: string;
+  /** JSON of the props that `additionalProps` made for it (`DynamicProps`), encrypted; null if there are none. */
+  dynamic_props?: string | null;
   /** The last part of the endpoint's URL, for sources with an HTTP interface. */
   endpoint: string | null;
   timer: StoredTimer | null;
@@ -65,6 +67,7 @@ export const Sources = collection<Source>(
       name: { type: String, required: true },
       name_slug: { type: String, required: true },
       configured_props: { type: String, required: true },
+      dynamic_props: { type: String, default: null },
       endpoint: { type: String, default: null },
       timer: { type: Schema.Types.Mixed, default: null },
       active: { type: Boolean, required: true },

@@ -33,6 +33,8 @@ const Candidate = Type.Object({
   name: Type.String(),
   name_slug: Type.String(),
   configured_props: Type.String(),
+  /** Encrypted too; absent in a change of an earlier release. */
+  dynamic_props: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   endpoint: Type.Union([Type.String(), Type.Null()]),
   timer: Type.Unknown(),
   active: Type.Boolean(),

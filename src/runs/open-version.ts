@@ -12,7 +12,10 @@ import { outcomeLabel } from "./record-batch.ts";
  */
 export async function openVersion(
   platform: RunDeps,
-  source: Pick<Source, "_id" | "owner_id" | "component_id" | "configured_props" | "endpoint" | "timer">,
+  source: Pick<
+    Source,
+    "_id" | "owner_id" | "component_id" | "configured_props" | "dynamic_props" | "endpoint" | "timer"
+  >,
   signal: AbortSignal,
   parent?: TraceContext,
 ): Promise<SourceVersion> {
@@ -22,7 +25,7 @@ export async function openVersion(
     async execute(hook, db) {
       const span = platform.tracer.start("hook", parent, platform.clock());
       const sandboxes = await platform.sandboxes();
-      const request = { call: hook, event: null, props: boundProps(platform, source, component), db };
+      const request = { call: hook, event: null, ...boundProps(platform, source, component), db };
       const options = {
         signal,
         wallMs: platform.config.sandbox.hookMs,

@@ -5,6 +5,7 @@ import type { TriggerItem } from "../queues/run-item.ts";
 import { Snooze } from "../queues/snooze.ts";
 import type { CallError } from "../sandbox/protocol.ts";
 import { currentSource } from "../sources/current-source.ts";
+import { propsOfSource } from "../sources/dynamic-props.ts";
 import { clearTick } from "../store/admit-tick.ts";
 import { countDrop } from "../store/drops.ts";
 import { readEmissionBytes } from "../store/emission-bytes.ts";
@@ -101,7 +102,10 @@ async function findKnown(
 /** Reads a source's memory, which costs nothing for a component that has none. */
 async function readMemoryFor(platform: RunDeps, source: Source): Promise<Memory> {
   const { component } = await loadCode(platform, source.component_id);
-  return hasMemory(component.description) ? await readMemory(platform, source._id) : emptyMemory();
+  const props = propsOfSource(platform, component, source);
+  return hasMemory({ ...component.description, props })
+    ? await readMemory(platform, source._id)
+    : emptyMemory();
 }
 
 /** Makes an account's runs wait until its events are on their way; its run queues fill, and its senders get 429. */

@@ -42,6 +42,7 @@ const DescribedCode = Type.Object(
         key: OrNull(Type.String()),
         description: OrNull(Type.String()),
         configurable_props: ComponentSchema.properties.configurable_props,
+        additional_props: ComponentSchema.properties.additional_props,
         packages: Type.Record(Type.String(), Type.String(), {
           description: "Pinned versions of npm packages by the text of the import.",
         }),
@@ -115,6 +116,7 @@ const exampleDescribed: Static<typeof DescribedCode> = {
     key: "hello-http",
     description: null,
     configurable_props: [{ name: "http", type: "$.interface.http" }],
+    additional_props: false,
     packages: {},
     hooks: [],
     uses_respond: false,
@@ -161,6 +163,7 @@ export const trialRoutes = [
           key: description.key ?? null,
           description: description.description ?? null,
           configurable_props: presentProps(description),
+          additional_props: description.hasAdditionalProps === true,
           packages,
           hooks: description.hooks,
           uses_respond: description.usesRespond,
