@@ -34,6 +34,7 @@ import { homePage } from "./ops/home-page.ts";
 import { collectInstallation, exposeMetrics, timeRequests } from "./ops/metrics.ts";
 import { openIdReturn } from "./ops/openid-return.ts";
 import type { Platform } from "./platform.ts";
+import { byHandRoutes } from "./runs/by-hand/routes.ts";
 import { runRoutes } from "./runs/routes.ts";
 import { sourceEventRoutes } from "./sources/event-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
@@ -52,6 +53,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...additionalPropsRoutes,
   ...sourceRoutes,
   ...runRoutes,
+  ...byHandRoutes,
   ...sourceEventRoutes,
   ...eventRoutes,
   ...subscriptionRoutes,

@@ -267,6 +267,13 @@ export const LIMITS = defineLimits({
     what: "life of a `dynamic_props_id` if no source has it",
     beyond: "400 `invalid`",
   },
+  runsByHand: {
+    value: 60,
+    unit: "per minute",
+    per: "account",
+    what: "runs of sources that a request starts (`POST /sources/{id}/run`)",
+    beyond: "429 `rate-limited`",
+  },
   buildsPerAccount: {
     value: 3,
     unit: "count",

@@ -1,7 +1,7 @@
 import { limitsOf } from "../accounts/limits.ts";
 import { AppError } from "../lib/errors.ts";
 import { type Source, Sources } from "../models/source.ts";
-import type { TriggerItem } from "../queues/run-item.ts";
+import { type TriggerItem, triggerOf } from "../queues/run-item.ts";
 import { Snooze } from "../queues/snooze.ts";
 import type { CallError } from "../sandbox/protocol.ts";
 import { currentSource } from "../sources/current-source.ts";
@@ -176,13 +176,18 @@ export async function failCrashedRun(
         _id: item.run_id,
         source_id: sourceId,
         owner_id: source.owner_id,
-        kind: item.kind,
+        kind: triggerOf(item),
         ...(item.trace !== undefined && { trace: item.trace }),
         ...outcomeOf(error),
         duration_ms: 0,
         emitted: 0,
         dropped: {},
-        emissions: emissionsOf(source, item, { emits: [], logs: [], error }, platform),
+        emissions: emissionsOf(
+          source,
+          { ...item, kind: triggerOf(item) },
+          { emits: [], logs: [], error },
+          platform,
+        ),
       },
     ]);
     if (record) await sendOutbox(platform, record);

@@ -383,6 +383,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   trialShownBytes: "test/components/trial.test.ts",
   optionsListed: "test/components/configure.test.ts",
   optionsMs: "test/components/configure.test.ts",
+  runsByHand: "test/runs/by-hand/by-hand.test.ts",
   additionalPropsMs: "test/components/additional-props.test.ts",
   dynamicPropsBytes: "test/components/additional-props.test.ts",
   dynamicProps: "test/components/additional-props.test.ts",

@@ -7,6 +7,7 @@ import { presentProps } from "../present.ts";
 import { ComponentCode, ComponentSchema } from "../schema.ts";
 import type { TrialDeps } from "./build.ts";
 import { describeCode } from "./describe-code.ts";
+import { EmitSchema, presentEmit } from "./present-emits.ts";
 import { tryCode } from "./try-code.ts";
 
 const route = routeFor<TrialDeps>();
@@ -61,17 +62,7 @@ const DescribedCode = Type.Object(
 const TriedCode = Type.Object(
   {
     ok: Type.Boolean({ description: "True if the run threw no error." }),
-    emits: Type.Array(
-      Type.Object({
-        event: Json,
-        name: Type.String({ description: "Channel; empty for the default channel." }),
-        id: Type.Union([Type.String(), Type.Number(), Type.Null()], {
-          description: "What `dedupe` would compare.",
-        }),
-        summary: OrNull(Type.String()),
-        ts: Type.Union([Type.Number(), Type.Null()]),
-      }),
-    ),
+    emits: Type.Array(EmitSchema),
     emits_left_out: Type.Integer({ description: "How many more it emitted than are shown (1 MB)." }),
     logs: Type.Array(Type.Object({ level: Type.String(), message: Type.String(), ts: Type.Integer() })),
     response: Type.Union([
@@ -211,13 +202,7 @@ export const trialRoutes = [
       });
       return {
         ok: tried.error === null,
-        emits: tried.emits.map(({ event, metadata: { name, id, summary, ts } }) => ({
-          event,
-          name: name ?? "",
-          id: id ?? null,
-          summary: summary ?? null,
-          ts: ts ?? null,
-        })),
+        emits: tried.emits.map(presentEmit),
         emits_left_out: tried.emitsLeftOut,
         logs: tried.logs,
         response: tried.response && presentResponse(tried.response),
