@@ -24,6 +24,17 @@ export interface Asker {
   options(soFar: SoFar, query: OptionsQuery): Promise<PropOptions>;
   /** Gets the props that the values so far lead to. */
   props(soFar: SoFar): Promise<NextProps>;
+  /** Asks after what was asked before: the code of an account runs in few sandboxes at a time. */
+  inTurn<Result>(ask: () => Promise<Result>): Promise<Result>;
+}
+
+function turns(): Asker["inTurn"] {
+  let last: Promise<unknown> = Promise.resolve();
+  return ask => {
+    const mine = last.then(ask);
+    last = mine.catch(() => undefined);
+    return mine;
+  };
 }
 
 const soFarBody = ({ values, dynamicPropsId }: SoFar) => ({
@@ -45,6 +56,7 @@ const optionsBody = (soFar: SoFar, { prop, page, context, query }: OptionsQuery)
 export function askSource(id: string): Asker {
   const params = { path: { id } };
   return {
+    inTurn: turns(),
     options: (soFar, query) =>
       readData(http.POST("/sources/{id}/configure", { params, body: optionsBody(soFar, query) })),
     props: soFar => readData(http.POST("/sources/{id}/props", { params, body: soFarBody(soFar) })),
@@ -66,6 +78,7 @@ export function askCode(code: string): Asker {
     }
   };
   return {
+    inTurn: turns(),
     options: async (soFar, query) =>
       readData(
         http.POST("/components/{id}/configure", { params: await params(), body: optionsBody(soFar, query) }),

@@ -66,8 +66,9 @@ export function useMadeProps(own: Prop[], values: Values, asker: Asker | null, b
     asked.current = inputs;
     setAsking(true);
     try {
-      const next = await asker.props({ values: known(values, props), dynamicPropsId: made.id });
-      if (turn.current !== mine) return;
+      const soFar = { values: known(values, props), dynamicPropsId: made.id };
+      const next = await asker.inTurn(async () => (turn.current === mine ? asker.props(soFar) : null));
+      if (!next || turn.current !== mine) return;
       setFault(next.error?.message ?? "");
       if (next.dynamic_props_id !== null) {
         const { dynamic_props_id: id, dynamic_props } = next;

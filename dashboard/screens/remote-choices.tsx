@@ -42,8 +42,11 @@ function useChoices({ asker, soFar }: Remote, prop: Prop) {
     try {
       const { page, context } = from;
       const asked = { prop: prop.name, page: page + 1, context, query: usesQuery ? query : "" };
-      const { options, context: next, error } = await asker.options(soFar, asked);
-      if (turn.current !== mine) return;
+      const listedNow = await asker.inTurn(async () =>
+        turn.current === mine ? asker.options(soFar, asked) : null,
+      );
+      if (!listedNow || turn.current !== mine) return;
+      const { options, context: next, error } = listedNow;
       if (error) throw new Error(error.message);
       const listed = options.map(({ label, value }) => ({ label, value: JSON.stringify(value) }));
       const fresh = listed.filter(one => !from.choices.some(({ value }) => value === one.value));

@@ -35,6 +35,8 @@ const Candidate = Type.Object({
   name: Type.String(),
   name_slug: Type.String(),
   configured_props: Type.String(),
+  /** Absent in an item of a release before connections. */
+  connection_ids: Type.Optional(Type.Array(Type.String())),
   /** Encrypted too; absent in a change of an earlier release. */
   dynamic_props: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   endpoint: Type.Union([Type.String(), Type.Null()]),

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { type ConnectDeps, connectProps } from "../connections/connect-props.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { Bundles, type Component, Components } from "../models/component.ts";
@@ -53,17 +54,21 @@ async function readBundle({ mongo }: Pick<Platform, "mongo">, hash: string): Pro
 /** What the sandbox puts on `this`: values by the name of their prop, and the props that are not in the code. */
 export type BoundProps = Pick<CallRequest, "props" | "added">;
 
-/** Decrypts a source's props and returns what the sandbox puts on `this`. */
-export function boundProps(
-  platform: Pick<Platform, "secrets" | "config">,
-  source: Pick<Source, "configured_props" | "dynamic_props" | "endpoint">,
+/**
+ * Decrypts a source's props and returns what the sandbox puts on `this`, with the credentials of its connections. Throws as
+ * `connectProps` does.
+ */
+export async function boundProps(
+  platform: ConnectDeps & Pick<Platform, "config">,
+  source: Pick<Source, "owner_id" | "configured_props" | "dynamic_props" | "endpoint">,
   component: Pick<Component, "description">,
-): BoundProps {
-  const values = JSON.parse(platform.secrets.open(source.configured_props));
-  const props = propValuesForRun(propsOfSource(platform, component, source), values, {
-    endpointUrl: endpointUrl(platform, source.endpoint),
-  });
-  return { props, added: dynamicPropsOf(platform, source)?.props.map(boundAs) };
+  signal: AbortSignal,
+): Promise<BoundProps> {
+  const props = propsOfSource(platform, component, source);
+  const stored = JSON.parse(platform.secrets.open(source.configured_props));
+  const values = await connectProps(platform, source.owner_id, { props, values: stored }, signal);
+  const bound = propValuesForRun(props, values, { endpointUrl: endpointUrl(platform, source.endpoint) });
+  return { props: bound, added: dynamicPropsOf(platform, source)?.props.map(boundAs) };
 }
 
 /** What the sandbox needs of a prop that `additionalProps` made. */

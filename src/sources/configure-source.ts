@@ -3,7 +3,6 @@ import { findDynamicProps } from "../components/additional-props/find-dynamic-pr
 import { askOptions, type ConfigureDeps, type Options } from "../components/configure/ask-options.ts";
 import { type OptionsRequestSchema, optionsRequest } from "../components/configure/schema.ts";
 import type { Source } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
 import { dynamicPropsOf } from "./dynamic-props.ts";
 import { existingComponent } from "./prepare.ts";
 
@@ -12,7 +11,7 @@ import { existingComponent } from "./prepare.ts";
  * never has its credentials. Throws as `askOptions` does.
  */
 export async function configureSource(
-  platform: ConfigureDeps & Pick<Platform, "secrets">,
+  platform: ConfigureDeps,
   source: Source,
   body: Static<typeof OptionsRequestSchema>,
 ): Promise<Options> {

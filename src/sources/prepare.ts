@@ -1,12 +1,20 @@
 import { checkCount } from "../accounts/check-count.ts";
+import type { NextPropsDeps } from "../components/additional-props/next-props.ts";
 import { findComponent } from "../components/find.ts";
 import { saveComponent } from "../components/save.ts";
+import { checkConnections } from "../connections/check.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { newToken } from "../lib/ids.ts";
 import { type Component, Components } from "../models/component.ts";
 import { type Source, Sources, type StoredTimer } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
-import { configureProps, hasHttpInterface, type StoredProps, timerOf } from "../props/configure.ts";
+import {
+  configureProps,
+  connectedProps,
+  hasHttpInterface,
+  type StoredProps,
+  timerOf,
+} from "../props/configure.ts";
 import { type DynamicProps, withAddedProps } from "../props/dynamic-props.ts";
 import { isSecret } from "../props/kinds.ts";
 import { toStoredTimer } from "../props/timer.ts";
@@ -16,10 +24,11 @@ import { chooseDynamicProps } from "./choose-dynamic-props.ts";
 import { dynamicPropsOf } from "./dynamic-props.ts";
 import { slugOf, withRandomSuffix } from "./slug.ts";
 
-export type PrepareDeps = Pick<
-  Platform,
-  "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "egress" | "sandboxes" | "secrets"
->;
+export type PrepareDeps = NextPropsDeps &
+  Pick<
+    Platform,
+    "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "egress" | "sandboxes" | "secrets"
+  >;
 
 /** The caller of a request that creates or updates a source. */
 export interface Deployer {
@@ -122,6 +131,7 @@ export async function prepareSource(
   });
   const props = dynamic ? withAddedProps(own, dynamic.props) : own;
   const values = configureProps(props, configured, old && keptValues(old, props));
+  await checkConnections(platform, deployer.owner, props, given(values, input.configured_props));
   const name = input.name ?? before?.name ?? slugOf(component.name);
   const timer = timerOf(props, values);
   const fields: Candidate = {
@@ -132,6 +142,7 @@ export async function prepareSource(
       name === before?.name ? before.name_slug : await findFreeSlug(platform, deployer.owner, name, before),
     configured_props: platform.secrets.seal(JSON.stringify(values)),
     dynamic_props: dynamic && platform.secrets.seal(JSON.stringify(dynamic)),
+    connection_ids: [...new Set(connectedProps(props, values).map(({ connectionId }) => connectionId))],
     endpoint: hasHttpInterface(props) ? (before?.endpoint ?? newToken()) : null,
     timer: timer && toStoredTimer(timer),
     active: input.active ?? true,
@@ -141,6 +152,12 @@ export async function prepareSource(
   }
   return { fields, component };
 }
+
+/**
+ * Returns the values that the request itself gives: a source whose connection was deleted can still be renamed or disabled.
+ */
+const given = (values: StoredProps, configured: Record<string, unknown> = {}): StoredProps =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(configured, name)));
 
 /** True for an active source whose timer is due more often than once a minute, which a cron can't be. */
 const isSubMinute = ({ active, timer }: { active: boolean; timer: unknown }): boolean => {

@@ -1,4 +1,6 @@
 import { checkQuota } from "../../accounts/check-quota.ts";
+import { checkConnections } from "../../connections/check.ts";
+import { tryConnectProps } from "../../connections/connect-props.ts";
 import { AppError, invalidField } from "../../lib/errors.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Component } from "../../models/component.ts";
@@ -34,8 +36,11 @@ export function callAdditionalProps(
 ): Promise<AdditionalProps> {
   return inTrial(ownerId, async () => {
     await checkQuota(platform, ownerId);
-    const own = component.description.props;
-    const props = propValuesForRun(withAddedProps(own, added), values, { endpointUrl: null });
+    const all = withAddedProps(component.description.props, added);
+    await checkConnections(platform, ownerId, all, values);
+    const connected = await tryConnectProps(platform, ownerId, { props: all, values });
+    if ("error" in connected) return { props: [], logs: [], error: connected.error };
+    const props = propValuesForRun(all, connected.values, { endpointUrl: null });
     const result = await callOnce(
       platform,
       ownerId,

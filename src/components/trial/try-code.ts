@@ -1,3 +1,5 @@
+import { checkConnections } from "../../connections/check.ts";
+import { tryConnectProps } from "../../connections/connect-props.ts";
 import { invalidField } from "../../lib/errors.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { configureProps, propValuesForRun } from "../../props/configure.ts";
@@ -49,7 +51,10 @@ async function runOnce(platform: TrialDeps, ownerId: string, request: TryRequest
     throw invalidField("body", "sample_emit", "the component has no sampleEmit");
   }
   const values = configureProps(description.props, request.configuredProps);
-  const props = propValuesForRun(description.props, values, { endpointUrl: null });
+  await checkConnections(platform, ownerId, description.props, values);
+  const connected = await tryConnectProps(platform, ownerId, { props: description.props, values });
+  if ("error" in connected) return shown({ ...NOT_CALLED, error: connected.error }, null, request.db);
+  const props = propValuesForRun(description.props, connected.values, { endpointUrl: null });
   let response: HttpResponse | null = null;
   const { event, db } = request;
   const result = await callOnce(
@@ -66,6 +71,9 @@ async function runOnce(platform: TrialDeps, ownerId: string, request: TryRequest
   );
   return shown(result, response, db);
 }
+
+/** The result of code that was not called. */
+const NOT_CALLED: CallResult = { emits: [], logs: [], durationMs: 0, cpuMs: 0, memoryBytes: 0 };
 
 function shown(result: CallResult, response: HttpResponse | null, before: Record<string, unknown>): Tried {
   const { emits, error, logs, durationMs, cpuMs } = result;

@@ -7,12 +7,11 @@ import { AppError } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Source } from "../../models/source.ts";
-import type { Platform } from "../../platform.ts";
 import type { CallError, Emit, LogLine } from "../../sandbox/protocol.ts";
 import { existingComponent } from "../../sources/prepare.ts";
-import { boundProps } from "../load-code.ts";
+import { boundOrFailed } from "../open-version.ts";
 
-export type SampleDeps = TrialDeps & PublisherDeps & Pick<Platform, "secrets">;
+export type SampleDeps = TrialDeps & PublisherDeps;
 
 export interface Sample {
   /** What `sampleEmit` emitted or returned; those beyond what is shown are left out. */
@@ -37,15 +36,15 @@ export async function sampleSource(
   const component = await existingComponent(platform, source);
   if (!component.description.hasSampleEmit) throw new AppError("invalid", "the component has no sampleEmit");
   if (isEmitted && !source.active) throw new AppError("conflict", "the source is not active");
+  const wallMs = Math.min(platform.config.sandbox.runMs, LIMITS.trialMs.value);
   const result = await inTrial(source.owner_id, async () => {
     await checkQuota(platform, source.owner_id);
-    return await callOnce(
-      platform,
-      source.owner_id,
-      await readBundle(platform, component),
-      { call: "sampleEmit", event: null, ...boundProps(platform, source, component), db: {} },
-      { wallMs: Math.min(platform.config.sandbox.runMs, LIMITS.trialMs.value) },
-    );
+    const bound = await boundOrFailed(platform, source, component, AbortSignal.timeout(wallMs));
+    if ("error" in bound) return { emits: [], logs: [], error: bound.error };
+    const request = { call: "sampleEmit" as const, event: null, ...bound, db: {} };
+    return await callOnce(platform, source.owner_id, await readBundle(platform, component), request, {
+      wallMs,
+    });
   });
   const { logs, error = null } = result;
   const emits = fitting(result.emits);

@@ -3,7 +3,9 @@ import { firstIndexes } from "./migrations/0001-first-indexes.ts";
 import { acceptedWork } from "./migrations/0002-accepted-work.ts";
 import { timersChanged } from "./migrations/0003-timers-changed.ts";
 import { eventArchives } from "./migrations/0004-event-archives.ts";
-import { dynamicProps } from "./migrations/0009-dynamic-props.ts";
+import { connections } from "./migrations/0005-connections.ts";
+import { alerts } from "./migrations/0006-alerts.ts";
+import { dynamicProps } from "./migrations/0007-dynamic-props.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
 export const MIGRATIONS: readonly Migration[] = [
@@ -11,6 +13,8 @@ export const MIGRATIONS: readonly Migration[] = [
   acceptedWork,
   timersChanged,
   eventArchives,
+  connections,
+  alerts,
   dynamicProps,
 ];
 

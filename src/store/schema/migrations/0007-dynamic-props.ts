@@ -3,7 +3,7 @@ import type { Migration } from "../migration.ts";
 
 /** The props that components made for forms, until a source is deployed with them. */
 export const dynamicProps: Migration = {
-  number: 9,
+  number: 7,
   name: "dynamic props",
   kind: "expand",
   run: context =>
