@@ -123,12 +123,17 @@ export async function prepareSource(
   const old = before && (await openSource(platform, before));
   const own = component.description.props;
   const configured = input.configured_props ?? {};
-  const dynamic = await chooseDynamicProps(platform, deployer.owner, component, {
-    id: input.dynamic_props_id,
-    configured,
-    stored: old && keptValues(old, own),
-    current: before?.component_id === component._id ? (old?.dynamic ?? null) : null,
-  });
+  const keepsComponent = before?.component_id === component._id;
+  const keepsProps = keepsComponent && !input.configured_props && input.dynamic_props_id === undefined;
+  const current = (keepsComponent && old?.dynamic) || null;
+  const dynamic = keepsProps
+    ? current
+    : await chooseDynamicProps(platform, deployer.owner, component, {
+        id: input.dynamic_props_id,
+        configured,
+        stored: old && (keepsComponent ? old.values : keptValues(old, own)),
+        current,
+      });
   const props = dynamic ? withAddedProps(own, dynamic.props) : own;
   const values = configureProps(props, configured, old && keptValues(old, props));
   await checkConnections(platform, deployer.owner, props, given(values, input.configured_props));

@@ -31,7 +31,7 @@ export default {
       case "timer": return { timer: { type: "$.interface.timer", default: { intervalSeconds: 3600 } }, db: "$.service.db" };
       case "http": return { http: { type: "$.interface.http", customResponse: true }, db: "$.service.db", again: atlas };
       case "wrong": console.log("asked"); return none.such;
-      case "many": return Object.fromEntries(Array.from({ length: 190 }, (_, n) => ["p" + n, { type: "string", description: "x".repeat(2000) }]));
+      case "many": return Object.fromEntries(Array.from({ length: 64 }, (_, n) => ["p" + n, { type: "string", description: "x".repeat(${LIMITS.dynamicPropsBytes.value / 64}) }]));
       case "slow": return new Promise(() => {});
       case "typed": return { other: { type: "no.such.type" } };
       case "secret": return { atlas: { type: "string" }, key: { type: "string", secret: true, optional: true } };
@@ -182,6 +182,9 @@ describe("additionalProps of a component", () => {
     const { dynamic_props_id } = source as unknown as { dynamic_props_id: string };
     expect(await update({ note: "n" })).to.include({ dynamic_props_id });
     expect(await update({ name: "M" }, { active: false })).to.include({ dynamic_props_id, active: false });
+    const enabled = await api.expect(200, "PUT", path, { body: {} });
+    expect(enabled).to.include({ dynamic_props_id, active: true });
+    expect(enabled.configured_props).to.include({ name: "M" });
     const timed = await update({ mode: "timer" });
     expect(timed.dynamic_props_id).to.not.equal(dynamic_props_id);
     expect(timed.configured_props).to.not.have.any.keys("name", "size");
@@ -217,7 +220,12 @@ describe("additionalProps of a component", () => {
     expect((await ask("typed")).slice(0, 2)).to.deep.equal([400, ["props.other.type"]]);
     expect((await ask("many")).slice(0, 2)).to.deep.equal([400, ["additionalProps"]]);
     const { id: plain } = await api.expect(201, "POST", "/components", { body: { component_code: PLAIN } });
-    expect((await rejected("POST", `/components/${plain}/props`, {}))[0]).to.equal(400);
+    expect(await api.expect(200, "POST", `/components/${plain}/props`, { body: {} })).to.deep.equal({
+      dynamic_props_id: null,
+      dynamic_props: [],
+      logs: [],
+      error: null,
+    });
     expect((await rejected("POST", path, { configured_props: { nope: 1 } }))[1]).to.deep.equal([
       "configured_props.nope",
     ]);
@@ -239,6 +247,8 @@ describe("additionalProps of a component", () => {
     expect((await deploy({ component_code: PLAIN, configured_props: { note: "n" } }))[1]).to.deep.equal([
       "dynamic_props_id",
     ]);
+    const row = await DynamicPropsRows(system.web.mongo).findById(dynamic_props_id).lean();
+    expect(row?.expires_at.getTime()).to.be.within(Date.now(), Date.now() + LIMITS.dynamicPropsKept.value);
     await DynamicPropsRows(system.web.mongo).updateOne(
       { _id: dynamic_props_id },
       { expires_at: new Date(0) },

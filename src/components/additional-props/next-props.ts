@@ -1,4 +1,3 @@
-import { AppError } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Component } from "../../models/component.ts";
@@ -22,7 +21,7 @@ export interface NextPropsRequest {
 }
 
 export interface NextProps {
-  /** What a source is deployed with; null if the code failed. */
+  /** What a source is deployed with; null if the code failed, or has no `additionalProps`. */
   dynamic: DynamicProps | null;
   logs: LogLine[];
   /** What the component's code threw. */
@@ -39,9 +38,7 @@ export async function nextProps(
   component: Component,
   { configuredProps, dynamicPropsId, stored }: NextPropsRequest,
 ): Promise<NextProps> {
-  if (!component.description.hasAdditionalProps) {
-    throw new AppError("invalid", "the component has no additionalProps");
-  }
+  if (!component.description.hasAdditionalProps) return { dynamic: null, logs: [], error: null };
   const before =
     dynamicPropsId === undefined || dynamicPropsId === stored?.dynamic?.id
       ? (stored?.dynamic ?? null)

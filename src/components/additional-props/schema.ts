@@ -14,7 +14,7 @@ export const NextPropsSchema = Type.Object(
   {
     dynamic_props_id: Type.Union([Type.String(), Type.Null()], {
       description:
-        "What to deploy the source with. It expires after a day if none is. Null if the code failed.",
+        "What to deploy the source with. It expires after a day if none is. Null if the code failed, or makes none.",
     }),
     dynamic_props: Type.Array(ConfigurableProp, {
       description: "The props that the code added to the component's own, or changed.",

@@ -46,7 +46,7 @@ export const byHandRoutes = [
     }),
     response: accepted(202, Type.Object({ run_id: Type.String() })),
     errors: ["conflict", "unavailable"],
-    example: { params, body: {}, response: { run_id: "run_0CjBAKw4Yz8MvQ2t" } },
+    example: { params, body: { event: { hello: "world" } }, response: { run_id: "run_0CjBAKw4Yz8MvQ2t" } },
     handler: async ({ deps, resource, body, ctx }) => {
       const runId = await runSource(deps, resource, body.event, inboundTrace(deps, ctx.headers));
       requestState(ctx).ids = { source_id: resource._id, run_id: runId };

@@ -1,7 +1,7 @@
 import { type AcceptDeps, acceptRuns } from "../../accepted/accept-runs.ts";
 import { checkQuota, type QuotaDeps } from "../../accounts/check-quota.ts";
 import { queueBounds } from "../../accounts/limits.ts";
-import { createKeyRateLimiter } from "../../http/rate-limit.ts";
+import { type Consume, createKeyRateLimiter } from "../../http/rate-limit.ts";
 import { AppError, invalidField } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
@@ -15,6 +15,7 @@ import type { TraceContext } from "../../tracing/trace-context.ts";
 export type RunByHandDeps = AcceptDeps & QuotaDeps & Pick<Platform, "tracer">;
 
 const MINUTE_S = 60;
+const MOST = LIMITS.runsByHand.value;
 
 /**
  * Queues a run of a source now, in its series of runs, and returns the run's id. `event` is what `run` receives; without one,
@@ -72,17 +73,20 @@ function checkEvent(event: unknown): unknown {
   return event;
 }
 
-async function checkRate({ redis, keys }: RunByHandDeps, ownerId: string): Promise<void> {
-  const most = LIMITS.runsByHand.value;
-  const keyPrefix = `${keys.rateLimit()}-by-hand`;
-  const consume = createKeyRateLimiter(redis, {
-    keyPrefix,
-    points: most,
-    durationS: MINUTE_S,
-    burst: most,
-  });
-  const { ok, resetMs } = await consume(ownerId);
+const limiters = new WeakMap<object, Consume>();
+
+/** Returns what counts the runs of this platform's accounts; opened at first use. */
+function limiterOf(platform: RunByHandDeps): Consume {
+  const keyPrefix = `${platform.keys.rateLimit()}-by-hand`;
+  const options = { keyPrefix, points: MOST, durationS: MINUTE_S, burst: MOST };
+  const limiter = limiters.get(platform) ?? createKeyRateLimiter(platform.redis, options);
+  limiters.set(platform, limiter);
+  return limiter;
+}
+
+async function checkRate(platform: RunByHandDeps, ownerId: string): Promise<void> {
+  const { ok, resetMs } = await limiterOf(platform)(ownerId);
   if (ok) return;
-  const message = `at most ${most} runs a minute can be started by hand`;
+  const message = `at most ${MOST} runs a minute can be started by hand`;
   throw new AppError("rate-limited", message, { retryAfterMs: Math.max(1, resetMs) });
 }

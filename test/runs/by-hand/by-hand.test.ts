@@ -6,7 +6,7 @@ import { type System, startSystem } from "../../support/system.ts";
 import { until } from "../../support/until.ts";
 
 const TIMED = `export default { name: "Timed", version: "0.0.1",
-  props: { timer: { type: "$.interface.timer", default: { intervalSeconds: 86400 } }, db: "$.service.db", word: "string" },
+  props: { timer: { type: "$.interface.timer", default: { cron: "0 5 1 1 *" } }, db: "$.service.db", word: "string" },
   sampleEmit() { console.log("asked"); this.$emit({ n: 0 }, { name: "more" }); return { word: this.word, db: this.db.get("n") ?? null }; },
   run(event) {
     if (this.word === "fail") throw new Error("it failed");
@@ -47,7 +47,7 @@ describe("a source by hand", () => {
     await until(async () => (await events(id)).length === 3);
     const emitted = (await events(id)).map(({ event }) => event.raw_event ?? event);
     expect(emitted.map(({ n }) => n).sort()).to.deep.equal([1, 2, 3]);
-    expect(emitted[0]).to.include({ interval_seconds: 86400 });
+    expect(emitted[0]).to.include({ cron: "0 5 1 1 *" });
     await until(async () => (await api.expect(200, "GET", `/sources/${id}/runs`)).length === 3);
     const runs: { id: string; trigger: string }[] = await api.expect(200, "GET", `/sources/${id}/runs`);
     expect(runs.map(one => one.id)).to.have.members(ids);
@@ -88,9 +88,11 @@ describe("a source by hand", () => {
     const other = await system.user();
     const { id } = await other.createSource({ component_code: BARE });
     const path = `/sources/${id}/run`;
-    for (let n = 0; n < LIMITS.runsByHand.value; n++) {
-      expect((await other.request("POST", path, { body: { event: n } })).status).to.equal(202);
-    }
+    const { redis, keys } = system.web;
+    // As after all runs of a minute but one, which lasts here until the test is over.
+    const counted = `${keys.rateLimit()}-by-hand:steady:${other.userId}`;
+    await redis.set(counted, LIMITS.runsByHand.value - 1, "EX", 3600);
+    expect((await other.request("POST", path, { body: { event: 1 } })).status).to.equal(202);
     const { status, headers } = await other.request("POST", path, { body: { event: 1 } });
     expect([status, Number(headers.get("retry-after")) > 0]).to.deep.equal([429, true]);
   });
