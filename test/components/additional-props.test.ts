@@ -209,7 +209,7 @@ describe("additionalProps of a component", () => {
       configured_props: { ...AUTH, mode: "wrong" },
     });
     expect([status, paths]).to.deep.equal([400, ["additionalProps"]]);
-    expect(detail).to.match(/none is not defined \(component\.js:\d+:\d+\)/);
+    expect(detail).to.match(/none is not defined \(at component\.js:\d+:\d+\)/);
     const without = await rejected("POST", "/sources", { component_id: id, configured_props: AUTH });
     expect(without.slice(0, 2)).to.deep.equal([400, ["configured_props.mode"]]);
   });

@@ -4,8 +4,8 @@ import { LIMITS } from "../../limits/catalogue.ts";
 import type { Component } from "../../models/component.ts";
 import { configureProps, type StoredProps } from "../../props/configure.ts";
 import { changedInput, type DynamicProps, inputsOf, withAddedProps } from "../../props/dynamic-props.ts";
+import { withFrame } from "../../sandbox/own-frame.ts";
 import type { CallError, DescribedProp } from "../../sandbox/protocol.ts";
-import { placeInStack } from "../place-in-stack.ts";
 import type { TrialDeps } from "../trial/build.ts";
 import { callAdditionalProps } from "./call-additional-props.ts";
 
@@ -43,6 +43,5 @@ export async function makeProps(
 }
 
 function failed({ code, message, stack }: CallError) {
-  const detail = `${code}: ${message}${placeInStack(stack)}`;
-  return invalidField("component", "additionalProps", detail);
+  return invalidField("component", "additionalProps", `${code}: ${withFrame(message, stack)}`);
 }
