@@ -27,8 +27,7 @@ export async function describeComponent(
   const fields = [
     ...checkHead(description),
     ...notFunctions.map(path => fieldError(path, "must be a function")),
-    ...description.props.flatMap(checkProp),
-    ...checkTimers(description.props),
+    ...faultsOfProps(description.props),
   ];
   if (fields.length > 0) {
     const detail = fields.map(({ path, message }) => `${path}: ${message}`).join("; ");
@@ -36,6 +35,12 @@ export async function describeComponent(
   }
   return { ...description, usesRespond: callsRespond(bundle.code) };
 }
+
+/** Returns what is wrong with the props of a component's code, or with those that its `additionalProps` made. */
+export const faultsOfProps = (props: DescribedProp[]): FieldError[] => [
+  ...props.flatMap(checkProp),
+  ...checkTimers(props),
+];
 
 const fieldError = (path: string, message: string): FieldError => ({ in: "component", path, message });
 

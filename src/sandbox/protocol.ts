@@ -6,9 +6,17 @@
 /**
  * The function of the component that is called. If a component has no `run`, the trigger's event is emitted instead.
  * `sampleEmit` may be a value, too; it, or what the function returns, is emitted. `options` is the function of a prop,
- * which the event names; what it lists is emitted.
+ * which the event names; what it lists is emitted. `additionalProps` is called to describe the props that it makes, which are
+ * emitted.
  */
-export type ComponentCall = "run" | "deploy" | "activate" | "deactivate" | "sampleEmit" | "options";
+export type ComponentCall =
+  | "run"
+  | "deploy"
+  | "activate"
+  | "deactivate"
+  | "sampleEmit"
+  | "options"
+  | "additionalProps";
 
 /** Values of the props by name, as `this.<prop>` has them before the child adds methods and `$emit`. */
 export type PropValues = Record<string, unknown>;
@@ -29,6 +37,8 @@ export interface ComponentDescription {
   notFunctions?: string[];
   /** The code has a `sampleEmit`; absent if not. */
   hasSampleEmit?: true;
+  /** The code has a function `additionalProps`; absent if not. */
+  hasAdditionalProps?: true;
 }
 
 export interface DescribedProp {
@@ -105,6 +115,8 @@ export interface CallRequest {
   call: ComponentCall;
   event: unknown;
   props: PropValues;
+  /** Props that the component's `additionalProps` added to those of its code, or changed. */
+  added?: readonly DescribedProp[] | undefined;
   /** The content of `$.service.db`: JSON values by key. */
   db: Record<string, unknown>;
 }

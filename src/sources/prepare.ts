@@ -1,4 +1,5 @@
 import { checkCount } from "../accounts/check-count.ts";
+import type { NextPropsDeps } from "../components/additional-props/next-props.ts";
 import { findComponent } from "../components/find.ts";
 import { saveComponent } from "../components/save.ts";
 import { checkConnections } from "../connections/check.ts";
@@ -14,15 +15,20 @@ import {
   type StoredProps,
   timerOf,
 } from "../props/configure.ts";
+import { type DynamicProps, withAddedProps } from "../props/dynamic-props.ts";
 import { isSecret } from "../props/kinds.ts";
 import { toStoredTimer } from "../props/timer.ts";
 import type { Candidate } from "../queues/run-item.ts";
+import type { DescribedProp } from "../sandbox/protocol.ts";
+import { chooseDynamicProps } from "./choose-dynamic-props.ts";
+import { dynamicPropsOf } from "./dynamic-props.ts";
 import { slugOf, withRandomSuffix } from "./slug.ts";
 
-export type PrepareDeps = Pick<
-  Platform,
-  "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "egress" | "sandboxes" | "secrets"
->;
+export type PrepareDeps = NextPropsDeps &
+  Pick<
+    Platform,
+    "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "egress" | "sandboxes" | "secrets"
+  >;
 
 /** The caller of a request that creates or updates a source. */
 export interface Deployer {
@@ -43,6 +49,7 @@ export interface SourceInput {
   key?: string;
   name?: string;
   configured_props?: Record<string, unknown>;
+  dynamic_props_id?: string;
   active?: boolean;
 }
 
@@ -113,9 +120,22 @@ export async function prepareSource(
     before && !namesComponent(input)
       ? await existingComponent(platform, before)
       : await resolveComponent(platform, deployer, input);
-  const { props } = component.description;
-  const previous = before && (await keptValues(platform, before, component));
-  const values = configureProps(props, input.configured_props ?? {}, previous);
+  const old = before && (await openSource(platform, before));
+  const own = component.description.props;
+  const configured = input.configured_props ?? {};
+  const keepsComponent = before?.component_id === component._id;
+  const keepsProps = keepsComponent && !input.configured_props && input.dynamic_props_id === undefined;
+  const current = (keepsComponent && old?.dynamic) || null;
+  const dynamic = keepsProps
+    ? current
+    : await chooseDynamicProps(platform, deployer.owner, component, {
+        id: input.dynamic_props_id,
+        configured,
+        stored: old && (keepsComponent ? old.values : keptValues(old, own)),
+        current,
+      });
+  const props = dynamic ? withAddedProps(own, dynamic.props) : own;
+  const values = configureProps(props, configured, old && keptValues(old, props));
   await checkConnections(platform, deployer.owner, props, given(values, input.configured_props));
   const name = input.name ?? before?.name ?? slugOf(component.name);
   const timer = timerOf(props, values);
@@ -126,6 +146,7 @@ export async function prepareSource(
     name_slug:
       name === before?.name ? before.name_slug : await findFreeSlug(platform, deployer.owner, name, before),
     configured_props: platform.secrets.seal(JSON.stringify(values)),
+    dynamic_props: dynamic && platform.secrets.seal(JSON.stringify(dynamic)),
     connection_ids: [...new Set(connectedProps(props, values).map(({ connectionId }) => connectionId))],
     endpoint: hasHttpInterface(props) ? (before?.endpoint ?? newToken()) : null,
     timer: timer && toStoredTimer(timer),
@@ -162,16 +183,27 @@ export async function existingComponent(
   return component;
 }
 
+/** What a source has before an update. */
+interface Before {
+  props: DescribedProp[];
+  values: StoredProps;
+  dynamic: DynamicProps | null;
+}
+
+async function openSource(platform: PrepareDeps, source: Source): Promise<Before> {
+  const { description } = await existingComponent(platform, source);
+  const dynamic = dynamicPropsOf(platform, source);
+  const props = dynamic ? withAddedProps(description.props, dynamic.props) : description.props;
+  return { props, values: JSON.parse(platform.secrets.open(source.configured_props)), dynamic };
+}
+
 /**
- * Returns the values that a source keeps when it gets another component. A secret or a credential is kept only if the
+ * Returns the values that a source keeps when it gets other props. A secret or a credential is kept only if the
  * new prop is secret and of the same type and app. Otherwise responses would show it, or another app would receive it.
  */
-async function keptValues(platform: PrepareDeps, source: Source, component: Component): Promise<StoredProps> {
-  const values: StoredProps = JSON.parse(platform.secrets.open(source.configured_props));
-  if (component._id === source.component_id) return values;
-  const { description } = await existingComponent(platform, source);
-  const kept = description.props.filter(prop => {
-    const next = component.description.props.find(({ name }) => name === prop.name);
+function keptValues({ props, values }: Before, nextProps: DescribedProp[]): StoredProps {
+  const kept = props.filter(prop => {
+    const next = nextProps.find(({ name }) => name === prop.name);
     return !isSecret(prop) || (next && isSecret(next) && next.type === prop.type && next.app === prop.app);
   });
   return Object.fromEntries(kept.map(({ name }) => [name, values[name]]));

@@ -6,6 +6,7 @@ import { eventArchives } from "./migrations/0004-event-archives.ts";
 import { connections } from "./migrations/0005-connections.ts";
 import { alerts } from "./migrations/0006-alerts.ts";
 import { functions } from "./migrations/0007-functions.ts";
+import { dynamicProps } from "./migrations/0008-dynamic-props.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
 export const MIGRATIONS: readonly Migration[] = [
@@ -16,6 +17,7 @@ export const MIGRATIONS: readonly Migration[] = [
   connections,
   alerts,
   functions,
+  dynamicProps,
 ];
 
 /** The schema that this release needs. */
