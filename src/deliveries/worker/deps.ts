@@ -14,6 +14,7 @@ export type DeliveryDeps = Pick<
   | "activity"
   | "egress"
   | "connections"
+  | "sandboxes"
   | "secrets"
   | "config"
   | "clock"
