@@ -10,7 +10,17 @@ import { DeliveryFilter, DeliveryView, RecoverBody, RecoveryView, TestResult } f
 
 type Deps = Pick<
   Platform,
-  "mongo" | "redis" | "keys" | "queues" | "egress" | "connections" | "secrets" | "config" | "clock"
+  | "mongo"
+  | "redis"
+  | "keys"
+  | "queues"
+  | "routing"
+  | "egress"
+  | "connections"
+  | "sandboxes"
+  | "secrets"
+  | "config"
+  | "clock"
 >;
 
 const route = routeFor<Deps>();

@@ -31,6 +31,8 @@ type Deps = Pick<
   | "queues"
   | "egress"
   | "connections"
+  | "routing"
+  | "sandboxes"
   | "secrets"
   | "config"
   | "clock"

@@ -1,17 +1,19 @@
 import { checkCount } from "../accounts/check-count.ts";
+import type { Deployer } from "../components/deployer.ts";
+import { usingComponent } from "../components/mark-used.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { type Destination, type DestinationKind, Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
+import type { CheckDeps } from "./kind.ts";
 import { KIND_NAMES, KINDS } from "./kinds.ts";
 import { presentDestination } from "./present.ts";
 import type { DestinationView, NewDestinationBody } from "./schema.ts";
 import { sealSettings } from "./settings.ts";
 
 export interface NewDestination extends NewDestinationBody {
-  ownerId: string;
-  userId: string;
+  deployer: Deployer;
 }
 
 /**
@@ -19,20 +21,22 @@ export interface NewDestination extends NewDestinationBody {
  * one kind is given and its settings are right, and `limit-reached` (docs/rest-api.md#destinations).
  */
 export async function createDestination(
-  platform: Pick<Platform, "mongo" | "clock" | "secrets" | "config">,
+  platform: CheckDeps & Pick<Platform, "secrets">,
   input: NewDestination,
 ): Promise<DestinationView> {
   const kind = kindOf(input);
-  await checkCount(platform, input.ownerId, "webhooks");
-  const about = { ownerId: input.ownerId, path: kind };
-  const { url, settings } = await KINDS[kind].check(platform, input[kind] ?? {}, about);
+  const { deployer } = input;
+  await checkCount(platform, deployer.owner, "webhooks");
+  const about = { deployer, path: kind };
+  const { url, settings, componentId } = await KINDS[kind].check(platform, input[kind] ?? {}, about);
   const now = platform.clock();
   const destination: Destination = {
     _id: newId(KINDS[kind].prefix, now),
     kind,
     settings: sealSettings(platform.secrets, settings, kind),
-    owner_id: input.ownerId,
-    user_id: input.userId,
+    ...(componentId !== undefined && { component_id: componentId }),
+    owner_id: deployer.owner,
+    user_id: deployer.userId,
     name: input.name || null,
     description: input.description || null,
     url,
@@ -48,7 +52,9 @@ export async function createDestination(
     created_at: unixSeconds(now),
     updated_at: unixSeconds(now),
   };
-  await Webhooks(platform.mongo).insertOne(destination);
+  await usingComponent(platform, componentId, async session => {
+    await Webhooks(platform.mongo).insertMany([destination], { session });
+  });
   return presentDestination(platform, destination);
 }
 

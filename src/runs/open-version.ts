@@ -1,9 +1,10 @@
 import { countRuns } from "../accounts/usage.ts";
+import { loadCode } from "../components/load-code.ts";
 import type { Source } from "../models/source.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
 import type { RunDeps } from "./deps.ts";
 import type { SourceVersion } from "./hooks.ts";
-import { boundProps, loadCode, mayShareProcess, processKey } from "./load-code.ts";
+import { boundProps, mayShareProcess, processKey } from "./load-code.ts";
 import { outcomeLabel } from "./record-batch.ts";
 
 /**

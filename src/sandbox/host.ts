@@ -35,13 +35,14 @@ import { type HostFolder, openHostFolder } from "./host-folder.ts";
 import { Pool } from "./pool.ts";
 import { type Prelude, writePrelude } from "./prelude.ts";
 import { findPrivileges, type Privileges } from "./privileges.ts";
-import type { BatchRequest, CallError, CallRequest, CallResult, ComponentDescription } from "./protocol.ts";
+import type { BatchRequest, CallRequest, CallResult, ComponentDescription } from "./protocol.ts";
 import { Sandbox } from "./sandbox.ts";
 import type { SandboxHealth } from "./sandbox-health.ts";
 import { type Child, spawnChild } from "./spawn.ts";
 import { killUnlessSettled, waitUntilLoaded } from "./wait-until-loaded.ts";
 import type { WarmRoom } from "./warm-room.ts";
 import { DISK_LIMIT, startWatchdog } from "./watchdog.ts";
+import { withLocation } from "./with-location.ts";
 
 export interface SandboxLimits {
   /** Wall-clock time of one call. */
@@ -348,12 +349,6 @@ class SandboxHost implements Sandboxes {
     await privileges.close();
     await folder.close();
   }
-}
-
-/** Adds the first location in the component's own files to the message of an error. */
-function withLocation({ message, stack }: CallError): string {
-  const location = /^\s+at .*?([^\s(]+:\d+:\d+)\)?$/m.exec(stack)?.[1];
-  return location ? `${message} (at ${location})` : message;
 }
 
 function logPrivileges({ active, missing, ids }: Privileges, logger: Logger | undefined): void {

@@ -7,8 +7,16 @@
  * The function of the component that is called. If a component has no `run`, the trigger's event is emitted instead.
  * `sampleEmit` may be a value, too; it, or what the function returns, is emitted. `options` is the function of a prop,
  * which the event names; what it lists is emitted.
+ * `action` is `run` of an action, whose exports and return value are emitted.
  */
-export type ComponentCall = "run" | "deploy" | "activate" | "deactivate" | "sampleEmit" | "options";
+export type ComponentCall =
+  | "run"
+  | "deploy"
+  | "activate"
+  | "deactivate"
+  | "sampleEmit"
+  | "options"
+  | "action";
 
 /** Values of the props by name, as `this.<prop>` has them before the child adds methods and `$emit`. */
 export type PropValues = Record<string, unknown>;
@@ -67,6 +75,18 @@ export interface EmitMetadata {
   name?: string;
   summary?: string;
   ts?: number;
+}
+
+/** The event of an `action` call: what `steps.trigger` holds. */
+export interface ActionRequest {
+  event: unknown;
+  context: Record<string, unknown>;
+}
+
+/** An event that an `action` call emits: what `$.export` was given, or, without a name, what `run` returned. */
+export interface ActionExport {
+  name?: string;
+  value: unknown;
 }
 
 export interface Emit {

@@ -2,8 +2,18 @@ import { countRuns } from "../../accounts/usage.ts";
 import { invalidField } from "../../lib/errors.ts";
 import { newToken } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
+import { actionPropsFor, configureActionProps } from "../../props/action-props.ts";
 import { configureProps, propValuesForRun } from "../../props/configure.ts";
-import type { CallResult, Emit, HttpResponse, LogLine } from "../../sandbox/protocol.ts";
+import type {
+  ActionExport,
+  CallRequest,
+  CallResult,
+  ComponentDescription,
+  Emit,
+  HttpResponse,
+  LogLine,
+} from "../../sandbox/protocol.ts";
+import { isAction } from "../is-action.ts";
 import { buildTrial, inTrial, type TrialDeps } from "./build.ts";
 import { type Place, placeInStack } from "./place.ts";
 
@@ -35,9 +45,10 @@ export interface Tried {
 const SHOWN_BYTES = LIMITS.trialShownBytes.value;
 
 /**
- * Runs code once in a sandbox of its own, with this event or as `sampleEmit`, and returns all that it did. Nothing is stored: no source
- * exists, what it emits goes nowhere, and its hooks are not called. It counts as a run of the account. Throws `invalid` for
- * code or props that could not be saved, `rate-limited` and `unavailable`.
+ * Runs code once in a sandbox of its own, with this event or as `sampleEmit`, and returns all that it did; an action runs
+ * as it would for this event. Nothing is stored: no source exists, what it emits goes nowhere, and its hooks are not called.
+ * It counts as a run of the account. Throws `invalid` for code or props that could not be saved, `rate-limited` and
+ * `unavailable`.
  */
 export function tryCode(platform: TrialDeps, ownerId: string, request: TryRequest): Promise<Tried> {
   return inTrial(ownerId, () => runOnce(platform, ownerId, request));
@@ -45,18 +56,18 @@ export function tryCode(platform: TrialDeps, ownerId: string, request: TryReques
 
 async function runOnce(platform: TrialDeps, ownerId: string, request: TryRequest): Promise<Tried> {
   const { bundle, description } = await buildTrial(platform, ownerId, request.code);
-  const call = request.isSample ? "sampleEmit" : "run";
   if (request.isSample && !description.hasSampleEmit) {
     throw invalidField("body", "sample_emit", "the component has no sampleEmit");
   }
-  const values = configureProps(description.props, request.configuredProps);
-  const props = propValuesForRun(description.props, values, { endpointUrl: null });
+  const { call, event, props } = isAction(description)
+    ? actionCall(platform, description, request)
+    : sourceCall(description, request);
   const sandboxes = await platform.sandboxes();
   // A process of its own, which no source shares, and which ends with the trial.
   const key = `trial-${newToken()}`;
   let response: HttpResponse | null = null;
   try {
-    const { event, db } = request;
+    const { db } = request;
     const result = await sandboxes.call(
       key,
       bundle,
@@ -70,10 +81,43 @@ async function runOnce(platform: TrialDeps, ownerId: string, request: TryRequest
       },
     );
     await countRuns(platform, ownerId, 1, result.durationMs).catch(() => undefined);
-    return shown(result, response, db);
+    return shown(isAction(description) ? withExports(result) : result, response, db);
   } finally {
     sandboxes.drop(key);
   }
+}
+
+type OneCall = Pick<CallRequest, "call" | "event" | "props">;
+
+function sourceCall(
+  { props }: ComponentDescription,
+  { configuredProps, event, isSample }: TryRequest,
+): OneCall {
+  const values = configureProps(props, configuredProps);
+  const bound = propValuesForRun(props, values, { endpointUrl: null });
+  return { call: isSample ? "sampleEmit" : "run", event, props: bound };
+}
+
+/** An action's templates are filled in from the event (docs/destinations.md#actions). */
+function actionCall(
+  { clock }: TrialDeps,
+  { props }: ComponentDescription,
+  { configuredProps, event }: TryRequest,
+): OneCall {
+  const context = { id: `trial-${newToken()}`, ts: new Date(clock()).toISOString(), test: true };
+  const stored = configureActionProps(props, configuredProps);
+  const values = actionPropsFor(props, stored, { event, context });
+  const bound = propValuesForRun(props, values, { endpointUrl: null });
+  return { call: "action", event: { event, context }, props: bound };
+}
+
+/** Shows what an action exports as events of that name, and what it returns as one without. */
+function withExports(result: CallResult): CallResult {
+  const emits = result.emits.map(({ event }): Emit => {
+    const { name, value } = event as ActionExport;
+    return { event: value, metadata: name === undefined ? {} : { name } };
+  });
+  return { ...result, emits };
 }
 
 function shown(result: CallResult, response: HttpResponse | null, before: Record<string, unknown>): Tried {

@@ -1,3 +1,4 @@
+import { sendToAction } from "../../destinations/action/send.ts";
 import type { EndpointResponse, Message, SendDeps, SendToDestination } from "../../destinations/message.ts";
 import { sendToRedisStream } from "../../destinations/redis-stream/send.ts";
 import { type DestinationKind, isDestination, type Webhook } from "../../models/webhook.ts";
@@ -6,6 +7,7 @@ import { sendToEndpoint } from "./send-http.ts";
 /** How each kind of destination is handed a message. */
 const sendTo: Record<DestinationKind, SendToDestination> = {
   redis_stream: sendToRedisStream,
+  action: sendToAction,
 };
 
 /**
