@@ -19,3 +19,11 @@ export const deployerOf = (request: { owner: string; owners: string[]; caller: C
   readable: accountsOf(request.caller),
   userId: request.caller.userId,
 });
+
+/** Returns the caller who deploys what their account alone can read. */
+export const ownDeployer = ({ ownerId, userId }: { ownerId: string; userId: string }): Deployer => ({
+  owner: ownerId,
+  owners: [ownerId],
+  readable: [ownerId],
+  userId,
+});

@@ -1,5 +1,5 @@
 import { checkCount } from "../accounts/check-count.ts";
-import type { Deployer } from "../components/deployer.ts";
+import { type Deployer, ownDeployer } from "../components/deployer.ts";
 import { usingComponent } from "../components/mark-used.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
@@ -13,7 +13,8 @@ import type { DestinationView, NewDestinationBody } from "./schema.ts";
 import { sealSettings } from "./settings.ts";
 
 export interface NewDestination extends NewDestinationBody {
-  deployer: Deployer;
+  ownerId: string;
+  userId: string;
 }
 
 /**
@@ -23,10 +24,10 @@ export interface NewDestination extends NewDestinationBody {
 export async function createDestination(
   platform: CheckDeps & Pick<Platform, "secrets">,
   input: NewDestination,
+  deployer: Deployer = ownDeployer(input),
 ): Promise<DestinationView> {
   const kind = kindOf(input);
-  const { deployer } = input;
-  await checkCount(platform, deployer.owner, "webhooks");
+  await checkCount(platform, input.ownerId, "webhooks");
   const about = { deployer, path: kind };
   const { url, settings, componentId } = await KINDS[kind].check(platform, input[kind] ?? {}, about);
   const now = platform.clock();
@@ -35,8 +36,8 @@ export async function createDestination(
     kind,
     settings: sealSettings(platform.secrets, settings, kind),
     ...(componentId !== undefined && { component_id: componentId }),
-    owner_id: deployer.owner,
-    user_id: deployer.userId,
+    owner_id: input.ownerId,
+    user_id: input.userId,
     name: input.name || null,
     description: input.description || null,
     url,

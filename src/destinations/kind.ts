@@ -41,12 +41,12 @@ interface KindOf<Given, Settings> {
    */
   check(platform: CheckDeps, settings: Given, about: CheckFor<Settings>): Promise<Checked<Settings>>;
   /** Returns stored settings as they are shown. */
-  show(settings: Settings): object;
+  show(settings: Settings): Record<string, unknown>;
 }
 
 export type Kind = KindOf<object, object>;
 
 /** Describes a kind of destination, whose settings are checked against their schema before `check` gets them. */
 export const defineKind = <Given extends TObject, Settings extends object>(
-  kind: KindOf<Static<Given>, Settings> & { given: Given },
+  kind: Omit<KindOf<Static<Given>, Settings>, "given"> & { given: Given },
 ): Kind => kind as unknown as Kind;

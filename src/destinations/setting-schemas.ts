@@ -1,7 +1,8 @@
 import { Type } from "typebox";
 import { LIMITS } from "../limits/catalogue.ts";
 
-const NullableString = (maxLength: number, description: string) =>
+/** Null is the same as absent. */
+export const NullableString = (maxLength: number, description: string) =>
   Type.Unsafe<string | null>({ type: ["string", "null"], maxLength, description });
 
 export const ServerAddress = (description: string) =>
@@ -11,7 +12,7 @@ export const Password = NullableString(
   1024,
   "Password, if the url has none; stored encrypted and never shown.",
 );
-export const Ca = NullableString(
+export const PemCertificates = NullableString(
   32_768,
   "Certificates in PEM that are trusted instead of the public ones, for a server with a certificate of its own.",
 );

@@ -1,4 +1,4 @@
-import type { Deployer } from "../components/deployer.ts";
+import { type Deployer, ownDeployer } from "../components/deployer.ts";
 import { usingComponent } from "../components/mark-used.ts";
 import { invalidField, notFound } from "../lib/errors.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
@@ -20,9 +20,9 @@ type Deps = CheckDeps & Pick<Platform, "secrets" | "queues">;
  */
 export async function updateDestination(
   platform: Deps,
-  deployer: Deployer,
   destination: Destination,
   changes: DestinationChanges,
+  deployer = ownDeployer({ ownerId: destination.owner_id, userId: destination.user_id }),
 ): Promise<DestinationView> {
   const { name, description, active, max_in_flight, rate_limit_per_second, ordered } = changes;
   const settings = await changedSettings(platform, deployer, destination, changes);

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { Agent, type buildConnector, type Dispatcher } from "undici";
 import { AppError } from "../lib/errors.ts";
 import { checkUrl } from "./check-url.ts";
-import { createDial, type Dial, type DialOptions } from "./dial.ts";
+import { type CheckAddresses, createAddressCheck, createDial, type Dial, type DialOptions } from "./dial.ts";
 import { EgressError, toEgressError } from "./egress-error.ts";
 import { sendRequest } from "./send-request.ts";
 import { startTls } from "./start-tls.ts";
@@ -41,6 +41,8 @@ export interface Egress {
    * EgressError.
    */
   connect(target: ConnectTarget): Promise<Socket>;
+  /** Returns the addresses of a host that may be connected to, for a library that connects by itself. Throws EgressError. */
+  checkAddresses: CheckAddresses;
   /** Closes all connections of `request`. */
   close(): Promise<void>;
 }
@@ -63,7 +65,8 @@ const KEEP_ALIVE_MS = 4000;
  * `invalid` if an entry of `allow` is not a CIDR.
  */
 export function createEgress(options: EgressOptions): Egress {
-  const dial = createDial(options);
+  const checkAddresses = createAddressCheck(options);
+  const dial = createDial(options, checkAddresses);
   const agent = new Agent({
     connect: guardedConnector(dial, options.connectTimeoutMs),
     // No bound here: requests that wait for a connection would do so in one line for all accounts, and on the endpoint's
@@ -75,22 +78,28 @@ export function createEgress(options: EgressOptions): Egress {
   });
   return {
     request: async (url, request) => send(agent, parseUrl(url), request, options.userAgent),
+    checkAddresses: (host, port) =>
+      checkAddresses(host, port).catch((error: unknown) => {
+        throw toEgressError(error, host);
+      }),
     connect: target => connectTo(dial, target, options.connectTimeoutMs),
     close: () => agent.destroy(),
   };
 }
 
-/** Parsed URLs: a busy webhook's is requested thousands of times a second. */
+/** Parsed URLs: a busy webhook's is requested thousands of times a second. What is given as a URL is requested once. */
 const parsed = new LRUCache<string, URL>({ max: 1000 });
 
 function parseUrl(url: string | URL): URL {
-  const text = String(url);
-  const known = parsed.get(text);
-  if (known) return known;
+  if (typeof url !== "string") return checked(url.href);
+  const known = parsed.get(url) ?? checked(url);
+  parsed.set(url, known);
+  return known;
+}
+
+function checked(url: string): URL {
   try {
-    const checked = checkUrl(text);
-    parsed.set(text, checked);
-    return checked;
+    return checkUrl(url);
   } catch (error) {
     throw new EgressError("invalid-url", error instanceof AppError ? error.message : String(error), error);
   }

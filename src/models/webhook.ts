@@ -28,7 +28,7 @@ export interface Recovery {
 }
 
 /** What a destination hands events to, instead of an HTTP endpoint. */
-export type DestinationKind = "redis_stream" | "action";
+export type DestinationKind = "redis_stream" | "rabbitmq" | "s3" | "action";
 
 /** Returns true if a listener receives its events by deliveries: a webhook (`wh_`), a destination (`ds_`), an action (`ac_`). */
 export const receivesDeliveries = (listenerId: string): boolean => /^(wh|ds|ac)_/.test(listenerId);

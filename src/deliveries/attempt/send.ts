@@ -1,12 +1,16 @@
 import { sendToAction } from "../../destinations/action/send.ts";
 import type { EndpointResponse, Message, SendDeps, SendToDestination } from "../../destinations/message.ts";
+import { sendToRabbitMq } from "../../destinations/rabbitmq/send.ts";
 import { sendToRedisStream } from "../../destinations/redis-stream/send.ts";
+import { sendToS3 } from "../../destinations/s3/send.ts";
 import { type DestinationKind, isDestination, type Webhook } from "../../models/webhook.ts";
 import { sendToEndpoint } from "./send-http.ts";
 
 /** How each kind of destination is handed a message. */
 const sendTo: Record<DestinationKind, SendToDestination> = {
   redis_stream: sendToRedisStream,
+  rabbitmq: sendToRabbitMq,
+  s3: sendToS3,
   action: sendToAction,
 };
 

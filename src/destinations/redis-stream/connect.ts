@@ -6,6 +6,7 @@ import { EgressError } from "../../egress/egress-error.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { serverOf } from "../check-server-url.ts";
 import { Rejected } from "../outcome.ts";
+import { withoutSecret } from "../without-secret.ts";
 import type { RedisStreamSettings } from "./kind.ts";
 
 const PORTS = { plain: 6379, tls: 6379 };
@@ -114,9 +115,3 @@ class Connection implements RedisConnection {
     return new EgressError("reset", `the connection to ${this.#host} was lost`, error);
   }
 }
-
-/** Returns what a server said, without a secret that it may repeat. */
-const withoutSecret = (text: string, secret: string | null) => {
-  const shown = secret ? text.replaceAll(secret, "***") : text;
-  return shown.slice(0, 300);
-};
