@@ -6,6 +6,11 @@ import { redisStream } from "./redis-stream/kind.ts";
 import { s3 } from "./s3/kind.ts";
 
 /** All kinds of destinations, by the name of the field that has their settings. */
-export const KINDS: Record<DestinationKind, Kind> = { redis_stream: redisStream, rabbitmq: rabbitMq, s3, action };
+export const KINDS: Record<DestinationKind, Kind> = {
+  redis_stream: redisStream,
+  rabbitmq: rabbitMq,
+  s3,
+  action,
+};
 
 export const KIND_NAMES = Object.keys(KINDS) as DestinationKind[];

@@ -76,7 +76,10 @@ export const destinationRoutes = [
       body: { name: "orders", redis_stream: { ...redis_stream, username: "headwater", password: "s3cret" } },
       response: example,
     },
-    handler: request => createDestination(request.deps, { ...request.body, deployer: deployerOf(request) }),
+    handler: request => {
+      const { deps, body, owner, caller } = request;
+      return createDestination(deps, { ...body, ownerId: owner, userId: caller.userId }, deployerOf(request));
+    },
   }),
   route({
     method: "GET",
@@ -125,7 +128,8 @@ export const destinationRoutes = [
     response: data(200, DestinationView),
     errors: ["conflict", "limit-reached", "unavailable"],
     example: { params, body: { active: true }, response: example },
-    handler: request => updateDestination(request.deps, deployerOf(request), request.resource, request.body),
+    handler: request =>
+      updateDestination(request.deps, request.resource, request.body, deployerOf(request)),
   }),
   route({
     method: "DELETE",

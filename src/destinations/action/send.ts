@@ -75,7 +75,7 @@ async function call(
       {
         owner,
         signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
-        ...(scope.context.test && { wallMs: Math.min(runMs, LIMITS.trialMs.value) }),
+        ...(scope.context.test === true && { wallMs: Math.min(runMs, LIMITS.trialMs.value) }),
       },
     );
     if (signal?.aborted) throw new AppError("unavailable", "stopped before the action ended");
