@@ -1,12 +1,12 @@
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
+import { placeInStack } from "../components/place-in-stack.ts";
 import type { Component } from "../models/component.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueRun } from "../queues/enqueue-run.ts";
 import type { ChangeItem } from "../queues/run-item.ts";
 import { isSandboxLost } from "../sandbox/host-error.ts";
 import { ofAccount } from "../store/run-queue.ts";
-import { placeInStack } from "./place-in-stack.ts";
 
 export type ChangeDeps = Pick<Platform, "queues" | "runQueue" | "replies" | "clock" | "config">;
 

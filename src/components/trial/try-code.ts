@@ -1,4 +1,3 @@
-import { countRuns } from "../../accounts/usage.ts";
 import { invalidField } from "../../lib/errors.ts";
 import { newToken } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
@@ -15,6 +14,7 @@ import type {
 } from "../../sandbox/protocol.ts";
 import { isAction } from "../is-action.ts";
 import { buildTrial, inTrial, type TrialDeps } from "./build.ts";
+import { callOnce } from "./call-once.ts";
 import { type Place, placeInStack } from "./place.ts";
 
 export interface TryRequest {
@@ -62,29 +62,21 @@ async function runOnce(platform: TrialDeps, ownerId: string, request: TryRequest
   const { call, event, props } = isAction(description)
     ? actionCall(platform, description, request)
     : sourceCall(description, request);
-  const sandboxes = await platform.sandboxes();
-  // A process of its own, which no source shares, and which ends with the trial.
-  const key = `trial-${newToken()}`;
   let response: HttpResponse | null = null;
-  try {
-    const { db } = request;
-    const result = await sandboxes.call(
-      key,
-      bundle,
-      { call, event, props, db },
-      {
-        owner: ownerId,
-        wallMs: Math.min(platform.config.sandbox.runMs, LIMITS.trialMs.value),
-        onRespond: given => {
-          response = given;
-        },
+  const { db } = request;
+  const result = await callOnce(
+    platform,
+    ownerId,
+    bundle,
+    { call, event, props, db },
+    {
+      wallMs: Math.min(platform.config.sandbox.runMs, LIMITS.trialMs.value),
+      onRespond: given => {
+        response = given;
       },
-    );
-    await countRuns(platform, ownerId, 1, result.durationMs).catch(() => undefined);
-    return shown(isAction(description) ? withExports(result) : result, response, db);
-  } finally {
-    sandboxes.drop(key);
-  }
+    },
+  );
+  return shown(isAction(description) ? withExports(result) : result, response, db);
 }
 
 type OneCall = Pick<CallRequest, "call" | "event" | "props">;
