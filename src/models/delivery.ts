@@ -29,7 +29,7 @@ export interface AttemptRecord {
   output?: string;
 }
 
-/** What is kept of an action's run (docs/destinations.md#actions). */
+/** What is kept of an action's run (docs/actions.md). */
 export interface ActionOutput {
   summary: string | null;
   exports: Record<string, unknown>;

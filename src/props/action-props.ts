@@ -15,7 +15,7 @@ const isTemplated = (prop: DescribedProp, values: StoredProps): boolean =>
   !isSecret(prop) && Object.hasOwn(values, prop.name) && hasTemplates(values[prop.name]);
 
 /**
- * As `configureProps`, for an action, whose values may have templates (docs/destinations.md#actions): of a value with one,
+ * As `configureProps`, for an action, whose values may have templates (docs/actions.md): of a value with one,
  * only the templates are checked now, and the rest with each event. Throws `invalid` with every fault.
  */
 export function configureActionProps(

@@ -38,7 +38,7 @@ export function hasTemplates(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.values(value).some(hasTemplates);
 }
 
-/** Returns what is wrong with the templates of a configured value (docs/destinations.md#actions). */
+/** Returns what is wrong with the templates of a configured value (docs/actions.md). */
 export function templateFaults(value: unknown): PropFault[] {
   // First, because parsing takes time for each of them.
   if (countOpenings(value) > MAX_TEMPLATES) {

@@ -90,7 +90,7 @@ function sourceCall(
   return { call: isSample ? "sampleEmit" : "run", event, props: bound };
 }
 
-/** An action's templates are filled in from the event (docs/destinations.md#actions). */
+/** An action's templates are filled in from the event (docs/actions.md). */
 function actionCall(
   { clock }: TrialDeps,
   { props }: ComponentDescription,

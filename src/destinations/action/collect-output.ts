@@ -7,7 +7,7 @@ const MAX_LOG_BYTES = LIMITS.actionLogBytes.value;
 const LINE_BYTES = 64;
 
 /**
- * Returns what is kept of an action's run (docs/destinations.md#actions): its summary, its exports, the last of each name,
+ * Returns what is kept of an action's run (docs/actions.md): its summary, its exports, the last of each name,
  * and what it returned, as far as they fit in this order; and its last log lines. The emitted events come from the child
  * and are not trusted.
  */

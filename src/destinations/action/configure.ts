@@ -14,7 +14,7 @@ export interface ActionInput extends ComponentInput {
 
 /**
  * Checks the settings of a new action, or the change of one: finds or saves its component, and checks its props
- * (docs/destinations.md#actions). Throws `invalid`, with paths below the field of the settings, and `not-found`.
+ * (docs/actions.md). Throws `invalid`, with paths below the field of the settings, and `not-found`.
  */
 export async function configureAction(
   platform: CheckDeps,

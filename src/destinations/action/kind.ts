@@ -38,7 +38,7 @@ const Shown = Type.Object(
   { title: "ActionSettings" },
 );
 
-/** A component that each event runs (docs/destinations.md#actions). */
+/** A component that each event runs (docs/actions.md). */
 export const action = defineKind<typeof Given, ActionSettings>({
   prefix: "ac",
   given: Given,

@@ -19,7 +19,7 @@ import { actionMs } from "./time.ts";
 const MAX_RESPONSE_CHARS = 1024;
 
 /**
- * Runs an action for one event (docs/destinations.md#actions). What its code throws is a failed attempt. It counts as a run
+ * Runs an action for one event (docs/actions.md). What its code throws is a failed attempt. It counts as a run
  * of the destination's account. Throws `unavailable` if no sandbox is free soon, or can be started.
  */
 export const sendToAction: SendToDestination = async (platform, destination, message, signal, atMs) => {
