@@ -1,4 +1,5 @@
 import type { ClientSession } from "mongoose";
+import { markConnectionsUsed } from "../connections/check.ts";
 import { AppError } from "../lib/errors.ts";
 import { Components } from "../models/component.ts";
 import type { Platform } from "../platform.ts";
@@ -21,17 +22,31 @@ export async function markComponentUsed(
   if (matchedCount === 0) throw new AppError("conflict", "the component was deleted by another request");
 }
 
+/** What a destination runs: a component with connections. */
+export interface Uses {
+  componentId: string;
+  connectionIds: string[];
+  /** Those of the connections that the present change names. */
+  named: string[];
+}
+
 /**
- * Makes a change that uses a component, if any, in one transaction with marking it used. Throws as `markComponentUsed` does.
+ * Makes a change in one transaction with marking what it uses, if anything. Throws `conflict` if that has been deleted.
  */
-export async function usingComponent<Result>(
+export async function withUses<Result>(
   platform: Pick<Platform, "mongo" | "clock">,
-  componentId: string | undefined,
+  uses: Uses | undefined,
   change: (session: ClientSession | null) => Promise<Result>,
 ): Promise<Result> {
-  if (componentId === undefined) return await change(null);
+  if (!uses) return await change(null);
   return await transaction(platform.mongo, async session => {
-    await markComponentUsed(platform, componentId, session);
+    await markComponentUsed(platform, uses.componentId, session);
+    // Those it has already may have been deleted although they are used.
+    await markConnectionsUsed(platform, uses.named, session);
     return await change(session);
   });
 }
+
+/** Returns the fields of a document that name what it uses. */
+export const fieldsOfUses = (uses: Uses | undefined) =>
+  uses && { component_id: uses.componentId, connection_ids: uses.connectionIds };

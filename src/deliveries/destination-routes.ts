@@ -15,6 +15,8 @@ type Deps = Pick<
   | "keys"
   | "queues"
   | "routing"
+  | "log"
+  | "metrics"
   | "egress"
   | "connections"
   | "sandboxes"

@@ -32,6 +32,8 @@ type Deps = Pick<
   | "egress"
   | "connections"
   | "routing"
+  | "log"
+  | "metrics"
   | "sandboxes"
   | "secrets"
   | "config"

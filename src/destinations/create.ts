@@ -1,6 +1,6 @@
 import { checkCount } from "../accounts/check-count.ts";
 import { type Deployer, ownDeployer } from "../components/deployer.ts";
-import { usingComponent } from "../components/mark-used.ts";
+import { fieldsOfUses, withUses } from "../components/mark-used.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
@@ -29,13 +29,13 @@ export async function createDestination(
   const kind = kindOf(input);
   await checkCount(platform, input.ownerId, "webhooks");
   const about = { deployer, path: kind };
-  const { url, settings, componentId } = await KINDS[kind].check(platform, input[kind] ?? {}, about);
+  const { url, settings, uses } = await KINDS[kind].check(platform, input[kind] ?? {}, about);
   const now = platform.clock();
   const destination: Destination = {
     _id: newId(KINDS[kind].prefix, now),
     kind,
     settings: sealSettings(platform.secrets, settings, kind),
-    ...(componentId !== undefined && { component_id: componentId }),
+    ...fieldsOfUses(uses),
     owner_id: input.ownerId,
     user_id: input.userId,
     name: input.name || null,
@@ -53,7 +53,7 @@ export async function createDestination(
     created_at: unixSeconds(now),
     updated_at: unixSeconds(now),
   };
-  await usingComponent(platform, componentId, async session => {
+  await withUses(platform, uses, async session => {
     await Webhooks(platform.mongo).insertMany([destination], { session });
   });
   return presentDestination(platform, destination);

@@ -1,4 +1,5 @@
 import type { Static, TObject } from "typebox";
+import type { Uses } from "../components/mark-used.ts";
 import type { Deployer } from "../components/deployer.ts";
 import type { SaveDeps } from "../components/save.ts";
 
@@ -17,8 +18,7 @@ export interface Checked<Settings> {
   /** What stands for the destination in lists, without user name and password. */
   url: string;
   settings: Settings;
-  /** The component that it runs. */
-  componentId?: string;
+  uses?: Uses;
 }
 
 /** One kind of destination: its settings in requests, as they are stored, and as they are shown. */

@@ -35,6 +35,8 @@ export interface EndpointResponse {
 /** What an attempt may use. */
 export type SendDeps = Pick<
   Platform,
+  | "log"
+  | "metrics"
   | "mongo"
   | "redis"
   | "keys"

@@ -1,5 +1,5 @@
 import { type Deployer, ownDeployer } from "../components/deployer.ts";
-import { usingComponent } from "../components/mark-used.ts";
+import { fieldsOfUses, type Uses, withUses } from "../components/mark-used.ts";
 import { invalidField, notFound } from "../lib/errors.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { type Destination, Webhooks } from "../models/webhook.ts";
@@ -25,19 +25,19 @@ export async function updateDestination(
   deployer = ownDeployer({ ownerId: destination.owner_id, userId: destination.user_id }),
 ): Promise<DestinationView> {
   const { name, description, active, max_in_flight, rate_limit_per_second, ordered } = changes;
-  const settings = await changedSettings(platform, deployer, destination, changes);
+  const changed = await changedSettings(platform, deployer, destination, changes);
   const set: Partial<Destination> = {
-    ...settings,
+    ...changed?.fields,
     ...(name !== undefined && { name: name || null }),
     ...(description !== undefined && { description: description || null }),
     ...(active !== undefined && { active, disabled_reason: null }),
     ...(max_in_flight !== undefined && { max_in_flight }),
     ...(rate_limit_per_second !== undefined && { rate_limit_per_second }),
     ...(ordered !== undefined && { ordered }),
-    ...((active || settings) && { failing_since_ms: null }),
+    ...((active || changed) && { failing_since_ms: null }),
     updated_at: unixSeconds(platform.clock()),
   };
-  const updated = await usingComponent(platform, settings?.component_id, session =>
+  const updated = await withUses(platform, changed?.uses, session =>
     Webhooks(platform.mongo)
       .findOneAndUpdate({ _id: destination._id }, { $set: set }, { returnDocument: "after", session })
       .lean<Destination | null>(),
@@ -55,7 +55,7 @@ async function changedSettings(
   deployer: Deployer,
   destination: Destination,
   changes: DestinationChanges,
-): Promise<Pick<Destination, "url" | "settings" | "component_id"> | undefined> {
+): Promise<{ fields: Partial<Destination>; uses: Uses | undefined } | undefined> {
   const { kind, owner_id: owner } = destination;
   const other = KIND_NAMES.find(name => name !== kind && changes[name] !== undefined);
   if (other) throw invalidField("body", other, `a destination of kind ${kind} has no such settings`);
@@ -66,12 +66,9 @@ async function changedSettings(
   const isMoved = "url" in given && given.url !== before.url;
   const kept = isMoved ? without(before, secrets) : before;
   const about = { deployer: { ...deployer, owner }, path: kind, before };
-  const checked = await check(platform, keepsItself ? given : { ...kept, ...given }, about);
-  return {
-    url: checked.url,
-    settings: sealSettings(platform.secrets, checked.settings, kind),
-    ...(checked.componentId !== undefined && { component_id: checked.componentId }),
-  };
+  const { url, settings, uses } = await check(platform, keepsItself ? given : { ...kept, ...given }, about);
+  const sealed = sealSettings(platform.secrets, settings, kind);
+  return { fields: { url, settings: sealed, ...fieldsOfUses(uses) }, uses };
 }
 
 const without = (settings: object, names: readonly string[]) =>

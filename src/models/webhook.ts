@@ -43,6 +43,8 @@ export interface Webhook {
   settings?: string;
   /** The component that an action runs. */
   component_id?: string;
+  /** The connections that its props name. */
+  connection_ids?: string[];
   owner_id: string;
   user_id: string;
   name: string | null;
@@ -86,6 +88,7 @@ export const Webhooks = collection<Webhook>(
       kind: { type: String },
       settings: { type: String },
       component_id: { type: String },
+      connection_ids: { type: [String], default: undefined },
       owner_id: { type: String, required: true },
       user_id: { type: String, required: true },
       name: { type: String, default: null },

@@ -1,3 +1,4 @@
+import { type ConnectDeps, connectProps } from "../connections/connect-props.ts";
 import type { Component } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
@@ -6,16 +7,20 @@ import type { Bundle } from "../sandbox/bundle.ts";
 import type { PropValues } from "../sandbox/protocol.ts";
 import { endpointUrl } from "../sources/endpoint.ts";
 
-/** Decrypts a source's props and returns the values that the sandbox puts on `this`. */
-export function boundProps(
-  platform: Pick<Platform, "secrets" | "config">,
-  source: Pick<Source, "configured_props" | "endpoint">,
+/**
+ * Decrypts a source's props and returns the values that the sandbox puts on `this`, with the credentials of its connections.
+ * Throws as `connectProps` does.
+ */
+export async function boundProps(
+  platform: ConnectDeps & Pick<Platform, "config">,
+  source: Pick<Source, "owner_id" | "configured_props" | "endpoint">,
   component: Pick<Component, "description">,
-): PropValues {
-  const values = JSON.parse(platform.secrets.open(source.configured_props));
-  return propValuesForRun(component.description.props, values, {
-    endpointUrl: endpointUrl(platform, source.endpoint),
-  });
+  signal: AbortSignal,
+): Promise<PropValues> {
+  const { props } = component.description;
+  const stored = JSON.parse(platform.secrets.open(source.configured_props));
+  const values = await connectProps(platform, source.owner_id, { props, values: stored }, signal);
+  return propValuesForRun(props, values, { endpointUrl: endpointUrl(platform, source.endpoint) });
 }
 
 /**

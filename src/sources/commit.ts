@@ -1,5 +1,6 @@
 import type { ClientSession } from "mongoose";
 import { markComponentUsed } from "../components/mark-used.ts";
+import { markConnectionsUsed } from "../connections/check.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { type Source, Sources } from "../models/source.ts";
@@ -43,6 +44,9 @@ export async function saveCandidate(
   session: ClientSession,
 ): Promise<void> {
   await markComponentUsed(platform, candidate.component_id, session);
+  // Those it has already may have been deleted although they are used.
+  const added = candidate.connection_ids?.filter(id => !source.connection_ids?.includes(id));
+  await markConnectionsUsed(platform, added ?? [], session);
   const changes = {
     ...candidate,
     timer: candidate.timer as Source["timer"],

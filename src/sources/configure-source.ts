@@ -2,7 +2,6 @@ import type { Static } from "typebox";
 import { askOptions, type ConfigureDeps, type Options } from "../components/configure/ask-options.ts";
 import { type OptionsRequestSchema, optionsRequest } from "../components/configure/schema.ts";
 import type { Source } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
 import { existingComponent } from "./prepare.ts";
 
 /**
@@ -10,7 +9,7 @@ import { existingComponent } from "./prepare.ts";
  * never has its credentials. Throws as `askOptions` does.
  */
 export async function configureSource(
-  platform: ConfigureDeps & Pick<Platform, "secrets">,
+  platform: ConfigureDeps,
   source: Source,
   body: Static<typeof OptionsRequestSchema>,
 ): Promise<Options> {

@@ -1,6 +1,6 @@
+import { placeInStack } from "../components/place-in-stack.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
-import { placeInStack } from "../components/place-in-stack.ts";
 import type { Component } from "../models/component.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueRun } from "../queues/enqueue-run.ts";

@@ -1,4 +1,6 @@
 import { checkQuota } from "../../accounts/check-quota.ts";
+import { checkConnections } from "../../connections/check.ts";
+import { type ConnectDeps, tryConnectProps } from "../../connections/connect-props.ts";
 import { invalidField } from "../../lib/errors.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Component } from "../../models/component.ts";
@@ -10,10 +12,7 @@ import { inTrial } from "../trial/build.ts";
 import { callOnce } from "../trial/call-once.ts";
 import { readOptions } from "./read-options.ts";
 
-export type ConfigureDeps = Pick<
-  Platform,
-  "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "sandboxes"
->;
+export type ConfigureDeps = ConnectDeps & Pick<Platform, "config" | "sandboxes">;
 
 export interface OptionsRequest {
   /** Name of the prop whose choices are wanted. */
@@ -44,7 +43,7 @@ export interface Options {
  * own and without any memory. It counts as a run of the account. Throws `invalid` that names the prop or a prop so far
  * that is wrong, `rate-limited` and `unavailable`.
  */
-export function askOptions(
+export async function askOptions(
   platform: ConfigureDeps,
   ownerId: string,
   component: Component,
@@ -54,12 +53,17 @@ export function askOptions(
   const prop = props.find(({ name }) => name === request.prop);
   if (!prop) throw invalidField("body", "prop_name", "the component has no such prop");
   if (prop.options) {
-    return Promise.resolve({ options: readOptions(prop.options), context: null, logs: [], error: null });
+    return { options: readOptions(prop.options), context: null, logs: [], error: null };
   }
   if (!prop.remoteOptions) throw invalidField("body", "prop_name", "the prop has no options");
   const values = configureProps(props, request.configuredProps, request.stored, { mayLack: true });
-  const bound = propValuesForRun(props, values, { endpointUrl: null });
-  return inTrial(ownerId, () => ask(platform, ownerId, component, bound, request));
+  await checkConnections(platform, ownerId, props, values);
+  return await inTrial(ownerId, async () => {
+    const connected = await tryConnectProps(platform, ownerId, { props, values });
+    if ("error" in connected) return { options: [], context: null, logs: [], error: connected.error };
+    const bound = propValuesForRun(props, connected.values, { endpointUrl: null });
+    return await ask(platform, ownerId, component, bound, request);
+  });
 }
 
 async function ask(

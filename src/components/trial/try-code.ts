@@ -1,13 +1,15 @@
+import { checkConnections } from "../../connections/check.ts";
+import { tryConnectProps } from "../../connections/connect-props.ts";
 import { invalidField } from "../../lib/errors.ts";
 import { newToken } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { actionPropsFor, configureActionProps } from "../../props/action-props.ts";
-import { configureProps, propValuesForRun } from "../../props/configure.ts";
+import { configureProps, propValuesForRun, type StoredProps } from "../../props/configure.ts";
 import type {
   ActionExport,
   CallRequest,
   CallResult,
-  ComponentDescription,
+  DescribedProp,
   Emit,
   HttpResponse,
   LogLine,
@@ -59,16 +61,22 @@ async function runOnce(platform: TrialDeps, ownerId: string, request: TryRequest
   if (request.isSample && !description.hasSampleEmit) {
     throw invalidField("body", "sample_emit", "the component has no sampleEmit");
   }
-  const { call, event, props } = isAction(description)
-    ? actionCall(platform, description, request)
-    : sourceCall(description, request);
+  const { props } = description;
+  const given = request.configuredProps;
+  const stored = isAction(description) ? configureActionProps(props, given) : configureProps(props, given);
+  await checkConnections(platform, ownerId, props, stored);
+  const connected = await tryConnectProps(platform, ownerId, { props, values: stored });
+  if ("error" in connected) return shown({ ...NOT_CALLED, error: connected.error }, null, request.db);
+  const oneCall = isAction(description)
+    ? actionCall(platform, props, connected.values, request)
+    : sourceCall(props, connected.values, request);
   let response: HttpResponse | null = null;
   const { db } = request;
   const result = await callOnce(
     platform,
     ownerId,
     bundle,
-    { call, event, props, db },
+    { ...oneCall, db },
     {
       wallMs: Math.min(platform.config.sandbox.runMs, LIMITS.trialMs.value),
       onRespond: given => {
@@ -81,11 +89,7 @@ async function runOnce(platform: TrialDeps, ownerId: string, request: TryRequest
 
 type OneCall = Pick<CallRequest, "call" | "event" | "props">;
 
-function sourceCall(
-  { props }: ComponentDescription,
-  { configuredProps, event, isSample }: TryRequest,
-): OneCall {
-  const values = configureProps(props, configuredProps);
+function sourceCall(props: DescribedProp[], values: StoredProps, { event, isSample }: TryRequest): OneCall {
   const bound = propValuesForRun(props, values, { endpointUrl: null });
   return { call: isSample ? "sampleEmit" : "run", event, props: bound };
 }
@@ -93,11 +97,11 @@ function sourceCall(
 /** An action's templates are filled in from the event (docs/actions.md). */
 function actionCall(
   { clock }: TrialDeps,
-  { props }: ComponentDescription,
-  { configuredProps, event }: TryRequest,
+  props: DescribedProp[],
+  stored: StoredProps,
+  { event }: TryRequest,
 ): OneCall {
   const context = { id: `trial-${newToken()}`, ts: new Date(clock()).toISOString(), test: true };
-  const stored = configureActionProps(props, configuredProps);
   const values = actionPropsFor(props, stored, { event, context });
   const bound = propValuesForRun(props, values, { endpointUrl: null });
   return { call: "action", event: { event, context }, props: bound };
@@ -111,6 +115,9 @@ function withExports(result: CallResult): CallResult {
   });
   return { ...result, emits };
 }
+
+/** The result of code that was not called. */
+const NOT_CALLED: CallResult = { emits: [], logs: [], durationMs: 0, cpuMs: 0, memoryBytes: 0 };
 
 function shown(result: CallResult, response: HttpResponse | null, before: Record<string, unknown>): Tried {
   const { emits, error, logs, durationMs, cpuMs } = result;

@@ -1,9 +1,11 @@
 import { type ComponentInput, namesComponent, resolveComponent } from "../../components/resolve.ts";
+import { checkConnections } from "../../connections/check.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { type Component, Components } from "../../models/component.ts";
 import { configureActionProps } from "../../props/action-props.ts";
-import { presentProps, type StoredProps } from "../../props/configure.ts";
+import { connectedProps, presentProps, type StoredProps } from "../../props/configure.ts";
 import { keptValues } from "../../props/kept-values.ts";
+import type { DescribedProp } from "../../sandbox/protocol.ts";
 import type { CheckDeps, CheckFor } from "../kind.ts";
 import type { ActionSettings } from "./settings.ts";
 
@@ -30,12 +32,20 @@ export async function configureAction(
     const { props } = component.description;
     const previous = before && current && valuesBefore(before.configured_props, current, component);
     const values = configureActionProps(props, input.configured_props ?? {}, previous);
+    const given = Object.fromEntries(
+      Object.entries(values).filter(([name]) => Object.hasOwn(input.configured_props ?? {}, name)),
+    );
+    await checkConnections(platform, deployer.owner, props, given);
     const shown = presentProps(props, values, { endpointUrl: null });
     const hidden = Object.keys(values).filter(name => !Object.hasOwn(shown, name));
     return {
       url: `action:${component._id}`,
       settings: { component_id: component._id, configured_props: values, hidden },
-      componentId: component._id,
+      uses: {
+        componentId: component._id,
+        connectionIds: connectionsOf(props, values),
+        named: connectionsOf(props, given),
+      },
     };
   });
 }
@@ -45,6 +55,10 @@ async function findComponent({ mongo }: CheckDeps, id: string): Promise<Componen
   if (!component) throw notFound("component");
   return component;
 }
+
+const connectionsOf = (props: DescribedProp[], values: StoredProps): string[] => [
+  ...new Set(connectedProps(props, values).map(({ connectionId }) => connectionId)),
+];
 
 const valuesBefore = (values: StoredProps, before: Component, after: Component): StoredProps =>
   before._id === after._id ? values : keptValues(values, before.description.props, after.description.props);

@@ -1,7 +1,9 @@
 import { checkQuota } from "../../accounts/check-quota.ts";
 import { countRuns } from "../../accounts/usage.ts";
 import { type Code, loadCode } from "../../components/load-code.ts";
-import { AppError } from "../../lib/errors.ts";
+import { callErrorOf, ConnectionFailed } from "../../connections/connection-failed.ts";
+import { connectProps } from "../../connections/connect-props.ts";
+import { AppError, type ErrorCode } from "../../lib/errors.ts";
 import { eventMs } from "../../lib/event-id.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Destination } from "../../models/webhook.ts";
@@ -30,10 +32,14 @@ export const sendToAction: SendToDestination = async (platform, destination, mes
     const settings = openSettings<ActionSettings>(platform.secrets, destination);
     code = await loadCode(platform, settings.component_id);
     const declared = code.component.description.props;
-    const values = actionPropsFor(declared, settings.configured_props, scope);
+    const filled = actionPropsFor(declared, settings.configured_props, scope);
+    await platform.routing.refresh();
+    const owner = destination.owner_id;
+    const values = await connectProps(platform, owner, { props: declared, values: filled }, signal);
     props = propValuesForRun(declared, values, { endpointUrl: null });
     await checkQuota(platform, destination.owner_id);
   } catch (error) {
+    if (signal?.aborted) throw new AppError("unavailable", "stopped before the action ended", { cause: error });
     return failedBefore(error, platform.clock() - atMs);
   }
   const result = await call(platform, destination, { code, props, scope }, signal);
@@ -102,19 +108,22 @@ function responseOf({ error, durationMs, ...result }: CallResult): EndpointRespo
 
 /** The attempt that fails before a sandbox is needed; throws errors that are not those of the action or its account. */
 function failedBefore(error: unknown, latencyMs: number): EndpointResponse {
-  if (!(error instanceof AppError) || !Object.hasOwn(CODES, error.code)) throw error;
+  const isConnection = error instanceof ConnectionFailed;
+  const code = isConnection ? callErrorOf(error).code : error instanceof AppError && CODES[error.code];
+  if (!code) throw error;
+  const { message, retryAfterMs } = error as Partial<AppError>;
   return {
     status: null,
     latencyMs,
-    error: `${CODES[error.code]}: ${error.message}`.slice(0, MAX_RESPONSE_CHARS),
+    error: `${code}: ${message}`.slice(0, MAX_RESPONSE_CHARS),
     response: "",
-    retryAfter: error.retryAfterMs === undefined ? null : String(Math.ceil(error.retryAfterMs / 1000)),
+    retryAfter: retryAfterMs === undefined ? null : String(Math.ceil(retryAfterMs / 1000)),
     timedOut: false,
   };
 }
 
 /** As a run's error would be called (docs/component-api.md#errors-logs-and-limits). */
-const CODES: Record<string, string> = {
+const CODES: Partial<Record<ErrorCode, string>> = {
   invalid: "ConfigurationError",
   "not-found": "ConfigurationError",
   "rate-limited": "Quota Exceeded",

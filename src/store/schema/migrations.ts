@@ -3,8 +3,9 @@ import { firstIndexes } from "./migrations/0001-first-indexes.ts";
 import { acceptedWork } from "./migrations/0002-accepted-work.ts";
 import { timersChanged } from "./migrations/0003-timers-changed.ts";
 import { eventArchives } from "./migrations/0004-event-archives.ts";
+import { connections } from "./migrations/0005-connections.ts";
+import { alerts } from "./migrations/0006-alerts.ts";
 import { componentsOfActions } from "./migrations/0007-components-of-actions.ts";
-import { alerts } from "./migrations/0010-alerts.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
 export const MIGRATIONS: readonly Migration[] = [
@@ -12,8 +13,9 @@ export const MIGRATIONS: readonly Migration[] = [
   acceptedWork,
   timersChanged,
   eventArchives,
-  componentsOfActions,
+  connections,
   alerts,
+  componentsOfActions,
 ];
 
 /** The schema that this release needs. */

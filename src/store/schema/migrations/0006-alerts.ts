@@ -3,7 +3,7 @@ import type { Migration } from "../migration.ts";
 
 /** Alerts of accounts, and what is to be mailed to whom. */
 export const alerts: Migration = {
-  number: 10,
+  number: 6,
   name: "alerts",
   kind: "expand",
   run: context =>
