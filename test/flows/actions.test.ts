@@ -188,6 +188,20 @@ describe("an event that runs an action", () => {
     ]);
   });
 
+  it("has the credentials of a connection, and fails once that is gone", async () => {
+    const fields = { token: "of-connection" };
+    const connection = await api.expect(201, "POST", "/connections", { body: { app: "poster", fields } });
+    const configured_props = { app: { authProvisionId: connection.id }, url: receiver.url, body: {} };
+    const first = await deploy({ component_code: POSTER, configured_props });
+    await first.send({ n: 1 });
+    expect((await first.ended()).state).to.equal("delivered");
+    expect(receiver.requests[0]?.headers["x-token"]).to.equal("of-connection");
+    const second = await deploy({ component_code: POSTER, configured_props });
+    await api.expect(204, "DELETE", `/connections/${connection.id}`, { query: { force: "true" } });
+    await second.send({ n: 2 });
+    expect((await second.ended()).attempts[0]?.error).to.match(/^Connection Failed: the connection apn_/);
+  });
+
   it("keeps secrets out of every response", async () => {
     const { id, send, ended } = await deploy({
       component_code: code(
