@@ -32,6 +32,7 @@ import { type CodeCache, prepareCodeCache } from "./code-cache.ts";
 import { findDeno } from "./deno-binary.ts";
 import { isSandboxLost } from "./host-error.ts";
 import { type HostFolder, openHostFolder } from "./host-folder.ts";
+import { withFrame } from "./own-frame.ts";
 import { Pool } from "./pool.ts";
 import { type Prelude, writePrelude } from "./prelude.ts";
 import { findPrivileges, type Privileges } from "./privileges.ts";
@@ -42,7 +43,6 @@ import { type Child, spawnChild } from "./spawn.ts";
 import { killUnlessSettled, waitUntilLoaded } from "./wait-until-loaded.ts";
 import type { WarmRoom } from "./warm-room.ts";
 import { DISK_LIMIT, startWatchdog } from "./watchdog.ts";
-import { withLocation } from "./with-location.ts";
 
 export interface SandboxLimits {
   /** Wall-clock time of one call. */
@@ -247,7 +247,7 @@ class SandboxHost implements Sandboxes {
       const loadError = await waitUntilLoaded(slot.sandbox, slot.source);
       if (loadError) {
         if (isSandboxLost(loadError)) return undefined;
-        throw invalidField("component", "code", withLocation(loadError));
+        throw invalidField("component", "code", withFrame(loadError.message, loadError.stack));
       }
       const described = await killUnlessSettled(slot.sandbox, slot.sandbox.describe());
       if (described.state === "lost") return undefined;

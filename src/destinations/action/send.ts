@@ -9,8 +9,8 @@ import { LIMITS } from "../../limits/catalogue.ts";
 import type { Destination } from "../../models/webhook.ts";
 import { actionPropsFor } from "../../props/action-props.ts";
 import { propValuesForRun } from "../../props/configure.ts";
+import { withFrame } from "../../sandbox/own-frame.ts";
 import type { ActionRequest, CallResult, PropValues } from "../../sandbox/protocol.ts";
-import { withLocation } from "../../sandbox/with-location.ts";
 import type { EndpointResponse, Message, SendDeps, SendToDestination } from "../message.ts";
 import { openSettings } from "../settings.ts";
 import { collectOutput } from "./collect-output.ts";
@@ -98,7 +98,7 @@ function responseOf({ error, durationMs, ...result }: CallResult): EndpointRespo
   return {
     status: error ? null : 200,
     latencyMs: Math.round(durationMs),
-    error: error ? `${error.code}: ${withLocation(error)}`.slice(0, MAX_RESPONSE_CHARS) : null,
+    error: error ? `${error.code}: ${withFrame(error.message, error.stack)}`.slice(0, MAX_RESPONSE_CHARS) : null,
     response: (output.summary ?? returned).slice(0, MAX_RESPONSE_CHARS),
     retryAfter: null,
     timedOut: error?.code === "Timeout",
