@@ -1,8 +1,9 @@
 import { AppError, type FieldError } from "../lib/errors.ts";
-import { findKind, TIMER_TYPE } from "../props/kinds.ts";
+import { findKind, HTTP_TYPE, TIMER_TYPE } from "../props/kinds.ts";
 import type { Bundle } from "../sandbox/bundle.ts";
 import type { DescribeOptions, Sandboxes } from "../sandbox/host.ts";
 import type { ComponentDescription, DescribedProp } from "../sandbox/protocol.ts";
+import { isAction } from "./is-action.ts";
 
 /** The description of a saved component. */
 export interface DescribedComponent extends ComponentDescription {
@@ -28,6 +29,7 @@ export async function describeComponent(
     ...checkHead(description),
     ...notFunctions.map(path => fieldError(path, "must be a function")),
     ...faultsOfProps(description.props),
+    ...checkAction({ ...description, notFunctions }),
   ];
   if (fields.length > 0) {
     const detail = fields.map(({ path, message }) => `${path}: ${message}`).join("; ");
@@ -48,8 +50,8 @@ function checkHead({ name, version, key, type }: ComponentDescription): FieldErr
   const errors: FieldError[] = [];
   if (typeof name !== "string" || name.trim() === "") errors.push(fieldError("name", "is required"));
   if (typeof version !== "string" || version.trim() === "") errors.push(fieldError("version", "is required"));
-  if (type !== undefined && type !== "source") {
-    errors.push(fieldError("type", `must be "source" or absent; ${JSON.stringify(type)} can't be deployed`));
+  if (type !== undefined && type !== "source" && type !== "action") {
+    errors.push(fieldError("type", `must be "source", "action" or absent, and not ${JSON.stringify(type)}`));
   }
   // A component could not be found by a key that looks like an id.
   if (key !== undefined && (!/^[\x21-\x7e]{1,200}$/.test(key) || key.startsWith("sc_"))) {
@@ -68,6 +70,24 @@ function checkProp(prop: DescribedProp): FieldError[] {
   const kind = findKind(prop.type);
   if (!kind) return [fieldError(`${path}.type`, `${JSON.stringify(prop.type)} is not a type of props`)];
   return (kind.checkDeclared?.(prop) ?? []).map(found => fieldError(path + found.path, found.message));
+}
+
+/** What an action has no use for: an event runs it, and it remembers nothing (docs/component-api.md#actions). */
+const SOURCES_ONLY = new Set([TIMER_TYPE, HTTP_TYPE, "$.interface.apphook", "$.service.db"]);
+
+function checkAction(description: ComponentDescription): FieldError[] {
+  if (!isAction(description)) return [];
+  const { props, hooks, hasRun, notFunctions } = description;
+  const isRunAbsent = !hasRun && !notFunctions?.includes("run");
+  return [
+    ...(isRunAbsent ? [fieldError("run", "is required: an action is its run function")] : []),
+    ...hooks.map(hook => fieldError(`hooks.${hook}`, "is for sources; an action has no hooks")),
+    ...props
+      .filter(({ type }) => SOURCES_ONLY.has(type))
+      .map(({ name, type }) =>
+        fieldError(`props.${name}`, `${type} is for sources; an action can't have it`),
+      ),
+  ];
 }
 
 function checkTimers(props: DescribedProp[]): FieldError[] {

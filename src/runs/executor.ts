@@ -1,8 +1,9 @@
+import { loadCode } from "../components/load-code.ts";
 import type { Source } from "../models/source.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import type { CallResult, HttpResponse } from "../sandbox/protocol.ts";
 import type { RunDeps } from "./deps.ts";
-import { boundProps, loadCode, mayShareProcess, processKey } from "./load-code.ts";
+import { boundProps, mayShareProcess, processKey } from "./load-code.ts";
 import type { Memory } from "./memory.ts";
 
 export type Executor = Awaited<ReturnType<typeof openExecutor>>;

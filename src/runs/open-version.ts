@@ -1,11 +1,12 @@
 import { countRuns } from "../accounts/usage.ts";
+import { loadCode } from "../components/load-code.ts";
 import { callErrorOf } from "../connections/connection-failed.ts";
 import type { Source } from "../models/source.ts";
 import type { CallError } from "../sandbox/protocol.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
 import type { RunDeps } from "./deps.ts";
 import type { SourceVersion } from "./hooks.ts";
-import { type BoundProps, boundProps, loadCode, mayShareProcess, processKey } from "./load-code.ts";
+import { type BoundProps, boundProps, mayShareProcess, processKey } from "./load-code.ts";
 import { outcomeLabel } from "./record-batch.ts";
 
 /** The result of a hook that was not called. */

@@ -1,4 +1,5 @@
 import { limitsOf } from "../accounts/limits.ts";
+import { loadCode } from "../components/load-code.ts";
 import { AppError } from "../lib/errors.ts";
 import { type Source, Sources } from "../models/source.ts";
 import { type TriggerItem, triggerOf } from "../queues/run-item.ts";
@@ -14,7 +15,6 @@ import { traceField } from "../tracing/trace-context.ts";
 import { outcomeOf, RunBatch } from "./batch.ts";
 import type { LogFields, RunDeps } from "./deps.ts";
 import { emissionsOf } from "./emissions.ts";
-import { loadCode } from "./load-code.ts";
 import { emptyMemory, hasMemory, type Memory } from "./memory.ts";
 import { sendOutbox } from "./outbox.ts";
 import { findRuns, readMemory, recordRuns } from "./record.ts";

@@ -8,6 +8,7 @@
  * `sampleEmit` may be a value, too; it, or what the function returns, is emitted. `options` is the function of a prop,
  * which the event names; what it lists is emitted. `additionalProps` is called to describe the props that it makes, which are
  * emitted.
+ * `action` is `run` of an action, whose exports and return value are emitted.
  */
 export type ComponentCall =
   | "run"
@@ -16,7 +17,8 @@ export type ComponentCall =
   | "deactivate"
   | "sampleEmit"
   | "options"
-  | "additionalProps";
+  | "additionalProps"
+  | "action";
 
 /** Values of the props by name, as `this.<prop>` has them before the child adds methods and `$emit`. */
 export type PropValues = Record<string, unknown>;
@@ -77,6 +79,18 @@ export interface EmitMetadata {
   name?: string;
   summary?: string;
   ts?: number;
+}
+
+/** The event of an `action` call: what `steps.trigger` holds. */
+export interface ActionRequest {
+  event: unknown;
+  context: Record<string, unknown>;
+}
+
+/** An event that an `action` call emits: what `$.export` was given, or, without a name, what `run` returned. */
+export interface ActionExport {
+  name?: string;
+  value: unknown;
 }
 
 export interface Emit {

@@ -4,16 +4,15 @@ import {
   presentNextProps,
 } from "../components/additional-props/schema.ts";
 import { OptionsRequestSchema, OptionsSchema } from "../components/configure/schema.ts";
-import { accountsOf } from "../http/authorize.ts";
+import { deployerOf } from "../components/deployer.ts";
 import { data, empty, page } from "../http/response.ts";
-import { type Caller, routeFor } from "../http/route.ts";
+import { routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
 import { configureSource } from "./configure-source.ts";
 import { createSource } from "./create-source.ts";
 import { deleteSource } from "./delete-source.ts";
 import { findSource, findSourceToChange, listSources } from "./find-source.ts";
 import { nextPropsOfSource } from "./next-props-of-source.ts";
-import type { Deployer } from "./prepare.ts";
 import { presentDetail, presentSource, presentSources } from "./present.ts";
 import { NewSource, SourceDetailSchema, SourceSchema, SourceUpdate } from "./schema.ts";
 import { updateSource } from "./update-source.ts";
@@ -37,13 +36,6 @@ type Deps = Pick<
 >;
 const route = routeFor<Deps>();
 const tag = "Sources";
-
-const deployerOf = (request: { owner: string; owners: string[]; caller: Caller }): Deployer => ({
-  owner: request.owner,
-  owners: request.owners,
-  readable: accountsOf(request.caller),
-  userId: request.caller.userId,
-});
 
 /** The access rule of routes that read the source that their path names. */
 export const ownSource = {

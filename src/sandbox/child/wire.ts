@@ -91,3 +91,8 @@ export const MAX_COOKIES = 50;
 export const MAX_ERROR_MESSAGE = 8 * 1024;
 export const MAX_STACK = 16 * 1024;
 export const MAX_SUMMARY = 4 * 1024;
+/** What an action exports: values of an attempt, characters of a name, JSON bytes and levels of a value. */
+export const MAX_EXPORTS = 50;
+export const MAX_EXPORT_NAME = 100;
+export const MAX_EXPORT = 4 * 1024;
+export const MAX_EXPORT_DEPTH = 20;

@@ -7,6 +7,7 @@ import { connections } from "./migrations/0005-connections.ts";
 import { alerts } from "./migrations/0006-alerts.ts";
 import { functions } from "./migrations/0007-functions.ts";
 import { dynamicProps } from "./migrations/0008-dynamic-props.ts";
+import { componentsOfActions } from "./migrations/0009-components-of-actions.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
 export const MIGRATIONS: readonly Migration[] = [
@@ -18,6 +19,7 @@ export const MIGRATIONS: readonly Migration[] = [
   alerts,
   functions,
   dynamicProps,
+  componentsOfActions,
 ];
 
 /** The schema that this release needs. */
