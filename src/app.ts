@@ -13,8 +13,10 @@ import { configureRoutes } from "./components/configure/routes.ts";
 import { componentRoutes } from "./components/routes.ts";
 import { trialRoutes } from "./components/trial/routes.ts";
 import { connectionRoutes } from "./connections/routes.ts";
+import { destinationDeliveryRoutes } from "./deliveries/destination-routes.ts";
 import { replayRoutes } from "./deliveries/replays/routes.ts";
 import { deliveryRoutes } from "./deliveries/routes.ts";
+import { destinationRoutes } from "./destinations/routes.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { docsPage } from "./http/docs-page.ts";
 import { createIdempotency } from "./http/idempotency.ts";
@@ -58,7 +60,9 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...subscriptionRoutes,
   ...autoSubscriptionRoutes,
   ...webhookRoutes,
+  ...destinationRoutes,
   ...deliveryRoutes,
+  ...destinationDeliveryRoutes,
   ...replayRoutes,
   ...workflowRoutes,
   ...activityRoutes,

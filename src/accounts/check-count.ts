@@ -34,7 +34,7 @@ const NOUNS: Record<Counted, string> = {
   components: "components",
   sources: "sources",
   subMinuteTimers: "active timers of less than a minute",
-  webhooks: "webhooks",
+  webhooks: "webhooks and destinations",
   subscriptions: "subscriptions",
   autoSubscriptions: "auto subscriptions",
   connections: "connections",

@@ -16,6 +16,8 @@ export type IdPrefix =
   | "dc"
   | "p"
   | "wh"
+  | "ds"
+  | "ac"
   | "sub"
   | "u"
   | "o"
@@ -31,6 +33,7 @@ export type IdPrefix =
   | "ses"
   | "inv"
   | "rpl"
+  | "al"
   | "apn";
 
 function base62(value: number, length: number): string {

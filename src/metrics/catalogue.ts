@@ -154,6 +154,16 @@ export const CATALOGUE = {
     help: "What the reconciler repaired, by step; more than a little, steadily, means that something is wrong",
     labels: ["step"],
   },
+  alerts_raised_total: {
+    kind: "counter",
+    help: "Alerts that were raised for accounts, by type (docs/alerts.md)",
+    labels: ["type"],
+  },
+  alerts_suppressed_total: {
+    kind: "counter",
+    help: "Alerts that were not raised, because their account had as many that day as it may have (docs/limits.md)",
+    labels: ["type"],
+  },
   set_aside_items: {
     kind: "gauge",
     help: "Items that the reconciler failed to repair and tries again ever less often, by step; `headwater doctor` lists them",

@@ -153,7 +153,10 @@ const isSubMinute = ({ active, timer }: { active: boolean; timer: unknown }): bo
  * Returns the source's component, whichever account owns it: a member may have given an organization's source a
  * component of their own, or the reverse.
  */
-async function existingComponent(platform: PrepareDeps, source: Source): Promise<Component> {
+export async function existingComponent(
+  platform: Pick<Platform, "mongo">,
+  source: Source,
+): Promise<Component> {
   const component = await Components(platform.mongo).findById(source.component_id).lean();
   if (!component) throw notFound("component");
   return component;

@@ -96,6 +96,8 @@ export function redisKeys(prefix: string) {
     reconcilerLock: () => `${prefix}:reconciler`,
     /** Hash: sweep step → where its last turn stopped, and when. */
     sweepTurns: () => `${prefix}:sweep-turns`,
+    /** The masters of Redis at the last look, by the id of their start: others mean that jobs may be lost. */
+    knownMasters: () => `${prefix}:known-masters`,
     /** Hash: sweep step and item → why the item was set aside, and when it is tried again. */
     setAsideItems: () => `${prefix}:{set-aside}:items`,
     /** Sorted set: the fields of that hash, by the time at which each is removed. */

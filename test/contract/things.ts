@@ -51,6 +51,12 @@ const source: Make = async (_, owner) =>
 const webhook: Make = async ({ receiver }, owner) =>
   (await owner.api.createWebhook(receiver.url, orgQuery(owner))).id;
 
+const destination: Make = async (_, owner) => {
+  const body = { redis_stream: { url: "redis://127.0.0.1:1", stream: "events" } };
+  const options = { query: orgQuery(owner), body };
+  return (await owner.api.expect(201, "POST", "/destinations", options)).id;
+};
+
 const workflow: Make = async ({ system }, owner) => {
   const ownerId = owner.orgId ?? owner.api.userId;
   return (await createWorkflow(system.worker, { ownerId, name: "Flow" })).id;
@@ -169,6 +175,7 @@ export const THINGS: Record<string, Thing> = {
   "component by key": { make: publishedKey, isPublic: true },
   source: { make: source, prefix: "dc" },
   webhook: { make: webhook, prefix: "wh" },
+  destination: { make: destination, prefix: "ds" },
   workflow: { make: workflow, prefix: "p" },
   subscription: { make: subscription, prefix: "sub" },
   "auto subscription": { make: autoSubscription, prefix: "asub" },

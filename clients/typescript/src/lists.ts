@@ -12,6 +12,7 @@ export interface EventQuery extends Cursor {
 interface RowsOfAccount {
   sources: Schemas["Source"];
   webhooks: Schemas["Webhook"];
+  destinations: Schemas["Destination"];
   subscriptions: Schemas["Subscription"];
   workflows: Schemas["Workflow"];
   connections: Schemas["Connection"];

@@ -80,17 +80,33 @@ function consentCommands(connection: Command, tools: RemoteTools): void {
         .argument("<id>", CONNECTION),
     ),
     tools,
-    async ({ client, options }, id = "") => printConsent(await client.connections.reconnect(id), options.json),
+    async ({ client, options }, id = "") =>
+      printConsent(await client.connections.reconnect(id), options.json),
   );
 }
 
 function printConsent(asked: Schemas["Consent"], json = false): void {
-  if (json) return printJson(asked);
-  note(`Open this address in a browser, until ${timeOf(asked.expires_at * 1000)}; the connection is ${asked.connection_id}:`);
+  if (json) {
+    printJson(asked);
+    return;
+  }
+  note(
+    `Open this address in a browser, until ${timeOf(asked.expires_at * 1000)}; the connection is ${asked.connection_id}:`,
+  );
   print(asked.url);
 }
 
-const detailOf = ({ id, name, app, kind, field_names, health, error, expires_at, refreshed_at }: Connection) =>
+const detailOf = ({
+  id,
+  name,
+  app,
+  kind,
+  field_names,
+  health,
+  error,
+  expires_at,
+  refreshed_at,
+}: Connection) =>
   fields({
     ...{ name, id, app, kind, fields: field_names.join(", "), health },
     ...(error && { error: `${error.message} (${timeOf(error.at * 1000)})` }),

@@ -4,6 +4,7 @@ import { acceptedWork } from "./migrations/0002-accepted-work.ts";
 import { timersChanged } from "./migrations/0003-timers-changed.ts";
 import { eventArchives } from "./migrations/0004-event-archives.ts";
 import { connections } from "./migrations/0005-connections.ts";
+import { alerts } from "./migrations/0006-alerts.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
 export const MIGRATIONS: readonly Migration[] = [
@@ -12,6 +13,7 @@ export const MIGRATIONS: readonly Migration[] = [
   timersChanged,
   eventArchives,
   connections,
+  alerts,
 ];
 
 /** The schema that this release needs. */
