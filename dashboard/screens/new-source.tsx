@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
-import { http, messageOf, readData } from "../api/client";
+import { messageOf } from "../api/client";
 import { HELLO_CODE } from "../api/receiver";
 import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
@@ -62,13 +62,11 @@ export function NewSource() {
   const deploy = async () => {
     setFault(undefined);
     try {
-      const body = {
+      const source = await inAccount().sources.create({
         component_code: code,
         configured_props: given(values),
         ...(name && { name }),
-        ...inAccount(),
-      };
-      const source = await readData(http.POST("/sources", { body: body as never }));
+      });
       toast("Deployed.", "good");
       route(to(`/sources/${source.id}`));
     } catch (error) {

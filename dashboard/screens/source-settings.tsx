@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { ApiError, http, messageOf, readData } from "../api/client";
+import { ApiError, headwater, messageOf } from "../api/client";
 import { useResource } from "../api/resource";
 import { readComponent } from "../api/source";
 import { Button, Card, Notice } from "../ui/basics";
@@ -13,7 +13,7 @@ import { DeleteSource, type SourceResource } from "./source";
 export function propFaults(error: unknown): Record<string, string> {
   if (!(error instanceof ApiError)) return {};
   return Object.fromEntries(
-    error.faults.map(({ path, message }) => [
+    error.errors.map(({ path, message }) => [
       path.replace(/^configured_props\./, "").split(".")[0] ?? "",
       message,
     ]),
@@ -24,7 +24,7 @@ export function propFaults(error: unknown): Record<string, string> {
 export function SourceSettings({ resource }: { resource: SourceResource }) {
   const source = resource.data;
   const component = useResource(
-    signal => readComponent(source?.component_id ?? "", signal),
+    call => readComponent(source?.component_id ?? "", call),
     [source?.component_id],
   );
   const [name, setName] = useState(source?.name ?? "");
@@ -39,7 +39,7 @@ export function SourceSettings({ resource }: { resource: SourceResource }) {
         ...(Object.keys(changed).length > 0 && { configured_props: changed }),
         active: source.active,
       };
-      await readData(http.PUT("/sources/{id}", { params: { path: { id: source.id } }, body }));
+      await headwater.sources.update(source.id, body);
       setChanged({});
       toast("Saved; the source was activated again.", "good");
       resource.reload();
