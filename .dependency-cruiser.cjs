@@ -25,6 +25,7 @@ const ORDER = [
   "alerts",
   "accounts",
   "props",
+  "connections",
   "components",
   "functions",
   "webhooks",

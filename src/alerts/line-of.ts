@@ -6,6 +6,11 @@ const NOT_TEXT = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u206
  * a mail, or look like one.
  */
 export function lineOf(text: string, most: number): string {
-  const characters = [...text.slice(0, 4 * most).replace(NOT_TEXT, " ").trim()];
+  const characters = [
+    ...text
+      .slice(0, 4 * most)
+      .replace(NOT_TEXT, " ")
+      .trim(),
+  ];
   return characters.length <= most ? characters.join("") : `${characters.slice(0, most - 1).join("")}…`;
 }

@@ -20,6 +20,19 @@ const AttemptView = Type.Object({
   response: Type.String({ description: "First KB of the response body." }),
 });
 
+const ActionOutputView = Type.Object(
+  {
+    summary: Type.Union([Type.String(), Type.Null()], { description: 'What it exported as "$summary".' }),
+    exports: Type.Record(Type.String(), Type.Unknown(), { description: "The last value of each name." }),
+    return_value: Type.Unknown({ description: "What `run` returned; null if nothing." }),
+    truncated: Type.Boolean({ description: "True if something of it was more than the 4 KB that are kept." }),
+    logs: Type.Array(Type.Object({ level: Type.String(), message: Type.String(), ts: Type.Integer() }), {
+      description: "The last 4 KB of its log.",
+    }),
+  },
+  { title: "ActionOutput" },
+);
+
 export const StateParam = Type.Union([
   Type.Literal("pending"),
   Type.Literal("delivered"),
@@ -58,7 +71,15 @@ export type DeliveryView = Static<typeof DeliveryView>;
 
 export const DeliveryWithAttempts = Type.Object({
   ...DeliveryView.properties,
-  attempts: Type.Array(AttemptView, { description: "The last 50 attempts, oldest first." }),
+  attempts: Type.Array(
+    Type.Object({
+      ...AttemptView.properties,
+      output: Type.Optional(ActionOutputView),
+    }),
+    {
+      description: "The last 50 attempts, oldest first; those of an action with what it exported (`output`).",
+    },
+  ),
 });
 export type DeliveryWithAttempts = Static<typeof DeliveryWithAttempts>;
 

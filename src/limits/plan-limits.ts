@@ -122,6 +122,14 @@ export const PLAN_LIMITS = defineLimits({
     what: "workflows; those that the operator registers count, and are registered beyond it",
     beyond: REACHED,
   },
+  connections: {
+    value: 100,
+    paid: 10_000,
+    unit: "count",
+    per: "account",
+    what: "connections",
+    beyond: REACHED,
+  },
   publishedEvents: {
     value: 100_000,
     paid: 50_000_000,

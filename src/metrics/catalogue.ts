@@ -82,6 +82,11 @@ export const CATALOGUE = {
     help: "Events dropped on purpose, by reason (docs/troubleshooting.md lists the reasons)",
     labels: ["reason"],
   },
+  connection_renewals_total: {
+    kind: "counter",
+    help: "Renewals of connections' tokens: renewed, failed (tried again), ended (the owner must reconnect)",
+    labels: ["outcome"],
+  },
   runs_total: {
     kind: "counter",
     help: "Runs that ended: ok, error, Timeout, Out of Memory, Sandbox Lost, over-quota, crashed, unreadable",
@@ -168,6 +173,11 @@ export const CATALOGUE = {
     kind: "counter",
     help: "Alerts that were not raised, because their account had as many that day as it may have (docs/limits.md)",
     labels: ["type"],
+  },
+  alert_mails_total: {
+    kind: "counter",
+    help: "Mails about alerts: sent, failed (and tried again), or given_up",
+    labels: ["outcome"],
   },
   set_aside_items: {
     kind: "gauge",

@@ -1,5 +1,6 @@
 import { Schema } from "mongoose";
 import { LIMITS } from "../limits/catalogue.ts";
+import type { LogLine } from "../sandbox/protocol.ts";
 import { collection, schemaOptions } from "../store/mongo.ts";
 import type { PutOff } from "../store/put-off.ts";
 import { EVENT_KEPT_SECONDS } from "./event.ts";
@@ -22,8 +23,20 @@ export interface AttemptRecord {
   latency_ms: number;
   /** Why it counts as failed; null for a success. */
   error: string | null;
-  /** The first KB of the response body. */
+  /** The first KB of the response body; of an action, of its summary, or else of what it returned. */
   response: string;
+  /** JSON of the ActionOutput of an action; its exports may have names that can't be fields. */
+  output?: string;
+}
+
+/** What is kept of an action's run (docs/actions.md). */
+export interface ActionOutput {
+  summary: string | null;
+  exports: Record<string, unknown>;
+  return_value: unknown;
+  /** True if something did not fit. */
+  truncated: boolean;
+  logs: LogLine[];
 }
 
 /** Manual retries are unlimited, a document is not: the newest attempts are kept. */

@@ -1,3 +1,4 @@
+import { beginAlertSweep } from "../alerts/send/sweep.ts";
 import { beginDeliverySweep } from "../deliveries/sweep.ts";
 import { beginDispatchSweep } from "../deliveries/sweep-dispatches.ts";
 import { beginRecoverySweep, beginReplaySweep } from "../deliveries/sweep-long.ts";
@@ -34,6 +35,7 @@ export const STEP_NAMES = [
   "silent_emitters",
   "failovers",
   "functions",
+  "alerts",
 ] as const;
 export type StepName = (typeof STEP_NAMES)[number];
 
@@ -57,6 +59,7 @@ export function sweepSteps(platform: Platform): SweepStep[] {
     silent_emitters: () => beginSilentEmitterSweep(platform),
     failovers: () => beginFailoverSweep(platform),
     functions: () => beginFunctionSweep(platform),
+    alerts: () => beginAlertSweep(platform),
   };
   const bounds: Partial<Record<StepName, SweepBounds>> = {
     run_queues: RUN_QUEUES_BOUNDS,

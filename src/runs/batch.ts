@@ -1,5 +1,6 @@
+import { callErrorOf } from "../connections/connection-failed.ts";
 import type { Source } from "../models/source.ts";
-import type { TriggerItem } from "../queues/run-item.ts";
+import { type TriggerItem, triggerOf } from "../queues/run-item.ts";
 import type { CallError, CallResult, HttpResponse, LogLine } from "../sandbox/protocol.ts";
 import type { RunDeps } from "./deps.ts";
 import { emissionsOf, MAX_LOG_EVENTS } from "./emissions.ts";
@@ -81,12 +82,17 @@ export class RunBatch {
       for (const [i, item] of items.entries()) add(this.#rejectOverQuota(item, i > 0 || isReported));
       return ended;
     }
-    this.#executor ??= await openExecutor(this.#platform, this.#source, this.#signal);
-    const { strategy } = this.#executor;
+    const executor = await this.#open();
+    if ("error" in executor) {
+      this.#quota.refund(runs);
+      for (const item of items) add(this.#fail(item, executor.error));
+      return ended;
+    }
+    const { strategy } = executor;
     let startedAt = this.#platform.clock();
     let failure: { error: unknown } | undefined;
     try {
-      await this.#executor.execute(items.slice(0, runs), this.#memory.db, {
+      await executor.execute(items.slice(0, runs), this.#memory.db, {
         forMs,
         onRespond: (item, response) => {
           this.#responded.add(item.run_id);
@@ -119,6 +125,16 @@ export class RunBatch {
     return this.#recorder.end();
   }
 
+  /** Returns what executes the runs, or why they have no credentials. */
+  async #open(): Promise<Executor | { error: CallError }> {
+    try {
+      this.#executor ??= await openExecutor(this.#platform, this.#source, this.#signal);
+      return this.#executor;
+    } catch (error) {
+      return { error: callErrorOf(error) };
+    }
+  }
+
   #finish(
     item: TriggerItem,
     result: CallResult,
@@ -128,7 +144,7 @@ export class RunBatch {
     const { emits, deduped, notice, memory } = effectsOf(strategy, this.#memory, result);
     const { error } = result;
     const span = this.#platform.tracer.start("run", item.trace, started_at_ms);
-    const cause = span ? { ...item, trace: span.context } : item;
+    const cause = { ...item, ...(span && { trace: span.context }), kind: triggerOf(item) };
     const notices = [this.#headerNotices.get(item.run_id), notice && this.#warn(notice)].filter(
       line => !!line,
     );
@@ -136,7 +152,7 @@ export class RunBatch {
     const emissions = emissionsOf(this.#source, cause, { emits, logs, error }, this.#platform);
     span?.end(
       {
-        "headwater.trigger": item.kind,
+        "headwater.trigger": triggerOf(item),
         "headwater.source_id": this.#source._id,
         "headwater.run_id": item.run_id,
         "headwater.emitted": emits.length,
@@ -153,7 +169,7 @@ export class RunBatch {
     const logsDropped = Math.max(0, logs.length - MAX_LOG_EVENTS);
     const isIdleTick = item.kind === "timer" && emissions.length === 0;
     const run: FinishedRun = {
-      ...this.#factsOf(cause),
+      ...this.#factsOf({ ...item, trace: cause.trace }),
       ...outcomeOf(error),
       ...(isIdleTick && { keptMs: idleTickKeptMs(this.#source.timer, this.#platform.clock()) }),
       started_at_ms,
@@ -177,17 +193,22 @@ export class RunBatch {
   }
 
   #rejectOverQuota(item: TriggerItem, isCountedOnly: boolean): EndedRun {
-    const error = QUOTA_EXCEEDED;
-    const emissions = emissionsOf(this.#source, item, { emits: [], logs: [], error }, this.#platform);
+    return { ...this.#fail(item, QUOTA_EXCEEDED, { "over-quota": 1 }), isCountedOnly };
+  }
+
+  /** Ends a run that is not executed. */
+  #fail(item: TriggerItem, error: CallError, dropped: FinishedRun["dropped"] = {}): EndedRun {
+    const cause = { ...item, kind: triggerOf(item) };
+    const emissions = emissionsOf(this.#source, cause, { emits: [], logs: [], error }, this.#platform);
     const run: FinishedRun = {
       ...this.#factsOf(item),
       ...outcomeOf(error),
       duration_ms: 0,
       emitted: 0,
-      dropped: { "over-quota": 1 },
+      dropped,
       emissions,
     };
-    return { run, item, error, hasResponded: false, isCountedOnly };
+    return { run, item, error, hasResponded: false };
   }
 
   #noteDroppedHeaders({ run_id }: TriggerItem, { headers }: HttpResponse): void {
@@ -203,8 +224,9 @@ export class RunBatch {
     return { level: "warn", message, ts: this.#platform.clock() };
   }
 
-  #factsOf({ run_id, kind, trace }: TriggerItem) {
+  #factsOf(item: TriggerItem) {
+    const { run_id, trace } = item;
     const { _id: source_id, owner_id } = this.#source;
-    return { _id: run_id, source_id, owner_id, kind, ...(trace !== undefined && { trace }) };
+    return { _id: run_id, source_id, owner_id, kind: triggerOf(item), ...(trace !== undefined && { trace }) };
   }
 }

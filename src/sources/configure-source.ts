@@ -1,8 +1,9 @@
 import type { Static } from "typebox";
+import { findDynamicProps } from "../components/additional-props/find-dynamic-props.ts";
 import { askOptions, type ConfigureDeps, type Options } from "../components/configure/ask-options.ts";
 import { type OptionsRequestSchema, optionsRequest } from "../components/configure/schema.ts";
 import type { Source } from "../models/source.ts";
-import type { Platform } from "../platform.ts";
+import { dynamicPropsOf } from "./dynamic-props.ts";
 import { existingComponent } from "./prepare.ts";
 
 /**
@@ -10,11 +11,18 @@ import { existingComponent } from "./prepare.ts";
  * never has its credentials. Throws as `askOptions` does.
  */
 export async function configureSource(
-  platform: ConfigureDeps & Pick<Platform, "secrets">,
+  platform: ConfigureDeps,
   source: Source,
   body: Static<typeof OptionsRequestSchema>,
 ): Promise<Options> {
   const component = await existingComponent(platform, source);
   const stored = JSON.parse(platform.secrets.open(source.configured_props));
-  return askOptions(platform, source.owner_id, component, { ...optionsRequest(body), stored });
+  const id = body.dynamic_props_id;
+  const current = dynamicPropsOf(platform, source);
+  const dynamic =
+    id === undefined || id === current?.id
+      ? current
+      : await findDynamicProps(platform, source.owner_id, component, id);
+  const request = { ...optionsRequest(body), stored, added: dynamic?.props };
+  return askOptions(platform, source.owner_id, component, request);
 }

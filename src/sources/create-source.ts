@@ -1,14 +1,16 @@
 import { checkCount } from "../accounts/check-count.ts";
 import { checkQuota } from "../accounts/check-quota.ts";
+import type { Deployer } from "../components/deployer.ts";
+import { markComponentUsed } from "../components/mark-used.ts";
+import { markConnectionsUsed } from "../connections/check.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { type Source, Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
-import { markComponentUsed } from "./commit.ts";
 import { abandonDeployment } from "./delete-source.ts";
-import { type Deployer, type PrepareDeps, prepareSource, type SourceInput } from "./prepare.ts";
+import { type PrepareDeps, prepareSource, type SourceInput } from "./prepare.ts";
 import { type ChangeDeps, hasHooks, requestChange } from "./request-change.ts";
 import { slugOf, withRandomSuffix } from "./slug.ts";
 import { syncSchedulerOrWarn } from "./timer-scheduler.ts";
@@ -52,6 +54,7 @@ async function insertSource(platform: Deps, source: Source): Promise<void> {
   try {
     await transaction(platform.mongo, async session => {
       await markComponentUsed(platform, source.component_id, session);
+      await markConnectionsUsed(platform, source.connection_ids ?? [], session);
       await Sources(platform.mongo).insertMany([source], { session });
       if (source.state === "ready") {
         await subscribeNewEmitter(platform, { id: source._id, owner_id: source.owner_id }, session);

@@ -17,7 +17,7 @@ const EmitterId = Type.String({
   maxLength: 64,
   description:
     "Id of a workflow or source; `p_*` for all workflows, `dc_*` for all sources, or the id of an " +
-    "organization for all of its workflows and sources.",
+    "organization for all of its workflows and sources; of a user or an organization for its alerts.",
 });
 const keyParams = Type.Object({
   emitter_id: EmitterId,

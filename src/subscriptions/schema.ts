@@ -27,7 +27,8 @@ export const SubscriptionSchema = Type.Object(
   {
     id: Type.String(),
     emitter_id: Type.String({
-      description: "Id of a workflow, source or organization, or `p_*` or `dc_*`.",
+      description:
+        "Id of a workflow, source or organization, or `p_*` or `dc_*`; of an account for its alerts.",
     }),
     listener_id: Type.String({
       description: "Id of a webhook (`wh_`), destination (`ds_`, `ac_`), source (`dc_`) or workflow (`p_`).",
@@ -62,9 +63,10 @@ export const AutoSubscriptionSchema = Type.Object(
   { title: "AutoSubscription" },
 );
 
-/** A custom channel, `$errors` or `$logs`; empty for the default channel. */
+/** A custom channel, `$errors`, `$logs` or `$alerts`; empty for the default channel. */
 export const EventName = Type.String({
   maxLength: LIMITS.channelCharacters.value,
-  pattern: ANY_CHANNEL,
-  description: "Channel: a custom channel, `$errors` or `$logs`; empty or left out for the default channel.",
+  pattern: `${ANY_CHANNEL}|^\\$alerts$`,
+  description:
+    "Channel: a custom channel, `$errors`, `$logs`, or `$alerts` of an account; empty or left out for the default channel.",
 });

@@ -54,7 +54,7 @@ export async function subscribe(
   { emitterId, listenerId, eventName, filter, code }: NewSubscription,
 ): Promise<Subscription> {
   if (filter !== undefined) checkFilter(filter);
-  await checkEmitter(platform, emitterId, owners);
+  await checkEmitter(platform, emitterId, eventName, owners);
   await checkListener(platform, listenerId, owners);
   if (typeof code === "string") rejectWithoutDeliveries(listenerId);
   const key = { emitter_id: emitterId, event_name: eventName, owner_id: owner, listener_id: listenerId };

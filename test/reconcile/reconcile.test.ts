@@ -32,6 +32,7 @@ const NOTHING = {
   silent_emitters: 0,
   failovers: 0,
   functions: 0,
+  alerts: 0,
 };
 
 describe("reconciling", () => {

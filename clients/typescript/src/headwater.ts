@@ -3,7 +3,9 @@ import { type LiveMessage, type WatchOptions, watch } from "./live.ts";
 import type { InputOf, MethodOf, Path, ResultOf, Schemas } from "./operations.ts";
 import type { CallOptions, HeadwaterOptions } from "./options.ts";
 import { publish } from "./publish.ts";
+import { Alerts } from "./resources/alerts.ts";
 import { Components } from "./resources/components.ts";
+import { Connections } from "./resources/connections.ts";
 import { Deliveries } from "./resources/deliveries.ts";
 import { Destinations } from "./resources/destinations.ts";
 import { Sources } from "./resources/sources.ts";
@@ -21,8 +23,10 @@ export class Headwater {
   readonly webhooks: Webhooks;
   readonly destinations: Destinations;
   readonly subscriptions: Subscriptions;
+  readonly connections: Connections;
   readonly deliveries: Deliveries;
   readonly workflows: Workflows;
+  readonly alerts: Alerts;
   readonly #connection: Connection;
 
   constructor(options: HeadwaterOptions) {
@@ -32,8 +36,10 @@ export class Headwater {
     this.webhooks = new Webhooks(this.#connection);
     this.destinations = new Destinations(this.#connection);
     this.subscriptions = new Subscriptions(this.#connection);
+    this.connections = new Connections(this.#connection);
     this.deliveries = new Deliveries(this.#connection);
     this.workflows = new Workflows(this.#connection);
+    this.alerts = new Alerts(this.#connection);
   }
 
   /** The caller, with the limits of the account and what is in use. */

@@ -1,19 +1,19 @@
 import { checkQuota } from "../../accounts/check-quota.ts";
+import { checkConnections } from "../../connections/check.ts";
+import { type ConnectDeps, tryConnectProps } from "../../connections/connect-props.ts";
 import { invalidField } from "../../lib/errors.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Component } from "../../models/component.ts";
 import type { Platform } from "../../platform.ts";
 import { configureProps, propValuesForRun, type StoredProps } from "../../props/configure.ts";
-import type { CallError, LogLine } from "../../sandbox/protocol.ts";
+import { withAddedProps } from "../../props/dynamic-props.ts";
+import type { CallError, DescribedProp, LogLine } from "../../sandbox/protocol.ts";
 import { readBundle } from "../read-bundle.ts";
 import { inTrial } from "../trial/build.ts";
 import { callOnce } from "../trial/call-once.ts";
 import { readOptions } from "./read-options.ts";
 
-export type ConfigureDeps = Pick<
-  Platform,
-  "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "sandboxes"
->;
+export type ConfigureDeps = ConnectDeps & Pick<Platform, "config" | "sandboxes">;
 
 export interface OptionsRequest {
   /** Name of the prop whose choices are wanted. */
@@ -22,6 +22,8 @@ export interface OptionsRequest {
   configuredProps?: unknown;
   /** Values that are stored for a source, which count where `configuredProps` leaves one out. */
   stored?: StoredProps;
+  /** The props that `additionalProps` made, if the form has got some. */
+  added?: DescribedProp[] | undefined;
   /** From 0. */
   page: number;
   /** What the call for the page before returned as `context`. */
@@ -44,22 +46,28 @@ export interface Options {
  * own and without any memory. It counts as a run of the account. Throws `invalid` that names the prop or a prop so far
  * that is wrong, `rate-limited` and `unavailable`.
  */
-export function askOptions(
+export async function askOptions(
   platform: ConfigureDeps,
   ownerId: string,
   component: Component,
   request: OptionsRequest,
 ): Promise<Options> {
-  const { props } = component.description;
+  const added = request.added ?? [];
+  const props = withAddedProps(component.description.props, added);
   const prop = props.find(({ name }) => name === request.prop);
   if (!prop) throw invalidField("body", "prop_name", "the component has no such prop");
   if (prop.options) {
-    return Promise.resolve({ options: readOptions(prop.options), context: null, logs: [], error: null });
+    return { options: readOptions(prop.options), context: null, logs: [], error: null };
   }
   if (!prop.remoteOptions) throw invalidField("body", "prop_name", "the prop has no options");
   const values = configureProps(props, request.configuredProps, request.stored, { mayLack: true });
-  const bound = propValuesForRun(props, values, { endpointUrl: null });
-  return inTrial(ownerId, () => ask(platform, ownerId, component, bound, request));
+  await checkConnections(platform, ownerId, props, values);
+  return await inTrial(ownerId, async () => {
+    const connected = await tryConnectProps(platform, ownerId, { props, values });
+    if ("error" in connected) return { options: [], context: null, logs: [], error: connected.error };
+    const bound = propValuesForRun(props, connected.values, { endpointUrl: null });
+    return await ask(platform, ownerId, component, bound, request);
+  });
 }
 
 async function ask(
@@ -67,14 +75,14 @@ async function ask(
   ownerId: string,
   component: Component,
   props: Record<string, unknown>,
-  { prop, page, prevContext, query }: OptionsRequest,
+  { prop, page, prevContext, query, added }: OptionsRequest,
 ): Promise<Options> {
   await checkQuota(platform, ownerId);
   const result = await callOnce(
     platform,
     ownerId,
     await readBundle(platform, component),
-    { call: "options", event: { prop, page, prevContext, query }, props, db: {} },
+    { call: "options", event: { prop, page, prevContext, query }, props, added, db: {} },
     { wallMs: LIMITS.optionsMs.value },
   );
   // The code may emit on its own; what `options` returned comes last.

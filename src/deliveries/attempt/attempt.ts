@@ -5,7 +5,7 @@ import { disableGone, noteFailure, noteSuccess } from "../../webhooks/health.ts"
 import { BUSY_FLOOR_MS, type Decision, decide, scheduleOf } from "./retry-policy.ts";
 import { send } from "./send.ts";
 
-export type AttemptDeps = Pick<Platform, "mongo" | "routing" | "metrics" | "tracer"> & SendDeps;
+export type AttemptDeps = Pick<Platform, "mongo" | "routing" | "metrics" | "tracer" | "log"> & SendDeps;
 
 export interface RetryOptions {
   /** Least milliseconds before the next attempt after a 429 or a time-out. */

@@ -111,6 +111,7 @@ function attemptRecord({ delivery, number, startedAtMs, response }: ToRecord): A
     latency_ms: response.latencyMs,
     error: response.error,
     response: response.response,
+    ...(response.output !== undefined && { output: response.output }),
   };
 }
 

@@ -314,12 +314,12 @@ function logAttempt(platform: DeliveryDeps, delivery: Delivery, { decision, resp
 
 /** Turns attempts that last long into pending documents. The sweep checks on them once they must have ended. */
 async function recordPending(platform: DeliveryDeps, slow: FirstAttempt[]): Promise<void> {
-  const until = platform.clock() + permitTtlMs(platform);
-  const rows = slow.map(({ event, listener, webhook, deliveryId: id }) => ({
-    ...newDelivery(platform, event, listener, webhook, id),
-    first_attempt_until_ms: until,
-    sweep_at_ms: until,
-  }));
+  const now = platform.clock();
+  const rows = slow.map(({ event, listener, webhook, deliveryId: id }) => {
+    const until = now + permitTtlMs(platform, webhook);
+    const delivery = newDelivery(platform, event, listener, webhook, id);
+    return { ...delivery, first_attempt_until_ms: until, sweep_at_ms: until };
+  });
   const inserted = insertNew(platform, rows);
   for (const [i, attempt] of slow.entries()) {
     attempt.pending = inserted.then(() => rows[i] as Delivery);

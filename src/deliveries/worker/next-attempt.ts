@@ -59,7 +59,7 @@ export async function makeNextAttempt(
   if (isDueNow && !isOrdered) {
     const fields = await shared.detached.unlessSlow({
       work: stop => attemptWithPermit(platform, { job, delivery, webhook, limits, signal: stop }, shared),
-      leave: () => leaveToSweep(platform, delivery),
+      leave: () => leaveToSweep(platform, delivery, limits),
       repeat: error => repeat(platform, job, error),
       signal,
     });
@@ -107,10 +107,14 @@ async function attemptWithPermit(
 }
 
 /** Lets the sweep look at the delivery only once its attempt must have ended; false if it has moved on. */
-async function leaveToSweep(platform: DeliveryDeps, delivery: Delivery): Promise<boolean> {
+async function leaveToSweep(
+  platform: DeliveryDeps,
+  delivery: Delivery,
+  limits: WebhookLimits,
+): Promise<boolean> {
   const { matchedCount } = await Deliveries(platform.mongo).updateOne(
     { _id: delivery._id, state: "pending", generation: delivery.generation },
-    { $set: { sweep_at_ms: platform.clock() + permitTtlMs(platform) } },
+    { $set: { sweep_at_ms: platform.clock() + permitTtlMs(platform, limits) } },
   );
   return matchedCount > 0;
 }

@@ -3,8 +3,11 @@ import { firstIndexes } from "./migrations/0001-first-indexes.ts";
 import { acceptedWork } from "./migrations/0002-accepted-work.ts";
 import { timersChanged } from "./migrations/0003-timers-changed.ts";
 import { eventArchives } from "./migrations/0004-event-archives.ts";
-import { functions } from "./migrations/0008-functions.ts";
-import { alerts } from "./migrations/0010-alerts.ts";
+import { connections } from "./migrations/0005-connections.ts";
+import { alerts } from "./migrations/0006-alerts.ts";
+import { functions } from "./migrations/0007-functions.ts";
+import { dynamicProps } from "./migrations/0008-dynamic-props.ts";
+import { componentsOfActions } from "./migrations/0009-components-of-actions.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
 export const MIGRATIONS: readonly Migration[] = [
@@ -12,8 +15,11 @@ export const MIGRATIONS: readonly Migration[] = [
   acceptedWork,
   timersChanged,
   eventArchives,
-  functions,
+  connections,
   alerts,
+  functions,
+  dynamicProps,
+  componentsOfActions,
 ];
 
 /** The schema that this release needs. */

@@ -3,7 +3,7 @@ import type { Migration } from "../migration.ts";
 
 /** Functions on subscriptions, and what they made of events. */
 export const functions: Migration = {
-  number: 8,
+  number: 7,
   name: "functions",
   kind: "expand",
   run: context =>
