@@ -32,7 +32,10 @@ function listAlerts(query: Record<string, unknown>, signal: AbortSignal) {
   const org = orgId.value;
   return org
     ? read(
-        http.GET("/orgs/{org_id}/$alerts/event_summaries", { params: { path: { org_id: org }, query }, signal }),
+        http.GET("/orgs/{org_id}/$alerts/event_summaries", {
+          params: { path: { org_id: org }, query },
+          signal,
+        }),
       )
     : read(http.GET("/users/me/$alerts/event_summaries", { params: { query }, signal }));
 }
@@ -48,7 +51,10 @@ export function Alerts() {
   );
   const account = orgId.value ?? me.value?.id ?? "u_…";
   return (
-    <Page title="Alerts" about="What you should know of: webhooks and sources that fail, and quotas that run out.">
+    <Page
+      title="Alerts"
+      about="What you should know of: webhooks and sources that fail, and quotas that run out."
+    >
       <section class="card">
         <List
           resource={resource}
@@ -131,7 +137,9 @@ function MailSettings() {
             value={changed ?? mail}
             choices={CHOICES}
             onChange={change}
-            hint={is_mail_sent ? undefined : "This server sends no mail: its operator has set no mail server."}
+            hint={
+              is_mail_sent ? undefined : "This server sends no mail: its operator has set no mail server."
+            }
           />
         )}
       </Loaded>

@@ -35,6 +35,12 @@ export function alertCommands(program: Command, tools: RemoteTools): void {
       ? client.alerts.settings()
       : client.alerts.updateSettings({ mail: when as AlertMail }));
     if (options.json) return printJson(settings);
-    print(fields({ mail: settings.mail, to: settings.email, sent: settings.is_mail_sent ? "yes" : "not by this server" }));
+    print(
+      fields({
+        mail: settings.mail,
+        to: settings.email,
+        sent: settings.is_mail_sent ? "yes" : "not by this server",
+      }),
+    );
   });
 }
