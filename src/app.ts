@@ -10,6 +10,7 @@ import { openAuthenticate } from "./accounts/sessions/authenticate.ts";
 import { readSession, sessionRoutes } from "./accounts/sessions/routes.ts";
 import { activityRoutes } from "./activity/routes.ts";
 import { alertRoutes } from "./alerts/send/routes.ts";
+import { additionalPropsRoutes } from "./components/additional-props/routes.ts";
 import { configureRoutes } from "./components/configure/routes.ts";
 import { componentRoutes } from "./components/routes.ts";
 import { trialRoutes } from "./components/trial/routes.ts";
@@ -39,6 +40,7 @@ import { homePage } from "./ops/home-page.ts";
 import { collectInstallation, exposeMetrics, timeRequests } from "./ops/metrics.ts";
 import { openIdReturn } from "./ops/openid-return.ts";
 import type { Platform } from "./platform.ts";
+import { byHandRoutes } from "./runs/by-hand/routes.ts";
 import { runRoutes } from "./runs/routes.ts";
 import { sourceEventRoutes } from "./sources/event-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
@@ -55,8 +57,10 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...trialRoutes,
   ...configureRoutes,
   ...connectionRoutes,
+  ...additionalPropsRoutes,
   ...sourceRoutes,
   ...runRoutes,
+  ...byHandRoutes,
   ...sourceEventRoutes,
   ...eventRoutes,
   ...subscriptionRoutes,

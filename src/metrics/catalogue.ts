@@ -116,6 +116,16 @@ export const CATALOGUE = {
     labels: [],
     buckets: QUICK,
   },
+  function_calls_total: {
+    kind: "counter",
+    help: "Calls of the functions of subscriptions; one call is given many events",
+    labels: [],
+  },
+  function_events_total: {
+    kind: "counter",
+    help: "Events that functions of subscriptions were given: event, dropped, failed, not-run (they come again)",
+    labels: ["outcome"],
+  },
   deliveries_total: {
     kind: "counter",
     help: "Attempts by what they meant for their delivery (delivered, retry, failed), and deliveries ended without one (failed, cancelled)",

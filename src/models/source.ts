@@ -43,6 +43,8 @@ export interface Source {
   configured_props: string;
   /** The connections that they name; absent for a source that was last changed before there were any. */
   connection_ids?: string[];
+  /** JSON of the props that `additionalProps` made for it (`DynamicProps`), encrypted; null if there are none. */
+  dynamic_props?: string | null;
   /** The last part of the endpoint's URL, for sources with an HTTP interface. */
   endpoint: string | null;
   timer: StoredTimer | null;
@@ -78,6 +80,7 @@ export const Sources = collection<Source>(
       name_slug: { type: String, required: true },
       configured_props: { type: String, required: true },
       connection_ids: { type: [String], default: undefined },
+      dynamic_props: { type: String, default: null },
       endpoint: { type: String, default: null },
       timer: { type: Schema.Types.Mixed, default: null },
       active: { type: Boolean, required: true },

@@ -28,7 +28,7 @@ export interface Recovery {
 }
 
 /** What a destination hands events to, instead of an HTTP endpoint. */
-export type DestinationKind = "redis_stream" | "rabbitmq" | "s3";
+export type DestinationKind = "redis_stream" | "rabbitmq" | "s3" | "action";
 
 /** Returns true if a listener receives its events by deliveries: a webhook (`wh_`), a destination (`ds_`), an action (`ac_`). */
 export const receivesDeliveries = (listenerId: string): boolean => /^(wh|ds|ac)_/.test(listenerId);
@@ -41,6 +41,10 @@ export interface Webhook {
   kind?: DestinationKind;
   /** JSON of the settings of a destination, encrypted; absent for a webhook. */
   settings?: string;
+  /** The component that an action runs. */
+  component_id?: string;
+  /** The connections that its props name. */
+  connection_ids?: string[];
   owner_id: string;
   user_id: string;
   name: string | null;
@@ -85,6 +89,8 @@ export const Webhooks = collection<Webhook>(
       _id: { type: String, required: true },
       kind: { type: String },
       settings: { type: String },
+      component_id: { type: String },
+      connection_ids: { type: [String], default: undefined },
       owner_id: { type: String, required: true },
       user_id: { type: String, required: true },
       name: { type: String, default: null },
@@ -115,6 +121,8 @@ export const Webhooks = collection<Webhook>(
     schemaOptions,
   )
     .index({ owner_id: 1, _id: -1 })
+    // Looked for when a component is deleted.
+    .index({ component_id: 1 }, { name: "component", partialFilterExpression: { component_id: { $gt: "" } } })
     // Looked for with every account that emits.
     .index({ owner_id: 1 }, { name: "ordered", partialFilterExpression: { ordered: true } })
     // The sweep finds recoveries whose job is lost.

@@ -8,6 +8,14 @@ export const FilterSchema = Type.Record(Type.String(), Type.Unknown(), {
     "(docs/filters.md).",
 });
 
+export const FunctionCode = Type.String({
+  minLength: 1,
+  maxLength: LIMITS.functionBytes.value,
+  description:
+    "JavaScript or TypeScript, `export default (event, meta) => event`: what is sent in place of each event; null drops it " +
+    "(docs/functions.md).",
+});
+
 export const ListenerId = Type.String({
   minLength: 1,
   maxLength: 64,
@@ -27,6 +35,25 @@ export const SubscriptionSchema = Type.Object(
     }),
     event_name: Type.String({ description: "Channel; empty for the default channel." }),
     filter: Type.Optional(FilterSchema),
+    function: Type.Optional(
+      Type.String({ description: "Code of the function that each event goes through; absent in lists." }),
+    ),
+    function_hash: Type.Optional(Type.String({ description: "SHA-256 of that code, hex." })),
+    function_errors: Type.Optional(
+      Type.Integer({ description: "Events that the function failed on since it was set." }),
+    ),
+    last_function_error: Type.Optional(
+      Type.Object({
+        message: Type.String(),
+        line: Type.Union([Type.Integer(), Type.Null()], { description: "In the code, from 1." }),
+        column: Type.Union([Type.Integer(), Type.Null()], { description: "From 1." }),
+        event_id: Type.String(),
+        at_ms: Type.Integer({ description: "Unix milliseconds." }),
+        logs: Type.Array(Type.Object({ level: Type.String(), message: Type.String(), ts: Type.Integer() }), {
+          description: "What it wrote to `console` for that event, up to 4 KB.",
+        }),
+      }),
+    ),
   },
   { title: "Subscription" },
 );
