@@ -28,6 +28,7 @@ const Start = more("Start");
 const Echo = more("Echo");
 const Delivery = more("Delivery");
 const EventTrace = more("EventTrace");
+const Alerts = more("Alerts");
 const Subscriptions = more("Subscriptions");
 const Webhook = more("Webhook");
 const Webhooks = more("Webhooks");
@@ -79,6 +80,7 @@ const Screens = () => (
     <Route path={`${BASE}/echo/:id`} component={Echo} />
     <Route path={`${BASE}/keys`} component={Keys} />
     <Route path={`${BASE}/sessions`} component={Sessions} />
+    <Route path={`${BASE}/alerts`} component={Alerts} />
     <Route path={`${BASE}/usage`} component={Usage} />
     <Route path={`${BASE}/organization`} component={Organization} />
     <Route default component={NotFound} />

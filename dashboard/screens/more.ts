@@ -1,5 +1,6 @@
 /** Everything that is loaded when it is first shown, apart from the editor and the charts. */
 export { Keys, Organization, Sessions, Usage } from "./account";
+export { Alerts } from "./alerts";
 export { Components } from "./components";
 export { Delivery } from "./delivery";
 export { Echo } from "./echo";

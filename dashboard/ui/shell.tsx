@@ -34,6 +34,7 @@ const GROUPS: { title: string; entries: Entry[] }[] = [
   {
     title: "Account",
     entries: [
+      { path: "/alerts", label: "Alerts", icon: "alert" },
       { path: "/usage", label: "Usage", icon: "chart" },
       { path: "/keys", label: "API keys", icon: "key" },
       { path: "/sessions", label: "Sessions", icon: "monitor" },

@@ -28,8 +28,7 @@ export async function describeComponent(
   const fields = [
     ...checkHead(description),
     ...notFunctions.map(path => fieldError(path, "must be a function")),
-    ...description.props.flatMap(checkProp),
-    ...checkTimers(description.props),
+    ...faultsOfProps(description.props),
     ...checkAction({ ...description, notFunctions }),
   ];
   if (fields.length > 0) {
@@ -38,6 +37,12 @@ export async function describeComponent(
   }
   return { ...description, usesRespond: callsRespond(bundle.code) };
 }
+
+/** Returns what is wrong with the props of a component's code, or with those that its `additionalProps` made. */
+export const faultsOfProps = (props: DescribedProp[]): FieldError[] => [
+  ...props.flatMap(checkProp),
+  ...checkTimers(props),
+];
 
 const fieldError = (path: string, message: string): FieldError => ({ in: "component", path, message });
 

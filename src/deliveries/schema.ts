@@ -52,7 +52,8 @@ export const DeliveryView = Type.Object(
     reason: Type.Union([Type.String(), Type.Null()], {
       description:
         "Why it failed or was cancelled: `exhausted` (no retries left), `gone` (the endpoint returned 410), " +
-        "`webhook-disabled`, `payload-gone`, `webhook-deleted`, `subscription-deleted` or `access-lost`; " +
+        "`webhook-disabled`, `payload-gone`, `webhook-deleted`, `subscription-deleted`, `access-lost` or " +
+        "`dropped-by-function` (the subscription's function returned null); " +
         "otherwise null.",
     }),
     attempts_made: Type.Integer(),
@@ -111,6 +112,13 @@ export const DeliveryDetail = Type.Object(
     event: Type.Optional(
       Type.Unknown({
         description: "Only with `expand=event`: the body that is sent; absent once it is no longer kept.",
+      }),
+    ),
+    transformed_event: Type.Optional(
+      Type.Unknown({
+        description:
+          "Only with `expand=event`: what the subscription's function made of the event, which is sent in its place; absent " +
+          "before it has.",
       }),
     ),
   },

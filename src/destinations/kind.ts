@@ -1,6 +1,6 @@
 import type { Static, TObject } from "typebox";
-import type { Uses } from "../components/mark-used.ts";
 import type { Deployer } from "../components/deployer.ts";
+import type { Uses } from "../components/mark-used.ts";
 import type { SaveDeps } from "../components/save.ts";
 
 export type CheckDeps = SaveDeps;

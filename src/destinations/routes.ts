@@ -128,8 +128,7 @@ export const destinationRoutes = [
     response: data(200, DestinationView),
     errors: ["conflict", "limit-reached", "unavailable"],
     example: { params, body: { active: true }, response: example },
-    handler: request =>
-      updateDestination(request.deps, request.resource, request.body, deployerOf(request)),
+    handler: request => updateDestination(request.deps, request.resource, request.body, deployerOf(request)),
   }),
   route({
     method: "DELETE",

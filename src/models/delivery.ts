@@ -50,7 +50,8 @@ export type EndReason =
   | "payload-gone"
   | "webhook-deleted"
   | "subscription-deleted"
-  | "access-lost";
+  | "access-lost"
+  | "dropped-by-function";
 
 export interface Delivery {
   /** Derived from emit id and subscription: this unique index is why a repeated fan-out delivers once. */
@@ -87,6 +88,8 @@ export interface Delivery {
   finished_at_ms: number | null;
   /** The trace context of its event. */
   trace?: string;
+  /** The function that its subscription had when the event was emitted; absent without one. */
+  function_hash?: string;
 }
 
 /** Fields of a delivery that has ended, whatever its result. */
@@ -118,6 +121,7 @@ export const Deliveries = collection<Delivery>(
       created_at: { type: Date, required: true },
       finished_at_ms: { type: Number, default: null },
       trace: { type: String, default: undefined },
+      function_hash: { type: String, default: undefined },
     },
     schemaOptions,
   )

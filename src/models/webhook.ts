@@ -62,6 +62,8 @@ export interface Webhook {
   header_names: string[];
   /** Unix milliseconds of the first failure since the last success; null while deliveries succeed. */
   failing_since_ms: number | null;
+  /** The last alert of an episode of failures, which began at `since_ms`: 1 failing, 2 about to be disabled. */
+  alerted?: { since_ms: number; stage: 1 | 2 } | null;
   /** Most deliveries in flight at once; null for the server's `DELIVERY_PER_WEBHOOK`. */
   max_in_flight: number | null;
   /** Most attempts started in a second; null for no limit. */
@@ -108,6 +110,7 @@ export const Webhooks = collection<Webhook>(
       headers: { type: String, default: null },
       header_names: { type: [String], required: true },
       failing_since_ms: { type: Number, default: null },
+      alerted: { type: Schema.Types.Mixed, default: null },
       max_in_flight: { type: Number, default: null },
       rate_limit_per_second: { type: Number, default: null },
       ordered: { type: Boolean, default: false },

@@ -22,7 +22,7 @@ export interface Execution {
  */
 export async function openExecutor(platform: RunDeps, source: Source, signal: AbortSignal) {
   const { component, bundle } = await loadCode(platform, source.component_id);
-  const props = await boundProps(platform, source, component, signal);
+  const bound = await boundProps(platform, source, component, signal);
   const sandboxes = await platform.sandboxes();
   return {
     strategy: component.description.dedupe,
@@ -35,7 +35,7 @@ export async function openExecutor(platform: RunDeps, source: Source, signal: Ab
       await sandboxes.callBatch(
         processKey(source, bundle),
         bundle,
-        { call: "run", props, db, events: items.map(item => item.event) },
+        { call: "run", ...bound, db, events: items.map(item => item.event) },
         {
           signal,
           owner: source.owner_id,

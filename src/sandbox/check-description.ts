@@ -49,6 +49,7 @@ const validate = new Ajv({ strict: true }).compile({
     hasRun: flag,
     notFunctions: { type: "array", maxItems: 4, items: text(50) },
     hasSampleEmit: { const: true },
+    hasAdditionalProps: { const: true },
   },
   required: ["name", "version", "props", "hooks", "hasRun"],
   additionalProperties: false,

@@ -1,4 +1,5 @@
 import { checkCount } from "../accounts/check-count.ts";
+import type { NextPropsDeps } from "../components/additional-props/next-props.ts";
 import type { Deployer } from "../components/deployer.ts";
 import { type ComponentInput, namesComponent, resolveComponent } from "../components/resolve.ts";
 import { checkConnections } from "../connections/check.ts";
@@ -14,20 +15,26 @@ import {
   type StoredProps,
   timerOf,
 } from "../props/configure.ts";
+import { type DynamicProps, withAddedProps } from "../props/dynamic-props.ts";
 import { keptValues } from "../props/kept-values.ts";
 import { toStoredTimer } from "../props/timer.ts";
 import type { Candidate } from "../queues/run-item.ts";
+import type { DescribedProp } from "../sandbox/protocol.ts";
+import { chooseDynamicProps } from "./choose-dynamic-props.ts";
+import { dynamicPropsOf } from "./dynamic-props.ts";
 import { slugOf, withRandomSuffix } from "./slug.ts";
 
-export type PrepareDeps = Pick<
-  Platform,
-  "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "egress" | "sandboxes" | "secrets"
->;
+export type PrepareDeps = NextPropsDeps &
+  Pick<
+    Platform,
+    "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "egress" | "sandboxes" | "secrets"
+  >;
 
 /** The body of a request that creates or updates a source (docs/rest-api.md#sources). */
 export interface SourceInput extends ComponentInput {
   name?: string;
   configured_props?: Record<string, unknown>;
+  dynamic_props_id?: string;
   active?: boolean;
 }
 
@@ -59,9 +66,22 @@ export async function prepareSource(
     before && !namesComponent(input)
       ? await existingComponent(platform, before)
       : await resolveComponent(platform, deployer, input, "source");
-  const { props } = component.description;
-  const previous = before && (await valuesBefore(platform, before, component));
-  const values = configureProps(props, input.configured_props ?? {}, previous);
+  const old = before && (await openSource(platform, before));
+  const own = component.description.props;
+  const configured = input.configured_props ?? {};
+  const keepsComponent = before?.component_id === component._id;
+  const keepsProps = keepsComponent && !input.configured_props && input.dynamic_props_id === undefined;
+  const current = (keepsComponent && old?.dynamic) || null;
+  const dynamic = keepsProps
+    ? current
+    : await chooseDynamicProps(platform, deployer.owner, component, {
+        id: input.dynamic_props_id,
+        configured,
+        stored: old && (keepsComponent ? old.values : keptValues(old.values, old.props, own)),
+        current,
+      });
+  const props = dynamic ? withAddedProps(own, dynamic.props) : own;
+  const values = configureProps(props, configured, old && keptValues(old.values, old.props, props));
   await checkConnections(platform, deployer.owner, props, given(values, input.configured_props));
   const name = input.name ?? before?.name ?? slugOf(component.name);
   const timer = timerOf(props, values);
@@ -72,6 +92,7 @@ export async function prepareSource(
     name_slug:
       name === before?.name ? before.name_slug : await findFreeSlug(platform, deployer.owner, name, before),
     configured_props: platform.secrets.seal(JSON.stringify(values)),
+    dynamic_props: dynamic && platform.secrets.seal(JSON.stringify(dynamic)),
     connection_ids: [...new Set(connectedProps(props, values).map(({ connectionId }) => connectionId))],
     endpoint: hasHttpInterface(props) ? (before?.endpoint ?? newToken()) : null,
     timer: timer && toStoredTimer(timer),
@@ -108,14 +129,16 @@ export async function existingComponent(
   return component;
 }
 
-/** Returns the values that a source keeps for what may be another component. */
-async function valuesBefore(
-  platform: PrepareDeps,
-  source: Source,
-  component: Component,
-): Promise<StoredProps> {
-  const values: StoredProps = JSON.parse(platform.secrets.open(source.configured_props));
-  if (component._id === source.component_id) return values;
+/** What a source has before an update. */
+interface Before {
+  props: DescribedProp[];
+  values: StoredProps;
+  dynamic: DynamicProps | null;
+}
+
+async function openSource(platform: PrepareDeps, source: Source): Promise<Before> {
   const { description } = await existingComponent(platform, source);
-  return keptValues(values, description.props, component.description.props);
+  const dynamic = dynamicPropsOf(platform, source);
+  const props = dynamic ? withAddedProps(description.props, dynamic.props) : description.props;
+  return { props, values: JSON.parse(platform.secrets.open(source.configured_props)), dynamic };
 }

@@ -45,6 +45,7 @@ describe("describing a component in a sandbox", () => {
       hooks: ["deploy", "deactivate"],
       hasRun: true,
       hasSampleEmit: true,
+      hasAdditionalProps: true,
     });
   });
 

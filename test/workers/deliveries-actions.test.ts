@@ -23,7 +23,10 @@ describe("deliveries worker that runs an action", () => {
   let child: WorkerProcess | undefined;
 
   before(async () => {
-    platform = await openTestPlatform({ STALLED_AFTER: "1s", SANDBOX_EGRESS_ALLOW }, { process: "deliveries" });
+    platform = await openTestPlatform(
+      { STALLED_AFTER: "1s", SANDBOX_EGRESS_ALLOW },
+      { process: "deliveries" },
+    );
     endpoint = await startReceiver(200);
   });
   after(async () => {

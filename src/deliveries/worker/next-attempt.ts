@@ -21,7 +21,8 @@ import type { SharedByAttempts } from "./first-attempts.ts";
 const PUT_OFF_MS = 1500;
 
 /** What the later attempts of one process share. */
-export type SharedByLaterAttempts = RetryOptions & Pick<SharedByAttempts, "inFlight" | "detached">;
+export type SharedByLaterAttempts = RetryOptions &
+  Pick<SharedByAttempts, "inFlight" | "detached" | "transform">;
 
 type Context = Pick<JobContext<NextAttempt>, "job"> & { signal?: AbortSignal };
 
@@ -86,14 +87,14 @@ interface AttemptWithPermit {
 async function attemptWithPermit(
   platform: DeliveryDeps,
   { job, delivery, webhook, limits, signal }: AttemptWithPermit,
-  { inFlight, ...options }: SharedByLaterAttempts,
+  { inFlight, transform, ...options }: SharedByLaterAttempts,
 ): Promise<LogFields> {
   let after = limits;
   let leave: (() => void) | null = null;
   try {
     leave = webhook ? await inFlight.enter(webhook) : () => undefined;
     if (!leave) throw new Snooze(PUT_OFF_MS * (0.5 + Math.random()), { result: "put-off" });
-    const due = { delivery, webhook, generation: job.generation, signal, options };
+    const due = { delivery, webhook, generation: job.generation, signal, options, transform };
     const { fields, isFailing } = await attemptDelivery(platform, due);
     if (isFailing !== undefined) {
       after = { ...limits, failing_since_ms: isFailing ? platform.clock() : null };

@@ -1,8 +1,8 @@
 import { checkQuota } from "../../accounts/check-quota.ts";
 import { countRuns } from "../../accounts/usage.ts";
 import { type Code, loadCode } from "../../components/load-code.ts";
-import { callErrorOf, ConnectionFailed } from "../../connections/connection-failed.ts";
 import { connectProps } from "../../connections/connect-props.ts";
+import { ConnectionFailed, callErrorOf } from "../../connections/connection-failed.ts";
 import { AppError, type ErrorCode } from "../../lib/errors.ts";
 import { eventMs } from "../../lib/event-id.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
@@ -39,7 +39,8 @@ export const sendToAction: SendToDestination = async (platform, destination, mes
     props = propValuesForRun(declared, values, { endpointUrl: null });
     await checkQuota(platform, destination.owner_id);
   } catch (error) {
-    if (signal?.aborted) throw new AppError("unavailable", "stopped before the action ended", { cause: error });
+    if (signal?.aborted)
+      throw new AppError("unavailable", "stopped before the action ended", { cause: error });
     return failedBefore(error, platform.clock() - atMs);
   }
   const result = await call(platform, destination, { code, props, scope }, signal);
@@ -98,7 +99,9 @@ function responseOf({ error, durationMs, ...result }: CallResult): EndpointRespo
   return {
     status: error ? null : 200,
     latencyMs: Math.round(durationMs),
-    error: error ? `${error.code}: ${withFrame(error.message, error.stack)}`.slice(0, MAX_RESPONSE_CHARS) : null,
+    error: error
+      ? `${error.code}: ${withFrame(error.message, error.stack)}`.slice(0, MAX_RESPONSE_CHARS)
+      : null,
     response: (output.summary ?? returned).slice(0, MAX_RESPONSE_CHARS),
     retryAfter: null,
     timedOut: error?.code === "Timeout",

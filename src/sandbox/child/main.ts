@@ -1,6 +1,7 @@
 /** The program that deno runs, with one component's code per process. The host bundles it (`prelude.ts`). */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ActionRequest, BatchRequest, CallRequest } from "../protocol.ts";
+import { describeAdditionalProps } from "./additional-props.ts";
 import { bindThis } from "./bind-this.ts";
 import { type Call, openCall, resetLateEmits } from "./call.ts";
 import { captureOutput } from "./capture-output.ts";
@@ -161,9 +162,15 @@ async function attempt(work: () => Promise<void>, call: Call): Promise<string> {
 async function invoke(component: Component, request: CallRequest, call: Call, db: ServiceDb): Promise<void> {
   const self = bindThis(component, { request, call, db, maxResponseBytes: limits.maxResponseBytes });
   if (request.call === "sampleEmit") return await emitSample(component.sampleEmit, self, call);
-  if (request.call === "options") return call.emit(await askOptions(component, self, request.event));
-  if (request.call === "action")
+  if (request.call === "options") {
+    return call.emit(await askOptions(component, self, request.event, request.added));
+  }
+  if (request.call === "additionalProps") {
+    return call.emit(await describeAdditionalProps(component, self, request.added ?? []));
+  }
+  if (request.call === "action") {
     return await runAction(component, self, request.event as ActionRequest, call);
+  }
   const entry = request.call === "run" ? component.run : objectOf(component.hooks)[request.call];
   if (typeof entry === "function") await entry.call(self, request.event);
   else if (request.call === "run") call.emit(request.event);

@@ -57,9 +57,9 @@ export function callsMessage(message: {
   startWithinMs: number;
 }): string {
   const { source, call, request, events, startWithinMs } = message;
-  const { props, db } = request;
+  const { props, db, added } = request;
   // `events` is the last property, so that its closing bracket is at the end of the JSON.
-  const withoutEvents = { call: request.call, props, db, events: [] };
+  const withoutEvents = { call: request.call, props, added, db, events: [] };
   const empty: ParentMessage = { kind: "calls", source, call, startWithinMs, request: withoutEvents };
   return JSON.stringify(empty).replace(/\]\}\}$/, () => `${events.join(",")}]}}`);
 }

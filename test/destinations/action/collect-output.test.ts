@@ -34,7 +34,9 @@ describe("what is kept of an action's run", () => {
   });
 
   it("has the last 4 KB of the log", () => {
-    const logs = Array.from({ length: 100 }, (_, i) => line(String(i).padEnd(LIMITS.actionLogBytes.value / 4 - 64)));
+    const logs = Array.from({ length: 100 }, (_, i) =>
+      line(String(i).padEnd(LIMITS.actionLogBytes.value / 4 - 64)),
+    );
     expect(collectOutput({ emits: [], logs }).logs).to.deep.equal(logs.slice(-4));
   });
 

@@ -23,7 +23,8 @@ describe("the destinations API with actions", () => {
 
   const create = (action: object, by: Api = api) =>
     by.expect(201, "POST", "/destinations", { body: { name: "note", action } });
-  const change = (id: string, action: object) => api.expect(200, "PUT", `/destinations/${id}`, { body: { action } });
+  const change = (id: string, action: object) =>
+    api.expect(200, "PUT", `/destinations/${id}`, { body: { action } });
   const rejected = async (action: object): Promise<[path: string, message: string][]> => {
     const { status, body } = await api.request("POST", "/destinations", { body: { action } });
     expect(status, JSON.stringify(body)).to.equal(400);
@@ -49,8 +50,13 @@ describe("the destinations API with actions", () => {
   });
 
   it("change props, keeping what is left out, and the component", async () => {
-    const { id } = await create({ component_code: CODE, configured_props: { to: "x", key: "s3cret", count: 1 } });
-    expect((await change(id, { configured_props: { to: "{{event.to}}", count: null } })).action).to.deep.include({
+    const { id } = await create({
+      component_code: CODE,
+      configured_props: { to: "x", key: "s3cret", count: 1 },
+    });
+    expect(
+      (await change(id, { configured_props: { to: "{{event.to}}", count: null } })).action,
+    ).to.deep.include({
       configured_props: { to: "{{event.to}}" },
       secrets_set: ["key"],
     });
@@ -86,7 +92,9 @@ describe("the destinations API with actions", () => {
     }
     const put = await stranger.request("PUT", `/destinations/${id}`, { body: { action: { key: "note" } } });
     expect(put.status).to.equal(404);
-    const own = await stranger.request("POST", "/destinations", { body: { action: { component_id: action.component_id } } });
+    const own = await stranger.request("POST", "/destinations", {
+      body: { action: { component_id: action.component_id } },
+    });
     expect(own.status).to.equal(404);
     const path = `/components/${action.component_id}`;
     expect((await api.request("DELETE", path)).status).to.equal(409);
@@ -97,7 +105,8 @@ describe("the destinations API with actions", () => {
 
   it("accept a connection of the account, and no other", async () => {
     const connection = async (by: Api) =>
-      (await by.expect(201, "POST", "/connections", { body: { app: "notes", fields: { token: "s3cret" } } })).id;
+      (await by.expect(201, "POST", "/connections", { body: { app: "notes", fields: { token: "s3cret" } } }))
+        .id;
     const mine = await connection(api);
     const props = (id: string) => ({ app: { authProvisionId: id }, to: "x" });
     const created = await create({ component_code: CODE, configured_props: props(mine) });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { createDestination } from "../../../src/destinations/create.ts";
 import { sendToAction } from "../../../src/destinations/action/send.ts";
+import { createDestination } from "../../../src/destinations/create.ts";
 import type { SendDeps } from "../../../src/destinations/message.ts";
 import { LIMITS } from "../../../src/limits/catalogue.ts";
 import type { Destination } from "../../../src/models/webhook.ts";
@@ -33,7 +33,10 @@ describe("an attempt of an action", () => {
   after(() => platform.destroy());
 
   /** A platform whose sandboxes are never free, with this time for a run. */
-  const busy = (runMs: number, onCall: (request: CallRequest, options: CallOptions) => void = () => undefined) => {
+  const busy = (
+    runMs: number,
+    onCall: (request: CallRequest, options: CallOptions) => void = () => undefined,
+  ) => {
     const call: Sandboxes["call"] = (_key, _bundle, request, options = {}) =>
       new Promise(resolve => {
         onCall(request, options);
@@ -67,7 +70,12 @@ describe("an attempt of an action", () => {
       event: {},
       context: {
         ...{ id: "dlv_1", ts: "2023-11-14T22:13:20.000Z", attempt: 1, test: true },
-        ...{ event_id: message.eventId, event_name: "$test", emitter_id: "p_1", destination_id: destination._id },
+        ...{
+          event_id: message.eventId,
+          event_name: "$test",
+          emitter_id: "p_1",
+          destination_id: destination._id,
+        },
       },
     });
     expect([options.owner, options.wallMs]).to.deep.equal([OWNER, LIMITS.trialMs.value]);

@@ -3,7 +3,7 @@ import type { Migration } from "../migration.ts";
 
 /** The actions that run a component, looked for when it is deleted. */
 export const componentsOfActions: Migration = {
-  number: 7,
+  number: 9,
   name: "components of actions",
   kind: "expand",
   run: context =>
