@@ -1,4 +1,4 @@
-import { http, readData, type Schemas } from "./client";
+import { headwater, type Schemas } from "./client";
 import { inAccount } from "./session";
 
 export type Values = Record<string, unknown>;
@@ -54,24 +54,22 @@ const optionsBody = (soFar: SoFar, { prop, page, context, query }: OptionsQuery)
 
 /** Asks with a source's own values where the form has none. */
 export function askSource(id: string): Asker {
-  const params = { path: { id } };
+  const { sources } = headwater;
   return {
     inTurn: turns(),
-    options: (soFar, query) =>
-      readData(http.POST("/sources/{id}/configure", { params, body: optionsBody(soFar, query) })),
-    props: soFar => readData(http.POST("/sources/{id}/props", { params, body: soFarBody(soFar) })),
+    options: (soFar, query) => sources.configure(id, optionsBody(soFar, query)),
+    props: soFar => sources.props(id, soFarBody(soFar)),
   };
 }
 
 /** Asks code that is not deployed: it is saved first, as the deploy would save it. */
 export function askCode(code: string): Asker {
+  const { components } = inAccount();
   let saved: Promise<string> | undefined;
-  const params = async () => {
-    saved ??= readData(
-      http.POST("/components", { body: { component_code: code, ...inAccount() } as never }),
-    ).then(({ id }) => id);
+  const save = async () => {
+    saved ??= components.create({ component_code: code }).then(({ id }) => id);
     try {
-      return { path: { id: await saved }, query: inAccount() as object };
+      return await saved;
     } catch (error) {
       saved = undefined;
       throw error;
@@ -79,11 +77,7 @@ export function askCode(code: string): Asker {
   };
   return {
     inTurn: turns(),
-    options: async (soFar, query) =>
-      readData(
-        http.POST("/components/{id}/configure", { params: await params(), body: optionsBody(soFar, query) }),
-      ),
-    props: async soFar =>
-      readData(http.POST("/components/{id}/props", { params: await params(), body: soFarBody(soFar) })),
+    options: async (soFar, query) => components.configure(await save(), optionsBody(soFar, query)),
+    props: async soFar => components.props(await save(), soFarBody(soFar)),
   };
 }

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { http, messageOf, read, readData, type Schemas } from "../api/client";
+import { headwater, messageOf, type Schemas } from "../api/client";
 import { useResource } from "../api/resource";
-import { me, orgId } from "../api/session";
+import { inAccount, me, orgId } from "../api/session";
 import { useFilters } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { Badge, Card, Page, Time } from "../ui/basics";
@@ -28,27 +28,21 @@ const TONES: Record<string, Tone> = {
   "quota.80": "warn",
 };
 
-function listAlerts(query: Record<string, unknown>, signal: AbortSignal) {
-  const org = orgId.value;
-  return org
-    ? read(
-        http.GET("/orgs/{org_id}/$alerts/event_summaries", { params: { path: { org_id: org }, query }, signal }),
-      )
-    : read(http.GET("/users/me/$alerts/event_summaries", { params: { query }, signal }));
-}
-
 /** The last alerts of the account, and whether the user gets mails about them. */
 export function Alerts() {
   const filters = useFilters([]);
   const { after, before } = filters.query;
   // Whole: a message is longer than what a summary has of it.
   const resource = useResource(
-    signal => listAlerts({ limit: 50, after, before, expand: "event" }, signal),
+    options => inAccount().alerts.list({ limit: 50, after, before, expand: "event" }, options),
     [after, before],
   );
   const account = orgId.value ?? me.value?.id ?? "u_…";
   return (
-    <Page title="Alerts" about="What you should know of: webhooks and sources that fail, and quotas that run out.">
+    <Page
+      title="Alerts"
+      about="What you should know of: webhooks and sources that fail, and quotas that run out."
+    >
       <section class="card">
         <List
           resource={resource}
@@ -111,12 +105,12 @@ const CHOICES: { value: Settings["mail"]; label: string }[] = [
 ];
 
 function MailSettings() {
-  const resource = useResource(signal => readData(http.GET("/users/me/alert_settings", { signal })), []);
+  const resource = useResource(options => headwater.alerts.settings(options), []);
   const [changed, setChanged] = useState<Settings["mail"] | null>(null);
   const change = async (value: string) => {
     try {
       const body = { mail: value as Settings["mail"] };
-      setChanged((await readData(http.PUT("/users/me/alert_settings", { body }))).mail);
+      setChanged((await headwater.alerts.updateSettings(body)).mail);
       toast("Saved.", "good");
     } catch (error) {
       toast(messageOf(error), "bad");
@@ -131,7 +125,9 @@ function MailSettings() {
             value={changed ?? mail}
             choices={CHOICES}
             onChange={change}
-            hint={is_mail_sent ? undefined : "This server sends no mail: its operator has set no mail server."}
+            hint={
+              is_mail_sent ? undefined : "This server sends no mail: its operator has set no mail server."
+            }
           />
         )}
       </Loaded>

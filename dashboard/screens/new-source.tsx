@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
-import { http, messageOf, readData } from "../api/client";
+import { messageOf } from "../api/client";
 import { askCode, type Values } from "../api/configure";
 import { HELLO_CODE } from "../api/receiver";
 import { inAccount } from "../api/session";
@@ -64,14 +64,12 @@ export function NewSource() {
   const deploy = async () => {
     setFault(undefined);
     try {
-      const body = {
+      const source = await inAccount().sources.create({
         component_code: code,
         configured_props: known(given(values), component?.additional_props ? made.props : null),
         ...(made.id && { dynamic_props_id: made.id }),
         ...(name && { name }),
-        ...inAccount(),
-      };
-      const source = await readData(http.POST("/sources", { body: body as never }));
+      });
       toast("Deployed.", "good");
       route(to(`/sources/${source.id}`));
     } catch (error) {

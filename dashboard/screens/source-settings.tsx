@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import { ApiError, http, messageOf, readData } from "../api/client";
+import { ApiError, headwater, messageOf } from "../api/client";
 import { askSource, type Values } from "../api/configure";
 import { useResource } from "../api/resource";
 import { readComponent } from "../api/source";
@@ -15,7 +15,7 @@ import { DeleteSource, type SourceResource } from "./source";
 export function propFaults(error: unknown): Record<string, string> {
   if (!(error instanceof ApiError)) return {};
   return Object.fromEntries(
-    error.faults.map(({ path, message }) => [
+    error.errors.map(({ path, message }) => [
       path.replace(/^configured_props\./, "").split(".")[0] ?? "",
       message,
     ]),
@@ -26,7 +26,7 @@ export function propFaults(error: unknown): Record<string, string> {
 export function SourceSettings({ resource }: { resource: SourceResource }) {
   const source = resource.data;
   const component = useResource(
-    signal => readComponent(source?.component_id ?? "", signal),
+    call => readComponent(source?.component_id ?? "", call),
     [source?.component_id],
   );
   const [name, setName] = useState(source?.name ?? "");
@@ -50,7 +50,7 @@ export function SourceSettings({ resource }: { resource: SourceResource }) {
         ...(made.id && made.id !== source.dynamic_props_id && { dynamic_props_id: made.id }),
         active: source.active,
       };
-      await readData(http.PUT("/sources/{id}", { params: { path: { id: source.id } }, body }));
+      await headwater.sources.update(source.id, body);
       setChanged({});
       toast("Saved; the source was activated again.", "good");
       resource.reload();

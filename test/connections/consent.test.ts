@@ -118,7 +118,11 @@ describe("the consent to a connection", () => {
   it("begins on our own page only", async () => {
     const { url } = await ask();
     const browser = new CookieBrowser();
-    for (const headers of [{ "sec-fetch-site": "cross-site" }, { origin: "https://evil.example" }]) {
+    const foreign: Record<string, string>[] = [
+      { "sec-fetch-site": "cross-site" },
+      { origin: "https://evil.example" },
+    ];
+    for (const headers of foreign) {
       const { status, location } = await browser.request(url, { method: "POST", headers });
       expect([status, location]).to.deep.equal([403, null]);
     }

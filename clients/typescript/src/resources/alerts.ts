@@ -1,5 +1,6 @@
 import type { Connection } from "../connection.ts";
-import { type Cursor, List } from "../list.ts";
+import { List } from "../list.ts";
+import type { EventQuery } from "../lists.ts";
 import type { BodyOf, Schemas } from "../operations.ts";
 import type { CallOptions } from "../options.ts";
 
@@ -12,18 +13,19 @@ export class Alerts {
   }
 
   /** The last alerts of the organization, if the client is for one, else of the user; newest first. */
-  list(start: Cursor = {}, options?: CallOptions): List<Schemas["EventSummary"]> {
+  list({ expand, ...start }: EventQuery = {}, options?: CallOptions): List<Schemas["EventSummary"]> {
     const { orgId } = this.#connection;
-    return new List(start, query =>
-      orgId === undefined
+    return new List(start, cursor => {
+      const query = { ...cursor, ...(expand && { expand }) };
+      return orgId === undefined
         ? this.#connection.send("get", "/users/me/$alerts/event_summaries", { query }, options)
         : this.#connection.send(
             "get",
             "/orgs/{org_id}/$alerts/event_summaries",
             { params: { org_id: orgId }, query },
             options,
-          ),
-    );
+          );
+    });
   }
 
   /** How the user is told of alerts. */
