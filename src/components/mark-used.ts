@@ -36,14 +36,14 @@ export interface Uses {
 export async function withUses<Result>(
   platform: Pick<Platform, "mongo" | "clock">,
   uses: Uses | undefined,
-  change: (session: ClientSession | null) => Promise<Result>,
+  change: (options: { session?: ClientSession }) => Promise<Result>,
 ): Promise<Result> {
-  if (!uses) return await change(null);
+  if (!uses) return await change({});
   return await transaction(platform.mongo, async session => {
     await markComponentUsed(platform, uses.componentId, session);
     // Those it has already may have been deleted although they are used.
     await markConnectionsUsed(platform, uses.named, session);
-    return await change(session);
+    return await change({ session });
   });
 }
 

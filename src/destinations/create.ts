@@ -53,9 +53,7 @@ export async function createDestination(
     created_at: unixSeconds(now),
     updated_at: unixSeconds(now),
   };
-  await withUses(platform, uses, async session => {
-    await Webhooks(platform.mongo).insertMany([destination], { session });
-  });
+  await withUses(platform, uses, options => Webhooks(platform.mongo).insertMany([destination], options));
   return presentDestination(platform, destination);
 }
 

@@ -37,9 +37,9 @@ export async function updateDestination(
     ...((active || changed) && { failing_since_ms: null }),
     updated_at: unixSeconds(platform.clock()),
   };
-  const updated = await withUses(platform, changed?.uses, session =>
+  const updated = await withUses(platform, changed?.uses, options =>
     Webhooks(platform.mongo)
-      .findOneAndUpdate({ _id: destination._id }, { $set: set }, { returnDocument: "after", session })
+      .findOneAndUpdate({ _id: destination._id }, { $set: set }, { returnDocument: "after", ...options })
       .lean<Destination | null>(),
   );
   if (!updated) throw notFound("destination");
