@@ -23,6 +23,7 @@ const Sessions = more("Sessions");
 const Usage = more("Usage");
 const Organization = more("Organization");
 const Components = more("Components");
+const Connections = more("Connections");
 const NewSource = more("NewSource");
 const Start = more("Start");
 const Echo = more("Echo");
@@ -71,6 +72,7 @@ const Screens = () => (
     <Route path={`${BASE}/sources/new`} component={NewSource} />
     <Route path={`${BASE}/sources/:id/:tab?`} component={Source} />
     <Route path={`${BASE}/components/:id?`} component={Components} />
+    <Route path={`${BASE}/connections`} component={Connections} />
     <Route path={`${BASE}/webhooks`} component={Webhooks} />
     <Route path={`${BASE}/webhooks/:id/:tab?`} component={Webhook} />
     <Route path={`${BASE}/deliveries`} component={Deliveries} />

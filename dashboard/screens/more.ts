@@ -2,6 +2,7 @@
 export { Keys, Organization, Sessions, Usage } from "./account";
 export { Alerts } from "./alerts";
 export { Components } from "./components";
+export { Connections } from "./connections";
 export { Delivery } from "./delivery";
 export { Echo } from "./echo";
 export { EventTrace } from "./event";

@@ -30,7 +30,13 @@ const GROUPS: { title: string; entries: Entry[] }[] = [
       { path: "/deliveries", label: "Deliveries", icon: "send" },
     ],
   },
-  { title: "Code", entries: [{ path: "/components", label: "Components", icon: "box" }] },
+  {
+    title: "Code",
+    entries: [
+      { path: "/components", label: "Components", icon: "box" },
+      { path: "/connections", label: "Connections", icon: "external" },
+    ],
+  },
   {
     title: "Account",
     entries: [

@@ -115,6 +115,21 @@ describe("the consent to a connection", () => {
     expect(await statusOf(connection_id)).to.equal(404);
   });
 
+  it("is kept for no longer than its page says", async () => {
+    const { redis, config } = system.web;
+    const { url } = await ask();
+    const browser = new CookieBrowser();
+    await browser.agree(url);
+    await ask();
+    const keys = await redis.keys(`${config.redisPrefix}:consent-*`);
+    expect(keys.length).to.be.at.least(2);
+    for (const key of keys) {
+      expect(await redis.pttl(key)).to.be.within(1, LIMITS.consentMs.value);
+      const text = await redis.get(key);
+      expect(text, key).to.match(/^v1\./);
+    }
+  });
+
   it("begins on our own page only", async () => {
     const { url } = await ask();
     const browser = new CookieBrowser();

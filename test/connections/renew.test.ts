@@ -120,15 +120,12 @@ describe("the token of a connection", () => {
     expect(server.grants, "asked once").to.deep.equal(["refresh_token: invalid_grant"]);
     const { health, fault } = await stored(id);
     expect([health, fault?.code]).to.deep.equal(["broken", "invalid_grant"]);
-    for (const secret of server.issued) expect(message + fault?.message).not.to.contain(secret);
     const alerts = await Alerts(one.mongo).find({ "subject.id": id }).lean();
-    expect(alerts.map(({ type, owner_id, details }) => ({ type, owner_id, details }))).to.deep.equal([
-      {
-        ...{ type: "connection.broken", owner_id: ownerId },
-        details: { app: "demo", health: "broken", code: "invalid_grant" },
-      },
+    expect(alerts.map(({ owner_id, type, details }) => [owner_id, type, details.code])).to.deep.equal([
+      [ownerId, "connection.broken", "invalid_grant"],
     ]);
-    for (const secret of server.issued) expect(JSON.stringify(alerts)).not.to.contain(secret);
+    const said = message + fault?.message + JSON.stringify(alerts);
+    for (const secret of server.issued) expect(said).not.to.contain(secret);
   });
 
   it("goes on being used while the app is away, fails when it has ended, and recovers by itself", async () => {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { tokenFields } from "../../src/connections/secrets.ts";
 import { newId } from "../../src/lib/ids.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Connections } from "../../src/models/connection.ts";
 import type { Api, Problem, SourceView } from "../support/api.ts";
 import { type System, startSystem } from "../support/system.ts";
@@ -177,8 +178,13 @@ describe("a source with a connection", () => {
     const cases: [Record<string, string>, string][] = [
       [{}, "fields"],
       [{ "not a name": KEY }, "fields.not a name"],
-      [{ large: KEY.padEnd(16_400, "x") }, "fields"],
-      [Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`f${n}`, KEY])), "fields"],
+      [{ large: KEY.padEnd(LIMITS.connectionBytes.value, "x") }, "fields"],
+      [
+        Object.fromEntries(
+          Array.from({ length: LIMITS.connectionFields.value + 1 }, (_, n) => [`f${n}`, KEY]),
+        ),
+        "fields",
+      ],
     ];
     for (const [fields, path] of cases) {
       const { status, body, text } = await api.request<Problem>("POST", "/connections", {

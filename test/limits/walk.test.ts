@@ -11,7 +11,7 @@ import { type System, startSystem } from "../support/system.ts";
 
 const FREE_LIMITS =
   "components=2,sources=2,sub_minute_timers=1,webhooks=2,subscriptions=3,subscriptions_per_emitter=2," +
-  "auto_subscriptions=1,streams=1,workflows=2,published_events=2000,idempotency_bytes_per_hour=3000";
+  "auto_subscriptions=1,streams=1,connections=1,workflows=2,published_events=2000,idempotency_bytes_per_hour=3000";
 const CODE = `export default { name: "Walk", version: "0.0.1", props: { http: "$.interface.http" }, run() {} };`;
 const TIMER = `export default { name: "Beat", version: "0.0.1", props: { timer: "$.interface.timer" }, run() {} };`;
 
@@ -43,6 +43,12 @@ const PROBES: Partial<Record<Name, Probe>> = {
     const beyond = shown(await save(3));
     expect((await save(1)).status, "the same code again").to.be.below(300);
     return beyond;
+  },
+  async connections(api) {
+    const connect = () =>
+      api.request("POST", "/connections", { body: { app: "weather", fields: { api_key: "…" } } });
+    expect((await connect()).status).to.equal(201);
+    return shown(await connect());
   },
   async sources(api) {
     await source(api);
@@ -385,6 +391,11 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   urlCharacters: "test/webhooks/routes.test.ts",
   retryJobMs: "test/deliveries/attempt/far-retry.test.ts",
   trialShownBytes: "test/components/trial.test.ts",
+  connectionFields: "test/connections/sources.test.ts",
+  connectionBytes: "test/connections/sources.test.ts",
+  consents: "test/connections/consent.test.ts",
+  consentMs: "test/connections/consent.test.ts",
+  apps: "test/connections/apps.test.ts",
   optionsListed: "test/components/configure.test.ts",
   optionsMs: "test/components/configure.test.ts",
   functionBytes: "test/functions/functions.test.ts",
@@ -413,6 +424,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
 const NOT_EXCEEDED: Partial<Record<Name, string>> = {
   bundleBytes: "the files of a component are smaller, and it takes ten megabytes of packages",
   streamBacklogBytes: "how much a socket takes before the reader lags is the system's",
+  consentReturns: "it takes as many people who return from an app at the same moment",
   logEvents: "a run's log bytes hold few more lines",
   installationsPerHour: "two hundred installations take npm minutes",
   packageTextBytes: "a cache: what no longer fits is read again, which no caller sees",
