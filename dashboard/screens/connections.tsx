@@ -1,16 +1,8 @@
 import { useState } from "preact/hooks";
-import { ApiError, messageOf } from "../api/client";
-import {
-  type Connection,
-  createConnection,
-  deleteConnection,
-  listApps,
-  listConnections,
-  reconnect,
-  requestConsent,
-} from "../api/connections";
+import { ApiError, headwater, messageOf, type Schemas } from "../api/client";
 import { useFresh } from "../api/fresh";
 import { useResource } from "../api/resource";
+import { inAccount } from "../api/session";
 import { useFilters } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { Badge, Button, Notice, Page, Time } from "../ui/basics";
@@ -20,12 +12,14 @@ import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
 import { toast } from "../ui/toasts";
 
+type Connection = Schemas["Connection"];
+
 /** The accounts of apps that sources use: connect, reconnect, delete (docs/connections.md). */
 export function Connections() {
   const filters = useFilters([]);
   const { after, before } = filters.query;
   const resource = useResource(
-    signal => listConnections({ limit: 50, after, before }, signal),
+    options => inAccount().connections.list({ limit: 50, after, before }, options),
     [after, before],
   );
   useFresh(resource);
@@ -132,7 +126,7 @@ export function Connections() {
           action="Delete all the same"
           onClose={() => setUsed(null)}
           onConfirm={async () => {
-            await deleteConnection(used.connection.id, true).catch(showFault);
+            await headwater.connections.delete(used.connection.id, { force: true }).catch(showFault);
             resource.reload();
           }}
         >
@@ -160,7 +154,7 @@ const Reconnect = ({ connection }: { connection: Connection }) => (
     isSmall
     onClick={async () => {
       try {
-        location.assign((await reconnect(connection.id)).url);
+        location.assign((await headwater.connections.reconnect(connection.id)).url);
       } catch (error) {
         toast(messageOf(error), "bad");
       }
@@ -181,7 +175,7 @@ const showFault = (error: unknown) => toast(messageOf(error), "bad");
 /** Deletes a connection, unless sources use it: that is asked about once more. */
 async function remove(connection: Connection, onUsed: (used: Used) => void): Promise<void> {
   try {
-    await deleteConnection(connection.id, false);
+    await headwater.connections.delete(connection.id);
   } catch (error) {
     if (error instanceof ApiError && error.status === 409) onUsed({ connection, message: error.message });
     else showFault(error);
@@ -191,7 +185,7 @@ async function remove(connection: Connection, onUsed: (used: Used) => void): Pro
 const KEYS = "";
 
 function NewConnection({ onClose }: { onClose: () => void }) {
-  const apps = useResource(signal => listApps(signal), []);
+  const apps = useResource(options => headwater.connections.apps(options), []);
   const [app, setApp] = useState(KEYS);
   const [name, setName] = useState("");
   const [slug, setSlug] = useState("");
@@ -202,8 +196,9 @@ function NewConnection({ onClose }: { onClose: () => void }) {
   const create = async () => {
     setFault(undefined);
     try {
-      if (app !== KEYS) return location.assign((await requestConsent({ app, ...label })).url);
-      await createConnection({ app: slug.trim(), ...label, fields: { [field.trim()]: value } });
+      if (app !== KEYS)
+        return location.assign((await inAccount().connections.connect({ app, ...label })).url);
+      await inAccount().connections.create({ app: slug.trim(), ...label, fields: { [field.trim()]: value } });
       onClose();
     } catch (error) {
       setFault(error);
