@@ -170,7 +170,10 @@ describe("queries of the whole system", () => {
     const mailbox = { _id: api.userId };
     await until(
       async () => {
-        await Mailboxes(worker.mongo).updateMany({ ...mailbox, failures: 0 }, { $set: { due_at: new Date(0) } });
+        await Mailboxes(worker.mongo).updateMany(
+          { ...mailbox, failures: 0 },
+          { $set: { due_at: new Date(0) } },
+        );
         return (await Mailboxes(worker.mongo).findOne(mailbox).lean())?.failures;
       },
       { what: "a mail that can't be sent" },
