@@ -204,7 +204,7 @@ function NewConnection({ onClose }: { onClose: () => void }) {
       setFault(error);
     }
   };
-  const choices = (apps.data ?? []).map(one => ({ value: one.slug, label: one.name }));
+  const choices = (apps.data?.data ?? []).map(one => ({ value: one.slug, label: one.name }));
   return (
     <Dialog title="New connection" onClose={onClose}>
       <form
