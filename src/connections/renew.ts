@@ -78,7 +78,7 @@ async function renewAlone(platform: RenewDeps, id: string): Promise<Connection> 
   if (refreshToken === undefined) return await fail(platform, before, NO_REFRESH_TOKEN);
   const app = await Apps(platform.mongo).findById(before.app).lean<App>();
   if (app === null) return await fail(platform, before, NOT_REGISTERED);
-  // Noted before the app is asked: whoever finds this later knows that its reply may be lost.
+  // Noted before the app is asked: a process that finds this later knows that its reply may be lost.
   const noted = await Connections(platform.mongo).updateOne(
     { _id: id, version: before.version },
     { $set: { renewal_began_at_ms: now } },

@@ -26,7 +26,7 @@ type Deps = Pick<
 /**
  * Serves the pages of a consent (docs/decisions/0038-connections.md): the one that says which account gets what, and sends
  * the browser on to the app, and the one to which the app sends it back. A cookie binds the two, so that a link to the app
- * alone is worth nothing: nobody grants access to a stranger's account without having read whose it is.
+ * alone is worth nothing: a person who grants access to a stranger's account has read its owner's name.
  */
 export function connectionPages(platform: Deps): Middleware {
   return async (ctx, next) => {

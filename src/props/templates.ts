@@ -91,6 +91,7 @@ function valueAt(scope: TemplateScope, path: string[]): unknown {
   let value: unknown = scope;
   for (const step of path) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
+    if (Array.isArray(value) && step === "length") return undefined;
     value = (value as Record<string, unknown>)[step];
   }
   return value;
