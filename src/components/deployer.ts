@@ -1,6 +1,3 @@
-import { accountsOf } from "../http/authorize.ts";
-import type { Caller } from "../http/route.ts";
-
 /** The caller of a request that deploys a component. */
 export interface Deployer {
   /** Account that owns what is deployed. */
@@ -12,12 +9,18 @@ export interface Deployer {
   userId: string;
 }
 
+interface DeployRequest {
+  owner: string;
+  owners: string[];
+  caller: { userId: string; orgIds: string[] };
+}
+
 /** Returns who deploys a component by a request. */
-export const deployerOf = (request: { owner: string; owners: string[]; caller: Caller }): Deployer => ({
-  owner: request.owner,
-  owners: request.owners,
-  readable: accountsOf(request.caller),
-  userId: request.caller.userId,
+export const deployerOf = ({ owner, owners, caller: { userId, orgIds } }: DeployRequest): Deployer => ({
+  owner,
+  owners,
+  readable: [userId, ...orgIds],
+  userId,
 });
 
 /** Returns the caller who deploys what their account alone can read. */

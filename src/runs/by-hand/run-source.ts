@@ -1,7 +1,6 @@
 import { type AcceptDeps, acceptRuns } from "../../accepted/accept-runs.ts";
 import { checkQuota, type QuotaDeps } from "../../accounts/check-quota.ts";
 import { queueBounds } from "../../accounts/limits.ts";
-import { type Consume, createKeyRateLimiter } from "../../http/rate-limit.ts";
 import { AppError, invalidField } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
@@ -10,6 +9,7 @@ import type { Platform } from "../../platform.ts";
 import { fromStoredTimer, timerEvent } from "../../props/timer.ts";
 import { runQueueIsFull } from "../../queues/enqueue-run.ts";
 import { jsonShape } from "../../sandbox/child/json-shape.ts";
+import { type Consume, createKeyRateLimiter } from "../../store/key-rate.ts";
 import type { TraceContext } from "../../tracing/trace-context.ts";
 
 export type RunByHandDeps = AcceptDeps & QuotaDeps & Pick<Platform, "tracer">;
