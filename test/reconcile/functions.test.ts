@@ -20,7 +20,7 @@ describe("the sweep of functions", () => {
     (await StoredFunctions(platform.mongo).find().sort({ _id: 1 }).lean()).map(({ _id }) => _id);
 
   it("deletes what no subscription has had for as long as deliveries are kept, and nothing else", async () => {
-    const row = { code: "", bundle: "", saves: 1 };
+    const row = { code: "a", bundle: "b", saves: 1 };
     await StoredFunctions(platform.mongo).insertMany(
       ["again", "unused", "used"].map(_id => ({ _id, ...row })),
     );

@@ -20,7 +20,7 @@ export interface ToTransform {
   functionHash: string | null;
 }
 
-/** What is sent. `later`: the function had no turn, which does not count as a failure; the attempt comes again. */
+/** What is sent. `later`: the function had no turn, so nothing has failed, and the attempt comes again. */
 export type Transformed =
   | { kind: "send"; body: string }
   | { kind: "dropped" }
