@@ -16,7 +16,7 @@ interface NamedPage {
 
 type Query = Record<string, string | number>;
 
-/** Names of the account's sources, webhooks and workflows by id: lists show names, the API has ids. */
+/** Names of the account's sources, webhooks, destinations and workflows by id: lists show names, the API has ids. */
 export const names = signal<Record<string, string>>({});
 
 const FRESH_MS = 30_000;
@@ -59,12 +59,14 @@ function lists(): ((query: Query) => Promise<unknown>)[] {
     return [
       query => http.GET("/orgs/{org_id}/sources", of(query)),
       query => http.GET("/orgs/{org_id}/webhooks", of(query)),
+      query => http.GET("/orgs/{org_id}/destinations", of(query)),
       query => http.GET("/orgs/{org_id}/workflows", of(query)),
     ];
   }
   return [
     query => http.GET("/users/me/sources", { params: { query } }),
     query => http.GET("/users/me/webhooks", { params: { query } }),
+    query => http.GET("/users/me/destinations", { params: { query } }),
     query => http.GET("/users/me/workflows", { params: { query } }),
   ];
 }

@@ -44,7 +44,7 @@ export async function connectToRabbitMq(
   settings: RabbitMqSettings,
   timeoutMs: number,
 ): Promise<RabbitMqConnection> {
-  const { host, port, isTls } = serverOf(settings.url, PORTS);
+  const { host, port, isTls } = serverOf(settings.url, "amqp", PORTS);
   const addresses = await egress.checkAddresses(host, port);
   const until = Date.now() + timeoutMs;
   let failure: unknown;
