@@ -86,8 +86,8 @@ export interface Platform {
   /** Whether this process can start sandboxes. */
   sandboxHealth: SandboxHealth;
   /**
-   * Opened at first use: only the web process (to describe components) and `runs` need it. Throws `unavailable` if it
-   * can't be opened.
+   * Opened at first use, and nothing is started before: only the web process (to describe code), `runs`, and `deliveries`
+   * where listeners have code of their own need it. Throws `unavailable` if it can't be opened.
    */
   sandboxes: () => Promise<Sandboxes>;
   /** Opened at first use: only the web process streams events. */

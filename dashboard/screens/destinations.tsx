@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { messageOf, http, read, readData, type Schemas } from "../api/client";
+import { http, messageOf, read, readData, type Schemas } from "../api/client";
 import { useFresh } from "../api/fresh";
 import { useResource } from "../api/resource";
 import { inAccount, orgId } from "../api/session";
@@ -25,7 +25,9 @@ const EXAMPLE = `{
 function listDestinations(signal: AbortSignal) {
   const org = orgId.value;
   return org
-    ? read(http.GET("/orgs/{org_id}/destinations", { params: { path: { org_id: org }, query: SHOWN }, signal }))
+    ? read(
+        http.GET("/orgs/{org_id}/destinations", { params: { path: { org_id: org }, query: SHOWN }, signal }),
+      )
     : read(http.GET("/users/me/destinations", { params: { query: SHOWN }, signal }));
 }
 
@@ -79,7 +81,9 @@ function Row({ row }: { row: Destination }) {
   const [said, setSaid] = useState("");
   const test = async () => {
     try {
-      const result = await readData(http.POST("/destinations/{id}/test", { params: { path: { id: row.id } } }));
+      const result = await readData(
+        http.POST("/destinations/{id}/test", { params: { path: { id: row.id } } }),
+      );
       setSaid(result.error ?? "The test event arrived.");
     } catch (error) {
       setSaid(messageOf(error));

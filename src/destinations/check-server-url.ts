@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { bareHost } from "../lib/bare-host.ts";
 import { invalidField } from "../lib/errors.ts";
 import { checkPublicHost } from "../webhooks/check-public-host.ts";
 
@@ -55,7 +56,7 @@ export function serverOf(url: string, checkedFor: string, defaults: { plain: num
   const { hostname, port, protocol } = new URL(url);
   const isTls = protocol === `${checkedFor}s:`;
   return {
-    host: hostname.replace(/^\[|\]$/g, ""),
+    host: bareHost(hostname),
     port: Number(port || (isTls ? defaults.tls : defaults.plain)),
     isTls,
   };

@@ -19,11 +19,11 @@ interface KindOf<Given, Settings> {
   changes: TObject;
   /** The settings in responses: no secret. */
   shown: TObject;
-  /** Settings that another `url` removes unless they are given again: nobody else's server is to learn them. */
+  /** Settings that another `url` removes unless they are given again: no other server is to learn them. */
   secrets: readonly string[];
   /**
    * Checks settings, those of a change together with the stored ones, and returns them as they are stored, with the `url`
-   * that stands for the destination in lists, without user name and password. Throws `invalid`.
+   * that lists show for the destination, without user name and password. Throws `invalid`.
    */
   check(platform: CheckDeps, settings: Given, about: CheckFor): Promise<{ url: string; settings: Settings }>;
   /** Returns stored settings as they are shown. */

@@ -1,4 +1,5 @@
 import { connect as connectTcp, type Socket } from "node:net";
+import { bareHost } from "../lib/bare-host.ts";
 import { withDeadline } from "../lib/deadline.ts";
 import {
   type AddressRules,
@@ -88,7 +89,7 @@ export function createDial(options: DialOptions, check = createAddressCheck(opti
 /** Returns host and port of a URL as `dial` compares them. */
 function serviceOf(url: string): string {
   const { hostname, port, protocol } = new URL(url);
-  return `${hostname.replace(/^\[|\]$/g, "")} ${port || (protocol === "https:" ? 443 : 80)}`;
+  return `${bareHost(hostname)} ${port || (protocol === "https:" ? 443 : 80)}`;
 }
 
 interface Target {

@@ -1,5 +1,6 @@
 import { isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { bareHost } from "../lib/bare-host.ts";
 import { EgressError } from "./egress-error.ts";
 
 export interface TlsOptions {
@@ -17,7 +18,7 @@ export function startTls(
   socket: Socket,
   { hostname, timeoutMs, ca, protocols }: TlsOptions,
 ): Promise<Socket> {
-  const host = hostname.replace(/^\[|\]$/g, "");
+  const host = bareHost(hostname);
   return new Promise((resolve, reject) => {
     const fail = (error: unknown) => {
       clearTimeout(timer);

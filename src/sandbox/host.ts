@@ -32,10 +32,11 @@ import { type CodeCache, prepareCodeCache } from "./code-cache.ts";
 import { findDeno } from "./deno-binary.ts";
 import { isSandboxLost } from "./host-error.ts";
 import { type HostFolder, openHostFolder } from "./host-folder.ts";
+import { withFrame } from "./own-frame.ts";
 import { Pool } from "./pool.ts";
 import { type Prelude, writePrelude } from "./prelude.ts";
 import { findPrivileges, type Privileges } from "./privileges.ts";
-import type { BatchRequest, CallError, CallRequest, CallResult, ComponentDescription } from "./protocol.ts";
+import type { BatchRequest, CallRequest, CallResult, ComponentDescription } from "./protocol.ts";
 import { Sandbox } from "./sandbox.ts";
 import type { SandboxHealth } from "./sandbox-health.ts";
 import { type Child, spawnChild } from "./spawn.ts";
@@ -246,7 +247,7 @@ class SandboxHost implements Sandboxes {
       const loadError = await waitUntilLoaded(slot.sandbox, slot.source);
       if (loadError) {
         if (isSandboxLost(loadError)) return undefined;
-        throw invalidField("component", "code", withLocation(loadError));
+        throw invalidField("component", "code", withFrame(loadError.message, loadError.stack));
       }
       const described = await killUnlessSettled(slot.sandbox, slot.sandbox.describe());
       if (described.state === "lost") return undefined;
@@ -351,11 +352,6 @@ class SandboxHost implements Sandboxes {
 }
 
 /** Adds the first location in the component's own files to the message of an error. */
-function withLocation({ message, stack }: CallError): string {
-  const location = /^\s+at .*?([^\s(]+:\d+:\d+)\)?$/m.exec(stack)?.[1];
-  return location ? `${message} (at ${location})` : message;
-}
-
 function logPrivileges({ active, missing, ids }: Privileges, logger: Logger | undefined): void {
   const fields = { active, missing, ...(ids && { user_ids: `${ids.first}-${ids.last}` }) };
   const names = [...active, ...missing.map(name => `without ${name}`)];

@@ -5,8 +5,8 @@ import type { Platform } from "../platform.ts";
 import { enqueueRun } from "../queues/enqueue-run.ts";
 import type { ChangeItem } from "../queues/run-item.ts";
 import { isSandboxLost } from "../sandbox/host-error.ts";
+import { withFrame } from "../sandbox/own-frame.ts";
 import { ofAccount } from "../store/run-queue.ts";
-import { placeInStack } from "./place-in-stack.ts";
 
 export type ChangeDeps = Pick<Platform, "queues" | "runQueue" | "replies" | "clock" | "config">;
 
@@ -63,7 +63,7 @@ export async function requestChange(
   }
   if (error) {
     const doing = change.op === "create" ? "deploying" : "updating";
-    const message = error.message + placeInStack(error.stack ?? "");
+    const message = withFrame(error.message, error.stack ?? "");
     throw new AppError("invalid", `${doing} the source failed: ${message}`, {
       fields: [{ in: "component", path: "hooks", message: `${error.code}: ${message}` }],
     });

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import type { Config } from "../config.ts";
 import { mayConnect, parseCidrs } from "../egress/address-rules.ts";
+import { bareHost } from "../lib/bare-host.ts";
 import { type FieldError, invalidField } from "../lib/errors.ts";
 
 /**
@@ -12,7 +13,7 @@ export function checkPublicHost(
   hostname: string,
   field: Pick<FieldError, "in" | "path">,
 ): void {
-  const host = hostname.replace(/^\[|\]$/g, "");
+  const host = bareHost(hostname);
   const address = /(^|\.)localhost\.?$/i.test(host) ? "127.0.0.1" : host;
   if (isIP(address) === 0) return;
   const rules = { allow: parseCidrs(config.egressAllow), deny: () => false };

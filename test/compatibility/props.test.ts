@@ -70,6 +70,12 @@ const CASES: Case[] = [
   {
     rule: "alert is display only",
     file: "props/alert.mjs",
+    described: {
+      props: [
+        { name: "note", type: "alert", alertType: "warning", content: "Read this first" },
+        { name: "after", type: "string", optional: true },
+      ],
+    },
     steps: [{ emits: [["undefined", "undefined"]] }],
   },
   {
@@ -185,8 +191,8 @@ describe("compatibility: props", () => {
     const { call } = await openFixture(sandboxes, "props/http-request.mjs", { request });
     const { emits, error } = await call("run", {});
     expect(error?.stack).to.equal(undefined);
-    const wanted = { method: "POST", url: "/path?q=1", own: "yes", auth: "Bearer t", body: '{"a":1}' };
-    expect(emits[0]?.event).to.deep.equal(wanted);
+    const data = { method: "POST", url: "/path?q=1", own: "yes", auth: "Bearer t", body: '{"a":1}' };
+    expect(emits[0]?.event).to.deep.equal({ status: 200, length: String(JSON.stringify(data).length), data });
   });
 
   it("secrets and credentials are never in responses; a timer and an endpoint have their response shape", async () => {

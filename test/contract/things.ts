@@ -119,6 +119,11 @@ const publishedKey: Make = async ({ system }, owner) => {
   return key;
 };
 
+const connection: Make = async (_, owner) => {
+  const body = { app: "weather", fields: { api_key: "a key of the contract" } };
+  return (await owner.api.expect(201, "POST", "/connections", { body, query: orgQuery(owner) })).id;
+};
+
 const session: Make = async (_, { api }) => {
   await signInWith(api);
   return (await api.expect(200, "GET", "/sessions"))[0].id;
@@ -174,6 +179,7 @@ export const THINGS: Record<string, Thing> = {
   workflow: { make: workflow, prefix: "p" },
   subscription: { make: subscription, prefix: "sub" },
   "auto subscription": { make: autoSubscription, prefix: "asub" },
+  connection: { make: connection, prefix: "apn" },
   delivery: { make: delivery, prefix: "dlv" },
   "API key": { make: apiKey, prefix: "key", isPersonal: true },
   invitation: { make: invitation, prefix: "inv", isPersonal: true },

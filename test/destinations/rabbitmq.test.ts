@@ -23,7 +23,8 @@ describe("deliveries to RabbitMQ", () => {
     }
     broker = opened;
     platform = await openTestPlatform(
-      { DELIVERY_RETRY_SCHEDULE: Array(60).fill("500ms").join(",") },
+      // A broker takes long to start on a busy machine.
+      { DELIVERY_RETRY_SCHEDULE: Array(200).fill("2s").join(",") },
       { process: "deliveries" },
     );
     worker = startDeliveries(platform, { busyFloorMs: 100 });
@@ -86,9 +87,9 @@ describe("deliveries to RabbitMQ", () => {
       [{ exchange: "absent" }, /^rejected: 404 \(NOT-FOUND\) .*no exchange 'absent'/],
       [
         { queue: "x", url: `${broker.url}/absent` },
-        /^rejected: 530 \(NOT-ALLOWED\) .*vhost absent not found/,
+        "rejected: there is no such virtual host, or the user has no right to it",
       ],
-      [{ queue: "x", password: "wrong" }, /^rejected: 403 \(ACCESS-REFUSED\) /],
+      [{ queue: "x", password: "wrong" }, /^rejected: 403 \(ACCESS-\w+\) /],
     ] as const) {
       const result = await test(settings);
       expect(result).to.include({ status: null, response: "" });
@@ -144,12 +145,12 @@ describe("deliveries to RabbitMQ", () => {
   it("uses one connection for a destination, and closes it when the destination is deleted", async () => {
     await broker.queue("one");
     const { id } = await createDestination(platform, { ...queueOf("one"), ownerId: OWNER, userId: OWNER });
-    await until(() => platform.connections.size === 0);
-    const before = broker.connections();
+    // Only the test's own.
+    await until(() => platform.connections.size === 0 && broker.connections() === 1);
     const destination = await webhookOf(platform, id);
     await Promise.all(Array.from({ length: 20 }, () => sendTest(platform, destination)));
-    expect(broker.connections()).to.equal(before + 1);
+    expect(broker.connections()).to.equal(2);
     await deleteDestination(platform, id);
-    await until(() => broker.connections() === before);
+    await until(() => broker.connections() === 1);
   });
 });

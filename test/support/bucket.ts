@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Request as Aws4Request, sign } from "aws4";
+import aws4, { type Request as Aws4Request } from "aws4";
 
 export const KEYS = {
   region: "eu-central-1",
@@ -76,5 +76,5 @@ function isSigned({ method = "", url = "", headers }: IncomingMessage, body: str
     extraHeadersToIgnore: { "content-length": true },
   };
   const { access_key_id: accessKeyId, secret_access_key: secretAccessKey } = KEYS;
-  return sign(signed, { accessKeyId, secretAccessKey }).headers?.Authorization === given;
+  return aws4.sign(signed, { accessKeyId, secretAccessKey }).headers?.Authorization === given;
 }

@@ -4,6 +4,7 @@ import type { InputOf, MethodOf, Path, ResultOf, Schemas } from "./operations.ts
 import type { CallOptions, HeadwaterOptions } from "./options.ts";
 import { publish } from "./publish.ts";
 import { Components } from "./resources/components.ts";
+import { Connections } from "./resources/connections.ts";
 import { Deliveries } from "./resources/deliveries.ts";
 import { Destinations } from "./resources/destinations.ts";
 import { Sources } from "./resources/sources.ts";
@@ -21,6 +22,7 @@ export class Headwater {
   readonly webhooks: Webhooks;
   readonly destinations: Destinations;
   readonly subscriptions: Subscriptions;
+  readonly connections: Connections;
   readonly deliveries: Deliveries;
   readonly workflows: Workflows;
   readonly #connection: Connection;
@@ -32,6 +34,7 @@ export class Headwater {
     this.webhooks = new Webhooks(this.#connection);
     this.destinations = new Destinations(this.#connection);
     this.subscriptions = new Subscriptions(this.#connection);
+    this.connections = new Connections(this.#connection);
     this.deliveries = new Deliveries(this.#connection);
     this.workflows = new Workflows(this.#connection);
   }

@@ -15,6 +15,7 @@ interface RowsOfAccount {
   destinations: Schemas["Destination"];
   subscriptions: Schemas["Subscription"];
   workflows: Schemas["Workflow"];
+  connections: Schemas["Connection"];
 }
 
 /** The things of one kind of the connection's organization, or of the caller. */

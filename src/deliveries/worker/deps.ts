@@ -13,6 +13,7 @@ export type DeliveryDeps = Pick<
   | "tracer"
   | "activity"
   | "egress"
+  | "sandboxes"
   | "connections"
   | "secrets"
   | "config"

@@ -7,15 +7,22 @@ interface Row {
 }
 
 /**
- * Returns an `http_request` prop: the configured request, and `execute()`, which sends it and returns the parsed
- * response.
+ * Returns an `http_request` prop: the configured request, and `execute()`, which sends it and returns the response with its
+ * parsed body as `data`.
  */
 export function httpRequestProp(value: unknown): Record<string, unknown> {
   const given = objectOf(value);
   return { ...given, execute: () => execute(given) };
 }
 
-async function execute(given: Record<string, unknown>): Promise<unknown> {
+interface HttpRequestResponse {
+  status: number;
+  headers: Record<string, string>;
+  /** The body, parsed if it is JSON. */
+  data: unknown;
+}
+
+async function execute(given: Record<string, unknown>): Promise<HttpRequestResponse> {
   const url = new URL(String(given.url));
   for (const { name = "", value = "" } of rows(given.params)) url.searchParams.append(name, value);
   const headers = new Headers(rows(given.headers).map(({ name = "", value = "" }) => [name, value]));
@@ -30,6 +37,10 @@ async function execute(given: Record<string, unknown>): Promise<unknown> {
       response: { status: response.status, data: text },
     });
   }
+  return { status: response.status, headers: Object.fromEntries(response.headers), data: parsed(text) };
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
