@@ -246,7 +246,7 @@ class SandboxHost implements Sandboxes {
       const loadError = await waitUntilLoaded(slot.sandbox, slot.source);
       if (loadError) {
         if (isSandboxLost(loadError)) return undefined;
-        throw invalidField("component", "code", withLocation(loadError));
+        throw invalidField("component", "code", withLocation(loadError) + sizeIfTooLarge(loadError, bundle));
       }
       const described = await killUnlessSettled(slot.sandbox, slot.sandbox.describe());
       if (described.state === "lost") return undefined;
@@ -298,10 +298,14 @@ class SandboxHost implements Sandboxes {
     return this.#pool.stats();
   }
 
-  /** Throws `unavailable` if the system can't start a process: that is not the component's fault. */
+  /**
+   * Throws `unavailable` if the system can't start a process: that is not the component's fault. Throws the bundle's own
+   * AppError if that can't be read.
+   */
   async #openSandbox(bundle: Bundle, isShared: boolean): Promise<Sandbox> {
     const startedAt = performance.now();
     const child = await this.#startChild(bundle, isShared).catch((error: unknown) => {
+      if (error instanceof AppError) throw error;
       this.#logger?.error({ err: error }, "sandbox can't be started");
       this.#health?.startFailed(error);
       throw new AppError("unavailable", "no sandbox can be started", { cause: error, retryAfterMs: 5000 });
@@ -354,6 +358,13 @@ class SandboxHost implements Sandboxes {
 function withLocation({ message, stack }: CallError): string {
   const location = /^\s+at .*?([^\s(]+:\d+:\d+)\)?$/m.exec(stack)?.[1];
   return location ? `${message} (at ${location})` : message;
+}
+
+/** Loading code takes some twenty times its size, most of it in deno and not in the heap. */
+function sizeIfTooLarge({ code }: CallError, bundle: Bundle): string {
+  if (code !== "Out of Memory" || !("writeTo" in bundle) || bundle.bytes === undefined) return "";
+  const megabytes = Math.ceil(bundle.bytes / 1024 ** 2);
+  return megabytes > 1 ? ` while its code was loaded: with its packages it has ${megabytes} MB` : "";
 }
 
 function logPrivileges({ active, missing, ids }: Privileges, logger: Logger | undefined): void {

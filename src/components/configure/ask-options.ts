@@ -1,12 +1,13 @@
 import { checkQuota } from "../../accounts/check-quota.ts";
 import { countRuns } from "../../accounts/usage.ts";
-import { invalidField, notFound } from "../../lib/errors.ts";
+import { invalidField } from "../../lib/errors.ts";
 import { newToken } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
-import { Bundles, type Component } from "../../models/component.ts";
+import type { Component } from "../../models/component.ts";
 import type { Platform } from "../../platform.ts";
 import { configureProps, propValuesForRun, type StoredProps } from "../../props/configure.ts";
 import type { CallError, LogLine } from "../../sandbox/protocol.ts";
+import { storedBundle } from "../stored-bundle.ts";
 import { inTrial } from "../trial/build.ts";
 import { readOptions } from "./read-options.ts";
 
@@ -70,15 +71,13 @@ async function callOnce(
   { prop, page, prevContext, query }: OptionsRequest,
 ): Promise<Options> {
   await checkQuota(platform, ownerId);
-  const bundle = await Bundles(platform.mongo).findById(bundle_hash).lean();
-  if (!bundle) throw notFound("component");
   const sandboxes = await platform.sandboxes();
   // A process of its own, which no source shares, and which ends with the call.
   const key = `options-${newToken()}`;
   try {
     const result = await sandboxes.call(
       key,
-      { code: bundle.code, hash: bundle_hash },
+      storedBundle(platform, bundle_hash),
       { call: "options", event: { prop, page, prevContext, query }, props, db: {} },
       { owner: ownerId, wallMs: LIMITS.optionsMs.value },
     );

@@ -4,7 +4,7 @@ import { newToken } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { configureProps, propValuesForRun } from "../../props/configure.ts";
 import type { CallResult, Emit, HttpResponse, LogLine } from "../../sandbox/protocol.ts";
-import { buildTrial, inTrial, type TrialDeps } from "./build.ts";
+import { inTrial, type TrialBuild, type TrialDeps, withTrialBuild } from "./build.ts";
 import { type Place, placeInStack } from "./place.ts";
 
 export interface TryRequest {
@@ -40,11 +40,17 @@ const SHOWN_BYTES = LIMITS.trialShownBytes.value;
  * code or props that could not be saved, `rate-limited` and `unavailable`.
  */
 export function tryCode(platform: TrialDeps, ownerId: string, request: TryRequest): Promise<Tried> {
-  return inTrial(ownerId, () => runOnce(platform, ownerId, request));
+  return inTrial(ownerId, () =>
+    withTrialBuild(platform, ownerId, request.code, built => runOnce(platform, ownerId, built, request)),
+  );
 }
 
-async function runOnce(platform: TrialDeps, ownerId: string, request: TryRequest): Promise<Tried> {
-  const { bundle, description } = await buildTrial(platform, ownerId, request.code);
+async function runOnce(
+  platform: TrialDeps,
+  ownerId: string,
+  { bundle, description }: TrialBuild,
+  request: TryRequest,
+): Promise<Tried> {
   const call = request.isSample ? "sampleEmit" : "run";
   if (request.isSample && !description.hasSampleEmit) {
     throw invalidField("body", "sample_emit", "the component has no sampleEmit");

@@ -3,9 +3,18 @@ import { firstIndexes } from "./migrations/0001-first-indexes.ts";
 import { acceptedWork } from "./migrations/0002-accepted-work.ts";
 import { timersChanged } from "./migrations/0003-timers-changed.ts";
 import { eventArchives } from "./migrations/0004-event-archives.ts";
+import { bundleChunks } from "./migrations/0011-bundle-chunks.ts";
+import { packedBundles } from "./migrations/0012-packed-bundles.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
-export const MIGRATIONS: readonly Migration[] = [firstIndexes, acceptedWork, timersChanged, eventArchives];
+export const MIGRATIONS: readonly Migration[] = [
+  firstIndexes,
+  acceptedWork,
+  timersChanged,
+  eventArchives,
+  bundleChunks,
+  packedBundles,
+];
 
 /** The schema that this release needs. */
 export const SCHEMA = schemaOf(MIGRATIONS);
