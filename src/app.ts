@@ -12,8 +12,11 @@ import { activityRoutes } from "./activity/routes.ts";
 import { configureRoutes } from "./components/configure/routes.ts";
 import { componentRoutes } from "./components/routes.ts";
 import { trialRoutes } from "./components/trial/routes.ts";
+import { connectionRoutes } from "./connections/routes.ts";
+import { destinationDeliveryRoutes } from "./deliveries/destination-routes.ts";
 import { replayRoutes } from "./deliveries/replays/routes.ts";
 import { deliveryRoutes } from "./deliveries/routes.ts";
+import { destinationRoutes } from "./destinations/routes.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { docsPage } from "./http/docs-page.ts";
 import { createIdempotency } from "./http/idempotency.ts";
@@ -27,6 +30,7 @@ import { ingress } from "./ingress/ingress.ts";
 import { separateHosts } from "./ingress/separate-hosts.ts";
 import { version } from "./lib/version.ts";
 import { board } from "./ops/board.ts";
+import { connectionPages } from "./ops/connection-pages.ts";
 import { dashboard } from "./ops/dashboard.ts";
 import { health } from "./ops/health.ts";
 import { homePage } from "./ops/home-page.ts";
@@ -48,6 +52,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...componentRoutes,
   ...trialRoutes,
   ...configureRoutes,
+  ...connectionRoutes,
   ...sourceRoutes,
   ...runRoutes,
   ...sourceEventRoutes,
@@ -55,7 +60,9 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...subscriptionRoutes,
   ...autoSubscriptionRoutes,
   ...webhookRoutes,
+  ...destinationRoutes,
   ...deliveryRoutes,
+  ...destinationDeliveryRoutes,
   ...replayRoutes,
   ...workflowRoutes,
   ...activityRoutes,
@@ -88,6 +95,7 @@ export function createApp(platform: Platform, options: { checkResponses?: boolea
   app.use(helmet());
   app.use(board(platform));
   app.use(openIdReturn(platform));
+  app.use(connectionPages(platform));
   app.use(dashboard(platform));
   app.use(homePage(platform));
   app.use(docsPage({ openapiUrl: "/v1/openapi.json" }));

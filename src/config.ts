@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { Ajv, type ErrorObject } from "ajv";
 import { type Static, type TInteger, Type } from "typebox";
 import { SetupError } from "./lib/setup-error.ts";
+import { splitList } from "./lib/split-list.ts";
 import { version } from "./lib/version.ts";
 import { LIMITS } from "./limits/catalogue.ts";
 import { RETRY_SCHEDULE } from "./limits/delivery-limits.ts";
@@ -12,7 +13,7 @@ import { limitsOfPlan, parsePlanLimits } from "./limits/plan-limits.ts";
 import { parseOrganizationRule } from "./openid/rules.ts";
 import { consumedQueues } from "./queues/index.ts";
 import { parseQueueShards } from "./queues/parse-shards.ts";
-import { checkFormats, DURATION, durationMs, otlpHeaders, secretsKey, words } from "./setting-formats.ts";
+import { checkFormats, DURATION, durationMs, otlpHeaders, secretsKey } from "./setting-formats.ts";
 import { misspelledNames, unknownNames } from "./setting-names.ts";
 import type { RedisSettings } from "./store/redis-settings.ts";
 import { parseRedisUrl, type RedisMode } from "./store/redis-url.ts";
@@ -271,7 +272,7 @@ const frozen = <T>(list: T[]): T[] => Object.freeze(list) as T[];
 /** Returns the settings of sign-in with an OpenID provider; undefined if there is none. */
 function openidSettings(env: Environment) {
   if (env.OIDC_ISSUER === undefined) return undefined;
-  const lowerCase = (text: string) => frozen(words(text.toLowerCase()));
+  const lowerCase = (text: string) => frozen(splitList(text.toLowerCase()));
   return Object.freeze({
     issuer: env.OIDC_ISSUER,
     clientId: env.OIDC_CLIENT_ID ?? "",
@@ -281,11 +282,11 @@ function openidSettings(env: Environment) {
     rules: Object.freeze({
       domains: lowerCase(env.OIDC_ALLOWED_DOMAINS),
       emails: lowerCase(env.OIDC_ALLOWED_EMAILS),
-      organizations: frozen(words(env.OIDC_ORGANIZATIONS).map(parseOrganizationRule)),
+      organizations: frozen(splitList(env.OIDC_ORGANIZATIONS).map(parseOrganizationRule)),
     }),
     createsAccounts: env.OIDC_CREATE_ACCOUNTS,
     linksAccounts: env.OIDC_LINK_ACCOUNTS,
-    egressAllow: frozen(words(env.OIDC_EGRESS_ALLOW)),
+    egressAllow: frozen(splitList(env.OIDC_EGRESS_ALLOW)),
   });
 }
 
@@ -311,7 +312,7 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     mongodbUrl: env.MONGODB_URL,
     packageCacheBytes: env.PACKAGES_MB * 1024 * 1024,
     npmrc: env.PACKAGES_NPMRC || undefined,
-    npmHosts: frozen(words(env.PACKAGES_HOSTS)),
+    npmHosts: frozen(splitList(env.PACKAGES_HOSTS)),
     redisUrl: env.REDIS_URL,
     redis: redisSettings(env),
     redisPrefix: env.REDIS_PREFIX,
@@ -322,20 +323,20 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     publicUrl: env.PUBLIC_URL.replace(/\/+$/, ""),
     ingressUrl: env.INGRESS_URL?.replace(/\/+$/, ""),
     trustProxy: env.TRUST_PROXY,
-    secretsKeys: frozen(words(env.SECRETS_KEY).map(secretsKey)),
+    secretsKeys: frozen(splitList(env.SECRETS_KEY).map(secretsKey)),
     adminPassword: env.ADMIN_PASSWORD,
     metricsToken: env.METRICS_TOKEN,
     openid: openidSettings(env),
-    egressAllow: frozen(words(env.EGRESS_ALLOW)),
-    sandboxEgressAllow: frozen(words(env.SANDBOX_EGRESS_ALLOW)),
+    egressAllow: frozen(splitList(env.EGRESS_ALLOW)),
+    sandboxEgressAllow: frozen(splitList(env.SANDBOX_EGRESS_ALLOW)),
     /** For both guards: deliveries and `component_url`, and component code. */
     egress: Object.freeze({
-      blocked: frozen(words(env.EGRESS_BLOCK)),
-      blockedPorts: frozen(words(env.EGRESS_BLOCKED_PORTS)),
+      blocked: frozen(splitList(env.EGRESS_BLOCK)),
+      blockedPorts: frozen(splitList(env.EGRESS_BLOCKED_PORTS)),
       ownUrls: frozen([env.PUBLIC_URL, ...(env.INGRESS_URL ? [env.INGRESS_URL] : [])]),
     }),
     deliveries: Object.freeze({
-      retryScheduleMs: frozen(words(env.DELIVERY_RETRY_SCHEDULE).map(durationMs)),
+      retryScheduleMs: frozen(splitList(env.DELIVERY_RETRY_SCHEDULE).map(durationMs)),
       timeoutMs: durationMs(env.DELIVERY_TIMEOUT),
       disableAfterMs: durationMs(env.DELIVERY_DISABLE_AFTER),
       perWebhook: env.DELIVERY_PER_WEBHOOK,
@@ -374,7 +375,7 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
       ),
     ),
     queueShards: Object.freeze(parseQueueShards(env.QUEUE_SHARDS)),
-    workerShards: env.WORKER_SHARDS ? frozen(words(env.WORKER_SHARDS).map(Number)) : undefined,
+    workerShards: env.WORKER_SHARDS ? frozen(splitList(env.WORKER_SHARDS).map(Number)) : undefined,
     stalledAfterMs: durationMs(env.STALLED_AFTER),
     sweepEveryMs: durationMs(env.SWEEP_EVERY),
     cacheDir: env.CACHE_DIR || `${root}.cache`,

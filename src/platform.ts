@@ -1,6 +1,7 @@
 import type { Connection } from "mongoose";
 import type { Config } from "./config.ts";
 import { createEgress, type Egress } from "./egress/agent.ts";
+import { Connections } from "./egress/connections.ts";
 import { AppError } from "./lib/errors.ts";
 import { armFailpoint } from "./lib/failpoint.ts";
 import { newToken } from "./lib/ids.ts";
@@ -78,13 +79,15 @@ export interface Platform {
   /** What happens in this process, for hourly rollups and live views. */
   activity: Activity;
   egress: Egress;
+  /** To destinations that are spoken to over a lasting connection. */
+  connections: Connections;
   /** With which people sign in; undefined if there is none. It is asked nothing before the first of them does. */
   openid: OpenIdProvider | undefined;
   /** Whether this process can start sandboxes. */
   sandboxHealth: SandboxHealth;
   /**
-   * Opened at first use: only the web process (to describe components) and `runs` need it. Throws `unavailable` if it
-   * can't be opened.
+   * Opened at first use, and nothing is started before: only the web process (to describe code), `runs`, and `deliveries`
+   * where listeners have code of their own need it. Throws `unavailable` if it can't be opened.
    */
   sandboxes: () => Promise<Sandboxes>;
   /** Opened at first use: only the web process streams events. */
@@ -190,6 +193,11 @@ export async function openPlatform(
       return opened;
     };
     const egress = openEgress(config.egressAllow);
+    const connections = new Connections({
+      most: LIMITS.destinationConnections.value,
+      idleMs: LIMITS.destinationIdleMs.value,
+    });
+    closers.push(async () => connections.close());
     const openid =
       config.openid &&
       new OpenIdProvider(config.openid, { egress: openEgress(config.openid.egressAllow), clock });
@@ -254,6 +262,7 @@ export async function openPlatform(
       tracer,
       activity,
       egress,
+      connections,
       openid,
       sandboxHealth,
       sandboxes: () => sandboxes.get(),

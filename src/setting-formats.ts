@@ -1,6 +1,7 @@
 import { accessSync, constants, readFileSync } from "node:fs";
 import { parseCidrs, portsIn } from "./egress/address-rules.ts";
 import { isLoopback } from "./lib/is-loopback.ts";
+import { splitList } from "./lib/split-list.ts";
 import { parsePlanLimits } from "./limits/plan-limits.ts";
 import { parseOrganizationRule } from "./openid/rules.ts";
 import { parseQueueShards } from "./queues/parse-shards.ts";
@@ -12,13 +13,6 @@ export const DURATION = "[0-9]+(ms|s|m|h|d)";
 /** A longer timer would fire at once: Node counts milliseconds in 31 bits. */
 const LONGEST_MS = 24 * 86_400_000;
 const KEY_BYTES = 32;
-
-/** Splits `a,b,c`; blanks around the commas are dropped, and an empty text is an empty list. */
-export const words = (text: string): string[] =>
-  text
-    .split(",")
-    .map(word => word.trim())
-    .filter(Boolean);
 
 /** Returns the milliseconds of a text such as `5s`, `10m` or `24h`; NaN for any other text. */
 export function durationMs(text: string): number {
@@ -35,47 +29,34 @@ export const secretsKey = (word: string): Buffer =>
 
 type Check = (value: string, env: Record<string, unknown>) => string | null;
 
+/** Checks a value by parsing it: what `parse` throws says what it must be, behind `what`. */
+const parsedBy =
+  (parse: (value: string) => unknown, what = ""): Check =>
+  value => {
+    try {
+      parse(value);
+      return null;
+    } catch (error) {
+      return what + (error as Error).message;
+    }
+  };
+
 // A pause of 0 would turn a periodic task into a busy loop.
 const durations: Check = value =>
-  words(value).every(word => durationMs(word) >= 1 && durationMs(word) <= LONGEST_MS)
+  splitList(value).every(word => durationMs(word) >= 1 && durationMs(word) <= LONGEST_MS)
     ? null
     : "must be more than 0 and at most 24d";
 
-const cidrs: Check = value => {
-  try {
-    parseCidrs(words(value));
-    return null;
-  } catch (error) {
-    return `must be CIDRs, separated by commas: ${(error as Error).message}`;
-  }
-};
+const cidrs = parsedBy(value => parseCidrs(splitList(value)), "must be CIDRs, separated by commas: ");
 
-const planLimits: Check = value => {
-  try {
-    parsePlanLimits(value);
-    return null;
-  } catch (error) {
-    return (error as Error).message;
-  }
-};
+const planLimits = parsedBy(parsePlanLimits);
 
-const queueShards: Check = value => {
-  try {
-    parseQueueShards(value);
-    return null;
-  } catch (error) {
-    return (error as Error).message;
-  }
-};
+const queueShards = parsedBy(parseQueueShards);
 
-const ports: Check = value => {
-  try {
-    portsIn(words(value));
-    return null;
-  } catch (error) {
-    return `must be ports or ranges of ports, separated by commas: ${(error as Error).message}`;
-  }
-};
+const ports = parsedBy(
+  value => portsIn(splitList(value)),
+  "must be ports or ranges of ports, separated by commas: ",
+);
 
 const isAddress = (text: string, protocol: RegExp): boolean =>
   URL.canParse(text) && protocol.test(new URL(text).protocol) && new URL(text).hostname !== "";
@@ -97,7 +78,7 @@ const httpUrl: Check = value =>
 /** Returns the headers of a text `name=value,name=value`, whose values are percent-encoded. Throws for any other text. */
 export function otlpHeaders(text: string): Record<string, string> {
   return Object.fromEntries(
-    words(text).map(word => {
+    splitList(text).map(word => {
       const [, name = "", value = ""] =
         /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*=\s*([\x21-\x7e]*)$/.exec(word) ?? [];
       const decoded = decodeURIComponent(value);
@@ -133,7 +114,7 @@ const issuer: Check = (value, env) => {
   if (!isSafe(value)) return "must be an https URL, or http on this machine";
   if (new URL(value).username !== "") return "must not contain a user name";
   if (env.OIDC_CLIENT_ID === undefined) return "needs OIDC_CLIENT_ID";
-  if (!SIGN_IN_RULES.some(name => words(String(env[name] ?? "")).length > 0)) {
+  if (!SIGN_IN_RULES.some(name => splitList(String(env[name] ?? "")).length > 0)) {
     return `needs a rule whom it lets in: ${SIGN_IN_RULES.join(", ")}`;
   }
   const publicUrl = env.PUBLIC_URL ?? DEFAULT_PUBLIC_URL;
@@ -145,7 +126,7 @@ const ofProvider: Check = (_value, env) => (env.OIDC_ISSUER === undefined ? "nee
 
 const organizationRules: Check = (value, env) => {
   try {
-    words(value).map(parseOrganizationRule);
+    splitList(value).map(parseOrganizationRule);
     return ofProvider(value, env);
   } catch (error) {
     return `has an entry that can't be read: ${(error as Error).message}`;
@@ -159,14 +140,7 @@ const hasHostOf = (url: string, other: unknown): boolean =>
 /** The host of `PUBLIC_URL` if it is not set. */
 const DEFAULT_PUBLIC_URL = "http://127.0.0.1";
 
-const redisUrl: Check = value => {
-  try {
-    parseRedisUrl(value);
-    return null;
-  } catch (error) {
-    return (error as Error).message;
-  }
-};
+const redisUrl = parsedBy(parseRedisUrl);
 
 /** Returns what REDIS_URL says; undefined if it is missing or bad, which is reported for itself. */
 function parsedRedisUrl({ REDIS_URL }: Record<string, unknown>): RedisUrl | undefined {
@@ -215,7 +189,7 @@ const CHECKS: Record<string, Check> = {
       ? "must have another host than the API and the board"
       : null),
   SECRETS_KEY: value => {
-    const keys = words(value).map(secretsKey);
+    const keys = splitList(value).map(secretsKey);
     return keys.length > 0 && keys.every(key => key.length === KEY_BYTES)
       ? null
       : `must be one or more keys of ${KEY_BYTES} bytes in base64, or as ${2 * KEY_BYTES} hex digits, separated by commas`;
@@ -228,11 +202,11 @@ const CHECKS: Record<string, Check> = {
       ? null
       : "must contain openid and email",
   OIDC_ALLOWED_DOMAINS: (value, env) =>
-    words(value).every(word => /^(\*|[^\s@*]+)$/.test(word))
+    splitList(value).every(word => /^(\*|[^\s@*]+)$/.test(word))
       ? ofProvider(value, env)
       : "must be domains without @, separated by commas, or *",
   OIDC_ALLOWED_EMAILS: (value, env) =>
-    words(value).every(word => /^[^\s@]+@[^\s@]+$/.test(word))
+    splitList(value).every(word => /^[^\s@]+@[^\s@]+$/.test(word))
       ? ofProvider(value, env)
       : "must be email addresses, separated by commas",
   OIDC_ORGANIZATIONS: organizationRules,
@@ -245,12 +219,12 @@ const CHECKS: Record<string, Check> = {
   EGRESS_BLOCKED_PORTS: ports,
   PACKAGES_NPMRC: value => (isReadable(value) ? null : "must be the path of a file that can be read"),
   PACKAGES_HOSTS: value =>
-    words(value).every(word => /^[\w.-]+(:\d{1,5})?$/.test(word))
+    splitList(value).every(word => /^[\w.-]+(:\d{1,5})?$/.test(word))
       ? null
       : "must be host names, each with or without a port, separated by commas",
   QUEUE_SHARDS: queueShards,
   WORKER_SHARDS: value =>
-    words(value).length > 0 && words(value).every(word => /^\d{1,4}$/.test(word))
+    splitList(value).length > 0 && splitList(value).every(word => /^\d{1,4}$/.test(word))
       ? null
       : "must be numbers of shards, separated by commas, such as 0,1",
   DELIVERY_RETRY_SCHEDULE: durations,

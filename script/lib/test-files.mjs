@@ -14,6 +14,8 @@ const STARTS_SOMETHING = [
 
 /** A test file with a line `// runs-alone: <reason>` has the machine for itself, after all the others. */
 const RUNS_ALONE = /^\/\/ runs-alone: \S/m;
+/** One with a line `// runs-long: <what of it is in npm test>` runs when it is named, and with all others of its kind. */
+const RUNS_LONG = /^\/\/ runs-long: \S/m;
 
 /** The slowest files, for a machine that remembers no durations yet. */
 export const SLOWEST = [
@@ -61,6 +63,11 @@ export function isUnitTest(root, file) {
 /** Whether a test file must not run beside another one. */
 export function runsAlone(root, file) {
   return RUNS_ALONE.test(readFileSync(join(root, file), "utf8"));
+}
+
+/** Whether a test file is too long for `npm test`. */
+export function runsLong(root, file) {
+  return RUNS_LONG.test(readFileSync(join(root, file), "utf8"));
 }
 
 /** Whether the predicate holds for the text of a file or of any file in test/ that it imports. */

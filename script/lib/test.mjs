@@ -5,22 +5,24 @@ import { fileURLToPath } from "node:url";
 import { buildIfStale } from "./build.mjs";
 import { installDependencies } from "./dependencies.mjs";
 import { withOwnStores } from "./own-stores.mjs";
-import { isUnitTest, runsAlone, selectFiles } from "./test-files.mjs";
+import { isUnitTest, runsAlone, runsLong, selectFiles } from "./test-files.mjs";
 import { runTestFiles } from "./test-runner.mjs";
 import { runScript, UserError } from "./user-error.mjs";
 
 const HELP = `Usage: script/test [files] [options] [mocha options]        (npm test)
 
-Runs the tests, all of them if no files are named. Works on a fresh clone: it installs the dependencies and builds if
+Runs the tests: those named, or all but the long ones, which take minutes. Works on a fresh clone: it installs the dependencies and builds if
 either is out of date, and starts a MongoDB and a Redis that are removed afterwards. The last line counts the tests.
 
-  script/test                                  everything
+  script/test                                  everything but the long files              (npm test)
+  script/test --long                           the long files                             (npm run test:long)
   script/test test/store/ids.test.ts           one file; a folder, or any part of a path, works too
   script/test -g "same id"                     every test whose name contains these words
   script/test test/http --watch                runs again whenever a file is saved        (npm run test:watch)
   script/test test/lib/ids.test.ts --inspect-brk   waits for a debugger
 
   --unit      only the files that need no store, sandbox or other process; no store is started
+  --long      only the files with a line "// runs-long: <what of it is in npm test>"
   --jobs N    test files that run at the same time (default: the number of CPUs, at most 4)
   --rerun     runs up to twelve files that failed once more, alone; the second result counts, and is listed as flaky
   --times     lists the slowest files, with their CPU time
@@ -56,8 +58,13 @@ async function runTests(given, args, forward) {
   const jobs = takeNumber(args, "--jobs") ?? Math.min(availableParallelism(), MAX_JOBS);
   const showTimes = takeFlag(args, "--times");
   const rerun = takeFlag(args, "--rerun");
+  const isLong = takeFlag(args, "--long");
   const { _: words, ...options } = await mochaOptions(args);
-  const selected = selectFiles(root, words).filter(file => !isUnit || isUnitTest(root, file));
+  // Words and names of tests find them in long files too.
+  const isNamed = words.length > 0 || options.grep !== undefined || options.fgrep !== undefined;
+  const selected = selectFiles(root, words)
+    .filter(file => !isUnit || isUnitTest(root, file))
+    .filter(file => (isLong || !isNamed ? runsLong(root, file) === isLong : true));
   if (isUnit) say(`${selected.length} test files need no store, sandbox or other process.`);
   const startedAt = Date.now();
   return withStores(given, isUnit, async env => {

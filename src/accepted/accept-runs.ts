@@ -1,9 +1,9 @@
-import { failpoint } from "../lib/failpoint.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueRuns } from "../queues/enqueue-run.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import type { QueueBounds } from "../store/run-queue.ts";
-import { deleteKept, keep } from "./keep.ts";
+import { deleteKept } from "./keep.ts";
+import { withKept } from "./with-kept.ts";
 
 export type AcceptDeps = Pick<Platform, "mongo" | "config" | "clock" | "replicas" | "runQueue" | "queues">;
 
@@ -22,26 +22,17 @@ export async function acceptRuns(
     platform.replicas.confirmed(() => enqueueRuns(platform, sourceId, some, bounds));
   if (!platform.config.durableIngress) return await push(items);
   const kept = items.map(item => ({ ...item, kept: true as const }));
-  await keep(
-    platform,
-    kept.map(item => ({
-      _id: item.run_id,
-      kind: "run",
-      owner_id: bounds.ownerId,
-      source_id: sourceId,
-      body: JSON.stringify(item),
-      at_ms: platform.clock(),
-    })),
-  );
-  failpoint("runs-kept");
-  const ids = items.map(({ run_id }) => run_id);
-  try {
+  const rows = kept.map(item => ({
+    _id: item.run_id,
+    kind: "run" as const,
+    owner_id: bounds.ownerId,
+    source_id: sourceId,
+    body: JSON.stringify(item),
+  }));
+  return await withKept(platform, rows, "runs-kept", async () => {
     const accepted = await push(kept);
-    const rejected = ids.filter((_, i) => !accepted[i]);
+    const rejected = kept.filter((_, i) => !accepted[i]).map(({ run_id }) => run_id);
     await deleteKept(platform, rejected);
     return accepted;
-  } catch (error) {
-    await deleteKept(platform, ids).catch(() => undefined);
-    throw error;
-  }
+  });
 }

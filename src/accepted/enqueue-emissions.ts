@@ -1,9 +1,8 @@
-import { failpoint } from "../lib/failpoint.ts";
 import { newToken } from "../lib/ids.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueAll } from "../queues/define-queue.ts";
-import { type EmissionsJob, emissions, emissionsIn } from "../queues/emissions.ts";
-import { deleteKept, keep } from "./keep.ts";
+import { accountOf, type EmissionsJob, emissions } from "../queues/emissions.ts";
+import { withKept } from "./with-kept.ts";
 
 /**
  * Enqueues jobs of emissions in one round trip, all or none. With `DURABLE_INGRESS=mongodb`, MongoDB has them before, until
@@ -14,29 +13,14 @@ export async function enqueueEmissionJobs(
   jobs: EmissionsJob[],
 ): Promise<void> {
   if (jobs.length === 0) return;
-  if (!platform.config.durableIngress) {
-    await enqueueAll(platform.queues, emissions.jobs.emissions, jobs);
-    return;
-  }
+  const enqueue = (some: EmissionsJob[]) => enqueueAll(platform.queues, emissions.jobs.emissions, some);
+  if (!platform.config.durableIngress) return await enqueue(jobs);
   const kept = jobs.map(job => ({ ...job, kept: newToken() }));
-  await keep(
-    platform,
-    kept.map(job => ({
-      _id: job.kept,
-      kind: "emissions",
-      owner_id: job.account_id ?? emissionsIn(job)[0]?.emitter_id ?? "",
-      body: JSON.stringify(job),
-      at_ms: platform.clock(),
-    })),
-  );
-  failpoint("emissions-kept");
-  try {
-    await enqueueAll(platform.queues, emissions.jobs.emissions, kept);
-  } catch (error) {
-    await deleteKept(
-      platform,
-      kept.map(job => job.kept),
-    ).catch(() => undefined);
-    throw error;
-  }
+  const rows = kept.map(job => ({
+    _id: job.kept,
+    kind: "emissions" as const,
+    owner_id: accountOf(job),
+    body: JSON.stringify(job),
+  }));
+  await withKept(platform, rows, "emissions-kept", () => enqueue(kept));
 }

@@ -1,6 +1,7 @@
 import { AppError } from "../lib/errors.ts";
 import type { PlanLimitName } from "../limits/plan-limits.ts";
 import { Components } from "../models/component.ts";
+import { Connections } from "../models/connection.ts";
 import { Sources } from "../models/source.ts";
 import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import { Webhooks } from "../models/webhook.ts";
@@ -22,6 +23,7 @@ const COUNTS = {
   subscriptions: ({ mongo }, owner_id, limit) => Subscriptions(mongo).countDocuments({ owner_id }, { limit }),
   autoSubscriptions: ({ mongo }, owner_id, limit) =>
     AutoSubscriptions(mongo).countDocuments({ owner_id }, { limit }),
+  connections: ({ mongo }, owner_id, limit) => Connections(mongo).countDocuments({ owner_id }, { limit }),
   workflows: ({ mongo }, owner_id, limit) => Workflows(mongo).countDocuments({ owner_id }, { limit }),
 } satisfies Partial<Record<PlanLimitName, Count>>;
 
@@ -32,9 +34,10 @@ const NOUNS: Record<Counted, string> = {
   components: "components",
   sources: "sources",
   subMinuteTimers: "active timers of less than a minute",
-  webhooks: "webhooks",
+  webhooks: "webhooks and destinations",
   subscriptions: "subscriptions",
   autoSubscriptions: "auto subscriptions",
+  connections: "connections",
   workflows: "workflows",
 };
 

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { ownDestination } from "../destinations/find.ts";
 import { MAX_LIMIT } from "../http/pagination.ts";
 import { data, stream } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
@@ -76,6 +77,19 @@ export const activityRoutes = [
     query: StatsQuery,
     response: data(200, Stats),
     example: { params: { id: webhook }, query: { hours: 1 }, response: exampleStats },
+    handler: ({ deps, resource, query }) => readStats(deps, resource._id, query.hours ?? DEFAULT_HOURS),
+  }),
+  route({
+    method: "GET",
+    path: "/destinations/{id}/stats",
+    id: "getDestinationStats",
+    tag,
+    summary: "Get what happened to a destination's deliveries in each of the last hours",
+    description,
+    access: ownDestination,
+    query: StatsQuery,
+    response: data(200, Stats),
+    example: { params: { id: "ds_0CjBAEdF3kWq9RtZ" }, query: { hours: 1 }, response: exampleStats },
     handler: ({ deps, resource, query }) => readStats(deps, resource._id, query.hours ?? DEFAULT_HOURS),
   }),
   route({

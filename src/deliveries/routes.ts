@@ -1,15 +1,15 @@
 import { accepted, data, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
-import { notFound } from "../lib/errors.ts";
 import type { Platform } from "../platform.ts";
 import { ownWebhook } from "../webhooks/find.ts";
 import { sendTest } from "./attempt/send-test.ts";
+import { exampleDelivery, exampleRecovery, lastAttempt } from "./examples.ts";
 import { ownDelivery } from "./find.ts";
 import { listDeliveries } from "./list.ts";
 import { retryDelivery } from "./manual-retry.ts";
-import { presentDelivery, presentRecovery } from "./present.ts";
+import { presentDelivery } from "./present.ts";
 import { readDetail } from "./read-detail.ts";
-import { countFailed, startRecovery } from "./recover.ts";
+import { readRecovery, requestRecovery } from "./request-recovery.ts";
 import {
   DeliveryDetail,
   DeliveryExpand,
@@ -25,36 +25,21 @@ import { searchDeliveries } from "./search.ts";
 
 type Deps = Pick<
   Platform,
-  "mongo" | "redis" | "keys" | "queues" | "egress" | "secrets" | "config" | "clock" | "activity"
+  | "mongo"
+  | "redis"
+  | "keys"
+  | "queues"
+  | "egress"
+  | "connections"
+  | "secrets"
+  | "config"
+  | "clock"
+  | "activity"
 >;
 
 const route = routeFor<Deps>();
 
-const lastAttempt = {
-  number: 1,
-  at_ms: 1_700_000_000_120,
-  trigger: "schedule" as const,
-  status: 503,
-  latency_ms: 41,
-  error: "HTTP status 503",
-  response: "try later",
-};
-const example: DeliveryView = {
-  id: "dlv_0CjBBm3Xs6JpR9wF",
-  webhook_id: "wh_0CjBAEdF3kWq9RtZ",
-  subscription_id: "sub_0CjBBk2Zt5HnQ8wE",
-  emitter_id: "dc_0CjB9uPc7RfT1xLs",
-  event_id: "1700000000000-0",
-  event_name: "",
-  state: "pending",
-  reason: null,
-  attempts_made: 1,
-  last_attempt: lastAttempt,
-  next_attempt_at_ms: 1_700_000_005_000,
-  finished_at_ms: null,
-  created_at: 1_700_000_000,
-  trace_id: "4bf92f3577b34da6a3ce929d0e0e4736",
-};
+const example = exampleDelivery;
 const request: DeliveryRequest = {
   method: "POST",
   url: "https://example.com/hook",
@@ -71,16 +56,6 @@ const request: DeliveryRequest = {
 };
 const webhookParams = { id: example.webhook_id };
 const params = { id: example.id };
-const recovery: RecoveryView = {
-  count: 12,
-  recovered: 0,
-  state: "running",
-  since: 1_700_000_000,
-  started_at_ms: 1_700_000_600_000,
-  finished_at_ms: null,
-};
-const NOT_STARTED = { recovered: 0, state: "counted", started_at_ms: null, finished_at_ms: null } as const;
-
 /** Routes that show deliveries and retry them (docs/design.md#delivery-to-a-webhook). */
 export const deliveryRoutes = [
   route({
@@ -153,12 +128,10 @@ export const deliveryRoutes = [
     response: accepted(202, RecoveryView),
     alsoStatus: 200,
     errors: ["conflict"],
-    example: { params: webhookParams, body: { since: 1_700_000_000 }, response: recovery },
-    handler: async ({ deps, resource, body, ctx }) => {
-      if (!body.dry_run) return presentRecovery(await startRecovery(deps, resource, body.since * 1000));
-      ctx.status = 200;
-      const count = await countFailed(deps, resource, body.since * 1000);
-      return { ...NOT_STARTED, count, since: body.since };
+    example: { params: webhookParams, body: { since: 1_700_000_000 }, response: exampleRecovery },
+    handler: ({ deps, resource, body, ctx }) => {
+      if (body.dry_run) ctx.status = 200;
+      return requestRecovery(deps, resource, body);
     },
   }),
   route({
@@ -170,11 +143,8 @@ export const deliveryRoutes = [
     description: "404 if there was none.",
     access: ownWebhook,
     response: data(200, RecoveryView),
-    example: { params: webhookParams, response: { ...recovery, recovered: 12, state: "done" } },
-    handler: async ({ resource }) => {
-      if (!resource.recovery) throw notFound("recovery");
-      return presentRecovery(resource.recovery);
-    },
+    example: { params: webhookParams, response: { ...exampleRecovery, recovered: 12, state: "done" } },
+    handler: async ({ resource }) => readRecovery(resource),
   }),
   route({
     method: "POST",

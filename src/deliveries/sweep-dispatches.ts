@@ -4,10 +4,10 @@ import { type StoredEvent, StoredEvents } from "../models/event.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueAll, jobStates } from "../queues/define-queue.ts";
 import { deliveries } from "../queues/deliveries.ts";
+import { putOffTo } from "../store/put-off.ts";
 import { repairAll } from "../store/repair-each.ts";
 import type { SweepBatch, Swept } from "../store/sweep-turns.ts";
 import { firstDeliveryIds } from "./dispatch/dispatch.ts";
-import { MAX_RECHECK_MS } from "./recheck.ts";
 
 type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "config" | "clock" | "log">;
 /** Without its payload, which may be half a megabyte. */
@@ -118,14 +118,14 @@ async function redispatch(platform: Deps, events: Overdue[]): Promise<void> {
 
 /** Returns how many were put off; those without a pending dispatch are left out. */
 async function postpone({ mongo, config }: Deps, events: Overdue[], nowMs: number): Promise<number> {
-  const age = { $subtract: [nowMs, { $toLong: "$created_at" }] };
-  const waitMs = { $max: [config.sweepEveryMs, { $min: [age, MAX_RECHECK_MS] }] };
+  const toMs = putOffTo(nowMs, { $toLong: "$created_at" }, config.sweepEveryMs);
+  const putOff = { at_ms: nowMs, to_ms: toMs };
   const { modifiedCount } = await StoredEvents(mongo).updateMany(
     {
       _id: { $in: events.map(({ _id }) => _id) },
       "pending_dispatch.sweep_at_ms": { $gt: 0, $lte: nowMs },
     },
-    [{ $set: { "pending_dispatch.sweep_at_ms": { $add: [nowMs, waitMs] } } }],
+    [{ $set: { "pending_dispatch.sweep_at_ms": toMs, "pending_dispatch.put_off": putOff } }],
     { hint: { _id: 1 }, updatePipeline: true },
   );
   return modifiedCount;

@@ -5,11 +5,11 @@ import type { Platform } from "../platform.ts";
 import { enqueueAll, jobStates } from "../queues/define-queue.ts";
 import { type Drain, deliveries, nextAttemptJobId, nextAttemptOf } from "../queues/deliveries.ts";
 import { enqueueDrain } from "../queues/enqueue-drain.ts";
+import { putOffTo } from "../store/put-off.ts";
 import { repairAll } from "../store/repair-each.ts";
 import type { SweepBatch, Swept } from "../store/sweep-turns.ts";
 import { waitsWithoutJob } from "./attempt/far-retry.ts";
 import { acquirePermits, UNLIMITED, type WebhookLimits, waitlistEntry } from "./limits/permits.ts";
-import { MAX_RECHECK_MS } from "./recheck.ts";
 
 type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "permits" | "config" | "clock" | "log">;
 type Overdue = Pick<
@@ -188,15 +188,15 @@ class DeliverySweep {
   /** Returns how many were put off; a delivery that was recorded in between has a new time of its own. */
   async #postpone(overdue: Overdue[]): Promise<number> {
     const { mongo, config } = this.#platform;
-    const age = { $subtract: [this.#nowMs, { $ifNull: ["$next_attempt_at_ms", this.#nowMs] }] };
-    const waitMs = { $max: [config.sweepEveryMs, { $min: [age, MAX_RECHECK_MS] }] };
+    const nowMs = this.#nowMs;
+    const toMs = putOffTo(nowMs, { $ifNull: ["$next_attempt_at_ms", nowMs] }, config.sweepEveryMs);
     const { modifiedCount } = await Deliveries(mongo).updateMany(
       {
         _id: { $in: overdue.map(({ _id }) => _id) },
         state: "pending",
-        sweep_at_ms: { $lte: this.#nowMs },
+        sweep_at_ms: { $lte: nowMs },
       },
-      [{ $set: { sweep_at_ms: { $add: [this.#nowMs, waitMs] } } }],
+      [{ $set: { sweep_at_ms: toMs, put_off: { at_ms: nowMs, to_ms: toMs } } }],
       { hint: { _id: 1 }, updatePipeline: true },
     );
     return modifiedCount;

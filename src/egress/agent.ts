@@ -1,13 +1,12 @@
 import type { Socket } from "node:net";
-import { isIP } from "node:net";
-import { connect as connectTls } from "node:tls";
 import { LRUCache } from "lru-cache";
 import { Agent, type buildConnector, type Dispatcher } from "undici";
 import { AppError } from "../lib/errors.ts";
 import { checkUrl } from "./check-url.ts";
-import { createDial, type Dial, type DialOptions } from "./dial.ts";
+import { type CheckAddresses, createAddressCheck, createDial, type Dial, type DialOptions } from "./dial.ts";
 import { EgressError, toEgressError } from "./egress-error.ts";
 import { sendRequest } from "./send-request.ts";
+import { startTls } from "./start-tls.ts";
 
 export interface EgressOptions extends DialOptions {
   /** Sent with each request that does not set a `user-agent` header itself. */
@@ -37,8 +36,22 @@ export interface EgressResponse {
 export interface Egress {
   /** Sends one request; redirects are not followed. Throws EgressError, or the signal's reason if it was aborted. */
   request(url: string | URL, request: EgressRequest): Promise<EgressResponse>;
-  /** Closes all connections. */
+  /**
+   * Opens a connection for another protocol than HTTP, and starts TLS if `tls` is given; its owner closes it. Throws
+   * EgressError.
+   */
+  connect(target: ConnectTarget): Promise<Socket>;
+  /** Returns the addresses of a host that may be connected to, for a library that connects by itself. Throws EgressError. */
+  checkAddresses: CheckAddresses;
+  /** Closes all connections of `request`. */
   close(): Promise<void>;
+}
+
+export interface ConnectTarget {
+  host: string;
+  port: number;
+  /** `ca`: certificates in PEM that are trusted, and no others. */
+  tls?: { ca?: string };
 }
 
 /**
@@ -48,12 +61,14 @@ export interface Egress {
 const KEEP_ALIVE_MS = 4000;
 
 /**
- * Returns the guarded HTTP client for deliveries and `component_url` (docs/design.md#egress-guard). Throws AppError
+ * Returns the guarded way out for deliveries and `component_url` (docs/design.md#egress-guard). Throws AppError
  * `invalid` if an entry of `allow` is not a CIDR.
  */
 export function createEgress(options: EgressOptions): Egress {
+  const checkAddresses = createAddressCheck(options);
+  const dial = createDial(options, checkAddresses);
   const agent = new Agent({
-    connect: guardedConnector(createDial(options), options.connectTimeoutMs),
+    connect: guardedConnector(dial, options.connectTimeoutMs),
     // No bound here: requests that wait for a connection would do so in one line for all accounts, and on the endpoint's
     // time. Callers bound what they have in flight (src/deliveries/limits/in-flight.ts).
     connections: null,
@@ -63,21 +78,28 @@ export function createEgress(options: EgressOptions): Egress {
   });
   return {
     request: async (url, request) => send(agent, parseUrl(url), request, options.userAgent),
+    checkAddresses: (host, port) =>
+      checkAddresses(host, port).catch((error: unknown) => {
+        throw toEgressError(error, host);
+      }),
+    connect: target => connectTo(dial, target, options.connectTimeoutMs),
     close: () => agent.destroy(),
   };
 }
 
-/** Parsed URLs: a busy webhook's is requested thousands of times a second. */
+/** Parsed URLs: a busy webhook's is requested thousands of times a second. What is given as a URL is requested once. */
 const parsed = new LRUCache<string, URL>({ max: 1000 });
 
 function parseUrl(url: string | URL): URL {
-  const text = String(url);
-  const known = parsed.get(text);
-  if (known) return known;
+  if (typeof url !== "string") return checked(url.href);
+  const known = parsed.get(url) ?? checked(url);
+  parsed.set(url, known);
+  return known;
+}
+
+function checked(url: string): URL {
   try {
-    const checked = checkUrl(text);
-    parsed.set(text, checked);
-    return checked;
+    return checkUrl(url);
   } catch (error) {
     throw new EgressError("invalid-url", error instanceof AppError ? error.message : String(error), error);
   }
@@ -146,37 +168,25 @@ function guardedConnector(dial: Dial, timeoutMs: number): buildConnector.connect
   return (target, callback) => {
     const port = Number(target.port || (target.protocol === "https:" ? 443 : 80));
     dial(target.hostname, port)
-      .then(socket => (target.protocol === "https:" ? startTls(socket, target.hostname, timeoutMs) : socket))
+      .then(socket =>
+        target.protocol === "https:"
+          ? startTls(socket, { hostname: target.hostname, timeoutMs, protocols: ["http/1.1"] })
+          : socket,
+      )
       .then(socket => callback(null, socket))
       .catch((error: unknown) => callback(toEgressError(error, target.hostname), null));
   };
 }
 
-/** Starts TLS on a connected socket. The certificate must be valid for the host name, whatever its address. */
-function startTls(socket: Socket, hostname: string, timeoutMs: number): Promise<Socket> {
-  const host = hostname.replace(/^\[|\]$/g, "");
-  return new Promise((resolve, reject) => {
-    const secured = connectTls({
-      socket,
-      host,
-      ALPNProtocols: ["http/1.1"],
-      ...(isIP(host) ? {} : { servername: host }),
-    });
-    const fail = (error: unknown) => {
-      clearTimeout(timer);
-      socket.destroy();
-      secured.destroy();
-      reject(error);
-    };
-    const timer = setTimeout(
-      () => fail(new EgressError("timeout", `the TLS handshake with ${host} timed out`)),
-      timeoutMs,
-    );
-    secured.once("error", fail);
-    secured.once("secureConnect", () => {
-      clearTimeout(timer);
-      secured.removeListener("error", fail);
-      resolve(secured);
-    });
-  });
+async function connectTo(dial: Dial, { host, port, tls }: ConnectTarget, timeoutMs: number): Promise<Socket> {
+  try {
+    const dialled = await dial(host, port);
+    const socket = tls ? await startTls(dialled, { hostname: host, timeoutMs, ...tls }) : dialled;
+    // A connection that the other side ends is of no more use, and an error without a listener would end the process.
+    socket.once("end", () => socket.destroy());
+    socket.on("error", () => undefined);
+    return socket;
+  } catch (error) {
+    throw toEgressError(error, host);
+  }
 }

@@ -1,3 +1,4 @@
+import { bareHost } from "../lib/bare-host.ts";
 import { effectiveAddresses } from "./address-rules.ts";
 import { isOwnAddress } from "./own-addresses.ts";
 import type { Resolve } from "./resolve.ts";
@@ -62,4 +63,4 @@ export class BlockedHosts {
   }
 }
 
-const bareName = ({ host }: BlockedHost) => host.replace(/^\[|\]$/g, "").toLowerCase();
+const bareName = ({ host }: BlockedHost) => bareHost(host).toLowerCase();

@@ -1,4 +1,5 @@
 import { connect as connectTcp, type Socket } from "node:net";
+import { bareHost } from "../lib/bare-host.ts";
 import { withDeadline } from "../lib/deadline.ts";
 import {
   type AddressRules,
@@ -36,13 +37,16 @@ export interface DialOptions {
 /** Opens a TCP connection to a checked address of `host`. Throws EgressError, or the signal's reason if aborted. */
 export type Dial = (host: string, port: number, signal?: AbortSignal) => Promise<Socket>;
 
+/** Returns the addresses of `host` that may be connected to, of which there is at least one. Throws EgressError. */
+export type CheckAddresses = (host: string, port: number) => Promise<string[]>;
+
 /**
- * Returns the one function that opens connections on behalf of users (docs/design.md#egress-guard). It resolves the
- * name once and connects to the very addresses it checked, so that a name that resolves differently a moment later (DNS
- * rebinding) does not get past the check. Throws AppError `invalid` if an entry of `allow` or `blocked` is not a CIDR,
- * or one of `blockedPorts` not a port.
+ * Returns the egress guard's check of a host (docs/design.md#egress-guard): it resolves the name once and returns the
+ * addresses that it checked, so that a name that resolves differently a moment later (DNS rebinding) does not get past it,
+ * if no other address is connected to. Throws AppError `invalid` if an entry of `allow` or `blocked` is not a CIDR, or one
+ * of `blockedPorts` not a port.
  */
-export function createDial(options: DialOptions): Dial {
+export function createAddressCheck(options: DialOptions): CheckAddresses {
   const resolve = options.resolve ?? createResolver(options.connectTimeoutMs);
   const blockedHosts = new BlockedHosts(options.blockedHosts, resolve);
   const blocked = parseCidrs(options.blocked ?? []);
@@ -54,8 +58,7 @@ export function createDial(options: DialOptions): Dial {
   const isOwn = (ip: string) => effectiveAddresses(ip).some(options.isOwnAddress ?? isOwnAddress);
   const ownServices = new Set((options.ownUrls ?? []).map(serviceOf));
 
-  return async (host, port, signal) => {
-    const deadline = Date.now() + options.connectTimeoutMs;
+  return async (host, port) => {
     if (isBlockedPort(port)) throw new EgressError("blocked-address", `port ${port} can't be reached`);
     const bareHost = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
     const [addresses] = await withDeadline(
@@ -71,14 +74,22 @@ export function createDial(options: DialOptions): Dial {
     if (checked.length < addresses.length && checked.some(isPublicAddress)) {
       throw new EgressError("blocked-address", `${host} has both public and non-public addresses`);
     }
-    return connectFirst(checked, { host, port, deadline, signal });
+    return checked;
+  };
+}
+
+/** Returns the one function that opens connections on behalf of users, to addresses that `check` has checked. */
+export function createDial(options: DialOptions, check = createAddressCheck(options)): Dial {
+  return async (host, port, signal) => {
+    const deadline = Date.now() + options.connectTimeoutMs;
+    return connectFirst(await check(host, port), { host, port, deadline, signal });
   };
 }
 
 /** Returns host and port of a URL as `dial` compares them. */
 function serviceOf(url: string): string {
   const { hostname, port, protocol } = new URL(url);
-  return `${hostname.replace(/^\[|\]$/g, "")} ${port || (protocol === "https:" ? 443 : 80)}`;
+  return `${bareHost(hostname)} ${port || (protocol === "https:" ? 443 : 80)}`;
 }
 
 interface Target {

@@ -5,6 +5,7 @@ import { failpoint } from "../lib/failpoint.ts";
 import { timeOfId } from "../lib/ids.ts";
 import { type StoredEvent, storedEventId } from "../models/event.ts";
 import type { Subscription } from "../models/subscription.ts";
+import { receivesDeliveries } from "../models/webhook.ts";
 import { jobState } from "../queues/define-queue.ts";
 import { deliveries } from "../queues/deliveries.ts";
 import type { Emission } from "../queues/emissions.ts";
@@ -241,7 +242,7 @@ function storedEvent(
   trace: TraceContext | undefined,
 ): StoredEvent {
   const eventId = earlierId ?? one.eventId;
-  const goesToWebhooks = subscriptions.some(({ listener_id }) => listener_id.startsWith("wh_"));
+  const goesToWebhooks = subscriptions.some(({ listener_id }) => receivesDeliveries(listener_id));
   return {
     _id: storedId(one),
     emitter_id: one.emitter.id,

@@ -10,6 +10,7 @@ import { LIMITS } from "../limits/catalogue.ts";
 import type { StoredEvent } from "../models/event.ts";
 import { Sources } from "../models/source.ts";
 import type { Subscription } from "../models/subscription.ts";
+import { receivesDeliveries } from "../models/webhook.ts";
 import { Workflows } from "../models/workflow.ts";
 import type { Platform } from "../platform.ts";
 import type { Emission } from "../queues/emissions.ts";
@@ -69,7 +70,7 @@ const MAX_LISTENERS_PER_JOB = 200;
 /** Listeners of the events whose first attempts are enqueued together. */
 const LISTENERS_PER_PART = 2000;
 
-const isWebhook = ({ listener_id }: Subscription) => listener_id.startsWith("wh_");
+const isWebhook = ({ listener_id }: Subscription) => receivesDeliveries(listener_id);
 
 export interface FanOutOptions {
   /** Stores events as `storeEvents` does, perhaps together with those of other jobs. */

@@ -10,6 +10,7 @@ import { Deliveries, type Delivery } from "../models/delivery.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../models/event.ts";
 import { Sources } from "../models/source.ts";
 import type { Subscription } from "../models/subscription.ts";
+import { receivesDeliveries } from "../models/webhook.ts";
 import { Workflows } from "../models/workflow.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { workflowEvents } from "../queues/workflow-events.ts";
@@ -104,7 +105,7 @@ async function replayToWebhooks(
   matched: Subscription[],
   replayed: Replayed,
 ): Promise<void> {
-  const subscriptions = matched.filter(({ listener_id }) => listener_id.startsWith("wh_"));
+  const subscriptions = matched.filter(({ listener_id }) => receivesDeliveries(listener_id));
   if (subscriptions.length === 0) return;
   // A delivery needs its event for as long as it may be retried.
   await storeEvents(platform, [event]);

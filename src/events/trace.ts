@@ -8,6 +8,7 @@ import { Deliveries, type Delivery } from "../models/delivery.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../models/event.ts";
 import { type RunRecord, RunRecords } from "../models/run.ts";
 import type { Subscription } from "../models/subscription.ts";
+import { receivesDeliveries } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { deliveries, nextAttemptJobId, nextAttemptOf } from "../queues/deliveries.ts";
@@ -286,7 +287,7 @@ async function traceListeners(
   if (!eventId || emitId === null) return [];
   const event = { _id: storedEventId(emitter.id, emitId), event_id: eventId };
   const matched = subscriptions.filter(
-    one => one.outcome === "matched" && !one.listener_id.startsWith("wh_"),
+    one => one.outcome === "matched" && !receivesDeliveries(one.listener_id),
   );
   return await Promise.all(
     matched.map(async ({ id: subscription_id, listener_id }) => {

@@ -1,5 +1,6 @@
 import type { TSchema } from "typebox";
 import type { FieldError } from "../lib/errors.ts";
+import { splitList } from "../lib/split-list.ts";
 import type { ResponseSpec } from "./response.ts";
 
 /** The top-level fields of the response's objects that the caller asked for (docs/rest-api.md#common-parameters). */
@@ -39,10 +40,7 @@ export function readFieldFilter(
   const errors: FieldError[] = [];
   const filter: FieldFilter = {};
   for (const kind of ["include", "exclude"] as const) {
-    const names = (query[kind] ?? "")
-      .split(",")
-      .map(name => name.trim())
-      .filter(Boolean);
+    const names = splitList(query[kind] ?? "");
     if (names.length === 0 || !known) continue;
     for (const name of names.filter(unknown => !known.has(unknown)).slice(0, 10)) {
       errors.push({ in: "query", path: kind, message: `${name} is not a field of the response` });

@@ -11,6 +11,8 @@ const NAMES = {
   session: "headwater",
   /** A sign-in that is with a provider. */
   signIn: "headwater-sign-in",
+  /** A consent that is with an app. */
+  consent: "headwater-consent",
 } as const;
 
 export interface SessionCookie {

@@ -16,6 +16,8 @@ export type IdPrefix =
   | "dc"
   | "p"
   | "wh"
+  | "ds"
+  | "ac"
   | "sub"
   | "u"
   | "o"
@@ -30,7 +32,9 @@ export type IdPrefix =
   | "emit"
   | "ses"
   | "inv"
-  | "rpl";
+  | "rpl"
+  | "al"
+  | "apn";
 
 function base62(value: number, length: number): string {
   // A bound in the far future (from the year 2081 on) is the last id there is; it must not wrap around to 1970.

@@ -1,3 +1,4 @@
+import { ALERT_LIMITS } from "./alert-limits.ts";
 import { DELIVERY_LIMITS } from "./delivery-limits.ts";
 import { ITEM_LIMITS } from "./item-limits.ts";
 import { defineLimits, KB, MB } from "./limit.ts";
@@ -17,6 +18,7 @@ export const LIMITS = defineLimits({
   ...REQUEST_LIMITS,
   ...RUN_LIMITS,
   ...DELIVERY_LIMITS,
+  ...ALERT_LIMITS,
   apiBodyBytes: {
     value: 1024 * KB,
     unit: "bytes",

@@ -1,4 +1,4 @@
-import { defineLimits } from "./limit.ts";
+import { defineLimits, KB } from "./limit.ts";
 
 /** `DELIVERY_RETRY_SCHEDULE` by default: the waits between the attempts of a delivery. */
 export const RETRY_SCHEDULE = "5s,5m,30m,2h,5h,10h,14h,20h,24h";
@@ -49,5 +49,33 @@ export const DELIVERY_LIMITS = defineLimits({
     per: "value",
     what: "how far away the retry of a delivery may be to have a job in Redis",
     beyond: "it waits in MongoDB, and is enqueued up to `SWEEP_EVERY` after it is due",
+  },
+  destinationConnections: {
+    value: 512,
+    unit: "count",
+    per: "process",
+    what: "lasting connections to destinations, one for each",
+    beyond: "the one unused for longest is closed; if all are in use, the attempt waits",
+  },
+  destinationIdleMs: {
+    value: 10_000,
+    unit: "ms",
+    per: "process",
+    what: "how long a connection to a destination is kept without an attempt",
+    beyond: "it is closed",
+  },
+  destinationReplyBytes: {
+    value: 64 * KB,
+    unit: "bytes",
+    per: "request",
+    what: "what a destination other than an HTTP endpoint sends between two attempts' commands",
+    beyond: "the connection is closed, and the attempts on it have failed",
+  },
+  destinationSettingsBytes: {
+    value: 64 * KB,
+    unit: "bytes",
+    per: "value",
+    what: "settings of a destination, as JSON",
+    beyond: "400 `invalid`",
   },
 });

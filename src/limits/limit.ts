@@ -7,6 +7,7 @@ type Unit =
   | "ms"
   | "per second"
   | "per minute"
+  | "per hour"
   | "per day";
 
 /** What a bound holds for: one item, all of an account, or all that one process does. */
@@ -18,6 +19,7 @@ type Scope =
   | "sandbox"
   | "source"
   | "webhook"
+  | "connection"
   | "subscription"
   | "emitter"
   | "key"

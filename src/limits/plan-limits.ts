@@ -1,3 +1,4 @@
+import { splitList } from "../lib/split-list.ts";
 import { defineLimits, MB } from "./limit.ts";
 
 const REACHED = "403 `limit-reached`";
@@ -24,7 +25,14 @@ export const PLAN_LIMITS = defineLimits({
     what: "active sources whose timer is due more often than once a minute",
     beyond: REACHED,
   },
-  webhooks: { value: 100, paid: 10_000, unit: "count", per: "account", what: "webhooks", beyond: REACHED },
+  webhooks: {
+    value: 100,
+    paid: 10_000,
+    unit: "count",
+    per: "account",
+    what: "webhooks and destinations",
+    beyond: REACHED,
+  },
   subscriptions: {
     value: 1000,
     paid: 100_000,
@@ -114,6 +122,14 @@ export const PLAN_LIMITS = defineLimits({
     what: "workflows; those that the operator registers count, and are registered beyond it",
     beyond: REACHED,
   },
+  connections: {
+    value: 100,
+    paid: 10_000,
+    unit: "count",
+    per: "account",
+    what: "connections",
+    beyond: REACHED,
+  },
   publishedEvents: {
     value: 100_000,
     paid: 50_000_000,
@@ -150,10 +166,7 @@ const BY_SNAKE_CASE = new Set(PLAN_LIMIT_NAMES.map(snakeCase));
  * name or a value that is not a whole number.
  */
 export function parsePlanLimits(text: string): Record<string, number> {
-  const pairs = text
-    .split(",")
-    .map(pair => pair.trim())
-    .filter(Boolean);
+  const pairs = splitList(text);
   return Object.fromEntries(
     pairs.map(pair => {
       const [, name = "", value = ""] = /^(\w+)=(\d{1,15})$/.exec(pair) ?? [];

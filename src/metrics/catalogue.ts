@@ -82,6 +82,11 @@ export const CATALOGUE = {
     help: "Events dropped on purpose, by reason (docs/troubleshooting.md lists the reasons)",
     labels: ["reason"],
   },
+  connection_renewals_total: {
+    kind: "counter",
+    help: "Renewals of connections' tokens: renewed, failed (tried again), ended (the owner must reconnect)",
+    labels: ["outcome"],
+  },
   runs_total: {
     kind: "counter",
     help: "Runs that ended: ok, error, Timeout, Out of Memory, Sandbox Lost, over-quota, crashed, unreadable",
@@ -148,6 +153,16 @@ export const CATALOGUE = {
     kind: "counter",
     help: "What the reconciler repaired, by step; more than a little, steadily, means that something is wrong",
     labels: ["step"],
+  },
+  alerts_raised_total: {
+    kind: "counter",
+    help: "Alerts that were raised for accounts, by type (docs/alerts.md)",
+    labels: ["type"],
+  },
+  alerts_suppressed_total: {
+    kind: "counter",
+    help: "Alerts that were not raised, because their account had as many that day as it may have (docs/limits.md)",
+    labels: ["type"],
   },
   set_aside_items: {
     kind: "gauge",

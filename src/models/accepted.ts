@@ -1,5 +1,6 @@
 import { Schema } from "mongoose";
 import { collection, schemaOptions } from "../store/mongo.ts";
+import type { PutOff } from "../store/put-off.ts";
 import { EVENT_KEPT_SECONDS } from "./event.ts";
 
 /**
@@ -19,6 +20,7 @@ export interface Accepted {
   at_ms: number;
   /** When the sweep looks whether Redis still has it. What is never looked at is deleted as long after as events are kept. */
   check_at: Date;
+  put_off?: PutOff;
 }
 
 export const AcceptedWork = collection<Accepted>(
@@ -32,6 +34,7 @@ export const AcceptedWork = collection<Accepted>(
       body: { type: String, required: true },
       at_ms: { type: Number, required: true },
       check_at: { type: Date, required: true },
+      put_off: { type: Schema.Types.Mixed, default: undefined },
     },
     schemaOptions,
   ).index({ check_at: 1 }, { expireAfterSeconds: EVENT_KEPT_SECONDS }),

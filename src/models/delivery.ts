@@ -1,6 +1,7 @@
 import { Schema } from "mongoose";
 import { LIMITS } from "../limits/catalogue.ts";
 import { collection, schemaOptions } from "../store/mongo.ts";
+import type { PutOff } from "../store/put-off.ts";
 import { EVENT_KEPT_SECONDS } from "./event.ts";
 
 /**
@@ -66,6 +67,7 @@ export interface Delivery {
    * moment as `next_attempt_at_ms`. Null once no attempt is to follow.
    */
   sweep_at_ms: number | null;
+  put_off?: PutOff;
   /** Until when the first attempt may be in flight; set if the delivery was recorded while it was. */
   first_attempt_until_ms?: number;
   created_at: Date;
@@ -98,6 +100,7 @@ export const Deliveries = collection<Delivery>(
       attempts: { type: [Schema.Types.Mixed] as unknown as AttemptRecord[], required: true },
       next_attempt_at_ms: { type: Number, default: null },
       sweep_at_ms: { type: Number, default: null },
+      put_off: { type: Schema.Types.Mixed, default: undefined },
       first_attempt_until_ms: Number,
       created_at: { type: Date, required: true },
       finished_at_ms: { type: Number, default: null },

@@ -2,6 +2,7 @@ import { Schema } from "mongoose";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { WebhookListener } from "../queues/deliveries.ts";
 import { collection, schemaOptions } from "../store/mongo.ts";
+import type { PutOff } from "../store/put-off.ts";
 
 /**
  * The payload of an event that goes to webhooks or is too large for its summary, stored once however many listen to it.
@@ -44,6 +45,7 @@ export interface PendingDispatch {
   job_id: string;
   /** When the sweep checks that this job still exists. Unix milliseconds. */
   sweep_at_ms: number;
+  put_off?: PutOff;
 }
 
 /** Emit ids are unique per emitter only: two workflows may both call an emission `order-1`. */

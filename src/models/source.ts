@@ -33,6 +33,8 @@ export interface Source {
   name_slug: string;
   /** JSON of the stored prop values, encrypted, because they may be secrets. */
   configured_props: string;
+  /** The connections that they name; absent for a source that was last changed before there were any. */
+  connection_ids?: string[];
   /** The last part of the endpoint's URL, for sources with an HTTP interface. */
   endpoint: string | null;
   timer: StoredTimer | null;
@@ -65,6 +67,7 @@ export const Sources = collection<Source>(
       name: { type: String, required: true },
       name_slug: { type: String, required: true },
       configured_props: { type: String, required: true },
+      connection_ids: { type: [String], default: undefined },
       endpoint: { type: String, default: null },
       timer: { type: Schema.Types.Mixed, default: null },
       active: { type: Boolean, required: true },
@@ -83,6 +86,11 @@ export const Sources = collection<Source>(
     .index(
       { endpoint: 1 },
       { name: "endpoint", unique: true, partialFilterExpression: { endpoint: { $gt: "" } } },
+    )
+    // A connection that is used can't be deleted by accident.
+    .index(
+      { connection_ids: 1 },
+      { name: "connection_ids", partialFilterExpression: { connection_ids: { $gt: "" } } },
     )
     // The reconciler reads exactly the timers that must tick, and the sources between two states.
     .index({ state: 1, _id: 1 })

@@ -27,12 +27,25 @@ export interface Recovery {
   failures?: number;
 }
 
+/** What a destination hands events to, instead of an HTTP endpoint. */
+export type DestinationKind = "redis_stream" | "rabbitmq" | "s3";
+
+/** Returns true if a listener receives its events by deliveries: a webhook (`wh_`), a destination (`ds_`), an action (`ac_`). */
+export const receivesDeliveries = (listenerId: string): boolean => /^(wh|ds|ac)_/.test(listenerId);
+
+/** A webhook or a destination: whatever events are delivered to (docs/decisions/0039-destinations.md). */
 export interface Webhook {
+  /** `wh_…` of a webhook, `ds_…` of a destination, `ac_…` of an action. */
   _id: string;
+  /** Absent for a webhook. */
+  kind?: DestinationKind;
+  /** JSON of the settings of a destination, encrypted; absent for a webhook. */
+  settings?: string;
   owner_id: string;
   user_id: string;
   name: string | null;
   description: string | null;
+  /** Where events go; of a destination without user name and password. */
   url: string;
   active: boolean;
   /** Why the platform disabled it; null if its owner did, or it is active. */
@@ -57,11 +70,19 @@ export interface Webhook {
   updated_at: number;
 }
 
+/** A webhook that is none: events are handed to something else than an HTTP endpoint. */
+export type Destination = Webhook & Required<Pick<Webhook, "kind" | "settings">>;
+
+export const isDestination = (webhook: Webhook): webhook is Destination =>
+  webhook.kind !== undefined && webhook.settings !== undefined;
+
 export const Webhooks = collection<Webhook>(
   "webhooks",
   new Schema<Webhook>(
     {
       _id: { type: String, required: true },
+      kind: { type: String },
+      settings: { type: String },
       owner_id: { type: String, required: true },
       user_id: { type: String, required: true },
       name: { type: String, default: null },

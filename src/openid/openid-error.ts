@@ -17,11 +17,14 @@ export type OpenIdFault =
  */
 export class OpenIdError extends Error {
   readonly fault: OpenIdFault;
+  /** The error code of the provider; undefined if it did not respond with one that the standards know. */
+  readonly providerCode: string | undefined;
 
-  constructor(fault: OpenIdFault, message: string) {
+  constructor(fault: OpenIdFault, message: string, providerCode?: string) {
     super(message);
     this.name = "OpenIdError";
     this.fault = fault;
+    this.providerCode = providerCode;
   }
 }
 
@@ -37,8 +40,9 @@ const NO_RESPONSE = new Set([
 ]);
 
 /** An error code as the standards know it; anything else could be any text. */
-const codeOf = (text: string | undefined): string =>
-  text !== undefined && /^[\w.-]{1,64}$/.test(text) ? text : "an unknown error";
+const codeOf = (text: string | undefined): string | undefined =>
+  text !== undefined && /^[\w.-]{1,64}$/.test(text) ? text : undefined;
+const UNKNOWN = "an unknown error";
 
 /** What openid-client throws; told apart by name, because the library is loaded at its first use. */
 interface LibraryError {
@@ -73,15 +77,15 @@ function challengeOf(cause: unknown): string | undefined {
   return challenge?.parameters?.error;
 }
 
-function ofRedirect(code: string): OpenIdError {
-  if (code === "access_denied") return new OpenIdError("cancelled", code);
-  return new OpenIdError(
-    AWAY.has(code) ? "provider-away" : "provider-error",
-    `the provider sent back ${code}`,
-  );
+const faultOf = (code: string | undefined): OpenIdFault =>
+  code !== undefined && AWAY.has(code) ? "provider-away" : "provider-error";
+
+function ofRedirect(code: string | undefined): OpenIdError {
+  if (code === "access_denied") return new OpenIdError("cancelled", code, code);
+  return new OpenIdError(faultOf(code), `the provider sent back ${code ?? UNKNOWN}`, code);
 }
 
-function ofResponse(code: string): OpenIdError {
-  const fault = code === "invalid_grant" ? "not-proven" : AWAY.has(code) ? "provider-away" : "provider-error";
-  return new OpenIdError(fault, `the provider responded with ${code}`);
+function ofResponse(code: string | undefined): OpenIdError {
+  const fault = code === "invalid_grant" ? "not-proven" : faultOf(code);
+  return new OpenIdError(fault, `the provider responded with ${code ?? UNKNOWN}`, code);
 }

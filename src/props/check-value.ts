@@ -1,3 +1,4 @@
+import { isId } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { DescribedProp } from "../sandbox/protocol.ts";
 
@@ -33,10 +34,24 @@ export const integerFault: FaultOf = ({ min, max }, value) => {
 
 export const objectFault: FaultOf = (_, value) => (isObject(value) ? null : "must be an object");
 
+/** Credentials of its own, or a connection that has them; whose that is, src/connections/check.ts checks. */
 export const appFault: FaultOf = (_, value) => {
-  if (!isObject(value) || Object.keys(value).some(key => key !== "$auth")) return "must be {$auth: {…}}";
-  return value.$auth === undefined || isObject(value.$auth) ? null : "$auth must be an object";
+  const isKnown = (key: string) => key === "$auth" || key === "authProvisionId";
+  if (!isObject(value) || !Object.keys(value).every(isKnown)) {
+    return 'must be {authProvisionId: "apn_…"} or {$auth: {…}}';
+  }
+  if (value.authProvisionId === undefined) {
+    return value.$auth === undefined || isObject(value.$auth) ? null : "$auth must be an object";
+  }
+  if (value.$auth !== undefined) return "must have authProvisionId or $auth, not both";
+  return connectionIdOf(value) === null ? "authProvisionId must be the id of a connection (apn_…)" : null;
 };
+
+/** Returns the connection that a stored value of an `app` prop names; null if it has credentials of its own. */
+export function connectionIdOf(stored: unknown): string | null {
+  const id = isObject(stored) ? stored.authProvisionId : undefined;
+  return typeof id === "string" && isId("apn", id) ? id : null;
+}
 
 /** Returns the pair of `{label, value}` or `{__lv: {label, value}}`, the two forms of an option; null for others. */
 function labelledPair(value: unknown): { label: unknown; value: unknown } | null {

@@ -1,7 +1,8 @@
 import { AppError, type FieldError } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { DescribedProp, PropValues } from "../sandbox/protocol.ts";
-import { HTTP_TYPE, isSecret, kindOf, type SourceFacts, TIMER_TYPE } from "./kinds.ts";
+import { connectionIdOf } from "./check-value.ts";
+import { APP_TYPE, HTTP_TYPE, isSecret, kindOf, type SourceFacts, TIMER_TYPE } from "./kinds.ts";
 import type { Timer } from "./timer.ts";
 import { effectiveTimer } from "./timer-prop.ts";
 
@@ -109,7 +110,25 @@ export function presentProps(
 
 /** Returns the names of the props whose value is stored and never shown. */
 export const secretsSet = (props: DescribedProp[], values: StoredProps): string[] =>
-  props.filter(prop => isSecret(prop) && !isAbsent(storedValue(values, prop.name))).map(({ name }) => name);
+  props
+    .filter(prop => {
+      const value = storedValue(values, prop.name);
+      return isSecret(prop) && !isAbsent(value) && connectionIdOf(value) === null;
+    })
+    .map(({ name }) => name);
+
+/** An `app` prop whose value is a connection. */
+export interface ConnectedProp {
+  prop: DescribedProp;
+  connectionId: string;
+}
+
+/** Returns the `app` props whose values name connections. */
+export const connectedProps = (props: DescribedProp[], values: StoredProps): ConnectedProp[] =>
+  props.flatMap(prop => {
+    const connectionId = prop.type === APP_TYPE ? connectionIdOf(storedValue(values, prop.name)) : null;
+    return connectionId === null ? [] : [{ prop, connectionId }];
+  });
 
 /** Returns what the sandbox puts on `this`, before it adds methods: configured values, else defaults of the code. */
 export function propValuesForRun(

@@ -21,6 +21,7 @@ import {
   type CheckedValue,
   checkScalar,
   checkValue,
+  connectionIdOf,
   type FaultOf,
   integerFault,
   noFault,
@@ -64,6 +65,7 @@ export interface PropKind {
   present(prop: DescribedProp, stored: unknown, source: SourceFacts): unknown;
 }
 
+export const APP_TYPE = "app";
 export const HTTP_TYPE = "$.interface.http";
 export const TIMER_TYPE = "$.interface.timer";
 
@@ -109,10 +111,15 @@ const KINDS: PropKind[] = [
   configured("object", objectFault, { hasLists: true }),
   configured("any", noFault, { hasLists: true }),
   configured("http_request", objectFault),
-  configured("app", appFault, {
+  configured(APP_TYPE, appFault, {
     needsValue: false,
     isCredential: true,
     bind: (_prop, stored) => ({ $auth: {}, ...(stored as object | undefined) }),
+    // A connection is named, and never shows its credentials itself.
+    present: (_prop, stored) => {
+      const authProvisionId = connectionIdOf(stored);
+      return authProvisionId === null ? undefined : { authProvisionId };
+    },
   }),
 
   // Services that Headwater does not have: a source can be deployed without a value, and its code fails if it uses one.

@@ -85,6 +85,10 @@ export function emissionProblem(emission: unknown): string | undefined {
 /** The emissions that a job holds, in order. */
 export const emissionsIn = (job: EmissionsJob): Emission[] => ("emissions" in job ? job.emissions : [job]);
 
+/** Returns whose turn a job takes; one that an engine of yours enqueued may say only who emits. */
+export const accountOf = (job: EmissionsJob): string =>
+  job.account_id ?? emissionsIn(job)[0]?.emitter_id ?? "";
+
 /** The job without its events: whose they were, and their ids. */
 function withoutEvents(job: EmissionsJob): unknown {
   const idsOf = ({ emitter_id, emit_id, name }: Emission) => ({ emitter_id, emit_id, name });
@@ -112,7 +116,7 @@ export const emissions = defineQueue({
       jobId: job => job.kept,
       keptPayload: withoutEvents,
       charge: job => ({
-        account: job.account_id ?? emissionsIn(job)[0]?.emitter_id ?? "",
+        account: accountOf(job),
         cost: Math.ceil(emissionsIn(job).length / EMISSIONS_PER_COST),
       }),
       shardBy: job => emissionsIn(job)[0]?.emitter_id ?? "",

@@ -1,3 +1,4 @@
+import { splitList } from "../lib/split-list.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { isSharded } from "./define-queue.ts";
 import { allQueues } from "./index.ts";
@@ -8,10 +9,7 @@ const NAMES: readonly string[] = allQueues.filter(isSharded).map(({ name }) => n
 /** Returns the numbers in `deliveries:4,runs:2`, by queue. Throws an error that says what is wrong. */
 export function parseQueueShards(text: string): Record<string, number> {
   const numbers: Record<string, number> = {};
-  for (const word of text
-    .split(",")
-    .map(part => part.trim())
-    .filter(Boolean)) {
+  for (const word of splitList(text)) {
     const [, name = "", number] = /^([a-z-]+):(\d{1,4})$/.exec(word) ?? [];
     if (!NAMES.includes(name) || Number(number) < 1 || Number(number) > MOST) {
       throw new Error(

@@ -33,6 +33,8 @@ const Candidate = Type.Object({
   name: Type.String(),
   name_slug: Type.String(),
   configured_props: Type.String(),
+  /** Absent in an item of a release before connections. */
+  connection_ids: Type.Optional(Type.Array(Type.String())),
   endpoint: Type.Union([Type.String(), Type.Null()]),
   timer: Type.Unknown(),
   active: Type.Boolean(),

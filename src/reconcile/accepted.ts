@@ -1,5 +1,4 @@
 import { deleteKept, lostAfterMs } from "../accepted/keep.ts";
-import { MAX_RECHECK_MS } from "../deliveries/recheck.ts";
 import { groupBy } from "../lib/group-by.ts";
 import { type Accepted, AcceptedWork } from "../models/accepted.ts";
 import { RunRecords } from "../models/run.ts";
@@ -10,6 +9,7 @@ import { type EmissionsJob, emissions } from "../queues/emissions.ts";
 import { enqueueRuns } from "../queues/enqueue-run.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import { isGone } from "../store/gone.ts";
+import { putOffTo } from "../store/put-off.ts";
 import { repairEach } from "../store/repair-each.ts";
 import { ofAccount } from "../store/run-queue.ts";
 import type { SweepBatch, Swept } from "../store/sweep-turns.ts";
@@ -160,11 +160,10 @@ class AcceptedSweep {
   async #postpone(rows: Due[]): Promise<number> {
     const { mongo, config } = this.#platform;
     const nowMs = this.#now.getTime();
-    const age = { $subtract: [nowMs, "$at_ms"] };
-    const waitMs = { $max: [config.sweepEveryMs, { $min: [age, MAX_RECHECK_MS] }] };
+    const toMs = putOffTo(nowMs, "$at_ms", config.sweepEveryMs);
     const { modifiedCount } = await AcceptedWork(mongo).updateMany(
       { _id: { $in: rows.map(({ _id }) => _id) }, check_at: { $lte: this.#now } },
-      [{ $set: { check_at: { $toDate: { $add: [nowMs, waitMs] } } } }],
+      [{ $set: { check_at: { $toDate: toMs }, put_off: { at_ms: nowMs, to_ms: toMs } } }],
       { hint: { _id: 1 }, updatePipeline: true },
     );
     return modifiedCount;

@@ -1,7 +1,8 @@
 import { settlesWithin } from "../lib/deadline.ts";
 import { AppError } from "../lib/errors.ts";
+import type { HeldLock } from "../lib/held-lock.ts";
 import type { Platform } from "../platform.ts";
-import { type HeldLock, holdLock } from "../store/lock.ts";
+import { holdLock } from "../store/lock.ts";
 import { removeSetAside, setAside } from "../store/set-aside.ts";
 import type { SweepStep } from "../store/sweep-turns.ts";
 import { sweepSteps } from "./steps.ts";

@@ -7,6 +7,7 @@ import { beginSettledSweep } from "../runs/sweep-settled.ts";
 import type { SweepBounds, SweepStep } from "../store/sweep-turns.ts";
 import { beginAcceptedSweep } from "./accepted.ts";
 import { beginChangeSweep } from "./changes.ts";
+import { beginFailoverSweep } from "./failovers.ts";
 import { beginRunQueueSweep, RUN_QUEUES_BOUNDS } from "./run-queues.ts";
 import { beginSilentEmitterSweep, SILENT_EMITTERS_BOUNDS } from "./silent-emitters.ts";
 import { beginDeletionSweep, beginDeploymentSweep } from "./sources.ts";
@@ -30,6 +31,7 @@ export const STEP_NAMES = [
   "recoveries",
   "accepted",
   "silent_emitters",
+  "failovers",
 ] as const;
 export type StepName = (typeof STEP_NAMES)[number];
 
@@ -51,6 +53,7 @@ export function sweepSteps(platform: Platform): SweepStep[] {
     recoveries: () => beginRecoverySweep(platform, graceMs),
     accepted: () => beginAcceptedSweep(platform),
     silent_emitters: () => beginSilentEmitterSweep(platform),
+    failovers: () => beginFailoverSweep(platform),
   };
   const bounds: Partial<Record<StepName, SweepBounds>> = {
     run_queues: RUN_QUEUES_BOUNDS,

@@ -1,3 +1,4 @@
+import { callErrorOf } from "../connections/connection-failed.ts";
 import type { Source } from "../models/source.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import type { CallError, CallResult, HttpResponse, LogLine } from "../sandbox/protocol.ts";
@@ -81,12 +82,17 @@ export class RunBatch {
       for (const [i, item] of items.entries()) add(this.#rejectOverQuota(item, i > 0 || isReported));
       return ended;
     }
-    this.#executor ??= await openExecutor(this.#platform, this.#source, this.#signal);
-    const { strategy } = this.#executor;
+    const executor = await this.#open();
+    if ("error" in executor) {
+      this.#quota.refund(runs);
+      for (const item of items) add(this.#fail(item, executor.error));
+      return ended;
+    }
+    const { strategy } = executor;
     let startedAt = this.#platform.clock();
     let failure: { error: unknown } | undefined;
     try {
-      await this.#executor.execute(items.slice(0, runs), this.#memory.db, {
+      await executor.execute(items.slice(0, runs), this.#memory.db, {
         forMs,
         onRespond: (item, response) => {
           this.#responded.add(item.run_id);
@@ -117,6 +123,16 @@ export class RunBatch {
   /** Records the runs that are not recorded yet, and sends what they emitted. Throws as `recordRuns` does. */
   end(): Promise<void> {
     return this.#recorder.end();
+  }
+
+  /** Returns what executes the runs, or why they have no credentials. */
+  async #open(): Promise<Executor | { error: CallError }> {
+    try {
+      this.#executor ??= await openExecutor(this.#platform, this.#source, this.#signal);
+      return this.#executor;
+    } catch (error) {
+      return { error: callErrorOf(error) };
+    }
   }
 
   #finish(
@@ -177,17 +193,21 @@ export class RunBatch {
   }
 
   #rejectOverQuota(item: TriggerItem, isCountedOnly: boolean): EndedRun {
-    const error = QUOTA_EXCEEDED;
+    return { ...this.#fail(item, QUOTA_EXCEEDED, { "over-quota": 1 }), isCountedOnly };
+  }
+
+  /** Ends a run that is not executed. */
+  #fail(item: TriggerItem, error: CallError, dropped: FinishedRun["dropped"] = {}): EndedRun {
     const emissions = emissionsOf(this.#source, item, { emits: [], logs: [], error }, this.#platform);
     const run: FinishedRun = {
       ...this.#factsOf(item),
       ...outcomeOf(error),
       duration_ms: 0,
       emitted: 0,
-      dropped: { "over-quota": 1 },
+      dropped,
       emissions,
     };
-    return { run, item, error, hasResponded: false, isCountedOnly };
+    return { run, item, error, hasResponded: false };
   }
 
   #noteDroppedHeaders({ run_id }: TriggerItem, { headers }: HttpResponse): void {

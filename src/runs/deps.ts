@@ -21,6 +21,7 @@ export type RunDeps = Pick<
   | "memory"
   | "log"
   | "sandboxes"
+  | "egress"
 > & {
   /** Absent: every run is recorded before it is acknowledged. */
   late?: LateRecords | undefined;

@@ -17,12 +17,12 @@ export interface Execution {
 
 /**
  * Loads a source's code and decrypts its props, once for a batch of runs. `signal` cancels the runs. Throws
- * `not-found` if the component no longer exists.
+ * `not-found` if the component no longer exists, and ConnectionFailed if a connection gives no credentials.
  */
 export async function openExecutor(platform: RunDeps, source: Source, signal: AbortSignal) {
   const { component, bundle } = await loadCode(platform, source.component_id);
+  const props = await boundProps(platform, source, component, signal);
   const sandboxes = await platform.sandboxes();
-  const props = boundProps(platform, source, component);
   return {
     strategy: component.description.dedupe,
     /**

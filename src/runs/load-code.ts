@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { storedBundle } from "../components/stored-bundle.ts";
+import { type ConnectDeps, connectProps } from "../connections/connect-props.ts";
 import { notFound } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type Component, Components } from "../models/component.ts";
@@ -40,16 +41,20 @@ async function readComponent({ mongo }: Pick<Platform, "mongo">, id: string): Pr
   return component;
 }
 
-/** Decrypts a source's props and returns the values that the sandbox puts on `this`. */
-export function boundProps(
-  platform: Pick<Platform, "secrets" | "config">,
-  source: Pick<Source, "configured_props" | "endpoint">,
+/**
+ * Decrypts a source's props and returns the values that the sandbox puts on `this`, with the credentials of its connections.
+ * Throws as `connectProps` does.
+ */
+export async function boundProps(
+  platform: ConnectDeps & Pick<Platform, "config">,
+  source: Pick<Source, "owner_id" | "configured_props" | "endpoint">,
   component: Pick<Component, "description">,
-): PropValues {
-  const values = JSON.parse(platform.secrets.open(source.configured_props));
-  return propValuesForRun(component.description.props, values, {
-    endpointUrl: endpointUrl(platform, source.endpoint),
-  });
+  signal: AbortSignal,
+): Promise<PropValues> {
+  const { props } = component.description;
+  const stored = JSON.parse(platform.secrets.open(source.configured_props));
+  const values = await connectProps(platform, source.owner_id, { props, values: stored }, signal);
+  return propValuesForRun(props, values, { endpointUrl: endpointUrl(platform, source.endpoint) });
 }
 
 /**

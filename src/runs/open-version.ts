@@ -1,10 +1,31 @@
 import { countRuns } from "../accounts/usage.ts";
+import { callErrorOf } from "../connections/connection-failed.ts";
 import type { Source } from "../models/source.ts";
+import type { CallError, PropValues } from "../sandbox/protocol.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
 import type { RunDeps } from "./deps.ts";
 import type { SourceVersion } from "./hooks.ts";
 import { boundProps, loadCode, mayShareProcess, processKey } from "./load-code.ts";
 import { outcomeLabel } from "./record-batch.ts";
+
+/** The result of a hook that was not called. */
+const NOT_CALLED = { emits: [], logs: [], durationMs: 0, cpuMs: 0, memoryBytes: 0 };
+
+/** Returns the props of a hook, or why it can't have them. */
+async function boundOrFailed(
+  platform: RunDeps,
+  source: Parameters<typeof boundProps>[1],
+  component: Parameters<typeof boundProps>[2],
+  signal: AbortSignal,
+): Promise<{ props: PropValues } | { error: CallError }> {
+  // Hooks come with no look-up of their source that would have done it.
+  await platform.routing.refresh();
+  try {
+    return { props: await boundProps(platform, source, component, signal) };
+  } catch (error) {
+    return { error: callErrorOf(error) };
+  }
+}
 
 /**
  * Opens a version of a source, so that its hooks can be called in the sandbox. `signal` cancels them; `execute` then
@@ -22,7 +43,9 @@ export async function openVersion(
     async execute(hook, db) {
       const span = platform.tracer.start("hook", parent, platform.clock());
       const sandboxes = await platform.sandboxes();
-      const request = { call: hook, event: null, props: boundProps(platform, source, component), db };
+      const bound = await boundOrFailed(platform, source, component, signal);
+      if ("error" in bound) return { ...NOT_CALLED, error: bound.error };
+      const request = { call: hook, event: null, props: bound.props, db };
       const options = {
         signal,
         wallMs: platform.config.sandbox.hookMs,

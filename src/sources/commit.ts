@@ -1,4 +1,5 @@
 import type { ClientSession } from "mongoose";
+import { markConnectionsUsed } from "../connections/check.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
@@ -61,6 +62,9 @@ export async function saveCandidate(
   session: ClientSession,
 ): Promise<void> {
   await markComponentUsed(platform, candidate.component_id, session);
+  // Those it has already may have been deleted although they are used.
+  const added = candidate.connection_ids?.filter(id => !source.connection_ids?.includes(id));
+  await markConnectionsUsed(platform, added ?? [], session);
   const changes = {
     ...candidate,
     timer: candidate.timer as Source["timer"],

@@ -1,5 +1,6 @@
 import { checkCount } from "../accounts/check-count.ts";
 import { checkQuota } from "../accounts/check-quota.ts";
+import { markConnectionsUsed } from "../connections/check.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { type Source, Sources } from "../models/source.ts";
@@ -52,6 +53,7 @@ async function insertSource(platform: Deps, source: Source): Promise<void> {
   try {
     await transaction(platform.mongo, async session => {
       await markComponentUsed(platform, source.component_id, session);
+      await markConnectionsUsed(platform, source.connection_ids ?? [], session);
       await Sources(platform.mongo).insertMany([source], { session });
       if (source.state === "ready") {
         await subscribeNewEmitter(platform, { id: source._id, owner_id: source.owner_id }, session);

@@ -1,12 +1,19 @@
 import { checkCount } from "../accounts/check-count.ts";
 import { findComponent } from "../components/find.ts";
 import { saveComponent } from "../components/save.ts";
+import { checkConnections } from "../connections/check.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { newToken } from "../lib/ids.ts";
 import { type Component, Components } from "../models/component.ts";
 import { type Source, Sources, type StoredTimer } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
-import { configureProps, hasHttpInterface, type StoredProps, timerOf } from "../props/configure.ts";
+import {
+  configureProps,
+  connectedProps,
+  hasHttpInterface,
+  type StoredProps,
+  timerOf,
+} from "../props/configure.ts";
 import { isSecret } from "../props/kinds.ts";
 import { toStoredTimer } from "../props/timer.ts";
 import type { Candidate } from "../queues/run-item.ts";
@@ -109,6 +116,7 @@ export async function prepareSource(
   const { props } = component.description;
   const previous = before && (await keptValues(platform, before, component));
   const values = configureProps(props, input.configured_props ?? {}, previous);
+  await checkConnections(platform, deployer.owner, props, given(values, input.configured_props));
   const name = input.name ?? before?.name ?? slugOf(component.name);
   const timer = timerOf(props, values);
   const fields: Candidate = {
@@ -118,6 +126,7 @@ export async function prepareSource(
     name_slug:
       name === before?.name ? before.name_slug : await findFreeSlug(platform, deployer.owner, name, before),
     configured_props: platform.secrets.seal(JSON.stringify(values)),
+    connection_ids: [...new Set(connectedProps(props, values).map(({ connectionId }) => connectionId))],
     endpoint: hasHttpInterface(props) ? (before?.endpoint ?? newToken()) : null,
     timer: timer && toStoredTimer(timer),
     active: input.active ?? true,
@@ -127,6 +136,12 @@ export async function prepareSource(
   }
   return { fields, component };
 }
+
+/**
+ * Returns the values that the request itself gives: a source whose connection was deleted can still be renamed or disabled.
+ */
+const given = (values: StoredProps, configured: Record<string, unknown> = {}): StoredProps =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(configured, name)));
 
 /** True for an active source whose timer is due more often than once a minute, which a cron can't be. */
 const isSubMinute = ({ active, timer }: { active: boolean; timer: unknown }): boolean => {
@@ -138,7 +153,10 @@ const isSubMinute = ({ active, timer }: { active: boolean; timer: unknown }): bo
  * Returns the source's component, whichever account owns it: a member may have given an organization's source a
  * component of their own, or the reverse.
  */
-async function existingComponent(platform: PrepareDeps, source: Source): Promise<Component> {
+export async function existingComponent(
+  platform: Pick<Platform, "mongo">,
+  source: Source,
+): Promise<Component> {
   const component = await Components(platform.mongo).findById(source.component_id).lean();
   if (!component) throw notFound("component");
   return component;

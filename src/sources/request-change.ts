@@ -1,3 +1,4 @@
+import { placeInStack } from "../components/place-in-stack.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import type { Component } from "../models/component.ts";
@@ -6,7 +7,6 @@ import { enqueueRun } from "../queues/enqueue-run.ts";
 import type { ChangeItem } from "../queues/run-item.ts";
 import { isSandboxLost } from "../sandbox/host-error.ts";
 import { ofAccount } from "../store/run-queue.ts";
-import { placeInStack } from "./place-in-stack.ts";
 
 export type ChangeDeps = Pick<Platform, "queues" | "runQueue" | "replies" | "clock" | "config">;
 

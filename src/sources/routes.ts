@@ -27,6 +27,7 @@ type Deps = Pick<
   | "config"
   | "clock"
   | "log"
+  | "metrics"
 >;
 const route = routeFor<Deps>();
 const tag = "Sources";

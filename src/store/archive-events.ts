@@ -11,8 +11,8 @@ import { STREAMS } from "./event-summary.ts";
 import type { EventStream } from "./keys.ts";
 import { script } from "./lua.ts";
 
-const snapshot = script<string[]>("event-snapshot", "snapshot-events");
-const removeArchived = script<number>("event-snapshot", "remove-archived");
+const snapshot = script<string[]>("stored-events", "event-snapshot", "snapshot-events");
+const removeArchived = script<number>("stored-events", "event-snapshot", "remove-archived");
 
 /** For this long a read of MongoDB right after a failover, which may lag behind, is found out. Milliseconds. */
 const VERSION_KEPT_MS = 600_000;

@@ -17,7 +17,7 @@ import {
 } from "./event-summary.ts";
 import type { EventStream, RedisKeys } from "./keys.ts";
 import { script } from "./lua.ts";
-import { readArchived } from "./read-archived.ts";
+import { readArchived, readPage } from "./read-archived.ts";
 import { openRestoring } from "./restore-events.ts";
 
 /** Summaries kept for each emitter and stream (docs/rest-api.md#limits). */
@@ -48,12 +48,14 @@ export const reserveKeys = (keys: RedisKeys, emitterId: string) => [
   keys.unhandledEmissions(emitterId),
 ];
 
-const append = script<(string | number)[]>("append-events");
-const pageOf = script<[place: string, total: number, ...pairs: string[]]>("page-events");
-const eventsSince = script<[place: string, late: number, ...values: string[]]>("events-since");
+const append = script<(string | number)[]>("stored-events", "append-events");
+const eventsSince = script<[place: string, late: number, ...values: string[]]>(
+  "stored-events",
+  "events-since",
+);
 const findEvent = script<[place: string, summary: string]>("find-event");
 const reserve = script<string>("reserve", "reserve-scores");
-const deleteEvents = script<number>("delete-events");
+const deleteEvents = script<number>("stored-events", "delete-events");
 
 /**
  * The capped, time-ordered summaries of emitters: in Redis sorted sets, and of those that fell silent in archives
@@ -191,15 +193,7 @@ export function openEventLog(deps: ArchiveDeps): EventLog {
           ? ["ZREVRANGEBYSCORE", from(after, "+inf"), "-inf"]
           : ["ZRANGEBYSCORE", from(before, "-inf"), "+inf"];
       const here = async () => {
-        const [place, total, ...pairs] = await pageOf(
-          redis,
-          [
-            keys.eventsPlace(emitterId),
-            keys.eventIds(emitterId, stream),
-            keys.eventSummaries(emitterId, stream),
-          ],
-          [...range, limit],
-        );
+        const [place, total, ...pairs] = await readPage(deps, emitterId, stream, [...range, limit]);
         if (!isHere(place)) return undefined;
         const rows = summariesOf(pairs);
         return { rows: before === undefined ? rows : rows.reverse(), total };
@@ -246,13 +240,11 @@ export function openEventLog(deps: ArchiveDeps): EventLog {
       );
       if (text !== "") return summaryOf(eventId, text);
       if (isHere(place)) return null;
-      for (const stream of STREAMS) {
-        const events = await readArchived(deps, emitterId, stream);
-        if (!events) return await this.find(emitterId, eventId);
-        const found = events.find(({ id }) => id === eventId);
-        if (found) return found;
-      }
-      return null;
+      // What another process restores before this is read is still in the archive.
+      const archive = await findArchive(deps, emitterId);
+      const archived = STREAMS.flatMap(stream => archive?.streams[stream] ?? []);
+      const [, summary] = archived.find(([id]) => id === eventId) ?? [];
+      return summary === undefined ? null : summaryOf(eventId, summary);
     },
 
     async eventIdOf(emitterId, emitId) {

@@ -96,6 +96,8 @@ export function redisKeys(prefix: string) {
     reconcilerLock: () => `${prefix}:reconciler`,
     /** Hash: sweep step → where its last turn stopped, and when. */
     sweepTurns: () => `${prefix}:sweep-turns`,
+    /** The masters of Redis at the last look, by the id of their start: others mean that jobs may be lost. */
+    knownMasters: () => `${prefix}:known-masters`,
     /** Hash: sweep step and item → why the item was set aside, and when it is tried again. */
     setAsideItems: () => `${prefix}:{set-aside}:items`,
     /** Sorted set: the fields of that hash, by the time at which each is removed. */
@@ -108,6 +110,12 @@ export function redisKeys(prefix: string) {
     endedSession: (sessionId: string) => `${prefix}:ended-session:${sessionId}`,
     /** Flag: a return from an OpenID provider, by the hash of its state, until it would have expired. */
     usedSignIn: (stateHash: string) => `${prefix}:used-sign-in:${stateHash}`,
+    /** Lock: the process that renews a connection's token. */
+    connectionRenewal: (connectionId: string) => tagged(connectionId, "renewal"),
+    /** String: a consent that was asked for, encrypted, by the hash of its link's token. */
+    consentTicket: (hash: string) => `${prefix}:consent-ticket:${hash}`,
+    /** String: a consent that is with the app, encrypted, by the hash of its state. */
+    consentState: (hash: string) => `${prefix}:consent-state:${hash}`,
     rateLimit: () => `${prefix}:rate`,
     idempotency: () => `${prefix}:idempotency`,
     writeProbe: () => `${prefix}:probe`,

@@ -5,7 +5,27 @@ import { type EventSummary, summariesOf, summaryOf } from "./event-summary.ts";
 import type { EventStream } from "./keys.ts";
 import { script } from "./lua.ts";
 
-const page = script<[place: string, total: number, ...pairs: string[]]>("page-events");
+const page = script<Page>("stored-events", "page-events");
+
+type Page = [place: string, total: number, ...pairs: string[]];
+
+/**
+ * Returns what Redis has of a page of a stream: the place of the emitter's events, how many the stream has, then id and
+ * summary of each. `range` is a command, where it begins, where it ends, and most events. Throws `unavailable`.
+ */
+export async function readPage(
+  { redis, keys }: Pick<ArchiveDeps, "redis" | "keys">,
+  emitterId: string,
+  stream: EventStream,
+  range: (string | number)[],
+): Promise<Page> {
+  const key = [
+    keys.eventsPlace(emitterId),
+    keys.eventIds(emitterId, stream),
+    keys.eventSummaries(emitterId, stream),
+  ];
+  return await page(redis, key, range);
+}
 
 /**
  * Returns a stream of an emitter whose events may be in its archive, oldest first; undefined if they are in Redis. Redis is
@@ -16,13 +36,9 @@ export async function readArchived(
   emitterId: string,
   stream: EventStream,
 ): Promise<EventSummary[] | undefined> {
-  const { redis, keys } = deps;
   const kept = LIMITS.eventsKept.value;
-  const [place, , ...pairs] = await page(
-    redis,
-    [keys.eventsPlace(emitterId), keys.eventIds(emitterId, stream), keys.eventSummaries(emitterId, stream)],
-    ["ZREVRANGEBYSCORE", "+inf", "-inf", kept],
-  );
+  const all = ["ZREVRANGEBYSCORE", "+inf", "-inf", kept];
+  const [place, , ...pairs] = await readPage(deps, emitterId, stream, all);
   if (isHere(place)) return undefined;
   const archive = await findArchive(deps, emitterId);
   const byId = new Map<string, EventSummary>();

@@ -1,3 +1,6 @@
+import { bareHost } from "../lib/bare-host.ts";
+import { splitList } from "../lib/split-list.ts";
+
 /** How Redis serves: one server, a Redis Cluster, or a server that Sentinels watch. */
 export type RedisMode = "single" | "cluster" | "sentinel";
 
@@ -60,10 +63,7 @@ function parseSentinels(text: string): RedisUrl {
 }
 
 function parseServers(text: string): RedisUrl {
-  const urls = text
-    .split(",")
-    .map(word => word.trim())
-    .filter(Boolean);
+  const urls = splitList(text);
   if (urls.length === 0) throw new Error("must contain a redis:// URL");
   const parsed = bounded(urls.map(parseServer));
   const [first] = parsed as [ReturnType<typeof parseServer>];
@@ -125,7 +125,7 @@ function parseHost(text: string, defaultPort: number): RedisServer {
 }
 
 const hostAndPort = ({ hostname, port }: URL, defaultPort: number): RedisServer => ({
-  host: hostname.replace(/^\[|\]$/g, ""),
+  host: bareHost(hostname),
   port: Number(port || defaultPort),
 });
 

@@ -6,7 +6,7 @@ import { STREAMS } from "./event-summary.ts";
 import { script } from "./lua.ts";
 
 const placeOf = script<[place: string, nowMs: number]>("place-of-events");
-const restore = script<number>("restore-events");
+const restore = script<number>("stored-events", "restore-events");
 
 /**
  * An archive that was read longer ago may have been replaced: an emitter whose events came to Redis stays there for much

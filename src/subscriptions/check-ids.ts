@@ -1,18 +1,20 @@
 import { invalidField, notFound } from "../lib/errors.ts";
 import { isId } from "../lib/ids.ts";
 import { Sources } from "../models/source.ts";
-import { Webhooks } from "../models/webhook.ts";
+import { receivesDeliveries, Webhooks } from "../models/webhook.ts";
 import { Workflows } from "../models/workflow.ts";
 import type { Platform } from "../platform.ts";
 
 type Deps = Pick<Platform, "mongo">;
 
-/** Returns true if one of these owners owns the source, workflow or webhook. */
+const LISTENERS = ["dc", "p", "wh", "ds", "ac"] as const;
+
+/** Returns true if one of these owners owns the source, workflow, webhook or destination. */
 async function isOwned(platform: Deps, id: string, owners: string[]): Promise<boolean> {
   const filter = { _id: id, owner_id: { $in: owners } };
   if (isId("dc", id)) return (await Sources(platform.mongo).exists({ ...filter, state: "ready" })) !== null;
   if (isId("p", id)) return (await Workflows(platform.mongo).exists(filter)) !== null;
-  return isId("wh", id) && (await Webhooks(platform.mongo).exists(filter)) !== null;
+  return receivesDeliveries(id) && (await Webhooks(platform.mongo).exists(filter)) !== null;
 }
 
 /**
@@ -33,12 +35,16 @@ export async function checkEmitter(platform: Deps, id: string, owners: string[])
 }
 
 /**
- * Checks the `listener_id` of a subscription: a webhook, source or workflow of these owners. Throws `invalid` for any
+ * Checks the `listener_id` of a subscription: a webhook, destination, source or workflow of these owners. Throws `invalid` for any
  * other kind of id, `not-found` if none of `owners` owns the listener.
  */
 export async function checkListener(platform: Deps, id: string, owners: string[]): Promise<void> {
-  if (!["dc", "p", "wh"].some(prefix => isId(prefix as "dc", id))) {
-    throw invalidField("query", "listener_id", "must be the id of a webhook, source or workflow");
+  if (!LISTENERS.some(prefix => isId(prefix, id))) {
+    throw invalidField(
+      "query",
+      "listener_id",
+      "must be the id of a webhook, destination, source or workflow",
+    );
   }
   if (!(await isOwned(platform, id, owners))) throw notFound("listener");
 }

@@ -11,7 +11,7 @@ export const FilterSchema = Type.Record(Type.String(), Type.Unknown(), {
 export const ListenerId = Type.String({
   minLength: 1,
   maxLength: 64,
-  description: "Id of the receiving webhook, source or workflow.",
+  description: "Id of the receiving webhook, destination, source or workflow.",
 });
 
 /** A subscription as the API shows it (docs/rest-api.md#subscription). */
@@ -21,7 +21,9 @@ export const SubscriptionSchema = Type.Object(
     emitter_id: Type.String({
       description: "Id of a workflow, source or organization, or `p_*` or `dc_*`.",
     }),
-    listener_id: Type.String({ description: "Id of a webhook (`wh_`), source (`dc_`) or workflow (`p_`)." }),
+    listener_id: Type.String({
+      description: "Id of a webhook (`wh_`), destination (`ds_`, `ac_`), source (`dc_`) or workflow (`p_`).",
+    }),
     event_name: Type.String({ description: "Channel; empty for the default channel." }),
     filter: Type.Optional(FilterSchema),
   },

@@ -1,3 +1,5 @@
+import { bareHost } from "../lib/bare-host.ts";
+
 /**
  * Returns where the collector listens, for the egress guard, which keeps deliveries and component code from it as from the
  * stores: they could otherwise write spans of their own. None without an endpoint.
@@ -9,7 +11,5 @@ export function collectorHosts({
 }): { host: string; port: number }[] {
   if (endpoint === undefined) return [];
   const { hostname, port, protocol } = new URL(endpoint);
-  return [
-    { host: hostname.replace(/^\[|\]$/g, ""), port: Number(port) || (protocol === "https:" ? 443 : 80) },
-  ];
+  return [{ host: bareHost(hostname), port: Number(port) || (protocol === "https:" ? 443 : 80) }];
 }

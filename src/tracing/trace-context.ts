@@ -1,3 +1,4 @@
+import { splitList } from "../lib/split-list.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
 /**
@@ -45,10 +46,7 @@ export function parseTraceContext(text: string | undefined): TraceContext | unde
 
 /** The members of a `tracestate`, in order; empty if it is malformed. */
 function readState(text: string): string {
-  const members = text
-    .split(",")
-    .map(member => member.trim())
-    .filter(Boolean);
+  const members = splitList(text);
   const keys = members.map(member => member.slice(0, member.indexOf("=")));
   const isValid =
     members.length <= MAX_MEMBERS &&

@@ -1,19 +1,21 @@
 import { notFound } from "../lib/errors.ts";
+import { isId } from "../lib/ids.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 
-/** Returns a webhook of one of these owners, otherwise null (docs/design.md#guarantee-6). */
+/** Returns a webhook, not a destination, of one of these owners, otherwise null (docs/design.md#guarantee-6). */
 export async function findWebhook(
   platform: Pick<Platform, "mongo">,
   id: string,
   owners: string[],
 ): Promise<Webhook | null> {
+  if (!isId("wh", id)) return null;
   return await Webhooks(platform.mongo)
     .findOne({ _id: id, owner_id: { $in: owners } })
     .lean();
 }
 
-/** Throws `not-found` unless each of these is a webhook of one of these owners. */
+/** Throws `not-found` unless each of these is a webhook or a destination of one of these owners. */
 export async function requireWebhooks(
   platform: Pick<Platform, "mongo">,
   ids: string[],

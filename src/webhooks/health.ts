@@ -16,15 +16,15 @@ export interface DisableWarning {
  */
 export function disableWarning(
   platform: Pick<Platform, "clock" | "config">,
-  webhook: Pick<Webhook, "active" | "failing_since_ms">,
+  webhook: Pick<Webhook, "active" | "failing_since_ms" | "kind">,
 ): DisableWarning {
-  const { failing_since_ms: since, active } = webhook;
+  const { failing_since_ms: since, active, kind } = webhook;
   if (since === null || !active) return { willBeDisabledAtMs: null, notice: null };
   const { disableAfterMs } = platform.config.deliveries;
   const willBeDisabledAtMs = since + disableAfterMs;
   if (platform.clock() - since < disableAfterMs / 2) return { willBeDisabledAtMs, notice: null };
   const [from, at] = [since, willBeDisabledAtMs].map(ms => new Date(ms).toISOString());
-  const notice = `every attempt has failed since ${from}; a failure after ${at} disables this webhook`;
+  const notice = `every attempt has failed since ${from}; a failure after ${at} disables this ${kind ? "destination" : "webhook"}`;
   return { willBeDisabledAtMs, notice };
 }
 

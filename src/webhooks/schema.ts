@@ -1,9 +1,10 @@
 import { type Static, Type } from "typebox";
 import { LIMITS } from "../limits/catalogue.ts";
 
-const NullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+export const NullableText = (description: string) =>
+  Type.Union([Type.String(), Type.Null()], { description });
 /** One schema instead of a union, so that an error names the limit that was exceeded. */
-const NullableInteger = (description: string, limits: { minimum?: number; maximum?: number } = {}) =>
+export const NullableInteger = (description: string, limits: { minimum?: number; maximum?: number } = {}) =>
   Type.Unsafe<number | null>({ type: ["integer", "null"], ...limits, description });
 
 const MaxInFlight = NullableInteger(
@@ -71,8 +72,8 @@ const Url = Type.String({
   description:
     "`http` or `https` URL with a host name, optionally with a port and a path, without credentials.",
 });
-const Name = Type.String({ maxLength: 256 });
-const Description = Type.String({ maxLength: 1024 });
+export const Name = Type.String({ maxLength: 256 });
+export const Description = Type.String({ maxLength: 1024 });
 const Headers = Type.Record(Type.String(), Type.String(), {
   description: "Custom headers of every request, at most 20 and 4 KB in total; stored encrypted.",
 });
@@ -84,7 +85,8 @@ export const NewWebhookParams = Type.Object({
   description: Type.Optional(Description),
 });
 
-const DeliverySettings = {
+/** Settings of deliveries, the same for webhooks and destinations. */
+export const DeliverySettings = {
   max_in_flight: Type.Optional(MaxInFlight),
   rate_limit_per_second: Type.Optional(RateLimitPerSecond),
   ordered: Type.Optional(Ordered),

@@ -1,4 +1,5 @@
 // runs-alone: an installation of nine processes on nine servers
+// runs-long: npm test has test/store/redis-failover.test.ts and test/store/replicas.test.ts
 
 import { expect } from "chai";
 import { type MongoSet, openMongoSet } from "../support/mongo-set.ts";
@@ -63,6 +64,7 @@ describe("an installation on stores of several servers", function () {
       const outcome = await load.finish(EVENTS);
       row.outcome = outcome;
       for (const line of outcome.whereabouts) console.log(`  ${line}`);
+      if (Object.keys(outcome.stuck).length > 0) console.log(`  open: ${JSON.stringify(outcome.stuck)}`);
     } finally {
       load.stop();
       if (isFullSize) console.log(rowOf(row));

@@ -20,6 +20,8 @@ const seconds = (ms: number) => `${ms / 1000} s`;
 const LONG_STOP_MS = 40_000;
 /** What a master that is killed has confirmed, and not yet sent to its replica: a moment's work, if any. */
 const A_MOMENT = 0.005;
+/** What a replica without a processor for some moments had not read when its link broke. */
+const A_LAG = 0.1;
 /** One worker is killed each so often, so many times. */
 const KILL_EACH_MS = 5000;
 const KILLS = 6;
@@ -87,7 +89,18 @@ const LAGGING: ClusterFault[] = [
   },
   {
     title: "the same with min-replicas-to-write 1",
+    mayLose: A_LAG,
     inject: lab => withReplicas(lab, 1, () => killLagging(lab, CUT_MS)),
+  },
+  {
+    title: "the same with ACCEPT_REPLICAS=1",
+    settings: { ACCEPT_REPLICAS: "1" },
+    inject: lab => killLagging(lab, CUT_MS),
+  },
+  {
+    title: "the same with DURABLE_INGRESS=mongodb",
+    settings: { DURABLE_INGRESS: "mongodb" },
+    inject: lab => killLagging(lab, CUT_MS),
   },
 ];
 

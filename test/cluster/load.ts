@@ -109,7 +109,7 @@ export function startLoad(
   async function settle(): Promise<{ stuck: Record<string, unknown>; doneAt: number }> {
     let [stuck, doneAt, seen]: [Record<string, unknown>, number, number] = [{}, Date.now(), -1];
     const isOver = async () => {
-      stuck = await openWork(platform, [sourceId]).catch(error => ({ unknown: String(error) }));
+      stuck = await openWork(platform, [sourceId, workflowId]).catch(error => ({ unknown: String(error) }));
       const isIdle = Object.keys(stuck).length === 0;
       if (!isIdle || seen !== arrivals().size) doneAt = Date.now();
       seen = arrivals().size;

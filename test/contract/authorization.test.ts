@@ -19,8 +19,8 @@ type User = Owner["api"];
 const REFERENCES: Record<string, string[]> = {
   component_id: ["component"],
   emitter_id: ["source", "workflow"],
-  listener_id: ["webhook", "source", "workflow"],
-  webhook_id: ["webhook"],
+  listener_id: ["webhook", "destination", "source", "workflow"],
+  webhook_id: ["webhook", "destination"],
 };
 const NO_REFERENCE = new Set(["org_id", "start_id", "end_id"]);
 

@@ -64,15 +64,16 @@ const components: Open = async ({ system }, owner) => ({
   remove: id => owner.api.expect(204, "DELETE", `/components/${id}`, { query: orgQuery(owner) }),
 });
 
-/** Deliveries to one webhook, which is the account's only one. */
+/** Deliveries to one webhook, which is the account's only one, or as if to another destination. */
 const deliveries =
-  (pathOf: (webhookId: string, owner: Owner) => string): Open =>
+  (pathOf: (webhookId: string, owner: Owner) => string, to?: string): Open =>
   async (world, owner) => {
     const first = (await THINGS.delivery?.make(world, owner)) ?? "";
     const model = Deliveries(world.system.worker.mongo);
     const row = await model.findById(first).lean();
     await model.deleteOne({ _id: first });
     if (!row) throw new Error("no delivery");
+    if (to !== undefined) row.webhook_id = (await THINGS[to]?.make(world, owner)) ?? "";
     return {
       path: pathOf(row.webhook_id, owner),
       async add() {
@@ -170,6 +171,12 @@ const LISTS: Record<string, Open> = {
   listOrganizationSources: made("source", "sources", ({ orgId }) => `/orgs/${orgId}/sources`),
   listMyWebhooks: made("webhook", "webhooks", () => "/users/me/webhooks"),
   listOrganizationWebhooks: made("webhook", "webhooks", ({ orgId }) => `/orgs/${orgId}/webhooks`),
+  listMyDestinations: made("destination", "destinations", () => "/users/me/destinations"),
+  listOrganizationDestinations: made(
+    "destination",
+    "destinations",
+    ({ orgId }) => `/orgs/${orgId}/destinations`,
+  ),
   listMySubscriptions: made("subscription", "subscriptions", () => "/users/me/subscriptions"),
   listOrganizationSubscriptions: made(
     "subscription",
@@ -189,6 +196,7 @@ const LISTS: Record<string, Open> = {
   listMyWorkflows: made("workflow", "workflows", () => "/users/me/workflows"),
   listOrganizationWorkflows: made("workflow", "workflows", ({ orgId }) => `/orgs/${orgId}/workflows`),
   listDeliveries: deliveries(webhookId => `/webhooks/${webhookId}/deliveries`),
+  listDestinationDeliveries: deliveries(id => `/destinations/${id}/deliveries`, "destination"),
   searchDeliveries: deliveries(() => "/deliveries"),
   listApiKeys: keys,
   listReplays: replays,

@@ -51,6 +51,12 @@ const source: Make = async (_, owner) =>
 const webhook: Make = async ({ receiver }, owner) =>
   (await owner.api.createWebhook(receiver.url, orgQuery(owner))).id;
 
+const destination: Make = async (_, owner) => {
+  const body = { redis_stream: { url: "redis://127.0.0.1:1", stream: "events" } };
+  const options = { query: orgQuery(owner), body };
+  return (await owner.api.expect(201, "POST", "/destinations", options)).id;
+};
+
 const workflow: Make = async ({ system }, owner) => {
   const ownerId = owner.orgId ?? owner.api.userId;
   return (await createWorkflow(system.worker, { ownerId, name: "Flow" })).id;
@@ -113,6 +119,11 @@ const publishedKey: Make = async ({ system }, owner) => {
   return key;
 };
 
+const connection: Make = async (_, owner) => {
+  const body = { app: "weather", fields: { api_key: "a key of the contract" } };
+  return (await owner.api.expect(201, "POST", "/connections", { body, query: orgQuery(owner) })).id;
+};
+
 const session: Make = async (_, { api }) => {
   await signInWith(api);
   return (await api.expect(200, "GET", "/sessions"))[0].id;
@@ -164,9 +175,11 @@ export const THINGS: Record<string, Thing> = {
   "component by key": { make: publishedKey, isPublic: true },
   source: { make: source, prefix: "dc" },
   webhook: { make: webhook, prefix: "wh" },
+  destination: { make: destination, prefix: "ds" },
   workflow: { make: workflow, prefix: "p" },
   subscription: { make: subscription, prefix: "sub" },
   "auto subscription": { make: autoSubscription, prefix: "asub" },
+  connection: { make: connection, prefix: "apn" },
   delivery: { make: delivery, prefix: "dlv" },
   "API key": { make: apiKey, prefix: "key", isPersonal: true },
   invitation: { make: invitation, prefix: "inv", isPersonal: true },

@@ -1,4 +1,5 @@
 // runs-alone: it measures how long a page takes, and how much memory
+// runs-long: npm test has test/dashboard/story.test.ts, a whole walk in a browser
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";

@@ -1,3 +1,5 @@
+// runs-long: npm test has test/dashboard/story.test.ts, a whole walk in a browser
+
 import { expect } from "chai";
 import type { Browser, Locator, Page } from "playwright-core";
 import { type Receiver, startReceiver } from "../support/receiver.ts";

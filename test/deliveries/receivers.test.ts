@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { type Message, send } from "../../src/deliveries/attempt/send.ts";
+import { send } from "../../src/deliveries/attempt/send.ts";
+import type { Message } from "../../src/destinations/message.ts";
 import { createEgress } from "../../src/egress/agent.ts";
 import { createResolver } from "../../src/egress/resolve.ts";
 import type { Webhook } from "../../src/models/webhook.ts";

@@ -37,6 +37,7 @@ describe("docs/rest-api.md", () => {
     Source: "Source",
     Subscription: "Subscription",
     Webhook: "Webhook",
+    Destination: "Destination",
     "Event summary": "EventSummary",
     "Current user": "CurrentUser",
   };

@@ -1,3 +1,5 @@
+// runs-long: npm test has test/flows, where processes are killed at exact steps
+
 import { expect } from "chai";
 import { besideDeadEndpoint } from "./dead-endpoint.ts";
 import { FAULTS, type Fault } from "./faults.ts";

@@ -1,9 +1,10 @@
+import { Deliveries } from "../../src/models/delivery.ts";
 import { StoredEvents } from "../../src/models/event.ts";
 import type { Platform } from "../../src/platform.ts";
 import { listSettled } from "../../src/store/settled-runs.ts";
 
-/** Returns what still waits, is in progress, or is left to the sweep; empty if everything is done. */
-export async function openWork(platform: Platform, sourceIds: string[]): Promise<Record<string, unknown>> {
+/** Returns what of these emitters still waits, is in progress, or is left to the sweep; empty if everything is done. */
+export async function openWork(platform: Platform, emitterIds: string[]): Promise<Record<string, unknown>> {
   const open: Record<string, unknown> = {};
   for (const name of ["runs", "emissions", "deliveries"]) {
     const counts = await platform.queues
@@ -11,11 +12,16 @@ export async function openWork(platform: Platform, sourceIds: string[]): Promise
       ?.getJobCounts("waiting", "prioritized", "active", "delayed");
     if (Object.values(counts ?? {}).some(count => count > 0)) open[name] = counts;
   }
-  for (const source of sourceIds) {
-    const queued = await platform.runQueue.length(source);
-    const settled = await listSettled(platform, source);
-    if (queued + settled.length > 0) open[source] = { queued, settled: settled.length };
+  for (const emitter of emitterIds) {
+    const queued = await platform.runQueue.length(emitter);
+    const settled = await listSettled(platform, emitter);
+    if (queued + settled.length > 0) open[emitter] = { queued, settled: settled.length };
   }
+  const pending = await Deliveries(platform.mongo).countDocuments({
+    state: "pending",
+    emitter_id: { $in: emitterIds },
+  });
+  if (pending > 0) open.pending = pending;
   const undispatched = await StoredEvents(platform.mongo)
     .findOne({ pending_dispatch: { $exists: true } })
     .lean();

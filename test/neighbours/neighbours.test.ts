@@ -1,4 +1,5 @@
 // runs-alone: it compares latencies
+// runs-long: npm test has test/queues/fair-order.test.ts and the limits of an account
 import { expect } from "chai";
 import { FLOODS } from "./floods.ts";
 import { type Experience, experienceOf } from "./measure.ts";

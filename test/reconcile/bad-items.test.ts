@@ -21,7 +21,7 @@ import { sweepAll } from "../support/sweep.ts";
 const BAD = "bad:id";
 
 /** Here there is nothing for one, and the other repairs nothing. */
-const FINDS_NOTHING: string[] = ["schedulers", "silent_emitters"];
+const FINDS_NOTHING: string[] = ["schedulers", "silent_emitters", "failovers"];
 
 describe("an item that can't be repaired", () => {
   let platform: TestPlatform;

@@ -30,6 +30,7 @@ const NOTHING = {
   recoveries: 0,
   accepted: 0,
   silent_emitters: 0,
+  failovers: 0,
 };
 
 describe("reconciling", () => {

@@ -89,6 +89,7 @@ declare module "*/script/lib/test-files.mjs" {
   export function testFiles(root: string): string[];
   export function selectFiles(root: string, words: string[]): string[];
   export function isUnitTest(root: string, file: string): boolean;
+  export function runsLong(root: string, file: string): boolean;
   export function longestFirst(files: string[], durations: Record<string, number>): string[];
 }
 

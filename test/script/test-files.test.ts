@@ -1,6 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { isUnitTest, longestFirst, SLOWEST, selectFiles, testFiles } from "../../script/lib/test-files.mjs";
+import {
+  isUnitTest,
+  longestFirst,
+  runsLong,
+  SLOWEST,
+  selectFiles,
+  testFiles,
+} from "../../script/lib/test-files.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 
@@ -20,6 +27,11 @@ describe("npm test", () => {
     expect(isUnit("test/flows/end-to-end.test.ts"), "stores").to.equal(false);
     expect(isUnit("test/sandbox/call.test.ts"), "sandboxes").to.equal(false);
     expect(isUnit("test/script/supervisor.test.ts"), "processes").to.equal(false);
+  });
+
+  it("leaves the long files to a command of their own, and each says what of it is in npm test", () => {
+    expect(runsLong(root, "test/script/test-files.test.ts")).to.equal(false);
+    expect(testFiles(root).filter(file => runsLong(root, file))).not.to.deep.equal([]);
   });
 
   it("starts with the files that took longest, or that are known to be slow", () => {

@@ -1,4 +1,5 @@
 // runs-alone: it runs a whole installation and stops processes and stores at random
+// runs-long: npm test has test/flows, where processes are killed at exact steps
 import { expect } from "chai";
 import { deviations, table } from "./report.ts";
 import { soak } from "./soak.ts";

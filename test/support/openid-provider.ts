@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Provider as OidcProvider } from "oidc-provider";
+import { quietly } from "./quietly.ts";
 
 /** What the provider says about somebody who signs in; `sub` is the name in its form unless given. */
 export type PersonClaims = Record<string, unknown>;
@@ -213,15 +214,4 @@ export async function startOpenIdProvider({
     start: () => listen(port),
   };
   return started;
-}
-
-/** The package warns on the console of what is right for a test, such as http. */
-async function quietly<T>(work: () => Promise<T>): Promise<T> {
-  const { info, warn } = console;
-  Object.assign(console, { info: () => {}, warn: () => {} });
-  try {
-    return await work();
-  } finally {
-    Object.assign(console, { info, warn });
-  }
 }

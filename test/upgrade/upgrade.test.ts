@@ -1,3 +1,5 @@
+// runs-long: npm test has test/store/schema and the jobs of older versions
+
 import { expect } from "chai";
 import { headwater } from "../cli/command.ts";
 import { EVENTS, type Lab, openLab, PROCESSES, type ProcessName } from "../faults/lab.ts";

@@ -1,7 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Koa from "koa";
+import { destinationDeliveryRoutes } from "../../src/deliveries/destination-routes.ts";
 import { deliveryRoutes } from "../../src/deliveries/routes.ts";
+import { destinationRoutes } from "../../src/destinations/routes.ts";
 import { requestLog } from "../../src/http/request-log.ts";
 import { respondError } from "../../src/http/respond-error.ts";
 import type { Caller } from "../../src/http/route.ts";
@@ -28,13 +30,13 @@ export interface Api {
   close(): Promise<void>;
 }
 
-/** Serves the routes of webhooks and deliveries on a real server; responses are checked against their schemas. */
+/** Serves the routes of webhooks, destinations and deliveries on a real server; responses are checked against their schemas. */
 export async function openWebhookApi(platform: TestPlatform): Promise<Api> {
   const app = new Koa();
   app.use(requestLog(platform.log));
   app.use(respondError());
   app.use(
-    createRouter([...webhookRoutes, ...deliveryRoutes], {
+    createRouter([...webhookRoutes, ...destinationRoutes, ...deliveryRoutes, ...destinationDeliveryRoutes], {
       deps: platform,
       prefix: "/v1",
       authenticate: async key => CALLERS[key] ?? null,

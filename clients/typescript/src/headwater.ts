@@ -4,7 +4,9 @@ import type { InputOf, MethodOf, Path, ResultOf, Schemas } from "./operations.ts
 import type { CallOptions, HeadwaterOptions } from "./options.ts";
 import { publish } from "./publish.ts";
 import { Components } from "./resources/components.ts";
+import { Connections } from "./resources/connections.ts";
 import { Deliveries } from "./resources/deliveries.ts";
+import { Destinations } from "./resources/destinations.ts";
 import { Sources } from "./resources/sources.ts";
 import { Subscriptions } from "./resources/subscriptions.ts";
 import { Webhooks } from "./resources/webhooks.ts";
@@ -18,7 +20,9 @@ export class Headwater {
   readonly components: Components;
   readonly sources: Sources;
   readonly webhooks: Webhooks;
+  readonly destinations: Destinations;
   readonly subscriptions: Subscriptions;
+  readonly connections: Connections;
   readonly deliveries: Deliveries;
   readonly workflows: Workflows;
   readonly #connection: Connection;
@@ -28,7 +32,9 @@ export class Headwater {
     this.components = new Components(this.#connection);
     this.sources = new Sources(this.#connection);
     this.webhooks = new Webhooks(this.#connection);
+    this.destinations = new Destinations(this.#connection);
     this.subscriptions = new Subscriptions(this.#connection);
+    this.connections = new Connections(this.#connection);
     this.deliveries = new Deliveries(this.#connection);
     this.workflows = new Workflows(this.#connection);
   }

@@ -12,8 +12,10 @@ export interface EventQuery extends Cursor {
 interface RowsOfAccount {
   sources: Schemas["Source"];
   webhooks: Schemas["Webhook"];
+  destinations: Schemas["Destination"];
   subscriptions: Schemas["Subscription"];
   workflows: Schemas["Workflow"];
+  connections: Schemas["Connection"];
 }
 
 /** The things of one kind of the connection's organization, or of the caller. */

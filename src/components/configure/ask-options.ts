@@ -1,7 +1,7 @@
 import { checkQuota } from "../../accounts/check-quota.ts";
-import { countRuns } from "../../accounts/usage.ts";
+import { checkConnections } from "../../connections/check.ts";
+import { type ConnectDeps, tryConnectProps } from "../../connections/connect-props.ts";
 import { invalidField } from "../../lib/errors.ts";
-import { newToken } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Component } from "../../models/component.ts";
 import type { Platform } from "../../platform.ts";
@@ -9,12 +9,10 @@ import { configureProps, propValuesForRun, type StoredProps } from "../../props/
 import type { CallError, LogLine } from "../../sandbox/protocol.ts";
 import { storedBundle } from "../stored-bundle.ts";
 import { inTrial } from "../trial/build.ts";
+import { callOnce } from "../trial/call-once.ts";
 import { readOptions } from "./read-options.ts";
 
-export type ConfigureDeps = Pick<
-  Platform,
-  "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "sandboxes"
->;
+export type ConfigureDeps = ConnectDeps & Pick<Platform, "config" | "sandboxes">;
 
 export interface OptionsRequest {
   /** Name of the prop whose choices are wanted. */
@@ -45,7 +43,7 @@ export interface Options {
  * own and without any memory. It counts as a run of the account. Throws `invalid` that names the prop or a prop so far
  * that is wrong, `rate-limited` and `unavailable`.
  */
-export function askOptions(
+export async function askOptions(
   platform: ConfigureDeps,
   ownerId: string,
   component: Component,
@@ -55,42 +53,40 @@ export function askOptions(
   const prop = props.find(({ name }) => name === request.prop);
   if (!prop) throw invalidField("body", "prop_name", "the component has no such prop");
   if (prop.options) {
-    return Promise.resolve({ options: readOptions(prop.options), context: null, logs: [], error: null });
+    return { options: readOptions(prop.options), context: null, logs: [], error: null };
   }
   if (!prop.remoteOptions) throw invalidField("body", "prop_name", "the prop has no options");
   const values = configureProps(props, request.configuredProps, request.stored, { mayLack: true });
-  const bound = propValuesForRun(props, values, { endpointUrl: null });
-  return inTrial(ownerId, () => callOnce(platform, ownerId, component, bound, request));
+  await checkConnections(platform, ownerId, props, values);
+  return await inTrial(ownerId, async () => {
+    const connected = await tryConnectProps(platform, ownerId, { props, values });
+    if ("error" in connected) return { options: [], context: null, logs: [], error: connected.error };
+    const bound = propValuesForRun(props, connected.values, { endpointUrl: null });
+    return await ask(platform, ownerId, component, bound, request);
+  });
 }
 
-async function callOnce(
+async function ask(
   platform: ConfigureDeps,
   ownerId: string,
-  { bundle_hash }: Component,
+  component: Component,
   props: Record<string, unknown>,
   { prop, page, prevContext, query }: OptionsRequest,
 ): Promise<Options> {
   await checkQuota(platform, ownerId);
-  const sandboxes = await platform.sandboxes();
-  // A process of its own, which no source shares, and which ends with the call.
-  const key = `options-${newToken()}`;
-  try {
-    const result = await sandboxes.call(
-      key,
-      storedBundle(platform, bundle_hash),
-      { call: "options", event: { prop, page, prevContext, query }, props, db: {} },
-      { owner: ownerId, wallMs: LIMITS.optionsMs.value },
-    );
-    await countRuns(platform, ownerId, 1, result.durationMs).catch(() => undefined);
-    // The code may emit on its own; what `options` returned comes last.
-    const listed = (result.emits.at(-1)?.event ?? {}) as { options?: unknown; context?: unknown };
-    return {
-      options: result.error ? [] : readOptions(listed.options),
-      context: result.error ? null : (listed.context ?? null),
-      logs: result.logs,
-      error: result.error ?? null,
-    };
-  } finally {
-    sandboxes.drop(key);
-  }
+  const result = await callOnce(
+    platform,
+    ownerId,
+    storedBundle(platform, component.bundle_hash),
+    { call: "options", event: { prop, page, prevContext, query }, props, db: {} },
+    { wallMs: LIMITS.optionsMs.value },
+  );
+  // The code may emit on its own; what `options` returned comes last.
+  const listed = (result.emits.at(-1)?.event ?? {}) as { options?: unknown; context?: unknown };
+  return {
+    options: result.error ? [] : readOptions(listed.options),
+    context: result.error ? null : (listed.context ?? null),
+    logs: result.logs,
+    error: result.error ?? null,
+  };
 }

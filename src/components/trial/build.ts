@@ -1,5 +1,6 @@
 import { checkQuota } from "../../accounts/check-quota.ts";
 import { countRuns } from "../../accounts/usage.ts";
+import type { ConnectDeps } from "../../connections/connect-props.ts";
 import { FairSlots } from "../../lib/fair-slots.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Platform } from "../../platform.ts";
@@ -8,10 +9,7 @@ import { withBuilt } from "../builder/with-built.ts";
 import { type DescribedComponent, describeComponent } from "../describe.ts";
 import { fromCode } from "../load-modules.ts";
 
-export type TrialDeps = Pick<
-  Platform,
-  "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "sandboxes"
->;
+export type TrialDeps = ConnectDeps & Pick<Platform, "config" | "sandboxes">;
 
 /** Code that is described or tried now. None waits here: what is heavy about it waits for slots of its own. */
 const trials = new FairSlots({

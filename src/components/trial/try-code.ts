@@ -1,10 +1,11 @@
-import { countRuns } from "../../accounts/usage.ts";
+import { checkConnections } from "../../connections/check.ts";
+import { tryConnectProps } from "../../connections/connect-props.ts";
 import { invalidField } from "../../lib/errors.ts";
-import { newToken } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { configureProps, propValuesForRun } from "../../props/configure.ts";
 import type { CallResult, Emit, HttpResponse, LogLine } from "../../sandbox/protocol.ts";
 import { inTrial, type TrialBuild, type TrialDeps, withTrialBuild } from "./build.ts";
+import { callOnce } from "./call-once.ts";
 import { type Place, placeInStack } from "./place.ts";
 
 export interface TryRequest {
@@ -56,31 +57,29 @@ async function runOnce(
     throw invalidField("body", "sample_emit", "the component has no sampleEmit");
   }
   const values = configureProps(description.props, request.configuredProps);
-  const props = propValuesForRun(description.props, values, { endpointUrl: null });
-  const sandboxes = await platform.sandboxes();
-  // A process of its own, which no source shares, and which ends with the trial.
-  const key = `trial-${newToken()}`;
+  await checkConnections(platform, ownerId, description.props, values);
+  const connected = await tryConnectProps(platform, ownerId, { props: description.props, values });
+  if ("error" in connected) return shown({ ...NOT_CALLED, error: connected.error }, null, request.db);
+  const props = propValuesForRun(description.props, connected.values, { endpointUrl: null });
   let response: HttpResponse | null = null;
-  try {
-    const { event, db } = request;
-    const result = await sandboxes.call(
-      key,
-      bundle,
-      { call, event, props, db },
-      {
-        owner: ownerId,
-        wallMs: Math.min(platform.config.sandbox.runMs, LIMITS.trialMs.value),
-        onRespond: given => {
-          response = given;
-        },
+  const { event, db } = request;
+  const result = await callOnce(
+    platform,
+    ownerId,
+    bundle,
+    { call, event, props, db },
+    {
+      wallMs: Math.min(platform.config.sandbox.runMs, LIMITS.trialMs.value),
+      onRespond: given => {
+        response = given;
       },
-    );
-    await countRuns(platform, ownerId, 1, result.durationMs).catch(() => undefined);
-    return shown(result, response, db);
-  } finally {
-    sandboxes.drop(key);
-  }
+    },
+  );
+  return shown(result, response, db);
 }
+
+/** The result of code that was not called. */
+const NOT_CALLED: CallResult = { emits: [], logs: [], durationMs: 0, cpuMs: 0, memoryBytes: 0 };
 
 function shown(result: CallResult, response: HttpResponse | null, before: Record<string, unknown>): Tried {
   const { emits, error, logs, durationMs, cpuMs } = result;

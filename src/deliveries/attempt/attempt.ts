@@ -1,13 +1,11 @@
+import type { EndpointResponse, Message, SendDeps } from "../../destinations/message.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import type { Platform } from "../../platform.ts";
 import { disableGone, noteFailure, noteSuccess } from "../../webhooks/health.ts";
 import { BUSY_FLOOR_MS, type Decision, decide, scheduleOf } from "./retry-policy.ts";
-import { type EndpointResponse, type Message, send } from "./send.ts";
+import { send } from "./send.ts";
 
-export type AttemptDeps = Pick<
-  Platform,
-  "mongo" | "routing" | "metrics" | "tracer" | "egress" | "secrets" | "config" | "clock"
->;
+export type AttemptDeps = Pick<Platform, "mongo" | "routing" | "metrics" | "tracer"> & SendDeps;
 
 export interface RetryOptions {
   /** Least milliseconds before the next attempt after a 429 or a time-out. */

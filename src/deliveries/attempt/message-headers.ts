@@ -1,4 +1,4 @@
-import type { Message } from "./send.ts";
+import type { Message } from "../../destinations/message.ts";
 
 /** A channel name may be any text, but a header holds ASCII, so the rest is percent-encoded. */
 const headerText = (text: string) =>

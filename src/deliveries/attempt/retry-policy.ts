@@ -17,8 +17,8 @@
  *
  * A store that is away is not a failed attempt: the job is snoozed, and nothing above moves on.
  */
+import type { EndpointResponse } from "../../destinations/message.ts";
 import type { EndReason } from "../../models/delivery.ts";
-import type { EndpointResponse } from "./send.ts";
 
 /** A 429 and a time-out wait at least this long, because the endpoint is busy already. */
 export const BUSY_FLOOR_MS = 60_000;

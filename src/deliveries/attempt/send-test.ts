@@ -1,15 +1,15 @@
+import type { SendDeps } from "../../destinations/message.ts";
 import { newId } from "../../lib/ids.ts";
 import type { Webhook } from "../../models/webhook.ts";
-import type { Platform } from "../../platform.ts";
 import { send } from "./send.ts";
 
 /**
- * Sends one signed test event to a webhook now, over the same path as real deliveries, and returns what the endpoint
+ * Sends one test event to a webhook or destination now, over the same path as real deliveries, and returns what the endpoint
  * responded. It is not a delivery: not recorded, not retried, without effect on the webhook's health. A disabled webhook
  * can be tested too.
  */
 export async function sendTest(
-  platform: Pick<Platform, "egress" | "secrets" | "config" | "clock">,
+  platform: SendDeps,
   webhook: Webhook,
 ): Promise<{ status: number | null; latency_ms: number; error: string | null; response: string }> {
   const now = platform.clock();

@@ -133,6 +133,11 @@ export class InFlight {
 const origins = new LRUCache<string, string>({
   max: 1000,
   // A URL that can't be parsed fails when it is requested.
-  memoMethod: url => (URL.canParse(url) ? new URL(url).origin : url),
+  memoMethod: url => {
+    if (!URL.canParse(url)) return url;
+    const { origin, protocol, host } = new URL(url);
+    // Only the protocols that browsers know have an origin.
+    return origin === "null" ? `${protocol}//${host || url}` : origin;
+  },
 });
 const originOf = (url: string): string => origins.memo(url);

@@ -13,6 +13,8 @@ export type DeliveryDeps = Pick<
   | "tracer"
   | "activity"
   | "egress"
+  | "sandboxes"
+  | "connections"
   | "secrets"
   | "config"
   | "clock"

@@ -10,7 +10,7 @@
 -- Returns: for each emission its score, and 1 if it is new or 0 if this emit id was stored before; then the ids of
 --          trimmed events whose payload is stored in MongoDB. `absent` alone if the emitter's events may be in its
 --          archive; then nothing is stored
-if string.sub(redis.call('GET', KEYS[10]) or '', 1, 5) ~= 'here ' then return { 'absent' } end
+if not is_here(redis.call('GET', KEYS[10])) then return { 'absent' } end
 local kept = tonumber(ARGV[1])
 local remembered = tonumber(ARGV[2])
 local slots = tonumber(ARGV[7])

@@ -10,16 +10,8 @@ local function snapshot(keys)
   end
   add(redis.call('HGETALL', keys[3]))
   for i = 4, #keys, 2 do
-    local ids = redis.call('ZRANGE', keys[i], 0, -1)
     local events = {}
-    if #ids > 0 then
-      for n, summary in ipairs(redis.call('HMGET', keys[i + 1], unpack(ids))) do
-        if summary then
-          events[#events + 1] = ids[n]
-          events[#events + 1] = summary
-        end
-      end
-    end
+    add_summaries(events, keys[i + 1], redis.call('ZRANGE', keys[i], 0, -1))
     add(events)
   end
   local place = redis.call('GET', keys[1]) or ''

@@ -13,11 +13,5 @@ for _, list in ipairs({ late, redis.call('ZRANGEBYSCORE', KEYS[2], ARGV[1], '+in
     isRead[id] = true
   end
 end
-if #ids == 0 then return reply end
-for i, summary in ipairs(redis.call('HMGET', KEYS[3], unpack(ids))) do
-  if summary then
-    reply[#reply + 1] = ids[i]
-    reply[#reply + 1] = summary
-  end
-end
+add_summaries(reply, KEYS[3], ids)
 return reply

@@ -5,11 +5,5 @@
 -- Returns: the place, or ''; how many events the stream has; then id and summary of each event of the page
 local reply = { redis.call('GET', KEYS[1]) or '', redis.call('ZCARD', KEYS[2]) }
 local ids = redis.call(ARGV[1], KEYS[2], ARGV[2], ARGV[3], 'LIMIT', 0, ARGV[4])
-if #ids == 0 then return reply end
-for i, summary in ipairs(redis.call('HMGET', KEYS[3], unpack(ids))) do
-  if summary then
-    reply[#reply + 1] = ids[i]
-    reply[#reply + 1] = summary
-  end
-end
+add_summaries(reply, KEYS[3], ids)
 return reply

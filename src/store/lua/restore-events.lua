@@ -5,7 +5,7 @@
 --       so many values: reason and count; score, event id and summary
 -- Returns: 1; 0 if the archive must be read again, because this one may be outdated
 local place = redis.call('GET', KEYS[1]) or ''
-if string.sub(place, 1, 5) == 'here ' then return 1 end
+if is_here(place) then return 1 end
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 if now - tonumber(ARGV[1]) > tonumber(ARGV[2]) then return 0 end

@@ -1,7 +1,7 @@
 import { failpoint } from "../../lib/failpoint.ts";
+import type { HeldLock } from "../../lib/held-lock.ts";
 import type { Database, Migration } from "./migration.ts";
 import { planOf } from "./plan.ts";
-import type { SchemaLock } from "./schema-lock.ts";
 import { adoptState, findState, positionOf, recordApplied, type SchemaState } from "./state.ts";
 
 interface Options {
@@ -16,7 +16,7 @@ interface Options {
  */
 export async function applyMigrations(
   db: Database,
-  lock: SchemaLock,
+  lock: HeldLock,
   { migrations, say }: Options,
 ): Promise<SchemaState> {
   const found = await findState(db);

@@ -1,8 +1,9 @@
+import type { HeldLock } from "../../lib/held-lock.ts";
 import { applyMigrations } from "./apply.ts";
 import type { Database, Migration } from "./migration.ts";
 import { schemaOf } from "./migration.ts";
 import { planOf } from "./plan.ts";
-import { acquireSchemaLock, type SchemaLock } from "./schema-lock.ts";
+import { acquireSchemaLock } from "./schema-lock.ts";
 import { findState, rejectUnusable } from "./state.ts";
 
 interface Options {
@@ -60,7 +61,7 @@ function waitingLines(plan: ReturnType<typeof planOf>): string[] {
     );
 }
 
-async function waitForLock(db: Database, say: (line: string) => void): Promise<SchemaLock> {
+async function waitForLock(db: Database, say: (line: string) => void): Promise<HeldLock> {
   let sayAt = 0;
   for (;;) {
     const lock = await acquireSchemaLock(db);

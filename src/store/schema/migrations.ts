@@ -3,8 +3,10 @@ import { firstIndexes } from "./migrations/0001-first-indexes.ts";
 import { acceptedWork } from "./migrations/0002-accepted-work.ts";
 import { timersChanged } from "./migrations/0003-timers-changed.ts";
 import { eventArchives } from "./migrations/0004-event-archives.ts";
-import { bundleChunks } from "./migrations/0011-bundle-chunks.ts";
-import { packedBundles } from "./migrations/0012-packed-bundles.ts";
+import { connections } from "./migrations/0005-connections.ts";
+import { alerts } from "./migrations/0006-alerts.ts";
+import { bundleChunks } from "./migrations/0007-bundle-chunks.ts";
+import { packedBundles } from "./migrations/0008-packed-bundles.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
 export const MIGRATIONS: readonly Migration[] = [
@@ -12,6 +14,8 @@ export const MIGRATIONS: readonly Migration[] = [
   acceptedWork,
   timersChanged,
   eventArchives,
+  connections,
+  alerts,
   bundleChunks,
   packedBundles,
 ];

@@ -6,7 +6,7 @@ import {
   parseRetryAfter,
   scheduleOf,
 } from "../../../src/deliveries/attempt/retry-policy.ts";
-import type { EndpointResponse } from "../../../src/deliveries/attempt/send.ts";
+import type { EndpointResponse } from "../../../src/destinations/message.ts";
 
 const response = (overrides: Partial<EndpointResponse>): EndpointResponse => ({
   status: null,

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { expect } from "chai";
-import { type Message, send } from "../../../src/deliveries/attempt/send.ts";
+import { send } from "../../../src/deliveries/attempt/send.ts";
+import type { Message } from "../../../src/destinations/message.ts";
 import { AppError } from "../../../src/lib/errors.ts";
 import { rotateSigningKey } from "../../../src/webhooks/rotate-signing-key.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";

@@ -1,0 +1,53 @@
+import type { Connection } from "../connection.ts";
+import type { Cursor, List } from "../list.ts";
+import { listOfAccount } from "../lists.ts";
+import type { BodyOf, Schemas } from "../operations.ts";
+import type { CallOptions } from "../options.ts";
+
+/** Connections: accounts of apps, whose credentials sources use by `{ authProvisionId: "apn_…" }`. */
+export class Connections {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  list(cursor: Cursor = {}, options?: CallOptions): List<Schemas["Connection"]> {
+    return listOfAccount(this.#connection, "connections", cursor, options);
+  }
+
+  /** The apps that can be connected by their consent. */
+  apps(options?: CallOptions) {
+    return this.#connection.send("get", "/apps", {}, options);
+  }
+
+  get(id: string, options?: CallOptions) {
+    return this.#connection.send("get", "/connections/{id}", { params: { id } }, options);
+  }
+
+  /** Stores fields such as an API key, which no response shows. */
+  create(body: BodyOf<"/connections", "post">, options?: CallOptions) {
+    return this.#connection.send("post", "/connections", { body }, options);
+  }
+
+  /** Returns the `url` at which a person agrees. The connection exists once the app has granted it. */
+  connect(body: BodyOf<"/connections/consents", "post">, options?: CallOptions) {
+    return this.#connection.send("post", "/connections/consents", { body }, options);
+  }
+
+  /** As `connect`, for one that exists. */
+  reconnect(id: string, options?: CallOptions) {
+    return this.#connection.send("post", "/connections/{id}/reconnect", { params: { id } }, options);
+  }
+
+  /** Renames it, or replaces its fields. */
+  update(id: string, body: BodyOf<"/connections/{id}", "put">, options?: CallOptions) {
+    return this.#connection.send("put", "/connections/{id}", { params: { id }, body }, options);
+  }
+
+  /** A ConflictError names the sources that use it, unless `force` is true: then their runs fail. */
+  delete(id: string, { force = false }: { force?: boolean } = {}, options?: CallOptions) {
+    const query = force ? { force } : {};
+    return this.#connection.send("delete", "/connections/{id}", { params: { id }, query }, options);
+  }
+}

@@ -1,0 +1,65 @@
+import type { Connection } from "../connection.ts";
+import { type Cursor, List } from "../list.ts";
+import { listOfAccount } from "../lists.ts";
+import type { BodyOf, QueryOf, Schemas } from "../operations.ts";
+import type { CallOptions } from "../options.ts";
+
+/** Destinations: what events are delivered to over other protocols than HTTP. */
+export class Destinations {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  list(cursor: Cursor = {}, options?: CallOptions): List<Schemas["Destination"]> {
+    return listOfAccount(this.#connection, "destinations", cursor, options);
+  }
+
+  get(id: string, options?: CallOptions) {
+    return this.#connection.send("get", "/destinations/{id}", { params: { id } }, options);
+  }
+
+  /** Creates a destination; the body has the settings of one kind, such as `redis_stream`. */
+  create(body: BodyOf<"/destinations", "post">, options?: CallOptions) {
+    return this.#connection.send("post", "/destinations", { body }, options);
+  }
+
+  update(id: string, body: BodyOf<"/destinations/{id}", "put">, options?: CallOptions) {
+    return this.#connection.send("put", "/destinations/{id}", { params: { id }, body }, options);
+  }
+
+  delete(id: string, options?: CallOptions) {
+    return this.#connection.send("delete", "/destinations/{id}", { params: { id } }, options);
+  }
+
+  /** Sends a test event now, and returns what the destination said. */
+  test(id: string, options?: CallOptions) {
+    return this.#connection.send("post", "/destinations/{id}/test", { params: { id } }, options);
+  }
+
+  deliveries(
+    id: string,
+    query: QueryOf<"/destinations/{id}/deliveries", "get"> = {},
+    options?: CallOptions,
+  ): List<Schemas["Delivery"]> {
+    return new List(query, cursor => {
+      const input = { params: { id }, query: { ...query, ...cursor } };
+      return this.#connection.send("get", "/destinations/{id}/deliveries", input, options);
+    });
+  }
+
+  /** Retries every failed delivery of events since a moment; `dry_run` only counts them. */
+  recover(id: string, body: BodyOf<"/destinations/{id}/recover", "post">, options?: CallOptions) {
+    return this.#connection.send("post", "/destinations/{id}/recover", { params: { id }, body }, options);
+  }
+
+  /** The progress of the last recovery. */
+  recovery(id: string, options?: CallOptions) {
+    return this.#connection.send("get", "/destinations/{id}/recover", { params: { id } }, options);
+  }
+
+  stats(id: string, query: { hours?: number } = {}, options?: CallOptions) {
+    return this.#connection.send("get", "/destinations/{id}/stats", { params: { id }, query }, options);
+  }
+}

@@ -1,0 +1,100 @@
+import { checkUrl } from "../../egress/check-url.ts";
+import { AppError, invalidField } from "../../lib/errors.ts";
+import { isLoopback } from "../../lib/is-loopback.ts";
+import { unixSeconds } from "../../lib/unix-seconds.ts";
+import { LIMITS } from "../../limits/catalogue.ts";
+import { type App, Apps, type TokenAuth } from "../../models/app.ts";
+import type { Platform } from "../../platform.ts";
+import { APP_SLUG } from "../schema.ts";
+
+/** What an operator registers of an app. */
+export interface AppSettings {
+  slug: string;
+  name?: string | undefined;
+  authorizeUrl: string;
+  tokenUrl: string;
+  issuer?: string | undefined;
+  clientId: string;
+  /** Absent for a public client. */
+  clientSecret?: string | undefined;
+  tokenAuth: TokenAuth;
+  /** Separated by blanks. */
+  scopes?: string | undefined;
+  authorizeParams?: Record<string, string> | undefined;
+}
+
+/** What the flow itself sets (RFC 6749, RFC 7636). */
+const RESERVED = new Set([
+  ...["response_type", "client_id", "client_secret", "redirect_uri", "scope", "state"],
+  ...["code_challenge", "code_challenge_method", "response_mode", "request", "request_uri"],
+]);
+const MAX_CHARACTERS = 2048;
+const MAX_PARAMS = 20;
+
+/**
+ * Registers an app, or replaces what is registered of it; connections that exist stay. Returns it without its secret. Throws
+ * `invalid` that names what is wrong, and `limit-reached`.
+ */
+export async function setApp(
+  { mongo, secrets, clock }: Pick<Platform, "mongo" | "secrets" | "clock">,
+  settings: AppSettings,
+) {
+  const app = checked(settings);
+  const { slug, clientSecret } = settings;
+  const isNew = (await Apps(mongo).exists({ _id: slug })) === null;
+  if (isNew && (await Apps(mongo).estimatedDocumentCount()) >= LIMITS.apps.value) {
+    throw new AppError("limit-reached", `there are ${LIMITS.apps.value} apps already`);
+  }
+  const now = unixSeconds(clock());
+  const client_secret = clientSecret === undefined ? null : secrets.seal(clientSecret);
+  await Apps(mongo).updateOne(
+    { _id: slug },
+    { $set: { ...app, client_secret, updated_at: now }, $setOnInsert: { created_at: now } },
+    { upsert: true },
+  );
+  return { slug, ...app, has_client_secret: client_secret !== null };
+}
+
+type Checked = Omit<App, "_id" | "client_secret" | "created_at" | "updated_at">;
+
+function checked(settings: AppSettings): Checked {
+  const { slug, name = slug, clientId, clientSecret, tokenAuth, scopes = "", issuer } = settings;
+  const fail = (path: string, message: string) => invalidField("body", path, message);
+  if (!new RegExp(APP_SLUG).test(slug)) throw fail("slug", "must be like github or google_sheets");
+  if (clientId === "" || clientId.length > MAX_CHARACTERS) throw fail("client id", "is missing or too long");
+  if ((tokenAuth === "none") !== (clientSecret === undefined)) {
+    throw fail("token auth", "must be none without a client secret, and basic or post with one");
+  }
+  if (name.length > 128 || scopes.length > MAX_CHARACTERS) throw fail("name, scopes", "are too long");
+  return {
+    name,
+    authorize_url: safeUrl("authorize url", settings.authorizeUrl),
+    token_url: safeUrl("token url", settings.tokenUrl),
+    issuer: issuer ?? null,
+    client_id: clientId,
+    token_auth: tokenAuth,
+    scopes: scopes.split(/\s+/).filter(Boolean).join(" "),
+    authorize_params: checkedParams(settings.authorizeParams ?? {}),
+  };
+}
+
+/** Codes and tokens must not travel in the clear. */
+function safeUrl(path: string, text: string): string {
+  const url = checkUrl(text, { in: "body", path });
+  if (text.length > MAX_CHARACTERS) throw invalidField("body", path, "is too long");
+  if (url.hash !== "") throw invalidField("body", path, "must not have a fragment");
+  if (url.protocol === "https:" || isLoopback(url.hostname)) return url.href;
+  throw invalidField("body", path, "must be an https URL, or http on this machine");
+}
+
+function checkedParams(params: Record<string, string>): App["authorize_params"] {
+  const pairs = Object.entries(params);
+  if (pairs.length > MAX_PARAMS)
+    throw invalidField("body", "authorize params", `must be at most ${MAX_PARAMS}`);
+  for (const [name, value] of pairs) {
+    const path = `authorize param ${name.slice(0, 64)}`;
+    if (RESERVED.has(name)) throw invalidField("body", path, "is set by Headwater itself");
+    if (!/^[\w.-]{1,64}$/.test(name) || value.length > 512) throw invalidField("body", path, "is not valid");
+  }
+  return pairs;
+}

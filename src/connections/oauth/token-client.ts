@@ -1,0 +1,139 @@
+import type { Configuration } from "openid-client";
+import { fetchThrough, type GuardedFetchOptions } from "../../egress/fetch.ts";
+import { loadLater } from "../../lib/load-later.ts";
+import { LIMITS } from "../../limits/catalogue.ts";
+import type { App } from "../../models/app.ts";
+import type { Platform } from "../../platform.ts";
+import { asStandardResponse } from "./standard-response.ts";
+import { toTokenError } from "./token-error.ts";
+
+// 9 MB, for installations that have apps only.
+const library = loadLater<typeof import("openid-client")>("openid-client", import.meta.url);
+
+type Deps = Pick<Platform, "egress" | "secrets">;
+
+/** What an app's token endpoint gave. */
+export interface Tokens {
+  accessToken: string;
+  refreshToken?: string;
+  /** Absent: the app names no end. */
+  expiresInS?: number;
+  scope?: string;
+  /** What else it said in texts and numbers, such as the address of an account's own server. */
+  others: Record<string, string>;
+}
+
+/** What a return from an app must match; never leaves this server, but for the state. */
+export interface Challenge {
+  state: string;
+  verifier: string;
+}
+
+const TIMEOUT_MS = 10_000;
+const MAX_RESPONSE_BYTES = 64 * 1024;
+
+/** Returns what a consent that begins now must match when it returns. */
+export const newChallenge = (): Challenge => ({
+  state: library().randomState(),
+  verifier: library().randomPKCECodeVerifier(),
+});
+
+/** Returns the address at which a person grants an app's access, with PKCE. */
+export async function authorizeUrl(
+  platform: Deps,
+  app: App,
+  { state, verifier }: Challenge,
+  redirectUri: string,
+): Promise<string> {
+  const client = library();
+  return client.buildAuthorizationUrl(configurationOf(platform, app), {
+    ...Object.fromEntries(app.authorize_params),
+    redirect_uri: redirectUri,
+    ...(app.scopes !== "" && { scope: app.scopes }),
+    state,
+    code_challenge: await client.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: "S256",
+  }).href;
+}
+
+/** Returns the tokens for the code with which a browser returned to `returned`. Throws TokenError. */
+export async function exchangeCode(
+  platform: Deps,
+  app: App,
+  returned: URL,
+  { state, verifier }: Challenge,
+): Promise<Tokens> {
+  const address = new URL(returned);
+  // What it says is compared only if the operator has named it.
+  if (app.issuer === null) address.searchParams.delete("iss");
+  try {
+    const granted = await library().authorizationCodeGrant(configurationOf(platform, app), address, {
+      expectedState: state,
+      pkceCodeVerifier: verifier,
+    });
+    return tokensOf(granted);
+  } catch (error) {
+    throw toTokenError(error);
+  }
+}
+
+/** Returns the tokens for a refresh token. Throws TokenError. */
+export async function refreshTokens(platform: Deps, app: App, refreshToken: string): Promise<Tokens> {
+  try {
+    return tokensOf(await library().refreshTokenGrant(configurationOf(platform, app), refreshToken));
+  } catch (error) {
+    throw toTokenError(error);
+  }
+}
+
+function configurationOf({ egress, secrets }: Deps, app: App): Configuration {
+  const client = library();
+  const { authorize_url, token_url, issuer, client_id, client_secret, token_auth } = app;
+  const secret = client_secret === null ? "" : secrets.open(client_secret);
+  const authentication = {
+    basic: () => client.ClientSecretBasic(secret),
+    post: () => client.ClientSecretPost(secret),
+    none: () => client.None(),
+  }[token_auth];
+  const configuration = new client.Configuration(
+    {
+      issuer: issuer ?? new URL(authorize_url).origin,
+      authorization_endpoint: authorize_url,
+      token_endpoint: token_url,
+    },
+    client_id,
+    {},
+    authentication(),
+  );
+  const send = fetchThrough(egress, { timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_RESPONSE_BYTES });
+  configuration[client.customFetch] = async (url, options) =>
+    asStandardResponse(await send(url, options as GuardedFetchOptions));
+  // The operator may register such addresses on this machine only.
+  if (token_url.startsWith("http:") || authorize_url.startsWith("http:")) {
+    client.allowInsecureRequests(configuration);
+  }
+  return configuration;
+}
+
+const OWN_NAMES = new Set([
+  ...["access_token", "refresh_token", "id_token", "token_type", "expires_in", "scope"],
+  ...["oauth_access_token", "ok", "__proto__"],
+]);
+const MAX_OTHERS = LIMITS.connectionFields.value;
+const MAX_OTHER_CHARACTERS = 1024;
+
+function tokensOf(granted: Record<string, unknown>): Tokens {
+  const { access_token, refresh_token, expires_in, scope } = granted;
+  const others = Object.entries(granted)
+    .filter(([name, value]) => !OWN_NAMES.has(name) && ["string", "number"].includes(typeof value))
+    .map(([name, value]) => [name, String(value)] as const)
+    .filter(([name, value]) => /^\w{1,64}$/.test(name) && value.length <= MAX_OTHER_CHARACTERS)
+    .slice(0, MAX_OTHERS);
+  return {
+    accessToken: String(access_token),
+    ...(typeof refresh_token === "string" && { refreshToken: refresh_token }),
+    ...(typeof expires_in === "number" && { expiresInS: expires_in }),
+    ...(typeof scope === "string" && { scope: scope.slice(0, MAX_OTHER_CHARACTERS) }),
+    others: Object.fromEntries(others),
+  };
+}

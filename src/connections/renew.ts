@@ -1,0 +1,192 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { failpoint } from "../lib/failpoint.ts";
+import { newToken } from "../lib/ids.ts";
+import { type App, Apps } from "../models/app.ts";
+import { type Connection, type ConnectionFault, Connections } from "../models/connection.ts";
+import type { Platform } from "../platform.ts";
+import { holdLock } from "../store/lock.ts";
+import { connectionGone, notWorking } from "./connection-failed.ts";
+import { hasEnded, isFresh, mayRenew } from "./freshness.ts";
+import { noteConnectionBroken } from "./note-broken.ts";
+import { refreshTokens, type Tokens } from "./oauth/token-client.ts";
+import { isFinal, TokenError } from "./oauth/token-error.ts";
+import { openSecrets, tokenFields } from "./secrets.ts";
+
+export type RenewDeps = Pick<
+  Platform,
+  "mongo" | "redis" | "keys" | "routing" | "secrets" | "egress" | "clock" | "log" | "metrics"
+>;
+
+/** Renewed by its holder for as long as it needs; longer than a request for tokens may take. */
+const LOCK_MS = 30_000;
+/** How long others wait for the process that renews, and how often they look. */
+const WAIT_MS = 20_000;
+const LOOK_EVERY_MS = 200;
+/** After a renewal that failed and may succeed later. */
+const RETRY_MS = 10_000;
+
+/**
+ * Returns a connection with a token that may be used. One process renews it at a time, and the others wait for what it
+ * stores: an app that rotates refresh tokens takes each of them once, and one that is sent twice ends the connection
+ * (docs/decisions/0038-connections.md). Throws ConnectionFailed if there is no such token, and the reason of `signal`.
+ */
+export async function renewConnection(
+  platform: RenewDeps,
+  { _id }: Pick<Connection, "_id">,
+  signal?: AbortSignal,
+): Promise<Connection> {
+  const { redis, keys } = platform;
+  const waitUntil = performance.now() + WAIT_MS;
+  for (;;) {
+    const lock = await holdLock(redis, keys.connectionRenewal(_id), newToken(), LOCK_MS);
+    if (lock !== null) {
+      try {
+        return await renewAlone(platform, _id);
+      } finally {
+        await lock.release();
+      }
+    }
+    await delay(LOOK_EVERY_MS, undefined, { ...(signal && { signal }) }).catch(() =>
+      signal?.throwIfAborted(),
+    );
+    const current = await read(platform, _id);
+    if (isFresh(current, platform.clock())) return current;
+    if (performance.now() > waitUntil) return usable(platform, current);
+  }
+}
+
+async function read(platform: RenewDeps, id: string): Promise<Connection> {
+  const connection = await Connections(platform.mongo).findById(id).lean<Connection>();
+  if (connection === null) throw connectionGone(id);
+  return connection;
+}
+
+/** Returns the connection if its token may still be used. Throws ConnectionFailed. */
+function usable(platform: RenewDeps, connection: Connection): Connection {
+  if (connection.health !== "broken" && !hasEnded(connection, platform.clock())) return connection;
+  throw notWorking(connection);
+}
+
+/** Renews the token, unless that was done or tried a moment ago. */
+async function renewAlone(platform: RenewDeps, id: string): Promise<Connection> {
+  const before = await read(platform, id);
+  const now = platform.clock();
+  if (isFresh(before, now)) return before;
+  if (!mayRenew(before, now)) throw notWorking(before);
+  const { refreshToken } = openSecrets(platform, before);
+  if (refreshToken === undefined) return await fail(platform, before, NO_REFRESH_TOKEN);
+  const app = await Apps(platform.mongo).findById(before.app).lean<App>();
+  if (app === null) return await fail(platform, before, NOT_REGISTERED);
+  // Noted before the app is asked: whoever finds this later knows that its reply may be lost.
+  const noted = await Connections(platform.mongo).updateOne(
+    { _id: id, version: before.version },
+    { $set: { renewal_began_at_ms: now } },
+  );
+  if (noted.matchedCount === 0) return usable(platform, await read(platform, id));
+  try {
+    const tokens = await refreshTokens(platform, app, refreshToken);
+    failpoint("tokens-renewed");
+    return await store(platform, before, tokens);
+  } catch (error) {
+    if (error instanceof TokenError) return await fail(platform, before, failureOf(before, error));
+    throw error;
+  }
+}
+
+/**
+ * Stores new tokens in place of those with which they were asked for. If those have been replaced since, by a consent or by a
+ * process that took this one for dead, the stored ones are newer and stay.
+ */
+async function store(platform: RenewDeps, before: Connection, tokens: Tokens): Promise<Connection> {
+  const set = tokenFields(platform, tokens, openSecrets(platform, before));
+  const stored = await persistently(() =>
+    Connections(platform.mongo)
+      .findOneAndUpdate(
+        { _id: before._id, version: before.version },
+        { $set: { ...set, version: before.version + 1 } },
+        { returnDocument: "after" },
+      )
+      .lean<Connection>(),
+  );
+  if (stored === null) return usable(platform, await read(platform, before._id));
+  await platform.routing.invalidate([stored.owner_id]);
+  platform.metrics.count("connection_renewals_total", { outcome: "renewed" });
+  return stored;
+}
+
+const STORE_ATTEMPTS = 5;
+const STORE_PAUSE_MS = 2000;
+
+/** Repeats what fails: these tokens are nowhere but in this process. */
+async function persistently<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === STORE_ATTEMPTS) throw error;
+      await delay(STORE_PAUSE_MS);
+    }
+  }
+}
+
+interface Failure {
+  code: string;
+  message: string;
+  isFinal: boolean;
+  /** False if the app may have replaced the refresh token all the same. */
+  hasResponded: boolean;
+}
+
+const NO_REFRESH_TOKEN: Failure = {
+  code: "no-refresh-token",
+  message: "its token has ended, and the app gave none to renew it with; reconnect it",
+  isFinal: true,
+  hasResponded: true,
+};
+const NOT_REGISTERED: Failure = {
+  code: "app-not-registered",
+  message: "the operator has removed its app",
+  isFinal: false,
+  hasResponded: true,
+};
+
+function failureOf(before: Connection, error: TokenError): Failure {
+  const { code, message, hasResponded } = error;
+  if (!isFinal(error)) return { code, message, isFinal: false, hasResponded };
+  const cause =
+    before.renewal_began_at_ms === null
+      ? message
+      : `${message}, after a renewal that was interrupted: the app may have replaced its token then`;
+  return { code, message: `${cause}; reconnect it`, isFinal: true, hasResponded };
+}
+
+/**
+ * Notes why a renewal failed. Returns the connection if its token may still be used; otherwise throws ConnectionFailed, and
+ * its owner is told once.
+ */
+async function fail(platform: RenewDeps, before: Connection, failure: Failure): Promise<Connection> {
+  const now = platform.clock();
+  const fault: ConnectionFault = { code: failure.code, message: failure.message, at_ms: now };
+  const health = failure.isFinal ? "broken" : hasEnded(before, now) ? "failing" : "working";
+  const failed = await Connections(platform.mongo)
+    .findOneAndUpdate(
+      { _id: before._id, version: before.version },
+      {
+        $set: {
+          health,
+          fault,
+          retry_at_ms: now + RETRY_MS,
+          ...(failure.hasResponded && { renewal_began_at_ms: null }),
+        },
+      },
+      { returnDocument: "after" },
+    )
+    .lean<Connection>();
+  // Its secrets were replaced since: what failed is of the earlier ones.
+  if (failed === null) return usable(platform, await read(platform, before._id));
+  await platform.routing.invalidate([failed.owner_id]);
+  platform.metrics.count("connection_renewals_total", { outcome: health === "broken" ? "ended" : "failed" });
+  if (before.health === "working" && health !== "working")
+    await noteConnectionBroken(platform, failed, fault);
+  return usable(platform, failed);
+}

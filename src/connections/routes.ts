@@ -1,0 +1,179 @@
+import { Type } from "typebox";
+import { data, empty, page } from "../http/response.ts";
+import { routeFor } from "../http/route.ts";
+import type { Platform } from "../platform.ts";
+import { listApps } from "./apps/list.ts";
+import { askForConnection, askToReconnect } from "./consent/ask.ts";
+import { createConnection } from "./create.ts";
+import { deleteConnection } from "./delete.ts";
+import { ownConnection } from "./find.ts";
+import { listConnections } from "./list.ts";
+import { presentConnection } from "./present.ts";
+import {
+  AppView,
+  ConnectionChanges,
+  ConnectionView,
+  ConsentView,
+  NewConnection,
+  NewConsent,
+} from "./schema.ts";
+import { updateConnection } from "./update.ts";
+
+const route =
+  routeFor<Pick<Platform, "mongo" | "redis" | "keys" | "clock" | "secrets" | "config" | "routing">>();
+const tag = "Connections";
+
+const example: ConnectionView = {
+  id: "apn_0CjBAGh8mTq4ZsWe",
+  user_id: "u_0CjB8sXp1LmN4vYb",
+  app: "github",
+  kind: "oauth2",
+  name: "GitHub of Acme",
+  field_names: ["oauth_access_token"],
+  scope: "repo",
+  health: "working",
+  error: null,
+  expires_at: 1_700_003_600,
+  refreshed_at: 1_700_000_000,
+  created_at: 1_700_000_000,
+  updated_at: 1_700_000_000,
+};
+const params = { id: example.id };
+const keys: ConnectionView = {
+  ...example,
+  ...{ app: "weather", kind: "keys", name: "Weather", field_names: ["api_key"] },
+  ...{ scope: null, expires_at: null, refreshed_at: null },
+};
+const consent: ConsentView = {
+  connection_id: example.id,
+  url: "https://headwater.example/connections/consent/Qm3vT8kZr1XcB6nWp0LsYdHj2FgA5uEe",
+  expires_at: 1_700_000_600,
+};
+
+/** Routes that manage connections (docs/rest-api.md#connections). */
+export const connectionRoutes = [
+  route({
+    method: "GET",
+    path: "/apps",
+    id: "listApps",
+    tag,
+    summary: "List the apps that can be connected by their consent",
+    description: "Those that the operator has registered. A connection of kind `keys` may be of any app.",
+    access: { kind: "caller" },
+    response: data(200, Type.Array(AppView)),
+    example: { response: [{ slug: "github", name: "GitHub", scopes: ["repo"] }] },
+    handler: ({ deps }) => listApps(deps),
+  }),
+  route({
+    method: "POST",
+    path: "/connections",
+    id: "createConnection",
+    tag,
+    summary: "Create a connection with keys",
+    description:
+      "Stores fields such as an API key, encrypted. Sources use them by `{authProvisionId}`; no response shows them.",
+    access: { kind: "owner" },
+    body: NewConnection,
+    response: data(201, ConnectionView),
+    errors: ["limit-reached"],
+    example: { body: { app: "weather", name: "Weather", fields: { api_key: "…" } }, response: keys },
+    handler: ({ deps, body, owner, caller }) =>
+      createConnection(deps, { ownerId: owner, userId: caller.userId, ...body }),
+  }),
+  route({
+    method: "POST",
+    path: "/connections/consents",
+    id: "createConsent",
+    tag,
+    summary: "Ask for a connection with an app's consent",
+    description:
+      "Returns the page on which a person agrees to it. Once the app has granted it, `GET /connections/{id}` finds the " +
+      "connection; nothing is stored of it before.",
+    access: { kind: "owner" },
+    body: NewConsent,
+    response: data(201, ConsentView),
+    errors: ["limit-reached", "unavailable"],
+    example: { body: { app: "github", name: example.name }, response: consent },
+    handler: ({ deps, body, owner, caller }) =>
+      askForConnection(deps, { ownerId: owner, userId: caller.userId, ...body }),
+  }),
+  route({
+    method: "GET",
+    path: "/users/me/connections",
+    id: "listMyConnections",
+    tag,
+    summary: "List your connections",
+    access: { kind: "owner" },
+    response: page(200, ConnectionView),
+    example: { response: example },
+    handler: ({ deps, owner, page }) => listConnections(deps, owner, page),
+  }),
+  route({
+    method: "GET",
+    path: "/orgs/{org_id}/connections",
+    id: "listOrganizationConnections",
+    tag,
+    summary: "List an organization's connections",
+    access: { kind: "member" },
+    response: page(200, ConnectionView),
+    example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, response: example },
+    handler: ({ deps, owner, page }) => listConnections(deps, owner, page),
+  }),
+  route({
+    method: "GET",
+    path: "/connections/{id}",
+    id: "getConnection",
+    tag,
+    summary: "Get a connection",
+    access: ownConnection,
+    response: data(200, ConnectionView),
+    example: { params, response: example },
+    handler: async ({ resource }) => presentConnection(resource),
+  }),
+  route({
+    method: "PUT",
+    path: "/connections/{id}",
+    id: "updateConnection",
+    tag,
+    summary: "Rename a connection, or replace its fields",
+    description:
+      "What is left out stays unchanged; `fields` replaces all of them, and only those of kind `keys`.",
+    access: ownConnection,
+    body: ConnectionChanges,
+    response: data(200, ConnectionView),
+    example: { params, body: { name: example.name }, response: example },
+    handler: ({ deps, resource, body }) => updateConnection(deps, resource, body),
+  }),
+  route({
+    method: "POST",
+    path: "/connections/{id}/reconnect",
+    id: "reconnectConnection",
+    tag,
+    summary: "Ask for an app's consent again",
+    description:
+      "As `POST /connections/consents`. The connection stays as it is until the app has granted new access.",
+    access: ownConnection,
+    response: data(201, ConsentView),
+    errors: ["conflict", "unavailable"],
+    example: { params, response: consent },
+    handler: ({ deps, resource, caller }) => askToReconnect(deps, resource, caller.userId),
+  }),
+  route({
+    method: "DELETE",
+    path: "/connections/{id}",
+    id: "deleteConnection",
+    tag,
+    summary: "Delete a connection",
+    description:
+      "409 if sources use it, which the error names; with `force`, their runs fail from then on. What the app granted " +
+      "stays valid there until it ends or is revoked.",
+    access: ownConnection,
+    query: Type.Object({
+      force: Type.Optional(Type.Boolean({ description: "True: also if sources use it." })),
+    }),
+    response: empty(204),
+    errors: ["conflict"],
+    example: { params },
+    handler: ({ deps, resource, query }) => deleteConnection(deps, resource, { force: query.force === true }),
+  }),
+];

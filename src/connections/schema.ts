@@ -1,0 +1,99 @@
+import { type Static, Type } from "typebox";
+import { LIMITS } from "../limits/catalogue.ts";
+
+/** A slug, as `app` props name their app. */
+export const APP_SLUG = "^[a-z0-9][a-z0-9_-]{0,63}$";
+
+const NullableInteger = (description: string) =>
+  Type.Unsafe<number | null>({ type: ["integer", "null"], description });
+
+/** A connection as the API shows it (docs/rest-api.md#connection). */
+export const ConnectionView = Type.Object(
+  {
+    id: Type.String({ description: "`apn_…`; the `authProvisionId` of an `app` prop." }),
+    user_id: Type.String({ description: "The user who created it." }),
+    app: Type.String({ description: "Slug of the app, as `app` props name it." }),
+    kind: Type.Union([Type.Literal("keys"), Type.Literal("oauth2")], {
+      description: "`keys`: its fields were given. `oauth2`: the app granted its access, which is renewed.",
+    }),
+    name: Type.String({ description: "Label shown in listings." }),
+    field_names: Type.Array(Type.String(), {
+      description: "Names of the fields in `$auth` of runs; the values are never shown.",
+    }),
+    scope: Type.Union([Type.String(), Type.Null()], {
+      description: "What the app granted, as far as it said so.",
+    }),
+    health: Type.Union([Type.Literal("working"), Type.Literal("failing"), Type.Literal("broken")], {
+      description:
+        "`failing`: its token has ended and can't be renewed at the moment, which is tried again. `broken`: it must be " +
+        "reconnected.",
+    }),
+    error: Type.Union(
+      [
+        Type.Object({
+          code: Type.String({
+            description: "The app's error code, such as `invalid_grant`, or one of ours.",
+          }),
+          message: Type.String(),
+          at: Type.Integer({ description: "Unix seconds." }),
+        }),
+        Type.Null(),
+      ],
+      { description: "Why the last renewal failed; null if it did not." },
+    ),
+    expires_at: NullableInteger("Unix seconds: when its access token ends; null if it doesn't."),
+    refreshed_at: NullableInteger("Unix seconds: when its access token was last granted or renewed."),
+    created_at: Type.Integer({ description: "Unix seconds." }),
+    updated_at: Type.Integer({ description: "Unix seconds." }),
+  },
+  { title: "Connection" },
+);
+export type ConnectionView = Static<typeof ConnectionView>;
+
+/** An app that accounts can connect by its consent. */
+export const AppView = Type.Object(
+  {
+    slug: Type.String({ description: "As `app` props name it." }),
+    name: Type.String({ description: "As people know it." }),
+    scopes: Type.Array(Type.String(), { description: "What a connection asks for." }),
+  },
+  { title: "App" },
+);
+export type AppView = Static<typeof AppView>;
+
+/** Where a person agrees to a connection. */
+export const ConsentView = Type.Object(
+  {
+    connection_id: Type.String({
+      description: "Id of the connection, which exists once the person has agreed.",
+    }),
+    url: Type.String({
+      description: "A page of this server, which sends the browser on to the app. It works once.",
+    }),
+    expires_at: Type.Integer({ description: "Unix seconds: until then the page can be opened." }),
+  },
+  { title: "Consent" },
+);
+export type ConsentView = Static<typeof ConsentView>;
+
+const AppSlug = Type.String({ pattern: APP_SLUG, description: "Slug of the app, as `app` props name it." });
+const Name = Type.String({ minLength: 1, maxLength: 128 });
+const Fields = Type.Record(Type.String(), Type.String(), {
+  minProperties: 1,
+  maxProperties: LIMITS.connectionFields.value,
+  description: "What runs find in `$auth`, by name; stored encrypted.",
+});
+
+export const NewConnection = Type.Object({
+  app: AppSlug,
+  name: Type.Optional(Name),
+  fields: Fields,
+});
+
+export const NewConsent = Type.Object({ app: AppSlug, name: Type.Optional(Name) });
+
+export const ConnectionChanges = Type.Object({
+  name: Type.Optional(Name),
+  fields: Type.Optional(Fields),
+});
+export type ConnectionChanges = Static<typeof ConnectionChanges>;

@@ -1,0 +1,68 @@
+import { checkCount } from "../accounts/check-count.ts";
+import { AppError, invalidField } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
+import { unixSeconds } from "../lib/unix-seconds.ts";
+import { type Destination, type DestinationKind, Webhooks } from "../models/webhook.ts";
+import type { Platform } from "../platform.ts";
+import { KIND_NAMES, KINDS } from "./kinds.ts";
+import { presentDestination } from "./present.ts";
+import type { DestinationView, NewDestinationBody } from "./schema.ts";
+import { sealSettings } from "./settings.ts";
+
+export interface NewDestination extends NewDestinationBody {
+  ownerId: string;
+  userId: string;
+}
+
+/**
+ * Creates a destination of the kind whose settings are given and returns it, without secrets. Throws `invalid` unless exactly
+ * one kind is given and its settings are right, and `limit-reached` (docs/rest-api.md#destinations).
+ */
+export async function createDestination(
+  platform: Pick<Platform, "mongo" | "clock" | "routing" | "secrets" | "config">,
+  input: NewDestination,
+): Promise<DestinationView> {
+  const kind = kindOf(input);
+  await checkCount(platform, input.ownerId, "webhooks");
+  const about = { ownerId: input.ownerId, path: kind };
+  const { url, settings } = await KINDS[kind].check(platform, input[kind] ?? {}, about);
+  const now = platform.clock();
+  const destination: Destination = {
+    _id: newId(KINDS[kind].prefix, now),
+    kind,
+    settings: sealSettings(platform.secrets, settings, kind),
+    owner_id: input.ownerId,
+    user_id: input.userId,
+    name: input.name || null,
+    description: input.description || null,
+    url,
+    active: true,
+    disabled_reason: null,
+    signing_keys: [],
+    headers: null,
+    header_names: [],
+    failing_since_ms: null,
+    max_in_flight: input.max_in_flight ?? null,
+    rate_limit_per_second: input.rate_limit_per_second ?? null,
+    ordered: input.ordered ?? false,
+    created_at: unixSeconds(now),
+    updated_at: unixSeconds(now),
+  };
+  await Webhooks(platform.mongo).insertOne(destination);
+  return presentDestination(platform, destination);
+}
+
+function kindOf(input: NewDestination): DestinationKind {
+  const [kind, second] = KIND_NAMES.filter(name => input[name] !== undefined);
+  if (kind === undefined) {
+    const fields = KIND_NAMES.map(path => ({
+      in: "body" as const,
+      path,
+      message: "one of these is required",
+    }));
+    throw new AppError("invalid", `one of ${KIND_NAMES.join(", ")} is required`, { fields });
+  }
+  if (second !== undefined)
+    throw invalidField("body", second, `a destination of kind ${kind} has no such settings`);
+  return kind;
+}

@@ -1,0 +1,38 @@
+import type { Static, TObject } from "typebox";
+import type { Platform } from "../platform.ts";
+
+export type CheckDeps = Pick<Platform, "config" | "mongo">;
+
+/** For whom settings are checked, and the field of the body that has them. */
+export interface CheckFor {
+  ownerId: string;
+  path: string;
+}
+
+/** One kind of destination: its settings in requests, as they are stored, and as they are shown. */
+interface KindOf<Given, Settings> {
+  /** Of its ids. */
+  prefix: "ds" | "ac";
+  /** The settings of a new one. */
+  given: TObject;
+  /** The settings that a change may name; those that are left out stay, and null removes one. */
+  changes: TObject;
+  /** The settings in responses: no secret. */
+  shown: TObject;
+  /** Settings that another `url` removes unless they are given again: nobody else's server is to learn them. */
+  secrets: readonly string[];
+  /**
+   * Checks settings, those of a change together with the stored ones, and returns them as they are stored, with the `url`
+   * that stands for the destination in lists, without user name and password. Throws `invalid`.
+   */
+  check(platform: CheckDeps, settings: Given, about: CheckFor): Promise<{ url: string; settings: Settings }>;
+  /** Returns stored settings as they are shown. */
+  show(settings: Settings): Record<string, unknown>;
+}
+
+export type Kind = KindOf<object, object>;
+
+/** Describes a kind of destination, whose settings are checked against their schema before `check` gets them. */
+export const defineKind = <Given extends TObject, Settings extends object>(
+  kind: Omit<KindOf<Static<Given>, Settings>, "given"> & { given: Given },
+): Kind => kind as unknown as Kind;

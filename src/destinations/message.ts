@@ -1,0 +1,50 @@
+import type { Destination, Webhook } from "../models/webhook.ts";
+import type { Platform } from "../platform.ts";
+import type { TraceContext } from "../tracing/trace-context.ts";
+
+/** One attempt of a delivery, as its webhook or destination receives it. */
+export interface Message {
+  /** The `webhook-id`: the same over all attempts. */
+  id: string;
+  eventId: string;
+  emitterId: string;
+  eventName: string;
+  /** Counts from 1. */
+  attempt: number;
+  /** JSON. */
+  body: string;
+  /** Sent as `traceparent` and `tracestate`. */
+  trace?: TraceContext | undefined;
+}
+
+/** What the endpoint returned, or why nothing came back. */
+export interface EndpointResponse {
+  /** Null if no response arrived; 200 if a destination other than an HTTP endpoint confirmed the event. */
+  status: number | null;
+  latencyMs: number;
+  /** Null for a 2xx. */
+  error: string | null;
+  /** The first KB of the body. */
+  response: string;
+  retryAfter: string | null;
+  timedOut: boolean;
+}
+
+/** What an attempt may use. */
+export type SendDeps = Pick<Platform, "egress" | "connections" | "secrets" | "config" | "clock">;
+
+/**
+ * Hands a message to a webhook or a destination once. One that fails is a result and not an exception. Throws `unavailable`
+ * if `signal` aborts the attempt, because its effect is unknown then, or if this process can open no connection, which is
+ * not the destination's failure. `atMs` is when the attempt began.
+ */
+type SendTo<Receiver> = (
+  platform: SendDeps,
+  receiver: Receiver,
+  message: Message,
+  signal: AbortSignal | undefined,
+  atMs: number,
+) => Promise<EndpointResponse>;
+
+export type SendToWebhook = SendTo<Webhook>;
+export type SendToDestination = SendTo<Destination>;

@@ -1,0 +1,139 @@
+import { data, empty, page } from "../http/response.ts";
+import { routeFor } from "../http/route.ts";
+import type { Platform } from "../platform.ts";
+
+import { createDestination } from "./create.ts";
+import { deleteDestination } from "./delete.ts";
+import { ownDestination } from "./find.ts";
+import { KIND_NAMES } from "./kinds.ts";
+import { listDestinations } from "./list.ts";
+import { presentDestination } from "./present.ts";
+import { DestinationChanges, DestinationView, NewDestinationBody } from "./schema.ts";
+import { updateDestination } from "./update.ts";
+
+type Deps = Pick<
+  Platform,
+  | "mongo"
+  | "activity"
+  | "routing"
+  | "redis"
+  | "keys"
+  | "metrics"
+  | "clock"
+  | "secrets"
+  | "config"
+  | "queues"
+  | "permits"
+  | "connections"
+>;
+
+const route = routeFor<Deps>();
+const tag = "Destinations";
+
+const redis_stream = { url: "rediss://redis.example.com:6380", stream: "orders" };
+const example: DestinationView = {
+  id: "ds_0CjBAEdF3kWq9RtZ",
+  kind: "redis_stream",
+  url: redis_stream.url,
+  user_id: "u_0CjB8sXp1LmN4vYb",
+  name: "orders",
+  description: null,
+  active: true,
+  disabled_reason: null,
+  failing_since: null,
+  will_be_disabled_at: null,
+  notice: null,
+  max_in_flight: null,
+  rate_limit_per_second: null,
+  ordered: false,
+  redis_stream: { ...redis_stream, username: "headwater", has_password: true, max_length: 100_000, ca: null },
+  created_at: 1_700_000_000,
+  updated_at: 1_700_000_000,
+};
+const params = { id: example.id };
+
+/** Routes that manage destinations (docs/rest-api.md#destinations). */
+export const destinationRoutes = [
+  route({
+    method: "POST",
+    path: "/destinations",
+    id: "createDestination",
+    tag,
+    summary: "Create a destination",
+    description:
+      "A destination receives events through subscriptions, as a webhook does, over another protocol. The body has the " +
+      "settings of exactly one kind.",
+    access: { kind: "owner" },
+    body: NewDestinationBody,
+    requiresOneOf: KIND_NAMES,
+    response: data(201, DestinationView),
+    errors: ["limit-reached"],
+    links: { createSubscription: "listener_id" },
+    example: {
+      body: { name: "orders", redis_stream: { ...redis_stream, username: "headwater", password: "s3cret" } },
+      response: example,
+    },
+    handler: ({ deps, body, owner, caller }) =>
+      createDestination(deps, { ...body, ownerId: owner, userId: caller.userId }),
+  }),
+  route({
+    method: "GET",
+    path: "/users/me/destinations",
+    id: "listMyDestinations",
+    tag,
+    summary: "List your destinations",
+    access: { kind: "owner" },
+    response: page(200, DestinationView),
+    example: { response: example },
+    handler: ({ deps, owner, page }) => listDestinations(deps, owner, page),
+  }),
+  route({
+    method: "GET",
+    path: "/orgs/{org_id}/destinations",
+    id: "listOrganizationDestinations",
+    tag,
+    summary: "List an organization's destinations",
+    access: { kind: "member" },
+    response: page(200, DestinationView),
+    example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, response: example },
+    handler: ({ deps, owner, page }) => listDestinations(deps, owner, page),
+  }),
+  route({
+    method: "GET",
+    path: "/destinations/{id}",
+    id: "getDestination",
+    tag,
+    summary: "Get a destination",
+    access: ownDestination,
+    response: data(200, DestinationView),
+    example: { params, response: example },
+    handler: async ({ deps, resource }) => presentDestination(deps, resource),
+  }),
+  route({
+    method: "PUT",
+    path: "/destinations/{id}",
+    id: "updateDestination",
+    tag,
+    summary: "Update a destination",
+    description:
+      "Fields that are left out stay unchanged, also those of its settings; another `url` removes its secrets unless they " +
+      "are given again. Pending deliveries go where the settings say when each attempt is made.",
+    access: ownDestination,
+    body: DestinationChanges,
+    response: data(200, DestinationView),
+    example: { params, body: { active: true }, response: example },
+    handler: ({ deps, resource, body }) => updateDestination(deps, resource, body),
+  }),
+  route({
+    method: "DELETE",
+    path: "/destinations/{id}",
+    id: "deleteDestination",
+    tag,
+    summary: "Delete a destination",
+    description: "Also deletes its subscriptions and cancels its pending deliveries.",
+    access: ownDestination,
+    response: empty(204),
+    example: { params },
+    handler: ({ deps, resource }) => deleteDestination(deps, resource._id),
+  }),
+];

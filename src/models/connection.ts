@@ -1,0 +1,93 @@
+import { Schema } from "mongoose";
+import { collection, schemaOptions } from "../store/mongo.ts";
+
+/** `keys`: its fields were typed in. `oauth2`: its tokens come from the app, and are renewed. */
+export type ConnectionKind = "keys" | "oauth2";
+
+/**
+ * `working`: runs have what they need. `failing`: the token has ended and can't be renewed at the moment, which is tried
+ * again. `broken`: only its owner can make it work again (docs/states.md#connection).
+ */
+export type ConnectionHealth = "working" | "failing" | "broken";
+
+/** Why a renewal failed. Without anything that the app sent, but its error code. */
+export interface ConnectionFault {
+  /** The code of the app, such as `invalid_grant`, or one of ours. */
+  code: string;
+  message: string;
+  /** Unix milliseconds. */
+  at_ms: number;
+}
+
+/** An account of an app that runs may use: its credentials, and whether they work (docs/connections.md). */
+export interface Connection {
+  _id: string;
+  owner_id: string;
+  user_id: string;
+  /** The app's slug, as `app` props name it. */
+  app: string;
+  kind: ConnectionKind;
+  name: string;
+  /** JSON of `ConnectionSecrets`, encrypted. */
+  secrets: string;
+  /** The names of the fields that runs find in `$auth`; their values are never shown. */
+  field_names: string[];
+  /** Of `oauth2`: what was granted, if the app said so. */
+  scope: string | null;
+  /** Of `oauth2`, Unix milliseconds: when the access token ends; null if it doesn't, or of `keys`. */
+  expires_at_ms: number | null;
+  /** Unix milliseconds from which the token is renewed before a run; null: never. */
+  renew_from_ms: number | null;
+  health: ConnectionHealth;
+  /** Why the last renewal failed; null after one that succeeded. */
+  fault: ConnectionFault | null;
+  /** Unix milliseconds of the last renewal that succeeded. */
+  renewed_at_ms: number | null;
+  /** Unix milliseconds at which a renewal began that is not known to have ended. */
+  renewal_began_at_ms: number | null;
+  /** Unix milliseconds before which no further renewal is tried, after one that failed. */
+  retry_at_ms: number | null;
+  /** Grows whenever its secrets are replaced: what a slower process received for earlier ones is not stored. */
+  version: number;
+  /** Unix milliseconds at which a source was last given it. */
+  used_at_ms?: number;
+  created_at: number;
+  updated_at: number;
+}
+
+/** What a connection keeps secret. */
+export interface ConnectionSecrets {
+  /** What runs find in `$auth`; of `oauth2` besides `oauth_access_token`. */
+  fields: Record<string, string>;
+  accessToken?: string;
+  refreshToken?: string;
+}
+
+export const Connections = collection<Connection>(
+  "connections",
+  new Schema<Connection>(
+    {
+      _id: { type: String, required: true },
+      owner_id: { type: String, required: true },
+      user_id: { type: String, required: true },
+      app: { type: String, required: true },
+      kind: { type: String, required: true, enum: ["keys", "oauth2"] },
+      name: { type: String, required: true },
+      secrets: { type: String, required: true },
+      field_names: { type: [String], required: true },
+      scope: { type: String, default: null },
+      expires_at_ms: { type: Number, default: null },
+      renew_from_ms: { type: Number, default: null },
+      health: { type: String, required: true, enum: ["working", "failing", "broken"] },
+      fault: { type: Schema.Types.Mixed, default: null },
+      renewed_at_ms: { type: Number, default: null },
+      renewal_began_at_ms: { type: Number, default: null },
+      retry_at_ms: { type: Number, default: null },
+      version: { type: Number, required: true },
+      used_at_ms: { type: Number, default: undefined },
+      created_at: { type: Number, required: true },
+      updated_at: { type: Number, required: true },
+    },
+    schemaOptions,
+  ).index({ owner_id: 1, _id: -1 }),
+);
