@@ -15,7 +15,7 @@ export class BundleFiles {
   readonly #unusedBytes: number;
   /** How many users each file has, by its path. */
   readonly #users = new Map<string, number>();
-  /** The bytes of the files that nobody uses, by path; the first one has been unused for the longest time. */
+  /** The bytes of the files without a user, by path; the first one has been unused for the longest time. */
   readonly #unused = new Map<string, number>();
   /** The last change of each file that is under way, by its path. */
   readonly #changes = new Map<string, Promise<void>>();
