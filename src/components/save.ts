@@ -16,7 +16,7 @@ import { fromCode, type ModuleLoader } from "./load-modules.ts";
 import { hashOfFile } from "./module-graph.ts";
 import { mayPack, storeBundle } from "./store-bundle.ts";
 
-type SaveDeps = Pick<
+export type SaveDeps = Pick<
   Platform,
   "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "egress" | "sandboxes"
 >;

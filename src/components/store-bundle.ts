@@ -2,13 +2,13 @@ import { open, readFile, stat } from "node:fs/promises";
 import type { ClientSession, Connection } from "mongoose";
 import { LIMITS } from "../limits/catalogue.ts";
 import { BundleChunks, Bundles, chunkId, type StoredBundle } from "../models/component.ts";
-import { packedBundles } from "../store/schema/migrations/0008-packed-bundles.ts";
+import { packedBundles } from "../store/schema/migrations/0011-packed-bundles.ts";
 import { readState } from "../store/schema/state.ts";
 import type { Built } from "./builder/with-built.ts";
 
 /** MongoDB's documents have at most 16 MB. Of a packed bundle beyond this, the further chunks are documents of their own. */
 const CHUNK_BYTES = LIMITS.bundleChunkBytes.value;
-/** What releases before schema 7 could save and load. */
+/** What releases before schema 10 could save and load. */
 const PLAIN_BYTES = 10 * 1024 * 1024;
 
 /**

@@ -22,7 +22,7 @@ export const storedBundle = ({ mongo }: Pick<Platform, "mongo">, hash: string): 
 async function write(mongo: Connection, hash: string, path: string): Promise<void> {
   const stored = await Bundles(mongo).findById(hash).lean();
   if (!stored) throw new AppError("not-found", "component has no bundle");
-  // As releases before schema 7 stored it.
+  // As releases before schema 10 stored it.
   if (stored.code !== undefined) return writeFile(path, stored.code);
   const text = createHash("sha256");
   const counted = async function* (chunks: AsyncIterable<Buffer>) {

@@ -62,7 +62,7 @@ export const Components = collection<Component>(
 export interface StoredBundle {
   /** SHA-256 of the bundle's text. */
   _id: string;
-  /** The text, in documents of releases before schema 7, and for them. */
+  /** The text, in documents of releases before schema 10, and for them. */
   code?: string;
   /** The text with gzip, or its first part. */
   packed?: Buffer;

@@ -32,6 +32,7 @@ import { type CodeCache, prepareCodeCache } from "./code-cache.ts";
 import { findDeno } from "./deno-binary.ts";
 import { isSandboxLost } from "./host-error.ts";
 import { type HostFolder, openHostFolder } from "./host-folder.ts";
+import { withFrame } from "./own-frame.ts";
 import { Pool } from "./pool.ts";
 import { type Prelude, writePrelude } from "./prelude.ts";
 import { findPrivileges, type Privileges } from "./privileges.ts";
@@ -246,7 +247,8 @@ class SandboxHost implements Sandboxes {
       const loadError = await waitUntilLoaded(slot.sandbox, slot.source);
       if (loadError) {
         if (isSandboxLost(loadError)) return undefined;
-        throw invalidField("component", "code", withLocation(loadError) + sizeIfTooLarge(loadError, bundle));
+        const message = loadError.message + sizeIfTooLarge(loadError, bundle);
+        throw invalidField("component", "code", withFrame(message, loadError.stack));
       }
       const described = await killUnlessSettled(slot.sandbox, slot.sandbox.describe());
       if (described.state === "lost") return undefined;
@@ -352,12 +354,6 @@ class SandboxHost implements Sandboxes {
     await privileges.close();
     await folder.close();
   }
-}
-
-/** Adds the first location in the component's own files to the message of an error. */
-function withLocation({ message, stack }: CallError): string {
-  const location = /^\s+at .*?([^\s(]+:\d+:\d+)\)?$/m.exec(stack)?.[1];
-  return location ? `${message} (at ${location})` : message;
 }
 
 /** Loading code takes some twenty times its size, most of it in deno and not in the heap. */

@@ -1,4 +1,3 @@
-import { placeInStack } from "../components/place-in-stack.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import type { Component } from "../models/component.ts";
@@ -6,6 +5,7 @@ import type { Platform } from "../platform.ts";
 import { enqueueRun } from "../queues/enqueue-run.ts";
 import type { ChangeItem } from "../queues/run-item.ts";
 import { isSandboxLost } from "../sandbox/host-error.ts";
+import { withFrame } from "../sandbox/own-frame.ts";
 import { ofAccount } from "../store/run-queue.ts";
 
 export type ChangeDeps = Pick<Platform, "queues" | "runQueue" | "replies" | "clock" | "config">;
@@ -63,7 +63,7 @@ export async function requestChange(
   }
   if (error) {
     const doing = change.op === "create" ? "deploying" : "updating";
-    const message = error.message + placeInStack(error.stack ?? "");
+    const message = withFrame(error.message, error.stack ?? "");
     throw new AppError("invalid", `${doing} the source failed: ${message}`, {
       fields: [{ in: "component", path: "hooks", message: `${error.code}: ${message}` }],
     });

@@ -8,7 +8,7 @@ import { fromFile } from "../../src/components/load-modules.ts";
 import { saveComponent, saveModules } from "../../src/components/save.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { BundleChunks, Bundles } from "../../src/models/component.ts";
-import { packedBundles } from "../../src/store/schema/migrations/0008-packed-bundles.ts";
+import { packedBundles } from "../../src/store/schema/migrations/0011-packed-bundles.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { textOf } from "./text-of.ts";
 

@@ -170,7 +170,10 @@ describe("deliveries to a stream of Redis", () => {
   it("uses one connection for a destination, and closes it when the destination is deleted", async () => {
     const { id } = await createDestination(platform, { ...streamOf("one"), ownerId: OWNER, userId: OWNER });
     const client = redis.client();
-    const connections = async () => String(await client.client("LIST")).split("\n").filter(Boolean).length;
+    const connections = async () =>
+      String(await client.client("LIST"))
+        .split("\n")
+        .filter(Boolean).length;
     await until(async () => platform.connections.size === 0);
     const before = await connections();
     const destination = await webhookOf(platform, id);

@@ -230,7 +230,7 @@ describe("the life of a source", () => {
       body: { component_code: code, configured_props: { city: "Bern" } },
     });
     expect(rejected.status).to.equal(400);
-    expect(rejected.body.detail).to.match(/^deploying the source failed: closed \(component\.js:2:\d+\)$/);
+    expect(rejected.body.detail).to.match(/^deploying the source failed: closed \(at component\.js:2:\d+\)$/);
     expect(await Sources(system.web.mongo).countDocuments({ owner_id: owner.userId })).to.equal(0);
   });
 
