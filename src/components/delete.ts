@@ -1,9 +1,10 @@
 import { AppError } from "../lib/errors.ts";
-import { Bundles, type Component, Components } from "../models/component.ts";
+import { type Component, Components } from "../models/component.ts";
 import { Sources } from "../models/source.ts";
 import { Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 import { transaction } from "../store/mongo.ts";
+import { deleteBundle } from "./store-bundle.ts";
 
 /**
  * Deletes a component, and its bundle if no other component uses it. Throws `conflict` while a source or an action uses the
@@ -22,6 +23,6 @@ export async function deleteComponent(
     const shared = await Components(platform.mongo)
       .exists({ bundle_hash: component.bundle_hash })
       .session(session);
-    if (!shared) await Bundles(platform.mongo).deleteOne({ _id: component.bundle_hash }, { session });
+    if (!shared) await deleteBundle(platform.mongo, session, component.bundle_hash);
   });
 }

@@ -1,8 +1,10 @@
 import { AppError, type FieldError } from "../lib/errors.ts";
 import { findKind, HTTP_TYPE, TIMER_TYPE } from "../props/kinds.ts";
-import type { Bundle } from "../sandbox/bundle.ts";
+import type { BundleText } from "../sandbox/bundle.ts";
 import type { DescribeOptions, Sandboxes } from "../sandbox/host.ts";
 import type { ComponentDescription, DescribedProp } from "../sandbox/protocol.ts";
+import type { BuiltBundle } from "./builder/with-built.ts";
+import { callsRespond } from "./calls-respond.ts";
 import { isAction } from "./is-action.ts";
 
 /** The description of a saved component. */
@@ -21,7 +23,7 @@ export interface DescribedComponent extends ComponentDescription {
  */
 export async function describeComponent(
   sandboxes: Pick<Sandboxes, "describe">,
-  bundle: Bundle,
+  bundle: BundleText | BuiltBundle,
   options?: DescribeOptions,
 ): Promise<DescribedComponent> {
   const { notFunctions = [], ...description } = await sandboxes.describe(bundle, options);
@@ -35,7 +37,7 @@ export async function describeComponent(
     const detail = fields.map(({ path, message }) => `${path}: ${message}`).join("; ");
     throw new AppError("invalid", `the component can't be saved: ${detail}`, { fields });
   }
-  return { ...description, usesRespond: callsRespond(bundle.code) };
+  return { ...description, usesRespond: "code" in bundle ? callsRespond(bundle.code) : bundle.usesRespond };
 }
 
 /** Returns what is wrong with the props of a component's code, or with those that its `additionalProps` made. */
@@ -96,17 +98,4 @@ function checkTimers(props: DescribedProp[]): FieldError[] {
   return second === undefined
     ? []
     : [fieldError(`props.${second.name}`, "a source can have at most one timer")];
-}
-
-/** `x.respond(`, `x["respond"](`, `respond.call(`, `x.respond?.(` */
-const RESPOND_CALL = /(?<![\w$])respond(?:["'`]\])?(?:\?\.)?(?:\(|\.(?:call|apply|bind)\()/;
-
-/**
- * Searches the component's own files only. The bundle contains a comment with the file's name before each part, and no
- * other comments.
- */
-function callsRespond(code: string): boolean {
-  return code
-    .split(/^\/\/ (?=(?:own|npm|missing):)/m)
-    .some(part => part.startsWith("own:") && RESPOND_CALL.test(part));
 }

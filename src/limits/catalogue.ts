@@ -292,6 +292,20 @@ export const LIMITS = defineLimits({
     what: "builds of components at once",
     beyond: "waits; accounts are served in turn",
   },
+  buildMemoryBytes: {
+    value: 1536 * MB,
+    unit: "bytes",
+    per: "process",
+    what: "memory of the process that builds components, with esbuild's (Linux only)",
+    beyond: "it is ended and started again; a build is repeated once, then 503 `unavailable`",
+  },
+  buildProcessIdleMs: {
+    value: 600_000,
+    unit: "ms",
+    per: "process",
+    what: "life of the process that builds components after its last build",
+    beyond: "it is ended, and the next build starts it",
+  },
   packageSetsPerAccount: {
     value: 3,
     unit: "count",
@@ -648,11 +662,18 @@ export const LIMITS = defineLimits({
     beyond: "those that were not used for the longest time are read again",
   },
   bundleCacheBytes: {
-    value: 64 * MB,
+    value: 256 * MB,
     unit: "bytes",
     per: "process",
-    what: "bundles of components that are kept in memory",
+    what: "bundles of components that no sandbox uses, kept on disk in the folder for temporary files",
     beyond: "those that were not used for the longest time are read again",
+  },
+  bundleChunkBytes: {
+    value: 2 * MB,
+    unit: "bytes",
+    per: "component",
+    what: "part of a component's packed bundle that is one document in MongoDB",
+    beyond: "the rest are documents of their own",
   },
   componentCacheBytes: {
     value: 16 * MB,

@@ -46,7 +46,7 @@ export const ITEM_LIMITS = defineLimits({
   },
   modules: { value: 64, unit: "count", per: "component", what: "files of a component", beyond: INVALID },
   bundleBytes: {
-    value: 10 * MB,
+    value: 50 * MB,
     unit: "bytes",
     per: "component",
     what: "a component with its packages, bundled",

@@ -9,7 +9,7 @@ import { addedProps, withAddedProps } from "../../props/dynamic-props.ts";
 import { checkDescription } from "../../sandbox/check-description.ts";
 import type { CallError, DescribedProp, LogLine } from "../../sandbox/protocol.ts";
 import { faultsOfProps } from "../describe.ts";
-import { readBundle } from "../read-bundle.ts";
+import { storedBundle } from "../stored-bundle.ts";
 import { inTrial, type TrialDeps } from "../trial/build.ts";
 import { callOnce } from "../trial/call-once.ts";
 
@@ -44,7 +44,7 @@ export function callAdditionalProps(
     const result = await callOnce(
       platform,
       ownerId,
-      await readBundle(platform, component),
+      storedBundle(platform, component.bundle_hash),
       { call: "additionalProps", event: null, props, added, db: {} },
       { wallMs: LIMITS.additionalPropsMs.value },
     );

@@ -8,7 +8,7 @@ import type { Platform } from "../../platform.ts";
 import { configureProps, propValuesForRun, type StoredProps } from "../../props/configure.ts";
 import { withAddedProps } from "../../props/dynamic-props.ts";
 import type { CallError, DescribedProp, LogLine } from "../../sandbox/protocol.ts";
-import { readBundle } from "../read-bundle.ts";
+import { storedBundle } from "../stored-bundle.ts";
 import { inTrial } from "../trial/build.ts";
 import { callOnce } from "../trial/call-once.ts";
 import { readOptions } from "./read-options.ts";
@@ -81,7 +81,7 @@ async function ask(
   const result = await callOnce(
     platform,
     ownerId,
-    await readBundle(platform, component),
+    storedBundle(platform, component.bundle_hash),
     { call: "options", event: { prop, page, prevContext, query }, props, added, db: {} },
     { wallMs: LIMITS.optionsMs.value },
   );

@@ -15,7 +15,7 @@ import type {
   LogLine,
 } from "../../sandbox/protocol.ts";
 import { isAction } from "../is-action.ts";
-import { buildTrial, inTrial, type TrialDeps } from "./build.ts";
+import { inTrial, type TrialBuild, type TrialDeps, withTrialBuild } from "./build.ts";
 import { callOnce } from "./call-once.ts";
 import { type Place, placeInStack } from "./place.ts";
 
@@ -53,11 +53,17 @@ const SHOWN_BYTES = LIMITS.trialShownBytes.value;
  * `unavailable`.
  */
 export function tryCode(platform: TrialDeps, ownerId: string, request: TryRequest): Promise<Tried> {
-  return inTrial(ownerId, () => runOnce(platform, ownerId, request));
+  return inTrial(ownerId, () =>
+    withTrialBuild(platform, ownerId, request.code, built => runOnce(platform, ownerId, built, request)),
+  );
 }
 
-async function runOnce(platform: TrialDeps, ownerId: string, request: TryRequest): Promise<Tried> {
-  const { bundle, description } = await buildTrial(platform, ownerId, request.code);
+async function runOnce(
+  platform: TrialDeps,
+  ownerId: string,
+  { bundle, description }: TrialBuild,
+  request: TryRequest,
+): Promise<Tried> {
   if (request.isSample && !description.hasSampleEmit) {
     throw invalidField("body", "sample_emit", "the component has no sampleEmit");
   }

@@ -1,5 +1,5 @@
 import { checkQuota } from "../../accounts/check-quota.ts";
-import { readBundle } from "../../components/read-bundle.ts";
+import { storedBundle } from "../../components/stored-bundle.ts";
 import { inTrial, type TrialDeps } from "../../components/trial/build.ts";
 import { callOnce } from "../../components/trial/call-once.ts";
 import { type PublisherDeps, publisherOf } from "../../events/publish/publisher.ts";
@@ -42,7 +42,7 @@ export async function sampleSource(
     const bound = await boundOrFailed(platform, source, component, AbortSignal.timeout(wallMs));
     if ("error" in bound) return { emits: [], logs: [], error: bound.error };
     const request = { call: "sampleEmit" as const, event: null, ...bound, db: {} };
-    return await callOnce(platform, source.owner_id, await readBundle(platform, component), request, {
+    return await callOnce(platform, source.owner_id, storedBundle(platform, component.bundle_hash), request, {
       wallMs,
     });
   });

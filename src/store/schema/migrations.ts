@@ -8,6 +8,8 @@ import { alerts } from "./migrations/0006-alerts.ts";
 import { functions } from "./migrations/0007-functions.ts";
 import { dynamicProps } from "./migrations/0008-dynamic-props.ts";
 import { componentsOfActions } from "./migrations/0009-components-of-actions.ts";
+import { bundleChunks } from "./migrations/0010-bundle-chunks.ts";
+import { packedBundles } from "./migrations/0011-packed-bundles.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
 export const MIGRATIONS: readonly Migration[] = [
@@ -20,6 +22,8 @@ export const MIGRATIONS: readonly Migration[] = [
   functions,
   dynamicProps,
   componentsOfActions,
+  bundleChunks,
+  packedBundles,
 ];
 
 /** The schema that this release needs. */
