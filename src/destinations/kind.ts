@@ -15,7 +15,7 @@ export interface CheckFor<Settings = object> {
 
 /** What is stored of a destination. */
 export interface Checked<Settings> {
-  /** What stands for the destination in lists, without user name and password. */
+  /** What lists show for the destination, without user name and password. */
   url: string;
   settings: Settings;
   uses?: Uses;

@@ -8,7 +8,7 @@ import { type ModuleGraph, readModuleGraph } from "../components/module-graph.ts
 import { inTrial } from "../components/trial/build.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
 import type { Platform } from "../platform.ts";
-import type { Bundle } from "../sandbox/bundle.ts";
+import type { BundleText } from "../sandbox/bundle.ts";
 import { FUNCTION_FIELD, fromFunction } from "./load-function.ts";
 
 export type BuildDeps = Pick<
@@ -20,11 +20,11 @@ export type BuildDeps = Pick<
  * Bundles a function's code and evaluates it once in a sandbox, which counts against the account's quota. Throws `invalid` that
  * names `function`, with line and column where they are known, and `rate-limited` and `unavailable` as a trial of a component.
  */
-export function buildFunction(platform: BuildDeps, ownerId: string, code: string): Promise<Bundle> {
+export function buildFunction(platform: BuildDeps, ownerId: string, code: string): Promise<BundleText> {
   return inTrial(ownerId, () => build(platform, ownerId, code));
 }
 
-async function build(platform: BuildDeps, ownerId: string, code: string): Promise<Bundle> {
+async function build(platform: BuildDeps, ownerId: string, code: string): Promise<BundleText> {
   await checkQuota(platform, ownerId);
   const loader = fromFunction(code);
   const graph = await readModuleGraph(loader, ownerId);

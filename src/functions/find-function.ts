@@ -1,15 +1,15 @@
 import { LRUCache } from "lru-cache";
 import { StoredFunctions } from "../models/function.ts";
 import type { Platform } from "../platform.ts";
-import type { Bundle } from "../sandbox/bundle.ts";
+import type { BundleText } from "../sandbox/bundle.ts";
 
 type Deps = Pick<Platform, "mongo">;
 
 const CACHED_BYTES = 16 * 1024 * 1024;
 
 /** Opens what finds the bundles of functions by their hash, and keeps those in use: the bundle of a hash never changes. */
-export function openFindFunction({ mongo }: Deps): (hash: string) => Promise<Bundle | null> {
-  const bundles = new LRUCache<string, Bundle>({
+export function openFindFunction({ mongo }: Deps): (hash: string) => Promise<BundleText | null> {
+  const bundles = new LRUCache<string, BundleText>({
     maxSize: CACHED_BYTES,
     sizeCalculation: ({ code }) => code.length,
   });
