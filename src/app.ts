@@ -9,6 +9,8 @@ import { userRoutes } from "./accounts/routes.ts";
 import { openAuthenticate } from "./accounts/sessions/authenticate.ts";
 import { readSession, sessionRoutes } from "./accounts/sessions/routes.ts";
 import { activityRoutes } from "./activity/routes.ts";
+import { alertRoutes } from "./alerts/send/routes.ts";
+import { additionalPropsRoutes } from "./components/additional-props/routes.ts";
 import { configureRoutes } from "./components/configure/routes.ts";
 import { componentRoutes } from "./components/routes.ts";
 import { trialRoutes } from "./components/trial/routes.ts";
@@ -21,7 +23,7 @@ import { eventRoutes } from "./events/routes.ts";
 import { docsPage } from "./http/docs-page.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { openapiRoute } from "./http/openapi-route.ts";
-import { createKeyRateLimiter, rateLimit } from "./http/rate-limit.ts";
+import { rateLimit } from "./http/rate-limit.ts";
 import { hasClientLeft, requestLog } from "./http/request-log.ts";
 import { respondError } from "./http/respond-error.ts";
 import type { AnyRoute } from "./http/route.ts";
@@ -29,6 +31,7 @@ import { createRouter } from "./http/router.ts";
 import { ingress } from "./ingress/ingress.ts";
 import { separateHosts } from "./ingress/separate-hosts.ts";
 import { version } from "./lib/version.ts";
+import { alertMailOff } from "./ops/alert-mail-off.ts";
 import { board } from "./ops/board.ts";
 import { connectionPages } from "./ops/connection-pages.ts";
 import { dashboard } from "./ops/dashboard.ts";
@@ -37,9 +40,11 @@ import { homePage } from "./ops/home-page.ts";
 import { collectInstallation, exposeMetrics, timeRequests } from "./ops/metrics.ts";
 import { openIdReturn } from "./ops/openid-return.ts";
 import type { Platform } from "./platform.ts";
+import { byHandRoutes } from "./runs/by-hand/routes.ts";
 import { runRoutes } from "./runs/routes.ts";
 import { sourceEventRoutes } from "./sources/event-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
+import { createKeyRateLimiter } from "./store/key-rate.ts";
 import { autoSubscriptionRoutes } from "./subscriptions/auto-routes.ts";
 import { subscriptionRoutes } from "./subscriptions/routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
@@ -53,8 +58,10 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...trialRoutes,
   ...configureRoutes,
   ...connectionRoutes,
+  ...additionalPropsRoutes,
   ...sourceRoutes,
   ...runRoutes,
+  ...byHandRoutes,
   ...sourceEventRoutes,
   ...eventRoutes,
   ...subscriptionRoutes,
@@ -71,6 +78,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...openIdRoutes,
   ...keyRoutes,
   ...organizationRoutes,
+  ...alertRoutes,
 ];
 
 /** Every route of the API: router, validation and OpenAPI document all come from this list. */
@@ -97,6 +105,7 @@ export function createApp(platform: Platform, options: { checkResponses?: boolea
   app.use(openIdReturn(platform));
   app.use(connectionPages(platform));
   app.use(dashboard(platform));
+  app.use(alertMailOff(platform));
   app.use(homePage(platform));
   app.use(docsPage({ openapiUrl: "/v1/openapi.json" }));
   app.use(

@@ -9,7 +9,7 @@ interface Named {
   url?: string;
 }
 
-/** Names of the account's sources, webhooks and workflows by id: lists show names, the API has ids. */
+/** Names of the account's sources, webhooks, destinations and workflows by id: lists show names, the API has ids. */
 export const names = signal<Record<string, string>>({});
 
 const FRESH_MS = 30_000;
@@ -35,8 +35,8 @@ export function loadAllNames(): void {
 }
 
 function loadPages(pages?: number): void {
-  const { sources, webhooks, workflows } = inAccount();
-  const lists: List<Named>[] = [sources.list(), webhooks.list(), workflows.list()];
+  const { sources, webhooks, destinations, workflows } = inAccount();
+  const lists: List<Named>[] = [sources.list(), webhooks.list(), destinations.list(), workflows.list()];
   // Ids are shown where no name is known.
   for (const list of lists) readPages(list, put, pages).catch(() => undefined);
 }

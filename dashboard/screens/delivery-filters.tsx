@@ -42,7 +42,7 @@ export const DeliveryFilters = ({ filters }: { filters: Filters }) => (
     <ThingField
       aria-label="Webhook"
       placeholder="Webhook: any"
-      kinds={["wh"]}
+      kinds={["wh", "ds", "ac"]}
       value={filters.query.webhook_id ?? ""}
       onChange={id => filters.set({ webhook_id: id })}
     />

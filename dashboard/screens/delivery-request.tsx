@@ -10,7 +10,11 @@ export function Request({ delivery }: { delivery: Detail }) {
   return (
     <Card title="Request">
       {request === null ? (
-        <p class="muted">The webhook was deleted; its address is not kept.</p>
+        <p class="muted">
+          {/^wh_/.test(delivery.webhook_id)
+            ? "The webhook was deleted; its address is not kept."
+            : "A destination gets the event with its ids, as its kind has it."}
+        </p>
       ) : (
         <div class="stack tight">
           {attempts.some(one => one.at_ms < request.webhook_updated_at * 1000) && (

@@ -20,6 +20,7 @@ const REASONS: Record<string, string> = {
   "payload-gone": "The event's data is gone.",
   "webhook-deleted": "The webhook was deleted.",
   "subscription-deleted": "The subscription was deleted.",
+  "dropped-by-function": "The subscription's function dropped the event.",
   "access-lost": "The owner of the webhook may no longer see the emitter.",
 };
 

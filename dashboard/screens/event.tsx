@@ -278,7 +278,7 @@ function Branch({
     delivery?.state === "failed" ? "bad" : delivery?.state === "pending" ? "warn" : delivery ? "good" : tone;
   return (
     <Step
-      icon={subscription.listener_id.startsWith("wh_") ? "webhook" : "zap"}
+      icon={/^(wh|ds|ac)_/.test(subscription.listener_id) ? "webhook" : "zap"}
       tone={stepTone}
       note={
         <span class="row">

@@ -48,6 +48,10 @@ function SourceOf({ id, tab }: { id: string; tab: string }) {
     toast(active ? "The source is active." : "The source is inactive.", "good");
     resource.reload();
   };
+  const runNow = async () => {
+    await headwater.sources.run(id);
+    toast("Started; the run appears in the list of runs.", "good");
+  };
   return (
     <Page
       title={source?.name ?? "Source"}
@@ -60,9 +64,16 @@ function SourceOf({ id, tab }: { id: string; tab: string }) {
       about={<Copyable text={id} label="id" />}
       actions={
         source && (
-          <Button icon={source.active ? "pause" : "play"} onClick={() => switchOn(!source.active)}>
-            {source.active ? "Switch off" : "Switch on"}
-          </Button>
+          <>
+            {source.next_tick_at_ms !== null && (
+              <Button icon="zap" onClick={runNow}>
+                Run now
+              </Button>
+            )}
+            <Button icon={source.active ? "pause" : "play"} onClick={() => switchOn(!source.active)}>
+              {source.active ? "Switch off" : "Switch on"}
+            </Button>
+          </>
         )
       }
     >
@@ -188,6 +199,7 @@ const DROPS: Record<string, string> = {
   truncated: "nothing is lost: the summary was cut to 1 KB",
   "no-listener": "without a subscription",
   filtered: "left out by the filter of a subscription",
+  "dropped-by-function": "dropped by the function of a subscription",
   "listener-absent": "its listener was deleted or disabled",
   unsubscribed: "its subscription was ended since",
   "webhook-disabled": "for a disabled webhook",

@@ -242,7 +242,12 @@ function Editor({ subscription, first, onClose, onSaved }: EditorProps) {
             />
             <Field label="To" hint={BY_NAME}>
               {props => (
-                <ThingField {...props} kinds={["wh", "dc", "p"]} value={listener} onChange={setListener} />
+                <ThingField
+                  {...props}
+                  kinds={["wh", "ds", "ac", "dc", "p"]}
+                  value={listener}
+                  onChange={setListener}
+                />
               )}
             </Field>
           </>

@@ -1,10 +1,11 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import { headwater, messageOf, type Schemas } from "../api/client";
+import type { Values } from "../api/configure";
 import { duration } from "../lib/format";
 import { Badge, Button, Card, CopyBlock, Notice } from "../ui/basics";
 import { TextField } from "../ui/form";
 import { JsonTree } from "../ui/json-tree";
-import { PropForm, type Values } from "./prop-form";
+import { PropForm } from "./prop-form";
 
 /** What the code in an editor is, as it was checked last. `check` is for the editor. */
 export function useDescription() {

@@ -3,7 +3,11 @@ import { Badge } from "../ui/basics";
 
 type Webhook = Schemas["Webhook"];
 
-export function WebhookBadge({ webhook }: { webhook: Webhook }) {
+export function WebhookBadge({
+  webhook,
+}: {
+  webhook: Pick<Webhook, "active" | "disabled_reason" | "failing_since">;
+}) {
   if (!webhook.active) return <Badge tone={webhook.disabled_reason ? "bad" : "none"}>Disabled</Badge>;
   if (webhook.failing_since !== null) return <Badge tone="warn">Failing</Badge>;
   return <Badge tone="good">Active</Badge>;

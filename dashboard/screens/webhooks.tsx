@@ -13,6 +13,7 @@ import { Dialog } from "../ui/dialog";
 import { TextField } from "../ui/form";
 import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
+import { Destinations } from "./destinations";
 import { successRate } from "./stats";
 import { KeyShown } from "./webhook-key";
 import { WebhookBadge } from "./webhook-parts";
@@ -115,6 +116,7 @@ export function Webhooks() {
           )}
         </List>
       </section>
+      <Destinations />
       {isNew && <NewWebhook onClose={() => filters.set({ new: undefined })} />}
     </Page>
   );

@@ -4,7 +4,7 @@ import { DraftInput } from "./draft-input";
 
 interface ThingFieldProps {
   /** The beginnings of ids that may be chosen. */
-  kinds: ("dc" | "p" | "wh")[];
+  kinds: ("dc" | "p" | "wh" | "ds" | "ac")[];
   value: string;
   onChange: (id: string) => void;
   /** Ids that are not things, such as `dc_*`. */

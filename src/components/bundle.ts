@@ -175,7 +175,7 @@ function withSourceMap(
   const inline = Buffer.from(JSON.stringify({ ...map, file: undefined })).toString("base64");
   const bundle = `${code}//# sourceMappingURL=data:application/json;base64,${inline}\n`;
   if (Buffer.byteLength(bundle) > MAX_BUNDLE_BYTES) {
-    throw invalid("the code and everything it imports exceed 10 MB");
+    throw invalid(`the code and everything it imports exceed ${MAX_BUNDLE_BYTES / 1024 ** 2} MB`);
   }
   return bundle;
 }

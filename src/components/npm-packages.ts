@@ -33,6 +33,8 @@ export interface PackageOptions {
   packageCacheBytes?: number;
   /** The account on whose behalf npm runs; accounts are served in turn. */
   account?: string;
+  /** Called before each installation; throws if there can be none. By default it counts them for the account. */
+  mayInstall?: () => Promise<void>;
   /** The field that errors name. */
   field: Pick<FieldError, "in" | "path">;
 }
@@ -154,7 +156,8 @@ async function ensureInstalled(
   if (await exists(folder)) return cache.touch(folder);
   let installation = installing.get(folder);
   if (installation === undefined) {
-    installation = countInstallation(options).then(() => install(cache, folder, requests, folders, options));
+    const { mayInstall = () => countInstallation(options.account ?? LOCAL_ACCOUNT) } = options;
+    installation = mayInstall().then(() => install(cache, folder, requests, folders, options));
     installing.set(folder, installation);
     const done = () => installing.delete(folder);
     installation.then(done, done);
@@ -163,7 +166,8 @@ async function ensureInstalled(
   if (rejection !== null) throw toAppError(rejection, requests, options);
 }
 
-async function countInstallation({ account = LOCAL_ACCOUNT }: PackageOptions): Promise<void> {
+/** Counts an installation for an account. Throws `rate-limited` if it had too many in the last hour. */
+export async function countInstallation(account: string): Promise<void> {
   if (account === LOCAL_ACCOUNT) return;
   await installations.consume(account).catch(({ msBeforeNext }: RateLimiterRes) => {
     throw new AppError("rate-limited", "too many sets of npm packages were installed for this account", {

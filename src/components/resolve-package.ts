@@ -1,6 +1,7 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import { isBuiltin } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
+import { LIMITS } from "../limits/catalogue.ts";
 import { matchExports, type PackageJson } from "./package-exports.ts";
 
 /** Conditional exports may resolve to different files for `import` and `require`. */
@@ -10,7 +11,7 @@ export type Resolved =
   | { kind: "file"; path: string; format: "esm" | "cjs" | "json" }
   | { kind: "builtin"; name: string };
 
-const MAX_FILE_BYTES = 10 * 1024 * 1024;
+const MAX_FILE_BYTES = LIMITS.packageFileBytes.value;
 const EXTENSIONS = ["", ".js", ".json", ".cjs", ".mjs", ".node"];
 
 /** A file is outside of the folder with the packages, or is too large. */

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { checkCount } from "../accounts/check-count.ts";
 import { checkQuota } from "../accounts/check-quota.ts";
 import { countRuns } from "../accounts/usage.ts";
@@ -7,16 +6,17 @@ import { FairSlots } from "../lib/fair-slots.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { LIMITS } from "../limits/catalogue.ts";
-import { Bundles, type Component, Components } from "../models/component.ts";
+import { type Component, Components } from "../models/component.ts";
 import type { Platform } from "../platform.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
-import { bundleGraph } from "./bundle.ts";
+import { type Built, withBuilt } from "./builder/with-built.ts";
 import { describeComponent } from "./describe.ts";
 import { fromUrl } from "./fetch-modules.ts";
 import { fromCode, type ModuleLoader } from "./load-modules.ts";
-import { hashOfFile, readModuleGraph } from "./module-graph.ts";
+import { hashOfFile } from "./module-graph.ts";
+import { mayPack, storeBundle } from "./store-bundle.ts";
 
-type SaveDeps = Pick<
+export type SaveDeps = Pick<
   Platform,
   "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "egress" | "sandboxes"
 >;
@@ -80,15 +80,30 @@ async function save(
   const isAlone = loader.declaredRange === undefined;
   const sameFile = isAlone ? await sameCode(platform, ownerId, hashOfFile(entry.text)) : null;
   if (sameFile) return sameFile;
-  const graph = await readModuleGraph(loader, ownerId);
-  const earlier = await sameCode(platform, ownerId, graph.hash);
-  if (earlier) return earlier;
-  await checkCount(platform, ownerId, "components");
-  await checkQuota(platform, ownerId);
-  const bundled = await bundleGraph(graph, loader, { ...platform.config, account: ownerId });
-  const bundle = { code: bundled.code, hash: createHash("sha256").update(bundled.code).digest("hex") };
+  let earlier: Component | null = null;
+  const goesOn = async (hash: string): Promise<boolean> => {
+    earlier = await sameCode(platform, ownerId, hash);
+    if (earlier) return false;
+    await checkCount(platform, ownerId, "components");
+    await checkQuota(platform, ownerId);
+    return true;
+  };
+  const options = { ...platform.config, account: ownerId, goesOn };
+  const saved = await withBuilt(loader, options, built =>
+    describeAndStore(platform, { ownerId, userId }, built, { code: entry.text, url }),
+  );
+  // One of the two: it is not built only because it is known.
+  return (saved ?? earlier) as Component;
+}
+
+async function describeAndStore(
+  platform: SaveDeps,
+  { ownerId, userId }: Saver,
+  built: Built,
+  { code, url }: { code: string; url: string | null },
+): Promise<Component> {
   const sandboxes = await platform.sandboxes();
-  const { usesRespond, ...description } = await describeComponent(sandboxes, bundle, {
+  const { usesRespond, ...description } = await describeComponent(sandboxes, built.bundle, {
     owner: ownerId,
     onEnded: ms => void countRuns(platform, ownerId, 0, ms).catch(() => undefined),
   });
@@ -97,15 +112,15 @@ async function save(
     _id: newId("sc", platform.clock()),
     owner_id: ownerId,
     user_id: userId,
-    code: entry.text,
+    code,
     component_url: url,
-    code_hash: bundled.hash,
-    bundle_hash: bundle.hash,
+    code_hash: built.hash,
+    bundle_hash: built.bundle.hash,
     key: description.key ?? null,
     name: description.name,
     version: description.version,
     description,
-    packages: bundled.packages,
+    packages: built.packages,
     uses_respond: usesRespond,
     published: false,
     used_at_ms: null,
@@ -113,27 +128,21 @@ async function save(
     updated_at: now,
   };
   try {
-    await store(platform, component, bundle.code);
+    await store(platform, component, built);
     return component;
   } catch (error) {
-    const winner = isDuplicateKey(error) ? await sameCode(platform, ownerId, bundled.hash) : null;
+    const winner = isDuplicateKey(error) ? await sameCode(platform, ownerId, built.hash) : null;
     if (!winner) throw error;
     return winner;
   }
 }
 
-/**
- * Stores component and bundle, both or neither. If another component with the same bundle is being deleted, both
- * transactions write the bundle's document, so that one of them is repeated.
- */
-async function store(platform: SaveDeps, component: Component, code: string): Promise<void> {
-  await transaction(platform.mongo, async session => {
-    await Bundles(platform.mongo).updateOne(
-      { _id: component.bundle_hash },
-      { $setOnInsert: { code }, $inc: { saves: 1 } },
-      { upsert: true, session },
-    );
-    await Components(platform.mongo).insertMany([component], { session });
+/** Stores component and bundle, both or neither. */
+async function store({ mongo }: SaveDeps, component: Component, built: Built): Promise<void> {
+  const isPacked = await mayPack(mongo);
+  await transaction(mongo, async session => {
+    await storeBundle(mongo, session, built, isPacked);
+    await Components(mongo).insertMany([component], { session });
   });
 }
 

@@ -24,7 +24,7 @@ export const connectionGone = (id: string): ConnectionFailed =>
 export const notWorking = ({ _id, name, fault }: Pick<Connection, "_id" | "name" | "fault">) =>
   new ConnectionFailed(`the connection ${name} (${_id}) does not work: ${fault?.message ?? "unknown"}`);
 
-/** Returns the error of a call that has no credentials. Throws what is no `ConnectionFailed`. */
+/** Returns the error of a call that has no credentials. Throws every other error. */
 export function callErrorOf(error: unknown): CallError {
   if (error instanceof ConnectionFailed) return hostError(CONNECTION_FAILED, error.message);
   throw error;

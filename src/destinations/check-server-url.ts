@@ -51,10 +51,10 @@ export function checkServerUrl(
   };
 }
 
-/** Returns the host and port of a checked URL, and whether it asks for TLS. */
-export function serverOf(url: string, defaults: { plain: number; tls: number }) {
+/** Returns the host and port of a checked URL of this protocol, and whether it asks for TLS. */
+export function serverOf(url: string, checkedFor: string, defaults: { plain: number; tls: number }) {
   const { hostname, port, protocol } = new URL(url);
-  const isTls = protocol.endsWith("s:");
+  const isTls = protocol === `${checkedFor}s:`;
   return {
     host: bareHost(hostname),
     port: Number(port || (isTls ? defaults.tls : defaults.plain)),

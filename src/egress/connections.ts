@@ -85,7 +85,7 @@ export class Connections {
         entry.connection = connection;
         if (this.#isClosed) connection.close();
       },
-      () => this.#forget(id, entry),
+      () => this.#leaveOut(id, entry),
     );
     return entry;
   }
@@ -115,16 +115,16 @@ export class Connections {
   }
 
   #replace(id: string, entry: Entry): void {
-    this.#forget(id, entry);
+    this.#leaveOut(id, entry);
     if (entry.uses === 0) closeOpened(entry);
   }
 
   #end(id: string, entry: Entry): void {
-    this.#forget(id, entry);
+    this.#leaveOut(id, entry);
     closeOpened(entry);
   }
 
-  #forget(id: string, entry: Entry): void {
+  #leaveOut(id: string, entry: Entry): void {
     clearTimeout(entry.idle);
     if (this.#entries.get(id) === entry) this.#entries.delete(id);
   }

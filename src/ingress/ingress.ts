@@ -2,7 +2,7 @@ import type { Context, Middleware } from "koa";
 import { acceptRuns } from "../accepted/accept-runs.ts";
 import { openQuotaGate } from "../accounts/check-quota.ts";
 import { queueBounds } from "../accounts/limits.ts";
-import { createKeyRateLimiter, type RateLimit, rateLimit } from "../http/rate-limit.ts";
+import { type RateLimit, rateLimit } from "../http/rate-limit.ts";
 import { requestState } from "../http/request-log.ts";
 import { withoutSessionCookie } from "../http/session-cookie.ts";
 import { createBatcher } from "../lib/batcher.ts";
@@ -17,6 +17,7 @@ import type { Reply } from "../queues/replies.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import { currentSourcesOf } from "../sources/current-source.ts";
 import { endpointUrl, INGRESS_PREFIX, ingressBase } from "../sources/endpoint.ts";
+import { createKeyRateLimiter } from "../store/key-rate.ts";
 import { inSpan } from "../tracing/in-span.ts";
 import { inboundTrace } from "../tracing/inbound.ts";
 import { type TraceContext, traceField } from "../tracing/trace-context.ts";
@@ -38,6 +39,7 @@ type Deps = Pick<
   | "runQueue"
   | "replicas"
   | "replies"
+  | "secrets"
   | "tracer"
   | "clock"
   | "config"
@@ -209,7 +211,7 @@ async function enqueueRequest(
       shares.bytes.hold(source.owner_id, bytes);
       held += bytes;
     });
-    const mode = await loadResponseMode(platform, source.component_id);
+    const mode = await loadResponseMode(platform, source);
     requestState(ctx).ids = { source_id: source._id, run_id: runId, ...traceField(trace) };
     const replies = mode === "never" ? undefined : await platform.replies();
     let reply: Promise<Reply | null> | undefined;

@@ -4,11 +4,21 @@ import { constants, getPriority, setPriority } from "node:os";
 /** How much nicer a process that does an account's work is than the platform's own. */
 const NICENESS = 10;
 
+/** This process gives way itself, and those that it starts are as nice as it is without being told. */
+let isGivingWay = false;
+
+/** Makes this process nicer: all that it does is an account's work. */
+export function giveWayItself(): void {
+  giveWay(process.pid);
+  isGivingWay = true;
+}
+
 /**
  * Makes a process that was just started nicer than this one, so that the platform and its stores get the processor first,
  * however much the components of an account compute. Where the system permits no change, all are equal.
  */
 export function giveWay(pid: number): void {
+  if (isGivingWay) return;
   try {
     setPriority(pid, Math.min(getPriority() + NICENESS, constants.priority.PRIORITY_LOW));
   } catch {

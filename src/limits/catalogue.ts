@@ -1,5 +1,6 @@
 import { ALERT_LIMITS } from "./alert-limits.ts";
 import { DELIVERY_LIMITS } from "./delivery-limits.ts";
+import { FUNCTION_LIMITS } from "./function-limits.ts";
 import { ITEM_LIMITS } from "./item-limits.ts";
 import { defineLimits, KB, MB } from "./limit.ts";
 import { PLAN_LIMITS } from "./plan-limits.ts";
@@ -19,6 +20,7 @@ export const LIMITS = defineLimits({
   ...RUN_LIMITS,
   ...DELIVERY_LIMITS,
   ...ALERT_LIMITS,
+  ...FUNCTION_LIMITS,
   apiBodyBytes: {
     value: 1024 * KB,
     unit: "bytes",
@@ -234,6 +236,48 @@ export const LIMITS = defineLimits({
     what: "choices of a prop in one response",
     beyond: "further ones are left out",
   },
+  additionalPropsMs: {
+    value: 10_000,
+    unit: "ms",
+    per: "request",
+    what: "call of a component's `additionalProps`",
+    beyond: "the call ends with `Timeout` in `error`; a source is not deployed: 400 `invalid`",
+  },
+  additionalPropsCalls: {
+    value: 5,
+    unit: "count",
+    per: "request",
+    what: "calls of a component's `additionalProps` while a source is deployed, each with what the one before made",
+    beyond: "400 `invalid`",
+  },
+  dynamicPropsBytes: {
+    value: 256 * KB,
+    unit: "bytes",
+    per: "source",
+    what: "props that `additionalProps` makes, described as JSON",
+    beyond: "400 `invalid`",
+  },
+  dynamicProps: {
+    value: 100,
+    unit: "count",
+    per: "account",
+    what: "props that forms got of `additionalProps` and that no source has yet, by their ids",
+    beyond: "the oldest are deleted",
+  },
+  dynamicPropsKept: {
+    value: 86_400_000,
+    unit: "ms",
+    per: "value",
+    what: "life of a `dynamic_props_id` if no source has it",
+    beyond: "400 `invalid`",
+  },
+  runsByHand: {
+    value: 60,
+    unit: "per minute",
+    per: "account",
+    what: "runs of sources that a request starts (`POST /sources/{id}/run`)",
+    beyond: "429 `rate-limited`",
+  },
   buildsPerAccount: {
     value: 3,
     unit: "count",
@@ -247,6 +291,20 @@ export const LIMITS = defineLimits({
     per: "process",
     what: "builds of components at once",
     beyond: "waits; accounts are served in turn",
+  },
+  buildMemoryBytes: {
+    value: 1536 * MB,
+    unit: "bytes",
+    per: "process",
+    what: "memory of the process that builds components, with esbuild's (Linux only)",
+    beyond: "it is ended and started again; a build is repeated once, then 503 `unavailable`",
+  },
+  buildProcessIdleMs: {
+    value: 600_000,
+    unit: "ms",
+    per: "process",
+    what: "life of the process that builds components after its last build",
+    beyond: "it is ended, and the next build starts it",
   },
   packageSetsPerAccount: {
     value: 3,
@@ -604,11 +662,18 @@ export const LIMITS = defineLimits({
     beyond: "those that were not used for the longest time are read again",
   },
   bundleCacheBytes: {
-    value: 64 * MB,
+    value: 256 * MB,
     unit: "bytes",
     per: "process",
-    what: "bundles of components that are kept in memory",
+    what: "bundles of components that no sandbox uses, kept on disk in the folder for temporary files",
     beyond: "those that were not used for the longest time are read again",
+  },
+  bundleChunkBytes: {
+    value: 2 * MB,
+    unit: "bytes",
+    per: "component",
+    what: "part of a component's packed bundle that is one document in MongoDB",
+    beyond: "the rest are documents of their own",
   },
   componentCacheBytes: {
     value: 16 * MB,

@@ -46,7 +46,7 @@ export const ITEM_LIMITS = defineLimits({
   },
   modules: { value: 64, unit: "count", per: "component", what: "files of a component", beyond: INVALID },
   bundleBytes: {
-    value: 10 * MB,
+    value: 50 * MB,
     unit: "bytes",
     per: "component",
     what: "a component with its packages, bundled",
@@ -57,6 +57,13 @@ export const ITEM_LIMITS = defineLimits({
     unit: "bytes",
     per: "value",
     what: "value of a prop, as JSON",
+    beyond: INVALID,
+  },
+  templates: {
+    value: 200,
+    unit: "count",
+    per: "value",
+    what: "templates in the value of an action's prop",
     beyond: INVALID,
   },
   emits: { value: 10_000, unit: "count", per: "run", what: "emitted events", beyond: RUN_FAILS },

@@ -94,6 +94,13 @@ export const RUN_LIMITS = defineLimits({
     what: "props, those of apps included",
     beyond: INVALID,
   },
+  packageFileBytes: {
+    value: 50 * MB,
+    unit: "bytes",
+    per: "component",
+    what: "one file of an npm package that its bundle holds",
+    beyond: INVALID,
+  },
   packageFiles: {
     value: 5000,
     unit: "count",

@@ -62,7 +62,12 @@ export const Components = collection<Component>(
 export interface StoredBundle {
   /** SHA-256 of the bundle's text. */
   _id: string;
-  code: string;
+  /** The text, in documents of releases before schema 10, and for them. */
+  code?: string;
+  /** The text with gzip, or its first part. */
+  packed?: Buffer;
+  /** How many further parts are in `bundle_chunks`. */
+  chunks?: number;
   /** How many components were saved with it; counted so that a deletion at that moment conflicts with the write. */
   saves?: number;
 }
@@ -72,9 +77,28 @@ export const Bundles = collection<StoredBundle>(
   new Schema<StoredBundle>(
     {
       _id: { type: String, required: true },
-      code: { type: String, required: true },
+      code: { type: String },
+      packed: { type: Buffer },
+      chunks: { type: Number },
       saves: { type: Number },
     },
+    schemaOptions,
+  ),
+);
+
+/** A part of a packed bundle, written and deleted together with its document. */
+export interface BundleChunk {
+  _id: string;
+  data: Buffer;
+}
+
+/** Returns the id of a bundle's further part, counted from 0. */
+export const chunkId = (hash: string, part: number): string => `${hash}:${part}`;
+
+export const BundleChunks = collection<BundleChunk>(
+  "bundle_chunks",
+  new Schema<BundleChunk>(
+    { _id: { type: String, required: true }, data: { type: Buffer, required: true } },
     schemaOptions,
   ),
 );

@@ -36,7 +36,7 @@ import { withFrame } from "./own-frame.ts";
 import { Pool } from "./pool.ts";
 import { type Prelude, writePrelude } from "./prelude.ts";
 import { findPrivileges, type Privileges } from "./privileges.ts";
-import type { BatchRequest, CallRequest, CallResult, ComponentDescription } from "./protocol.ts";
+import type { BatchRequest, CallError, CallRequest, CallResult, ComponentDescription } from "./protocol.ts";
 import { Sandbox } from "./sandbox.ts";
 import type { SandboxHealth } from "./sandbox-health.ts";
 import { type Child, spawnChild } from "./spawn.ts";
@@ -247,7 +247,8 @@ class SandboxHost implements Sandboxes {
       const loadError = await waitUntilLoaded(slot.sandbox, slot.source);
       if (loadError) {
         if (isSandboxLost(loadError)) return undefined;
-        throw invalidField("component", "code", withFrame(loadError.message, loadError.stack));
+        const message = loadError.message + sizeIfTooLarge(loadError, bundle);
+        throw invalidField("component", "code", withFrame(message, loadError.stack));
       }
       const described = await killUnlessSettled(slot.sandbox, slot.sandbox.describe());
       if (described.state === "lost") return undefined;
@@ -299,10 +300,14 @@ class SandboxHost implements Sandboxes {
     return this.#pool.stats();
   }
 
-  /** Throws `unavailable` if the system can't start a process: that is not the component's fault. */
+  /**
+   * Throws `unavailable` if the system can't start a process: that is not the component's fault. Throws the bundle's own
+   * AppError if that can't be read.
+   */
   async #openSandbox(bundle: Bundle, isShared: boolean): Promise<Sandbox> {
     const startedAt = performance.now();
     const child = await this.#startChild(bundle, isShared).catch((error: unknown) => {
+      if (error instanceof AppError) throw error;
       this.#logger?.error({ err: error }, "sandbox can't be started");
       this.#health?.startFailed(error);
       throw new AppError("unavailable", "no sandbox can be started", { cause: error, retryAfterMs: 5000 });
@@ -351,7 +356,13 @@ class SandboxHost implements Sandboxes {
   }
 }
 
-/** Adds the first location in the component's own files to the message of an error. */
+/** Loading code takes some twenty times its size, most of it in deno and not in the heap. */
+function sizeIfTooLarge({ code }: CallError, bundle: Bundle): string {
+  if (code !== "Out of Memory" || !("writeTo" in bundle) || bundle.bytes === undefined) return "";
+  const megabytes = Math.ceil(bundle.bytes / 1024 ** 2);
+  return megabytes > 1 ? ` while its code was loaded: with its packages it has ${megabytes} MB` : "";
+}
+
 function logPrivileges({ active, missing, ids }: Privileges, logger: Logger | undefined): void {
   const fields = { active, missing, ...(ids && { user_ids: `${ids.first}-${ids.last}` }) };
   const names = [...active, ...missing.map(name => `without ${name}`)];

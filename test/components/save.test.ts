@@ -11,6 +11,7 @@ import { storeSource } from "../sources/source-row.ts";
 import { fixturePackages } from "../support/fixture-packages.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { rejection } from "./rejection.ts";
+import { textOf } from "./text-of.ts";
 
 const code = (name: string, key?: string) =>
   `export default { name: ${JSON.stringify(name)}, version: "0.0.1", ${key ? `key: ${JSON.stringify(key)},` : ""} run() {} };`;
@@ -41,12 +42,8 @@ describe("saving components", () => {
       key: null,
       published: false,
     });
-    const bundle = await Bundles(platform.mongo).findById(component.bundle_hash).lean();
-    expect(
-      createHash("sha256")
-        .update(bundle?.code ?? "")
-        .digest("hex"),
-    ).to.equal(component.bundle_hash);
+    const bundle = await textOf(platform, component.bundle_hash);
+    expect(createHash("sha256").update(bundle).digest("hex")).to.equal(component.bundle_hash);
   });
 
   it("creates one component for each owner if the same code is saved at the same time", async () => {
@@ -126,7 +123,7 @@ describe("saving components", () => {
     ]);
     for (const [text, path] of [
       ['import x from "./beside.mjs"; export default { name: x };', "component_code"],
-      ["export default { name: 'x', version: '1', type: 'action' };", "type"],
+      ["export default { name: 'x', version: '1', type: 'app' };", "type"],
       ["export default { version: '1' };", "name"],
       ["export default { name: 'x', version: '1', key: 'sc_like' };", "key"],
       ["export default { name: 'x', version: '1', props: { p: 'nonsense' } };", "props.p.type"],

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Webhooks } from "../../src/models/webhook.ts";
 import { PASSWORD } from "../support/account-redis.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
@@ -60,7 +61,6 @@ describe("the destinations API", () => {
   it("rejects what is wrong by the name of its field, and shows no secret", async () => {
     const given = (settings: object) => ({ redis_stream: { ...STREAM, ...settings } });
     for (const [body, path] of [
-      [{}, "redis_stream"],
       [{ redis_stream: { stream: "x" } }, "redis_stream.url"],
       [{ redis_stream: { url: STREAM.url } }, "redis_stream.stream"],
       [given({ url: "https://example.com" }), "redis_stream.url"],
@@ -74,6 +74,7 @@ describe("the destinations API", () => {
       [given({ url: "redis://:s3cret@example.com:0" }), "redis_stream.url"],
       [given({ url: "redis:///1" }), "redis_stream.url"],
       [given({ max_length: 0 }), "redis_stream.max_length"],
+      [given({ ca: "ü".repeat(LIMITS.destinationSettingsBytes.value / 2) }), "redis_stream"],
       [given({ wrong: 1 }), "redis_stream.wrong"],
       [{ ...given({}), ordered: "x" }, "ordered"],
       [{ ...given({}), kind: "redis_stream" }, "kind"],
@@ -83,6 +84,51 @@ describe("the destinations API", () => {
       expect(problem.errors.map((one: { path: string }) => one.path)).to.deep.equal([path]);
       expect(JSON.stringify(problem)).not.to.include("s3cret");
     }
+  });
+
+  it("asks for the settings of exactly one kind", async () => {
+    const none = await api.call("POST", "/destinations", { body: {} });
+    expect(none.status).to.equal(400);
+    expect(none.body.detail).to.equal("one of redis_stream, rabbitmq, s3 is required");
+    const queue = { url: "amqp://example.com", queue: "orders" };
+    const both = await api.call("POST", "/destinations", { body: { redis_stream: STREAM, rabbitmq: queue } });
+    expect(both.body.errors.map((one: { path: string }) => one.path)).to.deep.equal(["rabbitmq"]);
+    const { id } = await create({ rabbitmq: queue });
+    const changed = await api.call("PUT", `/destinations/${id}`, { body: { redis_stream: { stream: "x" } } });
+    expect(changed.body.errors.map((one: { path: string }) => one.path)).to.deep.equal(["redis_stream"]);
+  });
+
+  it("checks where a queue and a bucket are", async () => {
+    const queue = { url: "amqps://user:s3cret@example.com/%2Fhost", queue: "orders" };
+    const bucket = {
+      url: "https://example.com/bucket",
+      region: "eu-1",
+      access_key_id: "id",
+      secret_access_key: "s3cret",
+    };
+    for (const [body, path] of [
+      [{ rabbitmq: { ...queue, queue: null } }, "rabbitmq.queue"],
+      [{ rabbitmq: { ...queue, exchange: "events" } }, "rabbitmq.exchange"],
+      [{ rabbitmq: { ...queue, routing_key: "a" } }, "rabbitmq.routing_key"],
+      [{ rabbitmq: { ...queue, queue: "ü".repeat(200) } }, "rabbitmq.queue"],
+      [{ rabbitmq: { ...queue, url: "amqp://user:s3cret@192.168.0.1" } }, "rabbitmq.url"],
+      [{ s3: { ...bucket, url: "https://id:s3cret@example.com/bucket" } }, "s3.url"],
+      [{ s3: { ...bucket, url: "http://169.254.169.254/bucket" } }, "s3.url"],
+      [{ s3: { ...bucket, url: "https://example.com/bucket?x=1" } }, "s3.url"],
+      [{ s3: { ...bucket, region: "a b" } }, "s3.region"],
+      [{ s3: { ...bucket, key: "events.json" } }, "s3.key"],
+    ] as const) {
+      const { status, body: problem } = await api.call("POST", "/destinations", { body });
+      expect(status, JSON.stringify(body)).to.equal(400);
+      expect(problem.errors.map((one: { path: string }) => one.path)).to.deep.equal([path]);
+      expect(JSON.stringify(problem)).not.to.include("s3cret");
+    }
+    const shown = [await create({ rabbitmq: queue }), await create({ s3: bucket })];
+    expect(shown.map(({ kind, url }) => [kind, url])).to.deep.equal([
+      ["rabbitmq", "amqps://example.com/%2Fhost"],
+      ["s3", "https://example.com/bucket"],
+    ]);
+    expect(JSON.stringify(shown)).not.to.include("s3cret");
   });
 
   it("changes the settings that are given, and keeps the others", async () => {

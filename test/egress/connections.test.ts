@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { Connections, type Kept } from "../../src/egress/connections.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { until } from "../support/until.ts";
 
 class Connection implements Kept {
@@ -34,7 +35,8 @@ describe("lasting connections to destinations", () => {
   });
 
   it("are closed when they are idle", async () => {
-    const connections = new Connections({ most: 10, idleMs: 20 });
+    const idleMs = LIMITS.destinationIdleMs.value / 1000;
+    const connections = new Connections({ most: 10, idleMs });
     await connections.use(first, open, nothing);
     await until(() => opened[0]?.isClosed && connections.size === 0);
   });
@@ -77,9 +79,15 @@ describe("lasting connections to destinations", () => {
   });
 
   it("are closed for others when there are too many, the one unused for longest first", async () => {
-    const connections = new Connections({ most: 2, idleMs: 60_000 });
-    for (const id of ["a", "b", "a", "c"]) await connections.use({ id, version: "1" }, open, nothing);
+    const most = LIMITS.destinationConnections.value;
+    const connections = new Connections({ most, idleMs: 60_000 });
+    const use = (n: number) => connections.use({ id: String(n), version: "1" }, open, nothing);
+    for (let n = 0; n < most; n++) await use(n);
+    await use(0);
+    await use(most);
     await until(() => opened[1]?.isClosed);
-    expect(opened.map(({ isClosed }) => isClosed)).to.deep.equal([false, true, false]);
+    expect(opened.filter(({ isClosed }) => isClosed)).to.have.length(1);
+    expect(connections.size).to.equal(most);
+    connections.close();
   });
 });

@@ -166,6 +166,10 @@ declare module "*/script/lib/chromium.mjs" {
   export function chromiumProgram(given: { root: string; signal?: AbortSignal }): Promise<string | undefined>;
 }
 
+declare module "*/script/lib/rabbitmq.mjs" {
+  export function rabbitMqProgram(given: { root: string; signal?: AbortSignal }): Promise<string | undefined>;
+}
+
 declare module "*/deploy/seccomp/derive.mjs" {
   interface Rule {
     names: string[];

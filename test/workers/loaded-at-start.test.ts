@@ -14,6 +14,8 @@ const LATER = [
   "@bull-board/api",
   "@bull-board/koa",
   "@esbuild",
+  "@smithy/signature-v4",
+  "amqplib",
   "ejs",
   "esbuild",
   "lodash",

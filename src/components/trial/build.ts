@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { checkQuota } from "../../accounts/check-quota.ts";
 import { countRuns } from "../../accounts/usage.ts";
 import type { ConnectDeps } from "../../connections/connect-props.ts";
@@ -6,7 +5,7 @@ import { FairSlots } from "../../lib/fair-slots.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Platform } from "../../platform.ts";
 import type { Bundle } from "../../sandbox/bundle.ts";
-import { bundleComponent } from "../bundle.ts";
+import { withBuilt } from "../builder/with-built.ts";
 import { type DescribedComponent, describeComponent } from "../describe.ts";
 import { fromCode } from "../load-modules.ts";
 
@@ -24,7 +23,7 @@ const trials = new FairSlots({
 /** Does `work` in one of the account's slots. Throws `rate-limited`, or `unavailable`, if there is none. */
 export const inTrial = <T>(ownerId: string, work: () => Promise<T>): Promise<T> => trials.run(ownerId, work);
 
-export interface Built {
+export interface TrialBuild {
   bundle: Bundle;
   description: DescribedComponent;
   /** Pinned versions by the text of the import. */
@@ -32,16 +31,24 @@ export interface Built {
 }
 
 /**
- * Bundles and describes code as `saveComponent` does, and stores nothing. Its compute time counts against the account's
- * quota. Throws `invalid` for code that can't be saved, `rate-limited` and `unavailable`.
+ * Bundles and describes code as `saveComponent` does, and stores nothing; the bundle exists until `use` has ended. Its compute
+ * time counts against the account's quota. Throws `invalid` for code that can't be saved, `rate-limited` and `unavailable`.
  */
-export async function buildTrial(platform: TrialDeps, ownerId: string, code: string): Promise<Built> {
+export async function withTrialBuild<T>(
+  platform: TrialDeps,
+  ownerId: string,
+  code: string,
+  use: (built: TrialBuild) => Promise<T>,
+): Promise<T> {
   await checkQuota(platform, ownerId);
-  const bundled = await bundleComponent(fromCode(code), { ...platform.config, account: ownerId });
-  const bundle = { code: bundled.code, hash: createHash("sha256").update(bundled.code).digest("hex") };
-  const description = await describeComponent(await platform.sandboxes(), bundle, {
-    owner: ownerId,
-    onEnded: ms => void countRuns(platform, ownerId, 0, ms).catch(() => undefined),
+  const options = { ...platform.config, account: ownerId };
+  const used = await withBuilt(fromCode(code), options, async ({ bundle, packages }) => {
+    const description = await describeComponent(await platform.sandboxes(), bundle, {
+      owner: ownerId,
+      onEnded: ms => void countRuns(platform, ownerId, 0, ms).catch(() => undefined),
+    });
+    return { result: await use({ bundle, description, packages }) };
   });
-  return { bundle, description, packages: bundled.packages };
+  // Without `goesOn` there is always a result.
+  return (used as { result: T }).result;
 }

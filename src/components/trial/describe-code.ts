@@ -1,6 +1,5 @@
 import { AppError } from "../../lib/errors.ts";
-import type { Built } from "./build.ts";
-import { buildTrial, inTrial, type TrialDeps } from "./build.ts";
+import { inTrial, type TrialBuild, type TrialDeps, withTrialBuild } from "./build.ts";
 import { type Place, placeInMessage } from "./place.ts";
 
 /** What is wrong with code that can't be saved. */
@@ -18,9 +17,16 @@ export async function describeCode(
   platform: TrialDeps,
   ownerId: string,
   code: string,
-): Promise<{ built: Built } | { errors: CodeError[] }> {
+): Promise<{ built: Omit<TrialBuild, "bundle"> } | { errors: CodeError[] }> {
   try {
-    return { built: await inTrial(ownerId, () => buildTrial(platform, ownerId, code)) };
+    return {
+      built: await inTrial(ownerId, () =>
+        withTrialBuild(platform, ownerId, code, async ({ description, packages }) => ({
+          description,
+          packages,
+        })),
+      ),
+    };
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "invalid") throw error;
     const fields =

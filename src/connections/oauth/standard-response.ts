@@ -4,7 +4,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /**
  * Returns the response of a token endpoint as RFC 6749 has it (sections 5.1 and 5.2), where widely used apps differ: errors
  * with status 200, forms instead of JSON, other names for a bearer token, null for what is absent. An ID token is left out:
- * nobody signs in with it, so it need not be checked.
+ * it is not used to sign in, so it need not be checked.
  */
 export async function asStandardResponse(response: Response): Promise<Response> {
   const text = await response.text();

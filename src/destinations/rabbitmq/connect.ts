@@ -44,7 +44,7 @@ export async function connectToRabbitMq(
   settings: RabbitMqSettings,
   timeoutMs: number,
 ): Promise<RabbitMqConnection> {
-  const { host, port, isTls } = serverOf(settings.url, PORTS);
+  const { host, port, isTls } = serverOf(settings.url, "amqp", PORTS);
   const addresses = await egress.checkAddresses(host, port);
   const until = Date.now() + timeoutMs;
   let failure: unknown;
@@ -187,6 +187,9 @@ function translate(error: unknown, host: string, secret: string | null): Error {
   const { message, code } = error as { message: string; code?: unknown };
   const said = /by server: (.*)/s.exec(message)?.[1];
   if (said !== undefined) return new Rejected(withoutSecret(said, secret));
+  if (message.includes("got <ConnectionClose")) {
+    return new Rejected("there is no such virtual host, or the user has no right to it");
+  }
   if (message === "connect ETIMEDOUT")
     return new EgressError("timeout", `connecting to ${host} timed out`, error);
   if (typeof code === "string") return toEgressError(error, host);

@@ -1,3 +1,4 @@
+import { traceHeaders } from "../../tracing/trace-context.ts";
 import type { Message, SendToDestination } from "../message.ts";
 import { onConnection } from "../on-connection.ts";
 import { outcomeOf } from "../outcome.ts";
@@ -27,7 +28,7 @@ export const sendToRabbitMq: SendToDestination = async (platform, destination, m
   });
 };
 
-const propertiesOf = ({ id, eventId, emitterId, eventName, attempt }: Message, atMs: number) => ({
+const propertiesOf = ({ id, eventId, emitterId, eventName, attempt, trace }: Message, atMs: number) => ({
   messageId: id,
   contentType: "application/json",
   timestamp: Math.floor(atMs / 1000),
@@ -37,5 +38,6 @@ const propertiesOf = ({ id, eventId, emitterId, eventName, attempt }: Message, a
     "x-headwater-emitter-id": emitterId,
     "x-headwater-event-name": eventName,
     "x-headwater-attempt": attempt,
+    ...traceHeaders(trace),
   },
 });

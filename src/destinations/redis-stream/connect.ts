@@ -22,7 +22,7 @@ export async function connectToRedis(
   egress: Pick<Egress, "connect">,
   settings: RedisStreamSettings,
 ): Promise<RedisConnection> {
-  const { host, port, isTls } = serverOf(settings.url, PORTS);
+  const { host, port, isTls } = serverOf(settings.url, "redis", PORTS);
   const socket = await egress.connect({
     host,
     port,

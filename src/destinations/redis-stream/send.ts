@@ -1,3 +1,4 @@
+import { traceHeaders } from "../../tracing/trace-context.ts";
 import type { Message, SendToDestination } from "../message.ts";
 import { onConnection } from "../on-connection.ts";
 import { outcomeOf } from "../outcome.ts";
@@ -20,11 +21,12 @@ export const sendToRedisStream: SendToDestination = async (platform, destination
   });
 };
 
-const fieldsOf = ({ id, eventId, emitterId, eventName, attempt, body }: Message) => [
+const fieldsOf = ({ id, eventId, emitterId, eventName, attempt, body, trace }: Message) => [
   ...["id", id],
   ...["event_id", eventId],
   ...["emitter_id", emitterId],
   ...["event_name", eventName],
   ...["attempt", attempt],
   ...["payload", body],
+  ...Object.entries(traceHeaders(trace)).flat(),
 ];

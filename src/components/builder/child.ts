@@ -1,0 +1,33 @@
+/**
+ * The build process: one beside each web process, and beside a command that saves components. It parses, installs, bundles and
+ * compresses for all accounts, so that nothing of that holds up a request. It has none of the platform's settings and
+ * secrets, and ends when the process that started it does.
+ */
+import { giveWayItself } from "../../lib/give-way.ts";
+import { type CallMessage, ProcessCalls } from "../../lib/process-calls.ts";
+import { bundleGraph } from "../bundle.ts";
+import { readModuleGraph } from "../module-graph.ts";
+import type { BuildOrder, BuildResult } from "./order.ts";
+import { remoteLoader } from "./remote-loader.ts";
+import { writeBuilt } from "./write-built.ts";
+
+/** How often it shows that it still reads messages. */
+const ALIVE_EVERY_MS = 1000;
+
+giveWayItself();
+
+const calls = new ProcessCalls(message => process.send?.(message), { build });
+process.on("message", message => calls.receive(message as CallMessage));
+process.on("disconnect", () => process.exit());
+// A terminal sends them to all its processes; the one that started this one says when it ends.
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => {});
+setInterval(() => void calls.call("alive").catch(() => undefined), ALIVE_EVERY_MS);
+
+/** Returns null if the caller knows the code by its hash. */
+async function build(id: number, { folder, loader, options }: BuildOrder): Promise<BuildResult | null> {
+  const modules = remoteLoader(calls, id, loader);
+  const graph = await readModuleGraph(modules, options.account);
+  if (!(await calls.call<boolean>("goesOn", id, graph.hash))) return null;
+  const mayInstall = () => calls.call<void>("mayInstall", id);
+  return writeBuilt(await bundleGraph(graph, modules, { ...options, mayInstall }), folder);
+}

@@ -1,0 +1,27 @@
+import type { BundleOptions } from "../bundle.ts";
+import type { ModuleLoader } from "../load-modules.ts";
+
+/** What the build process is asked to build. Its loader's files are read by the process that asks. */
+export interface BuildOrder {
+  /** Where the results are written: `component.mjs`, and the same with gzip, `component.mjs.gz`. */
+  folder: string;
+  /** The loader's field, and whether the code has a place of its own. */
+  loader: { field: ModuleLoader["field"]; declaresRanges: boolean };
+  options: Omit<BundleOptions, "mayInstall">;
+}
+
+/** What was built, besides the files. */
+export interface BuildResult {
+  /** As `ComponentBundle`. */
+  hash: string;
+  modules: string[];
+  packages: Record<string, string>;
+  /** SHA-256 (hex) of the bundle, and its length. */
+  bundleHash: string;
+  bundleBytes: number;
+  /** The code calls `respond` (docs/component-api.md#events-given-to-run). */
+  usesRespond: boolean;
+}
+
+export const BUNDLE_FILE = "component.mjs";
+export const PACKED_FILE = "component.mjs.gz";

@@ -1,0 +1,90 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { deleteComponent } from "../../src/components/delete.ts";
+import { fromFile } from "../../src/components/load-modules.ts";
+import { saveComponent, saveModules } from "../../src/components/save.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { BundleChunks, Bundles } from "../../src/models/component.ts";
+import { packedBundles } from "../../src/store/schema/migrations/0011-packed-bundles.ts";
+import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { textOf } from "./text-of.ts";
+
+const code = (name: string) =>
+  `export default { name: ${JSON.stringify(name)}, version: "0.0.1", run() {} };`;
+
+describe("stored bundles", () => {
+  let platform: TestPlatform;
+  before(async () => {
+    platform = await openTestPlatform({}, { process: "web" });
+  });
+  after(() => platform.destroy());
+
+  const saver = () => ({ ownerId: newId("u"), userId: "u" });
+  const stored = (hash: string) => Bundles(platform.mongo).findById(hash).lean();
+
+  it("are packed", async () => {
+    const { bundle_hash } = await saveComponent(platform, saver(), {
+      code: code("Packed"),
+    });
+    const found = await stored(bundle_hash);
+    expect(found).to.have.property("packed");
+    expect(found).to.include({ chunks: 0 });
+    expect(found).not.to.have.property("code");
+    expect(await textOf(platform, bundle_hash)).to.include('"Packed"');
+  });
+
+  it("are divided beyond what a document holds, and come together and go together", async function () {
+    this.timeout(120_000);
+    const folder = await mkdtemp(join(tmpdir(), "large-component-"));
+    try {
+      // Five files of what can't be packed well.
+      const names = ["a", "b", "c", "d", "e"];
+      const random = () => randomBytes(720_000).toString("base64");
+      for (const name of names)
+        await writeFile(join(folder, `${name}.mjs`), `export const ${name} = "${random()}";`);
+      const imports = names.map(name => `import { ${name} } from "./${name}.mjs";`).join("\n");
+      const entry = join(folder, "entry.mjs");
+      const text = `${imports}\nexport default { name: "Large", version: "0.0.1", data: [${names}], run() {} };`;
+      await writeFile(entry, text);
+      const component = await saveModules(platform, saver(), fromFile(entry), null);
+      const found = await stored(component.bundle_hash);
+      expect(found?.chunks).to.be.at.least(1);
+      expect(await BundleChunks(platform.mongo).countDocuments()).to.equal(found?.chunks);
+      expect(await textOf(platform, component.bundle_hash)).to.include('name: "Large"');
+      await deleteComponent(platform, component);
+      expect(await BundleChunks(platform.mongo).countDocuments()).to.equal(0);
+      expect(await stored(component.bundle_hash)).to.equal(null);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it("are read as earlier releases stored them", async () => {
+    await Bundles(platform.mongo).insertOne({ _id: "earlier", code: "export default 1" });
+    expect(await textOf(platform, "earlier")).to.equal("export default 1");
+  });
+
+  it("are stored as earlier releases read them, while processes of such may run", async () => {
+    const schema = platform.mongo.collection<{ _id: string; applied: number[] }>("schema");
+    const { number } = packedBundles;
+    await schema.updateOne({ _id: "state" }, { $pull: { applied: number } });
+    try {
+      const { bundle_hash } = await saveComponent(platform, saver(), { code: code("Plain") });
+      expect((await stored(bundle_hash))?.code).to.include('"Plain"');
+    } finally {
+      await schema.updateOne({ _id: "state" }, { $push: { applied: number } });
+    }
+  });
+
+  it("that are damaged are never given to a sandbox", async () => {
+    const { bundle_hash } = await saveComponent(platform, saver(), { code: code("Whole") });
+    const other = await saveComponent(platform, saver(), { code: code("Other") });
+    const packed = (await stored(other.bundle_hash))?.packed;
+    await Bundles(platform.mongo).updateOne({ _id: bundle_hash }, { $set: { packed } });
+    const error = await textOf(platform, bundle_hash).catch((error: Error) => error);
+    expect(error).to.be.an("error").with.property("message").that.includes("damaged");
+  });
+});

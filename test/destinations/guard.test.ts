@@ -1,0 +1,63 @@
+import { expect } from "chai";
+import { connectToRabbitMq } from "../../src/destinations/rabbitmq/connect.ts";
+import { connectToRedis } from "../../src/destinations/redis-stream/connect.ts";
+import { createEgress, type Egress, type EgressOptions } from "../../src/egress/agent.ts";
+import { type AccountRedis, openAccountRedis, PASSWORD } from "../support/account-redis.ts";
+
+const SETTINGS = { username: null, password: PASSWORD, ca: null };
+
+describe("the way out of destinations", () => {
+  let redis: AccountRedis;
+  let egress: Egress | undefined;
+  before(async () => {
+    redis = await openAccountRedis();
+  });
+  afterEach(() => egress?.close());
+  after(() => redis?.close());
+
+  const open = (options: Partial<EgressOptions>) => {
+    egress = createEgress({ allow: [], blockedHosts: [], connectTimeoutMs: 2000, ...options });
+    return egress;
+  };
+  const toRedis = (through: Egress) => {
+    const url = `redis://innocent.example:${redis.port}`;
+    return connectToRedis(through, { ...SETTINGS, url, stream: "x", max_length: 1 });
+  };
+  const toRabbitMq = (through: Egress) => {
+    const url = `amqp://innocent.example:${redis.port}`;
+    const queue = { queue: "x", exchange: null, routing_key: null };
+    return connectToRabbitMq(through, { ...SETTINGS, ...queue, url }, 2000);
+  };
+
+  for (const [kind, connect] of [
+    ["Redis", toRedis],
+    ["RabbitMQ", toRabbitMq],
+  ] as const) {
+    it(`does not lead to a private address behind a name: ${kind}`, async () => {
+      const error = await connect(open({ resolve: async () => ["127.0.0.1"] })).catch(caught => caught);
+      expect(error).to.include({
+        code: "blocked-address",
+        message: "innocent.example is not a public address",
+      });
+    });
+
+    it(`leads to no port that the operator blocks: ${kind}`, async () => {
+      const blockedPorts = [String(redis.port)];
+      const through = open({ allow: ["127.0.0.1"], resolve: async () => ["127.0.0.1"], blockedPorts });
+      expect(await connect(through).catch(caught => caught.code)).to.equal("blocked-address");
+    });
+
+    it(`resolves a name once for each connection, and connects to what it checked: ${kind}`, async () => {
+      let resolved = 0;
+      const resolve = async () => {
+        resolved += 1;
+        return resolved === 1 ? ["127.0.0.1"] : ["127.0.0.2"];
+      };
+      const connection = await connect(open({ allow: ["127.0.0.1"], resolve })).catch(caught => caught);
+      // The server at that address is a Redis: it accepts the one, and what it says to the other isn't AMQP.
+      if (kind === "Redis") connection.close();
+      else expect(connection.code).to.be.oneOf(["reset", "timeout", "protocol"]);
+      expect(resolved).to.equal(1);
+    });
+  }
+});
