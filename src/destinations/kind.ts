@@ -15,7 +15,7 @@ export interface CheckFor<Settings = object> {
 
 /** What is stored of a destination. */
 export interface Checked<Settings> {
-  /** What stands for the destination in lists, without user name and password. */
+  /** How lists name the place where its events go, without user name and password. */
   url: string;
   settings: Settings;
   uses?: Uses;
