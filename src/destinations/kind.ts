@@ -15,7 +15,7 @@ export interface CheckFor<Settings = object> {
 
 /** What is stored of a destination. */
 export interface Checked<Settings> {
-  /** What lists show for the destination, without user name and password. */
+  /** How lists name the place where its events go, without user name and password. */
   url: string;
   settings: Settings;
   uses?: Uses;
@@ -31,13 +31,13 @@ interface KindOf<Given, Settings> {
   changes: TObject;
   /** The settings in responses: no secret. */
   shown: TObject;
-  /** Settings that another `url` removes unless they are given again: no other server is to learn them. */
+  /** Settings that another `url` removes unless they are given again: nobody else's server is to learn them. */
   secrets: readonly string[];
   /** True if `check` gets a change as it is given, and keeps what that leaves out itself. */
   keepsItself?: boolean;
   /**
-   * Checks settings, those of a change together with the stored ones, and returns them as they are stored, with the `url`
-   * that lists show for the destination, without user name and password. Throws `invalid`.
+   * Checks settings, those of a change together with the stored ones, and returns them as they are stored. Throws
+   * `invalid`.
    */
   check(platform: CheckDeps, settings: Given, about: CheckFor<Settings>): Promise<Checked<Settings>>;
   /** Returns stored settings as they are shown. */

@@ -86,11 +86,12 @@ function asText(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** Follows own properties only, so that no path leads to anything but the event's values; undefined if one is absent. */
+/** Follows what is in the event's JSON only, so that no path leads to anything else; undefined if it is absent. */
 function valueAt(scope: TemplateScope, path: string[]): unknown {
   let value: unknown = scope;
   for (const step of path) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
+    if (Array.isArray(value) && step === "length") return undefined;
     if (Array.isArray(value) && step === "length") return undefined;
     value = (value as Record<string, unknown>)[step];
   }

@@ -42,6 +42,7 @@ describe("an attempt of an action", () => {
         onCall(request, options);
         const error = { code: "Cancelled", message: "", stack: "" };
         const cancelled = { error, emits: [], logs: [], durationMs: 0, cpuMs: 0, memoryBytes: 0 };
+        if (options.signal?.aborted) resolve(cancelled);
         options.signal?.addEventListener("abort", () => resolve(cancelled));
       });
     const sandbox = { ...platform.config.sandbox, runMs };
