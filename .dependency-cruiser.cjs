@@ -27,6 +27,7 @@ const ORDER = [
   "props",
   "connections",
   "components",
+  "functions",
   "webhooks",
   "destinations",
   "subscriptions",

@@ -1,6 +1,6 @@
 import { readlinkSync } from "node:fs";
+import { loadCode } from "../src/components/load-code.ts";
 import type { Platform } from "../src/platform.ts";
-import { loadCode } from "../src/runs/load-code.ts";
 import type { Bundle } from "../src/sandbox/bundle.ts";
 import { startSystem } from "../test/support/system.ts";
 import { descendantsOf, memoryMb } from "./meter.ts";

@@ -23,11 +23,13 @@ const Sessions = more("Sessions");
 const Usage = more("Usage");
 const Organization = more("Organization");
 const Components = more("Components");
+const Connections = more("Connections");
 const NewSource = more("NewSource");
 const Start = more("Start");
 const Echo = more("Echo");
 const Delivery = more("Delivery");
 const EventTrace = more("EventTrace");
+const Alerts = more("Alerts");
 const Subscriptions = more("Subscriptions");
 const Webhook = more("Webhook");
 const Webhooks = more("Webhooks");
@@ -70,6 +72,7 @@ const Screens = () => (
     <Route path={`${BASE}/sources/new`} component={NewSource} />
     <Route path={`${BASE}/sources/:id/:tab?`} component={Source} />
     <Route path={`${BASE}/components/:id?`} component={Components} />
+    <Route path={`${BASE}/connections`} component={Connections} />
     <Route path={`${BASE}/webhooks`} component={Webhooks} />
     <Route path={`${BASE}/webhooks/:id/:tab?`} component={Webhook} />
     <Route path={`${BASE}/deliveries`} component={Deliveries} />
@@ -79,6 +82,7 @@ const Screens = () => (
     <Route path={`${BASE}/echo/:id`} component={Echo} />
     <Route path={`${BASE}/keys`} component={Keys} />
     <Route path={`${BASE}/sessions`} component={Sessions} />
+    <Route path={`${BASE}/alerts`} component={Alerts} />
     <Route path={`${BASE}/usage`} component={Usage} />
     <Route path={`${BASE}/organization`} component={Organization} />
     <Route default component={NotFound} />

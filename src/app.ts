@@ -9,6 +9,8 @@ import { userRoutes } from "./accounts/routes.ts";
 import { openAuthenticate } from "./accounts/sessions/authenticate.ts";
 import { readSession, sessionRoutes } from "./accounts/sessions/routes.ts";
 import { activityRoutes } from "./activity/routes.ts";
+import { alertRoutes } from "./alerts/send/routes.ts";
+import { additionalPropsRoutes } from "./components/additional-props/routes.ts";
 import { configureRoutes } from "./components/configure/routes.ts";
 import { componentRoutes } from "./components/routes.ts";
 import { trialRoutes } from "./components/trial/routes.ts";
@@ -29,6 +31,7 @@ import { createRouter } from "./http/router.ts";
 import { ingress } from "./ingress/ingress.ts";
 import { separateHosts } from "./ingress/separate-hosts.ts";
 import { version } from "./lib/version.ts";
+import { alertMailOff } from "./ops/alert-mail-off.ts";
 import { board } from "./ops/board.ts";
 import { connectionPages } from "./ops/connection-pages.ts";
 import { dashboard } from "./ops/dashboard.ts";
@@ -37,6 +40,7 @@ import { homePage } from "./ops/home-page.ts";
 import { collectInstallation, exposeMetrics, timeRequests } from "./ops/metrics.ts";
 import { openIdReturn } from "./ops/openid-return.ts";
 import type { Platform } from "./platform.ts";
+import { byHandRoutes } from "./runs/by-hand/routes.ts";
 import { runRoutes } from "./runs/routes.ts";
 import { sourceEventRoutes } from "./sources/event-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
@@ -53,8 +57,10 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...trialRoutes,
   ...configureRoutes,
   ...connectionRoutes,
+  ...additionalPropsRoutes,
   ...sourceRoutes,
   ...runRoutes,
+  ...byHandRoutes,
   ...sourceEventRoutes,
   ...eventRoutes,
   ...subscriptionRoutes,
@@ -71,6 +77,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...openIdRoutes,
   ...keyRoutes,
   ...organizationRoutes,
+  ...alertRoutes,
 ];
 
 /** Every route of the API: router, validation and OpenAPI document all come from this list. */
@@ -97,6 +104,7 @@ export function createApp(platform: Platform, options: { checkResponses?: boolea
   app.use(openIdReturn(platform));
   app.use(connectionPages(platform));
   app.use(dashboard(platform));
+  app.use(alertMailOff(platform));
   app.use(homePage(platform));
   app.use(docsPage({ openapiUrl: "/v1/openapi.json" }));
   app.use(

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { Ajv, type ErrorObject } from "ajv";
 import { type Static, type TInteger, Type } from "typebox";
 import { SetupError } from "./lib/setup-error.ts";
+import { parseSmtpUrl } from "./lib/smtp-url.ts";
 import { splitList } from "./lib/split-list.ts";
 import { version } from "./lib/version.ts";
 import { LIMITS } from "./limits/catalogue.ts";
@@ -105,6 +106,12 @@ const Environment = Type.Object({
   DELIVERY_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: seconds(LIMITS.attemptMs) }),
   /** A webhook whose every attempt failed for this long is disabled. */
   DELIVERY_DISABLE_AFTER: Type.String({ pattern: `^${DURATION}$`, default: "5d" }),
+  /** The owner of a webhook is alerted at a failure this long after the first one. */
+  ALERT_FAILING_AFTER: Type.String({ pattern: `^${DURATION}$`, default: "3m" }),
+  /** Where mail about alerts is handed over; unset means no mail. */
+  SMTP_URL: Type.Optional(Type.String({ maxLength: 2048 })),
+  /** The sender of mail. */
+  MAIL_FROM: Type.Optional(Type.String({ maxLength: 320 })),
   /** Deliveries in flight at once to one healthy webhook, over all worker processes. */
   DELIVERY_PER_WEBHOOK: { ...INTEGER(1, 100), default: LIMITS.permits.value },
   RUN_TIMEOUT: Type.String({ pattern: `^${DURATION}$`, default: seconds(LIMITS.runMs) }),
@@ -341,6 +348,11 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
       disableAfterMs: durationMs(env.DELIVERY_DISABLE_AFTER),
       perWebhook: env.DELIVERY_PER_WEBHOOK,
     }),
+    alerts: Object.freeze({ webhookFailingAfterMs: durationMs(env.ALERT_FAILING_AFTER) }),
+    mail:
+      env.SMTP_URL === undefined
+        ? undefined
+        : Object.freeze({ server: Object.freeze(parseSmtpUrl(env.SMTP_URL)), from: env.MAIL_FROM ?? "" }),
     sandbox: Object.freeze({
       runMs: durationMs(env.RUN_TIMEOUT),
       hookMs: durationMs(env.HOOK_TIMEOUT),

@@ -180,7 +180,8 @@ export async function openPlatform(
     });
     closers.push(() => shards.close());
     const stores = storeHosts({ redis, redisTarget, mongo, mongodbUrl: config.mongodbUrl });
-    const blockedHosts = () => [...stores(), ...collectorHosts(config.tracing)];
+    const mailServers = config.mail ? [config.mail.server] : [];
+    const blockedHosts = () => [...stores(), ...collectorHosts(config.tracing), ...mailServers];
     const openEgress = (allow: readonly string[]) => {
       const opened = createEgress({
         ...config.egress,

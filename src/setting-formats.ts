@@ -1,6 +1,7 @@
 import { accessSync, constants, readFileSync } from "node:fs";
 import { parseCidrs, portsIn } from "./egress/address-rules.ts";
 import { isLoopback } from "./lib/is-loopback.ts";
+import { MAIL_FROM, parseSmtpUrl } from "./lib/smtp-url.ts";
 import { splitList } from "./lib/split-list.ts";
 import { parsePlanLimits } from "./limits/plan-limits.ts";
 import { parseOrganizationRule } from "./openid/rules.ts";
@@ -124,6 +125,15 @@ const issuer: Check = (value, env) => {
 
 const ofProvider: Check = (_value, env) => (env.OIDC_ISSUER === undefined ? "needs OIDC_ISSUER" : null);
 
+const smtpUrl: Check = (value, env) => {
+  try {
+    parseSmtpUrl(value);
+    return env.MAIL_FROM === undefined ? "needs MAIL_FROM, the sender of the mails" : null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
 const organizationRules: Check = (value, env) => {
   try {
     splitList(value).map(parseOrganizationRule);
@@ -230,6 +240,14 @@ const CHECKS: Record<string, Check> = {
   DELIVERY_RETRY_SCHEDULE: durations,
   DELIVERY_TIMEOUT: durations,
   DELIVERY_DISABLE_AFTER: durations,
+  ALERT_FAILING_AFTER: durations,
+  SMTP_URL: smtpUrl,
+  MAIL_FROM: (value, env) => {
+    if (env.SMTP_URL === undefined) return "needs SMTP_URL";
+    return MAIL_FROM.test(value)
+      ? null
+      : "must be an address, or a name and an address: Headwater <alerts@example.com>";
+  },
   RUN_TIMEOUT: durations,
   HOOK_TIMEOUT: durations,
   HTTP_RESPONSE_TIMEOUT: durations,

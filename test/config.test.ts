@@ -69,12 +69,31 @@ describe("settings", () => {
     ["ACCEPT_REPLICAS", "2", config => config.acceptReplicas, 2],
     ["DURABLE_INGRESS", "mongodb", config => config.durableIngress, true],
     ["DURABLE_INGRESS", "redis", config => config.durableIngress, false],
+    ["ALERT_FAILING_AFTER", "10m", config => config.alerts.webhookFailingAfterMs, 600_000],
   ];
   for (const [name, value, read, wanted] of accepted) {
     it(`accept ${name}=${JSON.stringify(value)}`, () => {
       expect(read(readConfig({ ...GOOD, [name]: value }))).to.deep.equal(wanted);
     });
   }
+
+  it("have a mail server only with a sender, and never show its password", () => {
+    const SMTP_URL = "smtps://user:hidden%2F@mail.example.com";
+    const MAIL_FROM = "Headwater <alerts@example.com>";
+    expect(readConfig(GOOD).mail).to.equal(undefined);
+    expect(readConfig({ ...GOOD, SMTP_URL, MAIL_FROM }).mail).to.deep.equal({
+      from: MAIL_FROM,
+      server: {
+        ...{ host: "mail.example.com", port: 465, isTls: true, requiresTls: true },
+        ...{ user: "user", password: "hidden/" },
+      },
+    });
+    expect(errorOf({ SMTP_URL, MAIL_FROM: "not an address" })).to.contain("MAIL_FROM must be an address");
+    for (const bad of [SMTP_URL, `${SMTP_URL}/path`, SMTP_URL.replace("%2F", "%zz")]) {
+      const message = errorOf({ SMTP_URL: bad });
+      expect(message).to.contain("SMTP_URL ").and.not.to.contain("hidden");
+    }
+  });
 
   const rejected: [string, string | undefined][] = [
     ["MONGODB_URL", undefined],
@@ -85,6 +104,10 @@ describe("settings", () => {
     ["REDIS_URL", "redis://a:1,rediss://b:2"],
     ["REDIS_URL", "redis+sentinel://a:26379"],
     ["REDIS_URL", "redis://a:1?keyPrefix=x"],
+    ["ALERT_FAILING_AFTER", "soon"],
+    ["SMTP_URL", "mail.example.com"],
+    ["SMTP_URL", "smtp://mail.example.com"],
+    ["MAIL_FROM", "a@example.com"],
     ["REDIS_MODE", "clustered"],
     ["ACCEPT_REPLICAS", "-1"],
     ["ACCEPT_REPLICAS", "one"],

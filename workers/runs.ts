@@ -1,5 +1,6 @@
 import "../src/lib/require-node.ts";
 
+import { startMailing } from "../src/alerts/send/start-mailing.ts";
 import { settlesWithin } from "../src/lib/deadline.ts";
 import type { Platform } from "../src/platform.ts";
 import { type RunningWorker, runWorker } from "../src/queues/run-worker.ts";
@@ -14,7 +15,7 @@ import { workerOptions } from "./worker-options.ts";
 /** How long the last records may take when a process stops; what is left then, the reconciler stores. Milliseconds. */
 const STOP_MS = 1000;
 
-/** Runs components in the sandbox; one of these processes also keeps stores and queues in agreement. */
+/** Runs components in the sandbox; one of these processes also keeps stores and queues in agreement; each sends mails. */
 export function start(platform: Platform): RunningWorker {
   const late = new LateRecords(platform);
   const deps = { ...platform, late };
@@ -28,11 +29,12 @@ export function start(platform: Platform): RunningWorker {
   );
   const stopWatching = pauseWithoutSandboxes(platform, worker);
   const stopReconciling = startReconciling(platform);
+  const stopMailing = startMailing(platform);
   return {
     ready: () => worker.ready(),
     async close(deadlineMs) {
       stopWatching();
-      await Promise.all([stopReconciling(), worker.close(deadlineMs)]);
+      await Promise.all([stopReconciling(), stopMailing(), worker.close(deadlineMs)]);
       await settlesWithin(late.close(), STOP_MS);
     },
   };

@@ -1,24 +1,17 @@
 import { signal } from "@preact/signals";
-import createClient from "openapi-fetch";
-import type { components, paths } from "./schema";
+import { ApiError, Headwater, HeadwaterError } from "../../clients/typescript/src/index.ts";
 
-export type Schemas = components["schemas"];
-type Problem = Schemas["Problem"];
-
-/** A response outside 2xx, or none at all (`status` 0). */
-export class ApiError extends Error {
-  readonly status: number;
-  readonly title: string;
-  /** Faults of fields, named by their place: `configured_props.url`. */
-  readonly faults: { path: string; message: string }[];
-
-  constructor(status: number, problem: Partial<Problem>) {
-    super(problem.detail || problem.title || "The server can't be reached.");
-    this.status = status;
-    this.title = problem.title ?? "No response";
-    this.faults = problem.errors ?? [];
-  }
-}
+export {
+  ApiError,
+  type CallOptions,
+  type Cursor,
+  HeadwaterError,
+  type List,
+  type LiveMessage,
+  type Page,
+  type Schemas,
+  StreamEndedError,
+} from "../../clients/typescript/src/index.ts";
 
 /** False while requests fail because the server or a store of it is away; the shell shows a banner then. */
 export const isReachable = signal(true);
@@ -69,35 +62,36 @@ function note(status: number): void {
   if (status === 0 || status >= 500) void probe();
 }
 
-/** The typed client; its cookie is sent by the browser. Use it through `read`, which throws. */
-export const http = createClient<paths>({ baseUrl: "/v1" });
-
-interface Outcome<Body> {
-  data?: Body;
-  error?: unknown;
-  response: Response;
-}
-
-/** Returns the body of a response. Throws ApiError for one outside 2xx, and if there is none. */
-export async function read<Body>(request: Promise<Outcome<Body>>): Promise<Body> {
-  let outcome: Outcome<Body>;
+/** Sends a request of the client, and notes what becomes of it. The cookie of the session is sent by the browser. */
+async function notingFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   try {
-    outcome = await request;
+    const response = await fetch(input, init);
+    note(response.status);
+    return response;
   } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
-    note(0);
-    throw new ApiError(0, {});
+    if (!init?.signal?.aborted) note(0);
+    throw error;
   }
-  const { data, error, response } = outcome;
-  if (response.ok) return data as Body;
-  note(response.status);
-  const problem = typeof error === "object" && error !== null ? (error as Partial<Problem>) : {};
-  throw new ApiError(response.status, problem);
 }
 
-/** The same for a body `{data}`: returns what is in it. */
-export const readData = async <Body>(request: Promise<Outcome<{ data: Body }>>): Promise<Body> =>
-  (await read(request)).data;
+/** Somebody waits for what a click does: it fails where the server asks for a longer wait. */
+const MAX_WAIT_MS = 5000;
+
+/** The client that lists and makes things of an organization, or of the user. */
+export const clientOf = (org: string | null): Headwater =>
+  new Headwater({
+    url: location.origin,
+    fetch: notingFetch,
+    maxWaitMs: MAX_WAIT_MS,
+    ...(org !== null && { orgId: org }),
+  });
+
+/** The client for what is known by its id: it finds things of every account that the reader belongs to. */
+export const headwater = clientOf(null);
 
 /** The text of anything that was thrown. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export function messageOf(error: unknown): string {
+  if (error instanceof ApiError && error.code !== "") return error.detail;
+  if (error instanceof HeadwaterError) return "The server can't be reached.";
+  return error instanceof Error ? error.message : String(error);
+}

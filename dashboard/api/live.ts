@@ -1,6 +1,14 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { isSignedOut, probe, type Schemas } from "./client";
+import {
+  clientOf,
+  HeadwaterError,
+  isSignedOut,
+  type LiveMessage,
+  probe,
+  type Schemas,
+  StreamEndedError,
+} from "./client";
 
 /** What a screen wants to see as it happens. */
 interface Wish {
@@ -26,24 +34,24 @@ type State = "off" | "connecting" | "live" | "ended";
 export const liveState = signal<State>("off");
 
 const listeners = new Set<{ wish: Wish; handlers: () => Handlers }>();
-let stream: EventSource | null = null;
-let address = "";
+/** Ends the stream that is open. */
+let stream: AbortController | null = null;
+/** What is streamed, as a text that can be compared; null after it failed. */
+let streamed: string | null = "";
 let isScheduled = false;
 const RETRY_MS = 3000;
 let retry: ReturnType<typeof setTimeout> | undefined;
 
-/** One address for everything that is wanted: browsers allow six connections per host. */
-function addressOf(): string {
-  const wishes = [...listeners].map(one => one.wish);
-  if (wishes.length === 0 || document.hidden) return "";
-  const query = new URLSearchParams();
-  const emitters = [...new Set(wishes.flatMap(one => one.emitters ?? []))].sort().slice(0, 20);
-  if (emitters.length > 0) query.set("emitters", emitters.join(","));
-  if (wishes.some(one => one.deliveries)) query.set("deliveries", "true");
-  if (wishes.some(one => one.runs)) query.set("runs", "true");
-  const org = wishes.find(one => one.org)?.org;
-  if (org) query.set("org_id", org);
-  return query.has("emitters") || query.has("deliveries") || query.has("runs") ? `/v1/live?${query}` : "";
+/** Everything that is wanted, for one stream: browsers allow six connections per host. Null if that is nothing. */
+function wholeWish(): Required<Wish> | null {
+  const wishes = document.hidden ? [] : [...listeners].map(one => one.wish);
+  const whole = {
+    emitters: [...new Set(wishes.flatMap(one => one.emitters ?? []))].sort().slice(0, 20),
+    deliveries: wishes.some(one => one.deliveries),
+    runs: wishes.some(one => one.runs),
+    org: wishes.find(one => one.org)?.org ?? null,
+  };
+  return whole.emitters.length > 0 || whole.deliveries || whole.runs ? whole : null;
 }
 
 /** Once for all changes of one rendering. */
@@ -57,52 +65,64 @@ function schedule(): void {
 }
 
 function connect(): void {
-  const wanted = addressOf();
-  if (wanted === address && stream?.readyState !== EventSource.CLOSED) return;
+  const wish = wholeWish();
+  const wanted = wish === null ? "" : JSON.stringify(wish);
+  if (wanted === streamed) return;
   clearTimeout(retry);
-  stream?.close();
-  address = wanted;
+  stream?.abort();
   stream = null;
-  liveState.value = wanted === "" ? "off" : "connecting";
-  if (wanted !== "") stream = open(wanted);
+  streamed = wanted;
+  liveState.value = wish === null ? "off" : "connecting";
+  if (wish === null) return;
+  stream = new AbortController();
+  void follow(wish, stream.signal);
 }
 
-function open(url: string): EventSource {
-  const opened = new EventSource(url);
-  const each = (act: (handlers: Handlers) => void) => {
-    for (const one of listeners) act(one.handlers());
-  };
-  const on = <Data>(name: string, act: (data: Data) => void) =>
-    opened.addEventListener(name, event => act(JSON.parse((event as MessageEvent<string>).data) as Data));
-  on("ready", () => {
-    liveState.value = "live";
-    each(one => one.onReady?.());
-  });
-  for (const kind of ["emit", "error", "log"] as const) {
-    // The connection's own `error` has no data.
-    opened.addEventListener(kind, event => {
-      if (!(event instanceof MessageEvent)) return;
-      const summary = JSON.parse(event.data as string) as Schemas["EventSummary"];
-      each(one => one.onSummary?.(kind, summary));
-    });
-  }
-  on<Schemas["Delivery"]>("delivery", delivery => each(one => one.onDelivery?.(delivery)));
-  on<Schemas["Run"]>("run", run => each(one => one.onRun?.(run)));
-  on("skipped", () => each(one => one.onSkipped?.()));
-  on<{ reason: string }>("end", ({ reason }) => {
-    opened.close();
-    liveState.value = "ended";
-    if (reason === "session-ended" || reason === "key-revoked") isSignedOut.value = true;
-  });
-  opened.onerror = event => {
-    if (event instanceof MessageEvent || opened !== stream || liveState.value === "ended") return;
+/** Hands over what happens until `signal` aborts. */
+async function follow({ org, ...wish }: Required<Wish>, signal: AbortSignal): Promise<void> {
+  const onLost = () => {
     liveState.value = "connecting";
     // A page that nobody touches sends no request that would fail.
     void probe();
-    // A response outside 2xx ends it for good, unless somebody asks again.
-    if (opened.readyState === EventSource.CLOSED) retry = setTimeout(connect, RETRY_MS);
   };
-  return opened;
+  try {
+    for await (const message of clientOf(org).watch({ ...wish, signal, onLost })) handOver(message);
+  } catch (error) {
+    if (signal.aborted) return;
+    // Somebody may ask for the same again.
+    streamed = null;
+    if (error instanceof StreamEndedError) {
+      liveState.value = "ended";
+      if (error.reason === "session-ended" || error.reason === "key-revoked") isSignedOut.value = true;
+      return;
+    }
+    onLost();
+    retry = setTimeout(connect, RETRY_MS);
+    if (!(error instanceof HeadwaterError)) throw error;
+  }
+}
+
+function handOver(message: LiveMessage): void {
+  if (message.type === "ready") liveState.value = "live";
+  for (const { handlers } of listeners) {
+    const { onReady, onSummary, onDelivery, onRun, onSkipped } = handlers();
+    switch (message.type) {
+      case "ready":
+        onReady?.();
+        break;
+      case "delivery":
+        onDelivery?.(message.delivery);
+        break;
+      case "run":
+        onRun?.(message.run);
+        break;
+      case "skipped":
+        onSkipped?.();
+        break;
+      default:
+        onSummary?.(message.type, message.summary);
+    }
+  }
 }
 
 document.addEventListener("visibilitychange", schedule);

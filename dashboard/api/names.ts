@@ -1,20 +1,13 @@
 import { signal } from "@preact/signals";
-import { http, read, type Schemas } from "./client";
+import type { List } from "./client";
 import { readPages } from "./pages";
-import { orgId } from "./session";
+import { inAccount, orgId } from "./session";
 
 interface Named {
   id: string;
   name: string | null;
   url?: string;
 }
-
-interface NamedPage {
-  page_info: Schemas["PageInfo"];
-  data: Named[];
-}
-
-type Query = Record<string, string | number>;
 
 /** Names of the account's sources, webhooks, destinations and workflows by id: lists show names, the API has ids. */
 export const names = signal<Record<string, string>>({});
@@ -42,33 +35,10 @@ export function loadAllNames(): void {
 }
 
 function loadPages(pages?: number): void {
-  for (const list of lists()) {
-    void readPages<Named>(
-      query => read<NamedPage>(list(query) as Promise<never>),
-      put,
-      pages,
-      // Ids are shown where no name is known.
-    ).catch(() => undefined);
-  }
-}
-
-function lists(): ((query: Query) => Promise<unknown>)[] {
-  const org = orgId.value;
-  if (org) {
-    const of = (query: Query) => ({ params: { path: { org_id: org }, query } });
-    return [
-      query => http.GET("/orgs/{org_id}/sources", of(query)),
-      query => http.GET("/orgs/{org_id}/webhooks", of(query)),
-      query => http.GET("/orgs/{org_id}/destinations", of(query)),
-      query => http.GET("/orgs/{org_id}/workflows", of(query)),
-    ];
-  }
-  return [
-    query => http.GET("/users/me/sources", { params: { query } }),
-    query => http.GET("/users/me/webhooks", { params: { query } }),
-    query => http.GET("/users/me/destinations", { params: { query } }),
-    query => http.GET("/users/me/workflows", { params: { query } }),
-  ];
+  const { sources, webhooks, destinations, workflows } = inAccount();
+  const lists: List<Named>[] = [sources.list(), webhooks.list(), destinations.list(), workflows.list()];
+  // Ids are shown where no name is known.
+  for (const list of lists) readPages(list, put, pages).catch(() => undefined);
 }
 
 function put(rows: Named[]): void {

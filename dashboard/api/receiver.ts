@@ -1,4 +1,4 @@
-import { http, readData, type Schemas } from "./client";
+import type { Schemas } from "./client";
 import { inAccount } from "./session";
 
 /**
@@ -31,9 +31,6 @@ export const HELLO_CODE = `export default {
 };
 `;
 
-export const createSource = (name: string, component_code: string): Promise<Schemas["Source"]> =>
-  readData(http.POST("/sources", { body: { name, component_code, ...inAccount() } as never }));
-
 export interface FirstEvent {
   source: Schemas["Source"];
   echo: Schemas["Source"];
@@ -43,16 +40,15 @@ export interface FirstEvent {
 /** The way of the first event: a source, a receiver, a webhook to it, and a subscription. `say` is called before each. */
 export async function makeFirstEvent(say: (step: number) => void): Promise<FirstEvent> {
   say(0);
-  const source = await createSource(`hello-${suffix()}`, HELLO_CODE);
+  const client = inAccount();
+  const source = await client.sources.create({ name: `hello-${suffix()}`, component_code: HELLO_CODE });
   say(1);
-  const echo = await createSource(`echo-${suffix()}`, ECHO_CODE);
+  const echo = await client.sources.create({ name: `echo-${suffix()}`, component_code: ECHO_CODE });
   say(2);
   const url = `${echo.configured_props.http?.endpoint_url}/200`;
-  const body = { url, name: "Echo receiver", ...inAccount() } as never;
-  const webhook = await readData(http.POST("/webhooks", { body }));
+  const webhook = await client.webhooks.create({ url, name: "Echo receiver" });
   say(3);
-  const query = { emitter_id: source.id, listener_id: webhook.id, ...inAccount() };
-  await readData(http.POST("/subscriptions", { params: { query }, body: {} }));
+  await client.subscriptions.create({ emitter_id: source.id, listener_id: webhook.id });
   say(4);
   return { source, echo, webhook };
 }

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { returns } from "./client";
+import { type CallOptions, returns } from "./client";
 
 export interface Resource<T> {
   /** Kept while it is loaded again. */
@@ -11,8 +11,11 @@ export interface Resource<T> {
   put: (data: T) => void;
 }
 
-/** Loads at once, and again when something of `deps` changes, at `reload()`, and when the server is back. */
-export function useResource<T>(load: (signal: AbortSignal) => Promise<T>, deps: unknown[]): Resource<T> {
+/**
+ * Loads at once, and again when something of `deps` changes, at `reload()`, and when the server is back. `load` gets what its
+ * calls need: they end with the screen, and what fails is not sent again by itself, because the reader sees it at once.
+ */
+export function useResource<T>(load: (call: CallOptions) => PromiseLike<T>, deps: unknown[]): Resource<T> {
   const [state, setState] = useState<Pick<Resource<T>, "data" | "error" | "isLoading">>({
     data: undefined,
     error: undefined,
@@ -25,7 +28,7 @@ export function useResource<T>(load: (signal: AbortSignal) => Promise<T>, deps: 
     request.current = abort;
     // What failed loads again, unless something is shown.
     setState(({ data, error }) => ({ data, error: data === undefined ? undefined : error, isLoading: true }));
-    load(abort.signal).then(
+    load({ signal: abort.signal, maxRetries: 0 }).then(
       data => !abort.signal.aborted && setState({ data, error: undefined, isLoading: false }),
       error => !abort.signal.aborted && setState(last => ({ ...last, error, isLoading: false })),
     );

@@ -1,6 +1,5 @@
 import { computed, signal } from "@preact/signals";
-import { signOut } from "./calls";
-import { http, isSignedOut, readData, type Schemas } from "./client";
+import { clientOf, headwater, isSignedOut, type Schemas } from "./client";
 
 /** The signed-in user; null until it is known. */
 export const me = signal<Schemas["CurrentUser"] | null>(null);
@@ -30,7 +29,7 @@ const SIGN_OUT_STATE = "headwater-sign-out";
 
 /** Signs out here, and then with the OpenID provider if the session began there. Throws ApiError. */
 export async function signOutEverywhere(): Promise<void> {
-  const url = await signOut();
+  const { url } = await headwater.request("post", "/openid_sign_outs", {});
   leave();
   if (url === null) return;
   sessionStorage.setItem(SIGN_OUT_STATE, new URL(url).searchParams.get("state") ?? "");
@@ -46,11 +45,12 @@ export function hasSignedOut(state: string | null): boolean {
 
 /** Reads who is signed in. Throws ApiError; a 401 shows the sign-in page. */
 export async function loadMe(): Promise<void> {
-  const user = await readData(http.GET("/users/me"));
-  me.value = user;
+  me.value = await headwater.me();
   localStorage.setItem(MARK, "1");
   isSignedOut.value = false;
 }
 
-/** Query parameters with which a new thing belongs to the shown account. */
-export const inAccount = (): { org_id?: string } => (orgId.value ? { org_id: orgId.value } : {});
+const ofAccount = computed(() => clientOf(orgId.value));
+
+/** The client whose lists, and whose new things, are those of the shown account. */
+export const inAccount = () => ofAccount.value;

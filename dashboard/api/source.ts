@@ -1,4 +1,4 @@
-import { http, read, readData, type Schemas } from "./client";
+import { ApiError, type CallOptions, headwater, type Schemas } from "./client";
 
 export type Summary = Schemas["EventSummary"];
 export type Kind = "emit" | "error" | "log";
@@ -7,22 +7,16 @@ export type Kind = "emit" | "error" | "log";
 export const kindOf = ({ metadata: { name } }: Summary): Kind =>
   name === "$errors" ? "error" : name === "$logs" ? "log" : "emit";
 
+const LISTS = { emit: "events", error: "errors", log: "logs" } as const;
+
 /** Reads what a source keeps of one kind, the newest first. */
 export async function readSummaries(
   id: string,
   kind: Kind,
   query: { expand?: "event"; limit?: number; after?: string },
-  signal?: AbortSignal,
+  call?: CallOptions,
 ): Promise<Summary[]> {
-  const init = { params: { path: { id }, query }, ...(signal && { signal }) };
-  const { data } = await read(
-    kind === "error"
-      ? http.GET("/sources/{id}/$errors/event_summaries", init)
-      : kind === "log"
-        ? http.GET("/sources/{id}/$logs/event_summaries", init)
-        : http.GET("/sources/{id}/event_summaries", init),
-  );
-  return data;
+  return (await headwater.sources[LISTS[kind]](id, query, call)).data;
 }
 
 /** Returns the whole event of a summary whose data was cut. Cursors are event ids, and the page starts behind its cursor. */
@@ -49,10 +43,8 @@ export const payloadOf = ({ event }: Pick<Summary, "event">): unknown =>
   "raw_event" in event ? event.raw_event : event;
 
 /** The component of a source; null where its code belongs to another member. */
-export const readComponent = (id: string, signal?: AbortSignal) =>
-  readData(http.GET("/components/{id}", { params: { path: { id } }, ...(signal && { signal }) })).catch(
-    error => {
-      if ((error as { status?: number }).status === 404) return null;
-      throw error;
-    },
-  );
+export const readComponent = (id: string, call?: CallOptions) =>
+  headwater.components.get(id, call).catch(error => {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  });

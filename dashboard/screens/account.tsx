@@ -1,13 +1,11 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import {
-  type ApiKey,
   acceptInvitation,
   createKey,
   type DayOfUsage,
   declineInvitation,
   endSession,
-  type Invitation,
   invite,
   listInvitations,
   listKeys,
@@ -18,10 +16,9 @@ import {
   readDailyUsage,
   removeMember,
   revokeKey,
-  type Session,
   withdrawInvitation,
 } from "../api/calls";
-import { messageOf } from "../api/client";
+import { messageOf, type Schemas } from "../api/client";
 import { useFresh } from "../api/fresh";
 import { useResource } from "../api/resource";
 import { loadMe, me, orgId, orgName, signOutEverywhere } from "../api/session";
@@ -40,11 +37,11 @@ import { Tile } from "./stats";
 export function Keys() {
   const filters = useFilters([]);
   const { after, before } = filters.query;
-  const resource = useResource(signal => listKeys({ limit: 50, after, before }, signal), [after, before]);
-  const sessions = useResource(signal => listSessions({ limit: 100 }, signal), []);
+  const resource = useResource(call => listKeys({ limit: 50, after, before }, call), [after, before]);
+  const sessions = useResource(call => listSessions({ limit: 100 }, call), []);
   const currentKey = sessions.data?.data.find(one => one.current)?.key_id;
   const [isNew, setNew] = useState(false);
-  const [revoked, setRevoked] = useState<ApiKey | null>(null);
+  const [revoked, setRevoked] = useState<Schemas["ApiKey"] | null>(null);
   return (
     <Page
       title="API keys"
@@ -202,8 +199,8 @@ function NewKey({ onClose }: { onClose: () => void }) {
 export function Sessions() {
   const filters = useFilters([]);
   const { after, before } = filters.query;
-  const resource = useResource(signal => listSessions({ limit: 50, after, before }, signal), [after, before]);
-  const end = async (session: Session) => {
+  const resource = useResource(call => listSessions({ limit: 50, after, before }, call), [after, before]);
+  const end = async (session: Schemas["Session"]) => {
     if (session.current) return await signOutEverywhere();
     await endSession(session.id);
     resource.reload();
@@ -281,7 +278,7 @@ function browserOf(agent: string): string {
 
 export function Usage() {
   const org = orgId.value;
-  const days = useResource(signal => readDailyUsage(org, signal), [org]);
+  const days = useResource(call => readDailyUsage(org, call), [org]);
   const reload = () => {
     days.reload();
     // What is used of the limits is read with the user.
@@ -371,9 +368,9 @@ function Limit({ name, used, limit }: { name: string; used: number; limit: numbe
 }
 
 export function Organization() {
-  const invitations = useResource(signal => listMyInvitations(signal), []);
+  const invitations = useResource(listMyInvitations, []);
   const user = me.value;
-  const accept = async (one: Invitation) => {
+  const accept = async (one: Schemas["Invitation"]) => {
     await acceptInvitation(one.id);
     await loadMe();
     invitations.reload();
@@ -445,7 +442,7 @@ export function Organization() {
 
 function Members({ org }: { org: string }) {
   const { route } = useLocation();
-  const members = useResource(signal => listMembers(org, signal), [org]);
+  const members = useResource(call => listMembers(org, call), [org]);
   const isOwner = members.data?.some(one => one.is_owner && one.id === me.value?.id) ?? false;
   const [removed, setRemoved] = useState<Member | null>(null);
   return (
@@ -505,7 +502,7 @@ function Members({ org }: { org: string }) {
 }
 
 function Invitations({ org }: { org: string }) {
-  const resource = useResource(signal => listInvitations(org, signal), [org]);
+  const resource = useResource(call => listInvitations(org, call), [org]);
   const [email, setEmail] = useState("");
   const [fault, setFault] = useState("");
   const send = async () => {

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
-import { http, messageOf, read, readData, type Schemas } from "../api/client";
+import { headwater, messageOf, type Schemas } from "../api/client";
 import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
 import { safeLink, to, useFilters } from "../lib/address";
@@ -22,9 +22,9 @@ function ComponentList() {
   const filters = useFilters([]);
   const { after, before } = filters.query;
   const resource = useResource(
-    signal => {
-      const query = { limit: 50, exclude: "code", ...inAccount(), after, before };
-      return read(http.GET("/components", { params: { query: query as never }, signal }));
+    call => {
+      const query = { limit: 50, exclude: "code", after, before };
+      return inAccount().request("get", "/components", { query }, call);
     },
     [after, before],
   );
@@ -97,10 +97,7 @@ function ComponentList() {
 
 function Component({ id }: { id: string }) {
   const { route } = useLocation();
-  const resource = useResource(
-    signal => readData(http.GET("/components/{id}", { params: { path: { id } }, signal })),
-    [id],
-  );
+  const resource = useResource(call => headwater.components.get(id, call), [id]);
   const [isDeleting, setDeleting] = useState(false);
   const found = resource.data;
   return (
@@ -125,7 +122,7 @@ function Component({ id }: { id: string }) {
           onClose={() => setDeleting(false)}
           onConfirm={async () => {
             try {
-              await read(http.DELETE("/components/{id}", { params: { path: { id } } }));
+              await headwater.components.delete(id);
               route(to("/components"));
             } catch (error) {
               toast(messageOf(error), "bad");

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import { listDeliveries, type Replay, readReplay, startReplay, stopReplay } from "../api/calls";
-import type { Schemas } from "../api/client";
+import { type Replay, readReplay, startReplay, stopReplay } from "../api/calls";
+import { type Page as ListPage, messageOf, type Schemas } from "../api/client";
 import { useReloadSoon } from "../api/fresh";
 import { useLive } from "../api/live";
 import { useResource } from "../api/resource";
@@ -24,7 +24,7 @@ export function Deliveries() {
   const [isReplaying, setReplaying] = useState(false);
   const key = DELIVERY_FILTERS.map(name => query[name]).join("\0");
   const resource = useResource(
-    signal => listDeliveries({ ...wanted(query), ...inAccount(), limit: 25, after, before }, signal),
+    call => inAccount().deliveries.list({ ...wanted(query), limit: 25, after, before }, call),
     [key, after, before],
   );
   useLiveDeliveries(resource, !after && !before);
@@ -69,7 +69,7 @@ export function Deliveries() {
 
 /** Changes rows that are shown as they change, and loads the list again for new ones, at most twice a second. */
 export function useLiveDeliveries(
-  resource: ReturnType<typeof useResource<{ page_info: Schemas["PageInfo"]; data: Delivery[] }>>,
+  resource: ReturnType<typeof useResource<ListPage<Delivery>>>,
   isFirstPage: boolean,
   isOurs: (delivery: Delivery) => boolean = () => true,
 ): void {
@@ -99,7 +99,7 @@ interface ReplayDialogProps {
 /** Counts what the present filters match, and sends all of it again, over all pages. */
 function ReplayDialog({ filter: given, onClose }: ReplayDialogProps) {
   const [filter] = useState(given);
-  const counting = useResource(() => startReplay({ ...filter, ...inAccount(), dry_run: true }), []);
+  const counting = useResource(call => startReplay({ ...filter, dry_run: true }, call), []);
   const [replay, setReplay] = useState<Replay | null>(null);
   useEffect(() => {
     if (replay?.id == null || replay.state !== "running") return;
@@ -113,9 +113,7 @@ function ReplayDialog({ filter: given, onClose }: ReplayDialogProps) {
   const found = counting.data;
   return (
     <Dialog title="Replay by filter" onClose={onClose}>
-      {counting.error !== undefined && (
-        <Notice tone="bad">{String((counting.error as Error).message)}</Notice>
-      )}
+      {counting.error !== undefined && <Notice tone="bad">{messageOf(counting.error)}</Notice>}
       {!replay && (
         <p>
           {found
@@ -148,7 +146,7 @@ function ReplayDialog({ filter: given, onClose }: ReplayDialogProps) {
           <Button
             kind="primary"
             isDisabled={!found || found.count === 0}
-            onClick={async () => setReplay(await startReplay({ ...filter, ...inAccount() }))}
+            onClick={async () => setReplay(await startReplay(filter))}
           >
             {found ? `Replay ${count(found.count)}` : "Replay"}
           </Button>

@@ -21,7 +21,7 @@ export const DELIVERY_FILTERS = [
 const HOUR_S = 3600;
 
 /** What the API takes of the filters in the address. A moment that is none is left to the API, which says so. */
-export function wanted(query: Record<string, string>): Record<string, string | number> {
+export function wanted(query: Record<string, string | undefined>): Record<string, string | number> {
   const { state, webhook_id, emitter_id, event_name, status, hours, since, until, text } = query;
   const relative = Number(hours) > 0 ? Math.floor(Date.now() / 1000) - Number(hours) * HOUR_S : undefined;
   const moments = { since: relative ?? unixOf(since), until: unixOf(until) };

@@ -1,5 +1,5 @@
 import { useRoute } from "preact-iso/router";
-import { http, readData } from "../api/client";
+import { headwater } from "../api/client";
 import { useReloadSoon } from "../api/fresh";
 import { useLive } from "../api/live";
 import { useResource } from "../api/resource";
@@ -20,16 +20,15 @@ const REASONS: Record<string, string> = {
   "payload-gone": "The event's data is gone.",
   "webhook-deleted": "The webhook was deleted.",
   "subscription-deleted": "The subscription was deleted.",
+  "dropped-by-function": "The subscription's function dropped the event.",
   "access-lost": "The owner of the webhook may no longer see the emitter.",
 };
 
 export function Delivery() {
   const { id = "" } = useRoute().params;
   const resource = useResource(
-    signal =>
-      readData(
-        http.GET("/deliveries/{id}", { params: { path: { id }, query: { expand: "event" } }, signal }),
-      ),
+    call =>
+      headwater.request("get", "/deliveries/{id}", { params: { id }, query: { expand: "event" } }, call),
     [id],
   );
   const soon = useReloadSoon(resource);
@@ -42,7 +41,7 @@ export function Delivery() {
     },
   );
   const retry = async () => {
-    await readData(http.POST("/deliveries/{id}/retry", { params: { path: { id } }, body: {} }));
+    await headwater.deliveries.retry(id);
     toast("It is sent again now.", "good");
     resource.reload();
   };

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { http, messageOf, read, readData, type Schemas } from "../api/client";
+import { messageOf, type Schemas } from "../api/client";
 import { useFresh } from "../api/fresh";
 import { useResource } from "../api/resource";
 import { inAccount, orgId } from "../api/session";
@@ -22,18 +22,9 @@ const EXAMPLE = `{
   }
 }`;
 
-function listDestinations(signal: AbortSignal) {
-  const org = orgId.value;
-  return org
-    ? read(
-        http.GET("/orgs/{org_id}/destinations", { params: { path: { org_id: org }, query: SHOWN }, signal }),
-      )
-    : read(http.GET("/users/me/destinations", { params: { query: SHOWN }, signal }));
-}
-
 /** What events go to besides webhooks: streams, queues, buckets. */
 export function Destinations() {
-  const resource = useResource(listDestinations, [orgId.value]);
+  const resource = useResource(call => inAccount().destinations.list(SHOWN, call), [orgId.value]);
   useFresh(resource);
   const [isNew, setNew] = useState(false);
   const rows = resource.data?.data ?? [];
@@ -81,9 +72,7 @@ function Row({ row }: { row: Destination }) {
   const [said, setSaid] = useState("");
   const test = async () => {
     try {
-      const result = await readData(
-        http.POST("/destinations/{id}/test", { params: { path: { id: row.id } } }),
-      );
+      const result = await inAccount().destinations.test(row.id);
       setSaid(result.error ?? "The test event arrived.");
     } catch (error) {
       setSaid(messageOf(error));
@@ -120,7 +109,7 @@ function NewDestination({ onClose }: { onClose: () => void }) {
   const create = async () => {
     try {
       const body = { ...JSON.parse(text), ...(name && { name }) };
-      await readData(http.POST("/destinations", { params: { query: inAccount() as never }, body }));
+      await inAccount().destinations.create(body);
       onClose();
     } catch (error) {
       setFault(messageOf(error));

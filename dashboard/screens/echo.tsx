@@ -1,5 +1,5 @@
 import { useRoute } from "preact-iso/router";
-import { http, readData } from "../api/client";
+import { headwater } from "../api/client";
 import { useResource } from "../api/resource";
 import { payloadOf, type Summary, wholeEvent } from "../api/source";
 import { to, useFilters } from "../lib/address";
@@ -26,10 +26,7 @@ const STATUSES = [200, 410, 429, 503];
 export function Echo() {
   const { id = "" } = useRoute().params;
   const { query } = useFilters([]);
-  const source = useResource(
-    signal => readData(http.GET("/sources/{id}", { params: { path: { id } }, signal })),
-    [id],
-  );
+  const source = useResource(call => headwater.sources.get(id, call), [id]);
   const live = useLiveRows(id, ["emit"], true);
   const url = source.data?.configured_props.http?.endpoint_url;
   return (
@@ -64,8 +61,7 @@ export function Echo() {
 
 /** Breaks the receiver, and repairs it: its webhook's address says with which status it responds. */
 function Responds({ webhook, url }: { webhook: string; url: string }) {
-  const params = { path: { id: webhook } };
-  const resource = useResource(signal => readData(http.GET("/webhooks/{id}", { params, signal })), [webhook]);
+  const resource = useResource(call => headwater.webhooks.get(webhook, call), [webhook]);
   const current = Number(/\/(\d{3})$/.exec(resource.data?.url ?? "")?.[1] ?? 200);
   return (
     <Card title="It responds with">
@@ -77,11 +73,8 @@ function Responds({ webhook, url }: { webhook: string; url: string }) {
             class={`button small${status === current ? " primary" : ""}`}
             aria-pressed={status === current}
             onClick={async () => {
-              resource.put(
-                await readData(
-                  http.PUT("/webhooks/{id}", { params, body: { url: `${url}/${status}`, active: true } }),
-                ),
-              );
+              const body = { url: `${url}/${status}`, active: true };
+              resource.put(await headwater.webhooks.update(webhook, body));
               toast(`It responds with ${status} from now on.`, status === 200 ? "good" : "info");
             }}
           >

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { useRoute } from "preact-iso/router";
 import { replayEvent } from "../api/calls";
-import { http, readData, type Schemas } from "../api/client";
+import { headwater, type Schemas } from "../api/client";
 import { useReloadSoon } from "../api/fresh";
 import { useLive } from "../api/live";
 import { nameOf } from "../api/names";
@@ -58,13 +58,10 @@ function useLiveTrace(resource: Resource<Trace>): void {
 export function EventTrace() {
   const { emitter = "", id = "" } = useRoute().params;
   const resource = useResource(
-    signal =>
-      readData(
-        http.GET("/events/{id}", {
-          params: { path: { id }, query: { emitter_id: emitter, expand: "event" } },
-          signal,
-        }),
-      ),
+    call => {
+      const query = { emitter_id: emitter, expand: "event" as const };
+      return headwater.request("get", "/events/{id}", { params: { id }, query }, call);
+    },
     [emitter, id],
   );
   useLiveTrace(resource);

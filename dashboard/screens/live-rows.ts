@@ -71,9 +71,9 @@ class Arrived {
  */
 export function useLiveRows(emitterId: string, kinds: Kind[], isWhole = false): LiveRows {
   const stored = useResource(
-    async signal => {
+    async call => {
       const query = isWhole ? { expand: "event" as const } : {};
-      return (await Promise.all(kinds.map(kind => readSummaries(emitterId, kind, query, signal)))).flat();
+      return (await Promise.all(kinds.map(kind => readSummaries(emitterId, kind, query, call)))).flat();
     },
     [emitterId],
   );

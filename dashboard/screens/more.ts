@@ -1,6 +1,8 @@
 /** Everything that is loaded when it is first shown, apart from the editor and the charts. */
 export { Keys, Organization, Sessions, Usage } from "./account";
+export { Alerts } from "./alerts";
 export { Components } from "./components";
+export { Connections } from "./connections";
 export { Delivery } from "./delivery";
 export { Echo } from "./echo";
 export { EventTrace } from "./event";

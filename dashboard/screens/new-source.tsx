@@ -1,6 +1,7 @@
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
-import { http, messageOf, readData } from "../api/client";
+import { messageOf } from "../api/client";
+import { askCode, type Values } from "../api/configure";
 import { HELLO_CODE } from "../api/receiver";
 import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
@@ -8,7 +9,8 @@ import { Button, Card, Notice, Page } from "../ui/basics";
 import { Select, TextField } from "../ui/form";
 import { toast } from "../ui/toasts";
 import { leaveThen, useUnsaved } from "../ui/unsaved";
-import { PropForm, type Values } from "./prop-form";
+import { known, MadeState, useMadeProps } from "./made-props";
+import { PropForm } from "./prop-form";
 import { Editor } from "./source-code";
 import { propFaults } from "./source-settings";
 import { About, TryRun, useDescription, useRunFault } from "./try-run";
@@ -62,19 +64,26 @@ export function NewSource() {
   const deploy = async () => {
     setFault(undefined);
     try {
-      const body = {
+      const source = await inAccount().sources.create({
         component_code: code,
-        configured_props: given(values),
+        configured_props: known(given(values), component?.additional_props ? made.props : null),
+        ...(made.id && { dynamic_props_id: made.id }),
         ...(name && { name }),
-        ...inAccount(),
-      };
-      const source = await readData(http.POST("/sources", { body: body as never }));
+      });
       toast("Deployed.", "good");
       route(to(`/sources/${source.id}`));
     } catch (error) {
       setFault(error);
     }
   };
+  const asker = useMemo(() => askCode(code), [code]);
+  const component = described?.component;
+  const made = useMadeProps(
+    component?.configurable_props ?? [],
+    values,
+    component?.additional_props ? asker : null,
+    { id: null, props: [] },
+  );
   const faults = propFaults(fault);
   return (
     <Page
@@ -128,21 +137,23 @@ export function NewSource() {
                 fault={faults.name}
                 hint="By default from the component's."
               />
-              {described?.component && (
+              {component && (
                 <PropForm
-                  props={described.component.configurable_props}
+                  props={made.props}
+                  remote={{ asker, soFar: { values: given(values), dynamicPropsId: made.id } }}
                   values={values}
                   faults={faults}
                   stored={null}
                   onChange={setValues}
                 />
               )}
+              {component?.additional_props && <MadeState made={made} />}
             </div>
           </Card>
           <About described={described} />
           <TryRun
             code={code}
-            values={given(values)}
+            values={known(given(values), component?.configurable_props ?? null)}
             hasSample={described?.component?.sample_emit ?? false}
             onRan={setRan}
           />

@@ -1,4 +1,4 @@
-import { listDeliveries, readStats } from "../api/calls";
+import { readStats } from "../api/calls";
 import { useFresh } from "../api/fresh";
 import { useResource } from "../api/resource";
 import { inAccount, me, orgId, orgName } from "../api/session";
@@ -10,17 +10,17 @@ import { Badge, LinkButton, Page, Time } from "../ui/basics";
 import { Loaded, NothingYet } from "../ui/states";
 import { useLiveDeliveries } from "./deliveries";
 import { DeliveryTable } from "./delivery-parts";
-import { FIRST_SOURCE, listSources, triggerOf } from "./sources";
+import { FIRST_SOURCE, triggerOf } from "./sources";
 import { HourChart, successRate, Tile } from "./stats";
-import { listWebhooks, WebhookBadge } from "./webhook-parts";
+import { WebhookBadge } from "./webhook-parts";
 
 const HOURS = 24;
 
 export function Overview() {
-  const stats = useResource(signal => readStats("", { hours: HOURS, ...inAccount() }, signal), []);
-  const sources = useResource(signal => listSources({ limit: 5 }, signal), []);
-  const webhooks = useResource(signal => listWebhooks({ limit: 5 }, signal), []);
-  const deliveries = useResource(signal => listDeliveries({ limit: 8, ...inAccount() }, signal), []);
+  const stats = useResource(call => readStats("", { hours: HOURS }, call), []);
+  const sources = useResource(call => inAccount().sources.list({ limit: 5 }, call), []);
+  const webhooks = useResource(call => inAccount().webhooks.list({ limit: 5 }, call), []);
+  const deliveries = useResource(call => inAccount().deliveries.list({ limit: 8 }, call), []);
   useLiveDeliveries(deliveries, true);
   useFresh(stats);
   useFresh(sources);

@@ -1,11 +1,12 @@
 import { useId, useState } from "preact/hooks";
 import type { Schemas } from "../api/client";
+import type { Values } from "../api/configure";
 import { Copyable, Notice } from "../ui/basics";
 import { Check, type Choice, FixedField, Select, TextField } from "../ui/form";
+import { type Remote, RemoteField } from "./remote-choices";
 import { FixedTimer, TimerField } from "./timer-field";
 
 type Prop = Schemas["ConfigurableProp"];
-export type Values = Record<string, unknown>;
 
 interface PropFormProps {
   props: Prop[];
@@ -15,6 +16,8 @@ interface PropFormProps {
   faults: Record<string, string>;
   /** What the source has; null while it does not exist. */
   stored: Stored | null;
+  /** Asks the component's code for choices; without it, any value is typed. */
+  remote?: Remote | undefined;
 }
 
 interface Stored {
@@ -28,7 +31,7 @@ interface Stored {
 const HIDDEN = new Set(["$.service.db"]);
 
 /** A form made from the props of a component (docs/component-api.md#props). */
-export const PropForm = ({ props, values, onChange, faults, stored }: PropFormProps) => (
+export const PropForm = ({ props, values, onChange, faults, stored, remote }: PropFormProps) => (
   <>
     {props
       .filter(prop => !HIDDEN.has(prop.type) && prop.hidden !== true)
@@ -39,6 +42,7 @@ export const PropForm = ({ props, values, onChange, faults, stored }: PropFormPr
           value={values[prop.name]}
           fault={faults[prop.name]}
           stored={stored}
+          remote={remote}
           onChange={value => onChange({ ...values, [prop.name]: value })}
         />
       ))}
@@ -50,11 +54,12 @@ interface PropFieldProps {
   value: unknown;
   fault: string | undefined;
   stored: Stored | null;
+  remote?: Remote | undefined;
   onChange: (value: unknown) => void;
 }
 
-function PropField({ prop, value, fault, stored, onChange }: PropFieldProps) {
-  const label = `${prop.label ?? prop.name}${prop.optional === true ? " (optional)" : ""}`;
+function PropField({ prop, value, fault, stored, remote, onChange }: PropFieldProps) {
+  const label = labelOf(prop);
   const hint = prop.description;
   if (prop.type === "alert") return <Alert prop={prop} />;
   if (prop.type === "$.interface.timer") {
@@ -135,6 +140,36 @@ function PropField({ prop, value, fault, stored, onChange }: PropFieldProps) {
       />
     );
   }
+  if (prop.remote_options === true && remote) {
+    return (
+      <RemoteField
+        key={prop.name}
+        prop={prop}
+        label={label}
+        hint={hint}
+        fault={fault}
+        value={value ?? prop.default}
+        remote={remote}
+        onChange={onChange}
+        free={<FreeField prop={prop} value={value} fault={fault} onChange={onChange} />}
+      />
+    );
+  }
+  return <FreeField prop={prop} value={value} fault={fault} onChange={onChange} />;
+}
+
+const labelOf = (prop: Prop): string =>
+  `${prop.label ?? prop.name}${prop.optional === true ? " (optional)" : ""}`;
+
+/** A field that takes any value of the prop's type. */
+function FreeField({
+  prop,
+  value,
+  fault,
+  onChange,
+}: Pick<PropFieldProps, "prop" | "value" | "fault" | "onChange">) {
+  const label = labelOf(prop);
+  const hint = prop.description;
   switch (prop.type) {
     case "string":
       return (

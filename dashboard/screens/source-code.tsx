@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { http, messageOf, readData } from "../api/client";
+import { headwater, messageOf } from "../api/client";
 import { useResource } from "../api/resource";
 import { failedInput, readComponent } from "../api/source";
 import type { EditorProps } from "../editor/editor";
@@ -19,7 +19,7 @@ export const Editor = later<EditorProps>(async () => (await import("../editor/ed
 export function SourceCode({ resource }: { resource: SourceResource }) {
   const source = resource.data;
   const component = useResource(
-    signal => readComponent(source?.component_id ?? "", signal),
+    call => readComponent(source?.component_id ?? "", call),
     [source?.component_id],
   );
   if (!source) return null;
@@ -57,8 +57,7 @@ function Workbench({ deployed, source, onDeployed }: WorkbenchProps) {
   const deploy = async () => {
     setFault("");
     try {
-      const body = { component_code: code, active: source.active };
-      await readData(http.PUT("/sources/{id}", { params: { path: { id: source.id } }, body }));
+      await headwater.sources.update(source.id, { component_code: code, active: source.active });
       toast("Deployed.", "good");
       onDeployed();
     } catch (error) {

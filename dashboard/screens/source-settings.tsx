@@ -1,19 +1,21 @@
-import { useState } from "preact/hooks";
-import { ApiError, http, messageOf, readData } from "../api/client";
+import { useMemo, useState } from "preact/hooks";
+import { ApiError, headwater, messageOf } from "../api/client";
+import { askSource, type Values } from "../api/configure";
 import { useResource } from "../api/resource";
 import { readComponent } from "../api/source";
 import { Button, Card, Notice } from "../ui/basics";
 import { TextField } from "../ui/form";
 import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
-import { PropForm, type Values } from "./prop-form";
+import { known, MadeState, useMadeProps } from "./made-props";
+import { PropForm } from "./prop-form";
 import { DeleteSource, type SourceResource } from "./source";
 
 /** Faults of a response by the name of the prop. */
 export function propFaults(error: unknown): Record<string, string> {
   if (!(error instanceof ApiError)) return {};
   return Object.fromEntries(
-    error.faults.map(({ path, message }) => [
+    error.errors.map(({ path, message }) => [
       path.replace(/^configured_props\./, "").split(".")[0] ?? "",
       message,
     ]),
@@ -24,22 +26,31 @@ export function propFaults(error: unknown): Record<string, string> {
 export function SourceSettings({ resource }: { resource: SourceResource }) {
   const source = resource.data;
   const component = useResource(
-    signal => readComponent(source?.component_id ?? "", signal),
+    call => readComponent(source?.component_id ?? "", call),
     [source?.component_id],
   );
   const [name, setName] = useState(source?.name ?? "");
   const [changed, setChanged] = useState<Values>({});
   const [fault, setFault] = useState<unknown>();
+  const asker = useMemo(() => askSource(source?.id ?? ""), [source?.id]);
+  const values = { ...source?.configured_props, ...changed };
+  const made = useMadeProps(
+    component.data?.configurable_props ?? [],
+    values,
+    component.data?.additional_props ? asker : null,
+    { id: source?.dynamic_props_id ?? null, props: source?.dynamic_props ?? [] },
+  );
   if (!source) return null;
   const save = async () => {
     setFault(undefined);
     try {
       const body = {
         ...(name !== source.name && { name }),
-        ...(Object.keys(changed).length > 0 && { configured_props: changed }),
+        ...(Object.keys(changed).length > 0 && { configured_props: known(changed, made.props) }),
+        ...(made.id && made.id !== source.dynamic_props_id && { dynamic_props_id: made.id }),
         active: source.active,
       };
-      await readData(http.PUT("/sources/{id}", { params: { path: { id: source.id } }, body }));
+      await headwater.sources.update(source.id, body);
       setChanged({});
       toast("Saved; the source was activated again.", "good");
       resource.reload();
@@ -66,8 +77,12 @@ export function SourceSettings({ resource }: { resource: SourceResource }) {
                 <p class="muted">Its component belongs to another member of the organization.</p>
               ) : (
                 <PropForm
-                  props={found.configurable_props}
-                  values={{ ...source.configured_props, ...changed }}
+                  props={made.props}
+                  values={values}
+                  remote={{
+                    asker,
+                    soFar: { values: known(changed, made.props), dynamicPropsId: made.id },
+                  }}
                   faults={faults}
                   stored={{
                     secrets: source.secrets_set,
@@ -79,6 +94,7 @@ export function SourceSettings({ resource }: { resource: SourceResource }) {
               )
             }
           </Loaded>
+          {component.data?.additional_props && <MadeState made={made} />}
           <div>
             <Button type="submit" kind="primary">
               Save

@@ -1,7 +1,6 @@
 import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
-import { listDeliveries } from "../api/calls";
-import { http, read, readData, type Schemas } from "../api/client";
+import { headwater, type Schemas } from "../api/client";
 import { ROWS, useFresh } from "../api/fresh";
 import { type Resource, useResource } from "../api/resource";
 import { inAccount } from "../api/session";
@@ -40,17 +39,18 @@ export function Source() {
 }
 
 function SourceOf({ id, tab }: { id: string; tab: string }) {
-  const resource = useResource(
-    signal => readData(http.GET("/sources/{id}", { params: { path: { id } }, signal })),
-    [id],
-  );
+  const resource = useResource(call => headwater.sources.get(id, call), [id]);
   // Not below a form that is being filled in.
   useFresh(resource, { of: id, isOff: tab === "settings" || tab === "code" });
   const source = resource.data;
   const switchOn = async (active: boolean) => {
-    await readData(http.PUT("/sources/{id}", { params: { path: { id } }, body: { active } }));
+    await headwater.sources.update(id, { active });
     toast(active ? "The source is active." : "The source is inactive.", "good");
     resource.reload();
+  };
+  const runNow = async () => {
+    await headwater.sources.run(id);
+    toast("Started; the run appears in the list of runs.", "good");
   };
   return (
     <Page
@@ -64,9 +64,16 @@ function SourceOf({ id, tab }: { id: string; tab: string }) {
       about={<Copyable text={id} label="id" />}
       actions={
         source && (
-          <Button icon={source.active ? "pause" : "play"} onClick={() => switchOn(!source.active)}>
-            {source.active ? "Switch off" : "Switch on"}
-          </Button>
+          <>
+            {source.next_tick_at_ms !== null && (
+              <Button icon="zap" onClick={runNow}>
+                Run now
+              </Button>
+            )}
+            <Button icon={source.active ? "pause" : "play"} onClick={() => switchOn(!source.active)}>
+              {source.active ? "Switch off" : "Switch on"}
+            </Button>
+          </>
         )
       }
     >
@@ -164,12 +171,7 @@ function NoEvents({ source }: { source: Detail }) {
 function Trigger({ source }: { source: Detail }) {
   const url = source.configured_props.http?.endpoint_url;
   const send = async () => {
-    await readData(
-      http.POST("/sources/{id}/events", {
-        params: { path: { id: source.id } },
-        body: { event: { hello: "world", sent_from: "dashboard" } } as never,
-      }),
-    );
+    await headwater.publish(source.id, { event: { hello: "world", sent_from: "dashboard" } });
     toast("Published; it appears in the list.", "good");
   };
   return (
@@ -197,6 +199,7 @@ const DROPS: Record<string, string> = {
   truncated: "nothing is lost: the summary was cut to 1 KB",
   "no-listener": "without a subscription",
   filtered: "left out by the filter of a subscription",
+  "dropped-by-function": "dropped by the function of a subscription",
   "listener-absent": "its listener was deleted or disabled",
   unsubscribed: "its subscription was ended since",
   "webhook-disabled": "for a disabled webhook",
@@ -234,10 +237,7 @@ function Dropped({ dropped }: { dropped: Record<string, number> }) {
 
 /** The last deliveries of a source's events, without their own screen. */
 function RecentDeliveries({ id }: { id: string }) {
-  const resource = useResource(
-    signal => listDeliveries({ emitter_id: id, limit: 5, ...inAccount() }, signal),
-    [id],
-  );
+  const resource = useResource(call => inAccount().deliveries.list({ emitter_id: id, limit: 5 }, call), [id]);
   useFresh(resource, { of: id, on: ["deliveries"], pace: ROWS });
   return (
     <section class="card slim">
@@ -268,16 +268,8 @@ function Runs({ source }: { source: Detail }) {
   const { outcome, after, before } = filters.query;
   const isFailed = outcome === "error";
   const resource = useResource(
-    signal =>
-      read(
-        http.GET("/sources/{id}/runs", {
-          params: {
-            path: { id },
-            query: { limit: 25, ...(isFailed && { outcome: "error" as const }), after, before } as object,
-          },
-          signal,
-        }),
-      ),
+    call =>
+      headwater.sources.runs(id, { limit: 25, outcome: isFailed ? "error" : undefined, after, before }, call),
     [id, outcome, after, before],
   );
   useFresh(resource, { of: id, on: ["runs"], pace: ROWS, isOff: Boolean(after || before) });
@@ -418,7 +410,7 @@ export function DeleteSource({ source }: { source: Detail }) {
           action="Delete"
           onClose={() => setAsking(false)}
           onConfirm={async () => {
-            await read(http.DELETE("/sources/{id}", { params: { path: { id: source.id } } }));
+            await headwater.sources.delete(source.id);
             toast(`${source.name} is deleted.`, "good");
             route(to("/sources"));
           }}

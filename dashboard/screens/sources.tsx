@@ -1,8 +1,8 @@
-import { http, read, type Schemas } from "../api/client";
+import type { CallOptions, Page as ListPage, Schemas } from "../api/client";
 import { useFresh } from "../api/fresh";
 import { readPages } from "../api/pages";
 import { useResource } from "../api/resource";
-import { orgId } from "../api/session";
+import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { count } from "../lib/format";
@@ -30,19 +30,6 @@ export function triggerOf({ configured_props: props }: Schemas["Source"]): strin
 const every = (seconds: number) =>
   seconds % 60 === 0 && seconds >= 60 ? `${seconds / 60} min` : `${seconds} s`;
 
-export function listSources(query: Record<string, string | number | undefined>, signal?: AbortSignal) {
-  const org = orgId.value;
-  const init = signal ? { signal } : {};
-  return org
-    ? read(
-        http.GET("/orgs/{org_id}/sources", {
-          params: { path: { org_id: org }, query: query as object },
-          ...init,
-        }),
-      )
-    : read(http.GET("/users/me/sources", { params: { query: query as object }, ...init }));
-}
-
 /** Whether a source has this text in its name, id or endpoint. */
 const isFound = (source: Schemas["Source"], text: string) =>
   [source.name, source.name_slug, source.id, source.configured_props.http?.endpoint_url ?? ""].some(one =>
@@ -50,12 +37,12 @@ const isFound = (source: Schemas["Source"], text: string) =>
   );
 
 /** Sources of all pages, up to a bound, as one page. */
-async function searchSources(signal: AbortSignal): Promise<SourcePage> {
-  const { rows, total } = await readPages<Schemas["Source"]>(query => listSources(query, signal));
+async function searchSources(call: CallOptions): Promise<SourcePage> {
+  const { rows, total } = await readPages(inAccount().sources.list({}, call));
   return { data: rows, page_info: { ...WHOLE, count: rows.length, total_count: total } };
 }
 
-type SourcePage = Awaited<ReturnType<typeof listSources>>;
+type SourcePage = ListPage<Schemas["Source"]>;
 const WHOLE = { start_cursor: null, end_cursor: null };
 
 function onlyThose(page: SourcePage, isOurs: (one: Schemas["Source"]) => boolean): SourcePage {
@@ -69,7 +56,7 @@ export function Sources() {
   // The API has no search by name: all pages are read, and filtered here.
   const isSearch = filters.isFiltered;
   const resource = useResource(
-    signal => (isSearch ? searchSources(signal) : listSources({ limit: 100, after, before }, signal)),
+    call => (isSearch ? searchSources(call) : inAccount().sources.list({ limit: 100, after, before }, call)),
     [after, before, isSearch],
   );
   useFresh(resource, { isOff: isSearch });

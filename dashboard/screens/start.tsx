@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { http, messageOf, readData } from "../api/client";
+import { headwater, messageOf } from "../api/client";
 import { nameOf } from "../api/names";
 import { makeFirstEvent } from "../api/receiver";
 import { useResource } from "../api/resource";
@@ -66,10 +66,7 @@ export function Start() {
 }
 
 function Watch({ source, echo, webhook }: { source: string; echo: string; webhook: string }) {
-  const resource = useResource(
-    signal => readData(http.GET("/sources/{id}", { params: { path: { id: source } }, signal })),
-    [source],
-  );
+  const resource = useResource(call => headwater.sources.get(source, call), [source]);
   return (
     <Loaded resource={resource}>
       {detail => {
@@ -102,8 +99,7 @@ function Watch({ source, echo, webhook }: { source: string; echo: string; webhoo
 
 /** Published as the source: another origin's endpoint may not be asked from this page. */
 async function sendHello(id: string): Promise<void> {
-  const body = { event: { name: "world", sent_from: "dashboard" } } as never;
-  await readData(http.POST("/sources/{id}/events", { params: { path: { id } }, body }));
+  await headwater.publish(id, { event: { name: "world", sent_from: "dashboard" } });
 }
 
 function Watched({ title, id }: { title: string; id: string }) {

@@ -49,7 +49,7 @@ const isNothing = (total: Hour) =>
 export function StatsCharts({ of, kind, command }: StatsChartsProps) {
   const filters = useFilters([]);
   const hours = filters.query.hours ?? "24";
-  const resource = useResource(signal => readStats(of, { hours }, signal), [of, hours]);
+  const resource = useResource(call => readStats(of, { hours: Number(hours) }, call), [of, hours]);
   useFresh(resource, { of });
   return (
     <div class="stack">

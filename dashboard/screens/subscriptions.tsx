@@ -1,8 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
-import { type FilterTest, testFilter } from "../api/calls";
-import { ApiError, http, messageOf, read, readData, type Schemas } from "../api/client";
+import { ApiError, headwater, messageOf, type Schemas } from "../api/client";
 import { useResource } from "../api/resource";
-import { inAccount, orgId } from "../api/session";
+import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { Badge, Button, Notice, Page, Time } from "../ui/basics";
@@ -16,13 +15,6 @@ import { toast } from "../ui/toasts";
 
 type Subscription = Schemas["Subscription"];
 
-function listSubscriptions(query: Record<string, unknown>, signal: AbortSignal) {
-  const org = orgId.value;
-  return org
-    ? read(http.GET("/orgs/{org_id}/subscriptions", { params: { path: { org_id: org }, query }, signal }))
-    : read(http.GET("/users/me/subscriptions", { params: { query }, signal }));
-}
-
 export function Subscriptions() {
   // `emitter` and `listener` begin a new subscription with these.
   const filters = useFilters([]);
@@ -30,11 +22,7 @@ export function Subscriptions() {
   const isNew = Boolean(filters.query.new ?? emitter ?? listener);
   const [deleted, setDeleted] = useState<Subscription | null>(null);
   const resource = useResource(
-    async signal => {
-      const { data, page_info } = await listSubscriptions({ limit: 50, after, before }, signal);
-      const whole = { total_count: data.length, count: data.length, start_cursor: null, end_cursor: null };
-      return { data, page_info: page_info ?? whole };
-    },
+    call => inAccount().subscriptions.list({ limit: 50, after, before }, call),
     [after, before],
   );
   const edited = useEdited(filters.query.edit, resource.data?.data);
@@ -141,7 +129,7 @@ export function Subscriptions() {
           action="End it"
           onClose={() => setDeleted(null)}
           onConfirm={async () => {
-            await read(http.DELETE("/subscriptions/{id}", { params: { path: { id: deleted.id } } }));
+            await headwater.subscriptions.delete(deleted.id);
             toast("The subscription has ended.", "good");
             resource.reload();
           }}
@@ -158,10 +146,7 @@ function useEdited(id: string | undefined, rows: Subscription[] | undefined): Su
   const shown = rows?.find(one => one.id === id);
   const isElsewhere = id !== undefined && rows !== undefined && !shown;
   const found = useResource(
-    async signal =>
-      isElsewhere
-        ? await readData(http.GET("/subscriptions/{id}", { params: { path: { id } }, signal }))
-        : undefined,
+    async call => (isElsewhere ? await headwater.subscriptions.get(id, call) : undefined),
     [id, isElsewhere],
   );
   const { error } = found;
@@ -193,7 +178,7 @@ function Editor({ subscription, first, onClose, onSaved }: EditorProps) {
     subscription?.filter ? JSON.stringify(subscription.filter, null, 2) : "",
   );
   const [fault, setFault] = useState("");
-  const [result, setResult] = useState<FilterTest | null>(null);
+  const [result, setResult] = useState<Schemas["FilterTest"] | null>(null);
 
   /** Undefined without a filter. Throws for a text that is not JSON. */
   const parsed = () => {
@@ -209,27 +194,26 @@ function Editor({ subscription, first, onClose, onSaved }: EditorProps) {
     try {
       await act();
     } catch (error) {
-      const places = error instanceof ApiError ? error.faults.map(one => `${one.path} ${one.message}`) : [];
+      const places = error instanceof ApiError ? error.errors.map(one => `${one.path} ${one.message}`) : [];
       setFault(places.length > 0 ? places.join("; ") : messageOf(error));
     }
   };
   const test = () =>
     attempt(async () => {
       setResult(null);
-      setResult(await testFilter({ emitter_id: emitter, event_name: channel, filter: parsed() ?? {} }));
+      const tested = { emitter_id: emitter, event_name: channel, filter: parsed() ?? {} };
+      setResult(await headwater.subscriptions.testFilter(tested));
     });
   const save = () =>
     attempt(async () => {
       const filterGiven = parsed();
-      const query = {
+      await inAccount().subscriptions.create({
         emitter_id: emitter,
         listener_id: listener,
         ...(channel && { event_name: channel }),
-        ...inAccount(),
-      };
-      // The same subscription again replaces its filter.
-      const body = filterGiven || subscription?.filter ? { filter: filterGiven ?? {} } : {};
-      await readData(http.POST("/subscriptions", { params: { query }, body }));
+        // The same subscription again replaces its filter.
+        ...((filterGiven || subscription?.filter) && { filter: filterGiven ?? {} }),
+      });
       toast("Saved.", "good");
       onSaved();
     });
@@ -293,7 +277,7 @@ function Editor({ subscription, first, onClose, onSaved }: EditorProps) {
   );
 }
 
-const TestResult = ({ result, emitter }: { result: FilterTest; emitter: string }) => (
+const TestResult = ({ result, emitter }: { result: Schemas["FilterTest"]; emitter: string }) => (
   <div class="stack tight" role="status">
     <p>
       <strong>

@@ -1,11 +1,11 @@
 import { useMemo, useRef, useState } from "preact/hooks";
-import { type Described, describe, type Tried, tryRun } from "../api/calls";
-import { messageOf, type Schemas } from "../api/client";
+import { headwater, messageOf, type Schemas } from "../api/client";
+import type { Values } from "../api/configure";
 import { duration } from "../lib/format";
 import { Badge, Button, Card, CopyBlock, Notice } from "../ui/basics";
 import { TextField } from "../ui/form";
 import { JsonTree } from "../ui/json-tree";
-import { PropForm, type Values } from "./prop-form";
+import { PropForm } from "./prop-form";
 
 /** What the code in an editor is, as it was checked last. `check` is for the editor. */
 export function useDescription() {
@@ -13,7 +13,7 @@ export function useDescription() {
   const latest = useRef("");
   const check = async (code: string) => {
     latest.current = code;
-    const found = await describe(code);
+    const found = await headwater.components.describe({ component_code: code });
     // Code that can't be parsed is described in no time, and what was there before it may come later.
     if (latest.current === code) setDescribed(found);
     return found.errors;
@@ -41,6 +41,8 @@ interface Ran {
 const EXAMPLE_EVENT = '{ "method": "POST", "path": "/", "body": { "name": "world" } }';
 
 type Prop = Schemas["ConfigurableProp"];
+type Described = Schemas["DescribedCode"];
+type Tried = Schemas["TriedCode"];
 
 /** Whether a run needs a value that is not known: the dashboard never gets a secret that is set. */
 const isUnknown = (prop: Prop, values: Values) =>
@@ -112,7 +114,7 @@ export function TryRun({
     try {
       const parsed: unknown = event.trim() === "" || isSample ? undefined : JSON.parse(event);
       const given = isSample ? { sample_emit: true } : { event: parsed };
-      const tried = await tryRun({
+      const tried = await headwater.components.try({
         component_code: code,
         configured_props: { ...added, ...values },
         ...given,

@@ -1,7 +1,6 @@
 import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
-import { listDeliveries } from "../api/calls";
-import { ApiError, http, messageOf, read, readData, type Schemas } from "../api/client";
+import { ApiError, headwater, messageOf, type Schemas } from "../api/client";
 import { useFresh } from "../api/fresh";
 import { type Resource, useResource } from "../api/resource";
 import { to, useFilters } from "../lib/address";
@@ -14,6 +13,7 @@ import { List } from "../ui/list";
 import { Loaded, NothingYet } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { useLiveDeliveries } from "./deliveries";
+import { wanted } from "./delivery-filters";
 import { DeliveryTable } from "./delivery-parts";
 import { StatsCharts } from "./stats";
 import { KeyShown, Verify } from "./webhook-key";
@@ -30,10 +30,7 @@ const TABS = [
 
 export function Webhook() {
   const { id = "", tab = "" } = useRoute().params;
-  const resource = useResource(
-    signal => readData(http.GET("/webhooks/{id}", { params: { path: { id } }, signal })),
-    [id],
-  );
+  const resource = useResource(call => headwater.webhooks.get(id, call), [id]);
   useFresh(resource, { of: id });
   const webhook = resource.data;
   return (
@@ -77,12 +74,7 @@ function TestSend({ id }: { id: string }) {
   const [result, setResult] = useState<TestResult | null>(null);
   return (
     <>
-      <Button
-        icon="send"
-        onClick={async () =>
-          setResult(await readData(http.POST("/webhooks/{id}/test", { params: { path: { id } }, body: {} })))
-        }
-      >
+      <Button icon="send" onClick={async () => setResult(await headwater.webhooks.test(id))}>
         Send a test event
       </Button>
       {result && (
@@ -104,11 +96,7 @@ function TestSend({ id }: { id: string }) {
 
 function Health({ webhook, resource }: { webhook: Webhook; resource: Resource<Webhook> }) {
   const enable = async () => {
-    resource.put(
-      await readData(
-        http.PUT("/webhooks/{id}", { params: { path: { id: webhook.id } }, body: { active: true } }),
-      ),
-    );
+    resource.put(await headwater.webhooks.update(webhook.id, { active: true }));
     toast("The webhook is active again.", "good");
   };
   return (
@@ -153,8 +141,7 @@ function Recover({ id }: { id: string }) {
   const [asked, setAsked] = useState<{ since: number; count: number } | null>(null);
   const ask = async (days: number) => {
     const since = Math.floor(Date.now() / 1000) - days * DAY_S;
-    const body = { since, dry_run: true };
-    const found = await readData(http.POST("/webhooks/{id}/recover", { params: { path: { id } }, body }));
+    const found = await headwater.webhooks.recover(id, { since, dry_run: true });
     if (found.count === 0) toast("No delivery has failed since then.");
     else setAsked({ since, count: found.count });
   };
@@ -176,8 +163,7 @@ function Recover({ id }: { id: string }) {
           action={`Retry ${count(asked.count)}`}
           onClose={() => setAsked(null)}
           onConfirm={async () => {
-            const body = { since: asked.since };
-            await readData(http.POST("/webhooks/{id}/recover", { params: { path: { id } }, body }));
+            await headwater.webhooks.recover(id, { since: asked.since });
             toast("They are on their way.", "good");
           }}
         >
@@ -195,7 +181,10 @@ function Deliveries({ id }: { id: string }) {
   const filters = useFilters(["state"]);
   const { state, after, before } = filters.query;
   const resource = useResource(
-    signal => listDeliveries({ webhook_id: id, state, after, before, limit: 25 }, signal),
+    call => {
+      const query = { webhook_id: id, ...wanted({ state }), after, before, limit: 25 };
+      return headwater.deliveries.list(query, call);
+    },
     [id, state, after, before],
   );
   useLiveDeliveries(resource, !after && !before, one => one.webhook_id === id);
@@ -272,11 +261,7 @@ function Signing({ webhook }: { webhook: Webhook }) {
           action="Rotate"
           onClose={() => setAsking(false)}
           onConfirm={async () => {
-            const params = { path: { id: webhook.id } };
-            const rotated = await readData(
-              http.POST("/webhooks/{id}/rotate_signing_key", { params, body: {} }),
-            );
-            setKey(rotated.signing_key);
+            setKey((await headwater.webhooks.rotateSigningKey(webhook.id)).signing_key);
           }}
         >
           <p>The new key is shown once. The old one signs too for 24 hours.</p>
@@ -299,9 +284,8 @@ function Settings({ webhook, resource }: { webhook: Webhook; resource: Resource<
   const [isActive, setActive] = useState(webhook.active);
   const [isDeleting, setDeleting] = useState(false);
   const [fault, setFault] = useState<unknown>();
-  const params = { path: { id: webhook.id } };
   const faultOf = (path: string) =>
-    fault instanceof ApiError ? fault.faults.find(one => one.path === path)?.message : undefined;
+    fault instanceof ApiError ? fault.errors.find(one => one.path === path)?.message : undefined;
   const save = async () => {
     setFault(undefined);
     const body = {
@@ -314,7 +298,7 @@ function Settings({ webhook, resource }: { webhook: Webhook; resource: Resource<
       active: isActive,
     };
     try {
-      resource.put(await readData(http.PUT("/webhooks/{id}", { params, body })));
+      resource.put(await headwater.webhooks.update(webhook.id, body));
       toast("Saved.", "good");
     } catch (error) {
       setFault(error);
@@ -381,7 +365,7 @@ function Settings({ webhook, resource }: { webhook: Webhook; resource: Resource<
           action="Delete"
           onClose={() => setDeleting(false)}
           onConfirm={async () => {
-            await read(http.DELETE("/webhooks/{id}", { params }));
+            await headwater.webhooks.delete(webhook.id);
             toast(`${webhook.name || webhook.url} is deleted.`, "good");
             route(to("/webhooks"));
           }}

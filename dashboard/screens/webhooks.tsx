@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { readWebhookTotals } from "../api/calls";
-import { ApiError, http, messageOf, readData, type Schemas } from "../api/client";
+import { ApiError, messageOf, type Schemas } from "../api/client";
 import { useFresh } from "../api/fresh";
 import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
@@ -16,16 +16,19 @@ import { NothingYet } from "../ui/states";
 import { Destinations } from "./destinations";
 import { successRate } from "./stats";
 import { KeyShown } from "./webhook-key";
-import { listWebhooks, WebhookBadge } from "./webhook-parts";
+import { WebhookBadge } from "./webhook-parts";
 
 export function Webhooks() {
   const filters = useFilters([]);
   const { after, before, new: isNew } = filters.query;
-  const resource = useResource(signal => listWebhooks({ limit: 50, after, before }, signal), [after, before]);
+  const resource = useResource(
+    call => inAccount().webhooks.list({ limit: 50, after, before }, call),
+    [after, before],
+  );
   useFresh(resource);
   const ids = (resource.data?.data ?? []).map(({ id }) => id).join();
   const totals = useResource(
-    async signal => new Map(ids === "" ? [] : await readWebhookTotals(ids, signal)),
+    async call => new Map(ids === "" ? [] : await readWebhookTotals(ids, call)),
     [ids],
   );
   useFresh(totals);
@@ -132,8 +135,7 @@ function NewWebhook({ onClose }: { onClose: () => void }) {
   const create = async () => {
     setFault(undefined);
     try {
-      const body = { url: url.trim(), ...(name && { name }) };
-      setCreated(await readData(http.POST("/webhooks", { params: { query: inAccount() as never }, body })));
+      setCreated(await inAccount().webhooks.create({ url: url.trim(), ...(name && { name }) }));
     } catch (error) {
       setFault(error);
     }
@@ -150,7 +152,7 @@ function NewWebhook({ onClose }: { onClose: () => void }) {
       </Dialog>
     );
   }
-  const faults = fault instanceof ApiError ? fault.faults : [];
+  const faults = fault instanceof ApiError ? fault.errors : [];
   const urlFault = faults.find(one => one.path === "url")?.message;
   return (
     <Dialog title="New webhook" onClose={onClose}>

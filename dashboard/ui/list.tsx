@@ -1,18 +1,13 @@
 import type { ComponentChildren } from "preact";
-import type { Schemas } from "../api/client";
+import type { Page, Schemas } from "../api/client";
 import type { Resource } from "../api/resource";
 import type { useFilters } from "../lib/address";
 import { count } from "../lib/format";
 import { Button } from "./basics";
 import { Loaded, NothingMatches } from "./states";
 
-export interface ListPage<Row> {
-  page_info: Schemas["PageInfo"];
-  data: Row[];
-}
-
 interface ListProps<Row> {
-  resource: Resource<ListPage<Row>>;
+  resource: Resource<Page<Row>>;
   filters: ReturnType<typeof useFilters>;
   /** What to show if there is nothing at all. */
   empty: ComponentChildren;

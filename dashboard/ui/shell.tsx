@@ -30,10 +30,17 @@ const GROUPS: { title: string; entries: Entry[] }[] = [
       { path: "/deliveries", label: "Deliveries", icon: "send" },
     ],
   },
-  { title: "Code", entries: [{ path: "/components", label: "Components", icon: "box" }] },
+  {
+    title: "Code",
+    entries: [
+      { path: "/components", label: "Components", icon: "box" },
+      { path: "/connections", label: "Connections", icon: "external" },
+    ],
+  },
   {
     title: "Account",
     entries: [
+      { path: "/alerts", label: "Alerts", icon: "alert" },
       { path: "/usage", label: "Usage", icon: "chart" },
       { path: "/keys", label: "API keys", icon: "key" },
       { path: "/sessions", label: "Sessions", icon: "monitor" },

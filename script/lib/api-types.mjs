@@ -1,22 +1,19 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Written here, and kept out of git: they are never older than openapi.json. */
-const OUTPUTS = ["dashboard/api/schema.d.ts", "clients/typescript/src/schema.ts"];
+/** Written here, and kept out of git: it is never older than openapi.json. */
+const OUTPUT = "clients/typescript/src/schema.ts";
 
-/** Every route takes them; the dashboard and the client use `org_id` only. */
+/** Every route takes them; the client uses `org_id` only. */
 const UNUSED = new Set(["include", "exclude"]);
 
 /**
- * Writes the types of openapi.json, in the shape that openapi-fetch reads, for the dashboard and for the client. By hand,
- * because openapi-typescript 7 needs the compiler API of TypeScript 5 (docs/decisions/0026-dashboard.md).
+ * Writes the types of openapi.json for the client. By hand, because openapi-typescript 7 needs the compiler API of TypeScript 5
+ * (docs/decisions/0029-client.md).
  */
 export function writeApiTypes(root) {
-  const text = typesOf(JSON.parse(readFileSync(join(root, "openapi.json"), "utf8")));
-  for (const file of OUTPUTS) {
-    if (existsSync(dirname(join(root, file)))) replace(join(root, file), text);
-  }
+  replace(join(root, OUTPUT), typesOf(JSON.parse(readFileSync(join(root, "openapi.json"), "utf8"))));
 }
 
 /** Somebody may be reading it. */

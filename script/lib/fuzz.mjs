@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { run } from "./commands.mjs";
 import { installDependencies } from "./dependencies.mjs";
 import { withOwnStores } from "./own-stores.mjs";
-import { installSchemathesis } from "./schemathesis.mjs";
+import { installPythonPackages } from "./python-packages.mjs";
 import { runScript, UserError } from "./user-error.mjs";
 
 const HELP = `Usage: script/fuzz [--cases N] [--seconds N] [--seed N] [schemathesis options]
@@ -43,14 +43,19 @@ async function main() {
   const { signal } = ending;
   const given = { root, say: console.log, signal };
   await installDependencies(given);
-  const { program, missing } = await installSchemathesis(given);
+  const packages = {
+    requirements: "script/lib/fuzz-requirements.txt",
+    cache: ".cache/fuzz",
+    what: "schemathesis",
+  };
+  const { bin, missing } = await installPythonPackages({ ...given, ...packages });
   if (missing) return console.log(`fuzz: skipped, because schemathesis can't be installed: ${missing}`);
   let code = 1;
   const stores = { mongodbUrl: process.env.TEST_MONGODB_URL, redisUrl: process.env.TEST_REDIS_URL };
   await withOwnStores({ root, given: stores, say: console.log, signal }, async (urls, folder) => {
     process.env.TEST_MONGODB_URL = urls.mongodbUrl;
     process.env.TEST_REDIS_URL = urls.redisUrl;
-    code = await fuzz({ root, program, folder, args, signal });
+    code = await fuzz({ root, program: join(bin, "schemathesis"), folder, args, signal });
   });
   return code;
 }

@@ -2,9 +2,10 @@ import { LRUCache } from "lru-cache";
 import { createDeferredBatcher } from "../lib/batcher.ts";
 import { AppError } from "../lib/errors.ts";
 import type { Platform } from "../platform.ts";
+import { notePublished, type QuotaAlertDeps } from "./quota-alerts.ts";
 import { countPublished, usageToday } from "./usage.ts";
 
-type Deps = Pick<Platform, "redis" | "keys" | "clock">;
+type Deps = QuotaAlertDeps & Pick<Platform, "redis" | "keys">;
 
 const DAY_MS = 86_400_000;
 /** How long a process uses what it has read. Milliseconds. */
@@ -44,12 +45,14 @@ export class PublishQuota {
   async count(ownerId: string, events: number, most: number): Promise<void> {
     const used = await this.#used(ownerId);
     if (used.events + events > most) {
+      notePublished(this.#platform, ownerId, most, most);
       throw new AppError("rate-limited", `the account may publish ${most} events a day`, {
         retryAfterMs: DAY_MS - (this.#platform.clock() % DAY_MS),
       });
     }
     used.events += events;
     used.pending += events;
+    notePublished(this.#platform, ownerId, used.events, most);
     this.#countLater([[ownerId, events]]);
   }
 

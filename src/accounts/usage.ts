@@ -24,20 +24,25 @@ const parse = (fields: Record<string, string>): Usage => ({
   published: Number(fields.published ?? 0),
 });
 
-/** Adds runs, and the compute time of all of them in milliseconds, to what an account used today (UTC). */
+/**
+ * Adds runs, and the compute time of all of them in milliseconds, to what an account used today (UTC); returns how many, and
+ * how long, those of today are now.
+ */
 export async function countRuns(
   platform: Deps,
   ownerId: string,
   runs: number,
   computeMs: number,
-): Promise<void> {
+): Promise<Pick<Usage, "invocations" | "compute">> {
   const key = platform.keys.usage(ownerId, dayOf(platform.clock()));
-  await platform.redis
+  const replies = await platform.redis
     .multi()
     .hincrby(key, "invocations", runs)
     .hincrby(key, "compute", Math.ceil(computeMs))
     .expire(key, STORED_SECONDS)
     .exec();
+  const [invocations = 0, compute = 0] = (replies ?? []).map(([, value]) => Number(value));
+  return { invocations, compute };
 }
 
 /** Adds events published over HTTP to what accounts used today (UTC), in one round trip. */

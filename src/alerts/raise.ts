@@ -15,6 +15,8 @@ export interface NewAlert {
   type: AlertType;
   /** What it is about; null for the account itself. A name may be anybody's text. */
   subject: { id: string; name: string | null } | null;
+  /** Distinguishes alerts of one type and subject, such as those of several quotas. */
+  part?: string;
   /** When what it is about began, in Unix milliseconds: one alert of a type is raised for each beginning of a subject. */
   sinceMs: number;
   /** What happened, for people: without secrets, payloads or what an endpoint responded. */
@@ -35,12 +37,12 @@ const NAME_CHARS = 128;
  */
 export async function raiseAlert(
   platform: AlertDeps,
-  { ownerId, type, subject, sinceMs, message, details = {} }: NewAlert,
+  { ownerId, type, subject, part = "", sinceMs, message, details = {} }: NewAlert,
   session?: ClientSession,
 ): Promise<boolean> {
   const { mongo, clock, metrics, log } = platform;
   const now = clock();
-  const _id = derivedId("al", sinceMs, ownerId, type, subject?.id ?? "");
+  const _id = derivedId("al", sinceMs, ownerId, type, subject?.id ?? "", part);
   const most = LIMITS.alertsPerDay.value;
   const today = { owner_id: ownerId, at_ms: { $gte: now - (now % DAY_MS) } };
   const raised = await Alerts(mongo)

@@ -22,6 +22,7 @@ import { loginCommand } from "./remote/login.ts";
 import { logoutCommand } from "./remote/logout.ts";
 import { profileCommands, whoamiCommand } from "./remote/profile-commands.ts";
 import type { RemoteTools } from "./remote/remote-command.ts";
+import { alertCommands } from "./resources/alert.ts";
 import { connectionCommands } from "./resources/connection.ts";
 import { deliveryCommands } from "./resources/delivery.ts";
 import { sourceCommands } from "./resources/source.ts";
@@ -121,6 +122,7 @@ export function createProgram(): Command {
   webhookCommands(program, tools);
   subscriptionCommands(program, tools);
   deliveryCommands(program, tools);
+  alertCommands(program, tools);
   connectionCommands(program, tools);
   publishCommand(program, tools);
   traceCommand(program, tools);

@@ -1,8 +1,9 @@
 import { AppError, type FieldError } from "../lib/errors.ts";
-import { findKind, TIMER_TYPE } from "../props/kinds.ts";
+import { findKind, HTTP_TYPE, TIMER_TYPE } from "../props/kinds.ts";
 import type { Bundle } from "../sandbox/bundle.ts";
 import type { DescribeOptions, Sandboxes } from "../sandbox/host.ts";
 import type { ComponentDescription, DescribedProp } from "../sandbox/protocol.ts";
+import { isAction } from "./is-action.ts";
 
 /** The description of a saved component. */
 export interface DescribedComponent extends ComponentDescription {
@@ -27,8 +28,8 @@ export async function describeComponent(
   const fields = [
     ...checkHead(description),
     ...notFunctions.map(path => fieldError(path, "must be a function")),
-    ...description.props.flatMap(checkProp),
-    ...checkTimers(description.props),
+    ...faultsOfProps(description.props),
+    ...checkAction({ ...description, notFunctions }),
   ];
   if (fields.length > 0) {
     const detail = fields.map(({ path, message }) => `${path}: ${message}`).join("; ");
@@ -37,14 +38,20 @@ export async function describeComponent(
   return { ...description, usesRespond: callsRespond(bundle.code) };
 }
 
+/** Returns what is wrong with the props of a component's code, or with those that its `additionalProps` made. */
+export const faultsOfProps = (props: DescribedProp[]): FieldError[] => [
+  ...props.flatMap(checkProp),
+  ...checkTimers(props),
+];
+
 const fieldError = (path: string, message: string): FieldError => ({ in: "component", path, message });
 
 function checkHead({ name, version, key, type }: ComponentDescription): FieldError[] {
   const errors: FieldError[] = [];
   if (typeof name !== "string" || name.trim() === "") errors.push(fieldError("name", "is required"));
   if (typeof version !== "string" || version.trim() === "") errors.push(fieldError("version", "is required"));
-  if (type !== undefined && type !== "source") {
-    errors.push(fieldError("type", `must be "source" or absent; ${JSON.stringify(type)} can't be deployed`));
+  if (type !== undefined && type !== "source" && type !== "action") {
+    errors.push(fieldError("type", `must be "source", "action" or absent, and not ${JSON.stringify(type)}`));
   }
   // A component could not be found by a key that looks like an id.
   if (key !== undefined && (!/^[\x21-\x7e]{1,200}$/.test(key) || key.startsWith("sc_"))) {
@@ -63,6 +70,24 @@ function checkProp(prop: DescribedProp): FieldError[] {
   const kind = findKind(prop.type);
   if (!kind) return [fieldError(`${path}.type`, `${JSON.stringify(prop.type)} is not a type of props`)];
   return (kind.checkDeclared?.(prop) ?? []).map(found => fieldError(path + found.path, found.message));
+}
+
+/** What an action has no use for: an event runs it, and it remembers nothing (docs/component-api.md#actions). */
+const SOURCES_ONLY = new Set([TIMER_TYPE, HTTP_TYPE, "$.interface.apphook", "$.service.db"]);
+
+function checkAction(description: ComponentDescription): FieldError[] {
+  if (!isAction(description)) return [];
+  const { props, hooks, hasRun, notFunctions } = description;
+  const isRunAbsent = !hasRun && !notFunctions?.includes("run");
+  return [
+    ...(isRunAbsent ? [fieldError("run", "is required: an action is its run function")] : []),
+    ...hooks.map(hook => fieldError(`hooks.${hook}`, "is for sources; an action has no hooks")),
+    ...props
+      .filter(({ type }) => SOURCES_ONLY.has(type))
+      .map(({ name, type }) =>
+        fieldError(`props.${name}`, `${type} is for sources; an action can't have it`),
+      ),
+  ];
 }
 
 function checkTimers(props: DescribedProp[]): FieldError[] {

@@ -14,6 +14,7 @@ export function presentComponent(component: Component) {
     key,
     component_url,
     configurable_props: presentProps(description),
+    additional_props: description.hasAdditionalProps === true,
     created_at,
     updated_at,
   };

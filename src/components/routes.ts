@@ -27,6 +27,7 @@ const shown = {
   key: "hello-http",
   component_url: null,
   configurable_props: [{ name: "http", type: "$.interface.http" }],
+  additional_props: false,
   created_at: 1_700_000_000,
   updated_at: 1_700_000_000,
 };

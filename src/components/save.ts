@@ -16,7 +16,7 @@ import { fromUrl } from "./fetch-modules.ts";
 import { fromCode, type ModuleLoader } from "./load-modules.ts";
 import { hashOfFile, readModuleGraph } from "./module-graph.ts";
 
-type SaveDeps = Pick<
+export type SaveDeps = Pick<
   Platform,
   "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "egress" | "sandboxes"
 >;

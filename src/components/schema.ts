@@ -3,6 +3,17 @@ import { LIMITS } from "../limits/catalogue.ts";
 
 const Json = Type.Unknown();
 
+export const ConfigurableProp = Type.Object(
+  {
+    name: Type.String(),
+    type: Type.String(),
+    label: Type.Optional(Type.String()),
+    description: Type.Optional(Type.String()),
+    default: Type.Optional(Json),
+  },
+  { additionalProperties: true, title: "ConfigurableProp" },
+);
+
 /** A component as the API shows it (docs/rest-api.md#component). */
 export const ComponentSchema = Type.Object(
   {
@@ -13,18 +24,10 @@ export const ComponentSchema = Type.Object(
     version: Type.String(),
     key: Type.Union([Type.String(), Type.Null()]),
     component_url: Type.Union([Type.String(), Type.Null()]),
-    configurable_props: Type.Array(
-      Type.Object(
-        {
-          name: Type.String(),
-          type: Type.String(),
-          label: Type.Optional(Type.String()),
-          description: Type.Optional(Type.String()),
-          default: Type.Optional(Json),
-        },
-        { additionalProperties: true, title: "ConfigurableProp" },
-      ),
-    ),
+    configurable_props: Type.Array(ConfigurableProp),
+    additional_props: Type.Boolean({
+      description: "True if its code makes further props, which `POST /components/{id}/props` gets.",
+    }),
     created_at: Type.Integer(),
     updated_at: Type.Integer(),
   },

@@ -1,6 +1,7 @@
 import { AppError } from "../lib/errors.ts";
 import { type Connection, Connections } from "../models/connection.ts";
 import { Sources } from "../models/source.ts";
+import { Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 import { transaction } from "../store/mongo.ts";
 
@@ -8,7 +9,7 @@ import { transaction } from "../store/mongo.ts";
 const MAX_NAMED = 10;
 
 /**
- * Deletes a connection. Throws `conflict` that names the sources which use it, unless it is deleted by force: then their runs
+ * Deletes a connection. Throws `conflict` that names the sources and actions which use it, unless it is deleted by force: then their runs
  * fail. The token stays valid with the app until it ends or is revoked there.
  */
 export async function deleteConnection(
@@ -24,13 +25,18 @@ export async function deleteConnection(
       .find({ connection_ids: _id, state: { $ne: "deleting" } }, { name: 1 }, { session })
       .limit(MAX_NAMED + 1)
       .lean();
-    if (users.length > 0) throw inUse(users);
+    const actions = await Webhooks(platform.mongo)
+      .find({ owner_id, connection_ids: _id }, { name: 1 }, { session })
+      .limit(MAX_NAMED + 1)
+      .lean();
+    const all = [...users, ...actions];
+    if (all.length > 0) throw inUse(all);
   });
   await platform.routing.invalidate([owner_id]);
 }
 
-function inUse(users: { _id: string; name: string }[]): AppError {
-  const named = users.slice(0, MAX_NAMED).map(({ _id, name }) => `${name} (${_id})`);
+function inUse(users: { _id: string; name: string | null }[]): AppError {
+  const named = users.slice(0, MAX_NAMED).map(({ _id, name }) => (name === null ? _id : `${name} (${_id})`));
   const list = users.length > MAX_NAMED ? [...named, "others"] : named;
   return new AppError(
     "conflict",

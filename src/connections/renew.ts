@@ -5,6 +5,7 @@ import { type App, Apps } from "../models/app.ts";
 import { type Connection, type ConnectionFault, Connections } from "../models/connection.ts";
 import type { Platform } from "../platform.ts";
 import { holdLock } from "../store/lock.ts";
+import { transaction } from "../store/mongo.ts";
 import { connectionGone, notWorking } from "./connection-failed.ts";
 import { hasEnded, isFresh, mayRenew } from "./freshness.ts";
 import { noteConnectionBroken } from "./note-broken.ts";
@@ -162,31 +163,33 @@ function failureOf(before: Connection, error: TokenError): Failure {
 
 /**
  * Notes why a renewal failed. Returns the connection if its token may still be used; otherwise throws ConnectionFailed, and
- * its owner is told once.
+ * an alert is raised if it has worked until now.
  */
 async function fail(platform: RenewDeps, before: Connection, failure: Failure): Promise<Connection> {
   const now = platform.clock();
   const fault: ConnectionFault = { code: failure.code, message: failure.message, at_ms: now };
   const health = failure.isFinal ? "broken" : hasEnded(before, now) ? "failing" : "working";
-  const failed = await Connections(platform.mongo)
-    .findOneAndUpdate(
-      { _id: before._id, version: before.version },
-      {
-        $set: {
-          health,
-          fault,
-          retry_at_ms: now + RETRY_MS,
-          ...(failure.hasResponded && { renewal_began_at_ms: null }),
-        },
-      },
-      { returnDocument: "after" },
-    )
-    .lean<Connection>();
+  const $set = {
+    health,
+    fault,
+    retry_at_ms: now + RETRY_MS,
+    ...(failure.hasResponded && { renewal_began_at_ms: null }),
+  };
+  const failed = await transaction(platform.mongo, async session => {
+    const updated = await Connections(platform.mongo)
+      .findOneAndUpdate(
+        { _id: before._id, version: before.version },
+        { $set },
+        { returnDocument: "after", session },
+      )
+      .lean<Connection>();
+    const hasStopped = before.health === "working" && health !== "working";
+    if (updated && hasStopped) await noteConnectionBroken(platform, updated, fault, session);
+    return updated;
+  });
   // Its secrets were replaced since: what failed is of the earlier ones.
   if (failed === null) return usable(platform, await read(platform, before._id));
   await platform.routing.invalidate([failed.owner_id]);
   platform.metrics.count("connection_renewals_total", { outcome: health === "broken" ? "ended" : "failed" });
-  if (before.health === "working" && health !== "working")
-    await noteConnectionBroken(platform, failed, fault);
   return usable(platform, failed);
 }

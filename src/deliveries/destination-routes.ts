@@ -10,7 +10,19 @@ import { DeliveryFilter, DeliveryView, RecoverBody, RecoveryView, TestResult } f
 
 type Deps = Pick<
   Platform,
-  "mongo" | "redis" | "keys" | "queues" | "egress" | "connections" | "secrets" | "config" | "clock"
+  | "mongo"
+  | "redis"
+  | "keys"
+  | "queues"
+  | "routing"
+  | "log"
+  | "metrics"
+  | "egress"
+  | "connections"
+  | "sandboxes"
+  | "secrets"
+  | "config"
+  | "clock"
 >;
 
 const route = routeFor<Deps>();

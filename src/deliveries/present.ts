@@ -1,12 +1,12 @@
 import { unixSeconds } from "../lib/unix-seconds.ts";
-import type { Delivery } from "../models/delivery.ts";
+import type { ActionOutput, AttemptRecord, Delivery } from "../models/delivery.ts";
 import type { Recovery } from "../models/webhook.ts";
 import { traceIdOf } from "../tracing/trace-context.ts";
 import type { DeliveryView, DeliveryWithAttempts, RecoveryView } from "./schema.ts";
 
 /** Returns a delivery as its owner sees it in lists: with its last attempt only. */
 export function presentDelivery(delivery: Delivery): DeliveryView {
-  const lastAttempt = delivery.attempts.at(-1) ?? null;
+  const last = delivery.attempts.at(-1);
   return {
     id: delivery._id,
     webhook_id: delivery.webhook_id,
@@ -16,8 +16,8 @@ export function presentDelivery(delivery: Delivery): DeliveryView {
     event_name: delivery.event_name,
     state: delivery.state,
     reason: delivery.reason,
-    attempts_made: lastAttempt?.number ?? 0,
-    last_attempt: lastAttempt,
+    attempts_made: last?.number ?? 0,
+    last_attempt: last ? withoutOutput(last) : null,
     next_attempt_at_ms: delivery.next_attempt_at_ms,
     finished_at_ms: delivery.finished_at_ms,
     created_at: unixSeconds(delivery.created_at.getTime()),
@@ -27,8 +27,14 @@ export function presentDelivery(delivery: Delivery): DeliveryView {
 
 /** Returns a delivery with all of its stored attempts, oldest first. */
 export function presentWithAttempts(delivery: Delivery): DeliveryWithAttempts {
-  return { ...presentDelivery(delivery), attempts: delivery.attempts };
+  const attempts = delivery.attempts.map(({ output, ...attempt }) => ({
+    ...attempt,
+    ...(output !== undefined && { output: JSON.parse(output) as ActionOutput }),
+  }));
+  return { ...presentDelivery(delivery), attempts };
 }
+
+const withoutOutput = ({ output: _output, ...attempt }: AttemptRecord) => attempt;
 
 /** Returns a recovery as the webhook's owner sees it. */
 export function presentRecovery(recovery: Recovery): RecoveryView {

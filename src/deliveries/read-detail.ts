@@ -1,5 +1,6 @@
 import type { Delivery } from "../models/delivery.ts";
 import { StoredEvents } from "../models/event.ts";
+import { TransformedPayloads } from "../models/transformed-payload.ts";
 import type { Platform } from "../platform.ts";
 import { findWebhook } from "../webhooks/find.ts";
 import { messageHeaders } from "./attempt/message-headers.ts";
@@ -16,14 +17,16 @@ export async function readDetail(
   delivery: Delivery,
   isExpanded: boolean,
 ): Promise<DeliveryDetail> {
-  const [request, stored] = await Promise.all([
+  const [request, stored, transformed] = await Promise.all([
     describeRequest(platform, delivery),
     isExpanded ? StoredEvents(platform.mongo).findById(delivery.emit_id, { event: 1 }).lean() : null,
+    isExpanded ? TransformedPayloads(platform.mongo).findById(delivery._id, { body: 1 }).lean() : null,
   ]);
   return {
     ...presentWithAttempts(delivery),
     request,
     ...(stored && { event: JSON.parse(stored.event) }),
+    ...(transformed && { transformed_event: JSON.parse(transformed.body) }),
   };
 }
 

@@ -20,6 +20,19 @@ const AttemptView = Type.Object({
   response: Type.String({ description: "First KB of the response body." }),
 });
 
+const ActionOutputView = Type.Object(
+  {
+    summary: Type.Union([Type.String(), Type.Null()], { description: 'What it exported as "$summary".' }),
+    exports: Type.Record(Type.String(), Type.Unknown(), { description: "The last value of each name." }),
+    return_value: Type.Unknown({ description: "What `run` returned; null if nothing." }),
+    truncated: Type.Boolean({ description: "True if something of it was more than the 4 KB that are kept." }),
+    logs: Type.Array(Type.Object({ level: Type.String(), message: Type.String(), ts: Type.Integer() }), {
+      description: "The last 4 KB of its log.",
+    }),
+  },
+  { title: "ActionOutput" },
+);
+
 export const StateParam = Type.Union([
   Type.Literal("pending"),
   Type.Literal("delivered"),
@@ -39,7 +52,8 @@ export const DeliveryView = Type.Object(
     reason: Type.Union([Type.String(), Type.Null()], {
       description:
         "Why it failed or was cancelled: `exhausted` (no retries left), `gone` (the endpoint returned 410), " +
-        "`webhook-disabled`, `payload-gone`, `webhook-deleted`, `subscription-deleted` or `access-lost`; " +
+        "`webhook-disabled`, `payload-gone`, `webhook-deleted`, `subscription-deleted`, `access-lost` or " +
+        "`dropped-by-function` (the subscription's function returned null); " +
         "otherwise null.",
     }),
     attempts_made: Type.Integer(),
@@ -57,7 +71,15 @@ export type DeliveryView = Static<typeof DeliveryView>;
 
 export const DeliveryWithAttempts = Type.Object({
   ...DeliveryView.properties,
-  attempts: Type.Array(AttemptView, { description: "The last 50 attempts, oldest first." }),
+  attempts: Type.Array(
+    Type.Object({
+      ...AttemptView.properties,
+      output: Type.Optional(ActionOutputView),
+    }),
+    {
+      description: "The last 50 attempts, oldest first; those of an action with what it exported (`output`).",
+    },
+  ),
 });
 export type DeliveryWithAttempts = Static<typeof DeliveryWithAttempts>;
 
@@ -90,6 +112,13 @@ export const DeliveryDetail = Type.Object(
     event: Type.Optional(
       Type.Unknown({
         description: "Only with `expand=event`: the body that is sent; absent once it is no longer kept.",
+      }),
+    ),
+    transformed_event: Type.Optional(
+      Type.Unknown({
+        description:
+          "Only with `expand=event`: what the subscription's function made of the event, which is sent in its place; absent " +
+          "before it has.",
       }),
     ),
   },

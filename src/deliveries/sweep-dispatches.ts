@@ -7,7 +7,7 @@ import { deliveries } from "../queues/deliveries.ts";
 import { putOffTo } from "../store/put-off.ts";
 import { repairAll } from "../store/repair-each.ts";
 import type { SweepBatch, Swept } from "../store/sweep-turns.ts";
-import { firstDeliveryIds } from "./dispatch/dispatch.ts";
+import { firstDeliveryIds, whatIsPending } from "./dispatch/dispatch.ts";
 
 type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "config" | "clock" | "log">;
 /** Without its payload, which may be half a megabyte. */
@@ -100,7 +100,7 @@ async function redispatch(platform: Deps, events: Overdue[]): Promise<void> {
     events: [
       {
         ...{ id: _id, event_id, emitter_id, name, ...(trace !== undefined && { trace }) },
-        listeners: pending_dispatch?.listeners ?? [],
+        ...whatIsPending({ pending_dispatch }),
       },
     ],
   }));

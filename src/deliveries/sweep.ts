@@ -112,7 +112,7 @@ class DeliverySweep {
     const found = await Webhooks(this.#platform.mongo)
       .find(
         { _id: { $in: ids }, active: true },
-        { ordered: 1, failing_since_ms: 1, max_in_flight: 1, rate_limit_per_second: 1 },
+        { kind: 1, ordered: 1, failing_since_ms: 1, max_in_flight: 1, rate_limit_per_second: 1 },
       )
       .lean<(WebhookLimits & { _id: string })[]>();
     return new Map(found.map(webhook => [webhook._id, webhook]));

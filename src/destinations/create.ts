@@ -1,9 +1,12 @@
 import { checkCount } from "../accounts/check-count.ts";
+import { type Deployer, ownDeployer } from "../components/deployer.ts";
+import { fieldsOfUses, withUses } from "../components/mark-used.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { type Destination, type DestinationKind, Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
+import type { CheckDeps } from "./kind.ts";
 import { KIND_NAMES, KINDS } from "./kinds.ts";
 import { presentDestination } from "./present.ts";
 import type { DestinationView, NewDestinationBody } from "./schema.ts";
@@ -19,18 +22,20 @@ export interface NewDestination extends NewDestinationBody {
  * one kind is given and its settings are right, and `limit-reached` (docs/rest-api.md#destinations).
  */
 export async function createDestination(
-  platform: Pick<Platform, "mongo" | "clock" | "routing" | "secrets" | "config">,
+  platform: CheckDeps & Pick<Platform, "secrets">,
   input: NewDestination,
+  deployer: Deployer = ownDeployer(input),
 ): Promise<DestinationView> {
   const kind = kindOf(input);
   await checkCount(platform, input.ownerId, "webhooks");
-  const about = { ownerId: input.ownerId, path: kind };
-  const { url, settings } = await KINDS[kind].check(platform, input[kind] ?? {}, about);
+  const about = { deployer, path: kind };
+  const { url, settings, uses } = await KINDS[kind].check(platform, input[kind] ?? {}, about);
   const now = platform.clock();
   const destination: Destination = {
     _id: newId(KINDS[kind].prefix, now),
     kind,
     settings: sealSettings(platform.secrets, settings, kind),
+    ...fieldsOfUses(uses),
     owner_id: input.ownerId,
     user_id: input.userId,
     name: input.name || null,
@@ -48,7 +53,7 @@ export async function createDestination(
     created_at: unixSeconds(now),
     updated_at: unixSeconds(now),
   };
-  await Webhooks(platform.mongo).insertOne(destination);
+  await withUses(platform, uses, options => Webhooks(platform.mongo).insertMany([destination], options));
   return presentDestination(platform, destination);
 }
 

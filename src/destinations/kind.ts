@@ -1,12 +1,24 @@
 import type { Static, TObject } from "typebox";
-import type { Platform } from "../platform.ts";
+import type { Deployer } from "../components/deployer.ts";
+import type { Uses } from "../components/mark-used.ts";
+import type { SaveDeps } from "../components/save.ts";
 
-export type CheckDeps = Pick<Platform, "config" | "mongo">;
+export type CheckDeps = SaveDeps;
 
 /** For whom settings are checked, and the field of the body that has them. */
-export interface CheckFor {
-  ownerId: string;
+export interface CheckFor<Settings = object> {
+  deployer: Deployer;
   path: string;
+  /** The stored settings that are changed; absent for a new destination. */
+  before?: Settings | undefined;
+}
+
+/** What is stored of a destination. */
+export interface Checked<Settings> {
+  /** What lists show for the destination, without user name and password. */
+  url: string;
+  settings: Settings;
+  uses?: Uses;
 }
 
 /** One kind of destination: its settings in requests, as they are stored, and as they are shown. */
@@ -21,11 +33,13 @@ interface KindOf<Given, Settings> {
   shown: TObject;
   /** Settings that another `url` removes unless they are given again: no other server is to learn them. */
   secrets: readonly string[];
+  /** True if `check` gets a change as it is given, and keeps what that leaves out itself. */
+  keepsItself?: boolean;
   /**
-   * Checks settings, those of a change together with the stored ones, and returns them as they are stored, with the `url`
-   * that lists show for the destination, without user name and password. Throws `invalid`.
+   * Checks settings, those of a change together with the stored ones, and returns them as they are stored. Throws
+   * `invalid`.
    */
-  check(platform: CheckDeps, settings: Given, about: CheckFor): Promise<{ url: string; settings: Settings }>;
+  check(platform: CheckDeps, settings: Given, about: CheckFor<Settings>): Promise<Checked<Settings>>;
   /** Returns stored settings as they are shown. */
   show(settings: Settings): Record<string, unknown>;
 }

@@ -28,10 +28,26 @@ export interface EndpointResponse {
   response: string;
   retryAfter: string | null;
   timedOut: boolean;
+  /** JSON of what an action exported. */
+  output?: string;
 }
 
 /** What an attempt may use. */
-export type SendDeps = Pick<Platform, "egress" | "connections" | "secrets" | "config" | "clock">;
+export type SendDeps = Pick<
+  Platform,
+  | "log"
+  | "metrics"
+  | "mongo"
+  | "redis"
+  | "keys"
+  | "routing"
+  | "egress"
+  | "connections"
+  | "sandboxes"
+  | "secrets"
+  | "config"
+  | "clock"
+>;
 
 /**
  * Hands a message to a webhook or a destination once. One that fails is a result and not an exception. Throws `unavailable`

@@ -1,3 +1,4 @@
+import { deployerOf } from "../components/deployer.ts";
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
@@ -25,6 +26,8 @@ type Deps = Pick<
   | "queues"
   | "permits"
   | "connections"
+  | "egress"
+  | "sandboxes"
 >;
 
 const route = routeFor<Deps>();
@@ -67,14 +70,16 @@ export const destinationRoutes = [
     body: NewDestinationBody,
     requiresOneOf: KIND_NAMES,
     response: data(201, DestinationView),
-    errors: ["limit-reached"],
+    errors: ["limit-reached", "not-found", "unavailable"],
     links: { createSubscription: "listener_id" },
     example: {
       body: { name: "orders", redis_stream: { ...redis_stream, username: "headwater", password: "s3cret" } },
       response: example,
     },
-    handler: ({ deps, body, owner, caller }) =>
-      createDestination(deps, { ...body, ownerId: owner, userId: caller.userId }),
+    handler: request => {
+      const { deps, body, owner, caller } = request;
+      return createDestination(deps, { ...body, ownerId: owner, userId: caller.userId }, deployerOf(request));
+    },
   }),
   route({
     method: "GET",
@@ -121,8 +126,9 @@ export const destinationRoutes = [
     access: ownDestination,
     body: DestinationChanges,
     response: data(200, DestinationView),
+    errors: ["conflict", "limit-reached", "unavailable"],
     example: { params, body: { active: true }, response: example },
-    handler: ({ deps, resource, body }) => updateDestination(deps, resource, body),
+    handler: request => updateDestination(request.deps, request.resource, request.body, deployerOf(request)),
   }),
   route({
     method: "DELETE",

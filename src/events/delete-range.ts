@@ -2,6 +2,7 @@ import { hasRecordedFirstAttempts } from "../deliveries/dispatch/dispatch.ts";
 import { eventScore } from "../lib/event-id.ts";
 import { Deliveries } from "../models/delivery.ts";
 import { StoredEvents } from "../models/event.ts";
+import { TransformedPayloads } from "../models/transformed-payload.ts";
 import type { Platform } from "../platform.ts";
 import type { DeletionsJob } from "../queues/deletions.ts";
 import { STREAMS } from "../store/event-summary.ts";
@@ -10,7 +11,7 @@ import { STREAMS } from "../store/event-summary.ts";
 const BATCH = 500;
 
 /**
- * Deletes an emitter's stored events in a range of event ids, both ends inclusive (docs/rest-api.md#source-events). A
+ * Deletes an emitter's stored events, and what functions made of them, in a range of event ids, both ends inclusive (docs/rest-api.md#source-events). A
  * payload that a delivery still needs stays until that delivery has ended: deleting takes back nothing that was emitted.
  */
 export async function deleteRange(
@@ -45,7 +46,9 @@ async function deletePayloads(platform: Pick<Platform, "mongo">, job: DeletionsJ
     for (const event of batch) {
       if (!(await hasRecordedFirstAttempts(platform, event))) needed.push(event._id);
     }
-    await events.deleteMany({ _id: { $in: ids.filter(id => !needed.includes(id)) } });
+    const deletable = ids.filter(id => !needed.includes(id));
+    await events.deleteMany({ _id: { $in: deletable } });
+    await TransformedPayloads(platform.mongo).deleteMany({ emit_id: { $in: deletable } });
     const last = batch.at(-1);
     if (!last || batch.length < BATCH) return;
     from = last.score + 1;

@@ -1,3 +1,4 @@
+import { ALERTS } from "../alerts/channel.ts";
 import { Breaks } from "../lib/breaks.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { eventScore } from "../lib/event-id.ts";
@@ -12,7 +13,7 @@ import type { Emission } from "../queues/emissions.ts";
 import { countDrop, type DropReason } from "../store/drops.ts";
 import { EMITS_REMEMBERED_MS } from "../store/event-log.ts";
 import { streamOf } from "../store/event-summary.ts";
-import { findSubscriptions, selectMatching } from "../subscriptions/match.ts";
+import { findSubscriptions, selectMatching, withoutSubject } from "../subscriptions/match.ts";
 import type { Span } from "../tracing/span.ts";
 import { parseTraceContext, type TraceContext, traceField } from "../tracing/trace-context.ts";
 import { type AppendedEmission, appendEmissions, type KnownEmission } from "./append.ts";
@@ -129,7 +130,8 @@ async function emitNew(
     one.emission.score ??= eventScore(one.eventId) ?? 0;
     const earlier = found.get(storedId(one)) ?? before.earlier.get(storedId(one));
     const isDone = earlier !== undefined && isRepetition(one.emission, earlier);
-    const ofChannel = isDone ? [] : (subscribed.get(feedOf(one)) ?? []);
+    const listening = isDone ? [] : (subscribed.get(feedOf(one)) ?? []);
+    const ofChannel = withoutSubject(listening, one.channel, one.emission.event);
     const { matched, filtered } = await selectMatching(ofChannel, one.emission.event, breaks);
     const parent = parseTraceContext(one.emission.trace);
     // A run may write a hundred log lines, which have no listeners as a rule.
@@ -182,9 +184,9 @@ function endSpan(
   );
 }
 
-/** Counts a new event for its emitter and its account; errors and log lines are not counted. */
+/** Counts a new event for its emitter and its account; errors, log lines and alerts are not counted. */
 function noteEmitted({ activity }: EmitDeps, { isNew, emitter, channel }: EmittedEvent): void {
-  if (isNew && streamOf(channel) === "emits") {
+  if (isNew && channel !== ALERTS && streamOf(channel) === "emits") {
     activity.count([emitter.id, emitter.owner_id], ["emitted"]);
   }
 }
@@ -283,7 +285,8 @@ async function countDrops(platform: EmitDeps, events: EmittedEvent[]): Promise<v
     drops.set(key, { emitterId, reason, count: (drops.get(key)?.count ?? 0) + by });
   };
   for (const { isNew, emitter, subscriptions, filtered, truncated } of events) {
-    if (!isNew) continue;
+    // An alert is for the account's people first; nothing is lost without a listener.
+    if (!isNew || emitter.id === emitter.owner_id) continue;
     if (subscriptions.length === 0 && filtered === 0) count(emitter.id, "no-listener", 1);
     count(emitter.id, "filtered", filtered);
     // The owner's count was raised together with the summary.

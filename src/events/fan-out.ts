@@ -100,11 +100,14 @@ export async function fanOut(
     store(storedOnly.map(({ stored }) => stored)),
   ]);
   for (const { stored, subscriptions } of events.filter(isWide)) {
-    const listeners = subscriptions.filter(isWebhook).map(({ _id, listener_id, owner_id }) => ({
-      subscriptionId: _id,
-      webhookId: listener_id,
-      ownerId: owner_id,
-    }));
+    const listeners = subscriptions
+      .filter(isWebhook)
+      .map(({ _id, listener_id, owner_id, function_hash }) => ({
+        subscriptionId: _id,
+        webhookId: listener_id,
+        ownerId: owner_id,
+        functionHash: function_hash,
+      }));
     await createDeliveries(platform, { event: stored, listeners });
   }
   const received: number[] = [];

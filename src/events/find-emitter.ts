@@ -1,9 +1,11 @@
+import { findAccounts } from "../accounts/find-accounts.ts";
+import { isAccountId } from "../alerts/channel.ts";
 import { type Source, Sources } from "../models/source.ts";
 import { Workflows } from "../models/workflow.ts";
 import type { Platform } from "../platform.ts";
 import type { Emitter } from "../subscriptions/match.ts";
 
-/** Returns the source or workflow with this id; null if there is none. */
+/** Returns the source or workflow with this id, or the account, which emits alerts; null if there is none. */
 export async function findEmitter(
   platform: Pick<Platform, "mongo">,
   emitterId: string,
@@ -26,9 +28,11 @@ export function findEmitters(
 
 async function find(platform: Pick<Platform, "mongo">, emitterIds: string[]): Promise<Map<string, Emitter>> {
   const workflows = emitterIds.filter(id => id.startsWith("p_"));
-  const sources = emitterIds.filter(id => !id.startsWith("p_"));
+  const accounts = emitterIds.filter(isAccountId);
+  const sources = emitterIds.filter(id => !id.startsWith("p_") && !isAccountId(id));
   const rows: { _id: string; owner_id: string; state?: Source["state"] }[] = (
     await Promise.all([
+      accounts.length > 0 ? findAccounts(platform, accounts) : [],
       workflows.length > 0
         ? Workflows(platform.mongo)
             .find({ _id: { $in: workflows } }, { owner_id: 1 })

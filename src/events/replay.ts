@@ -15,7 +15,7 @@ import { Workflows } from "../models/workflow.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { workflowEvents } from "../queues/workflow-events.ts";
 import { checkListener } from "../subscriptions/check-ids.ts";
-import { findSubscriptions, selectMatching } from "../subscriptions/match.ts";
+import { findSubscriptions, selectMatching, withoutSubject } from "../subscriptions/match.ts";
 import type { EmitDeps } from "./fan-out.ts";
 import { eventOf } from "./read-payload.ts";
 import { searchedBy, storeEvents } from "./store.ts";
@@ -55,10 +55,12 @@ export async function replayEvent(
   if (found.eventId === null) throw new AppError("not-found", "event not found");
   const stored = wholeEvent(platform, found, found.eventId);
   await platform.routing.refresh();
-  const subscriptions = (await findSubscriptions(platform, found.emitter, stored.name)).filter(
+  const event = JSON.parse(stored.event) as unknown;
+  const listening = await findSubscriptions(platform, found.emitter, stored.name);
+  const subscriptions = withoutSubject(listening, stored.name, event).filter(
     one => owners.includes(one.owner_id) && (listenerId ?? one.listener_id) === one.listener_id,
   );
-  const { matched, filtered } = await selectMatching(subscriptions, JSON.parse(stored.event));
+  const { matched, filtered } = await selectMatching(subscriptions, event);
   const replayed: Replayed = { deliveries: [], runs: [], workflows: [], skipped: [] };
   const skip = (listener_id: string, reason: string) => replayed.skipped.push({ listener_id, reason });
   for (const one of filtered) skip(one.listener_id, "its filter does not match the event");

@@ -2,15 +2,18 @@ import { Type } from "typebox";
 import { accepted, data } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import { notFound } from "../lib/errors.ts";
-import { EventName, FilterSchema, ListenerId } from "../subscriptions/schema.ts";
+import { LIMITS } from "../limits/catalogue.ts";
+import type { Platform } from "../platform.ts";
+import { EventName, FilterSchema, FunctionCode, ListenerId } from "../subscriptions/schema.ts";
 import { findEmitter } from "./find-emitter.ts";
 import { type ReplayDeps, replayEvent } from "./replay.ts";
 import { EventSummarySchema } from "./schema.ts";
 import { testFilter } from "./test-filter.ts";
+import { testFunction } from "./test-function.ts";
 import { traceEvent } from "./trace.ts";
 import { EventTrace } from "./trace-schema.ts";
 
-const route = routeFor<ReplayDeps>();
+const route = routeFor<ReplayDeps & Pick<Platform, "sandboxes">>();
 
 const emitterId = "dc_0CjB9uPc7RfT1xLs";
 const eventId = "1700000000000-0";
@@ -137,6 +140,37 @@ const FilterTest = Type.Object(
   { title: "FilterTest" },
 );
 
+const FunctionTest = Type.Object(
+  {
+    results: Type.Array(
+      Type.Object({
+        event_id: Type.Union([Type.String(), Type.Null()], {
+          description: "Null for an event of the request.",
+        }),
+        result: Type.Unknown({ description: "What would be sent; null if nothing would." }),
+        dropped: Type.Boolean({ description: "True if the function returned null." }),
+        error: Type.Union(
+          [
+            Type.Object({
+              message: Type.String(),
+              line: Type.Union([Type.Integer(), Type.Null()], { description: "In the code, from 1." }),
+              column: Type.Union([Type.Integer(), Type.Null()], { description: "From 1." }),
+            }),
+            Type.Null(),
+          ],
+          { description: "Why the attempt would fail." },
+        ),
+        logs: Type.Array(Type.Object({ level: Type.String(), message: Type.String(), ts: Type.Integer() }), {
+          description: "What it wrote to `console`, up to 4 KB.",
+        }),
+        ms: Type.Number({ description: "Duration." }),
+      }),
+      { description: "Newest first, or in the order of the request." },
+    ),
+  },
+  { title: "FunctionTest" },
+);
+
 const traceQuery = Type.Object({
   ...emitterQuery.properties,
   expand: Type.Optional(
@@ -239,6 +273,51 @@ export const eventRoutes = [
         channel: body.event_name ?? "",
         filter: body.filter,
       });
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/subscriptions/function_test",
+    id: "testFunction",
+    tag: "Subscriptions",
+    summary: "Try a function on the last events of an emitter",
+    description:
+      "On the last 10 events of the channel, or on `events` of the request. Nothing is stored or sent. It counts as a run. " +
+      "Code that could not be saved is a 400.",
+    access: { kind: "owner" },
+    body: Type.Object({
+      emitter_id: Type.String({ minLength: 1, maxLength: 64, description: "Id of a source or workflow." }),
+      event_name: Type.Optional(EventName),
+      function: FunctionCode,
+      events: Type.Optional(
+        Type.Array(Type.Unknown(), { minItems: 1, maxItems: LIMITS.functionTestEvents.value }),
+      ),
+    }),
+    response: data(200, FunctionTest),
+    errors: ["not-found", "unavailable"],
+    example: {
+      body: {
+        emitter_id: emitterId,
+        function: "export default event => ({ state: event.issue.state });",
+        events: [{ issue: { state: "closed" } }],
+      },
+      response: {
+        results: [
+          { event_id: null, result: { state: "closed" }, dropped: false, error: null, logs: [], ms: 1.2 },
+        ],
+      },
+    },
+    handler: async ({ deps, body, owner, owners }) => {
+      const emitter = await findEmitter(deps, body.emitter_id);
+      if (!emitter || emitter.isHidden || !owners.includes(emitter.owner_id)) throw notFound("emitter");
+      const results = await testFunction(deps, {
+        ownerId: owner,
+        code: body.function,
+        emitterId: emitter.id,
+        channel: body.event_name ?? "",
+        events: body.events,
+      });
+      return { results };
     },
   }),
 ];

@@ -30,7 +30,8 @@ interface FilterResult {
   event: EventSummary["event"];
 }
 
-const streamOf = (channel: string): EventStream =>
+/** The stream that holds the events of a channel. */
+export const streamOf = (channel: string): EventStream =>
   channel === "$errors" ? "errors" : channel === "$logs" ? "logs" : "emits";
 
 /**

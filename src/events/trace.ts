@@ -19,7 +19,7 @@ import { EMITS_REMEMBERED_MS } from "../store/event-log.ts";
 import type { EventSummary } from "../store/event-summary.ts";
 import { listSettled } from "../store/settled-runs.ts";
 import { explainMismatch } from "../subscriptions/explain-filter.ts";
-import { type Emitter, findSubscriptionsToEmitter } from "../subscriptions/match.ts";
+import { type Emitter, findSubscriptionsToEmitter, withoutSubject } from "../subscriptions/match.ts";
 import { isSampled, type TraceContext, traceIdOf } from "../tracing/trace-context.ts";
 import { listenerRunId } from "./fan-out.ts";
 import { findEmitter } from "./find-emitter.ts";
@@ -226,6 +226,9 @@ function outcomeOf(
     const named = (channel: string) => (channel === "" ? "the default channel" : `channel ${channel}`);
     const reason = `it subscribes to ${named(subscription.event_name)}, and the event was emitted on ${named(of.channel)}`;
     return { outcome: "other-channel", reason };
+  }
+  if (withoutSubject([subscription], of.channel, of.event).length === 0) {
+    return { outcome: "filtered", reason: "an alert is not sent to the listener that it is about" };
   }
   if (subscription.created_at > of.emittedAt) {
     return { outcome: "created-later", reason: "it was created after the event was emitted" };

@@ -38,6 +38,7 @@ type Deps = Pick<
   | "runQueue"
   | "replicas"
   | "replies"
+  | "secrets"
   | "tracer"
   | "clock"
   | "config"
@@ -209,7 +210,7 @@ async function enqueueRequest(
       shares.bytes.hold(source.owner_id, bytes);
       held += bytes;
     });
-    const mode = await loadResponseMode(platform, source.component_id);
+    const mode = await loadResponseMode(platform, source);
     requestState(ctx).ids = { source_id: source._id, run_id: runId, ...traceField(trace) };
     const replies = mode === "never" ? undefined : await platform.replies();
     let reply: Promise<Reply | null> | undefined;

@@ -1,7 +1,9 @@
 import { LRUCache } from "lru-cache";
 import { notFound } from "../lib/errors.ts";
 import { type Component, Components } from "../models/component.ts";
+import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
+import { dynamicPropsOf } from "../sources/dynamic-props.ts";
 
 /**
  * Who responds to a request for a source: `custom`, the component, which must; `maybe`, the component, or Headwater if it
@@ -14,16 +16,22 @@ const MAX_REMEMBERED = 10_000;
 const modes = new LRUCache<string, ResponseMode>({ max: MAX_REMEMBERED });
 
 /**
- * Returns who responds for a component. Reads only the fields that say so: its code and its bundle can have megabytes.
+ * Returns who responds for a source. Of its component, it reads only the fields that say so: its code and its bundle can have megabytes.
  * Throws `not-found` if the component no longer exists.
  */
 export async function loadResponseMode(
-  platform: Pick<Platform, "mongo">,
-  componentId: string,
+  platform: Pick<Platform, "mongo" | "secrets">,
+  source: Pick<Source, "component_id" | "dynamic_props">,
 ): Promise<ResponseMode> {
+  const mode = await modeOf(platform, source.component_id);
+  const isCustom = dynamicPropsOf(platform, source)?.props.some(prop => prop.customResponse);
+  return isCustom ? "custom" : mode;
+}
+
+async function modeOf({ mongo }: Pick<Platform, "mongo">, componentId: string): Promise<ResponseMode> {
   const known = modes.get(componentId);
   if (known) return known;
-  const component = await Components(platform.mongo)
+  const component = await Components(mongo)
     .findById(componentId, { uses_respond: 1, "description.props.customResponse": 1 })
     .lean<Pick<Component, "uses_respond" | "description">>();
   if (!component) throw notFound("component");

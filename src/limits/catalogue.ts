@@ -1,5 +1,6 @@
 import { ALERT_LIMITS } from "./alert-limits.ts";
 import { DELIVERY_LIMITS } from "./delivery-limits.ts";
+import { FUNCTION_LIMITS } from "./function-limits.ts";
 import { ITEM_LIMITS } from "./item-limits.ts";
 import { defineLimits, KB, MB } from "./limit.ts";
 import { PLAN_LIMITS } from "./plan-limits.ts";
@@ -19,6 +20,7 @@ export const LIMITS = defineLimits({
   ...RUN_LIMITS,
   ...DELIVERY_LIMITS,
   ...ALERT_LIMITS,
+  ...FUNCTION_LIMITS,
   apiBodyBytes: {
     value: 1024 * KB,
     unit: "bytes",
@@ -233,6 +235,48 @@ export const LIMITS = defineLimits({
     per: "request",
     what: "choices of a prop in one response",
     beyond: "further ones are left out",
+  },
+  additionalPropsMs: {
+    value: 10_000,
+    unit: "ms",
+    per: "request",
+    what: "call of a component's `additionalProps`",
+    beyond: "the call ends with `Timeout` in `error`; a source is not deployed: 400 `invalid`",
+  },
+  additionalPropsCalls: {
+    value: 5,
+    unit: "count",
+    per: "request",
+    what: "calls of a component's `additionalProps` while a source is deployed, each with what the one before made",
+    beyond: "400 `invalid`",
+  },
+  dynamicPropsBytes: {
+    value: 256 * KB,
+    unit: "bytes",
+    per: "source",
+    what: "props that `additionalProps` makes, described as JSON",
+    beyond: "400 `invalid`",
+  },
+  dynamicProps: {
+    value: 100,
+    unit: "count",
+    per: "account",
+    what: "props that forms got of `additionalProps` and that no source has yet, by their ids",
+    beyond: "the oldest are deleted",
+  },
+  dynamicPropsKept: {
+    value: 86_400_000,
+    unit: "ms",
+    per: "value",
+    what: "life of a `dynamic_props_id` if no source has it",
+    beyond: "400 `invalid`",
+  },
+  runsByHand: {
+    value: 60,
+    unit: "per minute",
+    per: "account",
+    what: "runs of sources that a request starts (`POST /sources/{id}/run`)",
+    beyond: "429 `rate-limited`",
   },
   buildsPerAccount: {
     value: 3,

@@ -21,6 +21,27 @@ export const DELIVERY_LIMITS = defineLimits({
     beyond: "the attempt has failed",
     setting: "DELIVERY_TIMEOUT",
   },
+  actionWaitMs: {
+    value: 60_000,
+    unit: "ms",
+    per: "request",
+    what: "how long an action waits for a sandbox; then it has `RUN_TIMEOUT`, and not `DELIVERY_TIMEOUT`",
+    beyond: "the attempt is repeated later, and has not failed",
+  },
+  actionOutputBytes: {
+    value: 4 * KB,
+    unit: "bytes",
+    per: "request",
+    what: "summary, exports and return value of an action that are kept with an attempt, as JSON",
+    beyond: "the rest is left out, and `truncated` is true",
+  },
+  actionLogBytes: {
+    value: 4 * KB,
+    unit: "bytes",
+    per: "request",
+    what: "last log lines of an action that are kept with an attempt",
+    beyond: "the lines before them are left out",
+  },
   permits: {
     value: 32,
     unit: "count",

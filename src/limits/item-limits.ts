@@ -59,6 +59,13 @@ export const ITEM_LIMITS = defineLimits({
     what: "value of a prop, as JSON",
     beyond: INVALID,
   },
+  templates: {
+    value: 200,
+    unit: "count",
+    per: "value",
+    what: "templates in the value of an action's prop",
+    beyond: INVALID,
+  },
   emits: { value: 10_000, unit: "count", per: "run", what: "emitted events", beyond: RUN_FAILS },
   emitBytes: { value: 512 * KB, unit: "bytes", per: "value", what: "an emitted event", beyond: RUN_FAILS },
   logBytes: { value: 64 * KB, unit: "bytes", per: "run", what: "log lines", beyond: "the rest is left out" },

@@ -116,6 +116,16 @@ export const CATALOGUE = {
     labels: [],
     buckets: QUICK,
   },
+  function_calls_total: {
+    kind: "counter",
+    help: "Calls of the functions of subscriptions; one call is given many events",
+    labels: [],
+  },
+  function_events_total: {
+    kind: "counter",
+    help: "Events that functions of subscriptions were given: event, dropped, failed, not-run (they come again)",
+    labels: ["outcome"],
+  },
   deliveries_total: {
     kind: "counter",
     help: "Attempts by what they meant for their delivery (delivered, retry, failed), and deliveries ended without one (failed, cancelled)",
@@ -163,6 +173,11 @@ export const CATALOGUE = {
     kind: "counter",
     help: "Alerts that were not raised, because their account had as many that day as it may have (docs/limits.md)",
     labels: ["type"],
+  },
+  alert_mails_total: {
+    kind: "counter",
+    help: "Mails about alerts: sent, failed (and tried again), or given_up",
+    labels: ["outcome"],
   },
   set_aside_items: {
     kind: "gauge",

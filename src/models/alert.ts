@@ -53,5 +53,8 @@ export const Alerts = collection<Alert>(
     .index({ expires_at: 1 }, { expireAfterSeconds: 0 })
     // Counted before another one is raised.
     .index({ owner_id: 1, at_ms: 1 })
-    .index({ pending_since: 1 }, { sparse: true }),
+    .index(
+      { pending_since: 1, _id: 1 },
+      { name: "pending", partialFilterExpression: { pending_since: { $exists: true } } },
+    ),
 );

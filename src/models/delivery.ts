@@ -1,5 +1,6 @@
 import { Schema } from "mongoose";
 import { LIMITS } from "../limits/catalogue.ts";
+import type { LogLine } from "../sandbox/protocol.ts";
 import { collection, schemaOptions } from "../store/mongo.ts";
 import type { PutOff } from "../store/put-off.ts";
 import { EVENT_KEPT_SECONDS } from "./event.ts";
@@ -22,8 +23,20 @@ export interface AttemptRecord {
   latency_ms: number;
   /** Why it counts as failed; null for a success. */
   error: string | null;
-  /** The first KB of the response body. */
+  /** The first KB of the response body; of an action, of its summary, or else of what it returned. */
   response: string;
+  /** JSON of the ActionOutput of an action; its exports may have names that can't be fields. */
+  output?: string;
+}
+
+/** What is kept of an action's run (docs/actions.md). */
+export interface ActionOutput {
+  summary: string | null;
+  exports: Record<string, unknown>;
+  return_value: unknown;
+  /** True if something did not fit. */
+  truncated: boolean;
+  logs: LogLine[];
 }
 
 /** Manual retries are unlimited, a document is not: the newest attempts are kept. */
@@ -37,7 +50,8 @@ export type EndReason =
   | "payload-gone"
   | "webhook-deleted"
   | "subscription-deleted"
-  | "access-lost";
+  | "access-lost"
+  | "dropped-by-function";
 
 export interface Delivery {
   /** Derived from emit id and subscription: this unique index is why a repeated fan-out delivers once. */
@@ -74,6 +88,8 @@ export interface Delivery {
   finished_at_ms: number | null;
   /** The trace context of its event. */
   trace?: string;
+  /** The function that its subscription had when the event was emitted; absent without one. */
+  function_hash?: string;
 }
 
 /** Fields of a delivery that has ended, whatever its result. */
@@ -105,6 +121,7 @@ export const Deliveries = collection<Delivery>(
       created_at: { type: Date, required: true },
       finished_at_ms: { type: Number, default: null },
       trace: { type: String, default: undefined },
+      function_hash: { type: String, default: undefined },
     },
     schemaOptions,
   )

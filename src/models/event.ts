@@ -36,6 +36,8 @@ export interface StoredEvent {
 /** What the sweep needs to dispatch an event again if its job is lost with Redis. */
 export interface PendingDispatch {
   listeners: WebhookListener[];
+  /** The functions of those that have one, by subscription. */
+  functions?: Record<string, string>;
   /**
    * The ordered webhooks among the listeners, or all of a few listeners: for the index by which an ordered webhook finds
    * what it still has to wait for.

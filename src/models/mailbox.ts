@@ -11,10 +11,12 @@ export interface Mailbox {
   _id: string;
   /** At most `LIMITS.alertsPerMail`, oldest first. */
   alerts: MailedAlert[];
-  /** How many more there were. */
-  left_out: number;
-  /** When to send the next mail, or, while a process sends it, when another one may; absent if there is nothing to send. */
+  /** How many there were, with those that are left out. */
+  total: number;
+  /** When to send the next mail; absent if there is nothing to send. */
   due_at?: Date;
+  /** While a process sends it: when another one may, because that one must have died. */
+  claimed_until: Date | null;
   /** Of the last mail. */
   sent_at: Date | null;
   /** Mails sent on the day (UTC) of the last one. */
@@ -29,8 +31,9 @@ export const Mailboxes = collection<Mailbox>(
     {
       _id: { type: String, required: true },
       alerts: { type: [Schema.Types.Mixed] as never, required: true },
-      left_out: { type: Number, required: true },
+      total: { type: Number, required: true },
       due_at: { type: Date, default: undefined },
+      claimed_until: { type: Date, default: null },
       sent_at: { type: Date, default: null },
       sent_that_day: { type: Number, required: true },
       failures: { type: Number, required: true },

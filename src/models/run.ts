@@ -6,7 +6,7 @@ export interface RunRecord {
   _id: string;
   source_id: string;
   owner_id: string;
-  /** What triggered it: `http`, `timer`, `event`, or the change whose hooks ran; `part` is a further part of an outbox. */
+  /** What triggered it: `http`, `timer`, `event`, `manual`, or the change whose hooks ran; `part` is a further part of an outbox. */
   kind: string;
   /** `ok`, or the code of its error. */
   outcome: string;

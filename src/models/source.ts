@@ -23,6 +23,14 @@ export interface BegunChange {
   at_ms: number;
 }
 
+/** Runs of a source that failed one after another. */
+export interface FailingRuns {
+  /** Unix milliseconds of the first of them. */
+  since_ms: number;
+  runs: number;
+  alerted: boolean;
+}
+
 export interface Source {
   _id: string;
   owner_id: string;
@@ -35,6 +43,8 @@ export interface Source {
   configured_props: string;
   /** The connections that they name; absent for a source that was last changed before there were any. */
   connection_ids?: string[];
+  /** JSON of the props that `additionalProps` made for it (`DynamicProps`), encrypted; null if there are none. */
+  dynamic_props?: string | null;
   /** The last part of the endpoint's URL, for sources with an HTTP interface. */
   endpoint: string | null;
   timer: StoredTimer | null;
@@ -45,6 +55,8 @@ export interface Source {
   /** The last change that was committed; a change that was prepared for an earlier one is superseded. */
   change_id: string | null;
   begun?: BegunChange | undefined;
+  /** Its runs that failed one after another, counted until an alert was raised; null or absent while they succeed. */
+  failing?: FailingRuns | null;
   created_at: number;
   updated_at: number;
 }
@@ -68,6 +80,7 @@ export const Sources = collection<Source>(
       name_slug: { type: String, required: true },
       configured_props: { type: String, required: true },
       connection_ids: { type: [String], default: undefined },
+      dynamic_props: { type: String, default: null },
       endpoint: { type: String, default: null },
       timer: { type: Schema.Types.Mixed, default: null },
       active: { type: Boolean, required: true },
@@ -75,6 +88,7 @@ export const Sources = collection<Source>(
       deactivated_at: { type: Number, default: undefined },
       change_id: { type: String, default: null },
       begun: { type: Schema.Types.Mixed, default: undefined },
+      failing: { type: Schema.Types.Mixed, default: null },
       created_at: { type: Number, required: true },
       updated_at: { type: Number, required: true },
     },

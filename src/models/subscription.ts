@@ -11,7 +11,24 @@ export interface Subscription {
   event_name: string;
   /** JSON of the filter on the event; null for all events. */
   filter: string | null;
+  /** The function that each event goes through (`StoredFunction`); absent without one. */
+  function_hash?: string;
+  /** Events that the function failed on since it was set. */
+  function_errors?: number;
+  last_function_error?: LastFunctionError;
   created_at: number;
+}
+
+/** The last event that a function failed on. */
+export interface LastFunctionError {
+  message: string;
+  /** In the code, from 1; null if it is not known. */
+  line: number | null;
+  column: number | null;
+  event_id: string;
+  at_ms: number;
+  /** What it wrote to `console` for that event, as far as it is kept. */
+  logs: { level: string; message: string; ts: number }[];
 }
 
 export const Subscriptions = collection<Subscription>(
@@ -25,10 +42,14 @@ export const Subscriptions = collection<Subscription>(
       listener_id: { type: String, required: true, index: true },
       event_name: { type: String, default: "" },
       filter: { type: String, default: null },
+      function_hash: { type: String, default: undefined },
+      function_errors: { type: Number, default: undefined },
+      last_function_error: { type: Schema.Types.Mixed, default: undefined },
       created_at: { type: Number, required: true },
     },
     schemaOptions,
   )
+    .index({ function_hash: 1 }, { partialFilterExpression: { function_hash: { $type: "string" } } })
     .index({ emitter_id: 1, event_name: 1, owner_id: 1, listener_id: 1 }, { unique: true })
     .index({ owner_id: 1, _id: -1 }),
 );

@@ -6,8 +6,13 @@ export interface User {
   email: string;
   username: string;
   plan: "free" | "paid";
+  /** How alerts are mailed; absent for the default. */
+  alert_mail?: AlertMail;
   created_at: number;
 }
+
+/** `each`: a mail for each alert. `digest`: one mail an hour at most. */
+export type AlertMail = "each" | "digest" | "off";
 
 export const Users = collection<User>(
   "users",
@@ -17,6 +22,7 @@ export const Users = collection<User>(
       email: { type: String, required: true, unique: true },
       username: { type: String, required: true, unique: true },
       plan: { type: String, required: true, enum: ["free", "paid"] },
+      alert_mail: { type: String, default: undefined, enum: ["each", "digest", "off"] },
       created_at: { type: Number, required: true },
     },
     schemaOptions,

@@ -28,7 +28,7 @@ export interface Recovery {
 }
 
 /** What a destination hands events to, instead of an HTTP endpoint. */
-export type DestinationKind = "redis_stream" | "rabbitmq" | "s3";
+export type DestinationKind = "redis_stream" | "rabbitmq" | "s3" | "action";
 
 /** Returns true if a listener receives its events by deliveries: a webhook (`wh_`), a destination (`ds_`), an action (`ac_`). */
 export const receivesDeliveries = (listenerId: string): boolean => /^(wh|ds|ac)_/.test(listenerId);
@@ -41,6 +41,10 @@ export interface Webhook {
   kind?: DestinationKind;
   /** JSON of the settings of a destination, encrypted; absent for a webhook. */
   settings?: string;
+  /** The component that an action runs. */
+  component_id?: string;
+  /** The connections that its props name. */
+  connection_ids?: string[];
   owner_id: string;
   user_id: string;
   name: string | null;
@@ -58,6 +62,8 @@ export interface Webhook {
   header_names: string[];
   /** Unix milliseconds of the first failure since the last success; null while deliveries succeed. */
   failing_since_ms: number | null;
+  /** The last alert of an episode of failures, which began at `since_ms`: 1 failing, 2 about to be disabled. */
+  alerted?: { since_ms: number; stage: 1 | 2 } | null;
   /** Most deliveries in flight at once; null for the server's `DELIVERY_PER_WEBHOOK`. */
   max_in_flight: number | null;
   /** Most attempts started in a second; null for no limit. */
@@ -83,6 +89,8 @@ export const Webhooks = collection<Webhook>(
       _id: { type: String, required: true },
       kind: { type: String },
       settings: { type: String },
+      component_id: { type: String },
+      connection_ids: { type: [String], default: undefined },
       owner_id: { type: String, required: true },
       user_id: { type: String, required: true },
       name: { type: String, default: null },
@@ -102,6 +110,7 @@ export const Webhooks = collection<Webhook>(
       headers: { type: String, default: null },
       header_names: { type: [String], required: true },
       failing_since_ms: { type: Number, default: null },
+      alerted: { type: Schema.Types.Mixed, default: null },
       max_in_flight: { type: Number, default: null },
       rate_limit_per_second: { type: Number, default: null },
       ordered: { type: Boolean, default: false },
@@ -112,6 +121,8 @@ export const Webhooks = collection<Webhook>(
     schemaOptions,
   )
     .index({ owner_id: 1, _id: -1 })
+    // Looked for when a component is deleted.
+    .index({ component_id: 1 }, { name: "component", partialFilterExpression: { component_id: { $gt: "" } } })
     // Looked for with every account that emits.
     .index({ owner_id: 1 }, { name: "ordered", partialFilterExpression: { ordered: true } })
     // The sweep finds recoveries whose job is lost.

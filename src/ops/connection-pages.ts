@@ -60,8 +60,9 @@ async function showConsent(platform: Deps, ctx: Context, ticket: string): Promis
   if (request === null) throw new ConsentFailed("expired");
   const app = await appOf(platform, request);
   const text = consentText(app, request, await namesOf(platform, request), ctx.path);
-  // Browsers apply the policy to where the response to a form sends them, too.
-  sendPage(ctx, 200, text, new URL(app.authorize_url).origin);
+  // Browsers apply the policy to wherever a form's responses send them, and apps use several hosts.
+  const { protocol, origin } = new URL(app.authorize_url);
+  sendPage(ctx, 200, text, protocol === "https:" ? protocol : origin);
 }
 
 async function namesOf({ mongo }: Deps, { ownerId, userId }: ConsentRequest) {
@@ -106,7 +107,7 @@ function sendProblem(ctx: Context, error: unknown): void {
   } else throw error;
 }
 
-/** `formTo`: the origin to which its form may lead. */
+/** `formTo`: where else its form may lead, as a source of the policy. */
 function sendPage(ctx: Context, status: number, text: string, formTo = ""): void {
   const policy = TEXT_PAGE_POLICY.replace("form-action 'self'", `form-action 'self' ${formTo}`.trim());
   ctx.status = status;

@@ -15,20 +15,21 @@ const storedValue = (values: StoredProps, name: string): unknown =>
   Object.hasOwn(values, name) ? values[name] : undefined;
 
 const isRequired = (prop: DescribedProp): boolean =>
-  kindOf(prop).needsValue && !prop.optional && isAbsent(prop.static ?? prop.default);
+  kindOf(prop).needsValue && !prop.optional && !prop.hidden && isAbsent(prop.static ?? prop.default);
 
 /**
  * Checks `configured_props` against a component's props (docs/component-api.md#props) and returns the values to
  * store. Values of `previous` are kept for props that `configured` leaves out, because clients never see secrets and
  * could not send them back; null removes a value. With `mayLack`, required props may be absent, because a form is still
- * being filled in. Throws `invalid` with every fault, at paths such as
+ * being filled in; with `mayHaveOthers`, values of unknown props are left out, because these props may still be made.
+ * Throws `invalid` with every fault, at paths such as
  * `configured_props.timer.cron`.
  */
 export function configureProps(
   props: DescribedProp[],
   configured: unknown,
   previous: StoredProps = {},
-  { mayLack = false }: { mayLack?: boolean } = {},
+  { mayLack = false, mayHaveOthers = false }: { mayLack?: boolean; mayHaveOthers?: boolean } = {},
 ): StoredProps {
   const given = configured ?? {};
   if (typeof given !== "object" || Array.isArray(given)) {
@@ -36,7 +37,7 @@ export function configureProps(
   }
   const names = new Set(props.map(prop => prop.name));
   const fields = Object.keys(given)
-    .filter(name => !names.has(name))
+    .filter(name => !names.has(name) && !mayHaveOthers)
     .map(name => fieldError(name, "the component has no such prop"));
   const values: [string, unknown][] = [];
   for (const prop of props) {

@@ -39,6 +39,8 @@ const FirstAttempts = Type.Object({
       /** Its place in a trace. */
       trace: Type.Optional(Type.String()),
       listeners: Type.Array(WebhookListener),
+      /** The functions of the subscriptions that have one, as they were: one may be deleted with its emitter. */
+      functions: Type.Optional(Type.Record(Type.String(), Type.String())),
     }),
   ),
 });

@@ -24,6 +24,8 @@ const Trigger = Type.Object({
   /** The argument of `run`. */
   event: Type.Unknown(),
   hops: Type.Optional(Type.Integer({ minimum: 0 })),
+  /** True if a person started it; an older worker records it as its `kind`. */
+  by_hand: Type.Optional(Type.Boolean()),
 });
 
 /** The fields of a source that an update may change; `configured_props` is already encrypted. */
@@ -35,6 +37,8 @@ const Candidate = Type.Object({
   configured_props: Type.String(),
   /** Absent in an item of a release before connections. */
   connection_ids: Type.Optional(Type.Array(Type.String())),
+  /** Encrypted too; absent in a change of an earlier release. */
+  dynamic_props: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   endpoint: Type.Union([Type.String(), Type.Null()]),
   timer: Type.Unknown(),
   active: Type.Boolean(),
@@ -56,6 +60,10 @@ const Change = Type.Object({
 const RunItem = Type.Union([Trigger, Change]);
 
 export type TriggerItem = Static<typeof Trigger>;
+/** Returns what triggered a run, for its record. */
+export const triggerOf = ({ kind, by_hand }: Pick<TriggerItem, "kind" | "by_hand">): string =>
+  by_hand ? "manual" : kind;
+
 export type ChangeItem = Static<typeof Change>;
 export type RunItem = Static<typeof RunItem>;
 export type Candidate = Static<typeof Candidate>;

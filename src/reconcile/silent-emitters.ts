@@ -1,3 +1,5 @@
+import { findAccounts } from "../accounts/find-accounts.ts";
+import { isAccountId } from "../alerts/channel.ts";
 import { divide } from "../lib/divide.ts";
 import { SLOTS_PER_MS } from "../lib/event-id.ts";
 import { Sources } from "../models/source.ts";
@@ -89,7 +91,8 @@ async function lookAt(
 /** Returns which of the emitters exist: true for those that are neither being deployed nor deleted. */
 async function findExisting({ mongo }: Deps, ids: string[]): Promise<Map<string, boolean>> {
   if (ids.length === 0) return new Map();
-  const [sources, workflows] = await Promise.all([
+  const [accounts, sources, workflows] = await Promise.all([
+    findAccounts({ mongo }, ids.filter(isAccountId)),
     Sources(mongo)
       .find({ _id: { $in: ids } }, { state: 1 })
       .lean(),
@@ -99,7 +102,7 @@ async function findExisting({ mongo }: Deps, ids: string[]): Promise<Map<string,
   ]);
   return new Map([
     ...sources.map(({ _id, state }) => [_id, state === "ready"] as const),
-    ...workflows.map(({ _id }) => [_id, true] as const),
+    ...[...workflows, ...accounts].map(({ _id }) => [_id, true] as const),
   ]);
 }
 

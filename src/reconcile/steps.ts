@@ -1,3 +1,4 @@
+import { beginAlertSweep } from "../alerts/send/sweep.ts";
 import { beginDeliverySweep } from "../deliveries/sweep.ts";
 import { beginDispatchSweep } from "../deliveries/sweep-dispatches.ts";
 import { beginRecoverySweep, beginReplaySweep } from "../deliveries/sweep-long.ts";
@@ -8,6 +9,7 @@ import type { SweepBounds, SweepStep } from "../store/sweep-turns.ts";
 import { beginAcceptedSweep } from "./accepted.ts";
 import { beginChangeSweep } from "./changes.ts";
 import { beginFailoverSweep } from "./failovers.ts";
+import { beginFunctionSweep, FUNCTIONS_BOUNDS } from "./functions.ts";
 import { beginRunQueueSweep, RUN_QUEUES_BOUNDS } from "./run-queues.ts";
 import { beginSilentEmitterSweep, SILENT_EMITTERS_BOUNDS } from "./silent-emitters.ts";
 import { beginDeletionSweep, beginDeploymentSweep } from "./sources.ts";
@@ -32,6 +34,8 @@ export const STEP_NAMES = [
   "accepted",
   "silent_emitters",
   "failovers",
+  "functions",
+  "alerts",
 ] as const;
 export type StepName = (typeof STEP_NAMES)[number];
 
@@ -54,12 +58,15 @@ export function sweepSteps(platform: Platform): SweepStep[] {
     accepted: () => beginAcceptedSweep(platform),
     silent_emitters: () => beginSilentEmitterSweep(platform),
     failovers: () => beginFailoverSweep(platform),
+    functions: () => beginFunctionSweep(platform),
+    alerts: () => beginAlertSweep(platform),
   };
   const bounds: Partial<Record<StepName, SweepBounds>> = {
     run_queues: RUN_QUEUES_BOUNDS,
     timers: TIMERS_BOUNDS,
     schedulers: TIMERS_BOUNDS,
     silent_emitters: SILENT_EMITTERS_BOUNDS,
+    functions: FUNCTIONS_BOUNDS,
   };
   return STEP_NAMES.map(name => ({
     name,

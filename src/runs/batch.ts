@@ -1,6 +1,6 @@
 import { callErrorOf } from "../connections/connection-failed.ts";
 import type { Source } from "../models/source.ts";
-import type { TriggerItem } from "../queues/run-item.ts";
+import { type TriggerItem, triggerOf } from "../queues/run-item.ts";
 import type { CallError, CallResult, HttpResponse, LogLine } from "../sandbox/protocol.ts";
 import type { RunDeps } from "./deps.ts";
 import { emissionsOf, MAX_LOG_EVENTS } from "./emissions.ts";
@@ -144,7 +144,7 @@ export class RunBatch {
     const { emits, deduped, notice, memory } = effectsOf(strategy, this.#memory, result);
     const { error } = result;
     const span = this.#platform.tracer.start("run", item.trace, started_at_ms);
-    const cause = span ? { ...item, trace: span.context } : item;
+    const cause = { ...item, ...(span && { trace: span.context }), kind: triggerOf(item) };
     const notices = [this.#headerNotices.get(item.run_id), notice && this.#warn(notice)].filter(
       line => !!line,
     );
@@ -152,7 +152,7 @@ export class RunBatch {
     const emissions = emissionsOf(this.#source, cause, { emits, logs, error }, this.#platform);
     span?.end(
       {
-        "headwater.trigger": item.kind,
+        "headwater.trigger": triggerOf(item),
         "headwater.source_id": this.#source._id,
         "headwater.run_id": item.run_id,
         "headwater.emitted": emits.length,
@@ -169,7 +169,7 @@ export class RunBatch {
     const logsDropped = Math.max(0, logs.length - MAX_LOG_EVENTS);
     const isIdleTick = item.kind === "timer" && emissions.length === 0;
     const run: FinishedRun = {
-      ...this.#factsOf(cause),
+      ...this.#factsOf({ ...item, trace: cause.trace }),
       ...outcomeOf(error),
       ...(isIdleTick && { keptMs: idleTickKeptMs(this.#source.timer, this.#platform.clock()) }),
       started_at_ms,
@@ -198,7 +198,8 @@ export class RunBatch {
 
   /** Ends a run that is not executed. */
   #fail(item: TriggerItem, error: CallError, dropped: FinishedRun["dropped"] = {}): EndedRun {
-    const emissions = emissionsOf(this.#source, item, { emits: [], logs: [], error }, this.#platform);
+    const cause = { ...item, kind: triggerOf(item) };
+    const emissions = emissionsOf(this.#source, cause, { emits: [], logs: [], error }, this.#platform);
     const run: FinishedRun = {
       ...this.#factsOf(item),
       ...outcomeOf(error),
@@ -223,8 +224,9 @@ export class RunBatch {
     return { level: "warn", message, ts: this.#platform.clock() };
   }
 
-  #factsOf({ run_id, kind, trace }: TriggerItem) {
+  #factsOf(item: TriggerItem) {
+    const { run_id, trace } = item;
     const { _id: source_id, owner_id } = this.#source;
-    return { _id: run_id, source_id, owner_id, kind, ...(trace !== undefined && { trace }) };
+    return { _id: run_id, source_id, owner_id, kind: triggerOf(item), ...(trace !== undefined && { trace }) };
   }
 }

@@ -1,8 +1,9 @@
+import { loadCode } from "../components/load-code.ts";
 import type { Source } from "../models/source.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import type { CallResult, HttpResponse } from "../sandbox/protocol.ts";
 import type { RunDeps } from "./deps.ts";
-import { boundProps, loadCode, mayShareProcess, processKey } from "./load-code.ts";
+import { boundProps, mayShareProcess, processKey } from "./load-code.ts";
 import type { Memory } from "./memory.ts";
 
 export type Executor = Awaited<ReturnType<typeof openExecutor>>;
@@ -21,7 +22,7 @@ export interface Execution {
  */
 export async function openExecutor(platform: RunDeps, source: Source, signal: AbortSignal) {
   const { component, bundle } = await loadCode(platform, source.component_id);
-  const props = await boundProps(platform, source, component, signal);
+  const bound = await boundProps(platform, source, component, signal);
   const sandboxes = await platform.sandboxes();
   return {
     strategy: component.description.dedupe,
@@ -34,7 +35,7 @@ export async function openExecutor(platform: RunDeps, source: Source, signal: Ab
       await sandboxes.callBatch(
         processKey(source, bundle),
         bundle,
-        { call: "run", props, db, events: items.map(item => item.event) },
+        { call: "run", ...bound, db, events: items.map(item => item.event) },
         {
           signal,
           owner: source.owner_id,

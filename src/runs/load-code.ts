@@ -1,70 +1,40 @@
-import { LRUCache } from "lru-cache";
 import { type ConnectDeps, connectProps } from "../connections/connect-props.ts";
-import { AppError, notFound } from "../lib/errors.ts";
-import { LIMITS } from "../limits/catalogue.ts";
-import { Bundles, type Component, Components } from "../models/component.ts";
+import type { Component } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { propValuesForRun } from "../props/configure.ts";
 import type { Bundle } from "../sandbox/bundle.ts";
-import type { PropValues } from "../sandbox/protocol.ts";
+import type { CallRequest, DescribedProp } from "../sandbox/protocol.ts";
+import { dynamicPropsOf, propsOfSource } from "../sources/dynamic-props.ts";
 import { endpointUrl } from "../sources/endpoint.ts";
 
-/** What a run needs of a component: not the code as it was given. */
-export type RunnableComponent = Omit<Component, "code">;
-
-/** A component ready to run. */
-export interface Code {
-  component: RunnableComponent;
-  bundle: Bundle;
-}
-
-/** A bundle never changes under its hash. */
-const bundles = new LRUCache<string, string>({
-  maxSize: LIMITS.bundleCacheBytes.value,
-  sizeCalculation: code => code.length + 1,
-});
-const components = new LRUCache<string, RunnableComponent>({
-  maxSize: LIMITS.componentCacheBytes.value,
-  sizeCalculation: component => JSON.stringify(component).length,
-});
-
-/** Returns a component and its bundle. Throws `not-found` if the component no longer exists. */
-export async function loadCode(platform: Pick<Platform, "mongo">, componentId: string): Promise<Code> {
-  const component = components.get(componentId) ?? (await readComponent(platform, componentId));
-  const hash = component.bundle_hash;
-  return { component, bundle: { code: bundles.get(hash) ?? (await readBundle(platform, hash)), hash } };
-}
-
-async function readComponent({ mongo }: Pick<Platform, "mongo">, id: string): Promise<RunnableComponent> {
-  const component = await Components(mongo).findById(id, { code: 0 }).lean<RunnableComponent>();
-  if (!component) throw notFound("component");
-  components.set(id, component);
-  return component;
-}
-
-async function readBundle({ mongo }: Pick<Platform, "mongo">, hash: string): Promise<string> {
-  const bundle = await Bundles(mongo).findById(hash).lean();
-  if (!bundle) throw new AppError("not-found", "component has no bundle");
-  bundles.set(hash, bundle.code);
-  return bundle.code;
-}
+/** What the sandbox puts on `this`: values by the name of their prop, and the props that are not in the code. */
+export type BoundProps = Pick<CallRequest, "props" | "added">;
 
 /**
- * Decrypts a source's props and returns the values that the sandbox puts on `this`, with the credentials of its connections.
- * Throws as `connectProps` does.
+ * Decrypts a source's props and returns what the sandbox puts on `this`, with the credentials of its connections. Throws as
+ * `connectProps` does.
  */
 export async function boundProps(
   platform: ConnectDeps & Pick<Platform, "config">,
-  source: Pick<Source, "owner_id" | "configured_props" | "endpoint">,
+  source: Pick<Source, "owner_id" | "configured_props" | "dynamic_props" | "endpoint">,
   component: Pick<Component, "description">,
   signal: AbortSignal,
-): Promise<PropValues> {
-  const { props } = component.description;
+): Promise<BoundProps> {
+  const props = propsOfSource(platform, component, source);
   const stored = JSON.parse(platform.secrets.open(source.configured_props));
   const values = await connectProps(platform, source.owner_id, { props, values: stored }, signal);
-  return propValuesForRun(props, values, { endpointUrl: endpointUrl(platform, source.endpoint) });
+  const bound = propValuesForRun(props, values, { endpointUrl: endpointUrl(platform, source.endpoint) });
+  return { props: bound, added: dynamicPropsOf(platform, source)?.props.map(boundAs) };
 }
+
+/** What the sandbox needs of a prop that `additionalProps` made. */
+const boundAs = ({ name, type, app, optional }: DescribedProp): DescribedProp => ({
+  name,
+  type,
+  ...(app !== undefined && { app }),
+  ...(optional !== undefined && { optional }),
+});
 
 /**
  * True if a source's runs may use a process in turn with those of other sources that have the same owner and the same code:

@@ -1,27 +1,28 @@
 import { countRuns } from "../accounts/usage.ts";
+import { loadCode } from "../components/load-code.ts";
 import { callErrorOf } from "../connections/connection-failed.ts";
 import type { Source } from "../models/source.ts";
-import type { CallError, PropValues } from "../sandbox/protocol.ts";
+import type { CallError } from "../sandbox/protocol.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
 import type { RunDeps } from "./deps.ts";
 import type { SourceVersion } from "./hooks.ts";
-import { boundProps, loadCode, mayShareProcess, processKey } from "./load-code.ts";
+import { type BoundProps, boundProps, mayShareProcess, processKey } from "./load-code.ts";
 import { outcomeLabel } from "./record-batch.ts";
 
 /** The result of a hook that was not called. */
 const NOT_CALLED = { emits: [], logs: [], durationMs: 0, cpuMs: 0, memoryBytes: 0 };
 
-/** Returns the props of a hook, or why it can't have them. */
-async function boundOrFailed(
-  platform: RunDeps,
+/** Returns the props of a call that begins with no look-up of its source, or why it can't have them. */
+export async function boundOrFailed(
+  platform: Parameters<typeof boundProps>[0],
   source: Parameters<typeof boundProps>[1],
   component: Parameters<typeof boundProps>[2],
   signal: AbortSignal,
-): Promise<{ props: PropValues } | { error: CallError }> {
+): Promise<BoundProps | { error: CallError }> {
   // Hooks come with no look-up of their source that would have done it.
   await platform.routing.refresh();
   try {
-    return { props: await boundProps(platform, source, component, signal) };
+    return await boundProps(platform, source, component, signal);
   } catch (error) {
     return { error: callErrorOf(error) };
   }
@@ -33,7 +34,10 @@ async function boundOrFailed(
  */
 export async function openVersion(
   platform: RunDeps,
-  source: Pick<Source, "_id" | "owner_id" | "component_id" | "configured_props" | "endpoint" | "timer">,
+  source: Pick<
+    Source,
+    "_id" | "owner_id" | "component_id" | "configured_props" | "dynamic_props" | "endpoint" | "timer"
+  >,
   signal: AbortSignal,
   parent?: TraceContext,
 ): Promise<SourceVersion> {
@@ -45,7 +49,7 @@ export async function openVersion(
       const sandboxes = await platform.sandboxes();
       const bound = await boundOrFailed(platform, source, component, signal);
       if ("error" in bound) return { ...NOT_CALLED, error: bound.error };
-      const request = { call: hook, event: null, props: bound.props, db };
+      const request = { call: hook, event: null, ...bound, db };
       const options = {
         signal,
         wallMs: platform.config.sandbox.hookMs,

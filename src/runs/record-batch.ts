@@ -1,3 +1,4 @@
+import { noteRunsUsed } from "../accounts/quota-alerts.ts";
 import { countRuns } from "../accounts/usage.ts";
 import { failpoint } from "../lib/failpoint.ts";
 import type { Source } from "../models/source.ts";
@@ -13,6 +14,7 @@ import { sendOutbox } from "./outbox.ts";
 import { type FinishedRun, recordRuns } from "./record.ts";
 import { reply } from "./reply.ts";
 import { settleRuns } from "./settle.ts";
+import { noteSourceHealth } from "./source-health.ts";
 
 /** Milliseconds after which runs are recorded: quick runs share a write, and none waits noticeably. */
 export const BATCH_MS = 50;
@@ -102,6 +104,8 @@ export class BatchRecorder {
       for (const record of records) await sendOutbox(this.#platform, record);
     }
     await countBatch(this.#platform, this.#source, ended);
+    const executed = ended.filter(({ error }) => error !== QUOTA_EXCEEDED);
+    await noteSourceHealth(this.#platform, this.#source, executed);
   }
 
   /** Settles runs, if they may be recorded later; returns false if not. All runs before them in the claim are done. */
@@ -130,12 +134,21 @@ async function countBatch(platform: RunDeps, source: Source, ended: EndedRun[]):
   const computeMs = executed.reduce((sum, { run }) => sum + Math.ceil(run.duration_ms), 0);
   const withoutResponse = ended.filter(({ hasResponded }) => !hasResponded);
   await Promise.all([
-    executed.length > 0 && countRuns(platform, source.owner_id, executed.length, computeMs),
+    executed.length > 0 && countExecuted(platform, source.owner_id, executed.length, computeMs),
     ...[...dropped].map(([reason, count]) => countDrop(platform, source._id, reason, count)),
     ...withoutResponse.map(({ item, error }) =>
       reply(platform, item, { type: "ended", ...(error && { error }) }),
     ),
   ]);
+}
+
+async function countExecuted(
+  platform: RunDeps,
+  ownerId: string,
+  runs: number,
+  computeMs: number,
+): Promise<void> {
+  noteRunsUsed(platform, ownerId, await countRuns(platform, ownerId, runs, computeMs));
 }
 
 /** Returns the outcome as a label of metrics and spans. Components choose the names of their errors, so most become `error`. */

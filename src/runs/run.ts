@@ -1,10 +1,12 @@
 import { limitsOf } from "../accounts/limits.ts";
+import { loadCode } from "../components/load-code.ts";
 import { AppError } from "../lib/errors.ts";
 import { type Source, Sources } from "../models/source.ts";
-import type { TriggerItem } from "../queues/run-item.ts";
+import { type TriggerItem, triggerOf } from "../queues/run-item.ts";
 import { Snooze } from "../queues/snooze.ts";
 import type { CallError } from "../sandbox/protocol.ts";
 import { currentSource } from "../sources/current-source.ts";
+import { propsOfSource } from "../sources/dynamic-props.ts";
 import { clearTick } from "../store/admit-tick.ts";
 import { countDrop } from "../store/drops.ts";
 import { readEmissionBytes } from "../store/emission-bytes.ts";
@@ -13,12 +15,12 @@ import { traceField } from "../tracing/trace-context.ts";
 import { outcomeOf, RunBatch } from "./batch.ts";
 import type { LogFields, RunDeps } from "./deps.ts";
 import { emissionsOf } from "./emissions.ts";
-import { loadCode } from "./load-code.ts";
 import { emptyMemory, hasMemory, type Memory } from "./memory.ts";
 import { sendOutbox } from "./outbox.ts";
 import { findRuns, readMemory, recordRuns } from "./record.ts";
 import { BATCH_MS, type ClaimedRuns, type EndedRun } from "./record-batch.ts";
 import { reply } from "./reply.ts";
+import { noteSourceHealth } from "./source-health.ts";
 import { settledRunIds } from "./sweep-settled.ts";
 
 /** The error of runs that must wait because a read after a failover may have missed their source. */
@@ -101,7 +103,10 @@ async function findKnown(
 /** Reads a source's memory, which costs nothing for a component that has none. */
 async function readMemoryFor(platform: RunDeps, source: Source): Promise<Memory> {
   const { component } = await loadCode(platform, source.component_id);
-  return hasMemory(component.description) ? await readMemory(platform, source._id) : emptyMemory();
+  const props = propsOfSource(platform, component, source);
+  return hasMemory({ ...component.description, props })
+    ? await readMemory(platform, source._id)
+    : emptyMemory();
 }
 
 /** Makes an account's runs wait until its events are on their way; its run queues fill, and its senders get 429. */
@@ -172,16 +177,22 @@ export async function failCrashedRun(
         _id: item.run_id,
         source_id: sourceId,
         owner_id: source.owner_id,
-        kind: item.kind,
+        kind: triggerOf(item),
         ...(item.trace !== undefined && { trace: item.trace }),
         ...outcomeOf(error),
         duration_ms: 0,
         emitted: 0,
         dropped: {},
-        emissions: emissionsOf(source, item, { emits: [], logs: [], error }, platform),
+        emissions: emissionsOf(
+          source,
+          { ...item, kind: triggerOf(item) },
+          { emits: [], logs: [], error },
+          platform,
+        ),
       },
     ]);
     if (record) await sendOutbox(platform, record);
+    await noteSourceHealth(platform, source, [{ error }]);
   }
   platform.metrics.count("runs_total", { outcome: "crashed" });
   await reply(platform, item, { type: "ended", error });

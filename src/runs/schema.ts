@@ -10,7 +10,8 @@ export const RunView = Type.Object(
     id: Type.String({ description: "`run_…`; the `emit_id` of each of its events starts with it." }),
     source_id: Type.String(),
     trigger: Type.String({
-      description: "`http`, `timer` or `event`; for hooks the change that called them: `create` or `update`.",
+      description:
+        "`http`, `timer`, `event` or `manual`; for hooks the change that called them: `create` or `update`.",
     }),
     outcome: Type.String({ description: "`ok`, or the code of the error." }),
     error: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()]),

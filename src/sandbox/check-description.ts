@@ -42,13 +42,14 @@ const validate = new Ajv({ strict: true }).compile({
     key: { type: "string", minLength: 1, maxLength: 500 },
     version: { type: "string", minLength: 1, maxLength: 100 },
     description: text(50_000),
-    type: { enum: ["source"] },
+    type: { enum: ["source", "action"] },
     dedupe: { enum: ["unique", "greatest", "last"] },
     props: { type: "array", maxItems: LIMITS.props.value, items: PROP },
     hooks: { type: "array", maxItems: 3, items: { enum: ["deploy", "activate", "deactivate"] } },
     hasRun: flag,
     notFunctions: { type: "array", maxItems: 4, items: text(50) },
     hasSampleEmit: { const: true },
+    hasAdditionalProps: { const: true },
   },
   required: ["name", "version", "props", "hooks", "hasRun"],
   additionalProperties: false,
@@ -105,9 +106,7 @@ function rejection(
     const name = String(params.missingProperty);
     return invalidField("component", path ? `${path}.${name}` : name, "is required and must be a string");
   }
-  if (path === "type") {
-    return invalidField("component", path, 'must be "source" or absent; actions can\'t be deployed');
-  }
+  if (path === "type") return invalidField("component", path, 'must be "source", "action" or absent');
   const allowed = Array.isArray(params.allowedValues) ? `: ${params.allowedValues.join(", ")}` : "";
   return invalidField("component", path || "code", `${message}${allowed}`);
 }

@@ -351,7 +351,6 @@ class SandboxHost implements Sandboxes {
   }
 }
 
-/** Adds the first location in the component's own files to the message of an error. */
 function logPrivileges({ active, missing, ids }: Privileges, logger: Logger | undefined): void {
   const fields = { active, missing, ...(ids && { user_ids: `${ids.first}-${ids.last}` }) };
   const names = [...active, ...missing.map(name => `without ${name}`)];

@@ -6,9 +6,19 @@
 /**
  * The function of the component that is called. If a component has no `run`, the trigger's event is emitted instead.
  * `sampleEmit` may be a value, too; it, or what the function returns, is emitted. `options` is the function of a prop,
- * which the event names; what it lists is emitted.
+ * which the event names; what it lists is emitted. `additionalProps` is called to describe the props that it makes, which are
+ * emitted.
+ * `action` is `run` of an action, whose exports and return value are emitted.
  */
-export type ComponentCall = "run" | "deploy" | "activate" | "deactivate" | "sampleEmit" | "options";
+export type ComponentCall =
+  | "run"
+  | "deploy"
+  | "activate"
+  | "deactivate"
+  | "sampleEmit"
+  | "options"
+  | "additionalProps"
+  | "action";
 
 /** Values of the props by name, as `this.<prop>` has them before the child adds methods and `$emit`. */
 export type PropValues = Record<string, unknown>;
@@ -29,6 +39,8 @@ export interface ComponentDescription {
   notFunctions?: string[];
   /** The code has a `sampleEmit`; absent if not. */
   hasSampleEmit?: true;
+  /** The code has a function `additionalProps`; absent if not. */
+  hasAdditionalProps?: true;
 }
 
 export interface DescribedProp {
@@ -69,6 +81,18 @@ export interface EmitMetadata {
   ts?: number;
 }
 
+/** The event of an `action` call: what `steps.trigger` holds. */
+export interface ActionRequest {
+  event: unknown;
+  context: Record<string, unknown>;
+}
+
+/** An event that an `action` call emits: what `$.export` was given, or, without a name, what `run` returned. */
+export interface ActionExport {
+  name?: string;
+  value: unknown;
+}
+
 export interface Emit {
   event: unknown;
   metadata: EmitMetadata;
@@ -105,6 +129,8 @@ export interface CallRequest {
   call: ComponentCall;
   event: unknown;
   props: PropValues;
+  /** Props that the component's `additionalProps` added to those of its code, or changed. */
+  added?: readonly DescribedProp[] | undefined;
   /** The content of `$.service.db`: JSON values by key. */
   db: Record<string, unknown>;
 }

@@ -1,9 +1,8 @@
 import type { ClientSession } from "mongoose";
+import { markComponentUsed } from "../components/mark-used.ts";
 import { markConnectionsUsed } from "../connections/check.ts";
-import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
-import { Components } from "../models/component.ts";
 import { type Source, Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import type { Candidate } from "../queues/run-item.ts";
@@ -19,23 +18,6 @@ export class ChangeSuperseded extends Error {
 }
 
 type Deps = Pick<Platform, "mongo" | "clock">;
-
-/**
- * Marks a component as used, so that a deletion of it at the same moment conflicts with `session`. Throws `conflict`
- * if the component has been deleted.
- */
-export async function markComponentUsed(
-  platform: Deps,
-  componentId: string,
-  session: ClientSession,
-): Promise<void> {
-  const { matchedCount } = await Components(platform.mongo).updateOne(
-    { _id: componentId },
-    { $set: { used_at_ms: platform.clock() } },
-    { session },
-  );
-  if (matchedCount === 0) throw new AppError("conflict", "the component was deleted by another request");
-}
 
 /**
  * Makes a deployed source visible and creates the subscriptions that its account asked for in advance

@@ -1,7 +1,9 @@
 import type { Static } from "typebox";
+import { findDynamicProps } from "../components/additional-props/find-dynamic-props.ts";
 import { askOptions, type ConfigureDeps, type Options } from "../components/configure/ask-options.ts";
 import { type OptionsRequestSchema, optionsRequest } from "../components/configure/schema.ts";
 import type { Source } from "../models/source.ts";
+import { dynamicPropsOf } from "./dynamic-props.ts";
 import { existingComponent } from "./prepare.ts";
 
 /**
@@ -15,5 +17,12 @@ export async function configureSource(
 ): Promise<Options> {
   const component = await existingComponent(platform, source);
   const stored = JSON.parse(platform.secrets.open(source.configured_props));
-  return askOptions(platform, source.owner_id, component, { ...optionsRequest(body), stored });
+  const id = body.dynamic_props_id;
+  const current = dynamicPropsOf(platform, source);
+  const dynamic =
+    id === undefined || id === current?.id
+      ? current
+      : await findDynamicProps(platform, source.owner_id, component, id);
+  const request = { ...optionsRequest(body), stored, added: dynamic?.props };
+  return askOptions(platform, source.owner_id, component, request);
 }

@@ -1,5 +1,7 @@
 import { checkCount } from "../accounts/check-count.ts";
 import { checkQuota } from "../accounts/check-quota.ts";
+import type { Deployer } from "../components/deployer.ts";
+import { markComponentUsed } from "../components/mark-used.ts";
 import { markConnectionsUsed } from "../connections/check.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
@@ -7,9 +9,8 @@ import { type Source, Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { isDuplicateKey, transaction } from "../store/mongo.ts";
 import { subscribeNewEmitter } from "../subscriptions/auto.ts";
-import { markComponentUsed } from "./commit.ts";
 import { abandonDeployment } from "./delete-source.ts";
-import { type Deployer, type PrepareDeps, prepareSource, type SourceInput } from "./prepare.ts";
+import { type PrepareDeps, prepareSource, type SourceInput } from "./prepare.ts";
 import { type ChangeDeps, hasHooks, requestChange } from "./request-change.ts";
 import { slugOf, withRandomSuffix } from "./slug.ts";
 import { syncSchedulerOrWarn } from "./timer-scheduler.ts";

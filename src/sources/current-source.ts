@@ -4,7 +4,8 @@ import type { Platform } from "../platform.ts";
 type Deps = Pick<Platform, "mongo" | "routing">;
 
 const accountsOf = ({ owner_id }: Source) => [owner_id];
-const bytesOf = ({ configured_props }: Source) => configured_props.length;
+const bytesOf = ({ configured_props, dynamic_props }: Source) =>
+  configured_props.length + (dynamic_props?.length ?? 0);
 
 /**
  * Returns a source as it is now, whatever its state; null if there is none. From the routing cache, whose version is read

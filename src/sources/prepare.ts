@@ -1,8 +1,9 @@
 import { checkCount } from "../accounts/check-count.ts";
-import { findComponent } from "../components/find.ts";
-import { saveComponent } from "../components/save.ts";
+import type { NextPropsDeps } from "../components/additional-props/next-props.ts";
+import type { Deployer } from "../components/deployer.ts";
+import { type ComponentInput, namesComponent, resolveComponent } from "../components/resolve.ts";
 import { checkConnections } from "../connections/check.ts";
-import { AppError, notFound } from "../lib/errors.ts";
+import { notFound } from "../lib/errors.ts";
 import { newToken } from "../lib/ids.ts";
 import { type Component, Components } from "../models/component.ts";
 import { type Source, Sources, type StoredTimer } from "../models/source.ts";
@@ -14,75 +15,27 @@ import {
   type StoredProps,
   timerOf,
 } from "../props/configure.ts";
-import { isSecret } from "../props/kinds.ts";
+import { type DynamicProps, withAddedProps } from "../props/dynamic-props.ts";
+import { keptValues } from "../props/kept-values.ts";
 import { toStoredTimer } from "../props/timer.ts";
 import type { Candidate } from "../queues/run-item.ts";
+import type { DescribedProp } from "../sandbox/protocol.ts";
+import { chooseDynamicProps } from "./choose-dynamic-props.ts";
+import { dynamicPropsOf } from "./dynamic-props.ts";
 import { slugOf, withRandomSuffix } from "./slug.ts";
 
-export type PrepareDeps = Pick<
-  Platform,
-  "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "egress" | "sandboxes" | "secrets"
->;
-
-/** The caller of a request that creates or updates a source. */
-export interface Deployer {
-  /** Account that owns the source. */
-  owner: string;
-  /** Accounts of the request; a `key` names their components first. */
-  owners: string[];
-  /** Every account that the user can read; the source may use a component of any of them. */
-  readable: string[];
-  userId: string;
-}
+export type PrepareDeps = NextPropsDeps &
+  Pick<
+    Platform,
+    "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "egress" | "sandboxes" | "secrets"
+  >;
 
 /** The body of a request that creates or updates a source (docs/rest-api.md#sources). */
-export interface SourceInput {
-  component_id?: string;
-  component_code?: string;
-  component_url?: string;
-  key?: string;
+export interface SourceInput extends ComponentInput {
   name?: string;
   configured_props?: Record<string, unknown>;
+  dynamic_props_id?: string;
   active?: boolean;
-}
-
-/** True if the request names a component in any of the four ways. */
-function namesComponent(input: SourceInput): boolean {
-  return [input.component_id, input.component_code, input.component_url, input.key].some(
-    given => given !== undefined,
-  );
-}
-
-/**
- * Finds or saves the component that a request names: by id, else by key, else by code, else by URL. An organization's
- * source may use every component that the deploying member can read (docs/rest-api.md#sources). Throws `invalid`,
- * `not-found`.
- */
-async function resolveComponent(
-  platform: PrepareDeps,
-  deployer: Deployer,
-  input: SourceInput,
-): Promise<Component> {
-  const named = input.component_id ?? input.key;
-  if (named !== undefined) {
-    const component = await findComponent(platform, named, deployer.owners, deployer.readable);
-    if (!component) throw notFound("component");
-    return component;
-  }
-  if (!namesComponent(input)) {
-    throw new AppError("invalid", "one of component_id, component_code, component_url is required", {
-      fields: ["component_id", "component_code", "component_url"].map(path => ({
-        in: "body" as const,
-        path,
-        message: "one of these is required",
-      })),
-    });
-  }
-  return saveComponent(
-    platform,
-    { ownerId: deployer.owner, userId: deployer.userId },
-    { code: input.component_code, url: input.component_url },
-  );
 }
 
 /** Returns a slug of the name that no other source of the account has; `renamed` is the source itself, if it exists. */
@@ -112,10 +65,23 @@ export async function prepareSource(
   const component =
     before && !namesComponent(input)
       ? await existingComponent(platform, before)
-      : await resolveComponent(platform, deployer, input);
-  const { props } = component.description;
-  const previous = before && (await keptValues(platform, before, component));
-  const values = configureProps(props, input.configured_props ?? {}, previous);
+      : await resolveComponent(platform, deployer, input, "source");
+  const old = before && (await openSource(platform, before));
+  const own = component.description.props;
+  const configured = input.configured_props ?? {};
+  const keepsComponent = before?.component_id === component._id;
+  const keepsProps = keepsComponent && !input.configured_props && input.dynamic_props_id === undefined;
+  const current = (keepsComponent && old?.dynamic) || null;
+  const dynamic = keepsProps
+    ? current
+    : await chooseDynamicProps(platform, deployer.owner, component, {
+        id: input.dynamic_props_id,
+        configured,
+        stored: old && (keepsComponent ? old.values : keptValues(old.values, old.props, own)),
+        current,
+      });
+  const props = dynamic ? withAddedProps(own, dynamic.props) : own;
+  const values = configureProps(props, configured, old && keptValues(old.values, old.props, props));
   await checkConnections(platform, deployer.owner, props, given(values, input.configured_props));
   const name = input.name ?? before?.name ?? slugOf(component.name);
   const timer = timerOf(props, values);
@@ -126,6 +92,7 @@ export async function prepareSource(
     name_slug:
       name === before?.name ? before.name_slug : await findFreeSlug(platform, deployer.owner, name, before),
     configured_props: platform.secrets.seal(JSON.stringify(values)),
+    dynamic_props: dynamic && platform.secrets.seal(JSON.stringify(dynamic)),
     connection_ids: [...new Set(connectedProps(props, values).map(({ connectionId }) => connectionId))],
     endpoint: hasHttpInterface(props) ? (before?.endpoint ?? newToken()) : null,
     timer: timer && toStoredTimer(timer),
@@ -162,17 +129,16 @@ export async function existingComponent(
   return component;
 }
 
-/**
- * Returns the values that a source keeps when it gets another component. A secret or a credential is kept only if the
- * new prop is secret and of the same type and app. Otherwise responses would show it, or another app would receive it.
- */
-async function keptValues(platform: PrepareDeps, source: Source, component: Component): Promise<StoredProps> {
-  const values: StoredProps = JSON.parse(platform.secrets.open(source.configured_props));
-  if (component._id === source.component_id) return values;
+/** What a source has before an update. */
+interface Before {
+  props: DescribedProp[];
+  values: StoredProps;
+  dynamic: DynamicProps | null;
+}
+
+async function openSource(platform: PrepareDeps, source: Source): Promise<Before> {
   const { description } = await existingComponent(platform, source);
-  const kept = description.props.filter(prop => {
-    const next = component.description.props.find(({ name }) => name === prop.name);
-    return !isSecret(prop) || (next && isSecret(next) && next.type === prop.type && next.app === prop.app);
-  });
-  return Object.fromEntries(kept.map(({ name }) => [name, values[name]]));
+  const dynamic = dynamicPropsOf(platform, source);
+  const props = dynamic ? withAddedProps(description.props, dynamic.props) : description.props;
+  return { props, values: JSON.parse(platform.secrets.open(source.configured_props)), dynamic };
 }

@@ -1,8 +1,10 @@
+import { presentProps as describeProps } from "../components/present.ts";
 import { Components } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { presentProps, secretsSet } from "../props/configure.ts";
 import { readDrops } from "../store/drops.ts";
+import { dynamicPropsOf, propsOfSource } from "./dynamic-props.ts";
 import { endpointUrl } from "./endpoint.ts";
 import { nextTickMs } from "./timer-scheduler.ts";
 
@@ -13,16 +15,21 @@ export async function presentSources(platform: Deps, sources: Source[]) {
   const components = await Components(platform.mongo)
     .find({ _id: { $in: sources.map(source => source.component_id) } }, { description: 1 })
     .lean();
-  const props = new Map(components.map(component => [component._id, component.description.props]));
+  const byId = new Map(components.map(component => [component._id, component]));
+  const propsOf = (source: Source) => {
+    const component = byId.get(source.component_id);
+    return component ? propsOfSource(platform, component, source) : [];
+  };
   return sources.map(source => ({
     id: source._id,
     user_id: source.user_id,
     component_id: source.component_id,
     configured_props: presentProps(
-      props.get(source.component_id) ?? [],
+      propsOf(source),
       JSON.parse(platform.secrets.open(source.configured_props)),
       { endpointUrl: endpointUrl(platform, source.endpoint) },
     ),
+    dynamic_props_id: dynamicPropsOf(platform, source)?.id ?? null,
     active: source.active,
     created_at: source.created_at,
     updated_at: source.updated_at,
@@ -52,7 +59,8 @@ export async function presentDetail(
   return {
     ...presented,
     dropped,
-    secrets_set: secretsSet(component?.description.props ?? [], values),
+    dynamic_props: describeProps({ props: dynamicPropsOf(platform, source)?.props ?? [] }),
+    secrets_set: secretsSet(component ? propsOfSource(platform, component, source) : [], values),
     next_tick_at_ms: next,
   };
 }

@@ -1,13 +1,18 @@
+import {
+  NextPropsRequestSchema,
+  NextPropsSchema,
+  presentNextProps,
+} from "../components/additional-props/schema.ts";
 import { OptionsRequestSchema, OptionsSchema } from "../components/configure/schema.ts";
-import { accountsOf } from "../http/authorize.ts";
+import { deployerOf } from "../components/deployer.ts";
 import { data, empty, page } from "../http/response.ts";
-import { type Caller, routeFor } from "../http/route.ts";
+import { routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
 import { configureSource } from "./configure-source.ts";
 import { createSource } from "./create-source.ts";
 import { deleteSource } from "./delete-source.ts";
 import { findSource, findSourceToChange, listSources } from "./find-source.ts";
-import type { Deployer } from "./prepare.ts";
+import { nextPropsOfSource } from "./next-props-of-source.ts";
 import { presentDetail, presentSource, presentSources } from "./present.ts";
 import { NewSource, SourceDetailSchema, SourceSchema, SourceUpdate } from "./schema.ts";
 import { updateSource } from "./update-source.ts";
@@ -31,13 +36,6 @@ type Deps = Pick<
 >;
 const route = routeFor<Deps>();
 const tag = "Sources";
-
-const deployerOf = (request: { owner: string; owners: string[]; caller: Caller }): Deployer => ({
-  owner: request.owner,
-  owners: request.owners,
-  readable: accountsOf(request.caller),
-  userId: request.caller.userId,
-});
 
 /** The access rule of routes that read the source that their path names. */
 export const ownSource = {
@@ -64,6 +62,7 @@ const shown = {
   active: true,
   created_at: 1_700_000_000,
   updated_at: 1_700_000_000,
+  dynamic_props_id: null,
   name: "hello",
   name_slug: "hello",
 };
@@ -130,7 +129,13 @@ export const sourceRoutes = [
     response: data(200, SourceDetailSchema),
     example: {
       params,
-      response: { ...shown, dropped: { "no-listener": 3 }, secrets_set: ["token"], next_tick_at_ms: null },
+      response: {
+        ...shown,
+        dropped: { "no-listener": 3 },
+        dynamic_props: [],
+        secrets_set: ["token"],
+        next_tick_at_ms: null,
+      },
     },
     handler: ({ deps, resource }) => presentDetail(deps, resource),
   }),
@@ -170,6 +175,32 @@ export const sourceRoutes = [
       response: { options: [{ label: "Bern", value: "BE" }], context: null, logs: [], error: null },
     },
     handler: ({ deps, resource, body }) => configureSource(deps, resource, body),
+  }),
+  route({
+    method: "POST",
+    path: "/sources/{id}/props",
+    id: "nextSourceProps",
+    tag,
+    summary: "Get the props that a source's values lead to",
+    description:
+      "As `POST /components/{id}/props`; the source's own values count where `configured_props` leaves one out, its " +
+      "credentials included.",
+    access: ownSourceToChange,
+    body: NextPropsRequestSchema,
+    response: data(200, NextPropsSchema),
+    errors: ["unavailable"],
+    example: {
+      params,
+      body: { configured_props: { city: "Zug" } },
+      response: {
+        dynamic_props_id: "dyp_0CjBAd3KqV8mZ4tR",
+        dynamic_props: [{ name: "street", type: "string" }],
+        logs: [],
+        error: null,
+      },
+    },
+    handler: async ({ deps, resource, body }) =>
+      presentNextProps(await nextPropsOfSource(deps, resource, body)),
   }),
   route({
     method: "DELETE",

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from "typebox";
-import { ComponentCode, ComponentUrl } from "../components/schema.ts";
+import { ComponentCode, ComponentUrl, ConfigurableProp } from "../components/schema.ts";
 
 /** Describes an object, and is true of any other value too: a component may use the name for a prop of another kind. */
 const UsuallyObject = (properties: Record<string, TSchema>, description: string) =>
@@ -34,6 +34,10 @@ export const SourceSchema = Type.Object(
     user_id: Type.String(),
     component_id: Type.String(),
     configured_props: ShownProps,
+    dynamic_props_id: Type.Union([Type.String(), Type.Null()], {
+      description:
+        "Id of the props that its `additionalProps` made for it; null if the component's own are all.",
+    }),
     active: Type.Boolean(),
     created_at: Type.Integer(),
     updated_at: Type.Integer(),
@@ -49,6 +53,9 @@ export const SourceDetailSchema = Type.Object(
     ...SourceSchema.properties,
     dropped: Type.Record(Type.String(), Type.Integer(), {
       description: "Number of events dropped on purpose, by reason.",
+    }),
+    dynamic_props: Type.Array(ConfigurableProp, {
+      description: "The props that its `additionalProps` added to the component's own, or changed.",
     }),
     secrets_set: Type.Array(Type.String(), {
       description:
@@ -88,6 +95,14 @@ export const NewSource = Type.Object({
       description: "Values by prop name. A timer is `{intervalSeconds}` or `{cron, timezone?}`.",
     }),
   ),
+  dynamic_props_id: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description:
+        "From `POST /components/{id}/props`. Without it, `additionalProps` is called with the configured props.",
+    }),
+  ),
   emit_on_deploy: Type.Optional(
     Type.Boolean({
       description: "False: the events of the deploy hook are dropped, and counted as dropped. Default: true.",
@@ -103,5 +118,6 @@ export const SourceUpdate = Type.Object({
   key: NewSource.properties.key,
   name: NewSource.properties.name,
   configured_props: NewSource.properties.configured_props,
+  dynamic_props_id: NewSource.properties.dynamic_props_id,
   active: Type.Optional(Type.Boolean({ description: "Whether the source runs. Default: true." })),
 });

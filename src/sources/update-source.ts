@@ -1,11 +1,12 @@
 import { checkQuota } from "../accounts/check-quota.ts";
+import type { Deployer } from "../components/deployer.ts";
 import { AppError, notFound } from "../lib/errors.ts";
 import { type Component, Components } from "../models/component.ts";
 import { type Source, Sources } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { transaction } from "../store/mongo.ts";
 import { ChangeSuperseded, saveCandidate } from "./commit.ts";
-import { type Deployer, type PrepareDeps, prepareSource, type SourceInput } from "./prepare.ts";
+import { type PrepareDeps, prepareSource, type SourceInput } from "./prepare.ts";
 import { type ChangeDeps, hasHooks, requestChange } from "./request-change.ts";
 import { syncSchedulerOrWarn } from "./timer-scheduler.ts";
 

@@ -14,6 +14,7 @@ export type DropReason =
   | "payload-gone"
   | "no-listener"
   | "filtered"
+  | "dropped-by-function"
   | "loop"
   | "deploy-muted"
   | "source-inactive"

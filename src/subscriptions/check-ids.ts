@@ -1,3 +1,4 @@
+import { ALERTS, isAccountId } from "../alerts/channel.ts";
 import { invalidField, notFound } from "../lib/errors.ts";
 import { isId } from "../lib/ids.ts";
 import { Sources } from "../models/source.ts";
@@ -18,10 +19,27 @@ async function isOwned(platform: Deps, id: string, owners: string[]): Promise<bo
 }
 
 /**
- * Checks the `emitter_id` of a subscription: a source, workflow or organization of these owners, or a glob. Throws
- * `invalid` for any other kind of id, `not-found` if none of `owners` owns the emitter.
+ * Checks the `emitter_id` of a subscription to a channel: a source, workflow or organization of these owners, or a glob; for
+ * alerts an account of theirs. Throws `invalid` for any other kind of id, `not-found` if none of `owners` owns the emitter.
  */
-export async function checkEmitter(platform: Deps, id: string, owners: string[]): Promise<void> {
+export async function checkEmitter(
+  platform: Deps,
+  id: string,
+  channel: string,
+  owners: string[],
+): Promise<void> {
+  if (channel === ALERTS && !isAccountId(id)) {
+    throw invalidField(
+      "query",
+      "emitter_id",
+      `must be the id of an account, user or organization, for ${ALERTS}`,
+    );
+  }
+  if (isId("u", id)) {
+    if (channel !== ALERTS) throw invalidField("query", "event_name", `must be ${ALERTS} for an account`);
+    if (!owners.includes(id)) throw notFound("emitter");
+    return;
+  }
   if (id === "p_*" || id === "dc_*") return;
   if (isId("o", id)) {
     if (!owners.includes(id)) throw notFound("emitter");

@@ -1,3 +1,4 @@
+import { isAccountId } from "../alerts/channel.ts";
 import { Sources } from "../models/source.ts";
 import { Subscriptions } from "../models/subscription.ts";
 import { Workflows } from "../models/workflow.ts";
@@ -12,6 +13,8 @@ export async function isSubscriptionEnded(
   { subscription_id, emitter_id }: { subscription_id: string; emitter_id: string },
 ): Promise<boolean> {
   if (await Subscriptions(platform.mongo).exists({ _id: subscription_id })) return false;
+  // An account is not deleted.
+  if (isAccountId(emitter_id)) return true;
   const emitter = emitter_id.startsWith("p_")
     ? await Workflows(platform.mongo).exists({ _id: emitter_id })
     : await Sources(platform.mongo).exists({ _id: emitter_id, state: "ready" });

@@ -1,16 +1,31 @@
 import { LRUCache } from "lru-cache";
 import { canAccessCached } from "../accounts/access.ts";
+import { ALERTS } from "../alerts/channel.ts";
 import { Breaks } from "../lib/breaks.ts";
 import { type Subscription, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
 import { compileFilter, type Filter, type Matcher } from "./filter.ts";
 
-/** A source or a workflow, with the account that owns it. */
+/** A source or a workflow, with the account that owns it; or an account, which emits its own alerts. */
 export interface Emitter {
   id: string;
   owner_id: string;
   /** A source that is being created or deleted, which does not exist for its owner. */
   isHidden?: true;
+}
+
+/**
+ * Leaves out the listener that an alert is about: a failing webhook that listens to alerts would receive, and fail, its own
+ * (docs/decisions/0043-alerts.md).
+ */
+export function withoutSubject(
+  subscriptions: Subscription[],
+  channel: string,
+  event: unknown,
+): Subscription[] {
+  if (channel !== ALERTS) return subscriptions;
+  const subject = (event as { subject?: { id?: unknown } | null } | null)?.subject?.id;
+  return subscriptions.filter(({ listener_id }) => listener_id !== subject);
 }
 
 export interface Matching {

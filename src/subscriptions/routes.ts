@@ -1,16 +1,15 @@
 import { Type } from "typebox";
 import { data, empty, list } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
-import type { Subscription } from "../models/subscription.ts";
-import type { Platform } from "../platform.ts";
 import { mapPage } from "../store/page.ts";
 import { ownSubscription } from "./find.ts";
 import { listSubscriptions } from "./list.ts";
-import { EventName, FilterSchema, ListenerId, SubscriptionSchema } from "./schema.ts";
-import { subscribe } from "./subscribe.ts";
+import { presentSubscription, presentWithFunction } from "./present.ts";
+import { EventName, FilterSchema, FunctionCode, ListenerId, SubscriptionSchema } from "./schema.ts";
+import { type SubscribeDeps, subscribe } from "./subscribe.ts";
 import { deleteSubscription, unsubscribe } from "./unsubscribe.ts";
 
-const route = routeFor<Pick<Platform, "mongo" | "routing" | "clock" | "config">>();
+const route = routeFor<SubscribeDeps>();
 const tag = "Subscriptions";
 
 const EmitterId = Type.String({
@@ -18,16 +17,8 @@ const EmitterId = Type.String({
   maxLength: 64,
   description:
     "Id of a workflow or source; `p_*` for all workflows, `dc_*` for all sources, or the id of an " +
-    "organization for all of its workflows and sources.",
+    "organization for all of its workflows and sources; of a user or an organization for its alerts.",
 });
-const present = ({ _id, emitter_id, listener_id, event_name, filter }: Subscription) => ({
-  id: _id,
-  emitter_id,
-  listener_id,
-  event_name,
-  ...(filter !== null && { filter: JSON.parse(filter) as Record<string, unknown> }),
-});
-
 const keyParams = Type.Object({
   emitter_id: EmitterId,
   listener_id: ListenerId,
@@ -56,19 +47,24 @@ export const subscriptionRoutes = [
     tag,
     summary: "Subscribe a listener to an emitter",
     description:
-      "If the subscription exists, it is returned; if the request has a `filter`, that replaces the existing one.",
+      "If the subscription exists, it is returned; if the request has a `filter` or a `function`, that replaces the existing " +
+      "one. A `function` of null takes it away.",
     access: { kind: "owner" },
     query: keyParams,
-    body: Type.Object({ filter: Type.Optional(FilterSchema) }),
+    body: Type.Object({
+      filter: Type.Optional(FilterSchema),
+      function: Type.Optional(Type.Union([FunctionCode, Type.Null()])),
+    }),
     response: data(200, SubscriptionSchema),
-    errors: ["limit-reached", "not-found"],
+    errors: ["limit-reached", "not-found", "unavailable"],
     example: { query: exampleQuery, body: { filter: { "issue.state": "open" } }, response: shown },
     handler: async ({ deps, query, body, owner, owners, caller }) =>
-      present(
+      presentWithFunction(
+        deps,
         await subscribe(
           deps,
           { owner, owners, userId: caller.userId },
-          { ...keyOf(query), filter: body.filter },
+          { ...keyOf(query), filter: body.filter, code: body.function },
         ),
       ),
   }),
@@ -96,7 +92,7 @@ export const subscriptionRoutes = [
     access: ownSubscription,
     response: data(200, SubscriptionSchema),
     example: { params, response: shown },
-    handler: async ({ resource }) => present(resource),
+    handler: ({ deps, resource }) => presentWithFunction(deps, resource),
   }),
   route({
     method: "DELETE",
@@ -118,7 +114,8 @@ export const subscriptionRoutes = [
     access: { kind: "owner" },
     response: list(200, SubscriptionSchema),
     example: { response: shown },
-    handler: async ({ deps, owner, page }) => mapPage(await listSubscriptions(deps, owner, page), present),
+    handler: async ({ deps, owner, page }) =>
+      mapPage(await listSubscriptions(deps, owner, page), presentSubscription),
   }),
   route({
     method: "GET",
@@ -129,6 +126,7 @@ export const subscriptionRoutes = [
     access: { kind: "member" },
     response: list(200, SubscriptionSchema),
     example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, response: shown },
-    handler: async ({ deps, owner, page }) => mapPage(await listSubscriptions(deps, owner, page), present),
+    handler: async ({ deps, owner, page }) =>
+      mapPage(await listSubscriptions(deps, owner, page), presentSubscription),
   }),
 ];

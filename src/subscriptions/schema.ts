@@ -8,6 +8,14 @@ export const FilterSchema = Type.Record(Type.String(), Type.Unknown(), {
     "(docs/filters.md).",
 });
 
+export const FunctionCode = Type.String({
+  minLength: 1,
+  maxLength: LIMITS.functionBytes.value,
+  description:
+    "JavaScript or TypeScript, `export default (event, meta) => event`: what is sent in place of each event; null drops it " +
+    "(docs/functions.md).",
+});
+
 export const ListenerId = Type.String({
   minLength: 1,
   maxLength: 64,
@@ -19,13 +27,33 @@ export const SubscriptionSchema = Type.Object(
   {
     id: Type.String(),
     emitter_id: Type.String({
-      description: "Id of a workflow, source or organization, or `p_*` or `dc_*`.",
+      description:
+        "Id of a workflow, source or organization, or `p_*` or `dc_*`; of an account for its alerts.",
     }),
     listener_id: Type.String({
       description: "Id of a webhook (`wh_`), destination (`ds_`, `ac_`), source (`dc_`) or workflow (`p_`).",
     }),
     event_name: Type.String({ description: "Channel; empty for the default channel." }),
     filter: Type.Optional(FilterSchema),
+    function: Type.Optional(
+      Type.String({ description: "Code of the function that each event goes through; absent in lists." }),
+    ),
+    function_hash: Type.Optional(Type.String({ description: "SHA-256 of that code, hex." })),
+    function_errors: Type.Optional(
+      Type.Integer({ description: "Events that the function failed on since it was set." }),
+    ),
+    last_function_error: Type.Optional(
+      Type.Object({
+        message: Type.String(),
+        line: Type.Union([Type.Integer(), Type.Null()], { description: "In the code, from 1." }),
+        column: Type.Union([Type.Integer(), Type.Null()], { description: "From 1." }),
+        event_id: Type.String(),
+        at_ms: Type.Integer({ description: "Unix milliseconds." }),
+        logs: Type.Array(Type.Object({ level: Type.String(), message: Type.String(), ts: Type.Integer() }), {
+          description: "What it wrote to `console` for that event, up to 4 KB.",
+        }),
+      }),
+    ),
   },
   { title: "Subscription" },
 );
@@ -35,9 +63,10 @@ export const AutoSubscriptionSchema = Type.Object(
   { title: "AutoSubscription" },
 );
 
-/** A custom channel, `$errors` or `$logs`; empty for the default channel. */
+/** A custom channel, `$errors`, `$logs` or `$alerts`; empty for the default channel. */
 export const EventName = Type.String({
   maxLength: LIMITS.channelCharacters.value,
-  pattern: ANY_CHANNEL,
-  description: "Channel: a custom channel, `$errors` or `$logs`; empty or left out for the default channel.",
+  pattern: `${ANY_CHANNEL}|^\\$alerts$`,
+  description:
+    "Channel: a custom channel, `$errors`, `$logs`, or `$alerts` of an account; empty or left out for the default channel.",
 });

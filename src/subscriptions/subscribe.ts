@@ -1,5 +1,8 @@
 import { checkCount, checkSubscriptionsPerEmitter } from "../accounts/check-count.ts";
 import { accountsOfSubscriptions } from "../accounts/routing-accounts.ts";
+import { FUNCTION_FIELD } from "../functions/load-function.ts";
+import { saveFunction } from "../functions/save-function.ts";
+import { invalidField } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { type Subscription, Subscriptions } from "../models/subscription.ts";
@@ -28,44 +31,79 @@ export interface SubscriptionKey {
 export interface NewSubscription extends SubscriptionKey {
   /** Without it, an existing subscription keeps its filter, and a new one matches all events. */
   filter?: unknown;
+  /**
+   * Code of a function; null for none. Without it, an existing subscription keeps its function, and a new one has none.
+   */
+  code?: string | null | undefined;
 }
+
+export type SubscribeDeps = Pick<
+  Platform,
+  "mongo" | "redis" | "keys" | "routing" | "clock" | "config" | "sandboxes"
+>;
 
 /**
  * Subscribes a listener to a channel of an emitter. If the subscription exists, it is returned, with its filter
- * replaced if there is a new one. Throws `invalid` for a malformed id or filter, `not-found` if none of the
+ * and its function replaced if there is a new one. Throws `invalid` for a malformed id or filter, or a function that can't be
+ * used, `rate-limited` and `unavailable` while it can't be checked, `not-found` if none of the
  * subscriber's `owners` owns the emitter or the listener, and `limit-reached` (docs/rest-api.md#subscriptions).
  */
 export async function subscribe(
-  platform: Pick<Platform, "mongo" | "clock" | "config" | "routing">,
+  platform: SubscribeDeps,
   { owner, owners, userId }: Subscriber,
-  { emitterId, listenerId, eventName, filter }: NewSubscription,
+  { emitterId, listenerId, eventName, filter, code }: NewSubscription,
 ): Promise<Subscription> {
   if (filter !== undefined) checkFilter(filter);
-  await checkEmitter(platform, emitterId, owners);
+  await checkEmitter(platform, emitterId, eventName, owners);
   await checkListener(platform, listenerId, owners);
+  if (typeof code === "string") rejectWithoutDeliveries(listenerId);
   const key = { emitter_id: emitterId, event_name: eventName, owner_id: owner, listener_id: listenerId };
-  const subscription: Subscription = {
-    _id: newId("sub", platform.clock()),
-    user_id: userId,
-    filter: filter === undefined ? null : JSON.stringify(filter),
-    ...key,
-    created_at: unixSeconds(platform.clock()),
-  };
   if (!(await Subscriptions(platform.mongo).exists(key))) {
     await checkCount(platform, owner, "subscriptions");
     await checkSubscriptionsPerEmitter(platform, owner, emitterId);
   }
+  const functionHash = typeof code === "string" ? await saveFunction(platform, owner, code) : undefined;
+  const subscription: Subscription = {
+    _id: newId("sub", platform.clock()),
+    user_id: userId,
+    filter: filter === undefined ? null : JSON.stringify(filter),
+    ...(functionHash !== undefined && { function_hash: functionHash }),
+    ...key,
+    created_at: unixSeconds(platform.clock()),
+  };
   try {
     await Subscriptions(platform.mongo).insertOne(subscription);
     await platform.routing.invalidate(await accountsOfSubscriptions(platform, [subscription]));
     return subscription;
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
-    const changes = filter === undefined ? {} : { $set: { filter: subscription.filter } };
     const existing = await Subscriptions(platform.mongo)
-      .findOneAndUpdate(key, changes, { returnDocument: "after" })
+      .findOneAndUpdate(key, changesOf(filter, code, functionHash), { returnDocument: "after" })
       .lean();
     await platform.routing.invalidate(await accountsOfSubscriptions(platform, [subscription]));
     return existing ?? subscription;
   }
+}
+
+/** What a request changes of a subscription that exists. A function that is set counts its errors from then on. */
+function changesOf(filter: unknown, code: string | null | undefined, functionHash: string | undefined) {
+  const set = {
+    ...(filter !== undefined && { filter: JSON.stringify(filter) }),
+    ...(functionHash !== undefined && { function_hash: functionHash }),
+  };
+  const unset = {
+    ...(code === null && { function_hash: 1 as const }),
+    ...(code !== undefined && { function_errors: 1 as const, last_function_error: 1 as const }),
+  };
+  return {
+    ...(Object.keys(set).length > 0 && { $set: set }),
+    ...(Object.keys(unset).length > 0 && { $unset: unset }),
+  };
+}
+
+/** Sources and workflows are handed the event itself, in the hop before deliveries. Throws `invalid`. */
+function rejectWithoutDeliveries(listenerId: string): void {
+  if (!listenerId.startsWith("dc_") && !listenerId.startsWith("p_")) return;
+  const message = "a source or a workflow receives events as they are: only deliveries go through a function";
+  throw invalidField(FUNCTION_FIELD.in, FUNCTION_FIELD.path, message);
 }

@@ -1,7 +1,10 @@
+import { raiseAlert } from "../alerts/raise.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
+import { transaction } from "../store/mongo.ts";
+import { disabledAlert, failingAlert, type HealthStage, recoveredAlert } from "./health-alerts.ts";
 
-type Deps = Pick<Platform, "mongo" | "clock" | "config" | "routing">;
+type Deps = Pick<Platform, "mongo" | "clock" | "config" | "routing" | "metrics" | "log">;
 
 /** Warns the owner of a failing webhook that it will be disabled; both fields are null if it is not failing. */
 export interface DisableWarning {
@@ -29,23 +32,44 @@ export function disableWarning(
 }
 
 /**
- * Records that the endpoint works again, in `webhook` as well. Costs no write if it worked before. Other processes see
- * the change when they next read the webhook, seconds later, which is soon enough for a limit of days.
+ * Records that the endpoint works again, in `webhook` as well, and says so to those who were alerted. Costs no write if it
+ * worked before. Other processes see the change when they next read the webhook, seconds later, which is soon enough for a
+ * limit of days.
  */
 export async function noteSuccess(platform: Deps, webhook: Webhook): Promise<void> {
-  if (webhook.failing_since_ms === null) return;
+  const { failing_since_ms: sinceMs } = webhook;
+  if (sinceMs === null) return;
   webhook.failing_since_ms = null;
-  await Webhooks(platform.mongo).updateOne({ _id: webhook._id }, { $set: { failing_since_ms: null } });
+  const { matchedCount } = await Webhooks(platform.mongo).updateOne(
+    { _id: webhook._id, alerted: null },
+    { $set: { failing_since_ms: null } },
+  );
+  if (matchedCount === 1) return;
+  await transaction(platform.mongo, async session => {
+    const before = await Webhooks(platform.mongo)
+      .findOneAndUpdate(
+        // Of several processes, one finds it so.
+        { _id: webhook._id, alerted: { $ne: null } },
+        { $set: { failing_since_ms: null, alerted: null } },
+        { session, returnDocument: "before" },
+      )
+      .lean<Webhook | null>();
+    if (before?.alerted && before.alerted.since_ms === before.failing_since_ms) {
+      await raiseAlert(platform, recoveredAlert(before, before.alerted.since_ms), session);
+    }
+  });
 }
 
 /**
- * Records a failed attempt. A webhook without a success for `config.deliveries.disableAfterMs` is disabled, and its
- * owner sees the reason (docs/states.md#webhook-health). Time counts, not the number of failures, because a busy
- * webhook has many of those in a short outage.
+ * Records a failed attempt, and alerts the owner once the webhook has failed for a while (docs/alerts.md). A webhook without
+ * a success for `config.deliveries.disableAfterMs` is disabled, and its owner sees the reason
+ * (docs/states.md#webhook-health). Time counts, not the number of failures, because a busy webhook has many of those in a
+ * short outage.
  */
 export async function noteFailure(platform: Deps, webhook: Webhook): Promise<void> {
   const now = platform.clock();
-  if (webhook.failing_since_ms === null) {
+  const { failing_since_ms: sinceMs } = webhook;
+  if (sinceMs === null) {
     webhook.failing_since_ms = now;
     await Webhooks(platform.mongo).updateOne(
       // The owner may have changed the url since; the failure of the old url must not count for the new one.
@@ -54,23 +78,80 @@ export async function noteFailure(platform: Deps, webhook: Webhook): Promise<voi
     );
     return;
   }
-  const { disableAfterMs } = platform.config.deliveries;
-  if (now - webhook.failing_since_ms < disableAfterMs) return;
-  const since = new Date(webhook.failing_since_ms).toISOString();
+  if (now - sinceMs < platform.config.deliveries.disableAfterMs) {
+    await alertOfFailures(platform, webhook, sinceMs, now);
+    return;
+  }
+  const since = new Date(sinceMs).toISOString();
   // Only if `failing_since_ms` has not changed, so that a success in between keeps the webhook enabled.
-  await Webhooks(platform.mongo).updateOne(
-    { _id: webhook._id, active: true, failing_since_ms: webhook.failing_since_ms },
-    { $set: { active: false, disabled_reason: `every attempt has failed since ${since}` } },
-  );
-  await platform.routing.invalidate([webhook.owner_id]);
+  const ifStill = { failing_since_ms: sinceMs };
+  await disable(platform, webhook, ifStill, `every attempt has failed since ${since}`);
 }
 
 /** Disables a webhook whose endpoint returned 410 Gone, which means that it must not be called again. */
 export async function disableGone(platform: Deps, webhook: Webhook): Promise<void> {
-  await Webhooks(platform.mongo).updateOne(
-    // The owner may have changed the url since, and only the old one is gone.
-    { _id: webhook._id, active: true, url: webhook.url },
-    { $set: { active: false, disabled_reason: "the endpoint returned 410 Gone" } },
-  );
+  // The owner may have changed the url since, and only the old one is gone.
+  await disable(platform, webhook, { url: webhook.url }, "the endpoint returned 410 Gone");
+}
+
+/** Disables an active webhook for which `ifStill` holds, and alerts its owner: both, or neither. */
+async function disable(
+  platform: Deps,
+  webhook: Webhook,
+  ifStill: Partial<Webhook>,
+  reason: string,
+): Promise<void> {
+  await transaction(platform.mongo, async session => {
+    const { modifiedCount } = await Webhooks(platform.mongo).updateOne(
+      { _id: webhook._id, active: true, ...ifStill },
+      { $set: { active: false, disabled_reason: reason } },
+      { session },
+    );
+    if (modifiedCount === 1) {
+      await raiseAlert(platform, disabledAlert(webhook, reason, platform.clock()), session);
+    }
+  });
   await platform.routing.invalidate([webhook.owner_id]);
+}
+
+/** Returns the alert that is due after so long a time of failures; 0 for none. */
+function stageAfter({ config }: Pick<Platform, "config">, failedMs: number): HealthStage | 0 {
+  if (failedMs >= config.deliveries.disableAfterMs / 2) return 2;
+  return failedMs >= config.alerts.webhookFailingAfterMs ? 1 : 0;
+}
+
+/**
+ * Alerts the owner of a failing webhook, once for each stage of an episode, however many processes see it fail. Never throws:
+ * the attempt was made, and an alert that can't be raised now is raised at the next failure.
+ */
+async function alertOfFailures(
+  platform: Deps,
+  webhook: Webhook,
+  sinceMs: number,
+  now: number,
+): Promise<void> {
+  const stage = stageAfter(platform, now - sinceMs);
+  const before = webhook.alerted ?? null;
+  if (stage === 0 || (before?.since_ms === sinceMs && before.stage >= stage)) return;
+  const alerted = { since_ms: sinceMs, stage };
+  // Also of an alert that another process has raised: this one need not ask again.
+  webhook.alerted = alerted;
+  try {
+    await transaction(platform.mongo, async session => {
+      const { modifiedCount } = await Webhooks(platform.mongo).updateOne(
+        {
+          _id: webhook._id,
+          active: true,
+          failing_since_ms: sinceMs,
+          $or: [{ "alerted.since_ms": { $ne: sinceMs } }, { "alerted.stage": { $lt: stage } }],
+        },
+        { $set: { alerted } },
+        { session },
+      );
+      if (modifiedCount === 1) await raiseAlert(platform, failingAlert(platform, webhook, alerted), session);
+    });
+  } catch (error) {
+    webhook.alerted = before;
+    platform.log.warn({ webhook_id: webhook._id, err: error }, "an alert of a webhook can't be raised yet");
+  }
 }

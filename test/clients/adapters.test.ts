@@ -1,7 +1,9 @@
+import { getRequestListener } from "@hono/node-server";
 import { bodyParser } from "@koa/bodyparser";
 import { expect } from "chai";
 import express from "express";
 import fastify from "fastify";
+import { Hono } from "hono";
 import Koa from "koa";
 import {
   fastifyPlugin,
@@ -57,6 +59,14 @@ const startFetch: Start = (options, handle) => {
   });
 };
 
+const startHono: Start = async (options, handle) => {
+  const receive = fetchHandler(options, handle);
+  const app = new Hono();
+  app.post("/hook", context => receive(context.req.raw));
+  app.onError((_, context) => context.text("", 500));
+  return listen(getRequestListener(app.fetch));
+};
+
 const startNode: Start = (options, handle) =>
   listen(nodeHandler({ onError: () => undefined, ...options }, handle));
 
@@ -64,6 +74,7 @@ const FRAMEWORKS: Record<string, Start> = {
   Express: startExpress,
   Koa: startKoa,
   Fastify: startFastify,
+  Hono: startHono,
   "node:http": startNode,
   fetch: startFetch,
 };
@@ -203,6 +214,23 @@ describe("a receiver behind a parser", () => {
     expect(error.message).to.match(
       /the body was read before it came here.*mount this before the JSON parser/,
     );
+  });
+
+  it("of Hono that has read the body gets an error that says what to do", async () => {
+    const errors: string[] = [];
+    const app = new Hono();
+    app.post("/hook", async context => {
+      await context.req.json();
+      return fetchHandler({ secrets: secret }, ignore)(context.req.raw);
+    });
+    app.onError((error, context) => {
+      errors.push(error.message);
+      return context.text("", 500);
+    });
+    server = await listen(getRequestListener(app.fetch));
+    expect((await deliver(server.url, payload)).status).to.equal(500);
+    expect(errors).to.have.lengthOf(1);
+    expect(errors[0]).to.match(/the body was read before it came here.*mount this before the JSON parser/);
   });
 
   it("of Fastify leaves the parsers of the other routes alone", async () => {

@@ -119,7 +119,14 @@ describe("a request of the client", () => {
     expect(server.requests).to.have.lengthOf(13);
   });
 
-  it("waits no longer than a minute for the server: the error says how long to wait", async () => {
+  it("waits no longer than a minute for the server, or as its caller says: the error says how long to wait", async () => {
+    const later = problem(429, "rate-limited", {}, { "retry-after": "1" });
+    server.script(later, later, found);
+    const impatient = await errorOf(client({ maxWaitMs: 999 }).sources.get("x"));
+    expect((impatient as ApiError).retryAfterMs).to.equal(1000);
+    expect((await client({ maxWaitMs: 1000 }).sources.get("x")).id).to.equal("dc_1");
+    expect(server.requests).to.have.lengthOf(3);
+    server.requests.length = 0;
     server.script(problem(429, "rate-limited", {}, { "retry-after": "3600" }));
     const error = await errorOf(client().sources.get("x"));
     expect(error).to.be.an.instanceOf(RateLimitedError);
@@ -136,6 +143,7 @@ describe("a request of the client", () => {
     expect({ ...error }).to.deep.include({
       status: 400,
       code: "invalid",
+      detail: "configured_props.url: must be a URL",
       errors,
       requestId: "req_1",
       retryAfterMs: null,

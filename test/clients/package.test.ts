@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { build } from "esbuild";
+import { Headwater } from "../../clients/typescript/src/index.ts";
 import { buildClient } from "../../script/lib/client.mjs";
 import { choosePort } from "../../script/lib/ports.mjs";
 import { findDeno } from "../../src/sandbox/deno-binary.ts";
@@ -48,6 +49,29 @@ describe("the package of the client", () => {
     expect(lines[0]).to.equal("emitted { hello: 'world' }");
     expect(lines[1]).to.match(/^received dlv_\w+ \{ hello: 'world' \}$/);
     expect(lines[2]).to.match(/^stored \d+-\d+$/);
+  });
+
+  it("runs the walk of the project's README as it stands, which the compiler finds no fault with", async () => {
+    const readme = await readFile(join(root, "README.md"), "utf8");
+    const [, walk = ""] = /^```ts\n(.*?)^```/ms.exec(readme) ?? [];
+    const written = walk.split("\n").filter(line => line !== "").length;
+    expect(written, "lines").to.be.within(20, 30);
+    await writeFile(join(folder, "package.json"), '{ "type": "module" }');
+    await writeFile(join(folder, "hello.ts"), walk);
+    const compiler = join(root, "node_modules/typescript/bin/tsc");
+    const types = ["--types", "node", "--typeRoots", join(root, "node_modules/@types"), "--skipLibCheck"];
+    const options = ["--noEmit", "--strict", "--target", "es2023", "--module", "nodenext", ...types];
+    await run(process.execPath, [compiler, ...options, "hello.ts"], { cwd: folder }).catch(({ stdout }) =>
+      expect.fail(stdout),
+    );
+    const env = { ...process.env, PUBLIC_URL: system.baseUrl.replace("/v1", ""), HEADWATER_API_KEY: apiKey };
+    const { stdout } = await run(process.execPath, ["--import", "tsx", join(folder, "hello.ts")], {
+      cwd: root,
+      env,
+    });
+    expect(stdout).to.match(/^dlv_\w+ \{ hello: 'world' \}\n\d+-\d+ said hello\n$/);
+    const { data } = await new Headwater({ url: system.baseUrl, apiKey }).sources.events("hello-ts");
+    expect(data, "it deletes its events").to.deep.equal([]);
   });
 
   it("runs in Deno, which may reach this machine only and read nothing", async () => {

@@ -102,6 +102,21 @@ describe("watching with the client", () => {
     expect(requests[1]?.lastEventId).to.equal(`${Date.parse(date)}-0`);
   });
 
+  it("says when its connection is lost, and when it can't be made", async () => {
+    connections = [
+      chunks([ready(false)]),
+      fails(503),
+      chunks([ready(true), emit("1-0")], "reset"),
+      chunks([ready(true)], "stay"),
+    ];
+    const seen: string[] = [];
+    for await (const { type } of client().watch({ runs: true, onLost: () => seen.push("lost") })) {
+      seen.push(type);
+      if (seen.length === 7) break;
+    }
+    expect(seen).to.deep.equal(["ready", "lost", "lost", "ready", "emit", "lost", "ready"]);
+  });
+
   it("begins behind an event of the caller's", async () => {
     connections = [chunks([ready(true)], "stay")];
     await watch(1, { lastEventId: "7-0" });

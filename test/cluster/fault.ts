@@ -12,6 +12,8 @@ export interface ClusterFault {
   settings?: Record<string, string>;
   /** The share of what was accepted that may be lost, because replication is asynchronous. */
   mayLose?: number;
+  /** What Redis has lost is enqueued again, behind what came later. */
+  mayReorder?: true;
   /** In the short form too, or only there. */
   isShort?: true | "only";
 }

@@ -100,6 +100,7 @@ const LAGGING: ClusterFault[] = [
   {
     title: "the same with DURABLE_INGRESS=mongodb",
     settings: { DURABLE_INGRESS: "mongodb" },
+    mayReorder: true,
     inject: lab => killLagging(lab, CUT_MS),
   },
 ];

@@ -178,7 +178,6 @@ describe("compatibility: shape", () => {
   });
 
   const rejected: [string, string, string, RegExp][] = [
-    ["an action", "shape/action.mjs", "type", /source/],
     ["a component without a name", "shape/nameless.mjs", "name", /required/],
     ["a component without a version", "shape/versionless.mjs", "version", /required/],
   ];

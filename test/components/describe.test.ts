@@ -93,7 +93,8 @@ describe("describing a component", () => {
   }
 
   const rejected: [string, string, string][] = [
-    ["an action", `export default { name: "x", version: "1", type: "action" };`, "type"],
+    ["an action without run", `export default { name: "x", version: "1", type: "action" };`, "run"],
+    ["an unknown type", `export default { name: "x", version: "1", type: "app" };`, "type"],
     ["a missing name", `export default { version: "1" };`, "name"],
     ["a blank name", `export default { name: " ", version: "1" };`, "name"],
     ["a missing version", `export default { name: "x" };`, "version"],

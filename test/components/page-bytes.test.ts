@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { listComponents } from "../../src/components/list.ts";
+import { loadCode } from "../../src/components/load-code.ts";
 import { emit } from "../../src/events/emit.ts";
 import { readSummaries } from "../../src/events/read.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Bundles, type Component, Components } from "../../src/models/component.ts";
-import { loadCode } from "../../src/runs/load-code.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 

@@ -126,7 +126,7 @@ describe("saving components", () => {
     ]);
     for (const [text, path] of [
       ['import x from "./beside.mjs"; export default { name: x };', "component_code"],
-      ["export default { name: 'x', version: '1', type: 'action' };", "type"],
+      ["export default { name: 'x', version: '1', type: 'app' };", "type"],
       ["export default { version: '1' };", "name"],
       ["export default { name: 'x', version: '1', key: 'sc_like' };", "key"],
       ["export default { name: 'x', version: '1', props: { p: 'nonsense' } };", "props.p.type"],

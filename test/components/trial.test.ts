@@ -141,6 +141,25 @@ describe("code that is not saved", () => {
     expect([tried.logs.length, tried.emits, tried.db]).to.deep.equal([1, [], { n: 1 }]);
   });
 
+  it("runs as an action for the event, with templates filled in, and shows what it exports", async () => {
+    const component_code = `export default { name: "A", version: "1", type: "action", props: { to: "string" },
+      run({ steps, $ }) { $.export("$summary", "to " + this.to); return steps.trigger.context.test; } };`;
+    const configured_props = { to: "{{event.user.name}}" };
+    const event = { user: { name: "Ada" } };
+    const { ok, emits } = await tryCode({ component_code, configured_props, event });
+    expect([ok, emits.map((one: { name: string; event: unknown }) => [one.name, one.event])]).to.deep.equal([
+      true,
+      [
+        ["$summary", "to Ada"],
+        ["", true],
+      ],
+    ]);
+    const { status, body } = await api.request("POST", "/components/try", {
+      body: { component_code, configured_props, event: {} },
+    });
+    expect([status, body.errors[0].path]).to.deep.equal([400, "configured_props.to"]);
+  });
+
   it("counts as a run, stores nothing, and has its props checked", async () => {
     const before = (await api.expect(200, "GET", "/users/me")).daily_invocations_used;
     await tryCode({ event: { n: 1 } });

@@ -138,7 +138,7 @@ export const registerApp = (platform: Platform, { url }: AppServer, slug = "demo
     clientSecret: APP_CLIENT.secret,
     tokenAuth: "basic",
     scopes: "read offline_access",
-    authorizeParams: { prompt: "consent" },
+    authorizeParams: { login_hint: "somebody" },
   });
 
 /** A browser that keeps cookies, and follows no redirects by itself. */

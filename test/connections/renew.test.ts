@@ -6,6 +6,7 @@ import { askForConnection } from "../../src/connections/consent/ask.ts";
 import { beginConsent } from "../../src/connections/consent/begin.ts";
 import { finishConsent } from "../../src/connections/consent/finish.ts";
 import { newToken } from "../../src/lib/ids.ts";
+import { Alerts } from "../../src/models/alert.ts";
 import { type Connection, Connections } from "../../src/models/connection.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
@@ -119,7 +120,12 @@ describe("the token of a connection", () => {
     expect(server.grants, "asked once").to.deep.equal(["refresh_token: invalid_grant"]);
     const { health, fault } = await stored(id);
     expect([health, fault?.code]).to.deep.equal(["broken", "invalid_grant"]);
-    for (const secret of server.issued) expect(message + fault?.message).not.to.contain(secret);
+    const alerts = await Alerts(one.mongo).find({ "subject.id": id }).lean();
+    expect(alerts.map(({ owner_id, type, details }) => [owner_id, type, details.code])).to.deep.equal([
+      [ownerId, "connection.broken", "invalid_grant"],
+    ]);
+    const said = message + fault?.message + JSON.stringify(alerts);
+    for (const secret of server.issued) expect(said).not.to.contain(secret);
   });
 
   it("goes on being used while the app is away, fails when it has ended, and recovers by itself", async () => {

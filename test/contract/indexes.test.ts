@@ -4,9 +4,11 @@ import { findUser } from "../../src/accounts/openid-connect/find-user.ts";
 import { addMember } from "../../src/accounts/organizations.ts";
 import { endAllSessions } from "../../src/accounts/sessions/end-all.ts";
 import { planOf } from "../../src/accounts/users.ts";
+import { raiseAlert } from "../../src/alerts/raise.ts";
 import { routes } from "../../src/app.ts";
 import { rowIdCursor } from "../../src/http/pagination.ts";
 import { newId } from "../../src/lib/ids.ts";
+import { Mailboxes } from "../../src/models/mailbox.ts";
 import { BrowserApi, signInWith } from "../accounts/sessions/browser.ts";
 import { sweepAll } from "../support/sweep.ts";
 import { until } from "../support/until.ts";
@@ -38,7 +40,9 @@ describe("queries of the whole system", () => {
   let shapes: QueryShape[];
 
   before(async () => {
-    world = await openWorld({ workers: true, env: { DURABLE_INGRESS: "mongodb" } });
+    // Nothing listens there: what is to be mailed waits.
+    const env = { DURABLE_INGRESS: "mongodb", SMTP_URL: "smtp://127.0.0.1:1", MAIL_FROM: "a@example.com" };
+    world = await openWorld({ workers: true, env });
     const { mongo } = world.system.worker;
     await useEverything();
     await addForeignRows(mongo, 500);
@@ -159,7 +163,21 @@ describe("queries of the whole system", () => {
     await endAllSessions(worker, other.userId);
     await signInByRule(orgId);
     await api.request("GET", `/orgs/${orgId}/sources`);
+    await raiseAlert(worker, {
+      ...{ ownerId: orgId, type: "quota.100", subject: null, sinceMs: worker.clock(), message: "used up" },
+    });
     await sweepAll(worker);
+    const mailbox = { _id: api.userId };
+    await until(
+      async () => {
+        await Mailboxes(worker.mongo).updateMany(
+          { ...mailbox, failures: 0 },
+          { $set: { due_at: new Date(0) } },
+        );
+        return (await Mailboxes(worker.mongo).findOne(mailbox).lean())?.failures;
+      },
+      { what: "a mail that can't be sent" },
+    );
   }
 
   /** Somebody joins by a rule, comes again, and is no longer let in. */

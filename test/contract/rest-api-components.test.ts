@@ -124,8 +124,8 @@ describe("components", () => {
     for (const [component_code, field] of Object.entries(invalid)) {
       names(await api.request("POST", "/components", { body: { component_code } }), field);
     }
-    const action = `export default { name: "A", version: "1", type: "action", run() {} };`;
-    names(await api.request("POST", "/components", { body: { component_code: action } }), "component type");
+    const app = `export default { name: "A", version: "1", type: "app", run() {} };`;
+    names(await api.request("POST", "/components", { body: { component_code: app } }), "component type");
     names(await api.request("POST", "/components", { body: { component_code: 1 } }), "body component_code");
   });
 

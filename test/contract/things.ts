@@ -32,7 +32,7 @@ let made = 0;
 export function newCode(key = `thing-${++made}`): string {
   return `export default { name: "Thing", version: "0.0.1", key: ${JSON.stringify(key)},
   props: { http: "$.interface.http", city: { type: "string", optional: true, options: ["Bern", "Zug"] } },
-  run(event) { this.$emit(event.body); } };`;
+  sampleEmit: { hello: "world" }, run(event) { this.$emit(event.body); } };`;
 }
 
 /** All sources share this code, so that it is bundled and described only once. */
@@ -41,7 +41,8 @@ const SOURCE_CODE = newCode("thing");
 export const orgQuery = ({ orgId }: Owner): Record<string, string> => (orgId ? { org_id: orgId } : {});
 
 const component: Make = async (_, owner) => {
-  const options = { query: orgQuery(owner), body: { component_code: newCode() } };
+  const code = newCode().replace("run(", "additionalProps() { return {}; }, run(");
+  const options = { query: orgQuery(owner), body: { component_code: code } };
   return (await owner.api.expect(201, "POST", "/components", options)).id;
 };
 

@@ -2,6 +2,7 @@
 
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
+import { raiseAlert } from "../../src/alerts/raise.ts";
 import type { Api, SourceView } from "../support/api.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";
@@ -101,6 +102,14 @@ describe("every screen of the dashboard", function () {
       return data.find((one: { state: string }) => one.state === "delivered");
     });
     const organization = await system.organization(api.userId);
+    await raiseAlert(system.worker, {
+      ownerId: api.userId,
+      type: "webhook.failing",
+      subject: { id: webhook.id, name: "Billing" },
+      sinceMs: Date.now(),
+      message: `every attempt to deliver to webhook "<b>Billing</b>" (${webhook.id}) has failed`,
+    });
+    await until(async () => (await api.expect(200, "GET", "/users/me/$alerts/event_summaries")).length > 0);
     Object.assign(paths, {
       overview: "",
       start: "/start",
@@ -127,6 +136,8 @@ describe("every screen of the dashboard", function () {
       event: `/events/${source.id}/${delivery.event_id}`,
       subscriptions: "/subscriptions",
       "subscription-new": "/subscriptions?new=1",
+      alerts: "/alerts",
+      "alerts-organization": `/alerts?org=${organization}`,
       keys: "/keys",
       sessions: "/sessions",
       usage: "/usage",

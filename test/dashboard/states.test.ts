@@ -53,6 +53,11 @@ const SCREENS: Screen[] = [
     nothingYet: { title: "No subscriptions yet", command: /\/v1\/subscriptions/ },
   },
   {
+    name: "alerts",
+    path: () => "/alerts",
+    nothingYet: { title: "No alerts", command: /\/v1\/subscriptions\?emitter_id=u_/ },
+  },
+  {
     name: "webhooks",
     path: () => "/webhooks",
     nothingYet: { title: "No webhooks yet", command: /\/v1\/webhooks'/ },

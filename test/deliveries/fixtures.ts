@@ -3,6 +3,7 @@ import { createDeliveries } from "../../src/deliveries/dispatch/create.ts";
 import { InFlight } from "../../src/deliveries/limits/in-flight.ts";
 import { Detached } from "../../src/deliveries/worker/detached.ts";
 import type { SharedByLaterAttempts } from "../../src/deliveries/worker/next-attempt.ts";
+import { openTransform } from "../../src/deliveries/worker/transform.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Deliveries, type Delivery } from "../../src/models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../../src/models/event.ts";
@@ -93,6 +94,7 @@ export const openShared = (platform: TestPlatform, options: RetryOptions = {}): 
   ...options,
   detached: new Detached(),
   inFlight: new InFlight(platform.metrics),
+  transform: openTransform(platform),
 });
 
 export async function deliveriesOf(platform: TestPlatform, webhookId: string): Promise<Delivery[]> {

@@ -1,3 +1,4 @@
+import { AcceptedWork } from "../../src/models/accepted.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { StoredEvents } from "../../src/models/event.ts";
 import type { Platform } from "../../src/platform.ts";
@@ -22,6 +23,8 @@ export async function openWork(platform: Platform, emitterIds: string[]): Promis
     emitter_id: { $in: emitterIds },
   });
   if (pending > 0) open.pending = pending;
+  const accepted = await AcceptedWork(platform.mongo).countDocuments();
+  if (accepted > 0) open.accepted = accepted;
   const undispatched = await StoredEvents(platform.mongo)
     .findOne({ pending_dispatch: { $exists: true } })
     .lean();

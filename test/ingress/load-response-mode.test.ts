@@ -54,8 +54,8 @@ describe("who responds to a request for a source", () => {
     const { db } = platform.mongo;
     await db?.command({ profile: 2 });
     for (const [i, [, , mode]] of kinds.entries()) {
-      expect(await loadResponseMode(platform, ids[i] ?? "")).to.equal(mode);
-      expect(await loadResponseMode(platform, ids[i] ?? ""), "again").to.equal(mode);
+      expect(await loadResponseMode(platform, { component_id: ids[i] ?? "" })).to.equal(mode);
+      expect(await loadResponseMode(platform, { component_id: ids[i] ?? "" }), "again").to.equal(mode);
     }
     await db?.command({ profile: 0 });
     const queries = await db?.collection("system.profile").find({ op: "query" }).toArray();
@@ -64,7 +64,9 @@ describe("who responds to a request for a source", () => {
   });
 
   it("is not found for a component that no longer exists", async () => {
-    const error = await loadResponseMode(platform, newId("sc")).catch((thrown: unknown) => thrown);
+    const error = await loadResponseMode(platform, { component_id: newId("sc") }).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).to.be.instanceOf(AppError).with.property("code", "not-found");
   });
 });

@@ -11,7 +11,7 @@ import { type System, startSystem } from "../support/system.ts";
 
 const FREE_LIMITS =
   "components=2,sources=2,sub_minute_timers=1,webhooks=2,subscriptions=3,subscriptions_per_emitter=2," +
-  "auto_subscriptions=1,streams=1,workflows=2,published_events=2000,idempotency_bytes_per_hour=3000";
+  "auto_subscriptions=1,streams=1,connections=1,workflows=2,published_events=2000,idempotency_bytes_per_hour=3000";
 const CODE = `export default { name: "Walk", version: "0.0.1", props: { http: "$.interface.http" }, run() {} };`;
 const TIMER = `export default { name: "Beat", version: "0.0.1", props: { timer: "$.interface.timer" }, run() {} };`;
 
@@ -43,6 +43,12 @@ const PROBES: Partial<Record<Name, Probe>> = {
     const beyond = shown(await save(3));
     expect((await save(1)).status, "the same code again").to.be.below(300);
     return beyond;
+  },
+  async connections(api) {
+    const connect = () =>
+      api.request("POST", "/connections", { body: { app: "weather", fields: { api_key: "…" } } });
+    expect((await connect()).status).to.equal(201);
+    return shown(await connect());
   },
   async sources(api) {
     await source(api);
@@ -276,6 +282,10 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   lateRecordBytes: "test/runs/late-records.test.ts",
   replayFailures: "test/deliveries/sweep-long.test.ts",
   runBytes: "test/sandbox/limits.test.ts",
+  templates: "test/props/templates.test.ts",
+  actionWaitMs: "test/destinations/action/send.test.ts",
+  actionOutputBytes: "test/destinations/action/collect-output.test.ts",
+  actionLogBytes: "test/destinations/action/collect-output.test.ts",
   runKept: "test/runs/idle-tick.test.ts",
   idleTickKept: "test/runs/idle-tick.test.ts",
   requestsPerSecond: "test/contract/rate-limit.test.ts",
@@ -381,10 +391,31 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   urlCharacters: "test/webhooks/routes.test.ts",
   retryJobMs: "test/deliveries/attempt/far-retry.test.ts",
   trialShownBytes: "test/components/trial.test.ts",
+  connectionFields: "test/connections/sources.test.ts",
+  connectionBytes: "test/connections/sources.test.ts",
+  consents: "test/connections/consent.test.ts",
+  consentMs: "test/connections/consent.test.ts",
+  apps: "test/connections/apps.test.ts",
   optionsListed: "test/components/configure.test.ts",
   optionsMs: "test/components/configure.test.ts",
+  functionBytes: "test/functions/functions.test.ts",
+  functionMs: "test/functions/functions.test.ts",
+  functionCallMs: "test/functions/call-function.test.ts",
+  functionCallsPerAccount: "test/functions/call-function.test.ts",
+  functionCalls: "test/functions/call-function.test.ts",
+  functionLogBytes: "test/functions/call-function.test.ts",
+  functionTestEvents: "test/functions/function-test.test.ts",
+  runsByHand: "test/runs/by-hand/by-hand.test.ts",
+  additionalPropsMs: "test/components/additional-props.test.ts",
+  dynamicPropsBytes: "test/components/additional-props.test.ts",
+  dynamicProps: "test/components/additional-props.test.ts",
+  dynamicPropsKept: "test/components/additional-props.test.ts",
   queueShards: "test/config.test.ts",
   liveRows: "test/store/activity.test.ts",
+  alertsPerDay: "test/alerts/raise.test.ts",
+  failedRunsToAlert: "test/runs/source-health.test.ts",
+  alertsPerMail: "test/alerts/send/send-mails.test.ts",
+  mailsPerDay: "test/alerts/send/send-mails.test.ts",
   traceStateCharacters: "test/tracing/trace-context.test.ts",
   spansWaiting: "test/tracing/tracer.test.ts",
   destinationConnections: "test/egress/connections.test.ts",
@@ -397,14 +428,17 @@ const PROVED_BY: Partial<Record<Name, string>> = {
 const NOT_EXCEEDED: Partial<Record<Name, string>> = {
   bundleBytes: "the files of a component are smaller, and it takes ten megabytes of packages",
   streamBacklogBytes: "how much a socket takes before the reader lags is the system's",
+  consentReturns: "it takes as many people who return from an app at the same moment",
   logEvents: "a run's log bytes hold few more lines",
   installationsPerHour: "two hundred installations take npm minutes",
   packageTextBytes: "a cache: what no longer fits is read again, which no caller sees",
   bundleCacheBytes: "a cache: what no longer fits is read again, which no caller sees",
+  additionalPropsCalls: "it takes code that makes other props at each call",
   trialMs: "no test waits that long",
   replayCounted: "it takes as many deliveries",
   replayKept: "MongoDB deletes by a TTL index, once a minute",
   packageFiles: "it takes as many files of a package",
+  alertKept: "MongoDB deletes by a TTL index, once a minute",
   deliveryKeptMs: "MongoDB deletes by a TTL index, once a minute",
   componentCacheBytes: "a cache: what no longer fits is read again, which no caller sees",
 };

@@ -1,7 +1,10 @@
 import { expect } from "chai";
+import { createUser } from "../../src/accounts/users.ts";
+import { raiseAlert } from "../../src/alerts/raise.ts";
 import { newDelivery } from "../../src/deliveries/dispatch/create.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { AcceptedWork } from "../../src/models/accepted.ts";
+import { Alerts } from "../../src/models/alert.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { StoredEvents } from "../../src/models/event.ts";
 import { RunRecords } from "../../src/models/run.ts";
@@ -20,8 +23,8 @@ import { sweepAll } from "../support/sweep.ts";
 /** BullMQ rejects it in the id of a job. */
 const BAD = "bad:id";
 
-/** Here there is nothing for one, and the other repairs nothing. */
-const FINDS_NOTHING: string[] = ["schedulers", "silent_emitters", "failovers"];
+/** Here there is nothing for one, and the others repair nothing. */
+const FINDS_NOTHING: string[] = ["schedulers", "silent_emitters", "failovers", "functions", "alerts"];
 
 describe("an item that can't be repaired", () => {
   let platform: TestPlatform;
@@ -89,6 +92,13 @@ describe("an item that can't be repaired", () => {
     ]);
   }
 
+  /** Raises an alert of a new account; returns the account. */
+  async function storeAlert(): Promise<string> {
+    const { id: ownerId } = await createUser(platform, { email: `${newId("u")}@example.test` });
+    await raiseAlert(platform, { ownerId, type: "quota.100", subject: null, sinceMs: 1, message: "used up" });
+    return ownerId;
+  }
+
   /** One bad item, which comes first, and a good one, in each step that may meet a bad one. */
   async function storeEverything() {
     const timer = { timezone: null, cron: null, interval_seconds: 3600 };
@@ -116,6 +126,9 @@ describe("an item that can't be repaired", () => {
     for (const id of [BAD, newId("wh")]) await storeRecovery(platform, id);
     for (const body of ["not JSON", '{"emitter_id":"dc_0000000000000000","emit_id":"1","event":1}'])
       await storeAccepted(body);
+    const bad = { owner_id: await storeAlert() };
+    await Alerts(platform.mongo).collection.updateOne(bad, { $set: { owner_id: 5 } });
+    await storeAlert();
   }
 
   it("ends no step: it is set aside, visibly, and everything else is repaired", async () => {
@@ -138,6 +151,7 @@ describe("an item that can't be repaired", () => {
       "recoveries",
       "accepted",
       "silent_emitters",
+      "alerts",
     ]);
     expect(aside.every(({ count, error }) => count === 1 && error !== "")).to.equal(true);
     expect(await openedQueue(platform.queues, runs).getJobSchedulersCount()).to.equal(1);

@@ -24,10 +24,10 @@ describe("the sweep after a failover of Redis", () => {
   });
   afterEach(() => platform.destroy());
 
-  /** As another master has it that replication had brought nothing for a while. */
+  /** As a master has it that lost everything. */
   async function loseJobs(queue: QueueDeclaration): Promise<void> {
     await openedQueue(platform.queues, queue).obliterate({ force: true });
-    await platform.redis.set(platform.keys.knownMasters(), "another");
+    await platform.redis.del(platform.keys.knownMasters());
   }
 
   async function addDelivery(): Promise<void> {
@@ -71,11 +71,30 @@ describe("the sweep after a failover of Redis", () => {
       expect(await sweep(platform, step), "put off").to.equal(0);
       await sweep(platform, "failovers");
       expect(await sweep(platform, step)).to.equal(1);
-      await sweep(platform, "failovers");
-      now += 60_000;
-      expect(await sweep(platform, step), "the same masters").to.equal(0);
     });
   }
+
+  it("looks for two minutes, and then no more until there are other masters", async () => {
+    const putOff = async () => {
+      const to_ms = now + 600_000;
+      const change = { sweep_at_ms: to_ms, put_off: { at_ms: now - 1, to_ms } };
+      await Deliveries(platform.mongo).updateOne({}, { $set: change });
+    };
+    const isDue = async () => {
+      await putOff();
+      await sweep(platform, "failovers");
+      return (await Deliveries(platform.mongo).findOne({}).lean())?.sweep_at_ms === now;
+    };
+    await addDelivery();
+    now += HOUR_MS;
+    expect(await isDue(), "the same masters").to.equal(false);
+    await platform.redis.del(platform.keys.knownMasters());
+    expect(await isDue()).to.equal(true);
+    now += 119_000;
+    expect(await isDue()).to.equal(true);
+    now += 2000;
+    expect(await isDue()).to.equal(false);
+  });
 
   it("leaves alone what waits for a moment of its own", async () => {
     await addDelivery();
@@ -90,7 +109,7 @@ describe("the sweep after a failover of Redis", () => {
   });
 
   it("goes on where another process stopped, and goes through more than one batch", async () => {
-    await platform.redis.set(platform.keys.knownMasters(), "another");
+    await platform.redis.del(platform.keys.knownMasters());
     const rows = Array.from({ length: 5001 }, (_, n) => ({ n, to_ms: now + 1000 + n }));
     await addDelivery();
     const { _id: _, ...delivery } = (await Deliveries(platform.mongo).findOne({}).lean()) ?? { _id: "" };

@@ -31,6 +31,8 @@ const NOTHING = {
   accepted: 0,
   silent_emitters: 0,
   failovers: 0,
+  functions: 0,
+  alerts: 0,
 };
 
 describe("reconciling", () => {

@@ -45,6 +45,7 @@ describe("describing a component in a sandbox", () => {
       hooks: ["deploy", "deactivate"],
       hasRun: true,
       hasSampleEmit: true,
+      hasAdditionalProps: true,
     });
   });
 
@@ -99,7 +100,7 @@ describe("describing a component in a sandbox", () => {
   });
 
   for (const [what, code, path, message] of [
-    ["an action", `export default { name: "A", version: "1", type: "action" }`, "type", "action"],
+    ["an app", `export default { name: "A", version: "1", type: "app" }`, "type", "action"],
     ["a missing name", `export default { version: "1" }`, "name", "required"],
     ["a missing version", `export default { name: "A" }`, "version", "required"],
     ["an unknown dedupe", `export default { name: "A", version: "1", dedupe: "best" }`, "dedupe", "unique"],

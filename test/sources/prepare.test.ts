@@ -1,9 +1,10 @@
 import { expect } from "chai";
+import type { Deployer } from "../../src/components/deployer.ts";
 import { publishComponent } from "../../src/components/publish.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Components } from "../../src/models/component.ts";
 import type { Source } from "../../src/models/source.ts";
-import { type Deployer, prepareSource, type SourceInput } from "../../src/sources/prepare.ts";
+import { prepareSource, type SourceInput } from "../../src/sources/prepare.ts";
 import { rejection } from "../components/rejection.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { storeSource } from "./source-row.ts";

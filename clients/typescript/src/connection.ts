@@ -29,6 +29,7 @@ export class Connection {
   readonly #fetch: typeof globalThis.fetch;
   readonly #timeoutMs: number | undefined;
   readonly #maxRetries: number;
+  readonly #maxWaitMs: number;
 
   constructor(options: HeadwaterOptions) {
     this.#base = readUrl(options.url);
@@ -39,6 +40,7 @@ export class Connection {
     this.#timeoutMs = options.timeoutMs;
     readCount("timeoutMs", options.timeoutMs ?? TIMEOUT_MS, 1);
     this.#maxRetries = readCount("maxRetries", options.maxRetries ?? MAX_RETRIES, 0);
+    this.#maxWaitMs = readCount("maxWaitMs", options.maxWaitMs ?? LONGEST_RETRY_AFTER_MS, 0);
   }
 
   /** Sends a request of the API and returns the `data` of its response, or the page of a list. */
@@ -110,7 +112,7 @@ export class Connection {
       // What an attempt without a response may have deleted is gone.
       if (isUncertain && prepared.method === "DELETE" && status === 404) return undefined;
       const isFinal = status !== 0 && !isPassing(status, retryAfterMs);
-      if (isFinal || retry >= maxRetries || (retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS) throw outcome;
+      if (isFinal || retry >= maxRetries || (retryAfterMs ?? 0) > this.#maxWaitMs) throw outcome;
       isUncertain ||= status === 0 || status >= 500;
       await wait(waitMs(retry, retryAfterMs), options.signal);
     }

@@ -47,6 +47,8 @@ export class ApiError extends HeadwaterError {
   /** The kind of problem: the last part of its `type`, such as `not-found`; empty if something in between responded. */
   readonly code: string;
   readonly title: string;
+  /** What the server says, without the request that `message` begins with. */
+  readonly detail: string;
   /** What is wrong with which field; empty if no field is at fault. */
   readonly errors: readonly FieldError[];
   /** Identifies the request in the log of the server; null if the response had no such header. */
@@ -55,7 +57,9 @@ export class ApiError extends HeadwaterError {
   readonly retryAfterMs: number | null;
 
   constructor({ request, status, problem, requestId, retryAfterMs }: ApiErrorDetails) {
-    super(`${request}: ${problem.detail ?? problem.title ?? `status ${status}`}`);
+    const detail = problem.detail ?? problem.title ?? `status ${status}`;
+    super(`${request}: ${detail}`);
+    this.detail = detail;
     this.status = status;
     this.code = codeOf(problem);
     this.title = problem.title ?? `Status ${status}`;

@@ -3,6 +3,7 @@ import { type LiveMessage, type WatchOptions, watch } from "./live.ts";
 import type { InputOf, MethodOf, Path, ResultOf, Schemas } from "./operations.ts";
 import type { CallOptions, HeadwaterOptions } from "./options.ts";
 import { publish } from "./publish.ts";
+import { Alerts } from "./resources/alerts.ts";
 import { Components } from "./resources/components.ts";
 import { Connections } from "./resources/connections.ts";
 import { Deliveries } from "./resources/deliveries.ts";
@@ -25,6 +26,7 @@ export class Headwater {
   readonly connections: Connections;
   readonly deliveries: Deliveries;
   readonly workflows: Workflows;
+  readonly alerts: Alerts;
   readonly #connection: Connection;
 
   constructor(options: HeadwaterOptions) {
@@ -37,6 +39,7 @@ export class Headwater {
     this.connections = new Connections(this.#connection);
     this.deliveries = new Deliveries(this.#connection);
     this.workflows = new Workflows(this.#connection);
+    this.alerts = new Alerts(this.#connection);
   }
 
   /** The caller, with the limits of the account and what is in use. */

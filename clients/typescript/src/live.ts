@@ -15,6 +15,8 @@ export interface WatchOptions {
   runs?: boolean;
   /** Begins with what is still stored behind this event id. */
   lastEventId?: string;
+  /** Called when the connection is lost or can't be made, before the next one is tried; `ready` says that it is there again. */
+  onLost?: () => void;
   signal?: AbortSignal;
 }
 
@@ -61,6 +63,7 @@ export async function* watch(
     } finally {
       deadline.clear();
     }
+    if (!signal?.aborted) options.onLost?.();
     await wait(waitMs(failures, retryAfterMs), signal).catch(() => undefined);
     failures += 1;
   }

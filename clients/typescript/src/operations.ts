@@ -42,10 +42,10 @@ type SuccessOf<P extends Path, M extends MethodOf<P>> = paths[P][M] extends { re
   ? Json<Responses[keyof Responses & (200 | 201 | 202 | 204)]>
   : never;
 
-/** What an operation returns: the `data` of its body; of a list, the page. */
+/** What an operation returns: the `data` of its body; of a list, the body, with the `page_info` that it may have. */
 export type ResultOf<P extends Path, M extends MethodOf<P>> =
   SuccessOf<P, M> extends infer Body
-    ? Body extends { page_info?: unknown }
+    ? Body extends { data: readonly unknown[] }
       ? Body
       : Body extends { data: infer Data }
         ? Data

@@ -12,6 +12,8 @@ export interface HeadwaterOptions {
   timeoutMs?: number;
   /** How often a request is sent again that failed in passing. Default: 2. */
   maxRetries?: number;
+  /** A server that asks for a longer wait (`Retry-After`) is not waited for: the call fails. Default: 60 s. */
+  maxWaitMs?: number;
 }
 
 /** What one call may have besides its input. */

@@ -1,7 +1,7 @@
 /** The first wait; each further one is twice as long. */
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8000;
-/** A server that asks for a longer wait is not waited for: the caller gets the error, with `retryAfterMs`. */
+/** For how long a server may ask by default. */
 export const LONGEST_RETRY_AFTER_MS = 60_000;
 
 /**

@@ -76,7 +76,11 @@ async function planUpdate(wanted: Wanted, id: string, tools: Tools): Promise<Cha
   const before = await findComponent(client, current.component_id);
   const isSameComponent =
     "saved" in component ? component.saved.id === current.component_id : component.hash === before?.code_hash;
-  const props = compareProps(wanted, current, before, tools.sendsSecrets);
+  const known = before && {
+    ...before,
+    configurable_props: [...before.configurable_props, ...current.dynamic_props],
+  };
+  const props = compareProps(wanted, current, known, tools.sendsSecrets);
   const fields = [
     ...(isSameComponent ? [] : [{ field: "component", to: shownComponent(shown) }]),
     ...props.changes,
@@ -86,7 +90,7 @@ async function planUpdate(wanted: Wanted, id: string, tools: Tools): Promise<Cha
   ];
   if (fields.length === 0) return null;
   const apply = async () => {
-    const next = isSameComponent ? before : await saved(component, save);
+    const next = isSameComponent ? known : await saved(component, save);
     // A prop that the next component does not have is gone with the present one.
     const removed = props.left.filter(prop => next?.configurable_props.some(({ name }) => name === prop));
     await client.sources.update(id, {

@@ -69,6 +69,6 @@ const listenerId = (to: string, { webhooks, sources }: Ids): string => webhooks.
 
 function idOf(end: string, ids: Map<string, string>): string {
   const id = ids.get(end) ?? end;
-  if (/^(dc|p|wh|o)_/.test(id)) return id;
+  if (/^(dc|p|wh|o|u)_/.test(id)) return id;
   throw new AppError("conflict", `${end} was not made`);
 }

@@ -97,7 +97,7 @@ function sourceProblems({ sources = {} }: Declaration): string[] {
     .map(([name]) => `sources.${name}: needs exactly one of ${WAYS.join(", ")}`);
 }
 
-const ID = /^(dc|p|wh|ds|ac|o)_/;
+const ID = /^(dc|p|wh|ds|ac|o|u)_/;
 
 /** Subscriptions that name what is not there, what may be two things, or that are declared twice. */
 function nameProblems({ sources = {}, webhooks = {}, subscriptions = [] }: Declaration): string[] {

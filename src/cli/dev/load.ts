@@ -3,6 +3,7 @@ import { basename, dirname, resolve } from "node:path";
 import { type BundleOptions, bundleComponent } from "../../components/bundle.ts";
 import { type DescribedComponent, describeComponent } from "../../components/describe.ts";
 import { fromUrl } from "../../components/fetch-modules.ts";
+import { isAction } from "../../components/is-action.ts";
 import { fromFile, type ModuleLoader } from "../../components/load-modules.ts";
 import type { Egress } from "../../egress/agent.ts";
 import { AppError } from "../../lib/errors.ts";
@@ -99,6 +100,12 @@ export async function loadCode(
   const { code } = await bundleComponent(loader, tools.bundling);
   const bundle = { code, hash: createHash("sha256").update(code).digest("hex") };
   const description = await describeComponent(tools.sandboxes, bundle);
+  if (isAction(description)) {
+    throw new AppError(
+      "invalid",
+      "headwater dev runs sources, and this is an action: POST /v1/components/try runs it once",
+    );
+  }
   const configured = await readPropsFile(input.props);
   try {
     const values = configureProps(description.props, configured);

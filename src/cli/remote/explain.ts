@@ -30,8 +30,8 @@ export function explain(error: unknown, url: string): unknown {
   return error;
 }
 
-function sentenceOf({ status, message, requestId, code }: ApiError): string {
-  const detail = code === "" ? "without a reason; is it a Headwater server?" : withoutRequest(message);
+function sentenceOf({ status, detail: said, requestId, code }: ApiError): string {
+  const detail = code === "" ? "without a reason; is it a Headwater server?" : said;
   if (status === 401) return `${detail}; run headwater login`;
   return status >= 500 && requestId !== null
     ? `${detail} (request ${requestId} in the server's log)`

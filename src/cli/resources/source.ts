@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
+import { parseJsonOption } from "../json-option.ts";
 import { print, printJson, timeOf } from "../output/print.ts";
 import { fields } from "../output/table.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
@@ -60,6 +61,23 @@ function changeCommands(source: Command, tools: RemoteTools): void {
       },
     );
   }
+  remoteAction<{ event?: { value: unknown }; json?: boolean }>(
+    jsonOption(
+      source
+        .command("run")
+        .description("run a source now, in its series of runs")
+        .argument("<source>", SOURCE)
+        .option("--event <json>", "what run receives; needed by a source without a timer", parseJsonOption),
+    ),
+    tools,
+    async ({ client, options }, id = "") => {
+      const found = await findSource(client, id);
+      const body = options.event ? { event: options.event.value } : {};
+      const { run_id } = await client.sources.run(found.id, body);
+      if (options.json) printJson({ run_id });
+      else print(`${found.name_slug} (${found.id}) runs: ${run_id}`);
+    },
+  );
   remoteAction(
     source
       .command("delete")

@@ -49,16 +49,16 @@ function createCommand(subscription: Command, tools: RemoteTools): void {
   const command = subscription
     .command("create")
     .description("subscribe a listener to an emitter; one that exists stays as it is")
-    .argument("<emitter>", "source (id or name slug), workflow (p_…), 'dc_*' or 'p_*'")
-    .argument("<listener>", "webhook (id or name), destination (ds_…), source (dc_…) or workflow (p_…)")
-    .option("--channel <name>", "channel, $errors or $logs (default: the default channel)")
+    .argument("<emitter>", "source (id or name slug), workflow (p_…), account (u_… or o_…), 'dc_*' or 'p_*'")
+    .argument("<listener>", "webhook (id or name), destination (ds_…, ac_…), source (dc_…) or workflow (p_…)")
+    .option("--channel <name>", "channel, $errors, $logs or $alerts (default: the default channel)")
     .option("--filter <json>", "only events that match (docs/filters.md)", parseJsonOption);
   remoteAction<CreateOptions>(
     jsonOption(command),
     tools,
     async ({ client, options }, emitter = "", listener = "") => {
       const created = await client.subscriptions.create({
-        emitter_id: /^o_/.test(emitter) ? emitter : await findEmitterId(client, emitter),
+        emitter_id: /^[uo]_/.test(emitter) ? emitter : await findEmitterId(client, emitter),
         listener_id: await findListenerId(client, listener),
         ...(options.channel !== undefined && { event_name: options.channel }),
         ...(options.filter !== undefined && { filter: filterOf(options.filter.value) }),

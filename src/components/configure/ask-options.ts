@@ -6,7 +6,8 @@ import { LIMITS } from "../../limits/catalogue.ts";
 import type { Component } from "../../models/component.ts";
 import type { Platform } from "../../platform.ts";
 import { configureProps, propValuesForRun, type StoredProps } from "../../props/configure.ts";
-import type { CallError, LogLine } from "../../sandbox/protocol.ts";
+import { withAddedProps } from "../../props/dynamic-props.ts";
+import type { CallError, DescribedProp, LogLine } from "../../sandbox/protocol.ts";
 import { readBundle } from "../read-bundle.ts";
 import { inTrial } from "../trial/build.ts";
 import { callOnce } from "../trial/call-once.ts";
@@ -21,6 +22,8 @@ export interface OptionsRequest {
   configuredProps?: unknown;
   /** Values that are stored for a source, which count where `configuredProps` leaves one out. */
   stored?: StoredProps;
+  /** The props that `additionalProps` made, if the form has got some. */
+  added?: DescribedProp[] | undefined;
   /** From 0. */
   page: number;
   /** What the call for the page before returned as `context`. */
@@ -49,7 +52,8 @@ export async function askOptions(
   component: Component,
   request: OptionsRequest,
 ): Promise<Options> {
-  const { props } = component.description;
+  const added = request.added ?? [];
+  const props = withAddedProps(component.description.props, added);
   const prop = props.find(({ name }) => name === request.prop);
   if (!prop) throw invalidField("body", "prop_name", "the component has no such prop");
   if (prop.options) {
@@ -71,14 +75,14 @@ async function ask(
   ownerId: string,
   component: Component,
   props: Record<string, unknown>,
-  { prop, page, prevContext, query }: OptionsRequest,
+  { prop, page, prevContext, query, added }: OptionsRequest,
 ): Promise<Options> {
   await checkQuota(platform, ownerId);
   const result = await callOnce(
     platform,
     ownerId,
     await readBundle(platform, component),
-    { call: "options", event: { prop, page, prevContext, query }, props, db: {} },
+    { call: "options", event: { prop, page, prevContext, query }, props, added, db: {} },
     { wallMs: LIMITS.optionsMs.value },
   );
   // The code may emit on its own; what `options` returned comes last.

@@ -1,10 +1,11 @@
 import { data } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
+import { type FindDeps, findDynamicProps } from "../additional-props/find-dynamic-props.ts";
 import { findComponent } from "../find.ts";
 import { askOptions, type ConfigureDeps } from "./ask-options.ts";
 import { OptionsRequestSchema, OptionsSchema, optionsRequest } from "./schema.ts";
 
-const route = routeFor<ConfigureDeps>();
+const route = routeFor<ConfigureDeps & FindDeps>();
 
 /** What a form asks a component while a source is being configured. */
 export const configureRoutes = [
@@ -26,6 +27,10 @@ export const configureRoutes = [
       body: { prop_name: "city", configured_props: {}, page: 0 },
       response: { options: [{ label: "Bern", value: "Bern" }], context: null, logs: [], error: null },
     },
-    handler: ({ deps, resource, body, owner }) => askOptions(deps, owner, resource, optionsRequest(body)),
+    handler: async ({ deps, resource, body, owner }) => {
+      const { dynamic_props_id: id } = body;
+      const added = id === undefined ? [] : (await findDynamicProps(deps, owner, resource, id)).props;
+      return askOptions(deps, owner, resource, { ...optionsRequest(body), added });
+    },
   }),
 ];

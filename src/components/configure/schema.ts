@@ -9,6 +9,13 @@ export const OptionsRequestSchema = Type.Object({
   configured_props: Type.Optional(
     Type.Record(Type.String(), Json, { description: "The props so far; required ones may be absent." }),
   ),
+  dynamic_props_id: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: "Id of the props that the component's `additionalProps` made, if the form has got some.",
+    }),
+  ),
   page: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000, description: "From 0." })),
   prev_context: Type.Optional(
     Type.Unknown({ description: "`context` of the response for the page before." }),

@@ -7,6 +7,7 @@ import { presentProps } from "../present.ts";
 import { ComponentCode, ComponentSchema } from "../schema.ts";
 import type { TrialDeps } from "./build.ts";
 import { describeCode } from "./describe-code.ts";
+import { EmitSchema, presentEmit } from "./present-emits.ts";
 import { tryCode } from "./try-code.ts";
 
 const route = routeFor<TrialDeps>();
@@ -42,6 +43,7 @@ const DescribedCode = Type.Object(
         key: OrNull(Type.String()),
         description: OrNull(Type.String()),
         configurable_props: ComponentSchema.properties.configurable_props,
+        additional_props: ComponentSchema.properties.additional_props,
         packages: Type.Record(Type.String(), Type.String(), {
           description: "Pinned versions of npm packages by the text of the import.",
         }),
@@ -60,17 +62,7 @@ const DescribedCode = Type.Object(
 const TriedCode = Type.Object(
   {
     ok: Type.Boolean({ description: "True if the run threw no error." }),
-    emits: Type.Array(
-      Type.Object({
-        event: Json,
-        name: Type.String({ description: "Channel; empty for the default channel." }),
-        id: Type.Union([Type.String(), Type.Number(), Type.Null()], {
-          description: "What `dedupe` would compare.",
-        }),
-        summary: OrNull(Type.String()),
-        ts: Type.Union([Type.Number(), Type.Null()]),
-      }),
-    ),
+    emits: Type.Array(EmitSchema),
     emits_left_out: Type.Integer({ description: "How many more it emitted than are shown (1 MB)." }),
     logs: Type.Array(Type.Object({ level: Type.String(), message: Type.String(), ts: Type.Integer() })),
     response: Type.Union([
@@ -115,6 +107,7 @@ const exampleDescribed: Static<typeof DescribedCode> = {
     key: "hello-http",
     description: null,
     configurable_props: [{ name: "http", type: "$.interface.http" }],
+    additional_props: false,
     packages: {},
     hooks: [],
     uses_respond: false,
@@ -161,6 +154,7 @@ export const trialRoutes = [
           key: description.key ?? null,
           description: description.description ?? null,
           configurable_props: presentProps(description),
+          additional_props: description.hasAdditionalProps === true,
           packages,
           hooks: description.hooks,
           uses_respond: description.usesRespond,
@@ -208,13 +202,7 @@ export const trialRoutes = [
       });
       return {
         ok: tried.error === null,
-        emits: tried.emits.map(({ event, metadata: { name, id, summary, ts } }) => ({
-          event,
-          name: name ?? "",
-          id: id ?? null,
-          summary: summary ?? null,
-          ts: ts ?? null,
-        })),
+        emits: tried.emits.map(presentEmit),
         emits_left_out: tried.emitsLeftOut,
         logs: tried.logs,
         response: tried.response && presentResponse(tried.response),

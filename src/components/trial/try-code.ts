@@ -1,9 +1,20 @@
 import { checkConnections } from "../../connections/check.ts";
 import { tryConnectProps } from "../../connections/connect-props.ts";
 import { invalidField } from "../../lib/errors.ts";
+import { newToken } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
-import { configureProps, propValuesForRun } from "../../props/configure.ts";
-import type { CallResult, Emit, HttpResponse, LogLine } from "../../sandbox/protocol.ts";
+import { actionPropsFor, configureActionProps } from "../../props/action-props.ts";
+import { configureProps, propValuesForRun, type StoredProps } from "../../props/configure.ts";
+import type {
+  ActionExport,
+  CallRequest,
+  CallResult,
+  DescribedProp,
+  Emit,
+  HttpResponse,
+  LogLine,
+} from "../../sandbox/protocol.ts";
+import { isAction } from "../is-action.ts";
 import { buildTrial, inTrial, type TrialDeps } from "./build.ts";
 import { callOnce } from "./call-once.ts";
 import { type Place, placeInStack } from "./place.ts";
@@ -36,9 +47,10 @@ export interface Tried {
 const SHOWN_BYTES = LIMITS.trialShownBytes.value;
 
 /**
- * Runs code once in a sandbox of its own, with this event or as `sampleEmit`, and returns all that it did. Nothing is stored: no source
- * exists, what it emits goes nowhere, and its hooks are not called. It counts as a run of the account. Throws `invalid` for
- * code or props that could not be saved, `rate-limited` and `unavailable`.
+ * Runs code once in a sandbox of its own, with this event or as `sampleEmit`, and returns all that it did; an action runs
+ * as it would for this event. Nothing is stored: no source exists, what it emits goes nowhere, and its hooks are not called.
+ * It counts as a run of the account. Throws `invalid` for code or props that could not be saved, `rate-limited` and
+ * `unavailable`.
  */
 export function tryCode(platform: TrialDeps, ownerId: string, request: TryRequest): Promise<Tried> {
   return inTrial(ownerId, () => runOnce(platform, ownerId, request));
@@ -46,22 +58,25 @@ export function tryCode(platform: TrialDeps, ownerId: string, request: TryReques
 
 async function runOnce(platform: TrialDeps, ownerId: string, request: TryRequest): Promise<Tried> {
   const { bundle, description } = await buildTrial(platform, ownerId, request.code);
-  const call = request.isSample ? "sampleEmit" : "run";
   if (request.isSample && !description.hasSampleEmit) {
     throw invalidField("body", "sample_emit", "the component has no sampleEmit");
   }
-  const values = configureProps(description.props, request.configuredProps);
-  await checkConnections(platform, ownerId, description.props, values);
-  const connected = await tryConnectProps(platform, ownerId, { props: description.props, values });
+  const { props } = description;
+  const given = request.configuredProps;
+  const stored = isAction(description) ? configureActionProps(props, given) : configureProps(props, given);
+  await checkConnections(platform, ownerId, props, stored);
+  const connected = await tryConnectProps(platform, ownerId, { props, values: stored });
   if ("error" in connected) return shown({ ...NOT_CALLED, error: connected.error }, null, request.db);
-  const props = propValuesForRun(description.props, connected.values, { endpointUrl: null });
+  const oneCall = isAction(description)
+    ? actionCall(platform, props, connected.values, request)
+    : sourceCall(props, connected.values, request);
   let response: HttpResponse | null = null;
-  const { event, db } = request;
+  const { db } = request;
   const result = await callOnce(
     platform,
     ownerId,
     bundle,
-    { call, event, props, db },
+    { ...oneCall, db },
     {
       wallMs: Math.min(platform.config.sandbox.runMs, LIMITS.trialMs.value),
       onRespond: given => {
@@ -69,7 +84,36 @@ async function runOnce(platform: TrialDeps, ownerId: string, request: TryRequest
       },
     },
   );
-  return shown(result, response, db);
+  return shown(isAction(description) ? withExports(result) : result, response, db);
+}
+
+type OneCall = Pick<CallRequest, "call" | "event" | "props">;
+
+function sourceCall(props: DescribedProp[], values: StoredProps, { event, isSample }: TryRequest): OneCall {
+  const bound = propValuesForRun(props, values, { endpointUrl: null });
+  return { call: isSample ? "sampleEmit" : "run", event, props: bound };
+}
+
+/** An action's templates are filled in from the event (docs/actions.md). */
+function actionCall(
+  { clock }: TrialDeps,
+  props: DescribedProp[],
+  stored: StoredProps,
+  { event }: TryRequest,
+): OneCall {
+  const context = { id: `trial-${newToken()}`, ts: new Date(clock()).toISOString(), test: true };
+  const values = actionPropsFor(props, stored, { event, context });
+  const bound = propValuesForRun(props, values, { endpointUrl: null });
+  return { call: "action", event: { event, context }, props: bound };
+}
+
+/** Shows what an action exports as events of that name, and what it returns as one without. */
+function withExports(result: CallResult): CallResult {
+  const emits = result.emits.map(({ event }): Emit => {
+    const { name, value } = event as ActionExport;
+    return { event: value, metadata: name === undefined ? {} : { name } };
+  });
+  return { ...result, emits };
 }
 
 /** The result of code that was not called. */

@@ -5,7 +5,7 @@ import { disableGone, noteFailure, noteSuccess } from "../../webhooks/health.ts"
 import { BUSY_FLOOR_MS, type Decision, decide, scheduleOf } from "./retry-policy.ts";
 import { send } from "./send.ts";
 
-export type AttemptDeps = Pick<Platform, "mongo" | "routing" | "metrics" | "tracer"> & SendDeps;
+export type AttemptDeps = Pick<Platform, "mongo" | "routing" | "metrics" | "tracer" | "log"> & SendDeps;
 
 export interface RetryOptions {
   /** Least milliseconds before the next attempt after a 429 or a time-out. */
@@ -36,13 +36,7 @@ export async function makeAttempt(
   const startedAtMs = platform.clock();
   const response = await sendTraced(platform, webhook, message, signal, startedAtMs);
   const nowMs = platform.clock();
-  const decision = decide(response, {
-    scheduleMs: scheduleOf(platform.config.deliveries.retryScheduleMs, webhook),
-    retryIndex: retryIndex + 1,
-    busyFloorMs: options.busyFloorMs ?? BUSY_FLOOR_MS,
-    random: options.random ?? Math.random,
-    nowMs,
-  });
+  const decision = decideFor(platform, webhook, { response, retryIndex, nowMs }, options);
   // Before the record: the webhook's health decides how many permits the waitlist is granted.
   await updateHealth(platform, webhook, response, decision);
   platform.metrics.count("deliveries_total", { outcome: decision.kind });
@@ -50,6 +44,48 @@ export async function makeAttempt(
     outcome: decision.kind,
   });
   return { number: message.attempt, startedAtMs, response, decision, nowMs };
+}
+
+function decideFor(
+  { config }: Pick<Platform, "config">,
+  webhook: Webhook,
+  { response, retryIndex, nowMs }: { response: EndpointResponse; retryIndex: number; nowMs: number },
+  options: RetryOptions,
+): Decision {
+  return decide(response, {
+    scheduleMs: scheduleOf(config.deliveries.retryScheduleMs, webhook),
+    retryIndex: retryIndex + 1,
+    busyFloorMs: options.busyFloorMs ?? BUSY_FLOOR_MS,
+    random: options.random ?? Math.random,
+    nowMs,
+  });
+}
+
+/**
+ * Returns an attempt that failed because the subscription's function did: nothing was sent, so the endpoint's health stays
+ * as it is, but the retry schedule goes on, so that a corrected function delivers the event (docs/functions.md).
+ */
+export function failedAttempt(
+  platform: Pick<Platform, "config" | "metrics" | "clock">,
+  webhook: Webhook,
+  { number, retryIndex, startedAtMs, error }: Unsendable,
+  options: RetryOptions,
+): Attempted {
+  const nowMs = platform.clock();
+  const latencyMs = nowMs - startedAtMs;
+  const response = { status: null, latencyMs, error, response: "", retryAfter: null, timedOut: false };
+  const decision = decideFor(platform, webhook, { response, retryIndex, nowMs }, options);
+  platform.metrics.count("deliveries_total", { outcome: decision.kind });
+  return { number, startedAtMs, response, decision, nowMs };
+}
+
+/** An attempt that had nothing to send. */
+export interface Unsendable {
+  number: number;
+  /** Attempts since the schedule started, without this one. */
+  retryIndex: number;
+  startedAtMs: number;
+  error: string;
 }
 
 /** Sends the message in a span of its own, whose context its receiver gets. */

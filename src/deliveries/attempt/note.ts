@@ -5,7 +5,8 @@ type Deps = Pick<Platform, "activity">;
 
 /** A delivery as live views receive it: with its last attempt, and without what the endpoint responded. */
 function shown({ attempts, ...delivery }: Delivery): Delivery {
-  return { ...delivery, attempts: attempts.slice(-1).map(attempt => ({ ...attempt, response: "" })) };
+  const last = attempts.slice(-1).map(({ output: _output, ...attempt }) => ({ ...attempt, response: "" }));
+  return { ...delivery, attempts: last };
 }
 
 /** Counts the last attempt of a delivery for its webhook, its emitter and its account, and shows it to live views. */

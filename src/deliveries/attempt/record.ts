@@ -1,4 +1,5 @@
 import { failpoint } from "../../lib/failpoint.ts";
+import { groupBy } from "../../lib/group-by.ts";
 import {
   type AttemptRecord,
   Deliveries,
@@ -110,6 +111,7 @@ function attemptRecord({ delivery, number, startedAtMs, response }: ToRecord): A
     latency_ms: response.latencyMs,
     error: response.error,
     response: response.response,
+    ...(response.output !== undefined && { output: response.output }),
   };
 }
 
@@ -127,10 +129,13 @@ function fieldsAfter({ config }: Pick<Platform, "config">, { decision, nowMs }: 
   };
 }
 
-/** Fields of a delivery that ends without another attempt: cancelled if its listener was taken away, else failed. */
+/** Fields of a delivery that ends without another attempt: cancelled if its listener was taken away or wants none, else failed. */
 function endedFields(reason: EndReason, nowMs: number) {
   const isCancelled =
-    reason === "webhook-deleted" || reason === "subscription-deleted" || reason === "access-lost";
+    reason === "webhook-deleted" ||
+    reason === "subscription-deleted" ||
+    reason === "access-lost" ||
+    reason === "dropped-by-function";
   return {
     state: isCancelled ? ("cancelled" as const) : ("failed" as const),
     reason,
@@ -145,6 +150,7 @@ const DROP_REASONS: Record<UnsentReason, DropReason> = {
   "access-lost": "listener-absent",
   "subscription-deleted": "unsubscribed",
   "payload-gone": "payload-gone",
+  "dropped-by-function": "dropped-by-function",
 };
 
 /** A delivery that is not sent. */
@@ -181,4 +187,18 @@ export async function endDelivery(platform: Deps, delivery: Delivery, reason: Un
     { $set: fields },
   );
   if (matchedCount > 0) await countUnsent(platform, [{ delivery, reason }]);
+}
+
+/** Records first attempts whose events their function dropped; many at a time, since it may drop most of them. */
+export async function recordDropped(platform: Deps, deliveries: Delivery[]): Promise<void> {
+  const now = platform.clock();
+  const rows = deliveries.map(delivery => endedDelivery({ delivery, reason: "dropped-by-function" }, now));
+  const inserted = await insertNew(platform, rows);
+  for (const row of inserted) {
+    noteEnded(platform, row);
+    platform.metrics.count("deliveries_total", { outcome: row.state });
+  }
+  for (const [emitterId, ofEmitter] of groupBy(inserted, ({ emitter_id }) => emitter_id)) {
+    await countDrop(platform, emitterId, "dropped-by-function", ofEmitter.length);
+  }
 }

@@ -1,3 +1,4 @@
+import { sendToAction } from "../../destinations/action/send.ts";
 import type { EndpointResponse, Message, SendDeps, SendToDestination } from "../../destinations/message.ts";
 import { sendToRabbitMq } from "../../destinations/rabbitmq/send.ts";
 import { sendToRedisStream } from "../../destinations/redis-stream/send.ts";
@@ -10,6 +11,7 @@ const sendTo: Record<DestinationKind, SendToDestination> = {
   redis_stream: sendToRedisStream,
   rabbitmq: sendToRabbitMq,
   s3: sendToS3,
+  action: sendToAction,
 };
 
 /**

@@ -23,6 +23,8 @@ export interface DispatchListener {
   webhookId: string;
   /** The subscription's owner, who must still have access to the webhook. */
   ownerId: string;
+  /** The subscription's function, by its hash; absent without one. */
+  functionHash?: string | undefined;
 }
 
 /** What identifies an event to its deliveries. */
@@ -83,7 +85,7 @@ export const deliveryId = (event: { id: string; event_id: string }, subscription
 export function newDelivery(
   platform: Pick<Platform, "clock" | "config">,
   event: DispatchedEvent,
-  { subscriptionId, webhookId, ownerId }: DispatchListener,
+  { subscriptionId, webhookId, ownerId, functionHash }: DispatchListener,
   webhook: Pick<Webhook, "owner_id"> | null,
   id = deliveryId(event, subscriptionId),
 ): Delivery {
@@ -109,5 +111,6 @@ export function newDelivery(
     created_at: new Date(now),
     finished_at_ms: null,
     ...(event.trace !== undefined && { trace: event.trace }),
+    ...(functionHash !== undefined && { function_hash: functionHash }),
   };
 }

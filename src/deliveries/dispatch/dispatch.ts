@@ -3,7 +3,7 @@ import { failpoint } from "../../lib/failpoint.ts";
 import { groupBy } from "../../lib/group-by.ts";
 import { newToken } from "../../lib/ids.ts";
 import { Deliveries } from "../../models/delivery.ts";
-import type { StoredEvent } from "../../models/event.ts";
+import type { PendingDispatch, StoredEvent } from "../../models/event.ts";
 import type { Subscription } from "../../models/subscription.ts";
 import type { Platform } from "../../platform.ts";
 import { enqueueAll } from "../../queues/define-queue.ts";
@@ -16,7 +16,7 @@ type Deps = Pick<Platform, "mongo" | "queues" | "routing" | "clock" | "config" |
 export interface EventToDispatch {
   event: StoredEvent;
   /** The webhook subscriptions that want it. */
-  listeners: Pick<Subscription, "_id" | "listener_id" | "owner_id">[];
+  listeners: Pick<Subscription, "_id" | "listener_id" | "owner_id" | "function_hash">[];
   /** True if an earlier try may have enqueued its first attempts already. */
   isRedispatch: boolean;
 }
@@ -48,6 +48,7 @@ export async function dispatchEvents(
     for (const { event, listeners } of events) {
       event.pending_dispatch = {
         listeners: listeners.map(({ _id, listener_id, owner_id }) => [_id, listener_id, owner_id]),
+        ...functionsOf(listeners),
         webhook_ids: [...new Set(listeners.map(({ listener_id }) => listener_id))].filter(awaiting),
         job_id,
         sweep_at_ms: platform.clock() + platform.config.sweepEveryMs,
@@ -116,8 +117,24 @@ function eventInJob(
     name,
     ...(event.length <= inlineBytes && { body: event }),
     ...(trace !== undefined && { trace }),
-    listeners: pending_dispatch?.listeners ?? [],
+    ...whatIsPending({ pending_dispatch }),
   };
+}
+
+/** The functions of those listeners that have one. */
+function functionsOf(listeners: EventToDispatch["listeners"]): Pick<PendingDispatch, "functions"> {
+  const having = listeners.flatMap(({ _id, function_hash }) =>
+    function_hash === undefined ? [] : [[_id, function_hash] as const],
+  );
+  return having.length === 0 ? {} : { functions: Object.fromEntries(having) };
+}
+
+/** What a job of first attempts needs to know of an event's listeners. */
+export function whatIsPending({
+  pending_dispatch,
+}: Pick<StoredEvent, "pending_dispatch">): Pick<PendingDispatch, "listeners" | "functions"> {
+  const { listeners = [], functions } = pending_dispatch ?? {};
+  return { listeners, ...(functions && { functions }) };
 }
 
 /** Returns true if each of an event's first attempts is recorded as a delivery of its own. */

@@ -1,3 +1,4 @@
+import { actionMs } from "../../destinations/action/time.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import type { Platform } from "../../platform.ts";
 import { enqueueAll } from "../../queues/define-queue.ts";
@@ -8,7 +9,7 @@ import type { PermitLimits } from "../../store/permits.ts";
 export type PermitDeps = Pick<Platform, "permits" | "queues" | "config" | "clock">;
 export type WebhookLimits = Pick<
   Webhook,
-  "failing_since_ms" | "max_in_flight" | "rate_limit_per_second" | "ordered"
+  "failing_since_ms" | "kind" | "max_in_flight" | "rate_limit_per_second" | "ordered"
 >;
 
 /** The limits of a webhook that is deleted or disabled: what waits for it goes on, in order to end. */
@@ -23,7 +24,8 @@ export const UNLIMITED: WebhookLimits = {
 const PERMIT_MARGIN_MS = 30_000;
 
 /** How long a permit lasts that is never released because its process was killed. Milliseconds. */
-export const permitTtlMs = (platform: PermitDeps) => platform.config.deliveries.timeoutMs + PERMIT_MARGIN_MS;
+export const permitTtlMs = ({ config }: PermitDeps, { kind }: Pick<Webhook, "kind">): number =>
+  (kind === "action" ? actionMs(config) : config.deliveries.timeoutMs) + PERMIT_MARGIN_MS;
 
 /** One spelling, so that a job already on the waitlist is recognised. */
 export const waitlistEntry = ({ delivery_id, webhook_id, generation, account_id }: NextAttempt) =>
@@ -41,7 +43,7 @@ export function permitCount(platform: PermitDeps, webhook: WebhookLimits): numbe
 const limitsOf = (platform: PermitDeps, webhook: WebhookLimits): PermitLimits => ({
   permits: permitCount(platform, webhook),
   perSecond: webhook.rate_limit_per_second ?? null,
-  ttlMs: permitTtlMs(platform),
+  ttlMs: permitTtlMs(platform, webhook),
 });
 
 /**

@@ -1,4 +1,5 @@
 import type { QueryFilter } from "mongoose";
+import { isAccountId } from "../../alerts/channel.ts";
 import { invalidField, notFound } from "../../lib/errors.ts";
 import { firstIdAt } from "../../lib/ids.ts";
 import { wordsOfText } from "../../lib/payload-words.ts";
@@ -82,6 +83,7 @@ function selectText(
 }
 
 async function isOwnEmitter(mongo: Platform["mongo"], id: string, owners: string[]): Promise<boolean> {
+  if (isAccountId(id)) return owners.includes(id);
   const filter = { _id: id, owner_id: { $in: owners } };
   const found = id.startsWith("p_")
     ? await Workflows(mongo).exists(filter)

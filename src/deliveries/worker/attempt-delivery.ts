@@ -5,12 +5,14 @@ import type { Delivery } from "../../models/delivery.ts";
 import { StoredEvents } from "../../models/event.ts";
 import { Subscriptions } from "../../models/subscription.ts";
 import type { Webhook } from "../../models/webhook.ts";
+import { Snooze } from "../../queues/snooze.ts";
 import { isSubscriptionEnded } from "../../subscriptions/ended.ts";
 import { traceField } from "../../tracing/trace-context.ts";
-import { makeAttempt, type RetryOptions } from "../attempt/attempt.ts";
+import { type Attempted, failedAttempt, makeAttempt, type RetryOptions } from "../attempt/attempt.ts";
 import { type DeliveryFacts, prepare } from "../attempt/prepare.ts";
 import { endDelivery, recordAttempt } from "../attempt/record.ts";
 import type { DeliveryDeps, LogFields } from "./deps.ts";
+import { FUNCTION_LATER_MS, type Transform, type Transformed } from "./transform.ts";
 
 /** An event is stored while its first attempts are made, and MongoDB may have been away since. Milliseconds. */
 const STORED_LATE_MS = 60_000;
@@ -22,6 +24,7 @@ export interface DueDelivery {
   generation: number;
   signal: AbortSignal | undefined;
   options: RetryOptions;
+  transform: Transform;
 }
 
 /**
@@ -33,7 +36,8 @@ export async function attemptDelivery(
   due: DueDelivery,
 ): Promise<{ fields: LogFields; isFailing?: boolean }> {
   const { delivery, generation, signal, options } = due;
-  const prepared = prepare(await loadFacts(platform, due));
+  const facts = await loadFacts(platform, due);
+  const prepared = prepare(facts);
   if (prepared.kind !== "send") {
     const ageMs = platform.clock() - delivery.created_at.getTime();
     if (prepared.reason === "payload-gone" && ageMs < STORED_LATE_MS) {
@@ -42,31 +46,76 @@ export async function attemptDelivery(
     await endDelivery(platform, delivery, prepared.reason);
     return { fields: { result: prepared.reason } };
   }
-  const { webhook, body } = prepared;
+  const { webhook } = prepared;
+  const startedAtMs = platform.clock();
+  const number = (delivery.attempts.at(-1)?.number ?? 0) + 1;
+  const { retry_index: retryIndex } = delivery;
+  const transformed = await transformBody(due, prepared.body, facts);
+  if (transformed.kind === "dropped") {
+    await endDelivery(platform, delivery, "dropped-by-function");
+    return { fields: { result: "dropped-by-function" } };
+  }
+  if (transformed.kind === "failed") {
+    const unsendable = { number, retryIndex, startedAtMs, error: transformed.error };
+    const attempted = failedAttempt(platform, webhook, unsendable, options);
+    const recorded = await recordAttempt(platform, { ...attempted, delivery, generation });
+    return { fields: attemptFields(delivery, attempted, recorded) };
+  }
+  const { body } = transformed;
   const message = {
     id: delivery._id,
     eventId: delivery.event_id,
     emitterId: delivery.emitter_id,
     eventName: delivery.event_name,
-    attempt: (delivery.attempts.at(-1)?.number ?? 0) + 1,
+    attempt: number,
     body,
     trace: delivery.trace,
   };
-  const { retry_index: retryIndex } = delivery;
   observeLateness(platform, delivery);
   const attempted = await makeAttempt(platform, { webhook, message, retryIndex }, signal, options);
   const recorded = await recordAttempt(platform, { ...attempted, delivery, generation });
-  const { status, latencyMs, error } = attempted.response;
-  const fields = {
-    result: attempted.decision.kind,
+  const isFailing = attempted.decision.kind !== "delivered";
+  return { fields: attemptFields(delivery, attempted, recorded), isFailing };
+}
+
+function attemptFields(
+  { trace }: Delivery,
+  { response, decision, number }: Attempted,
+  recorded: boolean,
+): LogFields {
+  const { status, latencyMs, error } = response;
+  return {
+    result: decision.kind,
     status,
     latency_ms: latencyMs,
     error,
-    attempt_number: attempted.number,
+    attempt_number: number,
     recorded,
-    ...traceField(delivery.trace),
+    ...traceField(trace),
   };
-  return { fields, isFailing: attempted.decision.kind !== "delivered" };
+}
+
+/**
+ * Returns what is sent in place of an event: what an earlier attempt has stored, or what the function makes of it now. Throws
+ * Snooze if the function had no turn.
+ */
+async function transformBody(
+  { delivery, signal, transform }: DueDelivery,
+  body: string,
+  { functionHash, functionOwner }: LoadedFacts,
+): Promise<Exclude<Transformed, { kind: "later" }>> {
+  if (functionHash === null && delivery.function_hash === undefined) return { kind: "send", body };
+  const { _id, event_id, emitter_id, event_name, emit_id, subscription_id, webhook_id } = delivery;
+  const event = { id: emit_id, event_id, emitter_id, name: event_name };
+  const listener = { subscriptionId: subscription_id, webhookId: webhook_id, ownerId: functionOwner };
+  const [transformed] = await transform([{ deliveryId: _id, event, listener, body, functionHash }], {
+    mayBeStored: true,
+    signal,
+  });
+  if (!transformed || transformed.kind === "later") {
+    throw new Snooze(FUNCTION_LATER_MS, { result: "function-later" });
+  }
+  return transformed;
 }
 
 /** A delivery whose first attempt was parked or ordered counts from its event, a later attempt from when it was due. */
@@ -81,10 +130,19 @@ function observeLateness(platform: DeliveryDeps, delivery: Delivery): void {
   }
 }
 
-async function loadFacts(platform: DeliveryDeps, { delivery, webhook }: DueDelivery): Promise<DeliveryFacts> {
+interface LoadedFacts extends DeliveryFacts {
+  /** The function that the event goes through; null without one. */
+  functionHash: string | null;
+  /** The account whose function it is. */
+  functionOwner: string;
+}
+
+async function loadFacts(platform: DeliveryDeps, { delivery, webhook }: DueDelivery): Promise<LoadedFacts> {
   const [event, subscription] = await Promise.all([
     StoredEvents(platform.mongo).findById(delivery.emit_id, { event: 1 }).lean(),
-    Subscriptions(platform.mongo).findById(delivery.subscription_id, { owner_id: 1 }).lean(),
+    Subscriptions(platform.mongo)
+      .findById(delivery.subscription_id, { owner_id: 1, function_hash: 1 })
+      .lean(),
   ]);
   return {
     webhook,
@@ -93,5 +151,7 @@ async function loadFacts(platform: DeliveryDeps, { delivery, webhook }: DueDeliv
       !webhook || !subscription || (await canAccess(platform, subscription.owner_id, webhook.owner_id)),
     isSubscribed: subscription !== null || !(await isSubscriptionEnded(platform, delivery)),
     payload: event?.event,
+    functionHash: (subscription ?? delivery).function_hash ?? null,
+    functionOwner: (subscription ?? delivery).owner_id,
   };
 }

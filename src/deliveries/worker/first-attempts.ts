@@ -2,14 +2,22 @@ import { setMaxListeners } from "node:events";
 import { settlesWithin } from "../../lib/deadline.ts";
 import { eventMs } from "../../lib/event-id.ts";
 import { failpoint } from "../../lib/failpoint.ts";
+import { groupBy } from "../../lib/group-by.ts";
 import type { Delivery } from "../../models/delivery.ts";
-import { enqueueAll } from "../../queues/define-queue.ts";
+import { enqueue } from "../../queues/define-queue.ts";
 import { deliveries, type FirstAttempts, nextAttemptOf } from "../../queues/deliveries.ts";
 import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import { Snooze } from "../../queues/snooze.ts";
 import { traceField } from "../../tracing/trace-context.ts";
-import { type Attempted, makeAttempt, type RetryOptions } from "../attempt/attempt.ts";
-import { countUnsent, endedDelivery, insertNew, recordAttempt, type ToRecord } from "../attempt/record.ts";
+import { type Attempted, failedAttempt, makeAttempt, type RetryOptions } from "../attempt/attempt.ts";
+import {
+  countUnsent,
+  endDelivery,
+  endedDelivery,
+  insertNew,
+  recordAttempt,
+  type ToRecord,
+} from "../attempt/record.ts";
 import { deliveryId, newDelivery } from "../dispatch/create.ts";
 import type { ClearPendingDispatch } from "../dispatch/outbox.ts";
 import type { InFlight } from "../limits/in-flight.ts";
@@ -20,6 +28,7 @@ import type { DeliveryDeps, LogFields } from "./deps.ts";
 import { DETACH_MS, type Detached } from "./detached.ts";
 import { type LoadedFirstAttempts, loadFirstAttempts, type ToSend } from "./load-first-attempts.ts";
 import { SETTLE_MS } from "./ordered.ts";
+import { FUNCTION_LATER_MS, type Transform, type Transformed } from "./transform.ts";
 
 /** What the attempts of one process share. */
 export interface SharedByAttempts extends RetryOptions {
@@ -29,6 +38,9 @@ export interface SharedByAttempts extends RetryOptions {
   rateLimits: RateLimits;
   /** Parks first attempts on their webhook's waitlist, many at a time. */
   park: (waiting: ToSend) => Promise<void>;
+  transform: Transform;
+  /** Records first attempts whose events their function dropped, many at a time. */
+  recordDropped: (dropped: Delivery) => Promise<void>;
   clearPendingDispatch: ClearPendingDispatch;
   /** Records first attempts, many at a time. */
   record: (attempted: ToRecord) => Promise<void>;
@@ -43,11 +55,13 @@ const PARK_AFTER_STARTS = 4;
 
 /** One first attempt on its way. */
 interface FirstAttempt extends ToSend {
-  state: "waiting" | "in-flight" | "responded" | "done";
+  state: "waiting" | "transforming" | "in-flight" | "responded" | "done";
   /** Set once the delivery is a pending document: then the attempt's result is recorded there. */
   pending?: Promise<Delivery>;
   /** It is parked if it gets no permit soon; otherwise it comes again with its job. */
   mayPark: boolean;
+  /** What its function makes of the event; undefined without a function. */
+  transformed: Promise<Transformed> | undefined;
 }
 
 /**
@@ -72,10 +86,12 @@ export async function makeFirstAttempts(
   signal.addEventListener("abort", onAbort, { once: true });
   const counts: Record<string, number> = {};
   const hasWaitedLong = attemptsStarted >= PARK_AFTER_STARTS;
+  const mayBeStored = attemptsStarted > 1 || job.is_redispatch === true;
+  const transformedOf = startTransforms(shared, toSend, { mayBeStored, signal: stop.signal });
   const attempts = toSend.map((one): FirstAttempt => {
     const { webhook } = one;
     const mayPark = hasWaitedLong || webhook.failing_since_ms !== null || isRateLimited(webhook);
-    return { ...one, state: "waiting", mayPark };
+    return { ...one, state: "waiting", mayPark, transformed: transformedOf.get(one.deliveryId) };
   });
   const work = attempts.map(async attempt => {
     const result = await makeOne(platform, attempt, stop.signal, shared);
@@ -84,7 +100,7 @@ export async function makeFirstAttempts(
   });
   const all = Promise.allSettled(work);
   if (!(await settlesWithin(all, DETACH_MS))) {
-    const slow = attempts.filter(({ state }) => state === "in-flight");
+    const slow = attempts.filter(({ state }) => state === "in-flight" || state === "transforming");
     await recordPending(platform, slow);
     shared.detached.add(all, reason => stop.abort(reason));
     // The others wait for a permit, at most for the patience of the permit cache.
@@ -136,6 +152,8 @@ async function makeOne(
   shared: SharedByAttempts,
 ): Promise<string> {
   const { webhook } = attempt;
+  const unsendable = attempt.transformed && (await withTransformed(platform, attempt, shared));
+  if (unsendable) return unsendable;
   if (shared.rateLimits.isExhausted(webhook)) return await withoutPermit(attempt, shared);
   const result = await shared.permitCache.use(webhook, async noteHealth => {
     // Only now: a token acquired early and kept while its owner waits for a permit would be one too many later.
@@ -158,7 +176,8 @@ async function makeOne(
 }
 
 async function withoutPermit(attempt: FirstAttempt, shared: SharedByAttempts): Promise<string> {
-  if (!attempt.mayPark) return "saturated";
+  // One whose function took long has no job that could come again.
+  if (!attempt.mayPark && !attempt.pending) return "saturated";
   await shared.park(attempt);
   return "parked";
 }
@@ -185,11 +204,77 @@ async function send(
   try {
     return await makeAttempt(platform, { webhook, message, retryIndex: 0 }, signal, shared);
   } catch (error) {
-    const pending = await attempt.pending;
-    if (!pending) throw error;
-    await enqueueAll(platform.queues, deliveries.jobs["next-attempt"], [nextAttemptOf(pending)]);
-    return "repeated";
+    return await repeat(platform, attempt, error);
   }
+}
+
+/** A job of its own repeats an attempt that failed, by a fault of ours, after its job was over. */
+async function repeat(
+  platform: DeliveryDeps,
+  { pending }: FirstAttempt,
+  error: unknown,
+  delayMs = 0,
+): Promise<"repeated"> {
+  const delivery = await pending;
+  if (!delivery) throw error;
+  await enqueue(platform.queues, deliveries.jobs["next-attempt"], nextAttemptOf(delivery), { delayMs });
+  return "repeated";
+}
+
+/** Starts the functions of those attempts that have one, each with all its events; returns what becomes of each, by delivery. */
+function startTransforms(
+  { transform }: SharedByAttempts,
+  toSend: ToSend[],
+  options: { mayBeStored: boolean; signal: AbortSignal },
+): Map<string, Promise<Transformed>> {
+  const started = new Map<string, Promise<Transformed>>();
+  const having = toSend.filter(({ functionHash }) => functionHash !== null);
+  for (const group of groupBy(having, ({ listener }) => listener.subscriptionId).values()) {
+    const all = transform(group, options);
+    for (const [i, { deliveryId: id }] of group.entries()) {
+      const one = all.then(results => results[i] as Transformed);
+      // Awaited by its attempt; until then a rejection without a listener would end the process.
+      one.catch(() => undefined);
+      started.set(id, one);
+    }
+  }
+  return started;
+}
+
+/** Replaces what is sent by what the function made of it. Returns the attempt's result if nothing is to be sent. */
+async function withTransformed(
+  platform: DeliveryDeps,
+  attempt: FirstAttempt,
+  shared: SharedByAttempts,
+): Promise<string | undefined> {
+  const startedAtMs = platform.clock();
+  attempt.state = "transforming";
+  let transformed: Transformed;
+  try {
+    transformed = (await attempt.transformed) as Transformed;
+  } catch (error) {
+    return await repeat(platform, attempt, error);
+  }
+  attempt.state = "waiting";
+  const { event, listener, webhook, deliveryId: id } = attempt;
+  if (transformed.kind === "send") {
+    attempt.body = transformed.body;
+    return undefined;
+  }
+  if (transformed.kind === "later") {
+    if (!attempt.pending) return "saturated";
+    return await repeat(platform, attempt, undefined, FUNCTION_LATER_MS);
+  }
+  if (transformed.kind === "failed") {
+    const { error } = transformed;
+    const unsendable = { number: 1, retryIndex: 0, startedAtMs, error };
+    return await record(platform, attempt, failedAttempt(platform, webhook, unsendable, shared), shared);
+  }
+  attempt.state = "responded";
+  const pending = await attempt.pending;
+  if (pending) await endDelivery(platform, pending, "dropped-by-function");
+  else await shared.recordDropped(newDelivery(platform, event, listener, webhook, id));
+  return "dropped";
 }
 
 async function record(
@@ -229,12 +314,12 @@ function logAttempt(platform: DeliveryDeps, delivery: Delivery, { decision, resp
 
 /** Turns attempts that last long into pending documents. The sweep checks on them once they must have ended. */
 async function recordPending(platform: DeliveryDeps, slow: FirstAttempt[]): Promise<void> {
-  const until = platform.clock() + permitTtlMs(platform);
-  const rows = slow.map(({ event, listener, webhook, deliveryId: id }) => ({
-    ...newDelivery(platform, event, listener, webhook, id),
-    first_attempt_until_ms: until,
-    sweep_at_ms: until,
-  }));
+  const now = platform.clock();
+  const rows = slow.map(({ event, listener, webhook, deliveryId: id }) => {
+    const until = now + permitTtlMs(platform, webhook);
+    const delivery = newDelivery(platform, event, listener, webhook, id);
+    return { ...delivery, first_attempt_until_ms: until, sweep_at_ms: until };
+  });
   const inserted = insertNew(platform, rows);
   for (const [i, attempt] of slow.entries()) {
     attempt.pending = inserted.then(() => rows[i] as Delivery);

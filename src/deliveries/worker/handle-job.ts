@@ -1,10 +1,11 @@
 import { createBatcher, LINGER } from "../../lib/batcher.ts";
 import { settlesWithin } from "../../lib/deadline.ts";
+import type { Delivery } from "../../models/delivery.ts";
 import type { Platform } from "../../platform.ts";
 import type { deliveries } from "../../queues/deliveries.ts";
 import type { JobHandlers } from "../../queues/run-worker.ts";
 import type { RetryOptions } from "../attempt/attempt.ts";
-import { recordFirstAttempts, type ToRecord } from "../attempt/record.ts";
+import { recordDropped, recordFirstAttempts, type ToRecord } from "../attempt/record.ts";
 import { openClearPendingDispatch } from "../dispatch/outbox.ts";
 import { InFlight } from "../limits/in-flight.ts";
 import { PermitCache } from "../limits/permit-cache.ts";
@@ -18,6 +19,7 @@ import { makeNextAttempt } from "./next-attempt.ts";
 import { park } from "./park.ts";
 import { recoverFailed } from "./recover.ts";
 import { runReplay } from "./replay.ts";
+import { openTransform } from "./transform.ts";
 
 /** Attempts recorded in one write. */
 const RECORDS_PER_WRITE = 200;
@@ -47,6 +49,10 @@ export function openDeliveriesHandler(
     permitCache,
     rateLimits: openRateLimits(platform),
     park: createBatcher((waiting: ToSend[]) => park(platform, waiting), { maxWeight: RECORDS_PER_WRITE }),
+    transform: openTransform(platform),
+    recordDropped: createBatcher((dropped: Delivery[]) => recordDropped(platform, dropped), {
+      maxWeight: RECORDS_PER_WRITE,
+    }),
     clearPendingDispatch: openClearPendingDispatch(platform),
     record: createBatcher((attempted: ToRecord[]) => recordFirstAttempts(platform, attempted), {
       maxWeight: RECORDS_PER_WRITE,

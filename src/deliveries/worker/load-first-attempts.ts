@@ -1,7 +1,7 @@
 import { canAccessCached } from "../../accounts/access.ts";
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import { StoredEvents } from "../../models/event.ts";
-import { Subscriptions } from "../../models/subscription.ts";
+import { type Subscription, Subscriptions } from "../../models/subscription.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import type { FirstAttempts } from "../../queues/deliveries.ts";
 import { isSubscriptionEnded } from "../../subscriptions/ended.ts";
@@ -18,6 +18,8 @@ export interface ToSend {
   listener: DispatchListener;
   webhook: Webhook;
   body: string;
+  /** The function that makes of the event what is sent; null without one. */
+  functionHash: string | null;
 }
 
 export interface LoadedFirstAttempts {
@@ -45,7 +47,12 @@ export async function loadFirstAttempts(
     event.listeners.map(([subscriptionId, webhookId, ownerId]) => ({
       id: deliveryId(event, subscriptionId),
       event,
-      listener: { subscriptionId, webhookId, ownerId },
+      listener: {
+        subscriptionId,
+        webhookId,
+        ownerId,
+        functionHash: event.functions?.[subscriptionId],
+      },
     })),
   );
   await platform.routing.refresh(job.routing_version);
@@ -88,24 +95,32 @@ export async function loadFirstAttempts(
     } else if (prepared.webhook.ordered) {
       loaded.ordered.push(newDelivery(platform, event, listener, webhook, id));
     } else {
-      loaded.toSend.push({ deliveryId: id, event, listener, webhook: prepared.webhook, body: prepared.body });
+      const { webhook: found, body } = prepared;
+      const functionHash = functionOf(subscriptions.get(subscriptionId), listener);
+      loaded.toSend.push({ deliveryId: id, event, listener, webhook: found, body, functionHash });
     }
   }
   return loaded;
 }
 
-/** The owners of the subscriptions that still exist. */
-function findSubscriptions(platform: DeliveryDeps, ids: string[]): Promise<Map<string, string>> {
+/** A subscription that was deleted together with its emitter has the function that it had. */
+const functionOf = (subscription: KnownSubscription | undefined, { functionHash }: DispatchListener) =>
+  (subscription ? subscription.function_hash : functionHash) ?? null;
+
+type KnownSubscription = Pick<Subscription, "owner_id" | "function_hash">;
+
+/** The subscriptions that still exist. */
+function findSubscriptions(platform: DeliveryDeps, ids: string[]): Promise<Map<string, KnownSubscription>> {
   return platform.routing.lookUp(
     "subscription",
     ids,
     async missing => {
       const found = await Subscriptions(platform.mongo)
-        .find({ _id: { $in: missing } }, { owner_id: 1 })
+        .find({ _id: { $in: missing } }, { owner_id: 1, function_hash: 1 })
         .lean();
-      return new Map(found.map(({ _id, owner_id }) => [_id, owner_id]));
+      return new Map(found.map(subscription => [subscription._id, subscription]));
     },
-    owner => [owner],
+    ({ owner_id }) => [owner_id],
   );
 }
 

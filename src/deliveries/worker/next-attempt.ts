@@ -21,7 +21,8 @@ import type { SharedByAttempts } from "./first-attempts.ts";
 const PUT_OFF_MS = 1500;
 
 /** What the later attempts of one process share. */
-export type SharedByLaterAttempts = RetryOptions & Pick<SharedByAttempts, "inFlight" | "detached">;
+export type SharedByLaterAttempts = RetryOptions &
+  Pick<SharedByAttempts, "inFlight" | "detached" | "transform">;
 
 type Context = Pick<JobContext<NextAttempt>, "job"> & { signal?: AbortSignal };
 
@@ -58,7 +59,7 @@ export async function makeNextAttempt(
   if (isDueNow && !isOrdered) {
     const fields = await shared.detached.unlessSlow({
       work: stop => attemptWithPermit(platform, { job, delivery, webhook, limits, signal: stop }, shared),
-      leave: () => leaveToSweep(platform, delivery),
+      leave: () => leaveToSweep(platform, delivery, limits),
       repeat: error => repeat(platform, job, error),
       signal,
     });
@@ -86,14 +87,14 @@ interface AttemptWithPermit {
 async function attemptWithPermit(
   platform: DeliveryDeps,
   { job, delivery, webhook, limits, signal }: AttemptWithPermit,
-  { inFlight, ...options }: SharedByLaterAttempts,
+  { inFlight, transform, ...options }: SharedByLaterAttempts,
 ): Promise<LogFields> {
   let after = limits;
   let leave: (() => void) | null = null;
   try {
     leave = webhook ? await inFlight.enter(webhook) : () => undefined;
     if (!leave) throw new Snooze(PUT_OFF_MS * (0.5 + Math.random()), { result: "put-off" });
-    const due = { delivery, webhook, generation: job.generation, signal, options };
+    const due = { delivery, webhook, generation: job.generation, signal, options, transform };
     const { fields, isFailing } = await attemptDelivery(platform, due);
     if (isFailing !== undefined) {
       after = { ...limits, failing_since_ms: isFailing ? platform.clock() : null };
@@ -106,10 +107,14 @@ async function attemptWithPermit(
 }
 
 /** Lets the sweep look at the delivery only once its attempt must have ended; false if it has moved on. */
-async function leaveToSweep(platform: DeliveryDeps, delivery: Delivery): Promise<boolean> {
+async function leaveToSweep(
+  platform: DeliveryDeps,
+  delivery: Delivery,
+  limits: WebhookLimits,
+): Promise<boolean> {
   const { matchedCount } = await Deliveries(platform.mongo).updateOne(
     { _id: delivery._id, state: "pending", generation: delivery.generation },
-    { $set: { sweep_at_ms: platform.clock() + permitTtlMs(platform) } },
+    { $set: { sweep_at_ms: platform.clock() + permitTtlMs(platform, limits) } },
   );
   return matchedCount > 0;
 }

@@ -46,7 +46,7 @@ export async function sendOrdered(
   const ids = { webhook_id: webhook._id };
   // Named after the job, so that a job that is started again after a crash still holds its permit.
   const permit = [context.jobId];
-  if ((await platform.permits.acquire(webhook._id, permit, 1, permitTtlMs(platform))) === 0) {
+  if ((await platform.permits.acquire(webhook._id, permit, 1, permitTtlMs(platform, webhook))) === 0) {
     await enqueueDrain(platform, webhook, "order", TAKEN_MS, TAKEN_MS);
     return { ...ids, result: "busy" };
   }
@@ -91,7 +91,7 @@ async function sendWhileDue(
   platform: DeliveryDeps,
   webhook: Webhook,
   { signal, isStopping }: Pick<JobContext<unknown>, "signal" | "isStopping">,
-  { inFlight, ...options }: SharedByLaterAttempts,
+  { inFlight, transform, ...options }: SharedByLaterAttempts,
 ): Promise<Drained> {
   const drained: Drained = { next: "now", attempts: 0, delivered: 0 };
   const endsAt = performance.now() + DRAIN_MS;
@@ -101,7 +101,7 @@ async function sendWhileDue(
     if (!head) return { ...drained, next: "none" };
     const waitMs = waitOf(head, unrecorded, platform.clock()) || (await tokenInMs(platform, webhook));
     if (waitMs > 0) return { ...drained, next: waitMs };
-    const due = { delivery: head, webhook, generation: head.generation, signal, options };
+    const due = { delivery: head, webhook, generation: head.generation, signal, options, transform };
     const leave = await inFlight.enter(webhook);
     if (!leave) return { ...drained, next: TAKEN_MS };
     const { fields, isFailing } = await attemptDelivery(platform, due).finally(leave);

@@ -1,4 +1,5 @@
 import type { Static } from "typebox";
+import { isAccountId } from "../../alerts/channel.ts";
 import { requestState } from "../../http/request-log.ts";
 import { accepted } from "../../http/response.ts";
 import { type Access, type PathParams, routeFor } from "../../http/route.ts";
@@ -53,7 +54,7 @@ export function publishRoute<const Path extends string>({ example, ...spec }: Pu
 }
 
 /**
- * Returns an emitter of one of these owners, otherwise null (docs/design.md#guarantee-6). From the routing cache, which is
+ * Returns a source or workflow of one of these owners, otherwise null (docs/design.md#guarantee-6). From the routing cache, which is
  * as current as the look-up of the request's API key.
  */
 export async function findOwnEmitter(
@@ -61,6 +62,7 @@ export async function findOwnEmitter(
   id: string,
   owners: string[],
 ): Promise<Emitter | null> {
+  if (isAccountId(id)) return null;
   const emitter = (await findEmitters(platform, [id])).get(id);
   return emitter && !emitter.isHidden && owners.includes(emitter.owner_id) ? emitter : null;
 }

@@ -17,7 +17,17 @@ import { holdForEmissions, type Release } from "../../webhooks/hold-for-emission
 export type PublisherDeps = LimitDeps &
   Pick<
     Platform,
-    "redis" | "keys" | "queues" | "eventLog" | "memory" | "tracer" | "config" | "clock" | "replicas"
+    | "redis"
+    | "keys"
+    | "queues"
+    | "eventLog"
+    | "memory"
+    | "tracer"
+    | "config"
+    | "clock"
+    | "replicas"
+    | "metrics"
+    | "log"
   >;
 
 /** The events of one request. */

@@ -1,4 +1,4 @@
-import type { CallRequest } from "../protocol.ts";
+import type { CallRequest, DescribedProp } from "../protocol.ts";
 import type { Call } from "./call.ts";
 import { type Component, objectOf, type PropDefinition, propsOf } from "./component.ts";
 import { httpRequestProp } from "./http-request.ts";
@@ -16,7 +16,9 @@ export interface Binding {
 /** Returns `this` of run, hooks and methods: one flat object, new for each call (docs/component-api.md#shape). */
 export function bindThis(component: Component, binding: Binding): Record<string, unknown> {
   const self: Record<string, unknown> = { ...binding.request.props };
-  for (const [name, prop] of propsOf(component)) {
+  const own = propsOf(component);
+  const added = (binding.request.added ?? []).map(prop => [prop.name, definitionOf(prop, own)] as const);
+  for (const [name, prop] of [...own, ...added]) {
     const given = binding.request.props[name];
     const value = isUnsupportedService(prop, given)
       ? unsupportedService(name, prop)
@@ -30,6 +32,15 @@ export function bindThis(component: Component, binding: Binding): Record<string,
     return Promise.resolve();
   };
   return self;
+}
+
+/** Returns the definition of a prop that `additionalProps` made: an app has the methods of the same app in the code. */
+function definitionOf(
+  prop: DescribedProp,
+  own: readonly (readonly [string, PropDefinition])[],
+): PropDefinition {
+  const app = prop.type === "app" && own.find(([, one]) => one.type === "app" && one.app === prop.app);
+  return app ? app[1] : { ...prop };
 }
 
 function propValue(prop: PropDefinition, value: unknown, binding: Binding): unknown {

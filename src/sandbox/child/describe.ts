@@ -29,6 +29,7 @@ export function describeComponent(component: Component): Record<string, unknown>
     hasRun: typeof component.run === "function",
     ...(notFunctions.length > 0 && { notFunctions }),
     ...(hasSample(component) && { hasSampleEmit: true }),
+    ...(typeof component.additionalProps === "function" && { hasAdditionalProps: true }),
   };
 }
 
@@ -37,7 +38,8 @@ const isOther = (value: unknown): boolean =>
 
 const hasSample = ({ sampleEmit }: Component): boolean => sampleEmit !== undefined && sampleEmit !== null;
 
-function describeProp(name: string, prop: PropDefinition): Record<string, unknown> {
+/** Returns a prop in the shape of `DescribedProp`, which the host checks. */
+export function describeProp(name: string, prop: PropDefinition): Record<string, unknown> {
   const described: Record<string, unknown> = {
     name,
     type: prop.type,

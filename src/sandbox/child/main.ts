@@ -1,6 +1,7 @@
 /** The program that deno runs, with one component's code per process. The host bundles it (`prelude.ts`). */
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { BatchRequest, CallRequest } from "../protocol.ts";
+import type { ActionRequest, BatchRequest, CallRequest } from "../protocol.ts";
+import { describeAdditionalProps } from "./additional-props.ts";
 import { bindThis } from "./bind-this.ts";
 import { type Call, openCall, resetLateEmits } from "./call.ts";
 import { captureOutput } from "./capture-output.ts";
@@ -13,6 +14,7 @@ import { askOptions } from "./prop-options.ts";
 import { redirectTmp } from "./redirect-tmp.ts";
 import { replaceFetch } from "./replace-fetch.ts";
 import { rerouteSockets } from "./reroute-sockets.ts";
+import { runAction } from "./run-action.ts";
 import { dbEntries, openDb, type ServiceDb } from "./service-db.ts";
 import { openSourceFolders, useFolder } from "./source-folder.ts";
 import type { ChildLimits, ParentMessage } from "./wire.ts";
@@ -160,7 +162,15 @@ async function attempt(work: () => Promise<void>, call: Call): Promise<string> {
 async function invoke(component: Component, request: CallRequest, call: Call, db: ServiceDb): Promise<void> {
   const self = bindThis(component, { request, call, db, maxResponseBytes: limits.maxResponseBytes });
   if (request.call === "sampleEmit") return await emitSample(component.sampleEmit, self, call);
-  if (request.call === "options") return call.emit(await askOptions(component, self, request.event));
+  if (request.call === "options") {
+    return call.emit(await askOptions(component, self, request.event, request.added));
+  }
+  if (request.call === "additionalProps") {
+    return call.emit(await describeAdditionalProps(component, self, request.added ?? []));
+  }
+  if (request.call === "action") {
+    return await runAction(component, self, request.event as ActionRequest, call);
+  }
   const entry = request.call === "run" ? component.run : objectOf(component.hooks)[request.call];
   if (typeof entry === "function") await entry.call(self, request.event);
   else if (request.call === "run") call.emit(request.event);

@@ -1,3 +1,5 @@
+import type { DescribedProp } from "../protocol.ts";
+import { callAdditionalProps } from "./additional-props.ts";
 import { type Component, objectOf, unwrapNamespace } from "./component.ts";
 
 /** What `options` of a prop is asked: the page, what its last call returned as context, and what a person typed. */
@@ -27,9 +29,14 @@ export async function askOptions(
   component: Component,
   self: Record<string, unknown>,
   request: unknown,
+  added: readonly DescribedProp[] = [],
 ): Promise<{ options: unknown[]; context: unknown }> {
   const { prop, page, prevContext, query } = request as OptionsRequest;
-  const found = await findOptions(component, self, objectOf(component.props)[prop]);
+  // A function has no JSON form, so that of an added prop is only found by making the prop again.
+  const isAdded = added.some(({ name }) => name === prop);
+  const { returned } = isAdded ? await callAdditionalProps(component, self, added) : { returned: {} };
+  const definition = objectOf(returned)[prop] ?? objectOf(component.props)[prop];
+  const found = await findOptions(component, self, definition);
   if (!found) throw new Error(`props.${prop} has no function that lists options`);
   const given = { ...found.added, page, prevContext: prevContext ?? {}, query };
   const listed = await found.options.call(found.self, given);

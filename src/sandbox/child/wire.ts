@@ -57,9 +57,9 @@ export function callsMessage(message: {
   startWithinMs: number;
 }): string {
   const { source, call, request, events, startWithinMs } = message;
-  const { props, db } = request;
+  const { props, db, added } = request;
   // `events` is the last property, so that its closing bracket is at the end of the JSON.
-  const withoutEvents = { call: request.call, props, db, events: [] };
+  const withoutEvents = { call: request.call, props, added, db, events: [] };
   const empty: ParentMessage = { kind: "calls", source, call, startWithinMs, request: withoutEvents };
   return JSON.stringify(empty).replace(/\]\}\}$/, () => `${events.join(",")}]}}`);
 }
@@ -91,3 +91,8 @@ export const MAX_COOKIES = 50;
 export const MAX_ERROR_MESSAGE = 8 * 1024;
 export const MAX_STACK = 16 * 1024;
 export const MAX_SUMMARY = 4 * 1024;
+/** What an action exports: values of an attempt, characters of a name, JSON bytes and levels of a value. */
+export const MAX_EXPORTS = 50;
+export const MAX_EXPORT_NAME = 100;
+export const MAX_EXPORT = 4 * 1024;
+export const MAX_EXPORT_DEPTH = 20;

@@ -5,6 +5,9 @@ import { timersChanged } from "./migrations/0003-timers-changed.ts";
 import { eventArchives } from "./migrations/0004-event-archives.ts";
 import { connections } from "./migrations/0005-connections.ts";
 import { alerts } from "./migrations/0006-alerts.ts";
+import { functions } from "./migrations/0007-functions.ts";
+import { dynamicProps } from "./migrations/0008-dynamic-props.ts";
+import { componentsOfActions } from "./migrations/0009-components-of-actions.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
 export const MIGRATIONS: readonly Migration[] = [
@@ -14,6 +17,9 @@ export const MIGRATIONS: readonly Migration[] = [
   eventArchives,
   connections,
   alerts,
+  functions,
+  dynamicProps,
+  componentsOfActions,
 ];
 
 /** The schema that this release needs. */

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { raiseAlert } from "../../../src/alerts/raise.ts";
 import type { Api } from "../../support/api.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { type System, startSystem } from "../../support/system.ts";
@@ -58,6 +59,20 @@ describe("headwater with a server", () => {
     expect((await json("source", "list"))[0]).to.include({ id: source.id, name_slug: "orders" });
     expect(await printed("source", "show", "orders")).to.match(new RegExp(`^id +${source.id}$`, "m"));
     expect(await failure("source", "show", "absent")).to.include("source not found");
+  });
+
+  it("lists alerts, and changes when they are mailed", async () => {
+    const { id } = await api.expect(200, "GET", "/users/me");
+    expect(await json("alert", "list")).to.deep.equal([]);
+    await raiseAlert(system.worker, {
+      ...{ ownerId: id, type: "quota.80", subject: null, sinceMs: Date.now(), message: "nearly used up" },
+    });
+    await until(async () => (await json("alert", "list")).length === 1);
+    expect(await printed("alert", "list")).to.match(/^20\S+Z +quota\.80 +nearly used up$/m);
+    expect(await printed("alert", "mail")).to.match(/^mail +digest$/m);
+    expect(await json("alert", "mail", "off")).to.include({ mail: "off", is_mail_sent: false });
+    expect(await printed("alert", "mail")).to.match(/^mail +off$/m);
+    expect((await headwater(["alert", "mail", "daily"], env)).code).to.equal(2);
   });
 
   it("disables, enables and deletes a source", async () => {

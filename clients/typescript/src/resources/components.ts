@@ -45,6 +45,12 @@ export class Components {
     return this.#connection.send("post", "/components/try", { body }, { usualMs: BUILD_MS, ...options });
   }
 
+  /** Gets the props that `additionalProps` makes of the values so far, and the id to deploy them with. */
+  props(id: string, body: BodyOf<"/components/{id}/props", "post"> = {}, options?: CallOptions) {
+    const path = "/components/{id}/props";
+    return this.#connection.send("post", path, { params: { id }, body }, { usualMs: BUILD_MS, ...options });
+  }
+
   /** Lists the choices of a prop, page by page, with the props so far. */
   configure(id: string, body: BodyOf<"/components/{id}/configure", "post">, options?: CallOptions) {
     const path = "/components/{id}/configure";

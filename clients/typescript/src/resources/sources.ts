@@ -74,6 +74,23 @@ export class Sources {
     return this.#connection.send("get", "/sources/{id}/stats", { params: { id }, query }, options);
   }
 
+  /** Gets the props that the source's values lead to; values that the body leaves out are those that the source has. */
+  props(id: string, body: BodyOf<"/sources/{id}/props", "post"> = {}, options?: CallOptions) {
+    const given = { usualMs: BUILD_MS, ...options };
+    return this.#connection.send("post", "/sources/{id}/props", { params: { id }, body }, given);
+  }
+
+  /** Runs it now, in its series of runs; returns the run's id. `event` is needed unless it has a timer. */
+  run(id: string, body: BodyOf<"/sources/{id}/run", "post"> = {}, options?: CallOptions) {
+    return this.#connection.send("post", "/sources/{id}/run", { params: { id }, body }, options);
+  }
+
+  /** Calls its component's `sampleEmit`; with `emit`, the events are emitted as the source's. */
+  sample(id: string, body: BodyOf<"/sources/{id}/sample", "post"> = {}, options?: CallOptions) {
+    const given = { usualMs: BUILD_MS, ...options };
+    return this.#connection.send("post", "/sources/{id}/sample", { params: { id }, body }, given);
+  }
+
   /** Lists the choices of a prop, page by page; values that the body leaves out are those that the source has. */
   configure(id: string, body: BodyOf<"/sources/{id}/configure", "post">, options?: CallOptions) {
     return this.#connection.send("post", "/sources/{id}/configure", { params: { id }, body }, options);

@@ -36,4 +36,9 @@ export class Subscriptions {
   testFilter(body: BodyOf<"/subscriptions/filter_test", "post">, options?: CallOptions) {
     return this.#connection.send("post", "/subscriptions/filter_test", { body }, options);
   }
+
+  /** Tries a function on the last events of an emitter, or on given ones; it counts as a run. */
+  testFunction(body: BodyOf<"/subscriptions/function_test", "post">, options?: CallOptions) {
+    return this.#connection.send("post", "/subscriptions/function_test", { body }, options);
+  }
 }

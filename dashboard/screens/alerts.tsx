@@ -1,0 +1,136 @@
+import { useState } from "preact/hooks";
+import { headwater, messageOf, type Schemas } from "../api/client";
+import { useResource } from "../api/resource";
+import { inAccount, me, orgId } from "../api/session";
+import { useFilters } from "../lib/address";
+import { apiCommand } from "../lib/curl";
+import { Badge, Card, Page, Time } from "../ui/basics";
+import { Select } from "../ui/form";
+import { List } from "../ui/list";
+import { Loaded, NothingYet } from "../ui/states";
+import { Thing } from "../ui/thing";
+import { toast } from "../ui/toasts";
+
+type Settings = Schemas["AlertSettings"];
+type Tone = "good" | "warn" | "bad";
+
+/** The parts of an alert that are shown (docs/alerts.md). */
+interface Alert {
+  type: string;
+  subject: { id: string } | null;
+  message: string;
+}
+
+const TONES: Record<string, Tone> = {
+  "webhook.recovered": "good",
+  "source.recovered": "good",
+  "webhook.failing": "warn",
+  "quota.80": "warn",
+};
+
+/** The last alerts of the account, and whether the user gets mails about them. */
+export function Alerts() {
+  const filters = useFilters([]);
+  const { after, before } = filters.query;
+  // Whole: a message is longer than what a summary has of it.
+  const resource = useResource(
+    options => inAccount().alerts.list({ limit: 50, after, before, expand: "event" }, options),
+    [after, before],
+  );
+  const account = orgId.value ?? me.value?.id ?? "u_…";
+  return (
+    <Page
+      title="Alerts"
+      about="What you should know of: webhooks and sources that fail, and quotas that run out."
+    >
+      <section class="card">
+        <List
+          resource={resource}
+          filters={filters}
+          empty={
+            <NothingYet
+              icon="check"
+              title="No alerts"
+              command={apiCommand(
+                `/subscriptions?emitter_id=${account}&event_name=$alerts&listener_id=wh_…`,
+                { method: "POST" },
+              )}
+            >
+              A webhook receives alerts, too, with a subscription:
+            </NothingYet>
+          }
+        >
+          {rows => (
+            <table class="table stacking">
+              <thead>
+                <tr>
+                  <th>Alert</th>
+                  <th>About</th>
+                  <th>What happened</th>
+                  <th>Time</th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map(({ id, indexed_at_ms, event }) => {
+                  const { type, subject, message } = event as unknown as Alert;
+                  return (
+                    <tr key={id}>
+                      <td>
+                        <Badge tone={TONES[type] ?? "bad"}>{type}</Badge>
+                      </td>
+                      <td data-label="about">
+                        {subject ? <Thing id={subject.id} /> : <span class="muted">the account</span>}
+                      </td>
+                      <td>{message}</td>
+                      <td>
+                        <Time ms={indexed_at_ms} />
+                      </td>
+                    </tr>
+                  );
+                })}
+              </tbody>
+            </table>
+          )}
+        </List>
+      </section>
+      <MailSettings />
+    </Page>
+  );
+}
+
+const CHOICES: { value: Settings["mail"]; label: string }[] = [
+  { value: "digest", label: "At most once an hour" },
+  { value: "each", label: "A mail for each alert" },
+  { value: "off", label: "No mails" },
+];
+
+function MailSettings() {
+  const resource = useResource(options => headwater.alerts.settings(options), []);
+  const [changed, setChanged] = useState<Settings["mail"] | null>(null);
+  const change = async (value: string) => {
+    try {
+      const body = { mail: value as Settings["mail"] };
+      setChanged((await headwater.alerts.updateSettings(body)).mail);
+      toast("Saved.", "good");
+    } catch (error) {
+      toast(messageOf(error), "bad");
+    }
+  };
+  return (
+    <Card title="Mail">
+      <Loaded resource={resource}>
+        {({ mail, email, is_mail_sent }) => (
+          <Select
+            label={`To ${email}, about your account and your organizations`}
+            value={changed ?? mail}
+            choices={CHOICES}
+            onChange={change}
+            hint={
+              is_mail_sent ? undefined : "This server sends no mail: its operator has set no mail server."
+            }
+          />
+        )}
+      </Loaded>
+    </Card>
+  );
+}

@@ -1,0 +1,46 @@
+import { Argument, type Command } from "commander";
+import type { Schemas } from "../../../clients/typescript/src/index.ts";
+import { print, printJson, timeOf } from "../output/print.ts";
+import { fields } from "../output/table.ts";
+import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
+import { jsonOption, listOptions } from "./list-options.ts";
+import { type ListOptions, printRows } from "./print-rows.ts";
+import { firstRows } from "./row-limit.ts";
+
+type AlertMail = Schemas["AlertSettings"]["mail"];
+
+const WHEN = ["digest", "each", "off"] as const satisfies AlertMail[];
+
+/** What an account should know of, and whether it is mailed (docs/alerts.md). */
+export function alertCommands(program: Command, tools: RemoteTools): void {
+  const alert = program.command("alert").description("see what you should know of, and how you are told");
+  remoteAction<ListOptions>(
+    listOptions(alert.command("list").description("list the last alerts of the account")),
+    tools,
+    async ({ client, options }) => {
+      const list = client.alerts.list({ limit: Math.min(options.limit, 100) });
+      printRows(await firstRows(list, options.limit), options, {
+        time: ({ indexed_at_ms }) => timeOf(indexed_at_ms),
+        type: ({ event }) => (event as { type?: unknown }).type,
+        message: ({ metadata }) => metadata.summary,
+      });
+    },
+  );
+  const mail = alert
+    .command("mail")
+    .description("show when alerts are mailed to you, or change it")
+    .addArgument(new Argument("[when]", "at most once an hour, each by itself, or not at all").choices(WHEN));
+  remoteAction<{ json?: boolean }>(jsonOption(mail), tools, async ({ client, options }, when) => {
+    const settings = await (when === undefined
+      ? client.alerts.settings()
+      : client.alerts.updateSettings({ mail: when as AlertMail }));
+    if (options.json) return printJson(settings);
+    print(
+      fields({
+        mail: settings.mail,
+        to: settings.email,
+        sent: settings.is_mail_sent ? "yes" : "not by this server",
+      }),
+    );
+  });
+}

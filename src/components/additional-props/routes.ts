@@ -1,0 +1,42 @@
+import { data } from "../../http/response.ts";
+import { routeFor } from "../../http/route.ts";
+import { findComponent } from "../find.ts";
+import { type NextPropsDeps, nextProps } from "./next-props.ts";
+import { NextPropsRequestSchema, NextPropsSchema, presentNextProps } from "./schema.ts";
+
+const route = routeFor<NextPropsDeps>();
+
+/** What a form asks a component when the value of a prop with `reload_props` has changed. */
+export const additionalPropsRoutes = [
+  route({
+    method: "POST",
+    path: "/components/{id}/props",
+    id: "nextProps",
+    tag: "Components",
+    summary: "Get the props that the values so far lead to",
+    description:
+      "Calls the component's `additionalProps` with the props so far, in a sandbox, for at most 10 s. It counts as a run. " +
+      "What the code threw is in `error`; props that can't be used are a 400.",
+    access: { kind: "resource", what: "component", load: findComponent },
+    body: NextPropsRequestSchema,
+    response: data(200, NextPropsSchema),
+    errors: ["unavailable"],
+    example: {
+      params: { id: "sc_0CjB8zQw2MnP5vTa" },
+      body: { configured_props: { city: "Bern" } },
+      response: {
+        dynamic_props_id: "dyp_0CjBAd3KqV8mZ4tR",
+        dynamic_props: [{ name: "street", type: "string" }],
+        logs: [],
+        error: null,
+      },
+    },
+    handler: async ({ deps, resource, body, owner }) =>
+      presentNextProps(
+        await nextProps(deps, owner, resource, {
+          configuredProps: body.configured_props,
+          dynamicPropsId: body.dynamic_props_id,
+        }),
+      ),
+  }),
+];

@@ -1,0 +1,65 @@
+import { AppError, invalidField, notFound } from "../lib/errors.ts";
+import type { Component } from "../models/component.ts";
+import type { Deployer } from "./deployer.ts";
+import { findComponent } from "./find.ts";
+import { isAction } from "./is-action.ts";
+import { type SaveDeps, saveComponent } from "./save.ts";
+
+/** The ways in which a request names a component. */
+export interface ComponentInput {
+  component_id?: string;
+  component_code?: string;
+  component_url?: string;
+  key?: string;
+}
+
+/** In the order in which they count. */
+const FIELDS = ["component_id", "key", "component_code", "component_url"] as const;
+
+/** True if the request names a component in any of the four ways. */
+export const namesComponent = (input: ComponentInput): boolean =>
+  FIELDS.some(field => input[field] !== undefined);
+
+/**
+ * Finds or saves the component that a request names: by id, else by key, else by code, else by URL. What an organization
+ * deploys may use every component that the deploying member can read (docs/rest-api.md#sources). Throws `not-found`, and
+ * `invalid` also for an action that is deployed as a source or the reverse.
+ */
+export async function resolveComponent(
+  platform: SaveDeps,
+  deployer: Deployer,
+  input: ComponentInput,
+  as: "source" | "action",
+): Promise<Component> {
+  const component = await findOrSave(platform, deployer, input);
+  if (isAction(component.description) === (as === "action")) return component;
+  const path = FIELDS.find(field => input[field] !== undefined) ?? "component_id";
+  const message = as === "action" ? IS_SOURCE : IS_ACTION;
+  throw invalidField("body", path, message);
+}
+
+const IS_SOURCE = 'is not an action (type: "action"); deploy it by POST /sources';
+const IS_ACTION = 'is an action; deploy it by POST /destinations with the kind "action"';
+
+async function findOrSave(platform: SaveDeps, deployer: Deployer, input: ComponentInput): Promise<Component> {
+  const named = input.component_id ?? input.key;
+  if (named !== undefined) {
+    const component = await findComponent(platform, named, deployer.owners, deployer.readable);
+    if (!component) throw notFound("component");
+    return component;
+  }
+  if (!namesComponent(input)) {
+    throw new AppError("invalid", "one of component_id, component_code, component_url is required", {
+      fields: ["component_id", "component_code", "component_url"].map(path => ({
+        in: "body" as const,
+        path,
+        message: "one of these is required",
+      })),
+    });
+  }
+  return saveComponent(
+    platform,
+    { ownerId: deployer.owner, userId: deployer.userId },
+    { code: input.component_code, url: input.component_url },
+  );
+}

@@ -1,0 +1,78 @@
+import { type ComponentInput, namesComponent, resolveComponent } from "../../components/resolve.ts";
+import { checkConnections } from "../../connections/check.ts";
+import { AppError, notFound } from "../../lib/errors.ts";
+import { type Component, Components } from "../../models/component.ts";
+import { configureActionProps } from "../../props/action-props.ts";
+import { connectedProps, presentProps, type StoredProps } from "../../props/configure.ts";
+import { keptValues } from "../../props/kept-values.ts";
+import type { DescribedProp } from "../../sandbox/protocol.ts";
+import type { CheckDeps, CheckFor } from "../kind.ts";
+import type { ActionSettings } from "./settings.ts";
+
+/** The settings of an action in a request. */
+export interface ActionInput extends ComponentInput {
+  configured_props?: Record<string, unknown>;
+}
+
+/**
+ * Checks the settings of a new action, or the change of one: finds or saves its component, and checks its props
+ * (docs/actions.md). Throws `invalid`, with paths below the field of the settings, and `not-found`.
+ */
+export async function configureAction(
+  platform: CheckDeps,
+  input: ActionInput,
+  { deployer, path, before }: CheckFor<ActionSettings>,
+) {
+  return await withPath(path, async () => {
+    const current = before && (await findComponent(platform, before.component_id));
+    const component =
+      current && !namesComponent(input)
+        ? current
+        : await resolveComponent(platform, deployer, input, "action");
+    const { props } = component.description;
+    const previous = before && current && valuesBefore(before.configured_props, current, component);
+    const values = configureActionProps(props, input.configured_props ?? {}, previous);
+    const given = Object.fromEntries(
+      Object.entries(values).filter(([name]) => Object.hasOwn(input.configured_props ?? {}, name)),
+    );
+    await checkConnections(platform, deployer.owner, props, given);
+    const shown = presentProps(props, values, { endpointUrl: null });
+    const hidden = Object.keys(values).filter(name => !Object.hasOwn(shown, name));
+    return {
+      url: `action:${component._id}`,
+      settings: { component_id: component._id, configured_props: values, hidden },
+      uses: {
+        componentId: component._id,
+        connectionIds: connectionsOf(props, values),
+        named: connectionsOf(props, given),
+      },
+    };
+  });
+}
+
+async function findComponent({ mongo }: CheckDeps, id: string): Promise<Component> {
+  const component = await Components(mongo).findById(id).lean();
+  if (!component) throw notFound("component");
+  return component;
+}
+
+const connectionsOf = (props: DescribedProp[], values: StoredProps): string[] => [
+  ...new Set(connectedProps(props, values).map(({ connectionId }) => connectionId)),
+];
+
+const valuesBefore = (values: StoredProps, before: Component, after: Component): StoredProps =>
+  before._id === after._id ? values : keptValues(values, before.description.props, after.description.props);
+
+/** Adds the path of the settings to the fields of the body that an error names. */
+async function withPath<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof AppError) || !error.fields.some(field => field.in === "body")) throw error;
+    const fields = error.fields.map(field =>
+      field.in === "body" ? { ...field, path: `${path}.${field.path}` } : field,
+    );
+    const message = fields.map(field => `${field.path}: ${field.message}`).join("; ");
+    throw new AppError(error.code, message, { fields, cause: error });
+  }
+}

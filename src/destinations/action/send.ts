@@ -1,0 +1,133 @@
+import { checkQuota } from "../../accounts/check-quota.ts";
+import { countRuns } from "../../accounts/usage.ts";
+import { type Code, loadCode } from "../../components/load-code.ts";
+import { connectProps } from "../../connections/connect-props.ts";
+import { ConnectionFailed, callErrorOf } from "../../connections/connection-failed.ts";
+import { AppError, type ErrorCode } from "../../lib/errors.ts";
+import { eventMs } from "../../lib/event-id.ts";
+import { LIMITS } from "../../limits/catalogue.ts";
+import type { Destination } from "../../models/webhook.ts";
+import { actionPropsFor } from "../../props/action-props.ts";
+import { propValuesForRun } from "../../props/configure.ts";
+import { withFrame } from "../../sandbox/own-frame.ts";
+import type { ActionRequest, CallResult, PropValues } from "../../sandbox/protocol.ts";
+import type { EndpointResponse, Message, SendDeps, SendToDestination } from "../message.ts";
+import { openSettings } from "../settings.ts";
+import { collectOutput } from "./collect-output.ts";
+import { takeSeat } from "./seats.ts";
+import type { ActionSettings } from "./settings.ts";
+import { actionMs } from "./time.ts";
+
+const MAX_RESPONSE_CHARS = 1024;
+
+/**
+ * Runs an action for one event (docs/actions.md). What its code throws is a failed attempt. It counts as a run
+ * of the destination's account. Throws `unavailable` if no sandbox is free soon, or can be started.
+ */
+export const sendToAction: SendToDestination = async (platform, destination, message, signal, atMs) => {
+  const scope = { event: JSON.parse(message.body) as unknown, context: contextOf(destination, message) };
+  let code: Code;
+  let props: PropValues;
+  try {
+    const settings = openSettings<ActionSettings>(platform.secrets, destination);
+    code = await loadCode(platform, settings.component_id);
+    const declared = code.component.description.props;
+    const filled = actionPropsFor(declared, settings.configured_props, scope);
+    await platform.routing.refresh();
+    const owner = destination.owner_id;
+    const values = await connectProps(platform, owner, { props: declared, values: filled }, signal);
+    props = propValuesForRun(declared, values, { endpointUrl: null });
+    await checkQuota(platform, destination.owner_id);
+  } catch (error) {
+    if (signal?.aborted)
+      throw new AppError("unavailable", "stopped before the action ended", { cause: error });
+    return failedBefore(error, platform.clock() - atMs);
+  }
+  const result = await call(platform, destination, { code, props, scope }, signal);
+  await countRuns(platform, destination.owner_id, 1, result.durationMs).catch(() => undefined);
+  return responseOf(result);
+};
+
+/** `steps.trigger.context`, and `$.context`. The id is the same for each attempt. */
+function contextOf({ _id }: Destination, { id, attempt, eventId, eventName, emitterId }: Message) {
+  const ts = new Date(eventMs(eventId)).toISOString();
+  return {
+    ...{ id, ts, attempt, test: eventName === "$test" },
+    ...{ event_id: eventId, event_name: eventName, emitter_id: emitterId, destination_id: _id },
+  };
+}
+
+interface Request {
+  code: Code;
+  props: PropValues;
+  scope: ActionRequest;
+}
+
+async function call(
+  platform: SendDeps,
+  { _id, owner_id: owner }: Destination,
+  { code: { bundle }, props, scope }: Request,
+  signal: AbortSignal | undefined,
+): Promise<CallResult> {
+  const sandboxes = await platform.sandboxes();
+  const { runMs } = platform.config.sandbox;
+  const deadline = AbortSignal.timeout(actionMs(platform.config));
+  const key = `${_id}:${bundle.hash}`;
+  const { seat, leave } = takeSeat(key);
+  try {
+    const result = await sandboxes.call(
+      `${key}:${seat}`,
+      bundle,
+      { call: "action", event: scope, props, db: {} },
+      {
+        owner,
+        signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+        ...(scope.context.test === true && { wallMs: Math.min(runMs, LIMITS.trialMs.value) }),
+      },
+    );
+    if (signal?.aborted) throw new AppError("unavailable", "stopped before the action ended");
+    if (deadline.aborted) throw new AppError("unavailable", "no sandbox was free");
+    return result;
+  } finally {
+    leave();
+  }
+}
+
+function responseOf({ error, durationMs, ...result }: CallResult): EndpointResponse {
+  const output = collectOutput(result);
+  const returned = output.return_value === null ? "" : JSON.stringify(output.return_value);
+  return {
+    status: error ? null : 200,
+    latencyMs: Math.round(durationMs),
+    error: error
+      ? `${error.code}: ${withFrame(error.message, error.stack)}`.slice(0, MAX_RESPONSE_CHARS)
+      : null,
+    response: (output.summary ?? returned).slice(0, MAX_RESPONSE_CHARS),
+    retryAfter: null,
+    timedOut: error?.code === "Timeout",
+    output: JSON.stringify(output),
+  };
+}
+
+/** The attempt that fails before a sandbox is needed; throws errors that are not those of the action or its account. */
+function failedBefore(error: unknown, latencyMs: number): EndpointResponse {
+  const isConnection = error instanceof ConnectionFailed;
+  const code = isConnection ? callErrorOf(error).code : error instanceof AppError && CODES[error.code];
+  if (!code) throw error;
+  const { message, retryAfterMs } = error as Partial<AppError>;
+  return {
+    status: null,
+    latencyMs,
+    error: `${code}: ${message}`.slice(0, MAX_RESPONSE_CHARS),
+    response: "",
+    retryAfter: retryAfterMs === undefined ? null : String(Math.ceil(retryAfterMs / 1000)),
+    timedOut: false,
+  };
+}
+
+/** As a run's error would be called (docs/component-api.md#errors-logs-and-limits). */
+const CODES: Partial<Record<ErrorCode, string>> = {
+  invalid: "ConfigurationError",
+  "not-found": "ConfigurationError",
+  "rate-limited": "Quota Exceeded",
+};

@@ -1,0 +1,38 @@
+import { EVENT_KEPT_SECONDS } from "../models/event.ts";
+import { StoredFunctions } from "../models/function.ts";
+import { Subscriptions } from "../models/subscription.ts";
+import type { Platform } from "../platform.ts";
+import type { SweepBatch, SweepBounds } from "../store/sweep-turns.ts";
+
+const BATCH = 200;
+export const FUNCTIONS_BOUNDS: SweepBounds = { batches: 10, everyMs: 3_600_000 };
+
+/**
+ * Deletes functions that no subscription has had for as long as deliveries are kept: those of a subscription that was deleted
+ * with its emitter still go through its function (docs/functions.md).
+ */
+export function beginFunctionSweep({ mongo, clock }: Pick<Platform, "mongo" | "clock">): SweepBatch {
+  return async cursor => {
+    const functions = StoredFunctions(mongo);
+    const batch = await functions
+      .find({ _id: { $gt: cursor ?? "" } }, { saves: 1, unused_since_ms: 1 })
+      .sort({ _id: 1 })
+      .limit(BATCH)
+      .lean();
+    const ids = batch.map(({ _id }) => _id);
+    const used = new Set(
+      await Subscriptions(mongo).distinct("function_hash", { function_hash: { $in: ids } }),
+    );
+    for (const { _id, saves, unused_since_ms: since } of batch) {
+      // A save in between changes `saves`, and so keeps it.
+      const asSeen = { _id, saves };
+      const isUsed = used.has(_id);
+      if (isUsed && since !== undefined)
+        await functions.updateOne(asSeen, { $unset: { unused_since_ms: 1 } });
+      if (isUsed) continue;
+      if (since === undefined) await functions.updateOne(asSeen, { $set: { unused_since_ms: clock() } });
+      else if (clock() - since > EVENT_KEPT_SECONDS * 1000) await functions.deleteOne(asSeen);
+    }
+    return { repaired: 0, next: batch.length < BATCH ? null : (ids.at(-1) ?? null) };
+  };
+}

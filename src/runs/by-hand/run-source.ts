@@ -1,0 +1,92 @@
+import { type AcceptDeps, acceptRuns } from "../../accepted/accept-runs.ts";
+import { checkQuota, type QuotaDeps } from "../../accounts/check-quota.ts";
+import { queueBounds } from "../../accounts/limits.ts";
+import { type Consume, createKeyRateLimiter } from "../../http/rate-limit.ts";
+import { AppError, invalidField } from "../../lib/errors.ts";
+import { newId } from "../../lib/ids.ts";
+import { LIMITS } from "../../limits/catalogue.ts";
+import type { Source } from "../../models/source.ts";
+import type { Platform } from "../../platform.ts";
+import { fromStoredTimer, timerEvent } from "../../props/timer.ts";
+import { runQueueIsFull } from "../../queues/enqueue-run.ts";
+import { jsonShape } from "../../sandbox/child/json-shape.ts";
+import type { TraceContext } from "../../tracing/trace-context.ts";
+
+export type RunByHandDeps = AcceptDeps & QuotaDeps & Pick<Platform, "tracer">;
+
+const MINUTE_S = 60;
+const MOST = LIMITS.runsByHand.value;
+
+/**
+ * Queues a run of a source now, in its series of runs, and returns the run's id. `event` is what `run` receives; without one,
+ * a timer's moment. Throws `conflict` for a source that is not active, `invalid` for one without a timer that gets no event,
+ * `rate-limited` and `unavailable`.
+ */
+export async function runSource(
+  platform: RunByHandDeps,
+  source: Source,
+  event: unknown,
+  inbound: TraceContext | undefined,
+): Promise<string> {
+  if (!source.active) throw new AppError("conflict", "the source is not active");
+  const nowMs = platform.clock();
+  const given = event === undefined ? momentOf(source, nowMs) : checkEvent(event);
+  await checkRate(platform, source.owner_id);
+  await checkQuota(platform, source.owner_id);
+  const runId = newId("run", nowMs);
+  const span = platform.tracer.enter("ingress", nowMs, { inbound });
+  const trace = span?.context ?? inbound;
+  const item = {
+    kind: "event" as const,
+    by_hand: true,
+    run_id: runId,
+    at_ms: nowMs,
+    event: given,
+    ...(trace !== undefined && { trace }),
+  };
+  const bounds = await queueBounds(platform, source.owner_id);
+  const [accepted] = await acceptRuns(platform, source._id, [item], bounds);
+  span?.end({ "headwater.source_id": source._id, "headwater.run_id": runId }, platform.clock());
+  if (!accepted) throw runQueueIsFull();
+  return runId;
+}
+
+/** Returns what `run` of a timer's source receives now. */
+function momentOf({ timer }: Source, nowMs: number): unknown {
+  if (timer) return timerEvent(fromStoredTimer(timer), nowMs);
+  throw invalidField(
+    "body",
+    "event",
+    "is required: the source has no timer, so its run has no event of its own",
+  );
+}
+
+/** Returns the event, which must stay within the limits of a request for a source. */
+function checkEvent(event: unknown): unknown {
+  const json = JSON.stringify(event);
+  if (Buffer.byteLength(json) > LIMITS.ingressBodyBytes.value) {
+    throw invalidField("body", "event", `must have at most ${LIMITS.ingressBodyBytes.value / 1024} KB`);
+  }
+  if (jsonShape(json).parsedBytes > LIMITS.eventParsedBytes.value) {
+    throw invalidField("body", "event", "has too many arrays, objects and values");
+  }
+  return event;
+}
+
+const limiters = new WeakMap<object, Consume>();
+
+/** Returns what counts the runs of this platform's accounts; opened at first use. */
+function limiterOf(platform: RunByHandDeps): Consume {
+  const keyPrefix = `${platform.keys.rateLimit()}-by-hand`;
+  const options = { keyPrefix, points: MOST, durationS: MINUTE_S, burst: MOST };
+  const limiter = limiters.get(platform) ?? createKeyRateLimiter(platform.redis, options);
+  limiters.set(platform, limiter);
+  return limiter;
+}
+
+async function checkRate(platform: RunByHandDeps, ownerId: string): Promise<void> {
+  const { ok, resetMs } = await limiterOf(platform)(ownerId);
+  if (ok) return;
+  const message = `at most ${MOST} runs a minute can be started by hand`;
+  throw new AppError("rate-limited", message, { retryAfterMs: Math.max(1, resetMs) });
+}

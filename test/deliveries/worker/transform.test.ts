@@ -1,0 +1,98 @@
+import { expect } from "chai";
+import { attemptDelivery } from "../../../src/deliveries/worker/attempt-delivery.ts";
+import { saveFunction } from "../../../src/functions/save-function.ts";
+import { Deliveries } from "../../../src/models/delivery.ts";
+import { Subscriptions } from "../../../src/models/subscription.ts";
+import { TransformedPayloads } from "../../../src/models/transformed-payload.ts";
+import { Workflows } from "../../../src/models/workflow.ts";
+import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
+import { type Receiver, startReceiver } from "../../support/receiver.ts";
+import { emit, OWNER, onlyDelivery, openShared, type Subscribed, subscribe, webhookOf } from "../fixtures.ts";
+
+describe("a delivery that goes through a function", () => {
+  let platform: TestPlatform;
+  let receiver: Receiver;
+  let listener: Subscribed;
+  beforeEach(async () => {
+    platform = await openTestPlatform();
+    receiver = await startReceiver();
+    listener = await subscribe(platform, receiver.url);
+  });
+  afterEach(async () => {
+    await receiver.close();
+    await platform.destroy();
+  });
+
+  const withFunction = async (code: string) => {
+    const functionHash = await saveFunction(platform, OWNER, code);
+    await Subscriptions(platform.mongo).updateOne(
+      { _id: listener.subscriptionId },
+      { $set: { function_hash: functionHash } },
+    );
+    return { ...listener, functionHash };
+  };
+  const attempt = async () => {
+    const delivery = await onlyDelivery(platform, listener.webhookId);
+    const webhook = await webhookOf(platform, listener.webhookId);
+    const { transform } = openShared(platform);
+    const due = {
+      delivery,
+      webhook,
+      generation: delivery.generation,
+      signal: undefined,
+      options: {},
+      transform,
+    };
+    return (await attemptDelivery(platform, due)).fields;
+  };
+
+  it("goes through it although the subscription was deleted with its emitter", async () => {
+    await emit(platform, [await withFunction("export default () => 'changed';")], { secret: 1 });
+    await Subscriptions(platform.mongo).deleteMany({});
+    await Workflows(platform.mongo).deleteMany({});
+    expect(await attempt()).to.include({ result: "delivered" });
+    expect(receiver.requests.map(({ raw }) => raw)).to.deep.equal(['"changed"']);
+  });
+
+  it("is not sent as it is if the code is no longer stored", async () => {
+    await emit(platform, [await withFunction("export default () => 'changed again';")], { secret: 1 });
+    await platform.mongo.collection("functions").deleteMany({});
+    const fields = await attempt();
+    expect(fields).to.include({ result: "retry", error: "function: it is no longer stored" });
+    expect(receiver.requests).to.have.length(0);
+  });
+
+  it("sends what was stored first, whatever the function is by now", async () => {
+    const { _id: emit_id } = await emit(platform, [await withFunction("export default () => 'second';")], {});
+    const { _id } = await onlyDelivery(platform, listener.webhookId);
+    await TransformedPayloads(platform.mongo).insertOne({
+      _id,
+      emit_id,
+      body: '"first"',
+      created_at: new Date(),
+    });
+    await attempt();
+    await Subscriptions(platform.mongo).updateMany({}, { $unset: { function_hash: 1 } });
+    await Deliveries(platform.mongo).updateMany({}, { $set: { state: "pending" } });
+    await attempt();
+    expect(receiver.requests.map(({ raw }) => raw)).to.deep.equal(['"first"', '"first"']);
+  });
+
+  it("starts no sandbox for a subscription without one", async () => {
+    await emit(platform, [listener], { n: 1 });
+    let opened = 0;
+    const counting = Object.assign(Object.create(platform), {
+      sandboxes: () => {
+        opened += 1;
+        return platform.sandboxes();
+      },
+    }) as TestPlatform;
+    const delivery = await onlyDelivery(platform, listener.webhookId);
+    const webhook = await webhookOf(platform, listener.webhookId);
+    const { transform } = openShared(counting);
+    await attemptDelivery(counting, {
+      ...{ delivery, webhook, generation: 0, signal: undefined, options: {}, transform },
+    });
+    expect([receiver.requests.length, opened]).to.deep.equal([1, 0]);
+  });
+});
