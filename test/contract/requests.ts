@@ -26,12 +26,16 @@ export function thingOf({ access }: AnyRoute): string | undefined {
   return param === "id" || param.endsWith("_id") ? what : `${what} by ${param}`;
 }
 
+const recover = (_: World, { api }: Owner, { path }: ExampleRequest) =>
+  api.request("POST", path, { body: { since: 0 } });
+
 /** What must exist for the example to work, besides the resources that it names. */
 const BEFORE: Record<string, (world: World, owner: Owner, request: ExampleRequest) => Promise<unknown>> = {
   deleteSubscription: (_, { api }, { query }) => api.expect(200, "POST", "/subscriptions", { query }),
   // Not an id: the key of the example is nobody's.
   createSession: async (_, { api }, { body = {} }) => Object.assign(body, { api_key: api.apiKey }),
-  getRecovery: (_, { api }, { path }) => api.request("POST", path, { body: { since: 0 } }),
+  getRecovery: recover,
+  getDestinationRecovery: recover,
   traceEvent: storeNamedEvent,
   replayEvent: storeNamedEvent,
 };
