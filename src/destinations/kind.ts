@@ -31,7 +31,7 @@ interface KindOf<Given, Settings> {
   changes: TObject;
   /** The settings in responses: no secret. */
   shown: TObject;
-  /** Settings that another `url` removes unless they are given again: nobody else's server is to learn them. */
+  /** Settings that another `url` removes unless they are given again: no other server is to learn them. */
   secrets: readonly string[];
   /** True if `check` gets a change as it is given, and keeps what that leaves out itself. */
   keepsItself?: boolean;
