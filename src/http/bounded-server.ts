@@ -12,7 +12,7 @@ export interface ServerBounds {
 }
 
 const BOUNDS: ServerBounds = {
-  connections: LIMITS.connections.value,
+  connections: LIMITS.openConnections.value,
   headersMs: LIMITS.headersArriveMs.value,
   requestMs: LIMITS.requestArrivesMs.value,
 };

@@ -2,7 +2,7 @@ import { defineLimits, KB, MB } from "./limit.ts";
 
 /** Bounds of what one web process holds open or in memory for those who send requests. */
 export const REQUEST_LIMITS = defineLimits({
-  connections: {
+  openConnections: {
     value: 10_000,
     unit: "count",
     per: "process",

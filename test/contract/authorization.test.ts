@@ -22,7 +22,7 @@ const REFERENCES: Record<string, string[]> = {
   listener_id: ["webhook", "destination", "source", "workflow"],
   webhook_id: ["webhook", "destination"],
 };
-const NO_REFERENCE = new Set(["org_id", "start_id", "end_id"]);
+const NO_REFERENCE = new Set(["org_id", "start_id", "end_id", "dynamic_props_id"]);
 
 /** Routes that an organization's members can't call, but its owner can. */
 const FOR_THE_OWNER = new Set(["removeMember", "createInvitation", "withdrawInvitation"]);

@@ -92,7 +92,7 @@ describe("the web server", () => {
 
   it("has the bounds of docs/limits.md by default", () => {
     const server = createBoundedServer(() => undefined);
-    expect(server.maxConnections).to.equal(LIMITS.connections.value);
+    expect(server.maxConnections).to.equal(LIMITS.openConnections.value);
     expect(server.headersTimeout).to.equal(LIMITS.headersArriveMs.value);
     expect(server.requestTimeout).to.equal(LIMITS.requestArrivesMs.value);
   });

@@ -365,7 +365,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   rollupKept: "test/activity/rollups.test.ts",
   largeBodiesWaiting: "test/ingress/large-bodies.test.ts",
   largeBodiesWaitingInAll: "test/ingress/large-bodies.test.ts",
-  connections: "test/http/bounded-server.test.ts",
+  openConnections: "test/http/bounded-server.test.ts",
   headBytes: "test/http/bounded-server.test.ts",
   headersArriveMs: "test/http/bounded-server.test.ts",
   requestArrivesMs: "test/http/bounded-server.test.ts",

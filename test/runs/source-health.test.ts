@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Alerts } from "../../src/models/alert.ts";
 import { type Source, Sources } from "../../src/models/source.ts";
 import { noteSourceHealth } from "../../src/runs/source-health.ts";
@@ -37,10 +38,8 @@ describe("the health of a source", () => {
   const types = async () => (await alerts()).map(({ type }) => type);
 
   it("is alerted of after three runs that failed one after another, once", async () => {
-    await note(failed);
-    await note(failed);
+    for (let n = 1; n < LIMITS.failedRunsToAlert.value; n++) await note(failed);
     expect(await types()).to.be.empty;
-    await note(failed);
     for (let n = 0; n < 5; n++) await note(failed);
     const raised = await alerts();
     expect(raised.map(({ type }) => type)).to.deep.equal(["source.failing"]);
