@@ -57,8 +57,11 @@ describe("headwater migrate", () => {
     expect(first.stdout).to.match(/^1 the first indexes \(expand\) …$/m);
     expect(first.stdout).to.match(new RegExp(`emitter_id_1_score_1 of events, ${EVENTS} documents$`, "m"));
     await isComplete();
-    const second = await headwater(["migrate"], env);
-    expect(second).to.include({ code: 0, stdout: `schema ${SCHEMA}: nothing to do\n` });
+    // What releases before could not work with is left to a later run, when their processes have ended.
+    const later = await headwater(["migrate"], env);
+    expect(later.stdout).to.match(/^\d+ packed bundles \(contract\) …$/m);
+    const last = await headwater(["migrate"], env);
+    expect(last).to.include({ code: 0, stdout: `schema ${SCHEMA}: nothing to do\n` });
     expect((await headwater(["migrate", "--status"], env)).stdout).to.match(/\nnothing to do\n$/);
   });
 

@@ -184,7 +184,7 @@ describe("the consent to a connection", () => {
     const page = await browser.request(returned);
     server.isAway = false;
     expect(page.status).to.equal(400);
-    expect(page.text).to.contain("can't be reached");
+    expect(page.text).to.contain("The app can&#39;t be reached right now");
   });
 
   it("of an organization shows its name, and needs who asked to be still a member", async () => {

@@ -151,18 +151,28 @@ const events =
   (what: "source" | "workflow", stream: EventStream, tail: string): Open =>
   async (world, owner) => {
     const emitterId = (await THINGS[what]?.make(world, owner)) ?? "";
-    const { eventLog } = world.system.worker;
-    const name = stream === "emits" ? "" : `$${stream}`;
-    return {
-      path: `/${what}s/${emitterId}/${tail}`,
-      async add() {
-        const metadata = { emit_id: newId("emit"), name, emitter_id: emitterId };
-        const event = stream === "emits" ? { raw_event: { n: 1 } } : { message: "odd" };
-        return (await append(eventLog, emitterId, stream, { event, metadata })).eventId;
-      },
-      remove: id => eventLog.deleteRange(emitterId, stream, { startId: id, endId: id }),
-    };
+    return eventsOf(world, emitterId, stream, `/${what}s/${emitterId}/${tail}`);
   };
+
+function eventsOf({ system }: World, emitterId: string, stream: EventStream, path: string): List {
+  const { eventLog } = system.worker;
+  const name = stream === "emits" ? "" : `$${stream}`;
+  return {
+    path,
+    async add() {
+      const metadata = { emit_id: newId("emit"), name, emitter_id: emitterId };
+      const event = stream === "emits" ? { raw_event: { n: 1 } } : { message: "odd" };
+      return (await append(eventLog, emitterId, stream, { event, metadata })).eventId;
+    },
+    remove: id => eventLog.deleteRange(emitterId, stream, { startId: id, endId: id }),
+  };
+}
+
+/** Alerts are the events of their account. */
+const alerts: Open = async (world, owner) => {
+  const path = owner.orgId ? `/orgs/${owner.orgId}` : "/users/me";
+  return eventsOf(world, ownerIdOf(owner), "emits", `${path}/$alerts/event_summaries`);
+};
 
 /** How to fill the list of each paginated route, by route id. A new route is added here. */
 const LISTS: Record<string, Open> = {
@@ -177,6 +187,8 @@ const LISTS: Record<string, Open> = {
     "destinations",
     ({ orgId }) => `/orgs/${orgId}/destinations`,
   ),
+  listMyConnections: made("connection", "connections", () => "/users/me/connections"),
+  listOrganizationConnections: made("connection", "connections", ({ orgId }) => `/orgs/${orgId}/connections`),
   listMySubscriptions: made("subscription", "subscriptions", () => "/users/me/subscriptions"),
   listOrganizationSubscriptions: made(
     "subscription",
@@ -208,6 +220,8 @@ const LISTS: Record<string, Open> = {
   listSourceErrors: events("source", "errors", "$errors/event_summaries"),
   listSourceLogs: events("source", "logs", "$logs/event_summaries"),
   listSourceEventRows: events("source", "emits", "events"),
+  listMyAlerts: alerts,
+  listOrganizationAlerts: alerts,
   listWorkflowEvents: events("workflow", "emits", "event_summaries"),
   listWorkflowErrors: events("workflow", "errors", "$errors/event_summaries"),
 };

@@ -1,3 +1,4 @@
+import { setApp } from "../../src/connections/apps/set.ts";
 import { startOpenIdProvider } from "../support/openid-provider.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { startSystem } from "../support/system.ts";
@@ -19,6 +20,10 @@ export async function openWorld(
   const env = { RATE_LIMIT_PER_SECOND: "0", FREE_LIMITS, ...provider.env, ...options.env };
   const system = await startSystem(env, { workers: options.workers ?? false });
   const receiver = await startReceiver();
+  await setApp(system.worker, {
+    ...{ slug: "github", name: "GitHub", clientId: "client", tokenAuth: "none" },
+    ...{ authorizeUrl: "https://github.example/authorize", tokenUrl: "https://github.example/token" },
+  });
   return {
     system,
     receiver,

@@ -19,6 +19,7 @@ const FIELDS = [
     "updated_at",
     "name",
     "name_slug",
+    "dynamic_props_id",
   ],
 ];
 

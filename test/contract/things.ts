@@ -2,6 +2,7 @@ import { publishComponent } from "../../src/components/publish.ts";
 import { createDeliveries } from "../../src/deliveries/dispatch/create.ts";
 import { eventScore } from "../../src/lib/event-id.ts";
 import { newId } from "../../src/lib/ids.ts";
+import { Connections } from "../../src/models/connection.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../../src/models/event.ts";
 import { Invitations } from "../../src/models/invitation.ts";
 import { Memberships } from "../../src/models/organization.ts";
@@ -120,9 +121,12 @@ const publishedKey: Make = async ({ system }, owner) => {
   return key;
 };
 
-const connection: Make = async (_, owner) => {
+/** As an app has granted it: it can be asked for again. */
+const connection: Make = async ({ system }, owner) => {
   const body = { app: "weather", fields: { api_key: "a key of the contract" } };
-  return (await owner.api.expect(201, "POST", "/connections", { body, query: orgQuery(owner) })).id;
+  const { id } = await owner.api.expect(201, "POST", "/connections", { body, query: orgQuery(owner) });
+  await Connections(system.worker.mongo).updateOne({ _id: id }, { $set: { app: "github", kind: "oauth2" } });
+  return id;
 };
 
 const session: Make = async (_, { api }) => {
