@@ -1,3 +1,8 @@
+import { createHash } from "node:crypto";
+import { readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { createApiKey, listApiKeys, revokeApiKey } from "../../src/accounts/api-keys.ts";
 import { findUser } from "../../src/accounts/openid-connect/find-user.ts";
@@ -6,8 +11,10 @@ import { endAllSessions } from "../../src/accounts/sessions/end-all.ts";
 import { planOf } from "../../src/accounts/users.ts";
 import { raiseAlert } from "../../src/alerts/raise.ts";
 import { routes } from "../../src/app.ts";
+import { storedBundle } from "../../src/components/stored-bundle.ts";
 import { rowIdCursor } from "../../src/http/pagination.ts";
 import { newId } from "../../src/lib/ids.ts";
+import { BundleChunks, Bundles, chunkId } from "../../src/models/component.ts";
 import { Mailboxes } from "../../src/models/mailbox.ts";
 import { BrowserApi, signInWith } from "../accounts/sessions/browser.ts";
 import { sweepAll } from "../support/sweep.ts";
@@ -103,6 +110,11 @@ describe("queries of the whole system", () => {
     const source = await api.createSource({ component_code: BUSY });
     for (const id of [webhook.id, listener, workflow]) await api.subscribe(source.id, id);
     await api.subscribe("dc_*", webhook.id, "$logs");
+    const changed = await api.createWebhook(world.receiver.url);
+    await api.expect(200, "POST", "/subscriptions", {
+      query: { emitter_id: source.id, listener_id: changed.id },
+      body: { function: "export default event => ({ changed: event });" },
+    });
     await api.expect(200, "POST", "/subscriptions", {
       query: { emitter_id: orgId, listener_id: webhook.id },
       body: { filter: { a: 1 } },
@@ -167,6 +179,7 @@ describe("queries of the whole system", () => {
       ...{ ownerId: orgId, type: "quota.100", subject: null, sinceMs: worker.clock(), message: "used up" },
     });
     await sweepAll(worker);
+    await readLargeBundle();
     const mailbox = { _id: api.userId };
     await until(
       async () => {
@@ -178,6 +191,20 @@ describe("queries of the whole system", () => {
       },
       { what: "a mail that can't be sent" },
     );
+  }
+
+  /** Reads the chunks of a bundle that does not fit into one document. */
+  async function readLargeBundle(): Promise<void> {
+    const { worker } = world.system;
+    const code = `export default "${newId("run")}";`;
+    const hash = createHash("sha256").update(code).digest("hex");
+    const packed = gzipSync(code);
+    await Bundles(worker.mongo).insertOne({ _id: hash, packed: packed.subarray(0, 8), chunks: 1 });
+    await BundleChunks(worker.mongo).insertOne({ _id: chunkId(hash, 0), data: packed.subarray(8) });
+    const path = join(tmpdir(), newId("run"));
+    await storedBundle(worker, hash).writeTo(path);
+    expect(readFileSync(path, "utf8")).to.equal(code);
+    rmSync(path);
   }
 
   /** Somebody joins by a rule, comes again, and is no longer let in. */
