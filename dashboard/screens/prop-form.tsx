@@ -108,7 +108,7 @@ function PropField({ prop, value, fault, stored, remote, onChange }: PropFieldPr
     return (
       <JsonField
         label={label}
-        hint={`${secretState(stored?.secrets.includes(prop.name) ?? false)} Credentials, as {"$auth": {…}}.`}
+        hint={`${secretState(stored?.secrets.includes(prop.name) ?? false)} A connection, as {"authProvisionId": "apn_…"}, or credentials, as {"$auth": {…}}.`}
         value={value}
         fault={fault}
         onChange={onChange}
