@@ -27,13 +27,31 @@ function asMap(schema: Json): Json {
   return { ...rest, additionalProperties: isAnything ? true : values };
 }
 
+interface Branch extends Json {
+  const: string;
+}
+
+const isText = (branch: Json): branch is Branch =>
+  Object.keys(branch).every(key => key === "type" || key === "const") && typeof branch.const === "string";
+
+/** Describes a choice of texts by `enum`: generators of clients take the first `const` of a union for its only value. */
+function asEnum(schema: Json): Json {
+  const { anyOf, ...rest } = schema;
+  if (!Array.isArray(anyOf)) return schema;
+  const texts = (anyOf as Json[]).filter(isText);
+  if (texts.length < 2) return schema;
+  const choice = { type: "string", enum: texts.map(branch => branch.const) };
+  const others = (anyOf as Json[]).filter(branch => !isText(branch));
+  return others.length === 0 ? { ...choice, ...rest } : { anyOf: [choice, ...others], ...rest };
+}
+
 /** Returns an empty collection. Its `use` throws if two different schemas have the same name. */
 export function collectSchemas(): SchemaCollection {
   const schemas: Json = {};
   const use = (schema: unknown): unknown => {
     if (Array.isArray(schema)) return schema.map(use);
     if (typeof schema !== "object" || schema === null) return schema;
-    const entries = Object.entries(asMap(schema as Json)).filter(
+    const entries = Object.entries(asEnum(asMap(schema as Json))).filter(
       ([key, value]) => key !== "$id" || typeof value !== "string",
     );
     const inner = Object.fromEntries(entries.map(([key, value]) => [key, use(value)]));

@@ -13,8 +13,6 @@ type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "clock">;
 
 /** Rows of an index read in one batch. */
 const BATCH = 5000;
-/** For so long after a failover nothing stays put off: what a sweep saw of it may be older. Milliseconds. */
-const SETTLING_MS = 120_000;
 
 /** A collection whose items a sweep puts off. */
 interface Swept {
@@ -49,17 +47,10 @@ const SWEPT: Swept[] = [
   },
 ];
 
-interface KnownMasters {
-  /** Each start of a server has an id of its own. */
-  ids: string;
-  /** Unix milliseconds. */
-  settled_at_ms: number;
-}
-
 /** Where a pass is, as its cursor. */
 interface Pass {
-  /** What is noted of the masters when it ends. */
-  known: KnownMasters;
+  /** Of the masters for which it is made. */
+  ids: string;
   startedAtMs: number;
   /** Index in SWEPT. */
   at: number;
@@ -69,8 +60,8 @@ interface Pass {
 
 /**
  * Once another Redis server has become a master, or one has restarted or lost its data, makes everything due that the sweeps
- * have put off, at once and for two minutes: its job may be lost, and else it would be looked at only after as long as it
- * had waited. What no sweep has put off is found by them in time anyway. Repairs nothing by itself.
+ * have put off, once: its job may be lost, and else it would be looked at only after as long as it had waited. What no sweep
+ * has put off is found by them in time anyway. Repairs nothing by itself.
  */
 export function beginFailoverSweep(platform: Deps): SweepBatch {
   return async cursor => {
@@ -78,7 +69,7 @@ export function beginFailoverSweep(platform: Deps): SweepBatch {
     if (!pass) return { repaired: 0, next: null };
     const swept = SWEPT[pass.at];
     if (!swept) {
-      await platform.redis.set(platform.keys.knownMasters(), JSON.stringify(pass.known));
+      await platform.redis.set(platform.keys.knownMasters(), pass.ids);
       return { repaired: 0, next: null };
     }
     const doneMs = await makeDue(platform, swept, pass);
@@ -88,18 +79,15 @@ export function beginFailoverSweep(platform: Deps): SweepBatch {
   };
 }
 
-/** Returns null if the masters have been the same for a while. */
+/** Returns null if the masters are those of the last pass. */
 async function beginPass({ redis, keys, clock }: Deps): Promise<Pass | null> {
   const ids = await readMasterIds({ redis });
-  const noted = await redis.get(keys.knownMasters());
-  const last = noted === null ? null : (JSON.parse(noted) as KnownMasters);
+  if (ids === (await redis.get(keys.knownMasters()))) return null;
   const startedAtMs = clock();
-  const isKnown = last?.ids === ids;
-  if (isKnown && startedAtMs > last.settled_at_ms) return null;
-  const known = isKnown ? last : { ids, settled_at_ms: startedAtMs + SETTLING_MS };
-  return { known, startedAtMs, at: 0, doneMs: startedAtMs };
+  return { ids, startedAtMs, at: 0, doneMs: startedAtMs };
 }
 
+/** Each start of a server has an id of its own. */
 async function readMasterIds({ redis }: Pick<Platform, "redis">): Promise<string> {
   try {
     const infos = await infoOfMasters(redis, "server");

@@ -138,6 +138,8 @@ describe("requests to every route", () => {
 
       it("accepts an empty body with a JSON content type", async () => {
         if ((route.body?.required ?? []).length > 0 || route.requiresOneOf) return;
+        // A source without a timer has no event of its own.
+        if (route.id === "runSource") return;
         const { body: _, ...request } = await example(route);
         isDone(route, await send(owner.api, route, request, { "content-type": "application/json" }));
       });

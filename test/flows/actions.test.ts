@@ -177,7 +177,10 @@ describe("an event that runs an action", () => {
     await until(() => receiver.hanging() === 2, { what: "two at once" });
     receiver.script(200);
     receiver.release();
-    await until(async () => (await rows()).every(({ state }) => state === "delivered"));
+    await until(async () => {
+      const states = (await rows()).map(({ state }) => state);
+      return states.length === 3 && states.every(state => state === "delivered");
+    });
     expect(receiver.requests).to.have.length(3);
   });
 

@@ -47,7 +47,7 @@ describe("requestChange", () => {
     const stack =
       "TypeError: no such city\n    at fetch (node:undici:1:1)\n    at Object.deploy (sources/new/new.mjs:12:9)\n    at acme.mjs:3:1";
     const error = await rejection(requestAndReply({ code: "TypeError", message: "no such city", stack }));
-    expect(error.message).to.equal("updating the source failed: no such city (sources/new/new.mjs:12:9)");
-    expect(error.fields[0]?.message).to.equal("TypeError: no such city (sources/new/new.mjs:12:9)");
+    expect(error.message).to.equal("updating the source failed: no such city (at sources/new/new.mjs:12:9)");
+    expect(error.fields[0]?.message).to.equal("TypeError: no such city (at sources/new/new.mjs:12:9)");
   });
 });

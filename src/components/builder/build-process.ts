@@ -39,9 +39,12 @@ export class BuildProcess {
   readonly #check: NodeJS.Timeout;
 
   constructor() {
-    const file = `./child.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`;
+    const isSource = import.meta.url.endsWith(".ts");
+    const file = `./child.${isSource ? "ts" : "js"}`;
+    // What runs the sources may have been loaded by this process itself, without an argument.
+    const compiler = isSource && !process.execArgv.includes("tsx") ? ["--import", "tsx"] : [];
     this.#child = fork(fileURLToPath(new URL(file, import.meta.url)), {
-      execArgv: [...process.execArgv, `--max-old-space-size=${HEAP_MB}`],
+      execArgv: [...process.execArgv, ...compiler, `--max-old-space-size=${HEAP_MB}`],
       // None of the platform's settings; those of npm come with each build.
       env: {},
       stdio: ["ignore", "ignore", "inherit", "ipc"],
