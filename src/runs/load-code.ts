@@ -5,7 +5,7 @@ import type { Platform } from "../platform.ts";
 import { propValuesForRun } from "../props/configure.ts";
 import type { Bundle } from "../sandbox/bundle.ts";
 import type { CallRequest, DescribedProp } from "../sandbox/protocol.ts";
-import { dynamicPropsOf, propsOfSource } from "../sources/dynamic-props.ts";
+import { propsOfSource } from "../sources/dynamic-props.ts";
 import { endpointUrl } from "../sources/endpoint.ts";
 
 /** What the sandbox puts on `this`: values by the name of their prop, and the props that are not in the code. */
@@ -21,11 +21,11 @@ export async function boundProps(
   component: Pick<Component, "description">,
   signal: AbortSignal,
 ): Promise<BoundProps> {
-  const props = propsOfSource(platform, component, source);
+  const { props, dynamic } = propsOfSource(platform, component, source);
   const stored = JSON.parse(platform.secrets.open(source.configured_props));
   const values = await connectProps(platform, source.owner_id, { props, values: stored }, signal);
   const bound = propValuesForRun(props, values, { endpointUrl: endpointUrl(platform, source.endpoint) });
-  return { props: bound, added: dynamicPropsOf(platform, source)?.props.map(boundAs) };
+  return { props: bound, added: dynamic?.props.map(boundAs) };
 }
 
 /** What the sandbox needs of a prop that `additionalProps` made. */

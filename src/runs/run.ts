@@ -103,7 +103,7 @@ async function findKnown(
 /** Reads a source's memory, which costs nothing for a component that has none. */
 async function readMemoryFor(platform: RunDeps, source: Source): Promise<Memory> {
   const { component } = await loadCode(platform, source.component_id);
-  const props = propsOfSource(platform, component, source);
+  const { props } = propsOfSource(platform, component, source);
   return hasMemory({ ...component.description, props })
     ? await readMemory(platform, source._id)
     : emptyMemory();

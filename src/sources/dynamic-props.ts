@@ -10,12 +10,21 @@ export const dynamicPropsOf = (
   { dynamic_props }: Pick<Source, "dynamic_props">,
 ): DynamicProps | null => (dynamic_props ? JSON.parse(secrets.open(dynamic_props)) : null);
 
-/** Returns a source's props: the component's own, with those that `additionalProps` made. */
+/** What a source has props for. */
+export interface PropsOfSource {
+  /** The component's own, with those that `additionalProps` made. */
+  props: DescribedProp[];
+  dynamic: DynamicProps | null;
+}
+
+/** Returns a source's props; those of a component that is absent are none. */
 export function propsOfSource(
   platform: Pick<Platform, "secrets">,
-  { description }: Pick<Component, "description">,
+  component: Pick<Component, "description"> | null | undefined,
   source: Pick<Source, "dynamic_props">,
-): DescribedProp[] {
+): PropsOfSource {
   const dynamic = dynamicPropsOf(platform, source);
-  return dynamic ? withAddedProps(description.props, dynamic.props) : description.props;
+  if (!component) return { props: [], dynamic };
+  const own = component.description.props;
+  return { props: dynamic ? withAddedProps(own, dynamic.props) : own, dynamic };
 }

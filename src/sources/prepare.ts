@@ -15,13 +15,12 @@ import {
   type StoredProps,
   timerOf,
 } from "../props/configure.ts";
-import { type DynamicProps, withAddedProps } from "../props/dynamic-props.ts";
+import { withAddedProps } from "../props/dynamic-props.ts";
 import { keptValues } from "../props/kept-values.ts";
 import { toStoredTimer } from "../props/timer.ts";
 import type { Candidate } from "../queues/run-item.ts";
-import type { DescribedProp } from "../sandbox/protocol.ts";
 import { chooseDynamicProps } from "./choose-dynamic-props.ts";
-import { dynamicPropsOf } from "./dynamic-props.ts";
+import { type PropsOfSource, propsOfSource } from "./dynamic-props.ts";
 import { slugOf, withRandomSuffix } from "./slug.ts";
 
 export type PrepareDeps = NextPropsDeps &
@@ -130,15 +129,12 @@ export async function existingComponent(
 }
 
 /** What a source has before an update. */
-interface Before {
-  props: DescribedProp[];
+interface Before extends PropsOfSource {
   values: StoredProps;
-  dynamic: DynamicProps | null;
 }
 
 async function openSource(platform: PrepareDeps, source: Source): Promise<Before> {
-  const { description } = await existingComponent(platform, source);
-  const dynamic = dynamicPropsOf(platform, source);
-  const props = dynamic ? withAddedProps(description.props, dynamic.props) : description.props;
-  return { props, values: JSON.parse(platform.secrets.open(source.configured_props)), dynamic };
+  const component = await existingComponent(platform, source);
+  const values = JSON.parse(platform.secrets.open(source.configured_props));
+  return { ...propsOfSource(platform, component, source), values };
 }

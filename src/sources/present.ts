@@ -4,7 +4,7 @@ import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { presentProps, secretsSet } from "../props/configure.ts";
 import { readDrops } from "../store/drops.ts";
-import { dynamicPropsOf, propsOfSource } from "./dynamic-props.ts";
+import { propsOfSource } from "./dynamic-props.ts";
 import { endpointUrl } from "./endpoint.ts";
 import { nextTickMs } from "./timer-scheduler.ts";
 
@@ -16,26 +16,22 @@ export async function presentSources(platform: Deps, sources: Source[]) {
     .find({ _id: { $in: sources.map(source => source.component_id) } }, { description: 1 })
     .lean();
   const byId = new Map(components.map(component => [component._id, component]));
-  const propsOf = (source: Source) => {
-    const component = byId.get(source.component_id);
-    return component ? propsOfSource(platform, component, source) : [];
-  };
-  return sources.map(source => ({
-    id: source._id,
-    user_id: source.user_id,
-    component_id: source.component_id,
-    configured_props: presentProps(
-      propsOf(source),
-      JSON.parse(platform.secrets.open(source.configured_props)),
-      { endpointUrl: endpointUrl(platform, source.endpoint) },
-    ),
-    dynamic_props_id: dynamicPropsOf(platform, source)?.id ?? null,
-    active: source.active,
-    created_at: source.created_at,
-    updated_at: source.updated_at,
-    name: source.name,
-    name_slug: source.name_slug,
-  }));
+  return sources.map(source => {
+    const { props, dynamic } = propsOfSource(platform, byId.get(source.component_id), source);
+    const values = JSON.parse(platform.secrets.open(source.configured_props));
+    return {
+      id: source._id,
+      user_id: source.user_id,
+      component_id: source.component_id,
+      configured_props: presentProps(props, values, { endpointUrl: endpointUrl(platform, source.endpoint) }),
+      dynamic_props_id: dynamic?.id ?? null,
+      active: source.active,
+      created_at: source.created_at,
+      updated_at: source.updated_at,
+      name: source.name,
+      name_slug: source.name_slug,
+    };
+  });
 }
 
 export async function presentSource(platform: Deps, source: Source) {
@@ -55,12 +51,13 @@ export async function presentDetail(
     readDrops(platform, source._id),
     nextTickMs(platform, source),
   ]);
+  const { props, dynamic } = propsOfSource(platform, component, source);
   const values = JSON.parse(platform.secrets.open(source.configured_props));
   return {
     ...presented,
     dropped,
-    dynamic_props: describeProps({ props: dynamicPropsOf(platform, source)?.props ?? [] }),
-    secrets_set: secretsSet(component ? propsOfSource(platform, component, source) : [], values),
+    dynamic_props: describeProps({ props: dynamic?.props ?? [] }),
+    secrets_set: secretsSet(props, values),
     next_tick_at_ms: next,
   };
 }
