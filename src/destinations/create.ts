@@ -3,9 +3,9 @@ import { type Deployer, ownDeployer } from "../components/deployer.ts";
 import { fieldsOfUses, withUses } from "../components/mark-used.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
-import { unixSeconds } from "../lib/unix-seconds.ts";
 import { type Destination, type DestinationKind, Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
+import { newFields } from "../webhooks/new-fields.ts";
 import type { CheckDeps } from "./kind.ts";
 import { KIND_NAMES, KINDS } from "./kinds.ts";
 import { presentDestination } from "./present.ts";
@@ -33,25 +33,14 @@ export async function createDestination(
   const now = platform.clock();
   const destination: Destination = {
     _id: newId(KINDS[kind].prefix, now),
+    ...newFields(input, now),
     kind,
     settings: sealSettings(platform.secrets, settings, kind),
     ...fieldsOfUses(uses),
-    owner_id: input.ownerId,
-    user_id: input.userId,
-    name: input.name || null,
-    description: input.description || null,
     url,
-    active: true,
-    disabled_reason: null,
     signing_keys: [],
     headers: null,
     header_names: [],
-    failing_since_ms: null,
-    max_in_flight: input.max_in_flight ?? null,
-    rate_limit_per_second: input.rate_limit_per_second ?? null,
-    ordered: input.ordered ?? false,
-    created_at: unixSeconds(now),
-    updated_at: unixSeconds(now),
   };
   await withUses(platform, uses, options => Webhooks(platform.mongo).insertMany([destination], options));
   return presentDestination(platform, destination);

@@ -1,10 +1,10 @@
 import { checkCount } from "../accounts/check-count.ts";
 import { newId } from "../lib/ids.ts";
-import { unixSeconds } from "../lib/unix-seconds.ts";
 import { type Webhook, Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 import { checkWebhookUrl } from "./check-webhook-url.ts";
 import { encryptHeaders } from "./custom-headers.ts";
+import { newFields } from "./new-fields.ts";
 import { presentWebhook } from "./present.ts";
 import type { WebhookWithKey } from "./schema.ts";
 import { newSigningKey } from "./signing-keys.ts";
@@ -34,21 +34,10 @@ export async function createWebhook(
   const now = platform.clock();
   const webhook: Webhook = {
     _id: newId("wh", now),
-    owner_id: input.ownerId,
-    user_id: input.userId,
-    name: input.name || null,
-    description: input.description || null,
+    ...newFields(input, now),
     url: checkWebhookUrl(platform.config, "query", input.url),
-    active: true,
-    disabled_reason: null,
     signing_keys: [{ sealed: platform.secrets.seal(signingKey), expires_at_ms: null }],
     ...encryptHeaders(platform.secrets, input.headers ?? {}),
-    failing_since_ms: null,
-    max_in_flight: input.max_in_flight ?? null,
-    rate_limit_per_second: input.rate_limit_per_second ?? null,
-    ordered: input.ordered ?? false,
-    created_at: unixSeconds(now),
-    updated_at: unixSeconds(now),
   };
   await Webhooks(platform.mongo).insertOne(webhook);
   return { ...presentWebhook(platform, webhook), signing_key: signingKey };
