@@ -1,7 +1,7 @@
 import type { Connection } from "mongoose";
 import type { Config } from "./config.ts";
 import { createEgress, type Egress } from "./egress/agent.ts";
-import { Connections } from "./egress/connections.ts";
+import { LastingConnections } from "./egress/lasting-connections.ts";
 import { AppError } from "./lib/errors.ts";
 import { armFailpoint } from "./lib/failpoint.ts";
 import { newToken } from "./lib/ids.ts";
@@ -80,7 +80,7 @@ export interface Platform {
   activity: Activity;
   egress: Egress;
   /** To destinations that are spoken to over a lasting connection. */
-  connections: Connections;
+  lastingConnections: LastingConnections;
   /** With which people sign in; undefined if there is none. It is asked nothing before the first of them does. */
   openid: OpenIdProvider | undefined;
   /** Whether this process can start sandboxes. */
@@ -194,11 +194,11 @@ export async function openPlatform(
       return opened;
     };
     const egress = openEgress(config.egressAllow);
-    const connections = new Connections({
+    const lastingConnections = new LastingConnections({
       most: LIMITS.destinationConnections.value,
       idleMs: LIMITS.destinationIdleMs.value,
     });
-    closers.push(async () => connections.close());
+    closers.push(async () => lastingConnections.close());
     const openid =
       config.openid &&
       new OpenIdProvider(config.openid, { egress: openEgress(config.openid.egressAllow), clock });
@@ -263,7 +263,7 @@ export async function openPlatform(
       tracer,
       activity,
       egress,
-      connections,
+      lastingConnections,
       openid,
       sandboxHealth,
       sandboxes: () => sandboxes.get(),

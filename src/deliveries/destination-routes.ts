@@ -18,7 +18,7 @@ type Deps = Pick<
   | "log"
   | "metrics"
   | "egress"
-  | "connections"
+  | "lastingConnections"
   | "sandboxes"
   | "secrets"
   | "config"

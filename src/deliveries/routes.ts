@@ -30,7 +30,7 @@ type Deps = Pick<
   | "keys"
   | "queues"
   | "egress"
-  | "connections"
+  | "lastingConnections"
   | "routing"
   | "log"
   | "metrics"

@@ -6,9 +6,9 @@ import { deleteWebhook } from "../webhooks/delete.ts";
  * processes, which are used no more, are closed when they have been idle for `LIMITS.destinationIdleMs`.
  */
 export async function deleteDestination(
-  platform: Parameters<typeof deleteWebhook>[0] & Pick<Platform, "connections">,
+  platform: Parameters<typeof deleteWebhook>[0] & Pick<Platform, "lastingConnections">,
   destinationId: string,
 ): Promise<void> {
   await deleteWebhook(platform, destinationId);
-  platform.connections.drop(destinationId);
+  platform.lastingConnections.drop(destinationId);
 }

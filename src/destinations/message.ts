@@ -42,7 +42,7 @@ export type SendDeps = Pick<
   | "keys"
   | "routing"
   | "egress"
-  | "connections"
+  | "lastingConnections"
   | "sandboxes"
   | "secrets"
   | "config"

@@ -1,5 +1,5 @@
-import type { Kept } from "../egress/connections.ts";
 import { EgressError } from "../egress/egress-error.ts";
+import type { Kept } from "../egress/lasting-connections.ts";
 import type { Destination } from "../models/webhook.ts";
 import type { SendDeps } from "./message.ts";
 
@@ -8,7 +8,7 @@ import type { SendDeps } from "./message.ts";
  * time is closed: what waits behind would wait in vain. Throws EgressError `timeout`, and the signal's reason if it aborts.
  */
 export async function onConnection<Connection extends Kept, Result>(
-  platform: Pick<SendDeps, "connections" | "config">,
+  platform: Pick<SendDeps, "lastingConnections" | "config">,
   {
     destination,
     signal,
@@ -18,7 +18,7 @@ export async function onConnection<Connection extends Kept, Result>(
 ): Promise<Result> {
   const { timeoutMs } = platform.config.deliveries;
   const { _id: id, settings: version, url } = destination;
-  const used = platform.connections.use({ id, version }, open, work);
+  const used = platform.lastingConnections.use({ id, version }, open, work);
   // It is awaited no longer after a time-out or an abort.
   used.catch(() => undefined);
   let stop: (() => void) | undefined;
@@ -26,7 +26,7 @@ export async function onConnection<Connection extends Kept, Result>(
     const onAbort = () => reject(signal?.reason);
     const timer = setTimeout(() => {
       reject(new EgressError("timeout", `${new URL(url).host} did not respond within ${timeoutMs} ms`));
-      platform.connections.drop(id);
+      platform.lastingConnections.drop(id);
     }, timeoutMs);
     stop = () => {
       clearTimeout(timer);

@@ -25,7 +25,7 @@ type Deps = Pick<
   | "config"
   | "queues"
   | "permits"
-  | "connections"
+  | "lastingConnections"
   | "egress"
   | "sandboxes"
 >;

@@ -26,7 +26,7 @@ export interface ConnectionBounds {
  * The connections of one process to destinations that are spoken to over a lasting one: one for each destination, closed
  * when it is idle, when its settings change, and when too many others are needed.
  */
-export class Connections {
+export class LastingConnections {
   readonly #bounds: ConnectionBounds;
   /** By destination, the one unused for longest first. */
   readonly #entries = new Map<string, Entry>();

@@ -146,7 +146,7 @@ describe("deliveries to RabbitMQ", () => {
     await broker.queue("one");
     const { id } = await createDestination(platform, { ...queueOf("one"), ownerId: OWNER, userId: OWNER });
     // Only the test's own.
-    await until(() => platform.connections.size === 0 && broker.connections() === 1);
+    await until(() => platform.lastingConnections.size === 0 && broker.connections() === 1);
     const destination = await webhookOf(platform, id);
     await Promise.all(Array.from({ length: 20 }, () => sendTest(platform, destination)));
     expect(broker.connections()).to.equal(2);

@@ -162,7 +162,7 @@ describe("deliveries to a stream of Redis", () => {
       String(await client.client("LIST"))
         .split("\n")
         .filter(Boolean).length;
-    await until(async () => platform.connections.size === 0);
+    await until(async () => platform.lastingConnections.size === 0);
     const before = await connections();
     const destination = await webhookOf(platform, id);
     await Promise.all(Array.from({ length: 20 }, () => sendTest(platform, destination)));

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Connections, type Kept } from "../../src/egress/connections.ts";
+import { type Kept, LastingConnections } from "../../src/egress/lasting-connections.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { until } from "../support/until.ts";
 
@@ -26,7 +26,7 @@ describe("lasting connections to destinations", () => {
   const nothing = async (connection: Connection) => connection;
 
   it("open one for all uses of a destination at once, and keep it for the next", async () => {
-    const connections = new Connections({ most: 10, idleMs: 60_000 });
+    const connections = new LastingConnections({ most: 10, idleMs: 60_000 });
     await Promise.all([1, 2, 3].map(() => connections.use(first, open, nothing)));
     await connections.use(first, open, nothing);
     expect(opened).to.have.length(1);
@@ -36,13 +36,13 @@ describe("lasting connections to destinations", () => {
 
   it("are closed when they are idle", async () => {
     const idleMs = LIMITS.destinationIdleMs.value / 1000;
-    const connections = new Connections({ most: 10, idleMs });
+    const connections = new LastingConnections({ most: 10, idleMs });
     await connections.use(first, open, nothing);
     await until(() => opened[0]?.isClosed && connections.size === 0);
   });
 
   it("stay open while they are used", async () => {
-    const connections = new Connections({ most: 1, idleMs: 1 });
+    const connections = new LastingConnections({ most: 1, idleMs: 1 });
     let end = () => {};
     const used = connections.use(first, open, () => new Promise<void>(resolve => (end = resolve)));
     await until(() => opened.length === 1);
@@ -56,7 +56,7 @@ describe("lasting connections to destinations", () => {
   });
 
   it("are opened again when they were lost, or could not be opened", async () => {
-    const connections = new Connections({ most: 10, idleMs: 60_000 });
+    const connections = new LastingConnections({ most: 10, idleMs: 60_000 });
     const failing = () => Promise.reject(new Error("no"));
     expect(await connections.use(first, failing, nothing).catch(error => error.message)).to.equal("no");
     const lost = await connections.use(first, open, nothing);
@@ -66,7 +66,7 @@ describe("lasting connections to destinations", () => {
   });
 
   it("are replaced when the settings change, once what uses them has ended", async () => {
-    const connections = new Connections({ most: 10, idleMs: 60_000 });
+    const connections = new LastingConnections({ most: 10, idleMs: 60_000 });
     let end = () => {};
     const used = connections.use(first, open, () => new Promise<void>(resolve => (end = resolve)));
     await until(() => opened.length === 1);
@@ -80,7 +80,7 @@ describe("lasting connections to destinations", () => {
 
   it("are closed for others when there are too many, the one unused for longest first", async () => {
     const most = LIMITS.destinationConnections.value;
-    const connections = new Connections({ most, idleMs: 60_000 });
+    const connections = new LastingConnections({ most, idleMs: 60_000 });
     const use = (n: number) => connections.use({ id: String(n), version: "1" }, open, nothing);
     for (let n = 0; n < most; n++) await use(n);
     await use(0);

@@ -418,8 +418,8 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   mailsPerDay: "test/alerts/send/send-mails.test.ts",
   traceStateCharacters: "test/tracing/trace-context.test.ts",
   spansWaiting: "test/tracing/tracer.test.ts",
-  destinationConnections: "test/egress/connections.test.ts",
-  destinationIdleMs: "test/egress/connections.test.ts",
+  destinationConnections: "test/egress/lasting-connections.test.ts",
+  destinationIdleMs: "test/egress/lasting-connections.test.ts",
   destinationReplyBytes: "test/destinations/misbehaving-servers.test.ts",
   destinationSettingsBytes: "test/destinations/routes.test.ts",
 };

@@ -14,7 +14,7 @@ export type DeliveryDeps = Pick<
   | "activity"
   | "egress"
   | "sandboxes"
-  | "connections"
+  | "lastingConnections"
   | "secrets"
   | "config"
   | "clock"

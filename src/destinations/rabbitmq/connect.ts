@@ -1,8 +1,8 @@
 import { isIP, type Socket } from "node:net";
 import type { ChannelModel, ConfirmChannel, Message as ReturnedMessage } from "amqplib";
 import type { Egress } from "../../egress/agent.ts";
-import type { Kept } from "../../egress/connections.ts";
 import { EgressError, toEgressError } from "../../egress/egress-error.ts";
+import type { Kept } from "../../egress/lasting-connections.ts";
 import { loadLater } from "../../lib/load-later.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { serverOf } from "../check-server-url.ts";

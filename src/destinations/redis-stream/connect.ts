@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import { Redis } from "ioredis";
 import type { Egress } from "../../egress/agent.ts";
-import type { Kept } from "../../egress/connections.ts";
 import { EgressError } from "../../egress/egress-error.ts";
+import type { Kept } from "../../egress/lasting-connections.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import { serverOf } from "../check-server-url.ts";
 import { Rejected } from "../outcome.ts";
