@@ -51,9 +51,10 @@ export function SourceSettings({ resource }: { resource: SourceResource }) {
         active: source.active,
       };
       await headwater.sources.update(source.id, body);
-      setChanged({});
+      resource.put(await headwater.sources.get(source.id));
+      // What was typed while it was saved is still to be saved.
+      setChanged(latest => differing(latest, changed));
       toast("Saved; the source was activated again.", "good");
-      resource.reload();
     } catch (error) {
       setFault(error);
     }
@@ -112,10 +113,10 @@ export function SourceSettings({ resource }: { resource: SourceResource }) {
   );
 }
 
-/** The values that are not as stored: a change merges. */
-function differing(values: Values, stored: Values): Values {
+/** The values that are not as they were: a change merges. */
+function differing(values: Values, before: Values): Values {
   const entries = Object.entries(values).filter(
-    ([name, value]) => value !== undefined && JSON.stringify(value) !== JSON.stringify(stored[name]),
+    ([name, value]) => value !== undefined && JSON.stringify(value) !== JSON.stringify(before[name]),
   );
   return Object.fromEntries(entries);
 }

@@ -3,7 +3,15 @@ import type { Browser, Page } from "playwright-core";
 import type { Api, SourceView } from "../support/api.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
-import { browserOrSkip, openTab, seriousFindings, settled, signIn, type Tab } from "./signed-in.ts";
+import {
+  browserOrSkip,
+  openTab,
+  saveAndWait,
+  seriousFindings,
+  settled,
+  signIn,
+  type Tab,
+} from "./signed-in.ts";
 
 const CODE = `
 const CITIES = { CH: ["Bern", "Zug", "Chur"], AT: ["Wien"] };
@@ -54,10 +62,7 @@ describe("a form whose choices and fields come from the code", () => {
   });
 
   const stored = () => api.expect(200, "GET", `/sources/${source.id}`);
-  const save = async () => {
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Saved; the source was activated again.").last().waitFor();
-  };
+  const save = () => saveAndWait(page, source.id);
   const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
   const city = () => page.getByRole("group", { name: "City" });
 

@@ -3,7 +3,15 @@ import type { Browser, Page } from "playwright-core";
 import type { Api, SourceView } from "../support/api.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
-import { browserOrSkip, openTab, seriousFindings, settled, signIn, type Tab } from "./signed-in.ts";
+import {
+  browserOrSkip,
+  openTab,
+  saveAndWait,
+  seriousFindings,
+  settled,
+  signIn,
+  type Tab,
+} from "./signed-in.ts";
 
 const CODE = `export default { name: "Form", version: "0.0.1",
   props: {
@@ -40,10 +48,7 @@ describe("the form of a source's props", () => {
   });
 
   const stored = () => api.expect(200, "GET", `/sources/${source.id}`);
-  const save = async () => {
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Saved; the source was activated again.").last().waitFor();
-  };
+  const save = () => saveAndWait(page, source.id);
 
   it("shows an alert of the component as text", async () => {
     await page.getByText("Needs a paid plan <b>there</b>").waitFor();

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { expect } from "chai";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import type { Api } from "../support/api.ts";
 import { openBrowser } from "../support/browser.ts";
@@ -133,4 +134,13 @@ export function seriousFindings(page: Page, rules: string[] = []): Promise<strin
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
   mkdirSync(SCREENSHOTS, { recursive: true });
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+}
+
+/** Presses "Save", and returns once the change of the thing with this id was accepted: an earlier message may still be shown. */
+export async function saveAndWait(page: Page, id: string): Promise<void> {
+  const saved = page.waitForResponse(
+    response => response.request().method() !== "GET" && new URL(response.url()).pathname.endsWith(`/${id}`),
+  );
+  await page.getByRole("button", { name: "Save" }).click();
+  expect((await saved).status()).to.equal(200);
 }
