@@ -1,3 +1,5 @@
+// runs-long: npm test has test/dashboard/prop-form.test.ts and test/components/configure.test.ts
+
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import type { SourceView } from "../support/api.ts";
