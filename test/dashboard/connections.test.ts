@@ -140,7 +140,10 @@ describe("the dashboard's connections", () => {
     await Connections(system.web.mongo).updateOne(
       { name: "Demo of Ada" },
       {
-        $set: { health: "broken", fault: { code: "invalid_grant", message: "revoked by its owner", at_ms: 1 } },
+        $set: {
+          health: "broken",
+          fault: { code: "invalid_grant", message: "revoked by its owner", at_ms: 1 },
+        },
       },
     );
     await page.reload();
@@ -185,7 +188,8 @@ describe("the dashboard's connections", () => {
     await row("Weather of Ada").waitFor();
     await row("Weather of Ada").getByRole("button", { name: "Delete" }).click();
     await inDialog("Delete").click();
-    expect(await statusOf(path, () => inDialog("Delete all the same").click())).to.equal(204);
+    const force = new RegExp(`/connections/${weather?.id}\\?force=true`);
+    expect(await statusOf(force, () => inDialog("Delete all the same").click())).to.equal(204);
     await row("Weather of Ada").waitFor({ state: "detached" });
     await row("The shop").getByRole("button", { name: "Delete" }).click();
     await dialog().getByText("stay valid at the app", { exact: false }).waitFor();
