@@ -60,12 +60,12 @@ export const Attempts = ({ attempts, hasHeaders = false }: AttemptsProps) => (
           </p>
         )}
         {attempt.error && <p class="fault">{attempt.error}</p>}
-        {attempt.output && <ActionResult output={attempt.output} />}
         {attempt.response && (
           <section tabIndex={0} aria-label={`Response to attempt ${attempt.number}`} class="response">
             <pre>{attempt.response}</pre>
           </section>
         )}
+        {attempt.output && <ActionResult output={attempt.output} />}
       </li>
     ))}
   </ol>

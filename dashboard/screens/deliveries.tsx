@@ -31,7 +31,7 @@ export function Deliveries() {
   return (
     <Page
       title="Deliveries"
-      about="Each event on its way to a webhook: what was sent, what came back, what is retried."
+      about="Each event on its way to a webhook or a destination: what was sent, what came back, what is retried."
       actions={
         <Button icon="refresh" onClick={() => setReplaying(true)}>
           Replay these …

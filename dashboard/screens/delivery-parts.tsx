@@ -34,14 +34,7 @@ export function Status({ attempt }: { attempt: Attempt | null }) {
 
 export const DeliveryTable = ({ rows, hasWebhook = true }: { rows: Delivery[]; hasWebhook?: boolean }) => (
   <Table
-    heads={[
-      "Event",
-      ...(hasWebhook ? ["Webhook"] : []),
-      "State",
-      "Last response",
-      { number: "Attempts" },
-      "Time",
-    ]}
+    heads={["Event", ...(hasWebhook ? ["To"] : []), "State", "Last response", { number: "Attempts" }, "Time"]}
     rows={rows}
   >
     {row => (

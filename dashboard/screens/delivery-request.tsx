@@ -13,7 +13,7 @@ export function Request({ delivery }: { delivery: Detail }) {
         <p class="muted">
           {/^wh_/.test(delivery.webhook_id)
             ? "The webhook was deleted; its address is not kept."
-            : "A destination gets the event with its ids, as its kind has it."}
+            : "It gets the event with its ids, in the form of its kind."}
         </p>
       ) : (
         <div class="stack tight">

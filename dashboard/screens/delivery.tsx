@@ -85,7 +85,11 @@ export function Delivery() {
                   {delivery.attempts.length > 0 ? (
                     <Attempts attempts={delivery.attempts} hasHeaders={isWebhook(delivery.webhook_id)} />
                   ) : (
-                    <p class="muted">The first attempt is not made yet.</p>
+                    <p class="muted">
+                      {delivery.finished_at_ms === null
+                        ? "The first attempt is not made yet."
+                        : "No attempt was made."}
+                    </p>
                   )}
                 </Card>
                 <Request delivery={delivery} />

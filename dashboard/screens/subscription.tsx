@@ -206,7 +206,8 @@ function Failures({ subscription }: EditedProps) {
     <Card title="Errors">
       <div class="stack tight">
         <p>
-          It failed on {counted(errors, "event")} since it was saved. They are retried with what it is then.
+          It failed on {counted(errors, "event")} since it was saved. Retries use the function as it is by
+          then.
         </p>
         {last && (
           <>
