@@ -5,6 +5,7 @@ import type { Platform } from "../platform.ts";
 import { enqueueAll, jobStates } from "../queues/define-queue.ts";
 import { type Drain, deliveries, nextAttemptJobId, nextAttemptOf } from "../queues/deliveries.ts";
 import { enqueueDrain } from "../queues/enqueue-drain.ts";
+import { type FairBatch, type OfAccounts, openFairBatches } from "../store/fair-batches.ts";
 import { putOffTo } from "../store/put-off.ts";
 import { repairAll } from "../store/repair-each.ts";
 import type { SweepBatch, Swept } from "../store/sweep-turns.ts";
@@ -18,8 +19,6 @@ type Overdue = Pick<
 >;
 
 const BATCH = 500;
-/** Deliveries of one account that a turn handles before it looks for those of all others. */
-const FIRST_OF_ACCOUNT = 2000;
 
 /**
  * Enqueues every pending delivery that is due and has no job: a far retry, or one that is overdue, because it was stored and
@@ -39,16 +38,16 @@ class DeliverySweep {
   readonly #nowMs: number;
   /** Webhooks that were drained in this turn, with the reason. */
   readonly #drained = new Set<string>();
-  /** How many deliveries of each account this turn has handled; null once those of all accounts had their part of it. */
-  #handled: Map<string, number> | null = new Map();
+  readonly #nextBatch: () => Promise<FairBatch<Overdue>>;
 
   constructor(platform: Deps) {
     this.#platform = platform;
     this.#nowMs = platform.clock();
+    this.#nextBatch = openFairBatches(BATCH, (which, size) => this.#find(which, size));
   }
 
   async next(): Promise<Swept> {
-    const [overdue, isLast] = await this.#read();
+    const { items: overdue, isLast } = await this.#nextBatch();
     if (overdue.length === 0) return { repaired: 0, next: null };
     const repaired = await repairAll(this.#platform, overdue, {
       step: "deliveries",
@@ -60,29 +59,14 @@ class DeliverySweep {
     return { repaired, next: isLast || moved === 0 ? null : "more" };
   }
 
-  /** Returns the next batch, and whether nothing is left behind it. */
-  async #read(): Promise<[Overdue[], isLast: boolean]> {
-    const handled = this.#handled;
-    const full = [...(handled ?? [])].filter(([, count]) => count >= FIRST_OF_ACCOUNT).map(([id]) => id);
-    const overdue = await this.#find(full.length > 0 ? { owner_id: { $nin: full } } : {});
-    for (const { owner_id } of handled ? overdue : []) {
-      handled?.set(owner_id, (handled.get(owner_id) ?? 0) + 1);
-    }
-    if (full.length === 0) return [overdue, overdue.length < BATCH];
-    if (overdue.length === BATCH) return [overdue, false];
-    // What the others have left is done with this batch: the rest of the turn is for what is left.
-    this.#handled = null;
-    return overdue.length > 0 ? [overdue, false] : await this.#read();
-  }
-
-  async #find(which: { owner_id?: { $nin: string[] } }): Promise<Overdue[]> {
+  async #find(which: OfAccounts, size: number): Promise<Overdue[]> {
     return await Deliveries(this.#platform.mongo)
       .find(
         { state: "pending", sweep_at_ms: { $lte: this.#nowMs }, ...which },
         { webhook_id: 1, owner_id: 1, generation: 1, next_attempt_at_ms: 1, sweep_at_ms: 1 },
       )
       .sort({ sweep_at_ms: 1 })
-      .limit(BATCH)
+      .limit(size)
       .lean<Overdue[]>();
   }
 
