@@ -3,14 +3,26 @@ import { Deliveries, type Delivery } from "../models/delivery.ts";
 import { Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueAll, jobStates } from "../queues/define-queue.ts";
-import { type Drain, deliveries, nextAttemptJobId, nextAttemptOf } from "../queues/deliveries.ts";
+import {
+  type Drain,
+  deliveries,
+  type NextAttempt,
+  nextAttemptJobId,
+  nextAttemptOf,
+} from "../queues/deliveries.ts";
 import { enqueueDrain } from "../queues/enqueue-drain.ts";
 import { type FairBatch, type OfAccounts, openFairBatches } from "../store/fair-batches.ts";
 import { putOffTo } from "../store/put-off.ts";
 import { repairAll } from "../store/repair-each.ts";
 import type { SweepBatch, Swept } from "../store/sweep-turns.ts";
 import { waitsWithoutJob } from "./attempt/far-retry.ts";
-import { acquirePermits, UNLIMITED, type WebhookLimits, waitlistEntry } from "./limits/permits.ts";
+import {
+  acquireForOverdue,
+  permitTtlMs,
+  UNLIMITED,
+  type WebhookLimits,
+  waitlistEntry,
+} from "./limits/permits.ts";
 
 type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "permits" | "config" | "clock" | "log">;
 type Overdue = Pick<
@@ -81,13 +93,37 @@ class DeliverySweep {
     // A failed job is kept for an operator to see and would swallow an `add` of its id: a new generation has another id.
     const renewed = await this.#nextGeneration(alone.filter((_, index) => states[index] === "finished"));
     const byWebhook = [...groupBy([...absent, ...renewed], ({ webhook_id }) => webhook_id)];
-    const acquired = await Promise.all(
-      byWebhook.map(([id, due]) =>
-        acquirePermits(this.#platform, id, webhooks.get(id) ?? UNLIMITED, due.map(nextAttemptOf)),
-      ),
+    const results = await Promise.all(
+      byWebhook.map(([id, due]) => this.#acquire(id, webhooks.get(id) ?? UNLIMITED, due)),
     );
-    await enqueueAll(this.#platform.queues, deliveries.jobs["next-attempt"], acquired.flat());
-    return absent.filter(delivery => !waitsWithoutJob(delivery)).length + renewed.length;
+    const jobs = results.flatMap(({ acquired }) => acquired);
+    await enqueueAll(this.#platform.queues, deliveries.jobs["next-attempt"], jobs);
+    const underWay = new Set(results.flatMap(result => result.underWay));
+    const lost = [...absent.filter(delivery => !waitsWithoutJob(delivery)), ...renewed];
+    return lost.filter(({ _id }) => !underWay.has(_id)).length;
+  }
+
+  /**
+   * Acquires permits for deliveries of one webhook; returns the jobs that got them. Since the jobs and the waitlist were looked
+   * up, one of these deliveries may have been granted its permit: its attempt is under way, and it is looked at again once
+   * the permit must have expired.
+   */
+  async #acquire(
+    webhookId: string,
+    webhook: WebhookLimits,
+    due: Overdue[],
+  ): Promise<{ acquired: NextAttempt[]; underWay: string[] }> {
+    const jobs = due.map(nextAttemptOf);
+    const result = await acquireForOverdue(this.#platform, webhookId, webhook, jobs);
+    const underWay = result.underWay.map(({ delivery_id }) => delivery_id);
+    if (underWay.length > 0) {
+      await Deliveries(this.#platform.mongo).updateMany(
+        { _id: { $in: underWay }, state: "pending", sweep_at_ms: { $lte: this.#nowMs } },
+        { $set: { sweep_at_ms: this.#nowMs + permitTtlMs(this.#platform, webhook) } },
+        { hint: { _id: 1 } },
+      );
+    }
+    return { acquired: result.acquired, underWay };
   }
 
   /** The limits of those that are not disabled or deleted. */
