@@ -75,7 +75,9 @@ const validate = new Ajv({ strict: false }).compile<RunItem>(RunItem);
 
 /** The newest version of items that this release knows; one without `v` is of the first. */
 const READS = 1;
-const KINDS = new Set(["http", "timer", "event", "change"]);
+const KINDS = new Set<string>(
+  [...Trigger.properties.kind.anyOf, Change.properties.kind].map(kind => kind.const),
+);
 
 /** Thrown for an item that only a newer release knows: one of its workers will execute it. */
 export class NewerRun extends AppError {}

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { Ajv, type ValidateFunction } from "ajv";
 import { DelayedError, type Job, UnrecoverableError, WaitingError, Worker } from "bullmq";
 import type { Logger } from "pino";
@@ -427,7 +428,7 @@ class QueueWorker implements ShardWorker {
     if (this.#isPaused || this.#isStopping) return;
     this.#isPaused = true;
     await this.#worker.pause(true);
-    await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
+    await delay(PAUSE_MS);
     this.#isPaused = false;
     if (!this.#isStopping && !this.#isHeld) await this.#worker.resume();
   }
