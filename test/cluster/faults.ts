@@ -16,13 +16,13 @@ import {
 
 const seconds = (ms: number) => `${ms / 1000} s`;
 
-const LONG_STOP_MS = 40_000;
+const LONG_STOP_MS = 25_000;
 /** What a master that is killed has confirmed, and not yet sent to its replica: a moment's work, if any. */
 const A_MOMENT = 0.005;
 /** What a replica without a processor for some moments had not read when its link broke. */
 const A_LAG = 0.1;
 /** So many times one worker is killed. */
-const KILLS = 6;
+const KILLS = 3;
 /** Events that arrive after a fault, or between two, which shows that the others go on. */
 const GOING_ON = 20;
 
