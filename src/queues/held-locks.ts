@@ -21,6 +21,7 @@ export class HeldLocks {
   readonly #renew: Renew;
   readonly #onFailure: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
+  #isRenewing = false;
 
   constructor(durationMs: number, renew: Renew, onFailure: (error: unknown) => void) {
     this.#durationMs = durationMs;
@@ -48,21 +49,20 @@ export class HeldLocks {
   async #renewAll(): Promise<void> {
     const before = performance.now() - this.#durationMs / PER_LOCK;
     const due = [...this.#held].filter(({ since }) => since <= before);
-    if (due.length === 0) return;
+    // Redis may be away, and what waits for it must not grow.
+    if (due.length === 0 || this.#isRenewing) return;
+    this.#isRenewing = true;
     const ids = due.map(({ id }) => id);
     try {
-      const failed = new Set(
-        await this.#renew(
-          ids,
-          due.map(({ token }) => token),
-          this.#durationMs,
-        ),
-      );
+      const tokens = due.map(({ token }) => token);
+      const failed = new Set(await this.#renew(ids, tokens, this.#durationMs));
       // Those that ended in between have no lock any more.
       const [lost] = due.filter(held => failed.has(held.id) && this.#held.has(held));
       if (lost) this.#onFailure(new Error(`the lock of job ${lost.id} was lost`));
     } catch (error) {
       this.#onFailure(error);
+    } finally {
+      this.#isRenewing = false;
     }
   }
 }
