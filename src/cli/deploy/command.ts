@@ -13,7 +13,8 @@ interface Options {
 const HELP = `
 Deploys to a running Headwater; beside an \`npm start\`, no settings are needed. If you have a source with that name, it
 is updated; props that the file leaves out then keep their values. A URL, and a file without relative imports, go
-through the API; a file that imports others also needs the server's settings (MONGODB_URL, …) on this machine.
+through the API; a file that imports others also needs the server's settings (MONGODB_URL, …) on this machine. An action is
+deployed by headwater action deploy.
 
   headwater deploy https://github.com/OWNER/REPO/blob/main/source.mjs --props props.json --name "My source"`;
 

@@ -114,6 +114,9 @@ function show(destination: Destination, { json }: { json?: boolean }): void {
 function detailOf(destination: Destination): string {
   const { kind, url } = destination;
   const { url: _, ...settings } = (destination[kind] ?? {}) as Record<string, unknown>;
-  const lines = Object.entries(settings).map(([name, value]) => [name.replaceAll("_", " "), value]);
+  const lines = Object.entries(settings).map(([name, value]) => [
+    name.replaceAll("_", " "),
+    Array.isArray(value) ? value.join(", ") : value,
+  ]);
   return receiverFields(destination, { kind, url, ...Object.fromEntries(lines) });
 }

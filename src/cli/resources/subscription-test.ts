@@ -77,7 +77,7 @@ async function testFunction(
   else {
     const rows = results.map(({ event_id, ms, error, dropped, result }) => [
       event_id,
-      ms,
+      ms.toFixed(1),
       error ? `error: ${error.message}${placeOf(error)}` : dropped ? "dropped" : JSON.stringify(result),
     ]);
     print(table(["event", "ms", "result"], rows));
