@@ -8,65 +8,39 @@ import {
   isSameComponent,
   propFields,
   savedComponent,
-  type WantedComponent,
 } from "./component.ts";
 import { changedDelivery, compareDelivery, newDelivery } from "./delivery-fields.ts";
+import { planComponents, type Wanted } from "./plan-components.ts";
 import type { Declared } from "./read-file.ts";
 import type { DeclaredAction } from "./schema.ts";
-import { fullName, type State } from "./state.ts";
+import type { State } from "./state.ts";
 
 /** Returns what is to be done to the actions of a file. */
-export async function planActions(
-  { raw, resolved }: Declared,
-  state: State,
-  tools: ComponentTools,
-): Promise<Change[]> {
-  const changes: Change[] = [];
-  // One after the other: each may read files and ask the server.
-  for (const [key, action] of Object.entries(resolved.actions ?? {})) {
-    const component = await tools.wantedOf(`actions.${key}`, action);
-    const shown = raw.actions?.[key] ?? action;
-    const name = fullName(resolved.project, key);
-    const current = state.actions.get(key);
-    const change = current
-      ? await planUpdate({ name, action, shown, component }, current, tools)
-      : planCreation({ name, action, shown, component }, key, tools);
-    if (change) changes.push(change);
-  }
-  return changes;
-}
-
-interface Wanted {
-  name: string;
-  action: DeclaredAction;
-  /** As the file has it. */
-  shown: DeclaredAction;
-  component: WantedComponent;
-}
+export const planActions = (declared: Declared, state: State, tools: ComponentTools): Promise<Change[]> =>
+  planComponents(declared, "actions", state.actions, { create: planCreation, update: planUpdate }, tools);
 
 function planCreation(
-  { name, action, shown, component }: Wanted,
-  key: string,
+  { key, name, declared, shown, component }: Wanted<DeclaredAction>,
   tools: ComponentTools,
 ): Change {
   const { client } = tools;
   const fields = [
     componentField(shown),
     ...propFields(shown),
-    ...fieldChanges(compareDelivery(action, shown)),
+    ...fieldChanges(compareDelivery(declared, shown)),
   ];
   const apply: Change["apply"] = async ids => {
     const { id: component_id } = await savedComponent(component, tools);
-    const settings = { component_id, configured_props: action.props ?? {} };
-    const { id } = await client.destinations.create({ name, ...newDelivery(action), action: settings });
+    const settings = { component_id, configured_props: declared.props ?? {} };
+    const { id } = await client.destinations.create({ name, ...newDelivery(declared), action: settings });
     ids.actions.set(key, id);
-    if (action.active === false) await client.destinations.update(id, { active: false });
+    if (declared.active === false) await client.destinations.update(id, { active: false });
   };
   return { action: "create", kind: "action", name, fields, apply };
 }
 
 async function planUpdate(
-  { name, action, shown, component }: Wanted,
+  { name, declared, shown, component }: Wanted<DeclaredAction>,
   current: Schemas["Destination"],
   tools: ComponentTools,
 ): Promise<Change | null> {
@@ -74,12 +48,12 @@ async function planUpdate(
   const { component_id, ...present } = current.action as CurrentProps & { component_id: string };
   const known = await findComponent(client, component_id);
   const isSame = isSameComponent(component, component_id, known);
-  const given = { wanted: action.props ?? {}, raw: shown.props ?? {} };
+  const given = { wanted: declared.props ?? {}, raw: shown.props ?? {} };
   const props = compareProps(given, present, known, tools.sendsSecrets);
   const fields = [
     ...(isSame ? [] : [componentField(shown)]),
     ...props.changes,
-    ...fieldChanges(compareDelivery(action, shown, current)),
+    ...fieldChanges(compareDelivery(declared, shown, current)),
   ];
   if (fields.length === 0) return null;
   const apply = async () => {
@@ -88,7 +62,7 @@ async function planUpdate(
       ...(!isSame && next && { component_id: next.id }),
       configured_props: changedProps(given.wanted, props.left, next),
     };
-    await client.destinations.update(current.id, { ...changedDelivery(action), action: settings });
+    await client.destinations.update(current.id, { ...changedDelivery(declared), action: settings });
   };
   return { action: "update", kind: "action", name, fields, apply };
 }

@@ -7,48 +7,22 @@ import {
   isSameComponent,
   propFields,
   savedComponent,
-  type WantedComponent,
 } from "./component.ts";
+import { planComponents, type Wanted } from "./plan-components.ts";
 import type { Declared } from "./read-file.ts";
 import type { DeclaredSource } from "./schema.ts";
-import { fullName, type State } from "./state.ts";
+import type { State } from "./state.ts";
 
 /** Returns what is to be done to the sources of a file. */
-export async function planSources(
-  { raw, resolved }: Declared,
-  state: State,
-  tools: ComponentTools,
-): Promise<Change[]> {
-  const changes: Change[] = [];
-  // One after the other: each may read files and ask the server.
-  for (const [key, source] of Object.entries(resolved.sources ?? {})) {
-    const component = await tools.wantedOf(`sources.${key}`, source);
-    const shown = raw.sources?.[key] ?? source;
-    const name = fullName(resolved.project, key);
-    const current = state.sources.get(key);
-    const change = current
-      ? await planUpdate({ name, source, shown, component }, current.id, tools)
-      : planCreation({ name, source, shown, component }, key, tools);
-    if (change) changes.push(change);
-  }
-  return changes;
-}
-
-interface Wanted {
-  name: string;
-  source: DeclaredSource;
-  /** As the file has it. */
-  shown: DeclaredSource;
-  component: WantedComponent;
-}
+export const planSources = (declared: Declared, state: State, tools: ComponentTools): Promise<Change[]> =>
+  planComponents(declared, "sources", state.sources, { create: planCreation, update: planUpdate }, tools);
 
 function planCreation(
-  { name, source, shown, component }: Wanted,
-  key: string,
+  { key, name, declared, shown, component }: Wanted<DeclaredSource>,
   tools: ComponentTools,
 ): Change {
   const { client } = tools;
-  const { props = {}, active } = source;
+  const { props = {}, active } = declared;
   const fields = [
     componentField(shown),
     ...propFields(shown),
@@ -63,8 +37,11 @@ function planCreation(
   return { action: "create", kind: "source", name, fields, apply };
 }
 
-async function planUpdate(wanted: Wanted, id: string, tools: ComponentTools): Promise<Change | null> {
-  const { name, source, shown, component } = wanted;
+async function planUpdate(
+  { name, declared, shown, component }: Wanted<DeclaredSource>,
+  { id }: { id: string },
+  tools: ComponentTools,
+): Promise<Change | null> {
   const { client } = tools;
   const current = await client.sources.get(id);
   const before = await findComponent(client, current.component_id);
@@ -73,14 +50,14 @@ async function planUpdate(wanted: Wanted, id: string, tools: ComponentTools): Pr
     ...before,
     configurable_props: [...before.configurable_props, ...current.dynamic_props],
   };
-  const given = { wanted: source.props ?? {}, raw: shown.props ?? {} };
+  const given = { wanted: declared.props ?? {}, raw: shown.props ?? {} };
   const props = compareProps(given, current, known, tools.sendsSecrets);
   const fields = [
     ...(isSame ? [] : [componentField(shown)]),
     ...props.changes,
-    ...(source.active === undefined || source.active === current.active
+    ...(declared.active === undefined || declared.active === current.active
       ? []
-      : [{ field: "active", from: current.active, to: source.active }]),
+      : [{ field: "active", from: current.active, to: declared.active }]),
   ];
   if (fields.length === 0) return null;
   const apply = async () => {
@@ -89,7 +66,7 @@ async function planUpdate(wanted: Wanted, id: string, tools: ComponentTools): Pr
       ...(!isSame && next && { component_id: next.id }),
       configured_props: changedProps(given.wanted, props.left, next),
       // Left out, it would become active.
-      active: source.active ?? current.active,
+      active: declared.active ?? current.active,
     });
   };
   return { action: "update", kind: "source", name, fields, apply };

@@ -1,13 +1,7 @@
 import type { Command } from "commander";
-import { readPropsFile } from "../json-file.ts";
-import { note, printJson } from "../output/print.ts";
-import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
+import { componentCommand } from "../deploy/component-command.ts";
+import type { RemoteTools } from "../remote/remote-command.ts";
 import type { WithPlatform } from "../run.ts";
-
-interface Options {
-  props?: string;
-  name?: string;
-}
 
 const HELP = `
 If you have an action with that name, it is updated; props that the file leaves out then keep their values. Their texts may
@@ -28,25 +22,14 @@ export function actionCommands(
     .description("deploy actions: components that each event runs")
     .command("deploy")
     .description("save a component and deploy it as an action, or update the action of that name")
-    .argument("<file or url>", "the component; the URL may be the GitHub page of a file")
-    .option("--props <file>", "JSON file with the values of its props, by name")
-    .option("--name <name>", "the action's name (default: the component's name)")
     .addHelpText("after", HELP);
-  remoteAction<Options>(command, tools, async ({ client, access, options }, location = "") => {
-    const props = await readPropsFile(options.props);
-    const [{ saveComponentAt }, { deployAction }] = await Promise.all([
-      import("../deploy/save.ts"),
-      import("../deploy/deploy-action.ts"),
-    ]);
-    const component = await saveComponentAt(location, client, { access, withPlatform });
-    const deployed = await deployAction(client, component, props, options.name);
-    printJson(deployed);
-    note(
-      [
-        `${deployed.id} was ${deployed.deployed}.`,
-        `try:       headwater destination test ${deployed.id}`,
-        `subscribe: headwater subscription create SOURCE ${deployed.id}`,
-      ].join("\n"),
-    );
+  componentCommand(command, tools, {
+    word: "action",
+    withPlatform,
+    deploy: async (...given) => (await import("../deploy/deploy-action.ts")).deployAction(...given),
+    nextSteps: ({ id }) => [
+      `try:       headwater destination test ${id}`,
+      `subscribe: headwater subscription create SOURCE ${id}`,
+    ],
   });
 }

@@ -43,6 +43,12 @@ describe("headwater destination", () => {
     return stdout;
   }
 
+  const createStream = (name: string, password = PASSWORD) =>
+    withSecret(
+      password,
+      ...["create", "redis_stream", address(), "--stream", "x", "--secret", "--name", name],
+    );
+
   it("creates a stream with a password from the standard input, and delivers to it by its name", async () => {
     const created = await withSecret(
       PASSWORD,
@@ -76,17 +82,7 @@ describe("headwater destination", () => {
   });
 
   it("changes what is given, keeps the secret until the address changes, and asks for another", async () => {
-    await withSecret(
-      PASSWORD,
-      "create",
-      "redis_stream",
-      address(),
-      "--stream",
-      "a",
-      "--secret",
-      "--name",
-      "moved",
-    );
+    await createStream("moved");
     expect(await json("destination", "update", "moved", "--stream", "b", "--ordered")).to.deep.include({
       ordered: true,
       redis_stream: {
@@ -118,17 +114,7 @@ describe("headwater destination", () => {
   });
 
   it("exits with 1 if the destination does not confirm a test", async () => {
-    await withSecret(
-      "wrong",
-      "create",
-      "redis_stream",
-      address(),
-      "--stream",
-      "x",
-      "--secret",
-      "--name",
-      "closed",
-    );
+    await createStream("closed", "wrong");
     const { code, stdout } = await headwater(["destination", "test", "closed"], env);
     expect(code).to.equal(1);
     expect(stdout).to.match(/^error +rejected: /m);
@@ -151,28 +137,8 @@ describe("headwater destination", () => {
         ...["--ca", join(folder, "absent.pem")],
       ),
     ).to.match(/absent\.pem can't be read/);
-    await withSecret(
-      PASSWORD,
-      "create",
-      "redis_stream",
-      address(),
-      "--stream",
-      "x",
-      "--secret",
-      "--name",
-      "two",
-    );
-    await withSecret(
-      PASSWORD,
-      "create",
-      "redis_stream",
-      address(),
-      "--stream",
-      "x",
-      "--secret",
-      "--name",
-      "two",
-    );
+    await createStream("two");
+    await createStream("two");
     expect(await failure("destination", "show", "two")).to.match(/several are called two.*ds_\w+, ds_\w+/);
     const { id } = await json("destination", "show", "archive");
     expect(await failure("destination", "update", id)).to.include("nothing to change");
