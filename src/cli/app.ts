@@ -36,7 +36,9 @@ export function appCommands(program: Command, run: Run): void {
     )
     .action(async (slug: string, { public: isPublic, param, tokenAuth, ...options }: Options) => {
       const { askSecret } = await import("./remote/ask-secret.ts");
-      const clientSecret = isPublic ? undefined : await askSecret("client secret: ");
+      const clientSecret = isPublic
+        ? undefined
+        : await askSecret("client secret, not shown: ", "client secret");
       return run(async platform => {
         const { setApp } = await import("../connections/apps/set.ts");
         const how = isPublic ? "none" : (tokenAuth ?? "basic");
