@@ -38,10 +38,14 @@ const boundAs = ({ name, type, app, optional }: DescribedProp): DescribedProp =>
 
 /**
  * True if a source's runs may use a process in turn with those of other sources that have the same owner and the same code:
- * it has a timer, and no endpoint to which strangers send (docs/decisions/0023-timers-share-processes.md).
+ * it has a timer, and neither an endpoint to which strangers send nor an app's events (docs/decisions/0023-timers-share-processes.md).
  */
-export const mayShareProcess = ({ timer, endpoint }: Pick<Source, "timer" | "endpoint">): boolean =>
-  timer !== null && endpoint === null;
+export const mayShareProcess = ({
+  timer,
+  endpoint,
+  app_events,
+}: Pick<Source, "timer" | "endpoint" | "app_events">): boolean =>
+  timer !== null && endpoint === null && !app_events;
 
 /** Calls with the same key may share a sandbox process: one source with one bundle. */
 export const processKey = (source: Pick<Source, "_id">, bundle: Bundle): string =>
