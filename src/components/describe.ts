@@ -40,8 +40,13 @@ export async function describeComponent(
   return { ...description, usesRespond: "code" in bundle ? callsRespond(bundle.code) : bundle.usesRespond };
 }
 
-/** Returns what is wrong with the props of a component's code, or with those that its `additionalProps` made. */
-export const faultsOfProps = (props: DescribedProp[]): FieldError[] => [
+/** Returns what is wrong with a component's props, with those that its `additionalProps` made. */
+export const faultsOfMadeProps = (
+  description: Pick<ComponentDescription, "type">,
+  props: DescribedProp[],
+): FieldError[] => [...faultsOfProps(props), ...(isAction(description) ? ofSourcesOnly(props) : [])];
+
+const faultsOfProps = (props: DescribedProp[]): FieldError[] => [
   ...props.flatMap(checkProp),
   ...atMostOne(props, TIMER_TYPE, "timer"),
   ...atMostOne(props, APPHOOK_TYPE, "apphook"),
@@ -85,13 +90,14 @@ function checkAction(description: ComponentDescription): FieldError[] {
   return [
     ...(isRunAbsent ? [fieldError("run", "is required: an action is its run function")] : []),
     ...hooks.map(hook => fieldError(`hooks.${hook}`, "is for sources; an action has no hooks")),
-    ...props
-      .filter(({ type }) => SOURCES_ONLY.has(type))
-      .map(({ name, type }) =>
-        fieldError(`props.${name}`, `${type} is for sources; an action can't have it`),
-      ),
+    ...ofSourcesOnly(props),
   ];
 }
+
+const ofSourcesOnly = (props: DescribedProp[]): FieldError[] =>
+  props
+    .filter(({ type }) => SOURCES_ONLY.has(type))
+    .map(({ name, type }) => fieldError(`props.${name}`, `${type} is for sources; an action can't have it`));
 
 function atMostOne(props: DescribedProp[], type: string, what: string): FieldError[] {
   const second = props.filter(prop => prop.type === type)[1];

@@ -28,6 +28,7 @@ type Deps = Pick<
   | "lastingConnections"
   | "egress"
   | "sandboxes"
+  | "log"
 >;
 
 const route = routeFor<Deps>();

@@ -3,8 +3,9 @@ import type { Component } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { propValuesForRun } from "../props/configure.ts";
+import { boundProp } from "../props/dynamic-props.ts";
 import type { Bundle } from "../sandbox/bundle.ts";
-import type { CallRequest, DescribedProp } from "../sandbox/protocol.ts";
+import type { CallRequest } from "../sandbox/protocol.ts";
 import { propsOfSource } from "../sources/dynamic-props.ts";
 import { endpointUrl } from "../sources/endpoint.ts";
 
@@ -25,16 +26,8 @@ export async function boundProps(
   const stored = JSON.parse(platform.secrets.open(source.configured_props));
   const values = await connectProps(platform, source.owner_id, { props, values: stored }, signal);
   const bound = propValuesForRun(props, values, { endpointUrl: endpointUrl(platform, source.endpoint) });
-  return { props: bound, added: dynamic?.props.map(boundAs) };
+  return { props: bound, added: dynamic?.props.map(boundProp) };
 }
-
-/** What the sandbox needs of a prop that `additionalProps` made. */
-const boundAs = ({ name, type, app, optional }: DescribedProp): DescribedProp => ({
-  name,
-  type,
-  ...(app !== undefined && { app }),
-  ...(optional !== undefined && { optional }),
-});
 
 /**
  * True if a source's runs may use a process in turn with those of other sources that have the same owner and the same code:

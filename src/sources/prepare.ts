@@ -1,4 +1,5 @@
 import { checkCount } from "../accounts/check-count.ts";
+import { chooseDynamicProps } from "../components/additional-props/choose-dynamic-props.ts";
 import type { NextPropsDeps } from "../components/additional-props/next-props.ts";
 import type { Deployer } from "../components/deployer.ts";
 import { type ComponentInput, namesComponent, resolveComponent } from "../components/resolve.ts";
@@ -19,7 +20,6 @@ import { withAddedProps } from "../props/dynamic-props.ts";
 import { keptValues } from "../props/kept-values.ts";
 import { toStoredTimer } from "../props/timer.ts";
 import type { Candidate } from "../queues/run-item.ts";
-import { chooseDynamicProps } from "./choose-dynamic-props.ts";
 import { type PropsOfSource, propsOfSource } from "./dynamic-props.ts";
 import { appEventsOf } from "./listen-to-app.ts";
 import { slugOf, withRandomSuffix } from "./slug.ts";
