@@ -1,6 +1,6 @@
 import type { Context } from "koa";
-import { ingressBase } from "../http/ingress-address.ts";
 import { withoutSessionCookie } from "../http/session-cookie.ts";
+import { ingressBase } from "../lib/ingress-address.ts";
 import type { Platform } from "../platform.ts";
 import type { Enqueue } from "./enqueue.ts";
 import { type HttpEvent, httpEvent, type RawRequest } from "./http-event.ts";

@@ -1,5 +1,5 @@
 import { appEndpointUrl } from "../connections/events/endpoint.ts";
-import { INGRESS_PREFIX, ingressBase } from "../http/ingress-address.ts";
+import { INGRESS_PREFIX, ingressBase } from "../lib/ingress-address.ts";
 import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import type { SourceFacts } from "../props/kinds.ts";

@@ -1,5 +1,5 @@
-import { INGRESS_PREFIX, ingressBase } from "../../http/ingress-address.ts";
 import { isId, isToken, newToken } from "../../lib/ids.ts";
+import { INGRESS_PREFIX, ingressBase } from "../../lib/ingress-address.ts";
 import { Connections } from "../../models/connection.ts";
 import type { Platform } from "../../platform.ts";
 

@@ -3,7 +3,7 @@ import { callAdditionalProps } from "./additional-props.ts";
 import { type Component, propsOf } from "./component.ts";
 
 /**
- * Calls the function `eventNames` of an apphook prop and returns its names. An empty list, or none, stands for all events.
+ * Calls the function `eventNames` of an apphook prop and returns its names. An empty list, or none, means all events.
  * Throws what the code throws, and an error if the prop has no such function.
  */
 export async function askEventNames(
