@@ -5,25 +5,26 @@ import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
 import { useFilters } from "../lib/address";
 import { apiCommand } from "../lib/curl";
-import { Badge, Button, Notice, Page, Time } from "../ui/basics";
+import { Badge, Button, Copyable, Notice, Page, Time } from "../ui/basics";
 import { Confirm, Dialog } from "../ui/dialog";
 import { Select, TextField } from "../ui/form";
 import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
 import { toast } from "../ui/toasts";
+import { ANY_APP } from "./account-field";
 
 type Connection = Schemas["Connection"];
 
 /** The accounts of apps that sources use: connect, reconnect, delete (docs/connections.md). */
 export function Connections() {
   const filters = useFilters([]);
-  const { after, before } = filters.query;
+  const { after, before, connect: wanted } = filters.query;
   const resource = useResource(
     options => inAccount().connections.list({ limit: 50, after, before }, options),
     [after, before],
   );
   useFresh(resource);
-  const [isNew, setNew] = useState(false);
+  const [isNew, setNew] = useState(Boolean(wanted));
   const [deleted, setDeleted] = useState<Connection | null>(null);
   const [used, setUsed] = useState<Used | null>(null);
   const connect = (
@@ -74,6 +75,9 @@ export function Connections() {
                     <td>
                       <span class="title">{row.name}</span>
                       <div class="sub mono">{row.id}</div>
+                      {row.endpoint_url && (
+                        <Copyable text={row.endpoint_url} label="address for its events" />
+                      )}
                     </td>
                     <td data-label="App">{row.app}</td>
                     <td>
@@ -99,8 +103,10 @@ export function Connections() {
       </section>
       {isNew && (
         <NewConnection
+          app={wanted}
           onClose={() => {
             setNew(false);
+            filters.set({ connect: undefined });
             resource.reload();
           }}
         />
@@ -184,15 +190,17 @@ async function remove(connection: Connection, onUsed: (used: Used) => void): Pro
 
 const KEYS = "";
 
-function NewConnection({ onClose }: { onClose: () => void }) {
+function NewConnection({ app: wanted, onClose }: { app: string | undefined; onClose: () => void }) {
   const apps = useResource(options => headwater.connections.apps(options), []);
-  const [app, setApp] = useState(KEYS);
+  const [chosen, setApp] = useState<string | null>(null);
   const [name, setName] = useState("");
-  const [slug, setSlug] = useState("");
+  const [slug, setSlug] = useState(wanted === undefined || wanted === ANY_APP ? "" : wanted);
   const [field, setField] = useState("api_key");
   const [value, setValue] = useState("");
   const [fault, setFault] = useState<unknown>();
   const label = name === "" ? {} : { name };
+  const asksConsent = apps.data?.data.some(one => one.slug === wanted) ?? false;
+  const app = chosen ?? (wanted && asksConsent ? wanted : KEYS);
   const create = async () => {
     setFault(undefined);
     try {

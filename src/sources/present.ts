@@ -5,7 +5,7 @@ import type { Platform } from "../platform.ts";
 import { presentProps, secretsSet } from "../props/configure.ts";
 import { readDrops } from "../store/drops.ts";
 import { propsOfSource } from "./dynamic-props.ts";
-import { endpointUrl } from "./endpoint.ts";
+import { factsOf } from "./endpoint.ts";
 import { nextTickMs } from "./timer-scheduler.ts";
 
 type Deps = Pick<Platform, "mongo" | "secrets" | "config">;
@@ -23,7 +23,7 @@ export async function presentSources(platform: Deps, sources: Source[]) {
       id: source._id,
       user_id: source.user_id,
       component_id: source.component_id,
-      configured_props: presentProps(props, values, { endpointUrl: endpointUrl(platform, source.endpoint) }),
+      configured_props: presentProps(props, values, factsOf(platform, source)),
       dynamic_props_id: dynamic?.id ?? null,
       active: source.active,
       created_at: source.created_at,

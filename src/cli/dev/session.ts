@@ -1,5 +1,6 @@
 import { AppError } from "../../lib/errors.ts";
 import { propValuesForRun } from "../../props/configure.ts";
+import { boundProp } from "../../props/dynamic-props.ts";
 import {
   callCreateHooks,
   callHook,
@@ -151,13 +152,13 @@ export class Session {
     onRespond?: RunOptions["onRespond"],
   ): Promise<CallResult> {
     const { sandboxes, printer, hookMs, endpointUrl } = this.#options;
-    const props = propValuesForRun(code.description.props, code.values, { endpointUrl: endpointUrl() });
+    const props = propValuesForRun(code.props, code.values, { endpointUrl: endpointUrl() });
     this.#cancelling = new AbortController();
     if (this.#isStopping && call !== "deactivate") this.#cancelling.abort();
     const result = await sandboxes.call(
       processKey(code),
       code.bundle,
-      { call, event, props, db },
+      { call, event, props, added: code.added.map(boundProp), db },
       {
         signal: this.#cancelling.signal,
         ...(call !== "run" && { wallMs: hookMs }),

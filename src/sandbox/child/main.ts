@@ -8,6 +8,7 @@ import { captureOutput } from "./capture-output.ts";
 import { type Component, componentOf, InvalidComponentError, objectOf } from "./component.ts";
 import { describeComponent } from "./describe.ts";
 import { describeError, hideModulePath } from "./describe-error.ts";
+import { askEventNames } from "./event-names.ts";
 import { lockDown } from "./lock-down.ts";
 import { exitProcess, receive, send, sendJson, setSecret } from "./port.ts";
 import { askOptions } from "./prop-options.ts";
@@ -167,6 +168,9 @@ async function invoke(component: Component, request: CallRequest, call: Call, db
   }
   if (request.call === "additionalProps") {
     return call.emit(await describeAdditionalProps(component, self, request.added ?? []));
+  }
+  if (request.call === "eventNames") {
+    return call.emit(await askEventNames(component, self, String(request.event), request.added));
   }
   if (request.call === "action") {
     return await runAction(component, self, request.event as ActionRequest, call);
