@@ -21,6 +21,8 @@ export interface AppServer {
   holdTokens(): () => void;
   /** Is away for requests for tokens, while it is true. */
   isAway: boolean;
+  /** What responds to requests for tokens in place of it, while there is something. */
+  impostor: ((request: IncomingMessage, response: ServerResponse) => void) | null;
   /** Ends every grant, as a person does who takes the access back. */
   revokeAll(): Promise<void>;
   stop(): Promise<void>;
@@ -89,6 +91,7 @@ export async function startAppServer(publicUrl: string): Promise<AppServer> {
     if (request.url === "/token") {
       await tokensHeld;
       if (started.isAway) return void response.writeHead(503).end("away");
+      if (started.impostor) return started.impostor(request, response);
     }
     if (!request.url?.startsWith("/interaction/")) return void provider.callback()(request, response);
     const result = request.url.endsWith("/deny")
@@ -103,6 +106,7 @@ export async function startAppServer(publicUrl: string): Promise<AppServer> {
     grants,
     issued,
     isAway: false,
+    impostor: null,
     holdTokens() {
       let release = () => {};
       tokensHeld = new Promise(resolve => {
