@@ -5,6 +5,7 @@ import { AppError } from "../lib/errors.ts";
 import { version } from "../lib/version.ts";
 import { appCommands } from "./app.ts";
 import { applyCommand } from "./apply/command.ts";
+import { catalogueCommand } from "./catalogue/command.ts";
 import { completionCommand } from "./completion/command.ts";
 import { componentCommands } from "./component.ts";
 import { dashboardCommand } from "./dashboard.ts";
@@ -137,6 +138,7 @@ export function createProgram(): Command {
     withPlatform,
     variables: async () => (await import("../config.ts")).readVariables(),
   });
+  catalogueCommand(program, tools, async () => (await import("../config.ts")).readUserStateFolder());
   program.commandsGroup("Without a server:");
   devCommand(program, localSettings);
   program.commandsGroup(

@@ -29,6 +29,8 @@ export interface PackageOptions {
   npmHosts?: readonly string[];
   /** Limit for all packages of one component; `PACKAGES_LIMIT` by default. */
   packagesLimit?: FolderLimit;
+  /** How long one npm may take; 120 s by default. */
+  npmTimeoutMs?: number;
   /** Limit in bytes for everything below `packages/` and `npm/`; `LIMITS.packageCacheBytes` by default. */
   packageCacheBytes?: number;
   /** The account on whose behalf npm runs; accounts are served in turn. */
@@ -207,6 +209,7 @@ async function install(
       hosts: options.npmHosts,
       cacheFolder: cache.npmFolder,
       limit,
+      timeoutMs: options.npmTimeoutMs,
     });
     if (failure !== null) return failure;
     const foreign = await foreignPackage(building);
