@@ -42,6 +42,8 @@ import {
 export interface SourceFacts {
   /** URL of the source's HTTP interface; null if it has none. */
   endpointUrl: string | null;
+  /** The same URL as senders are to know it, if that is another (docs/component-api.md#events-given-to-run). */
+  registeredUrl?: string;
 }
 
 export interface PropKind {
@@ -136,8 +138,14 @@ const KINDS: PropKind[] = [
     // The shape of responses is accepted, so that a client can send back what it received; the endpoint never changes.
     check: (prop, given) =>
       isPresentedHttp(given) ? { value: undefined } : WITHOUT_VALUE.check(prop, given),
-    bind: (_prop, _stored, { endpointUrl }) => ({ endpoint: endpointUrl, endpointUrl }),
-    present: (_prop, _stored, { endpointUrl }) => ({ endpoint_url: endpointUrl }),
+    bind: (_prop, _stored, { endpointUrl, registeredUrl }) => ({
+      endpoint: endpointUrl,
+      endpointUrl,
+      ...(registeredUrl !== undefined && { registeredUrl }),
+    }),
+    present: (_prop, _stored, { endpointUrl, registeredUrl }) => ({
+      endpoint_url: registeredUrl ?? endpointUrl,
+    }),
   },
   {
     type: TIMER_TYPE,

@@ -92,6 +92,22 @@ describe("describing a component", () => {
     });
   }
 
+  const slash: [string, boolean][] = [
+    ["`${this.http.endpoint}/`", true],
+    ["verify(`${http.endpointUrl}/`)", true],
+    ["this.http.endpoint + '/'", true],
+    ["`${this.http.endpoint}/path`", false],
+    ["`${this.http.endpoint}/${id}`", false],
+    ["this.http.endpoint + '/path'", false],
+    ["`${this.endpoints}/`", false],
+  ];
+  for (const [code, expected] of slash) {
+    it(`finds ${expected ? "a" : "no"} slash added to the endpoint in: ${code}`, async () => {
+      const source = `export default { name: "x", version: "1", async run() { ${code}; } };`;
+      expect((await describeCode(source)).addsSlash).to.equal(expected);
+    });
+  }
+
   const rejected: [string, string, string][] = [
     ["an action without run", `export default { name: "x", version: "1", type: "action" };`, "run"],
     ["an unknown type", `export default { name: "x", version: "1", type: "app" };`, "type"],
