@@ -35,6 +35,7 @@ import {
   type RedisClient,
   whenReady,
 } from "./store/redis.ts";
+import { watchLosses } from "./store/redis-losses.ts";
 import type { RedisTarget } from "./store/redis-settings.ts";
 import { NO_REPLICAS, openReplicas, type Replicas } from "./store/replicas.ts";
 import { openRoutingCache, type RoutingCache } from "./store/routing-cache.ts";
@@ -57,6 +58,8 @@ export interface Platform {
   processId: string;
   mongo: Connection;
   redis: RedisClient;
+  /** Unix milliseconds since which `redis` has had its masters without a break: earlier writes may be lost. */
+  redisSince: () => number;
   /** How Redis is reached, for further clients. */
   redisTarget: RedisTarget;
   keys: RedisKeys;
@@ -151,6 +154,7 @@ export async function openPlatform(
     const storeClock = await StoreClock.open(redis);
     closers.push(async () => storeClock.close());
     const clock = overrides.clock ?? storeClock.now;
+    const redisSince = watchLosses(redis, clock);
     const mongo = await openMongo(config.mongodbUrl, {
       producer: isProducer,
       deadlineMs: STORES_DEADLINE_MS,
@@ -247,6 +251,7 @@ export async function openPlatform(
       processId,
       mongo,
       redis,
+      redisSince,
       redisTarget,
       keys,
       queues: shards.queues,

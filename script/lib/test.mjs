@@ -23,7 +23,7 @@ either is out of date, and starts a MongoDB and a Redis that are removed afterwa
 
   --unit      only the files that need no store, sandbox or other process; no store is started
   --long      only the files with a line "// runs-long: <what of it is in npm test>"
-  --jobs N    test files that run at the same time (default: the number of CPUs, at most 4)
+  --jobs N    test files that run at the same time (default: one more than there are CPUs, at most 4)
   --rerun     runs up to twelve files that failed once more, alone; the second result counts, and is listed as flaky
   --times     lists the slowest files, with their CPU time
   --watch     keeps the stores running and runs the named files again when a file in src/, workers/ or test/ changes
@@ -55,7 +55,7 @@ async function main() {
 async function runTests(given, args, forward) {
   const { root, say } = given;
   const isUnit = takeFlag(args, "--unit");
-  const jobs = takeNumber(args, "--jobs") ?? Math.min(availableParallelism(), MAX_JOBS);
+  const jobs = takeNumber(args, "--jobs") ?? Math.min(availableParallelism() + 1, MAX_JOBS);
   const showTimes = takeFlag(args, "--times");
   const rerun = takeFlag(args, "--rerun");
   const isLong = takeFlag(args, "--long");
@@ -123,7 +123,7 @@ async function withStores({ root, say, signal }, isUnit, work) {
     redisUrl: env.TEST_REDIS_URL || env.REDIS_URL,
   };
   let code;
-  await withOwnStores({ root, given, say, signal }, async ({ mongodbUrl, redisUrl }) => {
+  await withOwnStores({ root, given, isInMemory: true, say, signal }, async ({ mongodbUrl, redisUrl }) => {
     // The plain names too: processes that tests start must never fall back on .data/dev.env.
     code = await work({
       ...{ TEST_MONGODB_URL: mongodbUrl, MONGODB_URL: mongodbUrl },

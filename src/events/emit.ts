@@ -209,9 +209,11 @@ function mayBeStored(platform: EmitDeps, { isNew, emission }: AppendedEmission):
   return !isNew || !isYoung(platform, emission);
 }
 
+/** False also for what was handled, perhaps, by a Redis that has failed over since. */
 function isYoung(platform: EmitDeps, { emit_id }: Emission): boolean {
   const at = timeOfId(emit_id);
-  return at !== null && Math.abs(platform.clock() - at) <= YOUNG_MS;
+  if (at === null || at <= platform.redisSince() + CLOCKS_DIFFER_MS) return false;
+  return Math.abs(platform.clock() - at) <= YOUNG_MS;
 }
 
 const storedId = ({ emitter, emission }: KnownEmission) => storedEventId(emitter.id, emission.emit_id);

@@ -25,6 +25,7 @@ export type EmitDeps = Pick<
   Platform,
   | "mongo"
   | "redis"
+  | "redisSince"
   | "keys"
   | "queues"
   | "eventLog"

@@ -54,7 +54,7 @@ export async function applyChange(
   item: ChangeItem,
   options: ChangeOptions,
 ): Promise<LogFields> {
-  const span = platform.tracer.start("run", item.trace, platform.clock());
+  const span = platform.tracer.enter("run", platform.clock());
   const traced = span ? { ...item, trace: span.context } : item;
   const attributes = {
     "headwater.trigger": item.op,

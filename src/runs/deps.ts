@@ -6,6 +6,7 @@ export type RunDeps = Pick<
   Platform,
   | "mongo"
   | "redis"
+  | "redisSince"
   | "keys"
   | "queues"
   | "eventLog"

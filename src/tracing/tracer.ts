@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type Sampler, samplerOf } from "./sampler.ts";
 import type { Span, SpanExport, SpanName, TracedProcess, TracingConfig } from "./span.ts";
-import { contextOf, isSampled, stateOf, type TraceContext, traceIdOf } from "./trace-context.ts";
+import { contextOf, isSampled, spanIdOf, stateOf, type TraceContext, traceIdOf } from "./trace-context.ts";
 
 interface Entry {
   /** The context with which it came, if that is trusted. */
@@ -27,30 +27,29 @@ export class Tracer {
     this.#spans = spans;
   }
 
-  /** Starts the span with which a trace begins or enters. The sampler decides whether the trace is recorded. */
+  /**
+   * Starts the span with which a trace begins or enters, if the sampler has it recorded. Undefined for a new trace that is
+   * not: nothing is passed on then, so that an event costs no more than without tracing.
+   */
   enter(name: SpanName, startMs: number, { inbound, seed }: Entry = {}): Span | undefined {
     if (!this.#spans) return undefined;
     const ids = seed === undefined ? this.#draw() : createHash("sha256").update(seed).digest("hex");
     const traceId = inbound === undefined ? ids.slice(0, 32) : traceIdOf(inbound);
-    const context = contextOf({
-      traceId,
-      spanId: ids.slice(32, 48),
-      isSampled: this.#sampler(traceId, inbound),
-      ...(inbound !== undefined && { state: stateOf(inbound) }),
-    });
-    return isSampled(context)
-      ? this.#spans.begin(name, startMs, context, inbound)
-      : new UnrecordedSpan(context);
+    const state = inbound === undefined ? "" : stateOf(inbound);
+    if (this.#sampler(traceId, inbound)) {
+      const context = contextOf({ traceId, spanId: ids.slice(32, 48), isSampled: true, state });
+      return this.#spans.begin(name, startMs, context, inbound);
+    }
+    if (inbound === undefined) return undefined;
+    return new UnrecordedSpan(contextOf({ traceId, spanId: spanIdOf(inbound), isSampled: false, state }));
   }
 
   /**
-   * Starts a span below `parent`; undefined if its trace is not recorded: then `parent` itself is passed on. Without a
-   * parent, as with what an older version or a workflow engine made, a trace begins here.
+   * Starts a span below `parent`; undefined without a parent, and if its trace is not recorded: then `parent` itself is
+   * passed on.
    */
   start(name: SpanName, parent: TraceContext | undefined, startMs: number): Span | undefined {
-    if (!this.#spans) return undefined;
-    if (parent === undefined) return this.enter(name, startMs);
-    if (!isSampled(parent)) return undefined;
+    if (!this.#spans || parent === undefined || !isSampled(parent)) return undefined;
     const ids = { traceId: traceIdOf(parent), spanId: this.#draw().slice(32, 48) };
     const context = contextOf({ ...ids, isSampled: true, state: stateOf(parent) });
     return this.#spans.begin(name, startMs, context, parent);
@@ -70,6 +69,7 @@ export class Tracer {
   }
 }
 
+/** Passes on a trace that came in, and that is recorded by others only. */
 class UnrecordedSpan implements Span {
   readonly context: TraceContext;
 

@@ -1,3 +1,5 @@
+// runs-long: npm test has test/cli/deploy.test.ts and test/components
+
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

@@ -1,3 +1,5 @@
+// runs-long: npm test has test/cli/walk.test.ts and the commands of test/cli that are quick
+
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

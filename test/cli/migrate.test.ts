@@ -1,3 +1,5 @@
+// runs-long: npm test has test/store/schema
+
 import { expect } from "chai";
 import { SCHEMA } from "../../src/store/schema/migrations.ts";
 import { indexNamesOf, openDatabase, setUpAsBefore, type TestDatabase } from "../store/schema/databases.ts";

@@ -17,14 +17,14 @@ import {
 
 const seconds = (ms: number) => `${ms / 1000} s`;
 
-const LONG_STOP_MS = 40_000;
+const LONG_STOP_MS = 25_000;
 /** What a master that is killed has confirmed, and not yet sent to its replica: a moment's work, if any. */
 const A_MOMENT = 0.005;
 /** What a replica without a processor for some moments had not read when its link broke. */
 const A_LAG = 0.1;
 /** One worker is killed each so often, so many times. */
 const KILL_EACH_MS = 5000;
-const KILLS = 6;
+const KILLS = 3;
 
 const MONGO_FAULTS: ClusterFault[] = [
   { title: "MongoDB's primary: kill -9", isShort: true, inject: killPrimary },

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { choosePort } from "../../script/lib/ports.mjs";
 import { createUser } from "../../src/accounts/users.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
@@ -41,8 +42,8 @@ export interface ClusterLab {
   kills: number[];
   /** Creates a user; returns a client of it at each web process. */
   user(name: string): Promise<{ apis: Api[]; userId: string }>;
-  /** Replaces all processes by ones with these settings beside the usual ones. */
-  restart(settings: Record<string, string>): Promise<void>;
+  /** Has all processes run with these settings beside the usual ones: replaces them if theirs are others. */
+  use(settings: Record<string, string>): Promise<void>;
   /** Has every server and process run again, whatever a fault that failed left behind. */
   heal(): Promise<void>;
   close(): Promise<void>;
@@ -80,8 +81,10 @@ export async function openClusterLab(stores: { redis: RedisServers; mongo: Mongo
   const processes: Supervised[] = [];
   const kills: number[] = [];
   let starts = 0;
+  let used: Record<string, string> = {};
   const start = async (settings: Record<string, string>) => {
     starts += 1;
+    used = settings;
     const given = { ...env, ...settings };
     const into = mkdtempSync(join(logs, `${starts}-`));
     processes.push(
@@ -111,7 +114,8 @@ export async function openClusterLab(stores: { redis: RedisServers; mongo: Mongo
       const { id, api_key } = await createUser(platform, { email: `${name}@cluster.test`, plan: "paid" });
       return { userId: id, apis: webs.map(web => new Api(`${web}/v1`, api_key)) };
     },
-    async restart(settings) {
+    async use(settings) {
+      if (isDeepStrictEqual(settings, used)) return;
       await stop("SIGTERM");
       await start(settings);
     },

@@ -1,3 +1,5 @@
+// runs-long: npm test has test/dashboard/prop-form.test.ts and test/components/configure.test.ts
+
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import type { Api, SourceView } from "../support/api.ts";

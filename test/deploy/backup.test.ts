@@ -1,3 +1,5 @@
+// runs-long: npm test has the other files of test/deploy
+
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";

@@ -1,3 +1,5 @@
+// runs-long: npm test has test/sandbox/limits.test.ts
+
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import { running } from "../sandbox/sandbox-fixture.ts";

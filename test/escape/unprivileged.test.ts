@@ -1,3 +1,5 @@
+// runs-long: npm test has test/sandbox/confinement.test.ts
+
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";

@@ -247,6 +247,29 @@ describe("an emission", () => {
     }
   });
 
+  it("is the same event if a failover has lost what Redis knew of it, however young it is", async () => {
+    let nowMs = Date.now() - 60_000;
+    const failedOver = await openTestPlatform({}, { clock: () => nowMs });
+    try {
+      nowMs += 60_000;
+      const { id } = await emitter();
+      const emission = job(id, { emit_id: newId("emit", nowMs) });
+      await Workflows(failedOver.mongo).insertOne({
+        _id: id,
+        owner_id: newId("u"),
+        name: "flow",
+        created_at: 0,
+      });
+      const first = await emit(failedOver, { ...emission, requested_at_ms: nowMs });
+      failedOver.redis.disconnect(true);
+      await until(() => failedOver.redisSince() === nowMs, { what: "the lost connection" });
+      await failedOver.redis.del(failedOver.keys.seenEmits(id));
+      expect((await emit(failedOver, emission)).event_id).to.equal(first.event_id);
+    } finally {
+      await failedOver.destroy();
+    }
+  });
+
   it("keeps its event id in its job, for the case that the job is repeated", async () => {
     const { id } = await emitter();
     const emission = job(id);

@@ -1,3 +1,5 @@
+// runs-long: npm test has test/ops/board.test.ts and test/ops/sessions.test.ts
+
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";

@@ -1,3 +1,5 @@
+// runs-long: npm test has test/queues/shards.test.ts and test/store/queue-shards.test.ts
+
 import { expect } from "chai";
 import { createUser } from "../../src/accounts/users.ts";
 import { checkQueues } from "../../src/cli/doctor/check-queues.ts";

@@ -1,3 +1,5 @@
+// runs-long: npm test has test/ops/health.test.ts and test/flows/crash.test.ts
+
 import { expect } from "chai";
 import { choosePort } from "../../script/lib/ports.mjs";
 import { createUser } from "../../src/accounts/users.ts";

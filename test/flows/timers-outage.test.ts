@@ -1,3 +1,5 @@
+// runs-long: npm test has test/reconcile/timers.test.ts and test/runs/tick.test.ts
+
 import { expect } from "chai";
 import { createUser } from "../../src/accounts/users.ts";
 import { RunRecords } from "../../src/models/run.ts";

@@ -225,6 +225,22 @@ describe("traces", () => {
     expect(found).to.include({ trace_id: TRACE });
   });
 
+  it("leave no mark on what the sampler left out, at no stage", async () => {
+    const { api, source } = await open({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_TRACES_SAMPLER: "parentbased_always_off",
+      TRUST_TRACEPARENT: "true",
+    });
+    await send(source, 1);
+    const headers = await firstHeaders();
+    expect(headers).not.to.have.any.keys("traceparent", "tracestate");
+    expect(await traceOf(api, headers["webhook-id"])).to.include({ trace_id: null, trace_url: null });
+    // Later than all of the first, if there were any: one that is recorded.
+    await send(source, 2, { traceparent: INBOUND });
+    await spanOf(collector, TRACE, "deliver");
+    expect(new Set(collector.spans.map(({ traceId }) => traceId))).to.deep.equal(new Set([TRACE]));
+  });
+
   it("begin at a timer, with one span for the tick and one for its run", async () => {
     await open({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, TICKING);
     const traceId = String((await firstHeaders()).traceparent).slice(3, 35);

@@ -1,3 +1,5 @@
+// runs-long: npm test has test/runs/handle-job.test.ts and test/flows/crash.test.ts
+
 import { expect } from "chai";
 import { createUser } from "../../src/accounts/users.ts";
 import { newId } from "../../src/lib/ids.ts";

@@ -1,3 +1,5 @@
+// runs-long: npm test has test/store/replicas.test.ts and test/accepted
+
 import { expect } from "chai";
 import { AcceptedWork } from "../../src/models/accepted.ts";
 import type { Problem } from "../support/api.ts";

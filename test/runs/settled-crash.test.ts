@@ -1,3 +1,5 @@
+// runs-long: npm test has test/flows/crash.test.ts
+
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
 import { RunRecords } from "../../src/models/run.ts";

@@ -1,3 +1,5 @@
+// runs-long: npm test has test/sandbox/calls.test.ts
+
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import type { Sandboxes } from "../../src/sandbox/host.ts";

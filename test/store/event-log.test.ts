@@ -50,6 +50,28 @@ describe("event log", () => {
     expect(rows[0]?.event.raw_event).to.equal("same");
   });
 
+  it("gives an emission the id that was reserved for it, even if a failover has lost the reservation", async () => {
+    const { eventLog, redis, keys } = platform;
+    const emitter = newId("dc");
+    const reserved = await eventLog.reserve(emitter, 1);
+    await redis.del(keys.lastEventScore(emitter));
+    const [stored] = (await eventLog.append(emitter, "emits", [{ summary: summary("again"), reserved }]))
+      .events;
+    expect(eventScore(stored?.eventId ?? "")).to.equal(reserved);
+    const [next] = (await eventLog.append(emitter, "emits", [{ summary: summary("next") }])).events;
+    expect(eventScore(next?.eventId ?? "")).to.be.above(reserved);
+  });
+
+  it("gives no emission an id in the future, whoever says that it was reserved", async () => {
+    const { eventLog } = platform;
+    const emitter = newId("dc");
+    const future = (Date.now() + 60_000) * SLOTS_PER_MS;
+    const [stored] = (
+      await eventLog.append(emitter, "emits", [{ summary: summary("early"), reserved: future }])
+    ).events;
+    expect(eventScore(stored?.eventId ?? "")).to.be.below(future);
+  });
+
   it("finds what was stored after a later event, for a reader that resumes after that one", async () => {
     const { eventLog } = platform;
     const emitter = newId("dc");

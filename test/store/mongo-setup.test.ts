@@ -1,3 +1,5 @@
+// runs-long: npm test has test/workers/wrong-set-up.test.ts and test/store/server-versions.test.ts
+
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -4,7 +4,7 @@ import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Metrics } from "../../src/metrics/metrics.ts";
 import type { SamplerName } from "../../src/tracing/sampler.ts";
 import { samplerOf } from "../../src/tracing/sampler.ts";
-import { isSampled, traceIdOf } from "../../src/tracing/trace-context.ts";
+import { traceIdOf } from "../../src/tracing/trace-context.ts";
 import { openTracer, Tracer } from "../../src/tracing/tracer.ts";
 import { type Collector, startCollector } from "../support/collector.ts";
 import { until } from "../support/until.ts";
@@ -88,11 +88,20 @@ describe("a tracer", () => {
     await tracer.close(0);
   });
 
-  it("gives a trace that is not recorded its id, and exports nothing of it", async () => {
+  it("passes on nothing of a trace that begins here and is not recorded, and exports nothing of it", async () => {
     const tracer = await open("parentbased_traceidratio", { ratio: 0 });
-    const entered = tracer.enter("ingress", 1);
+    expect(tracer.enter("ingress", 1)).to.equal(undefined);
+    expect(tracer.enter("timer", 1, { seed: "a" })).to.equal(undefined);
+    expect(tracer.start("run", undefined, 1)).to.equal(undefined);
+    await tracer.close(30_000);
+    expect(collector.requests).to.deep.equal([]);
+  });
+
+  it("passes on a trace that came in and is not recorded here, with the span that it came with", async () => {
+    const tracer = await open("traceidratio", { ratio: 0 });
+    const entered = tracer.enter("ingress", 1, { inbound: `${SAMPLED} a=1` });
     entered?.end({}, 2);
-    expect(isSampled(entered?.context ?? "")).to.equal(false);
+    expect(entered?.context).to.equal(`${INBOUND}-00 a=1`);
     expect(tracer.start("run", entered?.context, 1)).to.equal(undefined);
     await tracer.close(30_000);
     expect(collector.requests).to.deep.equal([]);

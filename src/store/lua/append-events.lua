@@ -60,9 +60,10 @@ for n, emit in ipairs(emits) do
     local score = now
     -- Strictly above the last one, even if the clock went back: the next slot of the last millisecond seen.
     if score <= last then score = last + 1 end
-    -- A score that was really reserved is not above the last one, and no other event has it.
+    -- A score that was really reserved is not above the last one, and no other event has it. If a failover has lost the
+    -- reservation, it is not in the future either: without it, an event that was delivered would come a second time.
     local reserved = tonumber(ARGV[i + 2])
-    if reserved and reserved <= last then
+    if reserved and reserved <= math.max(last, now + 1000 * slots) then
       local id = event_id(reserved)
       if not ids[id] and not redis.call('ZSCORE', KEYS[2], id) then score = reserved end
     end

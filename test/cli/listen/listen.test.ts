@@ -1,3 +1,5 @@
+// runs-long: npm test has test/cli/walk.test.ts
+
 import { expect } from "chai";
 import { verify } from "../../../clients/typescript/src/webhooks/index.ts";
 import type { Api } from "../../support/api.ts";

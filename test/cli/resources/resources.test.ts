@@ -1,3 +1,5 @@
+// runs-long: npm test has test/cli/walk.test.ts
+
 import { expect } from "chai";
 import { raiseAlert } from "../../../src/alerts/raise.ts";
 import type { Api } from "../../support/api.ts";
