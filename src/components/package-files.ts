@@ -7,11 +7,11 @@ import { filesOfPackage } from "./package-tree.ts";
 const OWN_PLACE = /(?<![\w$.])(?:__dirname|__filename|import\.meta\.(?:url|dirname|filename))(?![\w$])/;
 const READS = /\b(?:readFile|readdir|createReadStream|opendir|openSync|openAsBlob)(?:Sync)?\b/;
 /** Code is in the bundle already; maps, types and documents are rarely read. They are taken only if the code names them. */
-const SELDOM_READ = /\.(?:[cm]?[jt]sx?|map|md|markdown)$|^(?:licen[cs]e|changelog|history|authors|readme)\b/i;
+const RARELY_READ = /\.(?:[cm]?[jt]sx?|map|md|markdown)$|^(?:licen[cs]e|changelog|history|authors|readme)\b/i;
 const NEVER_READ = /\.node$/;
 
 /**
- * Returns what stands for the place of a file in its code, for the bundler's `define`: there, `packageFiles` puts what is beside
+ * Returns what means the place of a file in its code, for the bundler's `define`: there, `PackageFiles` puts what is beside
  * the file. Returns undefined for code that has no use for it.
  *
  * @param code without comments
@@ -87,7 +87,7 @@ export class PackageFiles {
         return files.filter(path => {
           const name = posix.basename(path);
           if (NEVER_READ.test(name)) return false;
-          return (reads && !SELDOM_READ.test(name)) || placed.some(code => namesFile(code, name));
+          return (reads && !RARELY_READ.test(name)) || placed.some(code => namesFile(code, name));
         });
       });
     return (await Promise.all(lists)).flat().sort();

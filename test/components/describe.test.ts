@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these strings are code of components
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
 import { expect } from "chai";

@@ -102,7 +102,7 @@ export default { name: "x", version: "1", async run() { this.$emit(await ${expre
     }
   });
 
-  it("are no part of a bundle whose packages read none", async () => {
+  it("are left out of a bundle whose packages read none", async () => {
     const { event, code } = await emitted("names-its-folder", "found");
     expect(event).to.equal("/tmp/.headwater-packages/node_modules/names-its-folder");
     expect(code).not.to.include(Buffer.from("never read").toString("base64"));
