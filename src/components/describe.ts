@@ -4,17 +4,11 @@ import type { BundleText } from "../sandbox/bundle.ts";
 import type { DescribeOptions, Sandboxes } from "../sandbox/host.ts";
 import type { ComponentDescription, DescribedProp } from "../sandbox/protocol.ts";
 import type { BuiltBundle } from "./builder/with-built.ts";
-import { callsRespond } from "./calls-respond.ts";
+import { type CodeTraits, codeTraits } from "./code-traits.ts";
 import { isAction } from "./is-action.ts";
 
 /** The description of a saved component. */
-export interface DescribedComponent extends ComponentDescription {
-  /**
-   * The code calls `respond`, so that the response to an HTTP request waits for it
-   * (docs/component-api.md#events-given-to-run).
-   */
-  usesRespond: boolean;
-}
+export interface DescribedComponent extends ComponentDescription, CodeTraits {}
 
 /**
  * Evaluates the bundle in the sandbox, and returns its description after checking it (docs/component-api.md#shape,
@@ -37,7 +31,7 @@ export async function describeComponent(
     const detail = fields.map(({ path, message }) => `${path}: ${message}`).join("; ");
     throw new AppError("invalid", `the component can't be saved: ${detail}`, { fields });
   }
-  return { ...description, usesRespond: "code" in bundle ? callsRespond(bundle.code) : bundle.usesRespond };
+  return { ...description, ...("code" in bundle ? codeTraits(bundle.code) : bundle.traits) };
 }
 
 /** Returns what is wrong with a component's props, with those that its `additionalProps` made. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
 import { AppError, type FieldError, invalidField } from "../lib/errors.ts";
@@ -214,11 +214,7 @@ async function install(
     if (failure !== null) return failure;
     const foreign = await foreignPackage(building);
     if (foreign !== undefined) return { foreign };
-    await cache.noteSize(building);
-    await rename(building, folder).catch(async (error: NodeJS.ErrnoException) => {
-      // Another process has installed the same packages in between.
-      if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
-    });
+    await cache.publish(building, folder);
     return null;
   } finally {
     await rm(building, { recursive: true, force: true });

@@ -44,6 +44,8 @@ export interface SourceFacts {
   endpointUrl: string | null;
   /** What it gets of its app; absent if it has no apphook, and where no source exists. */
   appEvents?: { endpointUrl: string; names: string[] | null } | undefined;
+  /** The same URL as senders are to know it, if that is another (docs/component-api.md#events-given-to-run). */
+  registeredUrl?: string;
 }
 
 export interface PropKind {
@@ -136,9 +138,16 @@ const KINDS: PropKind[] = [
     ...WITHOUT_VALUE,
     type: HTTP_TYPE,
     // The shape of responses is accepted, so that a client can send back what it received; the endpoint never changes.
-    check: (prop, given) => (isPresented(given) ? { value: undefined } : WITHOUT_VALUE.check(prop, given)),
-    bind: (_prop, _stored, { endpointUrl }) => ({ endpoint: endpointUrl, endpointUrl }),
-    present: (_prop, _stored, { endpointUrl }) => ({ endpoint_url: endpointUrl }),
+    check: (prop, given) =>
+      isPresented(given) ? { value: undefined } : WITHOUT_VALUE.check(prop, given),
+    bind: (_prop, _stored, { endpointUrl, registeredUrl }) => ({
+      endpoint: endpointUrl,
+      endpointUrl,
+      ...(registeredUrl !== undefined && { registeredUrl }),
+    }),
+    present: (_prop, _stored, { endpointUrl, registeredUrl }) => ({
+      endpoint_url: registeredUrl ?? endpointUrl,
+    }),
   },
   {
     ...WITHOUT_VALUE,

@@ -7,7 +7,7 @@ import { boundProp } from "../props/dynamic-props.ts";
 import type { Bundle } from "../sandbox/bundle.ts";
 import type { CallRequest } from "../sandbox/protocol.ts";
 import { propsOfSource } from "../sources/dynamic-props.ts";
-import { endpointUrl } from "../sources/endpoint.ts";
+import { sourceFacts } from "../sources/endpoint.ts";
 
 /** What the sandbox puts on `this`: values by the name of their prop, and the props that are not in the code. */
 export type BoundProps = Pick<CallRequest, "props" | "added">;
@@ -19,13 +19,13 @@ export type BoundProps = Pick<CallRequest, "props" | "added">;
 export async function boundProps(
   platform: ConnectDeps & Pick<Platform, "config">,
   source: Pick<Source, "owner_id" | "configured_props" | "dynamic_props" | "endpoint">,
-  component: Pick<Component, "description">,
+  component: Pick<Component, "description" | "adds_slash">,
   signal: AbortSignal,
 ): Promise<BoundProps> {
   const { props, dynamic } = propsOfSource(platform, component, source);
   const stored = JSON.parse(platform.secrets.open(source.configured_props));
   const values = await connectProps(platform, source.owner_id, { props, values: stored }, signal);
-  const bound = propValuesForRun(props, values, { endpointUrl: endpointUrl(platform, source.endpoint) });
+  const bound = propValuesForRun(props, values, sourceFacts(platform, source.endpoint, component));
   return { props: bound, added: dynamic?.props.map(boundProp) };
 }
 

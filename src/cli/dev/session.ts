@@ -11,6 +11,7 @@ import {
 import { type CallEffects, effectsOf, emptyMemory } from "../../runs/memory.ts";
 import type { Sandboxes } from "../../sandbox/host.ts";
 import type { CallError, CallResult, ComponentCall, HttpResponse } from "../../sandbox/protocol.ts";
+import { slashed } from "../../sources/endpoint.ts";
 import type { LoadedCode } from "./load.ts";
 import type { Printer } from "./print.ts";
 
@@ -152,7 +153,11 @@ export class Session {
     onRespond?: RunOptions["onRespond"],
   ): Promise<CallResult> {
     const { sandboxes, printer, hookMs, endpointUrl } = this.#options;
-    const props = propValuesForRun(code.props, code.values, { endpointUrl: endpointUrl() });
+    const props = propValuesForRun(
+      code.props,
+      code.values,
+      slashed(endpointUrl(), code.description.addsSlash),
+    );
     this.#cancelling = new AbortController();
     if (this.#isStopping && call !== "deactivate") this.#cancelling.abort();
     const result = await sandboxes.call(
