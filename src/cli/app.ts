@@ -53,7 +53,9 @@ export function appCommands(program: Command, run: Run): void {
         { public: isPublic, param, tokenAuth, eventName, event, challenge, ...options }: Options,
       ) => {
         const { askSecret } = await import("./remote/ask-secret.ts");
-        const clientSecret = isPublic ? undefined : await askSecret("client secret, not shown: ", "client secret");
+        const clientSecret = isPublic
+          ? undefined
+          : await askSecret("client secret, not shown: ", "client secret");
         return run(async platform => {
           const { setApp } = await import("../connections/apps/set.ts");
           const how = isPublic ? "none" : (tokenAuth ?? "basic");

@@ -138,8 +138,7 @@ const KINDS: PropKind[] = [
     ...WITHOUT_VALUE,
     type: HTTP_TYPE,
     // The shape of responses is accepted, so that a client can send back what it received; the endpoint never changes.
-    check: (prop, given) =>
-      isPresented(given) ? { value: undefined } : WITHOUT_VALUE.check(prop, given),
+    check: (prop, given) => (isPresented(given) ? { value: undefined } : WITHOUT_VALUE.check(prop, given)),
     bind: (_prop, _stored, { endpointUrl, registeredUrl }) => ({
       endpoint: endpointUrl,
       endpointUrl,

@@ -140,7 +140,10 @@ describe("the dashboard's connections", () => {
     await Connections(system.web.mongo).updateOne(
       { name: "Demo of Ada" },
       {
-        $set: { health: "broken", fault: { code: "invalid_grant", message: "revoked by its owner", at_ms: 1 } },
+        $set: {
+          health: "broken",
+          fault: { code: "invalid_grant", message: "revoked by its owner", at_ms: 1 },
+        },
       },
     );
     await page.reload();
