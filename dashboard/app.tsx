@@ -28,8 +28,10 @@ const NewSource = more("NewSource");
 const Start = more("Start");
 const Echo = more("Echo");
 const Delivery = more("Delivery");
+const Destination = more("Destination");
 const EventTrace = more("EventTrace");
 const Alerts = more("Alerts");
+const Subscription = more("Subscription");
 const Subscriptions = more("Subscriptions");
 const Webhook = more("Webhook");
 const Webhooks = more("Webhooks");
@@ -75,10 +77,12 @@ const Screens = () => (
     <Route path={`${BASE}/connections`} component={Connections} />
     <Route path={`${BASE}/webhooks`} component={Webhooks} />
     <Route path={`${BASE}/webhooks/:id/:tab?`} component={Webhook} />
+    <Route path={`${BASE}/destinations/:id/:tab?`} component={Destination} />
     <Route path={`${BASE}/deliveries`} component={Deliveries} />
     <Route path={`${BASE}/deliveries/:id`} component={Delivery} />
     <Route path={`${BASE}/events/:emitter/:id`} component={EventTrace} />
     <Route path={`${BASE}/subscriptions`} component={Subscriptions} />
+    <Route path={`${BASE}/subscriptions/:id`} component={Subscription} />
     <Route path={`${BASE}/echo/:id`} component={Echo} />
     <Route path={`${BASE}/keys`} component={Keys} />
     <Route path={`${BASE}/sessions`} component={Sessions} />

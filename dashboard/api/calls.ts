@@ -1,5 +1,6 @@
 /** Operations that the client has no methods of its own for, by the names that screens know them by. */
 import { type CallOptions, type Cursor, headwater, type Schemas } from "./client";
+import { callsOf } from "./listeners";
 import { inAccount } from "./session";
 
 export const startSession = (body: { api_key: string } | { link: string }) =>
@@ -24,9 +25,9 @@ export const replayEvent = (id: string, emitterId: string, listenerId?: string) 
     body: listenerId ? { listener_id: listenerId } : {},
   });
 
-/** `of`: a webhook's or a source's id; the whole account without one. */
+/** `of`: a webhook's, a destination's or a source's id; the whole account without one. */
 export const readStats = (of: string, query: { hours: number }, call: CallOptions) => {
-  if (of.startsWith("wh_")) return headwater.webhooks.stats(of, query, call);
+  if (/^(wh|ds|ac)_/.test(of)) return callsOf(of).stats(of, query, call);
   if (of !== "") return headwater.sources.stats(of, query, call);
   return inAccount().request("get", "/stats", { query }, call);
 };

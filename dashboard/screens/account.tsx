@@ -20,9 +20,10 @@ import {
 } from "../api/calls";
 import { messageOf, type Schemas } from "../api/client";
 import { useFresh } from "../api/fresh";
+import { usePaged } from "../api/paged";
 import { useResource } from "../api/resource";
 import { loadMe, me, orgId, orgName, signOutEverywhere } from "../api/session";
-import { BASE, useFilters } from "../lib/address";
+import { BASE } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { count, duration, words } from "../lib/format";
 import { Bars } from "../ui/bars";
@@ -31,13 +32,12 @@ import { Confirm, Dialog } from "../ui/dialog";
 import { TextField } from "../ui/form";
 import { List } from "../ui/list";
 import { Failed, Loaded, Loading, NothingYet } from "../ui/states";
+import { Table } from "../ui/table";
 import { toast } from "../ui/toasts";
 import { Tile } from "./stats";
 
 export function Keys() {
-  const filters = useFilters([]);
-  const { after, before } = filters.query;
-  const resource = useResource(call => listKeys({ limit: 50, after, before }, call), [after, before]);
+  const { filters, resource } = usePaged(listKeys);
   const sessions = useResource(call => listSessions({ limit: 100 }, call), []);
   const currentKey = sessions.data?.data.find(one => one.current)?.key_id;
   const [isNew, setNew] = useState(false);
@@ -67,54 +67,41 @@ export function Keys() {
           }
         >
           {rows => (
-            <table class="table stacking">
-              <thead>
-                <tr>
-                  <th>Key</th>
-                  <th>State</th>
-                  <th>Last use</th>
-                  <th>Created</th>
-                  <th>
-                    <span class="visually-hidden">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map(row => (
-                  <tr key={row.id}>
-                    <td>
-                      <span class="title">{row.name || "Without a name"}</span>
-                      <div class="sub mono">{row.prefix ? `${row.prefix}…` : row.id}</div>
-                    </td>
-                    <td>
-                      <Badge tone={row.revoked_at === null ? "good" : "none"}>
-                        {row.revoked_at === null ? "Valid" : "Revoked"}
-                      </Badge>{" "}
-                      {row.id === currentKey && <Badge tone="accent">This session</Badge>}
-                    </td>
-                    <td data-label="Last use">
-                      {row.last_used_at === null ? (
-                        <span class="muted">never</span>
-                      ) : (
-                        <Time ms={row.last_used_at * 1000} />
-                      )}
-                    </td>
-                    <td data-label="Created">
-                      <Time ms={row.created_at * 1000} />
-                    </td>
-                    <td>
-                      {row.revoked_at === null && (
-                        <div class="row end">
-                          <Button isSmall kind="danger" onClick={() => setRevoked(row)}>
-                            Revoke
-                          </Button>
-                        </div>
-                      )}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <Table heads={["Key", "State", "Last use", "Created", ""]} rows={rows}>
+              {row => (
+                <>
+                  <td>
+                    <span class="title">{row.name || "Without a name"}</span>
+                    <div class="sub mono">{row.prefix ? `${row.prefix}…` : row.id}</div>
+                  </td>
+                  <td>
+                    <Badge tone={row.revoked_at === null ? "good" : "none"}>
+                      {row.revoked_at === null ? "Valid" : "Revoked"}
+                    </Badge>{" "}
+                    {row.id === currentKey && <Badge tone="accent">This session</Badge>}
+                  </td>
+                  <td data-label="Last use">
+                    {row.last_used_at === null ? (
+                      <span class="muted">never</span>
+                    ) : (
+                      <Time ms={row.last_used_at * 1000} />
+                    )}
+                  </td>
+                  <td data-label="Created">
+                    <Time ms={row.created_at * 1000} />
+                  </td>
+                  <td>
+                    {row.revoked_at === null && (
+                      <div class="row end">
+                        <Button isSmall kind="danger" onClick={() => setRevoked(row)}>
+                          Revoke
+                        </Button>
+                      </div>
+                    )}
+                  </td>
+                </>
+              )}
+            </Table>
           )}
         </List>
       </section>
@@ -197,9 +184,7 @@ function NewKey({ onClose }: { onClose: () => void }) {
 }
 
 export function Sessions() {
-  const filters = useFilters([]);
-  const { after, before } = filters.query;
-  const resource = useResource(call => listSessions({ limit: 50, after, before }, call), [after, before]);
+  const { filters, resource } = usePaged(listSessions);
   const end = async (session: Schemas["Session"]) => {
     if (session.current) return await signOutEverywhere();
     await endSession(session.id);
@@ -218,44 +203,32 @@ export function Sessions() {
           }
         >
           {rows => (
-            <table class="table stacking">
-              <thead>
-                <tr>
-                  <th>Browser</th>
-                  <th>Last use</th>
-                  <th>Ends</th>
-                  <th>
-                    <span class="visually-hidden">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map(row => (
-                  <tr key={row.id}>
-                    <td>
-                      <span class="title">{browserOf(row.user_agent)}</span>{" "}
-                      {row.current && <Badge tone="accent">This one</Badge>}
-                      <div class="sub" title={row.user_agent}>
-                        {row.id}
-                      </div>
-                    </td>
-                    <td data-label="Last use">
-                      <Time ms={row.last_used_at * 1000} />
-                    </td>
-                    <td data-label="Ends">
-                      <Time ms={row.expires_at * 1000} />
-                    </td>
-                    <td>
-                      <div class="row end">
-                        <Button isSmall kind="danger" onClick={() => end(row)}>
-                          {row.current ? "Sign out" : "End"}
-                        </Button>
-                      </div>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <Table heads={["Browser", "Last use", "Ends", ""]} rows={rows}>
+              {row => (
+                <>
+                  <td>
+                    <span class="title">{browserOf(row.user_agent)}</span>{" "}
+                    {row.current && <Badge tone="accent">This one</Badge>}
+                    <div class="sub" title={row.user_agent}>
+                      {row.id}
+                    </div>
+                  </td>
+                  <td data-label="Last use">
+                    <Time ms={row.last_used_at * 1000} />
+                  </td>
+                  <td data-label="Ends">
+                    <Time ms={row.expires_at * 1000} />
+                  </td>
+                  <td>
+                    <div class="row end">
+                      <Button isSmall kind="danger" onClick={() => end(row)}>
+                        {row.current ? "Sign out" : "End"}
+                      </Button>
+                    </div>
+                  </td>
+                </>
+              )}
+            </Table>
           )}
         </List>
       </section>

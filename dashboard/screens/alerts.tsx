@@ -1,13 +1,14 @@
 import { useState } from "preact/hooks";
 import { headwater, messageOf, type Schemas } from "../api/client";
+import { usePaged } from "../api/paged";
 import { useResource } from "../api/resource";
 import { inAccount, me, orgId } from "../api/session";
-import { useFilters } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { Badge, Card, Page, Time } from "../ui/basics";
 import { Select } from "../ui/form";
 import { List } from "../ui/list";
 import { Loaded, NothingYet } from "../ui/states";
+import { Table } from "../ui/table";
 import { Thing } from "../ui/thing";
 import { toast } from "../ui/toasts";
 
@@ -30,12 +31,9 @@ const TONES: Record<string, Tone> = {
 
 /** The last alerts of the account, and whether the user gets mails about them. */
 export function Alerts() {
-  const filters = useFilters([]);
-  const { after, before } = filters.query;
   // Whole: a message is longer than what a summary has of it.
-  const resource = useResource(
-    options => inAccount().alerts.list({ limit: 50, after, before, expand: "event" }, options),
-    [after, before],
+  const { filters, resource } = usePaged((cursor, call) =>
+    inAccount().alerts.list({ ...cursor, expand: "event" }, call),
   );
   const account = orgId.value ?? me.value?.id ?? "u_…";
   return (
@@ -61,35 +59,25 @@ export function Alerts() {
           }
         >
           {rows => (
-            <table class="table stacking">
-              <thead>
-                <tr>
-                  <th>Alert</th>
-                  <th>About</th>
-                  <th>What happened</th>
-                  <th>Time</th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map(({ id, indexed_at_ms, event }) => {
-                  const { type, subject, message } = event as unknown as Alert;
-                  return (
-                    <tr key={id}>
-                      <td>
-                        <Badge tone={TONES[type] ?? "bad"}>{type}</Badge>
-                      </td>
-                      <td data-label="about">
-                        {subject ? <Thing id={subject.id} /> : <span class="muted">the account</span>}
-                      </td>
-                      <td>{message}</td>
-                      <td>
-                        <Time ms={indexed_at_ms} />
-                      </td>
-                    </tr>
-                  );
-                })}
-              </tbody>
-            </table>
+            <Table heads={["Alert", "About", "What happened", "Time"]} rows={rows}>
+              {({ indexed_at_ms, event }) => {
+                const { type, subject, message } = event as unknown as Alert;
+                return (
+                  <>
+                    <td>
+                      <Badge tone={TONES[type] ?? "bad"}>{type}</Badge>
+                    </td>
+                    <td data-label="about">
+                      {subject ? <Thing id={subject.id} /> : <span class="muted">the account</span>}
+                    </td>
+                    <td>{message}</td>
+                    <td>
+                      <Time ms={indexed_at_ms} />
+                    </td>
+                  </>
+                );
+              }}
+            </Table>
           )}
         </List>
       </section>

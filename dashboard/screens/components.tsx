@@ -1,14 +1,16 @@
 import { useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
 import { headwater, messageOf, type Schemas } from "../api/client";
+import { usePaged } from "../api/paged";
 import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
-import { safeLink, to, useFilters } from "../lib/address";
+import { safeLink, to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { Badge, Button, Card, Copyable, LinkButton, Notice, Page, Time } from "../ui/basics";
 import { Confirm } from "../ui/dialog";
 import { List } from "../ui/list";
 import { Loaded, NothingYet } from "../ui/states";
+import { Table } from "../ui/table";
 import { toast } from "../ui/toasts";
 import { Editor } from "./source-code";
 
@@ -19,15 +21,10 @@ export function Components() {
 }
 
 function ComponentList() {
-  const filters = useFilters([]);
-  const { after, before } = filters.query;
-  const resource = useResource(
-    call => {
-      const query = { limit: 50, exclude: "code", after, before };
-      return inAccount().request("get", "/components", { query }, call);
-    },
-    [after, before],
-  );
+  const { filters, resource } = usePaged((cursor, call) => {
+    const query = { ...cursor, exclude: "code" };
+    return inAccount().request("get", "/components", { query }, call);
+  });
   return (
     <Page
       title="Components"
@@ -57,37 +54,27 @@ function ComponentList() {
           }
         >
           {rows => (
-            <table class="table stacking">
-              <thead>
-                <tr>
-                  <th>Component</th>
-                  <th>Version</th>
-                  <th>Props</th>
-                  <th>Saved</th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map(row => (
-                  <tr key={row.id}>
-                    <td>
-                      <a class="title" href={to(`/components/${row.id}`)}>
-                        {row.name}
-                      </a>
-                      <div class="sub">{row.key ?? row.id}</div>
-                    </td>
-                    <td>
-                      <Badge isPlain>{row.version}</Badge>
-                    </td>
-                    <td>
-                      <span class="muted">{row.configurable_props.map(one => one.name).join(", ")}</span>
-                    </td>
-                    <td data-label="Saved">
-                      <Time ms={row.created_at * 1000} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <Table heads={["Component", "Version", "Props", "Saved"]} rows={rows}>
+              {row => (
+                <>
+                  <td>
+                    <a class="title" href={to(`/components/${row.id}`)}>
+                      {row.name}
+                    </a>
+                    <div class="sub">{row.key ?? row.id}</div>
+                  </td>
+                  <td>
+                    <Badge isPlain>{row.version}</Badge>
+                  </td>
+                  <td>
+                    <span class="muted">{row.configurable_props.map(one => one.name).join(", ")}</span>
+                  </td>
+                  <td data-label="Saved">
+                    <Time ms={row.created_at * 1000} />
+                  </td>
+                </>
+              )}
+            </Table>
           )}
         </List>
       </section>

@@ -1,29 +1,27 @@
 import { useState } from "preact/hooks";
 import { ApiError, headwater, messageOf, type Schemas } from "../api/client";
 import { useFresh } from "../api/fresh";
-import { useResource } from "../api/resource";
+import { usePaged } from "../api/paged";
 import { inAccount } from "../api/session";
-import { useFilters } from "../lib/address";
 import { apiCommand } from "../lib/curl";
-import { Badge, Button, Notice, Page, Time } from "../ui/basics";
-import { Confirm, Dialog } from "../ui/dialog";
-import { Select, TextField } from "../ui/form";
+import { Badge, Button, Copyable, Notice, Page, Time } from "../ui/basics";
+import { Confirm } from "../ui/dialog";
 import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
+import { Table } from "../ui/table";
 import { toast } from "../ui/toasts";
+import { EditConnection } from "./edit-connection";
+import { NewConnection } from "./new-connection";
 
 type Connection = Schemas["Connection"];
 
 /** The accounts of apps that sources use: connect, reconnect, delete (docs/connections.md). */
 export function Connections() {
-  const filters = useFilters([]);
-  const { after, before } = filters.query;
-  const resource = useResource(
-    options => inAccount().connections.list({ limit: 50, after, before }, options),
-    [after, before],
-  );
+  const { filters, resource } = usePaged((cursor, call) => inAccount().connections.list(cursor, call));
   useFresh(resource);
-  const [isNew, setNew] = useState(false);
+  const { connect: wanted } = filters.query;
+  const [isNew, setNew] = useState(Boolean(wanted));
+  const [edited, setEdited] = useState<Connection | null>(null);
   const [deleted, setDeleted] = useState<Connection | null>(null);
   const [used, setUsed] = useState<Used | null>(null);
   const connect = (
@@ -56,51 +54,53 @@ export function Connections() {
           }
         >
           {rows => (
-            <table class="table stacking">
-              <thead>
-                <tr>
-                  <th>Connection</th>
-                  <th>App</th>
-                  <th>Health</th>
-                  <th>Token ends</th>
-                  <th>
-                    <span class="visually-hidden">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map(row => (
-                  <tr key={row.id}>
-                    <td>
-                      <span class="title">{row.name}</span>
-                      <div class="sub mono">{row.id}</div>
-                    </td>
-                    <td data-label="App">{row.app}</td>
-                    <td>
-                      <Health connection={row} />
-                    </td>
-                    <td data-label="Token ends">
-                      <Time ms={row.expires_at === null ? null : row.expires_at * 1000} />
-                    </td>
-                    <td>
-                      <div class="row end">
-                        {row.kind === "oauth2" && <Reconnect connection={row} />}
-                        <Button isSmall kind="danger" onClick={() => setDeleted(row)}>
-                          Delete
-                        </Button>
-                      </div>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <Table heads={["Connection", "App", "Health", "Token ends", ""]} rows={rows}>
+              {row => (
+                <>
+                  <td>
+                    <span class="title">{row.name}</span>
+                    <div class="sub mono">{row.id}</div>
+                    {row.endpoint_url && <Copyable text={row.endpoint_url} label="address for its events" />}
+                  </td>
+                  <td data-label="App">{row.app}</td>
+                  <td>
+                    <Health connection={row} />
+                  </td>
+                  <td data-label="Token ends">
+                    <Time ms={row.expires_at === null ? null : row.expires_at * 1000} />
+                  </td>
+                  <td>
+                    <div class="row end">
+                      {row.kind === "oauth2" && <Reconnect connection={row} />}
+                      <Button isSmall onClick={() => setEdited(row)}>
+                        Edit
+                      </Button>
+                      <Button isSmall kind="danger" onClick={() => setDeleted(row)}>
+                        Delete
+                      </Button>
+                    </div>
+                  </td>
+                </>
+              )}
+            </Table>
           )}
         </List>
       </section>
       {isNew && (
         <NewConnection
+          app={wanted}
           onClose={() => {
             setNew(false);
+            filters.set({ connect: undefined });
+            resource.reload();
+          }}
+        />
+      )}
+      {edited && (
+        <EditConnection
+          connection={edited}
+          onClose={() => {
+            setEdited(null);
             resource.reload();
           }}
         />
@@ -116,7 +116,9 @@ export function Connections() {
           }}
         >
           <p>
-            What the app granted stays valid there until it ends: take it back in the app's own settings, too.
+            {deleted.kind === "oauth2"
+              ? "What the app granted stays valid there until it ends: take it back in the app's own settings, too."
+              : "The keys stay valid at the app until they are revoked there."}
           </p>
         </Confirm>
       )}
@@ -180,70 +182,4 @@ async function remove(connection: Connection, onUsed: (used: Used) => void): Pro
     if (error instanceof ApiError && error.status === 409) onUsed({ connection, message: error.message });
     else showFault(error);
   }
-}
-
-const KEYS = "";
-
-function NewConnection({ onClose }: { onClose: () => void }) {
-  const apps = useResource(options => headwater.connections.apps(options), []);
-  const [app, setApp] = useState(KEYS);
-  const [name, setName] = useState("");
-  const [slug, setSlug] = useState("");
-  const [field, setField] = useState("api_key");
-  const [value, setValue] = useState("");
-  const [fault, setFault] = useState<unknown>();
-  const label = name === "" ? {} : { name };
-  const create = async () => {
-    setFault(undefined);
-    try {
-      if (app !== KEYS)
-        return location.assign((await inAccount().connections.connect({ app, ...label })).url);
-      await inAccount().connections.create({ app: slug.trim(), ...label, fields: { [field.trim()]: value } });
-      onClose();
-    } catch (error) {
-      setFault(error);
-    }
-  };
-  const choices = (apps.data?.data ?? []).map(one => ({ value: one.slug, label: one.name }));
-  return (
-    <Dialog title="New connection" onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          void create();
-        }}
-      >
-        {fault !== undefined && <Notice tone="bad">{messageOf(fault)}</Notice>}
-        <Select
-          label="Kind"
-          value={app}
-          choices={[{ value: KEYS, label: "A key that I have" }, ...choices]}
-          onChange={setApp}
-          hint="Apps that ask for consent are registered by the operator."
-        />
-        <TextField label="Name" value={name} onInput={setName} hint="Shown in lists; the app if empty." />
-        {app === KEYS && (
-          <>
-            <TextField
-              label="App"
-              isRequired
-              value={slug}
-              onInput={setSlug}
-              placeholder="weather"
-              hint="The slug by which components name it."
-            />
-            <TextField label="Field" isRequired value={field} onInput={setField} hint="Its name in $auth." />
-            <TextField label="Value" type="password" isRequired value={value} onInput={setValue} />
-          </>
-        )}
-        <div class="row end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary">
-            {app === KEYS ? "Create connection" : "Continue"}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
-  );
 }

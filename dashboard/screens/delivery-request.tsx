@@ -49,9 +49,18 @@ const Head = ({ request, next }: { request: NonNullable<Detail["request"]>; next
   </section>
 );
 
-const Body = ({ delivery }: { delivery: Detail }) =>
-  "event" in delivery ? (
-    <JsonTree value={delivery.event} />
-  ) : (
-    <p class="muted">The event is no longer kept, so its data can't be shown or sent again.</p>
+function Body({ delivery }: { delivery: Detail }) {
+  if (!("event" in delivery)) {
+    return <p class="muted">The event is no longer kept, so its data can't be shown or sent again.</p>;
+  }
+  if (!("transformed_event" in delivery)) return <JsonTree value={delivery.event} />;
+  return (
+    <>
+      <JsonTree value={delivery.transformed_event} />
+      <details class="tried">
+        <summary>The event before the subscription's function</summary>
+        <JsonTree value={delivery.event} />
+      </details>
+    </>
   );
+}

@@ -10,19 +10,22 @@ import { Button, Card, Copyable, CopyBlock, LinkButton, Notice, Page, Time } fro
 import { Loaded } from "../ui/states";
 import { Thing } from "../ui/thing";
 import { toast } from "../ui/toasts";
-import { Attempts, DeliveryState } from "./delivery-parts";
+import { Attempts } from "./attempts";
+import { DeliveryState } from "./delivery-parts";
 import { Request } from "./delivery-request";
 
 const REASONS: Record<string, string> = {
   exhausted: "All retries were made, and none succeeded.",
   gone: "The endpoint responded 410 Gone: it wants no more events.",
-  "webhook-disabled": "The webhook is disabled.",
+  "webhook-disabled": "The listener is disabled.",
   "payload-gone": "The event's data is gone.",
-  "webhook-deleted": "The webhook was deleted.",
+  "webhook-deleted": "The listener was deleted.",
   "subscription-deleted": "The subscription was deleted.",
   "dropped-by-function": "The subscription's function dropped the event.",
-  "access-lost": "The owner of the webhook may no longer see the emitter.",
+  "access-lost": "The owner of the listener may no longer see the emitter.",
 };
+
+const isWebhook = (id: string): boolean => id.startsWith("wh_");
 
 export function Delivery() {
   const { id = "" } = useRoute().params;
@@ -71,12 +74,16 @@ export function Delivery() {
       <Loaded resource={resource}>
         {delivery => (
           <>
-            {delivery.reason && <Notice tone="bad">{REASONS[delivery.reason] ?? delivery.reason}</Notice>}
+            {delivery.reason && (
+              <Notice tone={delivery.state === "failed" ? "bad" : "info"}>
+                {REASONS[delivery.reason] ?? delivery.reason}
+              </Notice>
+            )}
             <div class="columns wide-left">
               <div class="stack">
                 <Card title="Attempts">
                   {delivery.attempts.length > 0 ? (
-                    <Attempts attempts={delivery.attempts} hasHeaders />
+                    <Attempts attempts={delivery.attempts} hasHeaders={isWebhook(delivery.webhook_id)} />
                   ) : (
                     <p class="muted">The first attempt is not made yet.</p>
                   )}
@@ -86,9 +93,15 @@ export function Delivery() {
               <div class="stack">
                 <Card title="Facts">
                   <dl class="facts">
-                    <dt>Webhook</dt>
+                    <dt>{isWebhook(delivery.webhook_id) ? "Webhook" : "Destination"}</dt>
                     <dd>
                       <Thing id={delivery.webhook_id} />
+                    </dd>
+                    <dt>Subscription</dt>
+                    <dd>
+                      <a href={to(`/subscriptions/${delivery.subscription_id}`)}>
+                        {delivery.subscription_id}
+                      </a>
                     </dd>
                     <dt>Emitter</dt>
                     <dd>

@@ -1,118 +1,92 @@
 import { useState } from "preact/hooks";
-import { headwater, messageOf, type Schemas } from "../api/client";
+import { useLocation } from "preact-iso/router";
+import { messageOf } from "../api/client";
 import { useFresh } from "../api/fresh";
 import { useResource } from "../api/resource";
 import { inAccount, orgId } from "../api/session";
-import { to } from "../lib/address";
+import { to, useFilters } from "../lib/address";
 import { Button, Card, Notice } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
-import { TextField } from "../ui/form";
+import { Select, TextField } from "../ui/form";
+import { Loaded } from "../ui/states";
+import { Table } from "../ui/table";
+import {
+  DestinationFields,
+  KIND_CHOICES,
+  type Kind,
+  labelOf,
+  type StoredDestination,
+  settingsOf,
+  type Typed,
+} from "./destination-fields";
+import { faultsOf } from "./listener-settings";
 import { WebhookBadge } from "./webhook-parts";
-
-type Destination = Schemas["Destination"];
 
 /** The newest; more than these are shown by the API and the command line. */
 const SHOWN = { limit: 100 };
 
-const EXAMPLE = `{
-  "redis_stream": {
-    "url": "rediss://redis.example.com:6380",
-    "password": "",
-    "stream": "events"
-  }
-}`;
-
-/** What events go to besides webhooks: streams, queues, buckets. */
+/** What events go to besides webhooks: streams, queues, buckets, actions. */
 export function Destinations() {
+  const filters = useFilters([]);
   const resource = useResource(options => inAccount().destinations.list(SHOWN, options), [orgId.value]);
   useFresh(resource);
-  const [isNew, setNew] = useState(false);
-  const rows = resource.data?.data ?? [];
   return (
     <Card
       title="Destinations"
+      isPadded={false}
       actions={
-        <Button isSmall icon="plus" onClick={() => setNew(true)}>
+        <Button isSmall icon="plus" onClick={() => filters.set({ new: "destination" })}>
           New destination
         </Button>
       }
     >
-      {rows.length === 0 ? (
-        <p class="muted">Streams of Redis, queues of RabbitMQ and buckets get events as webhooks do.</p>
-      ) : (
-        <table class="table stacking">
-          <thead>
-            <tr>
-              <th>Destination</th>
-              <th>Kind</th>
-              <th>Health</th>
-              <th />
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(row => (
-              <Row key={row.id} row={row} />
-            ))}
-          </tbody>
-        </table>
-      )}
-      {isNew && (
-        <NewDestination
-          onClose={() => {
-            setNew(false);
-            resource.reload();
-          }}
-        />
+      <Loaded resource={resource}>{({ data }) => <Rows rows={data} />}</Loaded>
+      {filters.query.new === "destination" && (
+        <NewDestination onClose={() => filters.set({ new: undefined })} />
       )}
     </Card>
   );
 }
 
-function Row({ row }: { row: Destination }) {
-  const [said, setSaid] = useState("");
-  const test = async () => {
-    try {
-      const result = await headwater.destinations.test(row.id);
-      setSaid(result.error ?? "The test event arrived.");
-    } catch (error) {
-      setSaid(messageOf(error));
-    }
-  };
-  return (
-    <tr>
-      <td>
-        <a class="title" href={to("/deliveries", { webhook_id: row.id })}>
-          {row.name || row.url}
-        </a>
-        <div class="sub">{row.name ? row.url : row.id}</div>
-      </td>
-      <td data-label="Kind">{row.kind}</td>
-      <td>
-        <WebhookBadge webhook={row} />
-      </td>
-      <td>
-        <Button isSmall onClick={test}>
-          Test
-        </Button>{" "}
-        <span class="muted" role="status">
-          {said}
-        </span>
-      </td>
-    </tr>
+const Rows = ({ rows }: { rows: StoredDestination[] }) =>
+  rows.length === 0 ? (
+    <p class="card-body muted">
+      Streams of Redis, queues of RabbitMQ, buckets and actions get events as webhooks do.
+    </p>
+  ) : (
+    <Table heads={["Destination", "Kind", "Health"]} rows={rows}>
+      {row => (
+        <>
+          <td>
+            <a class="title" href={to(`/destinations/${row.id}`)}>
+              {row.name || row.url}
+            </a>
+            <div class="sub">{row.name ? row.url : row.id}</div>
+          </td>
+          <td data-label="Kind">{labelOf(row.kind)}</td>
+          <td>
+            <WebhookBadge webhook={row} />
+          </td>
+        </>
+      )}
+    </Table>
   );
-}
 
 function NewDestination({ onClose }: { onClose: () => void }) {
+  const { route } = useLocation();
+  const [kind, setKind] = useState<Kind>("redis_stream");
   const [name, setName] = useState("");
-  const [text, setText] = useState(EXAMPLE);
-  const [fault, setFault] = useState("");
+  const [typed, setTyped] = useState<Typed>({});
+  const [fault, setFault] = useState<unknown>();
+  const faultOf = faultsOf(fault);
   const create = async () => {
+    setFault(undefined);
     try {
-      const body = { ...JSON.parse(text), ...(name && { name }) };
-      await inAccount().destinations.create(body);
-      onClose();
+      const body = { [kind]: settingsOf(kind, typed), ...(name && { name }) };
+      const { id } = await inAccount().destinations.create(body);
+      route(to(`/destinations/${id}`));
     } catch (error) {
-      setFault(messageOf(error));
+      setFault(error);
     }
   };
   return (
@@ -124,16 +98,24 @@ function NewDestination({ onClose }: { onClose: () => void }) {
           void create();
         }}
       >
-        {fault !== "" && <Notice tone="bad">{fault}</Notice>}
-        <TextField label="Name" value={name} onInput={setName} hint="Shown in lists; the address if empty." />
-        <TextField
-          label="Settings"
-          isLong
-          rows={8}
-          value={text}
-          onInput={setText}
-          hint="JSON with redis_stream, rabbitmq or s3. Passwords are kept encrypted and never shown again."
+        {fault !== undefined && <Notice tone="bad">{messageOf(fault)}</Notice>}
+        <Select
+          label="Kind"
+          value={kind}
+          choices={KIND_CHOICES}
+          onChange={chosen => {
+            setKind(chosen as Kind);
+            setFault(undefined);
+          }}
         />
+        <TextField
+          label="Name"
+          value={name}
+          onInput={setName}
+          fault={faultOf("name")}
+          hint="Shown in lists; the address if empty."
+        />
+        <DestinationFields kind={kind} typed={typed} onChange={setTyped} faultOf={faultOf} isNew />
         <div class="row end">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="primary">

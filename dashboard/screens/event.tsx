@@ -17,7 +17,8 @@ import { JsonTree } from "../ui/json-tree";
 import { Loaded } from "../ui/states";
 import { Thing } from "../ui/thing";
 import { toast } from "../ui/toasts";
-import { Attempts, DeliveryState } from "./delivery-parts";
+import { Attempts } from "./attempts";
+import { DeliveryState } from "./delivery-parts";
 
 type Trace = Schemas["EventTrace"];
 

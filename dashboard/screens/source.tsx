@@ -12,6 +12,7 @@ import { Confirm } from "../ui/dialog";
 import { later } from "../ui/later";
 import { List } from "../ui/list";
 import { Loaded, NothingMatches, NothingYet } from "../ui/states";
+import { Table } from "../ui/table";
 import { toast } from "../ui/toasts";
 import { DeliveryTable } from "./delivery-parts";
 import { EventRow, LiveControls, NoRows, Waiting } from "./event-list";
@@ -298,48 +299,46 @@ function Runs({ source }: { source: Detail }) {
         }
       >
         {rows => (
-          <table class="table stacking">
-            <thead>
-              <tr>
-                <th>Run</th>
-                <th>Outcome</th>
-                <th class="number">Emitted</th>
-                <th class="number">Took</th>
-                <th class="number">CPU</th>
-                <th class="number">Memory</th>
-                <th>Ended</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map(run => (
-                <tr key={run.id}>
-                  <td>
-                    <span class="title">{words(run.trigger)}</span>
-                    <div class="sub">{run.id}</div>
-                  </td>
-                  <td>
-                    <Badge tone={run.outcome === "ok" ? "good" : "bad"}>{run.outcome}</Badge>
-                    {run.error && <div class="sub">{run.error.message}</div>}
-                  </td>
-                  <td class="number" data-label="Emitted">
-                    {run.emitted}
-                  </td>
-                  <td class="number" data-label="Took">
-                    {duration(run.duration_ms)}
-                  </td>
-                  <td class="number" data-label="CPU">
-                    {duration(run.cpu_ms)}
-                  </td>
-                  <td class="number" data-label="Memory">
-                    {run.memory_bytes === null ? "–" : bytes(run.memory_bytes)}
-                  </td>
-                  <td>
-                    <Time ms={run.finished_at_ms} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table
+            heads={[
+              "Run",
+              "Outcome",
+              { number: "Emitted" },
+              { number: "Took" },
+              { number: "CPU" },
+              { number: "Memory" },
+              "Ended",
+            ]}
+            rows={rows}
+          >
+            {run => (
+              <>
+                <td>
+                  <span class="title">{words(run.trigger)}</span>
+                  <div class="sub">{run.id}</div>
+                </td>
+                <td>
+                  <Badge tone={run.outcome === "ok" ? "good" : "bad"}>{run.outcome}</Badge>
+                  {run.error && <div class="sub">{run.error.message}</div>}
+                </td>
+                <td class="number" data-label="Emitted">
+                  {run.emitted}
+                </td>
+                <td class="number" data-label="Took">
+                  {duration(run.duration_ms)}
+                </td>
+                <td class="number" data-label="CPU">
+                  {duration(run.cpu_ms)}
+                </td>
+                <td class="number" data-label="Memory">
+                  {run.memory_bytes === null ? "–" : bytes(run.memory_bytes)}
+                </td>
+                <td>
+                  <Time ms={run.finished_at_ms} />
+                </td>
+              </>
+            )}
+          </Table>
         )}
       </List>
     </section>

@@ -10,6 +10,7 @@ import { Badge, LinkButton, Notice, Page, Time } from "../ui/basics";
 import { Icon } from "../ui/icon";
 import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
+import { Table } from "../ui/table";
 
 /** What the command that makes a first source sends. */
 export const FIRST_SOURCE = {
@@ -24,8 +25,10 @@ export function triggerOf({ configured_props: props }: Schemas["Source"]): strin
   const timer = props.timer as { cron?: string | null; interval_seconds?: number | null } | undefined;
   if (timer?.cron) return `cron ${timer.cron}`;
   if (timer?.interval_seconds) return `every ${every(timer.interval_seconds)}`;
-  return "events";
+  return Object.values(props).some(isApphook) ? "app" : "events";
 }
+
+const isApphook = (value: unknown) => typeof value === "object" && value !== null && "event_names" in value;
 
 const every = (seconds: number) =>
   seconds % 60 === 0 && seconds >= 60 ? `${seconds / 60} min` : `${seconds} s`;
@@ -128,43 +131,33 @@ export function Sources() {
             </NothingYet>
           }
         >
-          {rows => <Table rows={rows} />}
+          {rows => <SourceTable rows={rows} />}
         </List>
       </section>
     </Page>
   );
 }
 
-const Table = ({ rows }: { rows: Schemas["Source"][] }) => (
-  <table class="table stacking">
-    <thead>
-      <tr>
-        <th>Name</th>
-        <th>State</th>
-        <th>Runs on</th>
-        <th>Changed</th>
-      </tr>
-    </thead>
-    <tbody>
-      {rows.map(source => (
-        <tr key={source.id}>
-          <td>
-            <a class="title" href={to(`/sources/${source.id}`)}>
-              {source.name}
-            </a>
-            <div class="sub">{source.id}</div>
-          </td>
-          <td>
-            <Badge tone={source.active ? "good" : "none"}>{source.active ? "Active" : "Inactive"}</Badge>
-          </td>
-          <td>
-            <span class="muted">{triggerOf(source)}</span>
-          </td>
-          <td data-label="Changed">
-            <Time ms={source.updated_at * 1000} />
-          </td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
+const SourceTable = ({ rows }: { rows: Schemas["Source"][] }) => (
+  <Table heads={["Name", "State", "Runs on", "Changed"]} rows={rows}>
+    {source => (
+      <>
+        <td>
+          <a class="title" href={to(`/sources/${source.id}`)}>
+            {source.name}
+          </a>
+          <div class="sub">{source.id}</div>
+        </td>
+        <td>
+          <Badge tone={source.active ? "good" : "none"}>{source.active ? "Active" : "Inactive"}</Badge>
+        </td>
+        <td>
+          <span class="muted">{triggerOf(source)}</span>
+        </td>
+        <td data-label="Changed">
+          <Time ms={source.updated_at * 1000} />
+        </td>
+      </>
+    )}
+  </Table>
 );

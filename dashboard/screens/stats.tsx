@@ -37,7 +37,7 @@ export function successRate({ delivered, failed }: Pick<Hour, "delivered" | "fai
 
 interface StatsChartsProps {
   of: string;
-  kind: "source" | "webhook";
+  kind: "source" | "listener";
   /** What makes something happen that is counted. */
   command: string;
 }
@@ -45,7 +45,7 @@ interface StatsChartsProps {
 const isNothing = (total: Hour) =>
   total.emitted + total.runs + total.attempts === 0 && Object.values(total.dropped).every(one => one === 0);
 
-/** What a source or a webhook did, from the hourly counts. `of` is its id. */
+/** What a source, a webhook or a destination did, from the hourly counts. `of` is its id. */
 export function StatsCharts({ of, kind, command }: StatsChartsProps) {
   const filters = useFilters([]);
   const hours = filters.query.hours ?? "24";
@@ -72,13 +72,13 @@ export function StatsCharts({ of, kind, command }: StatsChartsProps) {
             {isNothing(total) && (
               <section class="card">
                 <NothingYet icon="chart" title="Nothing to count in this time" command={command}>
-                  {kind === "webhook"
-                    ? "What is sent to this webhook is counted by the hour. It receives the events of what it is subscribed to:"
+                  {kind === "listener"
+                    ? "What is sent here is counted by the hour: the events of what it is subscribed to. This command subscribes it to a source:"
                     : "What the source does is counted by the hour. This command makes it emit:"}
                 </NothingYet>
               </section>
             )}
-            {kind === "webhook" ? (
+            {kind === "listener" ? (
               <div class="tiles">
                 <Tile
                   label="Success"
@@ -118,7 +118,7 @@ export function StatsCharts({ of, kind, command }: StatsChartsProps) {
   );
 }
 
-export function HourChart({ rows, kind }: { rows: Hour[]; kind: "source" | "webhook" | "account" }) {
+export function HourChart({ rows, kind }: { rows: Hour[]; kind: "source" | "listener" | "account" }) {
   const times = useMemo(() => rows.map(row => row.at), [rows]);
   const events = useMemo<Series[]>(() => {
     const line = (
@@ -131,7 +131,7 @@ export function HourChart({ rows, kind }: { rows: Hour[]; kind: "source" | "webh
       values: rows.map(row => row[field]),
       isBar: true,
     });
-    const first = kind === "webhook" ? [] : [{ ...line("Emitted", "--info", "emitted"), isBar: false }];
+    const first = kind === "listener" ? [] : [{ ...line("Emitted", "--info", "emitted"), isBar: false }];
     return [
       ...first,
       line("Delivered", "--accent-fill", "delivered"),

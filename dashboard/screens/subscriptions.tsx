@@ -1,37 +1,36 @@
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, headwater, messageOf, type Schemas } from "../api/client";
+import { usePaged } from "../api/paged";
 import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
-import { to, useFilters } from "../lib/address";
+import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
-import { Badge, Button, Notice, Page, Time } from "../ui/basics";
+import { Badge, Button, LinkButton, Notice, Page, Time } from "../ui/basics";
 import { Confirm, Dialog } from "../ui/dialog";
 import { Field, TextField } from "../ui/form";
 import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
+import { Table } from "../ui/table";
 import { Thing } from "../ui/thing";
 import { ThingField } from "../ui/thing-field";
 import { toast } from "../ui/toasts";
+import { FunctionBadge, hasDeliveries } from "./subscription";
 
 type Subscription = Schemas["Subscription"];
 
 export function Subscriptions() {
   // `emitter` and `listener` begin a new subscription with these.
-  const filters = useFilters([]);
-  const { after, before, emitter, listener } = filters.query;
+  const { filters, resource } = usePaged((cursor, call) => inAccount().subscriptions.list(cursor, call));
+  const { emitter, listener } = filters.query;
   const isNew = Boolean(filters.query.new ?? emitter ?? listener);
   const [deleted, setDeleted] = useState<Subscription | null>(null);
-  const resource = useResource(
-    call => inAccount().subscriptions.list({ limit: 50, after, before }, call),
-    [after, before],
-  );
   const edited = useEdited(filters.query.edit, resource.data?.data);
   const close = () =>
     filters.set({ new: undefined, emitter: undefined, listener: undefined, edit: undefined });
   return (
     <Page
       title="Subscriptions"
-      about="Which events go where, and which of them a filter leaves out."
+      about="Which events go where, and what a filter leaves out or a function changes."
       actions={
         <Button kind="primary" icon="plus" onClick={() => filters.set({ new: "1" })}>
           New subscription
@@ -53,61 +52,56 @@ export function Subscriptions() {
                 </Button>
               }
             >
-              A subscription carries the events of a source or workflow to a webhook, another source or a
-              workflow:
+              A subscription carries the events of a source or workflow to a webhook, a destination, another
+              source or a workflow:
             </NothingYet>
           }
         >
           {rows => (
-            <table class="table stacking">
-              <thead>
-                <tr>
-                  <th>From</th>
-                  <th>Channel</th>
-                  <th>To</th>
-                  <th>Filter</th>
-                  <th>
-                    <span class="visually-hidden">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map(row => (
-                  <tr key={row.id}>
-                    <td>
-                      <Thing id={row.emitter_id} />
-                    </td>
-                    <td>
-                      <Badge isPlain>{row.event_name || "default"}</Badge>
-                    </td>
-                    <td data-label="to">
-                      <Thing id={row.listener_id} />
-                    </td>
-                    <td class="filter-cell">
-                      {row.filter ? (
-                        <code>{JSON.stringify(row.filter)}</code>
-                      ) : (
-                        <span class="muted">all events</span>
+            <Table heads={["From", "Channel", "To", "Filter", "Function", ""]} rows={rows}>
+              {row => (
+                <>
+                  <td>
+                    <Thing id={row.emitter_id} />
+                  </td>
+                  <td>
+                    <Badge isPlain>{row.event_name || "default"}</Badge>
+                  </td>
+                  <td data-label="to">
+                    <Thing id={row.listener_id} />
+                  </td>
+                  <td class="filter-cell">
+                    {row.filter ? (
+                      <code>{JSON.stringify(row.filter)}</code>
+                    ) : (
+                      <span class="muted">all events</span>
+                    )}
+                  </td>
+                  <td>
+                    <FunctionBadge subscription={row} />
+                  </td>
+                  <td>
+                    <div class="row end">
+                      <Button isSmall onClick={() => filters.set({ edit: row.id })}>
+                        Filter
+                      </Button>
+                      {hasDeliveries(row) && (
+                        <LinkButton isSmall href={to(`/subscriptions/${row.id}`)}>
+                          Function
+                        </LinkButton>
                       )}
-                    </td>
-                    <td>
-                      <div class="row end">
-                        <Button isSmall onClick={() => filters.set({ edit: row.id })}>
-                          Filter
-                        </Button>
-                        <Button
-                          isSmall
-                          kind="ghost"
-                          icon="trash"
-                          label="Delete subscription"
-                          onClick={() => setDeleted(row)}
-                        />
-                      </div>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+                      <Button
+                        isSmall
+                        kind="ghost"
+                        icon="trash"
+                        label="Delete subscription"
+                        onClick={() => setDeleted(row)}
+                      />
+                    </div>
+                  </td>
+                </>
+              )}
+            </Table>
           )}
         </List>
       </section>

@@ -5,6 +5,7 @@ import { duration } from "../lib/format";
 import { Badge, Button, Card, CopyBlock, Notice } from "../ui/basics";
 import { TextField } from "../ui/form";
 import { JsonTree } from "../ui/json-tree";
+import { LogLines } from "../ui/log-lines";
 import { PropForm } from "./prop-form";
 
 /** What the code in an editor is, as it was checked last. `check` is for the editor. */
@@ -170,9 +171,7 @@ const Outcome = ({ result }: { result: Tried }) => (
         {result.error.line !== null && ` (line ${result.error.line})`}
       </Notice>
     )}
-    {result.logs.length > 0 && (
-      <CopyBlock text={result.logs.map(one => `${one.level}  ${one.message}`).join("\n")} label="Log" />
-    )}
+    <LogLines lines={result.logs} />
     {result.emits_left_out > 0 && <p class="muted">{result.emits_left_out} more events are not shown.</p>}
     {result.emits.map((one, i) => (
       <div key={i} class="card pad">

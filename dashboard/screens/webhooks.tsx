@@ -3,9 +3,10 @@ import { useLocation } from "preact-iso/router";
 import { readWebhookTotals } from "../api/calls";
 import { ApiError, messageOf, type Schemas } from "../api/client";
 import { useFresh } from "../api/fresh";
+import { usePaged } from "../api/paged";
 import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
-import { to, useFilters } from "../lib/address";
+import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { duration } from "../lib/format";
 import { Button, Notice, Page, Time } from "../ui/basics";
@@ -13,18 +14,14 @@ import { Dialog } from "../ui/dialog";
 import { TextField } from "../ui/form";
 import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
+import { Table } from "../ui/table";
 import { Destinations } from "./destinations";
 import { successRate } from "./stats";
 import { KeyShown } from "./webhook-key";
 import { WebhookBadge } from "./webhook-parts";
 
 export function Webhooks() {
-  const filters = useFilters([]);
-  const { after, before, new: isNew } = filters.query;
-  const resource = useResource(
-    call => inAccount().webhooks.list({ limit: 50, after, before }, call),
-    [after, before],
-  );
+  const { filters, resource } = usePaged((cursor, call) => inAccount().webhooks.list(cursor, call));
   useFresh(resource);
   const ids = (resource.data?.data ?? []).map(({ id }) => id).join();
   const totals = useResource(
@@ -67,57 +64,55 @@ export function Webhooks() {
           }
         >
           {rows => (
-            <table class="table stacking">
-              <thead>
-                <tr>
-                  <th>Webhook</th>
-                  <th>Health</th>
-                  <th class="number">Success, 24 h</th>
-                  <th class="number">p95, 24 h</th>
-                  <th>Failing since</th>
-                  <th>Will be disabled</th>
-                  <th>Order and rate</th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map(row => (
-                  <tr key={row.id}>
-                    <td>
-                      <a class="title" href={to(`/webhooks/${row.id}`)}>
-                        {row.name || row.url}
-                      </a>
-                      {row.name && <div class="sub">{row.url}</div>}
-                    </td>
-                    <td>
-                      <WebhookBadge webhook={row} />
-                    </td>
-                    <td class="number" data-label="Success, 24 h">
-                      {successOf(row.id)}
-                    </td>
-                    <td class="number" data-label="p95, 24 h">
-                      {duration(totals.data?.get(row.id)?.p95_ms ?? null)}
-                    </td>
-                    <td data-label="Failing since">
-                      <Moment seconds={row.failing_since} />
-                    </td>
-                    <td data-label="Will be disabled">
-                      <Moment seconds={row.will_be_disabled_at} />
-                    </td>
-                    <td>
-                      <span class="muted">
-                        {row.ordered ? "in order" : "any order"}
-                        {row.rate_limit_per_second !== null && `, ${row.rate_limit_per_second}/s`}
-                      </span>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <Table
+              heads={[
+                "Webhook",
+                "Health",
+                { number: "Success, 24 h" },
+                { number: "p95, 24 h" },
+                "Failing since",
+                "Will be disabled",
+                "Order and rate",
+              ]}
+              rows={rows}
+            >
+              {row => (
+                <>
+                  <td>
+                    <a class="title" href={to(`/webhooks/${row.id}`)}>
+                      {row.name || row.url}
+                    </a>
+                    {row.name && <div class="sub">{row.url}</div>}
+                  </td>
+                  <td>
+                    <WebhookBadge webhook={row} />
+                  </td>
+                  <td class="number" data-label="Success, 24 h">
+                    {successOf(row.id)}
+                  </td>
+                  <td class="number" data-label="p95, 24 h">
+                    {duration(totals.data?.get(row.id)?.p95_ms ?? null)}
+                  </td>
+                  <td data-label="Failing since">
+                    <Moment seconds={row.failing_since} />
+                  </td>
+                  <td data-label="Will be disabled">
+                    <Moment seconds={row.will_be_disabled_at} />
+                  </td>
+                  <td>
+                    <span class="muted">
+                      {row.ordered ? "in order" : "any order"}
+                      {row.rate_limit_per_second !== null && `, ${row.rate_limit_per_second}/s`}
+                    </span>
+                  </td>
+                </>
+              )}
+            </Table>
           )}
         </List>
       </section>
       <Destinations />
-      {isNew && <NewWebhook onClose={() => filters.set({ new: undefined })} />}
+      {filters.query.new === "1" && <NewWebhook onClose={() => filters.set({ new: undefined })} />}
     </Page>
   );
 }

@@ -34,7 +34,7 @@ interface TextProps {
   onInput: (value: string) => void;
   hint?: ComponentChildren;
   fault?: string | undefined;
-  placeholder?: string;
+  placeholder?: string | undefined;
   type?: "text" | "password" | "number" | "url" | "email";
   autocomplete?: string;
   isLong?: boolean;

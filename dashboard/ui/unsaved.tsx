@@ -80,7 +80,7 @@ export function useUnsaved(isChanged: boolean): JSX.Element | null {
         act();
       }}
     >
-      <p>What you changed is not deployed, and is lost.</p>
+      <p>What you changed is lost.</p>
     </Confirm>
   );
 }

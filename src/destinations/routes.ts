@@ -13,7 +13,7 @@ import { presentDestination } from "./present.ts";
 import { DestinationChanges, DestinationView, NewDestinationBody } from "./schema.ts";
 import { updateDestination } from "./update.ts";
 
-type Deps = WebhookDeps & Pick<Platform, "lastingConnections" | "egress" | "sandboxes">;
+type Deps = WebhookDeps & Pick<Platform, "lastingConnections" | "egress" | "sandboxes" | "log">;
 
 const route = routeFor<Deps>();
 const tag = "Destinations";

@@ -147,6 +147,7 @@ const FunctionTest = Type.Object(
         event_id: Type.Union([Type.String(), Type.Null()], {
           description: "Null for an event of the request.",
         }),
+        event: Type.Unknown({ description: "What it was called with." }),
         result: Type.Unknown({ description: "What would be sent; null if nothing would." }),
         dropped: Type.Boolean({ description: "True if the function returned null." }),
         error: Type.Union(
@@ -303,7 +304,15 @@ export const eventRoutes = [
       },
       response: {
         results: [
-          { event_id: null, result: { state: "closed" }, dropped: false, error: null, logs: [], ms: 1.2 },
+          {
+            event_id: null,
+            event: { issue: { state: "closed" } },
+            result: { state: "closed" },
+            dropped: false,
+            error: null,
+            logs: [],
+            ms: 1.2,
+          },
         ],
       },
     },

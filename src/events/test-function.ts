@@ -22,6 +22,8 @@ type Deps = CallDeps & Pick<Platform, "eventLog">;
 export interface TestedFunction {
   /** Null for an event that the request gave. */
   event_id: string | null;
+  /** What it was called with. */
+  event: unknown;
   /** What would be sent; null if nothing would. */
   result: unknown;
   dropped: boolean;
@@ -55,18 +57,18 @@ export async function testFunction(platform: Deps, test: FunctionTest): Promise<
       openCallFunction(platform)({ key, bundle, ownerId, inputs }),
     );
     await countRuns(platform, ownerId, 1, 0).catch(() => undefined);
-    return outcomes.map((outcome, i) =>
-      shown(outcome, test.events ? null : (inputs[i]?.meta.event_id ?? null)),
+    return inputs.map(({ event, meta }, i) =>
+      shown(outcomes[i] ?? { kind: "not-run" }, { event, event_id: test.events ? null : meta.event_id }),
     );
   } finally {
     sandboxes.drop(key);
   }
 }
 
-function shown(outcome: FunctionOutcome, event_id: string | null): TestedFunction {
+function shown(outcome: FunctionOutcome, given: Pick<TestedFunction, "event_id" | "event">): TestedFunction {
   const { logs, ms } = outcome.kind === "not-run" ? { logs: [], ms: 0 } : outcome;
   return {
-    event_id,
+    ...given,
     result: outcome.kind === "event" ? outcome.event : null,
     dropped: outcome.kind === "dropped",
     error: outcome.kind === "failed" ? outcome.error : outcome.kind === "not-run" ? NOT_RUN : null,

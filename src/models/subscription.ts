@@ -61,6 +61,8 @@ export interface AutoSubscription {
   user_id: string;
   listener_id: string;
   event_name: string;
+  /** The function that the subscriptions get which it creates (`StoredFunction`); absent without one. */
+  function_hash?: string;
   created_at: number;
 }
 
@@ -73,10 +75,12 @@ export const AutoSubscriptions = collection<AutoSubscription>(
       user_id: { type: String, required: true },
       listener_id: { type: String, required: true, index: true },
       event_name: { type: String, required: true },
+      function_hash: { type: String, default: undefined },
       created_at: { type: Number, required: true },
     },
     schemaOptions,
   )
+    .index({ function_hash: 1 }, { partialFilterExpression: { function_hash: { $type: "string" } } })
     .index({ owner_id: 1, listener_id: 1, event_name: 1 }, { unique: true })
     .index({ owner_id: 1, _id: -1 }),
 );

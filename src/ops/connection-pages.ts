@@ -9,7 +9,7 @@ import { requireNoForeignPage } from "../http/own-page.ts";
 import { requestState } from "../http/request-log.ts";
 import { readSessionCookie, sessionCookieOf, setSessionCookie } from "../http/session-cookie.ts";
 import { AppError } from "../lib/errors.ts";
-import { isToken, newToken } from "../lib/ids.ts";
+import { isId, isToken, newToken } from "../lib/ids.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { Organizations } from "../models/organization.ts";
 import { Users } from "../models/user.ts";
@@ -89,11 +89,15 @@ async function goToApp(platform: Deps, ctx: Context, ticket: string): Promise<vo
   seeOther(ctx, url);
 }
 
+/** The dashboard's list with the new connection: an organization's has the organization in its address. */
+const connectionsPage = ({ ownerId }: Pick<ConsentRequest, "ownerId">): string =>
+  `${DASHBOARD_PATH}/connections${isId("o", ownerId) ? `?org=${ownerId}` : ""}`;
+
 async function receiveReturn(platform: Deps, ctx: Context): Promise<void> {
   const browserToken = readSessionCookie(ctx, platform.config.publicUrl, "consent") ?? "";
   const request = await finishConsent(platform, new URLSearchParams(ctx.querystring), browserToken);
   requestState(ctx).ids = { connection_id: request.connectionId };
-  sendPage(ctx, 200, connectedText(request, `${DASHBOARD_PATH}/connections`));
+  sendPage(ctx, 200, connectedText(request, connectionsPage(request)));
 }
 
 function sendProblem(ctx: Context, error: unknown): void {

@@ -40,6 +40,17 @@ const Candidate = Type.Object({
   /** Encrypted too; absent in a change of an earlier release. */
   dynamic_props: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   endpoint: Type.Union([Type.String(), Type.Null()]),
+  /** Absent without an apphook, and in a change of an earlier release. */
+  app_events: Type.Optional(
+    Type.Union([
+      Type.Object({
+        connection_id: Type.String(),
+        endpoint: Type.String(),
+        names: Type.Union([Type.Array(Type.String()), Type.Null()]),
+      }),
+      Type.Null(),
+    ]),
+  ),
   timer: Type.Unknown(),
   active: Type.Boolean(),
 });

@@ -1,6 +1,6 @@
 import { EVENT_KEPT_SECONDS } from "../models/event.ts";
 import { StoredFunctions } from "../models/function.ts";
-import { Subscriptions } from "../models/subscription.ts";
+import { AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
 import type { SweepBatch, SweepBounds } from "../store/sweep-turns.ts";
 
@@ -8,7 +8,7 @@ const BATCH = 200;
 export const FUNCTIONS_BOUNDS: SweepBounds = { batches: 10, everyMs: 3_600_000 };
 
 /**
- * Deletes functions that no subscription has had for as long as deliveries are kept: those of a subscription that was deleted
+ * Deletes functions that no subscription and no auto subscription has had for as long as deliveries are kept: those of a subscription that was deleted
  * with its emitter still go through its function (docs/functions.md).
  */
 export function beginFunctionSweep({ mongo, clock }: Pick<Platform, "mongo" | "clock">): SweepBatch {
@@ -20,9 +20,12 @@ export function beginFunctionSweep({ mongo, clock }: Pick<Platform, "mongo" | "c
       .limit(BATCH)
       .lean();
     const ids = batch.map(({ _id }) => _id);
-    const used = new Set(
-      await Subscriptions(mongo).distinct("function_hash", { function_hash: { $in: ids } }),
-    );
+    const having = { function_hash: { $in: ids } };
+    const found = await Promise.all([
+      Subscriptions(mongo).distinct("function_hash", having),
+      AutoSubscriptions(mongo).distinct("function_hash", having),
+    ]);
+    const used = new Set(found.flat());
     for (const { _id, saves, unused_since_ms: since } of batch) {
       // A save in between changes `saves`, and so keeps it.
       const asSeen = { _id, saves };

@@ -1,22 +1,16 @@
 import { Type } from "typebox";
-import type { LimitDeps } from "../accounts/limits.ts";
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
-import type { AutoSubscription } from "../models/subscription.ts";
 import { mapPage } from "../store/page.ts";
 import { autoSubscribe, deleteAutoSubscription } from "./auto.ts";
 import { ownAutoSubscription } from "./find.ts";
 import { listAutoSubscriptions } from "./list.ts";
-import { AutoSubscriptionSchema, ListenerId } from "./schema.ts";
+import { presentAutoSubscription, presentAutoWithFunction } from "./present.ts";
+import { AutoSubscriptionSchema, FunctionCode, ListenerId } from "./schema.ts";
+import type { SubscribeDeps } from "./subscribe.ts";
 
-const route = routeFor<LimitDeps>();
+const route = routeFor<SubscribeDeps>();
 const tag = "Subscriptions";
-
-const present = ({ _id, listener_id, event_name }: AutoSubscription) => ({
-  id: _id,
-  listener_id,
-  event_name,
-});
 
 const shown = {
   id: "asub_0CjBBn4Yt7KqS0xG",
@@ -33,22 +27,24 @@ export const autoSubscriptionRoutes = [
     tag,
     summary: "Subscribe a listener to future workflows and sources",
     description:
-      "Applies to workflows and sources created from now on; those that exist need `POST /subscriptions`.",
+      "Applies to workflows and sources created from now on; those that exist need `POST /subscriptions`. With a " +
+      "`function`, the subscriptions that it creates get it; null takes it away.",
     access: { kind: "owner" },
     query: Type.Object({
       event_name: Type.Union([Type.Literal("$errors"), Type.Literal("$logs")]),
       listener_id: ListenerId,
     }),
+    body: Type.Object({ function: Type.Optional(Type.Union([FunctionCode, Type.Null()])) }),
     response: data(200, AutoSubscriptionSchema),
-    errors: ["limit-reached", "not-found"],
+    errors: ["limit-reached", "not-found", "unavailable"],
     example: {
       query: { event_name: "$errors", listener_id: shown.listener_id },
       response: shown,
     },
-    handler: async ({ deps, query, owner, owners, caller }) => {
+    handler: async ({ deps, query, body, owner, owners, caller }) => {
       const subscriber = { owner, owners, userId: caller.userId };
-      const key = { listenerId: query.listener_id, eventName: query.event_name };
-      return present(await autoSubscribe(deps, subscriber, key));
+      const wanted = { listenerId: query.listener_id, eventName: query.event_name, code: body.function };
+      return presentAutoWithFunction(deps, await autoSubscribe(deps, subscriber, wanted));
     },
   }),
   route({
@@ -61,7 +57,7 @@ export const autoSubscriptionRoutes = [
     response: page(200, AutoSubscriptionSchema),
     example: { response: shown },
     handler: async ({ deps, owner, page }) =>
-      mapPage(await listAutoSubscriptions(deps, owner, page), present),
+      mapPage(await listAutoSubscriptions(deps, owner, page), presentAutoSubscription),
   }),
   route({
     method: "GET",
@@ -73,7 +69,7 @@ export const autoSubscriptionRoutes = [
     response: page(200, AutoSubscriptionSchema),
     example: { params: { org_id: "o_0CjB8tYr3KpL7xVd" }, response: shown },
     handler: async ({ deps, owner, page }) =>
-      mapPage(await listAutoSubscriptions(deps, owner, page), present),
+      mapPage(await listAutoSubscriptions(deps, owner, page), presentAutoSubscription),
   }),
   route({
     method: "DELETE",

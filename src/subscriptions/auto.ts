@@ -1,6 +1,6 @@
 import type { ClientSession } from "mongoose";
 import { checkCount } from "../accounts/check-count.ts";
-import type { LimitDeps } from "../accounts/limits.ts";
+import { saveFunction } from "../functions/save-function.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { type AutoSubscription, AutoSubscriptions, Subscriptions } from "../models/subscription.ts";
@@ -8,28 +8,35 @@ import type { Platform } from "../platform.ts";
 import { isDuplicateKey } from "../store/mongo.ts";
 import { checkListener } from "./check-ids.ts";
 import type { Emitter } from "./match.ts";
-import type { Subscriber, SubscriptionKey } from "./subscribe.ts";
+import { rejectWithoutDeliveries } from "./reject-without-deliveries.ts";
+import type { NewSubscription, SubscribeDeps, Subscriber } from "./subscribe.ts";
 
 type Deps = Pick<Platform, "mongo" | "clock">;
 
 /**
  * Subscribes a listener to the errors or logs of all workflows and sources that the account creates from now on. If the
- * auto subscription exists, it is returned. Throws `invalid` or `not-found` for the listener, and `limit-reached`.
+ * auto subscription exists, it is returned, with its function replaced if there is a new one (null: none), which
+ * subscriptions get that are created from then on. Throws `invalid` or `not-found` for the listener, `limit-reached`, and as
+ * `saveFunction` for a function that can't be used.
  */
 export async function autoSubscribe(
-  platform: LimitDeps,
+  platform: SubscribeDeps,
   { owner, owners, userId }: Subscriber,
-  { listenerId, eventName }: Omit<SubscriptionKey, "emitterId">,
+  { listenerId, eventName, code }: Pick<NewSubscription, "listenerId" | "eventName" | "code">,
 ): Promise<AutoSubscription> {
   await checkListener(platform, listenerId, owners);
+  if (typeof code === "string") rejectWithoutDeliveries(listenerId);
   const key = { owner_id: owner, listener_id: listenerId, event_name: eventName };
   if (!(await AutoSubscriptions(platform.mongo).exists(key))) {
     await checkCount(platform, owner, "autoSubscriptions");
   }
+  const functionHash = typeof code === "string" ? await saveFunction(platform, owner, code) : undefined;
+  const withFunction = { ...(functionHash !== undefined && { function_hash: functionHash }) };
   const autoSubscription = {
     _id: newId("asub", platform.clock()),
     user_id: userId,
     ...key,
+    ...withFunction,
     created_at: unixSeconds(platform.clock()),
   };
   try {
@@ -37,7 +44,11 @@ export async function autoSubscribe(
     return autoSubscription;
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
-    return (await AutoSubscriptions(platform.mongo).findOne(key).lean()) ?? autoSubscription;
+    const change = { $set: withFunction, ...(code === null && { $unset: { function_hash: 1 as const } }) };
+    const existing = await AutoSubscriptions(platform.mongo)
+      .findOneAndUpdate(key, change, { returnDocument: "after" })
+      .lean();
+    return existing ?? autoSubscription;
   }
 }
 
@@ -65,7 +76,7 @@ export async function subscribeNewEmitter(
     .lean();
   if (autoSubscriptions.length === 0) return;
   await Subscriptions(platform.mongo).insertMany(
-    autoSubscriptions.map(({ owner_id, user_id, listener_id, event_name }) => ({
+    autoSubscriptions.map(({ owner_id, user_id, listener_id, event_name, function_hash }) => ({
       _id: newId("sub", platform.clock()),
       owner_id,
       user_id,
@@ -73,6 +84,7 @@ export async function subscribeNewEmitter(
       listener_id,
       event_name,
       filter: null,
+      ...(function_hash !== undefined && { function_hash }),
       created_at: unixSeconds(platform.clock()),
     })),
     { session },

@@ -1,5 +1,5 @@
 import { findFunctionCode } from "../functions/find-function.ts";
-import type { Subscription } from "../models/subscription.ts";
+import type { AutoSubscription, Subscription } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
 
 /** Returns a subscription as its owner sees it in lists: of its function only the hash, and how it fares. */
@@ -27,9 +27,35 @@ export function presentSubscription({
   };
 }
 
+/** Returns an auto subscription as its owner sees it in lists: of its function only the hash. */
+export const presentAutoSubscription = ({
+  _id,
+  listener_id,
+  event_name,
+  function_hash,
+}: AutoSubscription) => ({
+  id: _id,
+  listener_id,
+  event_name,
+  ...(function_hash !== undefined && { function_hash }),
+});
+
 /** Returns a subscription with the code of its function. */
-export async function presentWithFunction(platform: Pick<Platform, "mongo">, subscription: Subscription) {
-  const { function_hash } = subscription;
+export const presentWithFunction = async (platform: Pick<Platform, "mongo">, subscription: Subscription) => ({
+  ...presentSubscription(subscription),
+  ...(await codeOf(platform, subscription)),
+});
+
+/** Returns an auto subscription with the code of its function. */
+export const presentAutoWithFunction = async (
+  platform: Pick<Platform, "mongo">,
+  autoSubscription: AutoSubscription,
+) => ({
+  ...presentAutoSubscription(autoSubscription),
+  ...(await codeOf(platform, autoSubscription)),
+});
+
+async function codeOf(platform: Pick<Platform, "mongo">, { function_hash }: { function_hash?: string }) {
   const code = function_hash === undefined ? null : await findFunctionCode(platform, function_hash);
-  return { ...presentSubscription(subscription), ...(code !== null && { function: code }) };
+  return code === null ? {} : { function: code };
 }

@@ -59,7 +59,17 @@ export const SubscriptionSchema = Type.Object(
 );
 
 export const AutoSubscriptionSchema = Type.Object(
-  { id: Type.String(), listener_id: Type.String(), event_name: Type.String() },
+  {
+    id: Type.String(),
+    listener_id: Type.String(),
+    event_name: Type.String(),
+    function: Type.Optional(
+      Type.String({
+        description: "Code of the function of the subscriptions that it creates; absent in lists.",
+      }),
+    ),
+    function_hash: Type.Optional(Type.String({ description: "SHA-256 of that code, hex." })),
+  },
   { title: "AutoSubscription" },
 );
 

@@ -1,8 +1,6 @@
 import { checkCount, checkSubscriptionsPerEmitter } from "../accounts/check-count.ts";
 import { accountsOfSubscriptions } from "../accounts/routing-accounts.ts";
-import { FUNCTION_FIELD } from "../functions/load-function.ts";
 import { saveFunction } from "../functions/save-function.ts";
-import { invalidField } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { type Subscription, Subscriptions } from "../models/subscription.ts";
@@ -10,6 +8,7 @@ import type { Platform } from "../platform.ts";
 import { isDuplicateKey } from "../store/mongo.ts";
 import { checkEmitter, checkListener } from "./check-ids.ts";
 import { checkFilter } from "./filter.ts";
+import { rejectWithoutDeliveries } from "./reject-without-deliveries.ts";
 
 /** The account that a subscription is made for. */
 export interface Subscriber {
@@ -99,11 +98,4 @@ function changesOf(filter: unknown, code: string | null | undefined, functionHas
     ...(Object.keys(set).length > 0 && { $set: set }),
     ...(Object.keys(unset).length > 0 && { $unset: unset }),
   };
-}
-
-/** Sources and workflows are handed the event itself, in the hop before deliveries. Throws `invalid`. */
-function rejectWithoutDeliveries(listenerId: string): void {
-  if (!listenerId.startsWith("dc_") && !listenerId.startsWith("p_")) return;
-  const message = "a source or a workflow receives events as they are: only deliveries go through a function";
-  throw invalidField(FUNCTION_FIELD.in, FUNCTION_FIELD.path, message);
 }

@@ -26,6 +26,8 @@ export interface AppServer {
   held: number;
   /** Is away for requests for tokens, while it is true. */
   isAway: boolean;
+  /** What responds to requests for tokens in place of it, while there is something. */
+  impostor: ((request: IncomingMessage, response: ServerResponse) => void) | null;
   /** Ends every grant, as a person does who takes the access back. */
   revokeAll(): Promise<void>;
   stop(): Promise<void>;
@@ -96,6 +98,7 @@ export async function startAppServer(publicUrl: string): Promise<AppServer> {
       await tokensHeld;
       started.held -= 1;
       if (started.isAway) return void response.writeHead(503).end("away");
+      if (started.impostor) return started.impostor(request, response);
     }
     if (!request.url?.startsWith("/interaction/")) return void provider.callback()(request, response);
     const result = request.url.endsWith("/deny")
@@ -111,6 +114,7 @@ export async function startAppServer(publicUrl: string): Promise<AppServer> {
     issued,
     isAway: false,
     held: 0,
+    impostor: null,
     holdTokens() {
       let release = () => {};
       tokensHeld = new Promise(resolve => {

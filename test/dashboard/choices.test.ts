@@ -1,19 +1,11 @@
 // runs-long: npm test has test/dashboard/prop-form.test.ts and test/components/configure.test.ts
 
 import { expect } from "chai";
-import type { Browser, Page } from "playwright-core";
-import type { Api, SourceView } from "../support/api.ts";
-import { type System, startSystem } from "../support/system.ts";
+import type { Page } from "playwright-core";
+import type { SourceView } from "../support/api.ts";
 import { until } from "../support/until.ts";
-import {
-  browserOrSkip,
-  openTab,
-  saveAndWait,
-  seriousFindings,
-  settled,
-  signIn,
-  type Tab,
-} from "./signed-in.ts";
+import { openSettings, type SettingsPage } from "./settings-page.ts";
+import { seriousFindings, settled } from "./signed-in.ts";
 
 const CODE = `
 const CITIES = { CH: ["Bern", "Zug", "Chur"], AT: ["Wien"] };
@@ -40,31 +32,17 @@ export default { name: "Choices", version: "0.0.1",
   run(event) { this.$emit({ mode: this.mode, size: this.size }); } };`;
 
 describe("a form whose choices and fields come from the code", () => {
-  let browser: Browser;
-  let system: System;
-  let api: Api;
-  let source: SourceView;
-  let tab: Tab;
+  let opened: SettingsPage;
   let page: Page;
 
   before(async function () {
-    browser = await browserOrSkip(this);
-    system = await startSystem();
-    api = await system.user();
-    const configured_props = { token: "wrong", country: "CH", city: "Zug", mode: "plain" };
-    source = await api.createSource({ component_code: CODE, configured_props });
-    tab = await openTab(browser, system);
-    page = tab.page;
-    await signIn(tab, api, `/sources/${source.id}/settings`);
-    await settled(page);
+    opened = await openSettings(this, CODE, { token: "wrong", country: "CH", city: "Zug", mode: "plain" });
+    page = opened.page;
   });
-  after(async () => {
-    await browser?.close();
-    await system?.stop();
-  });
+  after(() => opened?.close());
 
-  const stored = () => api.expect(200, "GET", `/sources/${source.id}`);
-  const save = () => saveAndWait(page, source.id);
+  const stored = () => opened.stored();
+  const save = () => opened.save();
   const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
   const city = () => page.getByRole("group", { name: "City" });
 
@@ -134,13 +112,17 @@ describe("a form whose choices and fields come from the code", () => {
     await page.getByRole("button", { name: "Run now" }).click();
     await page.getByText("Started; the run appears in the list of runs.").waitFor();
     await until(async () => {
-      const runs: { trigger: string }[] = await api.expect(200, "GET", `/sources/${source.id}/runs`);
+      const runs: { trigger: string }[] = await opened.api.expect(
+        200,
+        "GET",
+        `/sources/${opened.source.id}/runs`,
+      );
       return runs.some(run => run.trigger === "manual");
     });
   });
 
   it("does the same for code that is not deployed yet", async () => {
-    await tab.open("/sources/new");
+    await opened.tab.open("/sources/new");
     await settled(page);
     await page.getByLabel("Code of the component").click();
     await page.keyboard.press("ControlOrMeta+A");
@@ -155,12 +137,12 @@ describe("a form whose choices and fields come from the code", () => {
     await page.getByLabel("km").check();
     await page.getByRole("button", { name: "Deploy" }).click();
     await page.getByText("Deployed.").waitFor();
-    const sources: SourceView[] = await api.expect(200, "GET", "/users/me/sources");
-    const made = sources.find(({ id }) => id !== source.id);
+    const sources: SourceView[] = await opened.api.expect(200, "GET", "/users/me/sources");
+    const made = sources.find(({ id }) => id !== opened.source.id);
     expect(made?.configured_props).to.include({ city: "Zug", mode: "sized", size: 3, unit: "km" });
   });
 
   it("meets no error of the browser on the way", () => {
-    expect(tab.problems).to.deep.equal([]);
+    expect(opened.tab.problems).to.deep.equal([]);
   });
 });

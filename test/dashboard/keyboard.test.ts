@@ -16,6 +16,8 @@ interface Things {
   source: string;
   component: string;
   webhook: string;
+  subscription: string;
+  destination: string;
   delivery: string;
   event: string;
   org: string;
@@ -90,6 +92,10 @@ const SCREENS: Record<string, ToPath> = {
   "a delivery": ({ delivery }) => `/deliveries/${delivery}`,
   "an event": ({ source, event }) => `/events/${source}/${event}`,
   subscriptions: () => "/subscriptions",
+  "a function": ({ subscription }) => `/subscriptions/${subscription}`,
+  "a destination": ({ destination }) => `/destinations/${destination}`,
+  "the settings of a destination": ({ destination }) => `/destinations/${destination}/settings`,
+  connections: () => "/connections",
   "a receiver": ({ source, webhook }) => `/echo/${source}?webhook=${webhook}`,
   "the first event": () => "/start",
   "API keys": () => "/keys",
@@ -118,6 +124,12 @@ const DIALOGS: Opener[] = [
   { screen: "subscriptions", button: "New subscription" },
   { screen: "subscriptions", button: "Filter" },
   { screen: "subscriptions", button: "Delete subscription" },
+  { screen: "a function", button: "Remove" },
+  { screen: "webhooks", button: "New destination" },
+  { screen: "the settings of a destination", button: "Delete destination" },
+  { screen: "connections", button: "Connect" },
+  { screen: "connections", button: "Edit" },
+  { screen: "connections", button: "Delete" },
   { screen: "API keys", button: "New key" },
   { screen: "API keys", button: "Revoke" },
 ];
@@ -147,6 +159,13 @@ const ACTIONS: Action[] = [
     shows: page => page.getByText("Ran", { exact: true }),
   },
   { screen: "the code of a source", button: "Emit the sample", shows: page => page.getByText('"a sample"') },
+  { screen: "a function", button: "Try", shows: page => page.getByText("of 2 events would be sent") },
+  {
+    screen: "the settings of a destination",
+    button: "Save",
+    key: "Space",
+    shows: page => page.getByText("Saved."),
+  },
   { screen: "the settings of a webhook", button: "Save", shows: page => page.getByText("Saved.") },
   { screen: "the signing key of a webhook", button: "Python", shows: page => pressed(page, "Python") },
   { screen: "a delivery", button: "Send again", shows: page => page.getByText("It is sent again now.") },
@@ -176,7 +195,14 @@ describe("the dashboard by keyboard", () => {
     const api = await system.user();
     const source = await api.createSource({ component_code: CODE, name: "keys" });
     const webhook = await api.createWebhook(receiver.url, { name: "Billing" });
-    await api.subscribe(source.id, webhook.id);
+    const { id: subscription } = await api.expect(200, "POST", "/subscriptions", {
+      query: { emitter_id: source.id, listener_id: webhook.id },
+      body: { function: "export default event => event;" },
+    });
+    const { id: destination } = await api.expect(201, "POST", "/destinations", {
+      body: { redis_stream: { url: "redis://127.0.0.1:1", stream: "orders" } },
+    });
+    await api.expect(201, "POST", "/connections", { body: { app: "weather", fields: { api_key: "a key" } } });
     const sendOne = async (wanted: "delivered" | "failed") => {
       await fetch(source.configured_props.http?.endpoint_url ?? "", {
         method: "POST",
@@ -195,7 +221,7 @@ describe("the dashboard by keyboard", () => {
     things = {
       source: source.id,
       component: source.component_id,
-      webhook: webhook.id,
+      ...{ webhook: webhook.id, subscription, destination },
       delivery: delivery.id,
       event: delivery.event_id,
       org: await system.organization(api.userId),
@@ -236,7 +262,7 @@ describe("the dashboard by keyboard", () => {
     await page.evaluate(() => (globalThis as unknown as Watched).beginWalk());
     // Into the editor, which takes Tab for itself until Escape, as it says.
     if ((await page.locator("main .editor").count()) > 0) {
-      await tabTo("Code of the component");
+      await tabTo((await page.locator("main .editor").getByRole("textbox").getAttribute("aria-label")) ?? "");
       await press("Escape");
     }
     let end = await page.evaluate(() => (globalThis as unknown as Watched).endWalk());

@@ -1,17 +1,8 @@
 import { expect } from "chai";
-import type { Browser, Page } from "playwright-core";
-import type { Api, SourceView } from "../support/api.ts";
-import { type System, startSystem } from "../support/system.ts";
+import type { Page } from "playwright-core";
 import { until } from "../support/until.ts";
-import {
-  browserOrSkip,
-  openTab,
-  saveAndWait,
-  seriousFindings,
-  settled,
-  signIn,
-  type Tab,
-} from "./signed-in.ts";
+import { openSettings, type SettingsPage } from "./settings-page.ts";
+import { seriousFindings, settled } from "./signed-in.ts";
 
 const CODE = `export default { name: "Form", version: "0.0.1",
   props: {
@@ -25,30 +16,17 @@ const TIMED = `export default { name: "Timed", version: "0.0.1",
   props: { timer: { type: "$.interface.timer" } }, run() {} };`;
 
 describe("the form of a source's props", () => {
-  let browser: Browser;
-  let system: System;
-  let api: Api;
-  let source: SourceView;
-  let tab: Tab;
+  let opened: SettingsPage;
   let page: Page;
 
   before(async function () {
-    browser = await browserOrSkip(this);
-    system = await startSystem();
-    api = await system.user();
-    source = await api.createSource({ component_code: CODE, configured_props: { token: "s3cret" } });
-    tab = await openTab(browser, system);
-    page = tab.page;
-    await signIn(tab, api, `/sources/${source.id}/settings`);
-    await settled(page);
+    opened = await openSettings(this, CODE, { token: "s3cret" });
+    page = opened.page;
   });
-  after(async () => {
-    await browser?.close();
-    await system?.stop();
-  });
+  after(() => opened?.close());
 
-  const stored = () => api.expect(200, "GET", `/sources/${source.id}`);
-  const save = () => saveAndWait(page, source.id);
+  const stored = () => opened.stored();
+  const save = () => opened.save();
 
   it("shows an alert of the component as text", async () => {
     await page.getByText("Needs a paid plan <b>there</b>").waitFor();
@@ -82,11 +60,11 @@ describe("the form of a source's props", () => {
   });
 
   it("keeps a zone that the browser knows by another name", async () => {
-    const { id } = await api.createSource({
+    const { id } = await opened.api.createSource({
       component_code: TIMED,
       configured_props: { timer: { cron: "0 9 * * *", timezone: "US/Pacific" } },
     });
-    await tab.open(`/sources/${id}/settings`);
+    await opened.tab.open(`/sources/${id}/settings`);
     await settled(page);
     await until(async () => (await page.getByLabel("Time zone").inputValue()) === "US/Pacific");
     const times = page.getByRole("list", { name: "Next five times" }).getByRole("listitem");
@@ -94,6 +72,6 @@ describe("the form of a source's props", () => {
   });
 
   it("meets no error of the browser on the way", () => {
-    expect(tab.problems).to.deep.equal([]);
+    expect(opened.tab.problems).to.deep.equal([]);
   });
 });

@@ -37,6 +37,9 @@ const TIMER = `export default { name: "Heartbeat", version: "1.0.0",
   props: { timer: { type: "$.interface.timer", default: { cron: "*/5 * * * *", timezone: "Europe/Berlin" } } },
   run() { this.$emit({ beat: 1 }); } };`;
 
+const ACTION = `export default { name: "Note", version: "0.0.1", type: "action", props: { note: "string" }, run() {} };`;
+const FUNCTION = "export default event => (event.total > 5 ? event : null);";
+
 /** With the rules of axe that can differ from the first: all of them take a second a page. */
 const LOOKS: { look: Look; rules: string[] }[] = [
   { look: {}, rules: [] },
@@ -102,6 +105,23 @@ describe("every screen of the dashboard", function () {
       return data.find((one: { state: string }) => one.state === "delivered");
     });
     const organization = await system.organization(api.userId);
+    await api.expect(200, "POST", "/subscriptions", {
+      query: { emitter_id: source.id, listener_id: webhook.id },
+      body: { function: FUNCTION },
+    });
+    const { id: subscription } = (await api.expect(200, "GET", "/users/me/subscriptions"))[0];
+    const fields = { api_key: "a key" };
+    await api.expect(201, "POST", "/connections", {
+      body: { app: "weather", name: "Weather <b>x</b>", fields },
+    });
+    const redis_stream = { url: "redis://redis.example.com:6380", stream: "orders" };
+    const stream = await api.expect(201, "POST", "/destinations", { body: { name: "Stream", redis_stream } });
+    const action = await api.expect(201, "POST", "/destinations", {
+      body: {
+        name: "Notes",
+        action: { component_code: ACTION, configured_props: { note: "{{event.name}}" } },
+      },
+    });
     await raiseAlert(system.worker, {
       ownerId: api.userId,
       type: "webhook.failing",
@@ -136,6 +156,14 @@ describe("every screen of the dashboard", function () {
       event: `/events/${source.id}/${delivery.event_id}`,
       subscriptions: "/subscriptions",
       "subscription-new": "/subscriptions?new=1",
+      subscription: `/subscriptions/${subscription}`,
+      connections: "/connections",
+      "connections-none": `/connections?org=${organization}`,
+      "destination-new": "/webhooks?new=destination",
+      destination: `/destinations/${stream.id}`,
+      "destination-deliveries": `/destinations/${stream.id}/deliveries`,
+      "destination-settings": `/destinations/${stream.id}/settings`,
+      "action-settings": `/destinations/${action.id}/settings`,
       alerts: "/alerts",
       "alerts-organization": `/alerts?org=${organization}`,
       keys: "/keys",

@@ -16,6 +16,8 @@ interface Things {
   source: string;
   component: string;
   webhook: string;
+  destination: string;
+  subscription: string;
   org: string;
   /** Only where something happened. */
   delivery: string;
@@ -61,6 +63,29 @@ const SCREENS: Screen[] = [
     name: "webhooks",
     path: () => "/webhooks",
     nothingYet: { title: "No webhooks yet", command: /\/v1\/webhooks'/ },
+  },
+  {
+    name: "the health of a destination",
+    path: ({ destination }) => `/destinations/${destination}`,
+    holds: INSIDE,
+    nothingYet: { title: "Nothing to count in this time", of: true, command: /\/v1\/subscriptions/ },
+  },
+  {
+    name: "the deliveries of a destination",
+    path: ({ destination }) => `/destinations/${destination}/deliveries`,
+    holds: INSIDE,
+    nothingYet: { title: "Nothing was sent yet", of: true, command: /\/v1\/subscriptions/ },
+    filter: "state=failed",
+  },
+  {
+    name: "the settings of a destination",
+    path: ({ destination }) => `/destinations/${destination}/settings`,
+  },
+  { name: "the function of a subscription", path: ({ subscription }) => `/subscriptions/${subscription}` },
+  {
+    name: "connections",
+    path: () => "/connections",
+    nothingYet: { title: "No connections yet", command: /\/v1\/connections'/ },
   },
   {
     name: "deliveries",
@@ -185,10 +210,15 @@ describe("each screen of the dashboard", () => {
   async function make(api: Api & { userId: string }): Promise<Things & { endpoint: string }> {
     const source: SourceView = await api.createSource({ component_code: CODE, name: "states" });
     const webhook = await api.createWebhook(receiver.url, { name: "Billing" });
+    const destination = await api.expect(201, "POST", "/destinations", {
+      body: { redis_stream: { url: "redis://127.0.0.1:1", stream: "orders" } },
+    });
     return {
       source: source.id,
       component: source.component_id,
       webhook: webhook.id,
+      destination: destination.id,
+      subscription: "",
       org: await system.organization(api.userId),
       delivery: "",
       event: "",
@@ -203,7 +233,7 @@ describe("each screen of the dashboard", () => {
     const [regular, beginner, newcomer] = await Promise.all([system.user(), system.user(), system.user()]);
     const { endpoint, ...made } = await make(regular);
     things.beginner = await make(beginner);
-    await regular.subscribe(made.source, made.webhook);
+    const subscription = await regular.subscribe(made.source, made.webhook);
     await fetch(endpoint, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -213,7 +243,12 @@ describe("each screen of the dashboard", () => {
       const found = await regular.expect(200, "GET", `/webhooks/${made.webhook}/deliveries`);
       return found.find((one: { state: string }) => one.state === "delivered");
     });
-    things.regular = { ...made, delivery: delivery.id, event: delivery.event_id };
+    things.regular = {
+      ...made,
+      subscription: subscription.id,
+      delivery: delivery.id,
+      event: delivery.event_id,
+    };
     for (const [name, api] of Object.entries({ regular, beginner, newcomer })) {
       tabs[name as keyof typeof tabs] = await openTab(browser, system);
       await signIn(tabs[name as keyof typeof tabs], api);

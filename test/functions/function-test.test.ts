@@ -32,7 +32,7 @@ describe("the test of a function", () => {
     };`;
     const { results } = (await test({ emitter_id: flow, function: code })).body.data;
     expect(results).to.have.length(LIMITS.functionTestEvents.value);
-    expect(results[0]).to.include({ dropped: true, result: null, error: null });
+    expect(results[0]).to.deep.include({ event: { n: 10 }, dropped: true, result: null, error: null });
     expect(results[1].error).to.deep.equal({ message: "nine", line: 3, column: 32 });
     expect(results[2]).to.deep.include({ dropped: false, result: { n: 8 }, error: null });
     expect(results[2].logs[0]).to.include({ level: "warn", message: "seen " });

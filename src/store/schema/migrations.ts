@@ -10,6 +10,7 @@ import { dynamicProps } from "./migrations/0008-dynamic-props.ts";
 import { componentsOfActions } from "./migrations/0009-components-of-actions.ts";
 import { bundleChunks } from "./migrations/0010-bundle-chunks.ts";
 import { packedBundles } from "./migrations/0011-packed-bundles.ts";
+import { functionsOfAutoSubscriptions } from "./migrations/0012-functions-of-auto-subscriptions.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
 export const MIGRATIONS: readonly Migration[] = [
@@ -24,6 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
   componentsOfActions,
   bundleChunks,
   packedBundles,
+  functionsOfAutoSubscriptions,
 ];
 
 /** The schema that this release needs. */

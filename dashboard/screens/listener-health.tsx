@@ -1,0 +1,101 @@
+import { useState } from "preact/hooks";
+import { callsOf, isWebhook, type Listener } from "../api/listeners";
+import type { Resource } from "../api/resource";
+import { apiCommand } from "../lib/curl";
+import { count } from "../lib/format";
+import { Button, Card, Notice, Time } from "../ui/basics";
+import { Confirm } from "../ui/dialog";
+import { toast } from "../ui/toasts";
+import { StatsCharts } from "./stats";
+
+export const subscribeCommand = (id: string) =>
+  apiCommand(`/subscriptions?emitter_id=dc_…&listener_id=${id}`, { method: "POST" });
+
+interface HealthProps<One extends Listener> {
+  listener: One;
+  resource: Resource<One>;
+}
+
+/** Whether it works, what happened to its deliveries, and what to do after an outage. */
+export function Health<One extends Listener>({ listener, resource }: HealthProps<One>) {
+  const enable = async () => {
+    resource.put((await callsOf(listener.id).update(listener.id, { active: true })) as One);
+    toast(`The ${isWebhook(listener.id) ? "webhook" : "destination"} is active again.`, "good");
+  };
+  return (
+    <div class="stack">
+      {!listener.active && (
+        <Notice tone="bad">
+          <div class="spread">
+            <span>
+              {listener.disabled_reason ??
+                "It is disabled: nothing is sent, and its events count as dropped."}
+            </span>
+            <Button isSmall onClick={enable}>
+              Enable
+            </Button>
+          </div>
+        </Notice>
+      )}
+      {listener.active && listener.failing_since !== null && (
+        <Notice tone="warn">
+          {listener.notice ?? "Every attempt since then failed."} Failing since{" "}
+          <Time ms={listener.failing_since * 1000} />
+          {listener.will_be_disabled_at !== null && (
+            <>
+              , will be disabled <Time ms={listener.will_be_disabled_at * 1000} />
+            </>
+          )}
+          .
+        </Notice>
+      )}
+      <StatsCharts of={listener.id} kind="listener" command={subscribeCommand(listener.id)} />
+      <Recover id={listener.id} />
+    </div>
+  );
+}
+
+const DAY_S = 86_400;
+
+/** Sends what failed again, since a time; the count first. */
+function Recover({ id }: { id: string }) {
+  const [asked, setAsked] = useState<{ since: number; count: number } | null>(null);
+  const ask = async (days: number) => {
+    const since = Math.floor(Date.now() / 1000) - days * DAY_S;
+    const found = await callsOf(id).recover(id, { since, dry_run: true });
+    if (found.count === 0) toast("No delivery has failed since then.");
+    else setAsked({ since, count: found.count });
+  };
+  return (
+    <Card title="After an outage">
+      <div class="row">
+        <span class="grow muted">
+          Send every failed delivery again, at the pace of the {isWebhook(id) ? "webhook" : "destination"}.
+        </span>
+        <span class="row">
+          {[1, 7, 30].map(days => (
+            <Button key={days} isSmall onClick={() => ask(days)}>
+              Last {days === 1 ? "24 hours" : `${days} days`}
+            </Button>
+          ))}
+        </span>
+      </div>
+      {asked && (
+        <Confirm
+          title="Retry failed deliveries"
+          action={`Retry ${count(asked.count)}`}
+          onClose={() => setAsked(null)}
+          onConfirm={async () => {
+            await callsOf(id).recover(id, { since: asked.since });
+            toast("They are on their way.", "good");
+          }}
+        >
+          <p>
+            {asked.count === 1 ? "1 failed delivery is" : `${count(asked.count)} failed deliveries are`} sent
+            again.
+          </p>
+        </Confirm>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,231 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { useRoute } from "preact-iso/router";
+import { headwater, messageOf, type Schemas } from "../api/client";
+import { useFresh } from "../api/fresh";
+import { loadNames, nameOf } from "../api/names";
+import { type Resource, useResource } from "../api/resource";
+import { inAccount } from "../api/session";
+import type { Fault } from "../editor/editor";
+import { to } from "../lib/address";
+import { counted } from "../lib/format";
+import { Badge, Button, Card, Copyable, LinkButton, Notice, Page, Time } from "../ui/basics";
+import { Confirm } from "../ui/dialog";
+import { LogLines } from "../ui/log-lines";
+import { Loaded } from "../ui/states";
+import { Thing } from "../ui/thing";
+import { toast } from "../ui/toasts";
+import { useUnsaved } from "../ui/unsaved";
+import { FunctionTrial, faultsOf } from "./function-trial";
+import { Editor } from "./source-code";
+
+type Subscription = Schemas["Subscription"];
+
+/** A source or a workflow gets events as they are (docs/functions.md). */
+export const hasDeliveries = ({ listener_id }: Subscription): boolean => /^(wh|ds|ac)_/.test(listener_id);
+
+const STARTER = `// Gets each event, and returns what is sent in its place; null drops it.
+export default (event, meta) => {
+  return event;
+};
+`;
+
+/** One subscription: its route, and the function that its events go through. */
+export function Subscription() {
+  const { id = "" } = useRoute().params;
+  useEffect(loadNames, []);
+  const resource = useResource(call => headwater.subscriptions.get(id, call), [id]);
+  const listener = resource.data?.listener_id;
+  useFresh(resource, { on: ["deliveries"], ...(listener !== undefined && { of: listener }) });
+  const found = resource.data;
+  return (
+    <Page
+      title={found ? `${nameOf(found.emitter_id)} → ${nameOf(found.listener_id)}` : "Subscription"}
+      crumbs={<a href={to("/subscriptions")}>Subscriptions</a>}
+      badge={found && <FunctionBadge subscription={found} />}
+      about={<Copyable text={id} label="id" />}
+    >
+      <Loaded resource={resource}>
+        {subscription =>
+          hasDeliveries(subscription) ? (
+            <Workbench key={subscription.id} subscription={subscription} resource={resource} />
+          ) : (
+            <div class="stack">
+              <Facts subscription={subscription} />
+              <Notice>
+                A source or a workflow receives events as they are: only what is sent to a webhook or a
+                destination goes through a function.
+              </Notice>
+            </div>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+/** Whether there is a function, and how often it failed. */
+export function FunctionBadge({ subscription }: { subscription: Subscription }) {
+  const { function_hash, function_errors: errors = 0 } = subscription;
+  if (function_hash === undefined) return null;
+  return errors > 0 ? (
+    <Badge tone="bad">{counted(errors, "error")}</Badge>
+  ) : (
+    <Badge tone="good">Function</Badge>
+  );
+}
+
+const Facts = ({ subscription: { id, emitter_id, event_name, listener_id, filter } }: EditedProps) => (
+  <Card
+    title="Route"
+    actions={
+      <LinkButton isSmall href={to("/subscriptions", { edit: id })}>
+        Change filter
+      </LinkButton>
+    }
+  >
+    <dl class="facts">
+      <dt>From</dt>
+      <dd>
+        <Thing id={emitter_id} />
+      </dd>
+      <dt>Channel</dt>
+      <dd>{event_name || "default"}</dd>
+      <dt>To</dt>
+      <dd>
+        <Thing id={listener_id} />
+      </dd>
+      <dt>Filter</dt>
+      <dd>{filter ? <code>{JSON.stringify(filter)}</code> : <span class="muted">all events</span>}</dd>
+    </dl>
+  </Card>
+);
+
+interface EditedProps {
+  subscription: Subscription;
+}
+
+/** Only a request knows what is wrong with a function. */
+const checkNothing = async (): Promise<Fault[]> => [];
+
+/** Edits the function, tries it, and shows what it failed on. */
+function Workbench({ subscription, resource }: EditedProps & { resource: Resource<Subscription> }) {
+  const saved = subscription.function;
+  const [code, setCode] = useState(saved ?? STARTER);
+  const [isRemoving, setRemoving] = useState(false);
+  const [fault, setFault] = useState("");
+  /** What a request found wrong, and in which code. */
+  const [found, setFound] = useState<{ code: string; faults: Fault[] } | null>(null);
+  const isChanged = code !== (saved ?? STARTER);
+  const question = useUnsaved(isChanged);
+  const { last_function_error: last } = subscription;
+  const faults = useMemo(() => {
+    if (found?.code === code) return found.faults;
+    return last && code === saved ? [last] : [];
+  }, [found, code, last?.at_ms, saved]);
+  const set = async (next: string | null) => {
+    const { emitter_id, listener_id, event_name } = subscription;
+    const key = { emitter_id, listener_id, ...(event_name && { event_name }) };
+    resource.put(await inAccount().subscriptions.create({ ...key, function: next }));
+    setFound(null);
+  };
+  const save = async () => {
+    setFault("");
+    try {
+      await set(code);
+      toast("Saved.", "good");
+    } catch (error) {
+      const faults = faultsOf(error);
+      setFault(faults[0]?.message ?? messageOf(error));
+      setFound({ code, faults });
+    }
+  };
+  return (
+    <div class="stack">
+      {question}
+      {fault && <Notice tone="bad">{fault}</Notice>}
+      <div class="columns wide-left">
+        <div class="stack">
+          <section class="card">
+            <div class="card-head">
+              <h2>Function</h2>
+              {saved !== undefined && (
+                <Button isSmall icon="trash" onClick={() => setRemoving(true)}>
+                  Remove
+                </Button>
+              )}
+              <Button kind="primary" isSmall icon="check" isDisabled={!isChanged} onClick={save}>
+                Save
+              </Button>
+            </div>
+            <Editor
+              label="Code of the function"
+              value={code}
+              onChange={next => {
+                setCode(next);
+                setFault("");
+              }}
+              check={checkNothing}
+              faults={faults}
+            />
+          </section>
+          <Failures subscription={subscription} />
+        </div>
+        <div class="stack">
+          <Facts subscription={subscription} />
+          <FunctionTrial
+            code={code}
+            subscription={subscription}
+            onTried={(tried, faults) => setFound({ code: tried, faults })}
+          />
+        </div>
+      </div>
+      {isRemoving && (
+        <Confirm
+          title="Remove the function?"
+          action="Remove it"
+          onClose={() => setRemoving(false)}
+          onConfirm={async () => {
+            await set(null);
+            setCode(STARTER);
+            toast("The function is removed.", "good");
+          }}
+        >
+          <p>Events are sent as they are from then on.</p>
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+/** How many events the saved function failed on, and the last of them. */
+function Failures({ subscription }: EditedProps) {
+  const { emitter_id, function_errors: errors = 0, last_function_error: last } = subscription;
+  if (errors === 0) return null;
+  const isOneEmitter = /^(dc|p)_\w/.test(emitter_id);
+  return (
+    <Card title="Errors">
+      <div class="stack tight">
+        <p>
+          It failed on {counted(errors, "event")} since it was saved. They are retried with what it is then.
+        </p>
+        {last && (
+          <>
+            <p class="fault">
+              {last.message}
+              {last.line !== null && ` (line ${last.line}, column ${last.column})`}
+            </p>
+            <p class="sub">
+              <Time ms={last.at_ms} />, event{" "}
+              {isOneEmitter ? (
+                <a href={to(`/events/${emitter_id}/${last.event_id}`)}>{last.event_id}</a>
+              ) : (
+                last.event_id
+              )}
+            </p>
+            <LogLines lines={last.logs} label="Log of the last error" />
+          </>
+        )}
+      </div>
+    </Card>
+  );
+}
