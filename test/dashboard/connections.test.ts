@@ -188,7 +188,8 @@ describe("the dashboard's connections", () => {
     await row("Weather of Ada").waitFor();
     await row("Weather of Ada").getByRole("button", { name: "Delete" }).click();
     await inDialog("Delete").click();
-    expect(await statusOf(path, () => inDialog("Delete all the same").click())).to.equal(204);
+    const force = new RegExp(`/connections/${weather?.id}\\?force=true`);
+    expect(await statusOf(force, () => inDialog("Delete all the same").click())).to.equal(204);
     await row("Weather of Ada").waitFor({ state: "detached" });
     await row("The shop").getByRole("button", { name: "Delete" }).click();
     await dialog().getByText("stay valid at the app", { exact: false }).waitFor();

@@ -75,7 +75,6 @@ const SCREENS: Screen[] = [
     path: ({ destination }) => `/destinations/${destination}/deliveries`,
     holds: INSIDE,
     nothingYet: { title: "Nothing was sent yet", of: true, command: /\/v1\/subscriptions/ },
-    filter: "state=failed",
   },
   {
     name: "the settings of a destination",
