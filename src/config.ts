@@ -209,6 +209,12 @@ export function readUserConfigFolder(environment: NodeJS.ProcessEnv = process.en
   return join(isAbsolute(given) ? given : join(homedir(), ".config"), "headwater");
 }
 
+/** Returns the folder in which the command line keeps how far it is (XDG Base Directory). */
+export function readUserStateFolder(environment: NodeJS.ProcessEnv = process.env): string {
+  const given = environment.XDG_STATE_HOME ?? "";
+  return join(isAbsolute(given) ? given : join(homedir(), ".local/state"), "headwater");
+}
+
 /** Returns what reads a variable that the user of the command line names; an empty one is there. */
 export const readVariables =
   (environment: NodeJS.ProcessEnv = process.env) =>

@@ -4,7 +4,7 @@ import { useFresh } from "../api/fresh";
 import { usePaged } from "../api/paged";
 import { inAccount } from "../api/session";
 import { apiCommand } from "../lib/curl";
-import { Badge, Button, Notice, Page, Time } from "../ui/basics";
+import { Badge, Button, Copyable, Notice, Page, Time } from "../ui/basics";
 import { Confirm } from "../ui/dialog";
 import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
@@ -19,7 +19,8 @@ type Connection = Schemas["Connection"];
 export function Connections() {
   const { filters, resource } = usePaged((cursor, call) => inAccount().connections.list(cursor, call));
   useFresh(resource);
-  const [isNew, setNew] = useState(false);
+  const { connect: wanted } = filters.query;
+  const [isNew, setNew] = useState(Boolean(wanted));
   const [edited, setEdited] = useState<Connection | null>(null);
   const [deleted, setDeleted] = useState<Connection | null>(null);
   const [used, setUsed] = useState<Used | null>(null);
@@ -59,6 +60,7 @@ export function Connections() {
                   <td>
                     <span class="title">{row.name}</span>
                     <div class="sub mono">{row.id}</div>
+                    {row.endpoint_url && <Copyable text={row.endpoint_url} label="address for its events" />}
                   </td>
                   <td data-label="App">{row.app}</td>
                   <td>
@@ -86,8 +88,10 @@ export function Connections() {
       </section>
       {isNew && (
         <NewConnection
+          app={wanted}
           onClose={() => {
             setNew(false);
+            filters.set({ connect: undefined });
             resource.reload();
           }}
         />

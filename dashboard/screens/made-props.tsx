@@ -90,12 +90,15 @@ export function useMadeProps(own: Prop[], values: Values, asker: Asker | null, b
   return { props, id: made.id, isAsking, fault, ask: () => void ask() };
 }
 
+/** Their address is made by the server. */
+const ENDPOINTS = new Set(["$.interface.http", "$.interface.apphook"]);
+
 /** Values of props that the form has: those of props that are gone stay in its memory only. */
 export function known(values: Values, props: Prop[] | null): Values {
   if (!props) return values;
   return Object.fromEntries(
     props
-      .filter(({ name, type }) => values[name] !== undefined && type !== "$.interface.http")
+      .filter(({ name, type }) => values[name] !== undefined && !ENDPOINTS.has(type))
       .map(({ name }) => [name, values[name]]),
   );
 }

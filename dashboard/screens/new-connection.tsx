@@ -5,6 +5,7 @@ import { inAccount } from "../api/session";
 import { Button, Notice } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
 import { Select, TextField } from "../ui/form";
+import { ANY_APP } from "./account-field";
 
 const KEYS = "";
 
@@ -13,15 +14,17 @@ interface TypedField {
   value: string;
 }
 
-/** Connects an account of an app: by keys that are typed, or by the app's consent, to whose page the browser goes. */
-export function NewConnection({ onClose }: { onClose: () => void }) {
+/** Connects an account of an app: by keys that are typed, or by the app's consent, to whose page the browser goes. `app` is the one that is wanted. */
+export function NewConnection({ app: wanted, onClose }: { app: string | undefined; onClose: () => void }) {
   const apps = useResource(options => headwater.connections.apps(options), []);
-  const [app, setApp] = useState(KEYS);
+  const [chosen, setApp] = useState<string | null>(null);
   const [name, setName] = useState("");
-  const [slug, setSlug] = useState("");
+  const [slug, setSlug] = useState(wanted === undefined || wanted === ANY_APP ? "" : wanted);
   const [fields, setFields] = useState<TypedField[]>([{ name: "api_key", value: "" }]);
   const [fault, setFault] = useState<unknown>();
   const label = name === "" ? {} : { name };
+  const asksConsent = apps.data?.data.some(one => one.slug === wanted) ?? false;
+  const app = chosen ?? (wanted && asksConsent ? wanted : KEYS);
   const create = async () => {
     setFault(undefined);
     try {

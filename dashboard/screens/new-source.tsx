@@ -153,7 +153,7 @@ export function NewSource() {
           <About described={described} />
           <TryRun
             code={code}
-            values={known(given(values), component?.configurable_props ?? null)}
+            values={known(given(values), component ? made.props : null)}
             hasSample={described?.component?.sample_emit ?? false}
             onRan={setRan}
           />

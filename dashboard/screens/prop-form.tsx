@@ -3,6 +3,7 @@ import type { Schemas } from "../api/client";
 import type { Values } from "../api/configure";
 import { Copyable, Notice } from "../ui/basics";
 import { Check, type Choice, FixedField, Select, TextField } from "../ui/form";
+import { AccountField } from "./account-field";
 import { type Remote, RemoteField } from "./remote-choices";
 import { FixedTimer, TimerField } from "./timer-field";
 
@@ -78,7 +79,7 @@ function PropField({ prop, value, fault, stored, remote, onChange }: PropFieldPr
     );
   }
   if (prop.static !== undefined) return <FixedField label={label} value={prop.static} />;
-  if (prop.type === "$.interface.http") {
+  if (prop.type === "$.interface.http" || prop.type === "$.interface.apphook") {
     const url = (value as { endpoint_url?: string } | undefined)?.endpoint_url;
     return (
       <div class="field">
@@ -87,6 +88,9 @@ function PropField({ prop, value, fault, stored, remote, onChange }: PropFieldPr
           <Copyable text={url} label="endpoint address" />
         ) : (
           <span class="hint">Its address is made when it is deployed.</span>
+        )}
+        {prop.type === "$.interface.apphook" && (
+          <span class="hint">The app sends its events there: give it the address as that of a webhook.</span>
         )}
       </div>
     );
@@ -105,13 +109,26 @@ function PropField({ prop, value, fault, stored, remote, onChange }: PropFieldPr
     );
   }
   if (prop.type === "app") {
+    const isSet = stored?.secrets.includes(prop.name) ?? false;
+    const { app } = prop as { app?: unknown };
     return (
-      <JsonField
+      <AccountField
         label={label}
-        hint={`${secretState(stored?.secrets.includes(prop.name) ?? false)} A connection, as {"authProvisionId": "apn_…"}, or credentials, as {"$auth": {…}}.`}
+        hint={hint}
+        app={typeof app === "string" ? app : undefined}
         value={value}
+        isSet={isSet}
         fault={fault}
         onChange={onChange}
+        free={
+          <JsonField
+            label={`${label}: credentials`}
+            hint={`${secretState(isSet)} As {"$auth": {…}}, or {"authProvisionId": "apn_…"}.`}
+            value={value}
+            fault={fault}
+            onChange={onChange}
+          />
+        }
       />
     );
   }

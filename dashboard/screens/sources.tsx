@@ -25,8 +25,10 @@ export function triggerOf({ configured_props: props }: Schemas["Source"]): strin
   const timer = props.timer as { cron?: string | null; interval_seconds?: number | null } | undefined;
   if (timer?.cron) return `cron ${timer.cron}`;
   if (timer?.interval_seconds) return `every ${every(timer.interval_seconds)}`;
-  return "events";
+  return Object.values(props).some(isApphook) ? "app" : "events";
 }
+
+const isApphook = (value: unknown) => typeof value === "object" && value !== null && "event_names" in value;
 
 const every = (seconds: number) =>
   seconds % 60 === 0 && seconds >= 60 ? `${seconds / 60} min` : `${seconds} s`;

@@ -1,13 +1,9 @@
-import { readFile } from "node:fs/promises";
-import { text as textOf } from "node:stream/consumers";
 import { AppError } from "../lib/errors.ts";
+import { readTextFile } from "./text-file.ts";
 
 /** Returns the JSON value in a file; `-` is the standard input. Throws AppError `invalid` naming the file. */
 export async function readJsonFile(path: string): Promise<unknown> {
-  const read = path === "-" ? textOf(process.stdin) : readFile(path, "utf8");
-  const text = await read.catch((error: NodeJS.ErrnoException) => {
-    throw new AppError("invalid", `${path} can't be read: ${error.message}`, { cause: error });
-  });
+  const text = await readTextFile(path);
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -15,11 +11,14 @@ export async function readJsonFile(path: string): Promise<unknown> {
   }
 }
 
-/** Returns the prop values in a file, by name; none without a file. Throws AppError `invalid` naming the file. */
-export async function readPropsFile(path: string | undefined): Promise<Record<string, unknown>> {
-  const given = path === undefined ? {} : await readJsonFile(path);
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw new AppError("invalid", `${path} must contain an object: prop values by name`);
-  }
+/** Returns the object in a JSON file. Throws AppError `invalid` naming the file, and `what` it must contain. */
+export async function readObjectFile(path: string, what: string): Promise<Record<string, unknown>> {
+  const given = await readJsonFile(path);
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    throw new AppError("invalid", `${path} must contain an object: ${what}`);
   return given as Record<string, unknown>;
 }
+
+/** Returns the prop values in a file, by name; none without a file. Throws as `readObjectFile`. */
+export const readPropsFile = async (path: string | undefined): Promise<Record<string, unknown>> =>
+  path === undefined ? {} : await readObjectFile(path, "prop values by name");

@@ -8,3 +8,11 @@ export function parseJsonOption(text: string): { value: unknown } {
     throw new InvalidArgumentError("must be JSON");
   }
 }
+
+/** Parses an option that must be a JSON object. */
+export function parseObjectOption(text: string): Record<string, unknown> {
+  const { value } = parseJsonOption(text);
+  if (typeof value === "object" && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  throw new InvalidArgumentError("must be a JSON object");
+}

@@ -5,6 +5,7 @@ import { AppError } from "../lib/errors.ts";
 import { version } from "../lib/version.ts";
 import { appCommands } from "./app.ts";
 import { applyCommand } from "./apply/command.ts";
+import { catalogueCommand } from "./catalogue/command.ts";
 import { completionCommand } from "./completion/command.ts";
 import { componentCommands } from "./component.ts";
 import { dashboardCommand } from "./dashboard.ts";
@@ -17,14 +18,17 @@ import { keyCommands } from "./key.ts";
 import { listenCommand } from "./listen/command.ts";
 import { migrateCommand } from "./migrate/command.ts";
 import { organizationCommands } from "./organization.ts";
+import { plain } from "./output/plain.ts";
 import { publishCommand } from "./publish/command.ts";
 import { loginCommand } from "./remote/login.ts";
 import { logoutCommand } from "./remote/logout.ts";
 import { profileCommands, whoamiCommand } from "./remote/profile-commands.ts";
 import type { RemoteTools } from "./remote/remote-command.ts";
+import { actionCommands } from "./resources/action.ts";
 import { alertCommands } from "./resources/alert.ts";
 import { connectionCommands } from "./resources/connection.ts";
 import { deliveryCommands } from "./resources/delivery.ts";
+import { destinationCommands } from "./resources/destination.ts";
 import { sourceCommands } from "./resources/source.ts";
 import { subscriptionCommands } from "./resources/subscription.ts";
 import { webhookCommands } from "./resources/webhook.ts";
@@ -120,6 +124,8 @@ export function createProgram(): Command {
   program.commandsGroup("Events, with an API key for any server:");
   sourceCommands(program, tools);
   webhookCommands(program, tools);
+  destinationCommands(program, tools);
+  actionCommands(program, tools, { withPlatform });
   subscriptionCommands(program, tools);
   deliveryCommands(program, tools);
   alertCommands(program, tools);
@@ -132,6 +138,7 @@ export function createProgram(): Command {
     withPlatform,
     variables: async () => (await import("../config.ts")).readVariables(),
   });
+  catalogueCommand(program, tools, async () => (await import("../config.ts")).readUserStateFolder());
   program.commandsGroup("Without a server:");
   devCommand(program, localSettings);
   program.commandsGroup(
@@ -149,10 +156,10 @@ export function createProgram(): Command {
   return program;
 }
 
-/** Returns the message in one line, even if a component or a store put several lines into it. */
+/** Returns the message in one plain line, even if a component or a store put several lines or control characters into it. */
 function lineOf(error: unknown): string {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
-  const text = message.replace(/\s*\n\s*/g, " / ");
+  const text = plain(message.replace(/\s*\n\s*/g, " / "));
   // The driver's message contains an address but does not mention MongoDB.
   return name.startsWith("Mongo") ? `MongoDB did not respond (${text})` : text;
 }

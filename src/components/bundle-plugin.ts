@@ -7,6 +7,7 @@ import type { KnownPackages } from "./known-packages.ts";
 import type { ImportTarget, ModuleGraph } from "./module-graph.ts";
 import { missingModule, normalizePackaged, withoutMap } from "./normalize-module.ts";
 import type { InstalledPackages } from "./npm-packages.ts";
+import type { PackageFiles } from "./package-files.ts";
 import { type ImportKind, OutsideFolderError, type Resolved } from "./resolve-package.ts";
 
 /** The virtual entry file, which exports the component as default, whether its own file is ESM or CommonJS. */
@@ -18,6 +19,8 @@ export interface BundleSources {
   graph: ModuleGraph;
   installed: InstalledPackages | null;
   known: KnownPackages | null;
+  /** Learns of each file of a package. */
+  packageFiles: PackageFiles;
   /** Stores the error, because esbuild keeps only its text, and returns it. */
   reject(message: string): AppError;
 }
@@ -32,7 +35,8 @@ export const nodeName = (id: string, format: string): string =>
  * Returns the plugin that resolves every import and reads every file. esbuild's own resolver and file system access are
  * never used.
  */
-export function bundlePlugin({ esbuild, graph, installed, known, reject }: BundleSources): Plugin {
+export function bundlePlugin(sources: BundleSources): Plugin {
+  const { esbuild, graph, installed, known, packageFiles, reject } = sources;
   const packaged = new Map<string, { path: string; format: "esm" | "cjs" | "json" }>();
 
   const external = (name: string): OnResolveResult => ({
@@ -45,9 +49,11 @@ export function bundlePlugin({ esbuild, graph, installed, known, reject }: Bundl
     [...graph.modules.values()].map(module => [nodeName(module.id, module.format), module]),
   );
 
+  const insidePackages = (path: string): string => path.slice((installed?.folder.length ?? 0) + 1);
+
   function packageFile(found: Resolved): OnResolveResult {
     if (found.kind === "builtin") return external(found.name);
-    const inside = found.path.slice((installed?.folder.length ?? 0) + 1);
+    const inside = insidePackages(found.path);
     if (inside.endsWith(".node")) return { path: inside, namespace: MISSING };
     const name = nodeName(inside, found.format);
     packaged.set(name, found);
@@ -113,9 +119,11 @@ export function bundlePlugin({ esbuild, graph, installed, known, reject }: Bundl
         const file = packaged.get(args.path);
         if (file === undefined) throw reject(`${args.path} was never resolved`);
         const language = file.format === "json" ? "json" : /\.[mc]?ts$/.test(file.path) ? "ts" : "js";
+        const inside = insidePackages(file.path);
         const contents = await (known as KnownPackages).normalText(file.path, text =>
-          normalizePackaged(esbuild, text, language),
+          normalizePackaged(esbuild, text, language, inside),
         );
+        packageFiles.note(inside, contents);
         return { contents, loader: "js" };
       });
       setup.onLoad({ filter: /.*/, namespace: MISSING }, args => ({

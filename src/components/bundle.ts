@@ -3,10 +3,12 @@ import type { BuildOptions, Message, Plugin } from "esbuild";
 import { AppError } from "../lib/errors.ts";
 import { LOCAL_ACCOUNT } from "../lib/fair-slots.ts";
 import { LIMITS } from "../limits/catalogue.ts";
+import { SCRIPT_START } from "../sandbox/child/script-start.ts";
 import { bundlePlugin, ENTRY, nodeName } from "./bundle-plugin.ts";
 import { type Esbuild, EsbuildCrashError, withEsbuild } from "./esbuild-process.ts";
 import { importLocation } from "./import-location.ts";
 import { type KnownPackages, withKnownPackages } from "./known-packages.ts";
+import { isLargeBundle } from "./large-bundle.ts";
 import type { ModuleLoader } from "./load-modules.ts";
 import { type GraphModule, type ModuleGraph, readModuleGraph } from "./module-graph.ts";
 import { formatMessage } from "./normalize-module.ts";
@@ -16,10 +18,14 @@ import {
   type PackageRequest,
   withPackages,
 } from "./npm-packages.ts";
+import { PackageFiles } from "./package-files.ts";
 
 /** A component as one module that imports nothing but Node's built-in modules. */
 export interface ComponentBundle {
-  /** ESM whose default export is the component. Ends with an inline source map of the component's own files. */
+  /**
+   * ESM whose default export is the component, or the same in the form of a script (`src/sandbox/child/script-start.ts`). Ends
+   * with an inline source map of the component's own files.
+   */
   code: string;
   /** The entry file as it was given. */
   source: string;
@@ -35,6 +41,10 @@ export type BundleOptions = Omit<PackageOptions, "field">;
 
 const MAX_BUNDLE_BYTES = LIMITS.bundleBytes.value;
 const BUNDLE_MS = 30_000;
+
+/** CommonJS packages require built-in modules. It is a global, because a `const` could conflict with one in the code. */
+const BANNER =
+  'import { createRequire as headwaterCreateRequire } from "node:module"; globalThis.require ??= headwaterCreateRequire("/component.js");';
 
 const SETTINGS = {
   entryPoints: [ENTRY],
@@ -53,10 +63,20 @@ const SETTINGS = {
   sourcemap: "external",
   sourcesContent: false,
   define: { __dirname: '"/"', __filename: '"/component.js"' },
-  // CommonJS packages require built-in modules. It is a global, because a `const` could conflict with one in the code.
-  banner: {
-    js: 'import { createRequire as headwaterCreateRequire } from "node:module"; globalThis.require ??= headwaterCreateRequire("/component.js");',
-  },
+  banner: { js: BANNER },
+} satisfies BuildOptions;
+
+const SCRIPT_BANNER = `${SCRIPT_START}globalThis.require??=require;`;
+
+const SCRIPT_SETTINGS = {
+  ...SETTINGS,
+  format: "cjs",
+  // V8 keeps text of other characters with two bytes for each.
+  charset: "ascii",
+  define: { ...SETTINGS.define, "import.meta.url": '"file:///component.js"' },
+  supported: { "dynamic-import": false },
+  banner: { js: SCRIPT_BANNER },
+  footer: { js: "})" },
 } satisfies BuildOptions;
 
 /**
@@ -120,22 +140,30 @@ async function link(
       cause,
     });
   let rejection: AppError | undefined;
+  const packageFiles = new PackageFiles();
   const pluginOf = (esbuild: Esbuild): Plugin =>
     bundlePlugin({
       esbuild,
       graph,
       installed: packages?.installed ?? null,
       known: packages?.known ?? null,
+      packageFiles,
       reject: message => {
         rejection ??= invalid(message);
         return rejection;
       },
     });
+  const build = (settings: typeof SETTINGS | typeof SCRIPT_SETTINGS) =>
+    withEsbuild(account, BUNDLE_MS, async esbuild => {
+      const { outputFiles } = await esbuild.build({ ...settings, plugins: [pluginOf(esbuild)] });
+      const first = packages ? await packageFiles.statement(packages.installed.folder) : "";
+      return withSourceMap(outputFiles, settings.banner.js, first);
+    });
   try {
-    const { outputFiles } = await withEsbuild(account, BUNDLE_MS, esbuild =>
-      esbuild.build({ ...SETTINGS, plugins: [pluginOf(esbuild)] }),
-    );
-    return withSourceMap(outputFiles, invalid);
+    const asModule = await build(SETTINGS);
+    if (!isLarge(asModule)) return asModule;
+    const asScript = await build(SCRIPT_SETTINGS).catch(unlessTopLevelAwait);
+    return withinBound(asScript && isLarge(asScript) ? asScript : asModule, invalid);
   } catch (error) {
     if (error instanceof AppError) throw error;
     if (rejection !== undefined) throw rejection;
@@ -166,14 +194,23 @@ function locationInSource({ location }: Message, { text }: GraphModule): string 
   return `line ${found.originalLine + 1}, column ${found.originalColumn + 1}: `;
 }
 
-function withSourceMap(
-  files: { path: string; text: string }[],
-  invalid: (message: string) => AppError,
-): string {
+const isLarge = (bundle: string): boolean => isLargeBundle(Buffer.byteLength(bundle));
+
+/** Only modules have top-level await; returns nothing for code that is one because of it. Throws any other error. */
+function unlessTopLevelAwait(error: unknown): undefined {
+  const { errors = [] } = error as { errors?: Message[] };
+  if (errors.length === 0 || !errors.every(({ text }) => text.startsWith("Top-level await"))) throw error;
+}
+
+/** `first` is a statement on one line that is executed before the code of any module. */
+function withSourceMap(files: { path: string; text: string }[], banner: string, first: string): string {
   const code = files.find(file => file.path.endsWith(".js"))?.text ?? "";
   const map = JSON.parse(files.find(file => file.path.endsWith(".map"))?.text ?? "{}");
   const inline = Buffer.from(JSON.stringify({ ...map, file: undefined })).toString("base64");
-  const bundle = `${code}//# sourceMappingURL=data:application/json;base64,${inline}\n`;
+  return `${banner}${first}${code.slice(banner.length)}//# sourceMappingURL=data:application/json;base64,${inline}\n`;
+}
+
+function withinBound(bundle: string, invalid: (message: string) => AppError): string {
   if (Buffer.byteLength(bundle) > MAX_BUNDLE_BYTES) {
     throw invalid(`the code and everything it imports exceed ${MAX_BUNDLE_BYTES / 1024 ** 2} MB`);
   }

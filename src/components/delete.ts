@@ -4,7 +4,7 @@ import { Sources } from "../models/source.ts";
 import { Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 import { transaction } from "../store/mongo.ts";
-import { deleteBundle } from "./store-bundle.ts";
+import { releaseBundle } from "./store-bundle.ts";
 
 /**
  * Deletes a component, and its bundle if no other component uses it. Throws `conflict` while a source or an action uses the
@@ -20,9 +20,6 @@ export async function deleteComponent(
     const runs = await Webhooks(platform.mongo).exists({ component_id: component._id }).session(session);
     if (runs) throw new AppError("conflict", "an action uses this component");
     await Components(platform.mongo).deleteOne({ _id: component._id }, { session });
-    const shared = await Components(platform.mongo)
-      .exists({ bundle_hash: component.bundle_hash })
-      .session(session);
-    if (!shared) await deleteBundle(platform.mongo, session, component.bundle_hash);
+    await releaseBundle(platform.mongo, session, component.bundle_hash);
   });
 }

@@ -1,20 +1,14 @@
 import { AppError, type FieldError } from "../lib/errors.ts";
-import { findKind, HTTP_TYPE, TIMER_TYPE } from "../props/kinds.ts";
+import { APPHOOK_TYPE, findKind, HTTP_TYPE, TIMER_TYPE } from "../props/kinds.ts";
 import type { BundleText } from "../sandbox/bundle.ts";
 import type { DescribeOptions, Sandboxes } from "../sandbox/host.ts";
 import type { ComponentDescription, DescribedProp } from "../sandbox/protocol.ts";
 import type { BuiltBundle } from "./builder/with-built.ts";
-import { callsRespond } from "./calls-respond.ts";
+import { type CodeTraits, codeTraits } from "./code-traits.ts";
 import { isAction } from "./is-action.ts";
 
 /** The description of a saved component. */
-export interface DescribedComponent extends ComponentDescription {
-  /**
-   * The code calls `respond`, so that the response to an HTTP request waits for it
-   * (docs/component-api.md#events-given-to-run).
-   */
-  usesRespond: boolean;
-}
+export interface DescribedComponent extends ComponentDescription, CodeTraits {}
 
 /**
  * Evaluates the bundle in the sandbox, and returns its description after checking it (docs/component-api.md#shape,
@@ -37,13 +31,19 @@ export async function describeComponent(
     const detail = fields.map(({ path, message }) => `${path}: ${message}`).join("; ");
     throw new AppError("invalid", `the component can't be saved: ${detail}`, { fields });
   }
-  return { ...description, usesRespond: "code" in bundle ? callsRespond(bundle.code) : bundle.usesRespond };
+  return { ...description, ...("code" in bundle ? codeTraits(bundle.code) : bundle.traits) };
 }
 
-/** Returns what is wrong with the props of a component's code, or with those that its `additionalProps` made. */
-export const faultsOfProps = (props: DescribedProp[]): FieldError[] => [
+/** Returns what is wrong with a component's props, with those that its `additionalProps` made. */
+export const faultsOfMadeProps = (
+  description: Pick<ComponentDescription, "type">,
+  props: DescribedProp[],
+): FieldError[] => [...faultsOfProps(props), ...(isAction(description) ? ofSourcesOnly(props) : [])];
+
+const faultsOfProps = (props: DescribedProp[]): FieldError[] => [
   ...props.flatMap(checkProp),
-  ...checkTimers(props),
+  ...atMostOne(props, TIMER_TYPE, "timer"),
+  ...atMostOne(props, APPHOOK_TYPE, "apphook"),
 ];
 
 const fieldError = (path: string, message: string): FieldError => ({ in: "component", path, message });
@@ -75,7 +75,7 @@ function checkProp(prop: DescribedProp): FieldError[] {
 }
 
 /** What an action has no use for: an event runs it, and it remembers nothing (docs/component-api.md#actions). */
-const SOURCES_ONLY = new Set([TIMER_TYPE, HTTP_TYPE, "$.interface.apphook", "$.service.db"]);
+const SOURCES_ONLY = new Set([TIMER_TYPE, HTTP_TYPE, APPHOOK_TYPE, "$.service.db"]);
 
 function checkAction(description: ComponentDescription): FieldError[] {
   if (!isAction(description)) return [];
@@ -84,18 +84,18 @@ function checkAction(description: ComponentDescription): FieldError[] {
   return [
     ...(isRunAbsent ? [fieldError("run", "is required: an action is its run function")] : []),
     ...hooks.map(hook => fieldError(`hooks.${hook}`, "is for sources; an action has no hooks")),
-    ...props
-      .filter(({ type }) => SOURCES_ONLY.has(type))
-      .map(({ name, type }) =>
-        fieldError(`props.${name}`, `${type} is for sources; an action can't have it`),
-      ),
+    ...ofSourcesOnly(props),
   ];
 }
 
-function checkTimers(props: DescribedProp[]): FieldError[] {
-  const timers = props.filter(prop => prop.type === TIMER_TYPE);
-  const second = timers[1];
+const ofSourcesOnly = (props: DescribedProp[]): FieldError[] =>
+  props
+    .filter(({ type }) => SOURCES_ONLY.has(type))
+    .map(({ name, type }) => fieldError(`props.${name}`, `${type} is for sources; an action can't have it`));
+
+function atMostOne(props: DescribedProp[], type: string, what: string): FieldError[] {
+  const second = props.filter(prop => prop.type === type)[1];
   return second === undefined
     ? []
-    : [fieldError(`props.${second.name}`, "a source can have at most one timer")];
+    : [fieldError(`props.${second.name}`, `a source can have at most one ${what}`)];
 }

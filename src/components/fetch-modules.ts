@@ -1,8 +1,10 @@
 import type { Egress, EgressResponse } from "../egress/agent.ts";
+import { EgressError } from "../egress/egress-error.ts";
 import {
   MAX_FILE_BYTES,
   ModuleError,
   type ModuleLoader,
+  ModuleNotReadError,
   type ModuleReader,
   RelativeModuleLoader,
 } from "./load-modules.ts";
@@ -11,6 +13,9 @@ const FILE_TIMEOUT_MS = 10_000;
 const TOTAL_TIMEOUT_MS = 30_000;
 const MAX_REDIRECTS = 3;
 const FIELD = { in: "body", path: "component_url" } as const;
+
+/** Which of the two machines was too busy can't be known; it is nothing that the caller has to change. */
+const PASSING = new Set<EgressError["code"]>(["timeout", "local"]);
 
 type Requests = Pick<Egress, "request">;
 
@@ -69,7 +74,7 @@ class UrlReader implements ModuleReader {
   async #get(address: URL): Promise<EgressResponse> {
     const remainingMs = this.#deadline - Date.now();
     if (remainingMs <= 0) {
-      throw new ModuleError(`fetching all files took more than ${TOTAL_TIMEOUT_MS / 1000} s`);
+      throw new ModuleNotReadError(`fetching all files took more than ${TOTAL_TIMEOUT_MS / 1000} s`);
     }
     try {
       return await this.#egress.request(address.href, {
@@ -79,9 +84,9 @@ class UrlReader implements ModuleReader {
         maxResponseBytes: MAX_FILE_BYTES,
       });
     } catch (error) {
-      throw new ModuleError(`${address.href} could not be fetched: ${(error as Error).message}`, {
-        cause: error,
-      });
+      const isPassing = error instanceof EgressError && PASSING.has(error.code);
+      const Kind = isPassing ? ModuleNotReadError : ModuleError;
+      throw new Kind(`${address.href} could not be fetched: ${(error as Error).message}`, { cause: error });
     }
   }
 

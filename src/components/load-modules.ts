@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import { posix } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { type AppError, type FieldError, invalidField } from "../lib/errors.ts";
+import { AppError, type FieldError, invalidField } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type DeclaredRanges, declaredRanges, foldersAbove } from "./declared-ranges.ts";
 
@@ -23,7 +23,8 @@ export interface SourceModule {
 }
 
 /**
- * Returns the component's entry file and the files it imports. Its errors are AppErrors `invalid` that name `field`.
+ * Returns the component's entry file and the files it imports. Its errors are AppErrors `invalid` that name `field`, and
+ * `unavailable` for a file that was not read in time.
  */
 export interface ModuleLoader {
   field: Pick<FieldError, "in" | "path">;
@@ -42,7 +43,10 @@ export interface ModuleLoader {
 
 /** Reads files by their address. */
 export interface ModuleReader {
-  /** Returns the text and the address after redirects, or null if there is no such file. Throws ModuleError. */
+  /**
+   * Returns the text and the address after redirects, or null if there is no such file. Throws ModuleError and
+   * ModuleNotReadError.
+   */
   read(address: URL): Promise<{ text: string; address: URL } | null>;
   /** As `read`, for a file that need not exist: null for a web page, too. */
   probe(address: URL): Promise<string | null>;
@@ -50,6 +54,11 @@ export interface ModuleReader {
 
 /** A file can't be used. The loader adds the field. */
 export class ModuleError extends Error {}
+
+/** A file was not read in time, or there were no sockets for it: the same request may succeed. */
+export class ModuleNotReadError extends Error {}
+
+const RETRY_MS = 10_000;
 
 const LANGUAGES: Record<string, SourceModule["language"]> = {
   mjs: "js",
@@ -137,19 +146,23 @@ export class RelativeModuleLoader implements ModuleLoader {
       this.#manifests.get(folder.href) ??
       this.#reader.probe(new URL("package.json", folder)).then(text => declaredRanges(text ?? ""));
     this.#manifests.set(folder.href, reading);
-    try {
-      return await reading;
-    } catch (error) {
-      throw error instanceof ModuleError ? this.#invalid(error.message) : error;
-    }
+    return await this.#named(reading);
   }
 
   async #readOnce(address: URL): Promise<SourceModule | null> {
     const reading = this.#reads.get(address.href) ?? this.#read(address);
     this.#reads.set(address.href, reading);
+    return await this.#named(reading);
+  }
+
+  /** Rejects as `reading` does, with an AppError for what is wrong with a file. */
+  async #named<T>(reading: Promise<T>): Promise<T> {
     try {
       return await reading;
     } catch (error) {
+      if (error instanceof ModuleNotReadError) {
+        throw new AppError("unavailable", error.message, { cause: error, retryAfterMs: RETRY_MS });
+      }
       throw error instanceof ModuleError ? this.#invalid(error.message) : error;
     }
   }

@@ -2,6 +2,7 @@ import { posix } from "node:path";
 import type { Message } from "esbuild";
 import type { Esbuild } from "./esbuild-process.ts";
 import type { SourceModule } from "./load-modules.ts";
+import { ownPlace } from "./package-files.ts";
 
 /**
  * The normal form of a file before it is bundled: plain JavaScript without comments and white space. It is made by
@@ -119,11 +120,15 @@ function withRequiresBeside(code: string): string {
   });
 }
 
-/** Normalises a file of an npm package. It has no source map, because it does not appear in stacks. */
+/**
+ * Normalises a file of an npm package. It has no source map, because it does not appear in stacks. `inside` is its path in the
+ * folder of the packages.
+ */
 export async function normalizePackaged(
   esbuild: Esbuild,
   text: string,
   language: "js" | "ts" | "json",
+  inside: string,
 ): Promise<string> {
   if (language === "json") return withoutMap(`module.exports=JSON.parse(${JSON.stringify(text)});`);
   const { code } = await esbuild.transform(text + NO_SOURCE_MAP, {
@@ -132,7 +137,10 @@ export async function normalizePackaged(
     // JSON of a package is a module like any other here, so `with { type: "json" }` would be wrong.
     supported: { "import-assertions": false, "import-attributes": false },
   });
-  return withoutMap(withoutFilePatterns(withRequiresBeside(code)));
+  const beside = withRequiresBeside(code);
+  const define = ownPlace(beside, inside);
+  const placed = define ? (await esbuild.transform(beside, { ...SETTINGS, define })).code : beside;
+  return withoutMap(withoutFilePatterns(placed));
 }
 
 /** Returns a module that throws the error of `require` for a missing package. Native addons count as missing. */

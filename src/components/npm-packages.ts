@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
 import { AppError, type FieldError, invalidField } from "../lib/errors.ts";
@@ -29,6 +29,8 @@ export interface PackageOptions {
   npmHosts?: readonly string[];
   /** Limit for all packages of one component; `PACKAGES_LIMIT` by default. */
   packagesLimit?: FolderLimit;
+  /** How long one npm may take; 120 s by default. */
+  npmTimeoutMs?: number;
   /** Limit in bytes for everything below `packages/` and `npm/`; `LIMITS.packageCacheBytes` by default. */
   packageCacheBytes?: number;
   /** The account on whose behalf npm runs; accounts are served in turn. */
@@ -207,15 +209,12 @@ async function install(
       hosts: options.npmHosts,
       cacheFolder: cache.npmFolder,
       limit,
+      timeoutMs: options.npmTimeoutMs,
     });
     if (failure !== null) return failure;
     const foreign = await foreignPackage(building);
     if (foreign !== undefined) return { foreign };
-    await cache.noteSize(building);
-    await rename(building, folder).catch(async (error: NodeJS.ErrnoException) => {
-      // Another process has installed the same packages in between.
-      if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
-    });
+    await cache.publish(building, folder);
     return null;
   } finally {
     await rm(building, { recursive: true, force: true });

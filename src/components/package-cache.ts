@@ -3,12 +3,20 @@ import { readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/
 import { join } from "node:path";
 import { AppError } from "../lib/errors.ts";
 import { folderBytes } from "../sandbox/measure-folder.ts";
+import { type PackageCopy, sharePackages } from "./share-packages.ts";
+
+/** What a set takes on disk. */
+interface SetSize {
+  /** Besides `packages`. */
+  bytes: number;
+  /** Those that it may have in common with other sets. */
+  packages: PackageCopy[];
+}
 
 /** A set of installed packages. */
-interface PackageSet {
+interface PackageSet extends SetSize {
   path: string;
   usedAtMs: number;
-  bytes: number;
 }
 
 const DAY_MS = 24 * 3_600_000;
@@ -16,14 +24,15 @@ const KEEP_UNUSED_MS = 7 * DAY_MS;
 /** Of the whole size, this part may be npm's own cache. */
 const NPM_SHARE = 0.25;
 const RETRY_MS = 30_000;
-/** Contains a set's size in bytes. Not a file of a package, which are all in `node_modules`. */
+/** Contains a set's size: a `SetSize`, or a number of bytes. Not a file of a package, which are all in `node_modules`. */
 const SIZE_FILE = ".bytes";
 const BUILDING = ".building-";
 const REMOVED = ".removed-";
 
 /**
  * The folders below `CACHE_DIR` into which npm installs packages. All of them together are bounded in bytes
- * (docs/limits.md); the set that was not used for the longest time is removed first, and any after a week.
+ * (docs/limits.md); the set that was not used for the longest time is removed first, and any after a week. Sets have the
+ * files of equal packages in common.
  */
 export class PackageCache {
   /** Where the sets are. */
@@ -32,6 +41,8 @@ export class PackageCache {
   readonly #maxBytes: number;
   /** How many builds of this process use a set, by its path. */
   readonly #users = new Map<string, number>();
+  /** Sets are published one after the other, so that each finds the packages of those before it. */
+  #publishing: Promise<void> = Promise.resolve();
 
   constructor(cacheDir: string, maxBytes: number) {
     this.folder = join(cacheDir, "packages");
@@ -62,9 +73,27 @@ export class PackageCache {
     await utimes(path, now, now);
   }
 
-  /** Writes down the size of a new set, so that it is measured only once. */
-  async noteSize(path: string): Promise<void> {
-    await writeFile(join(path, SIZE_FILE), String(await folderBytes(path)));
+  /**
+   * Makes a set of what was installed: its files that other sets have too become links to those, and its size is written down.
+   * If another process has installed the same set in between, that one stays.
+   */
+  publish(building: string, path: string): Promise<void> {
+    const published = this.#publishing.then(() => this.#publish(building, path));
+    this.#publishing = published.catch(() => undefined);
+    return published;
+  }
+
+  async #publish(building: string, path: string): Promise<void> {
+    const folders = new Map<string, string>();
+    for (const set of await this.#sets()) {
+      for (const { integrity, root } of set.packages) folders.set(integrity, join(set.path, root));
+    }
+    const packages = await sharePackages(building, integrity => folders.get(integrity));
+    const bytes = (await folderBytes(building)) - packages.reduce((sum, one) => sum + one.bytes, 0);
+    await writeFile(join(building, SIZE_FILE), JSON.stringify({ bytes, packages } satisfies SetSize));
+    await rename(building, path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
+    });
   }
 
   /**
@@ -74,14 +103,16 @@ export class PackageCache {
   async makeRoom(bytes: number): Promise<void> {
     const npmBytes = await this.#trimNpmCache();
     const sets = await this.#sets();
-    let total = sets.reduce((sum, set) => sum + set.bytes, npmBytes);
+    let total = bytesOf(sets) + npmBytes;
     const now = Date.now();
+    const left = new Set(sets);
     for (const set of sets.sort((a, b) => a.usedAtMs - b.usedAtMs)) {
       const isOld = now - set.usedAtMs > KEEP_UNUSED_MS;
       if (!isOld && total + bytes <= this.#maxBytes) break;
       if (this.#users.has(set.path)) continue;
       await this.#remove(set.path);
-      total -= set.bytes;
+      left.delete(set);
+      total = bytesOf(left) + npmBytes;
     }
     if (total + bytes <= this.#maxBytes) return;
     throw new AppError("unavailable", "there is no room for more npm packages at the moment", {
@@ -102,7 +133,7 @@ export class PackageCache {
       const path = join(this.folder, name);
       const found = await stat(path).catch(() => null);
       if (found === null) continue;
-      if (!name.startsWith(".")) sets.push({ path, usedAtMs: found.mtimeMs, bytes: await sizeOf(path) });
+      if (!name.startsWith(".")) sets.push({ path, usedAtMs: found.mtimeMs, ...(await sizeOf(path)) });
       else if (Date.now() - found.mtimeMs > DAY_MS) await rm(path, { recursive: true, force: true });
     }
     return sets;
@@ -116,7 +147,22 @@ export class PackageCache {
   }
 }
 
-async function sizeOf(path: string): Promise<number> {
-  const noted = Number(await readFile(join(path, SIZE_FILE), "utf8").catch(() => "NaN"));
-  return Number.isFinite(noted) ? noted : folderBytes(path);
+/** Returns what sets take together, packages that they have in common counted once. */
+function bytesOf(sets: Iterable<SetSize>): number {
+  const packages = new Map<number, number>();
+  let total = 0;
+  for (const set of sets) {
+    total += set.bytes;
+    for (const { inode, bytes } of set.packages) packages.set(inode, bytes);
+  }
+  return [...packages.values()].reduce((sum, bytes) => sum + bytes, total);
+}
+
+async function sizeOf(path: string): Promise<SetSize> {
+  try {
+    const noted: unknown = JSON.parse(await readFile(join(path, SIZE_FILE), "utf8"));
+    return typeof noted === "number" ? { bytes: noted, packages: [] } : (noted as SetSize);
+  } catch {
+    return { bytes: await folderBytes(path), packages: [] };
+  }
 }

@@ -22,10 +22,24 @@ export function presentComponent(component: Component) {
 
 /** Returns the props of a component as the API shows them. */
 export const presentProps = ({ props }: Pick<ComponentDescription, "props">) =>
-  props.map(({ remoteOptions, customResponse, reloadProps, useQuery, ...prop }) => ({
-    ...prop,
-    ...(reloadProps && { reload_props: true }),
-    ...(useQuery && { use_query: true }),
-    ...(remoteOptions && { remote_options: true }),
-    ...(customResponse && { custom_response: true }),
-  }));
+  props.map(
+    ({
+      remoteOptions,
+      customResponse,
+      reloadProps,
+      useQuery,
+      appProp,
+      eventNames,
+      remoteEventNames,
+      ...prop
+    }) => ({
+      ...prop,
+      ...(appProp !== undefined && { app_prop: appProp }),
+      ...(eventNames && { event_names: eventNames }),
+      ...(remoteEventNames && { remote_event_names: true }),
+      ...(reloadProps && { reload_props: true }),
+      ...(useQuery && { use_query: true }),
+      ...(remoteOptions && { remote_options: true }),
+      ...(customResponse && { custom_response: true }),
+    }),
+  );

@@ -65,6 +65,8 @@ export interface NpmOptions {
   /** npm's own cache. */
   cacheFolder: string;
   limit?: FolderLimit | undefined;
+  /** 120 s by default. */
+  timeoutMs?: number | undefined;
 }
 
 /**
@@ -150,9 +152,10 @@ async function install(
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
   };
   const tooLarge = { code: "ETOOLARGE", text: "the packages are too large" };
+  const { timeoutMs = TIMEOUT_MS } = options;
   const timer = setTimeout(
-    () => stop({ code: NPM_TIMEOUT, text: `npm took more than ${TIMEOUT_MS / 1000} s` }),
-    TIMEOUT_MS,
+    () => stop({ code: NPM_TIMEOUT, text: `npm took more than ${timeoutMs / 1000} s` }),
+    timeoutMs,
   );
   const measure = setInterval(() => {
     void exceedsLimit(folder, limit).then(exceeds => exceeds && stop(tooLarge));

@@ -103,7 +103,7 @@ async function describeAndStore(
   { code, url }: { code: string; url: string | null },
 ): Promise<Component> {
   const sandboxes = await platform.sandboxes();
-  const { usesRespond, ...description } = await describeComponent(sandboxes, built.bundle, {
+  const { usesRespond, addsSlash, ...description } = await describeComponent(sandboxes, built.bundle, {
     owner: ownerId,
     onEnded: ms => void countRuns(platform, ownerId, 0, ms).catch(() => undefined),
   });
@@ -122,6 +122,7 @@ async function describeAndStore(
     description,
     packages: built.packages,
     uses_respond: usesRespond,
+    adds_slash: addsSlash,
     published: false,
     used_at_ms: null,
     created_at: now,

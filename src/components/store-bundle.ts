@@ -1,15 +1,14 @@
 import { open, readFile, stat } from "node:fs/promises";
 import type { ClientSession, Connection } from "mongoose";
 import { LIMITS } from "../limits/catalogue.ts";
-import { BundleChunks, Bundles, chunkId, type StoredBundle } from "../models/component.ts";
+import { BundleChunks, Bundles, Components, chunkId, type StoredBundle } from "../models/component.ts";
 import { packedBundles } from "../store/schema/migrations/0011-packed-bundles.ts";
 import { readState } from "../store/schema/state.ts";
 import type { Built } from "./builder/with-built.ts";
+import { isLargeBundle } from "./large-bundle.ts";
 
 /** MongoDB's documents have at most 16 MB. Of a packed bundle beyond this, the further chunks are documents of their own. */
 const CHUNK_BYTES = LIMITS.bundleChunkBytes.value;
-/** What releases before schema 10 could save and load. */
-const PLAIN_BYTES = 10 * 1024 * 1024;
 
 /**
  * Returns whether no process of a release that can't unpack bundles uses the database
@@ -33,7 +32,7 @@ export async function storeBundle(
   const isKnown = await Bundles(mongo).exists({ _id: hash }).session(session);
   let content: Pick<StoredBundle, "code" | "packed" | "chunks"> = {};
   if (!isKnown) {
-    const isPlain = !isPacked && (await stat(path)).size <= PLAIN_BYTES;
+    const isPlain = !isPacked && !isLargeBundle((await stat(path)).size);
     content = isPlain
       ? { code: await readFile(path, "utf8") }
       : await storeChunks(mongo, session, hash, packedPath);
@@ -71,8 +70,13 @@ async function storeChunks(
   }
 }
 
-/** Deletes a bundle as part of a transaction. */
-export async function deleteBundle(mongo: Connection, session: ClientSession, hash: string): Promise<void> {
+/**
+ * Deletes a bundle as part of a transaction that deletes a component, unless other components have it. The document is written
+ * in either case: of two transactions that each delete one of the last two components, neither would see what the other does.
+ */
+export async function releaseBundle(mongo: Connection, session: ClientSession, hash: string): Promise<void> {
+  await Bundles(mongo).updateOne({ _id: hash }, { $inc: { saves: -1 } }, { session });
+  if (await Components(mongo).exists({ bundle_hash: hash }).session(session)) return;
   const deleted = await Bundles(mongo)
     .findOneAndDelete({ _id: hash }, { session, projection: { chunks: 1 } })
     .lean();

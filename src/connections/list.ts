@@ -6,12 +6,12 @@ import type { ConnectionView } from "./schema.ts";
 
 /** Returns a page of an account's connections, newest first. */
 export async function listConnections(
-  platform: Pick<Platform, "mongo" | "redis" | "keys">,
+  platform: Pick<Platform, "mongo" | "redis" | "keys" | "config">,
   ownerId: string,
   page: PageRequest,
 ): Promise<Page<ConnectionView>> {
   const found = await pageOf(Connections(platform.mongo), { owner_id: ownerId }, page, {
     countCache: { redis: platform.redis, key: platform.keys.listCount(ownerId, "connections") },
   });
-  return mapPage(found, presentConnection);
+  return mapPage(found, connection => presentConnection(platform, connection));
 }

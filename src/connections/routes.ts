@@ -35,6 +35,8 @@ const example: ConnectionView = {
   error: null,
   expires_at: 1_700_003_600,
   refreshed_at: 1_700_000_000,
+  endpoint_url: null,
+  events: null,
   created_at: 1_700_000_000,
   updated_at: 1_700_000_000,
 };
@@ -61,7 +63,16 @@ export const connectionRoutes = [
     description: "Those that the operator has registered. A connection of kind `keys` may be of any app.",
     access: { kind: "caller" },
     response: data(200, Type.Array(AppView)),
-    example: { response: [{ slug: "github", name: "GitHub", scopes: ["repo"] }] },
+    example: {
+      response: [
+        {
+          slug: "github",
+          name: "GitHub",
+          scopes: ["repo"],
+          events: { names: ["{{headers.x-github-event}}"] },
+        },
+      ],
+    },
     handler: ({ deps }) => listApps(deps),
   }),
   route({
@@ -128,16 +139,17 @@ export const connectionRoutes = [
     access: ownConnection,
     response: data(200, ConnectionView),
     example: { params, response: example },
-    handler: async ({ resource }) => presentConnection(resource),
+    handler: async ({ deps, resource }) => presentConnection(deps, resource),
   }),
   route({
     method: "PUT",
     path: "/connections/{id}",
     id: "updateConnection",
     tag,
-    summary: "Rename a connection, or replace its fields",
+    summary: "Change a connection",
     description:
-      "What is left out stays unchanged; `fields` replaces all of them, and only those of kind `keys`.",
+      "What is left out stays unchanged; `fields` replaces all of them, and only those of kind `keys`. `events` says how " +
+      "the events that the app sends are read.",
     access: ownConnection,
     body: ConnectionChanges,
     response: data(200, ConnectionView),

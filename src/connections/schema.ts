@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { LIMITS } from "../limits/catalogue.ts";
+import { EventRules } from "./events/rules.ts";
 
 /** A slug, as `app` props name their app. */
 export const APP_SLUG = "^[a-z0-9][a-z0-9_-]{0,63}$";
@@ -43,6 +44,12 @@ export const ConnectionView = Type.Object(
     ),
     expires_at: NullableInteger("Unix seconds: when its access token ends; null if it doesn't."),
     refreshed_at: NullableInteger("Unix seconds: when its access token was last granted or renewed."),
+    endpoint_url: Type.Union([Type.String(), Type.Null()], {
+      description: "Where its app sends events; null until a source listens to them.",
+    }),
+    events: Type.Union([EventRules, Type.Null()], {
+      description: "How these events are read, if it was said for this connection and not for the app.",
+    }),
     created_at: Type.Integer({ description: "Unix seconds." }),
     updated_at: Type.Integer({ description: "Unix seconds." }),
   },
@@ -56,6 +63,9 @@ export const AppView = Type.Object(
     slug: Type.String({ description: "As `app` props name it." }),
     name: Type.String({ description: "As people know it." }),
     scopes: Type.Array(Type.String(), { description: "What a connection asks for." }),
+    events: Type.Union([EventRules, Type.Null()], {
+      description: "How the events that it sends are read; null if the operator has not said it.",
+    }),
   },
   { title: "App" },
 );
@@ -88,6 +98,7 @@ export const NewConnection = Type.Object({
   app: AppSlug,
   name: Type.Optional(Name),
   fields: Fields,
+  events: Type.Optional(EventRules),
 });
 
 export const NewConsent = Type.Object({ app: AppSlug, name: Type.Optional(Name) });
@@ -95,5 +106,6 @@ export const NewConsent = Type.Object({ app: AppSlug, name: Type.Optional(Name) 
 export const ConnectionChanges = Type.Object({
   name: Type.Optional(Name),
   fields: Type.Optional(Fields),
+  events: Type.Optional(Type.Union([EventRules, Type.Null()], { description: "Null: as the app's." })),
 });
 export type ConnectionChanges = Static<typeof ConnectionChanges>;

@@ -1,3 +1,4 @@
+import { LIMITS } from "../limits/catalogue.ts";
 import type { Connection, ConnectionSecrets } from "../models/connection.ts";
 import type { Platform } from "../platform.ts";
 import { renewFromMs } from "./freshness.ts";
@@ -24,6 +25,10 @@ const WORKING = {
   retry_at_ms: null,
 } as const satisfies Partial<Connection>;
 
+/** An app that names a later end of a token means that it has none. */
+const LONGEST_LIFE_MS = 10 * 365 * 86_400_000;
+const MAX_FIELDS = LIMITS.connectionFields.value;
+
 /**
  * Returns the fields of a connection that received these tokens now, encrypted. `earlier` is what it had before: an app that
  * sends no new refresh token goes on taking the old one (RFC 6749, section 6).
@@ -31,13 +36,14 @@ const WORKING = {
 export function tokenFields({ secrets, clock }: Deps, tokens: Tokens, earlier?: ConnectionSecrets) {
   const now = clock();
   const refreshToken = tokens.refreshToken ?? earlier?.refreshToken;
-  const fields = { ...earlier?.fields, ...tokens.others };
+  const fields = withinLimit({ ...earlier?.fields, ...tokens.others }, tokens.others);
   const kept: ConnectionSecrets = {
     fields,
     accessToken: tokens.accessToken,
     ...(refreshToken !== undefined && { refreshToken }),
   };
-  const livesMs = tokens.expiresInS === undefined ? null : tokens.expiresInS * 1000;
+  const livesMs =
+    tokens.expiresInS === undefined ? null : Math.min(tokens.expiresInS * 1000, LONGEST_LIFE_MS);
   return {
     secrets: secrets.seal(JSON.stringify(kept)),
     field_names: ["oauth_access_token", ...Object.keys(fields)],
@@ -47,4 +53,11 @@ export function tokenFields({ secrets, clock }: Deps, tokens: Tokens, earlier?: 
     renewed_at_ms: now,
     ...WORKING,
   };
+}
+
+/** Leaves out earlier fields if there are too many: otherwise an app could add some with each renewal. */
+function withinLimit(fields: Record<string, string>, latest: Record<string, string>): Record<string, string> {
+  const earlier = Object.keys(fields).filter(name => !Object.hasOwn(latest, name));
+  const kept = [...Object.keys(latest), ...earlier].slice(0, MAX_FIELDS);
+  return Object.fromEntries(kept.map(name => [name, fields[name] ?? ""]));
 }

@@ -2,44 +2,28 @@ import { accepted, data, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
 import { ownWebhook } from "../webhooks/find.ts";
-import { sendTest } from "./attempt/send-test.ts";
 import { exampleDelivery, exampleRecovery, lastAttempt } from "./examples.ts";
 import { ownDelivery } from "./find.ts";
-import { listDeliveries } from "./list.ts";
+import {
+  type ListenerDeps,
+  listsDeliveries,
+  readsRecovery,
+  recoversDeliveries,
+  sendsTest,
+} from "./listener-routes.ts";
 import { retryDelivery } from "./manual-retry.ts";
 import { presentDelivery } from "./present.ts";
 import { readDetail } from "./read-detail.ts";
-import { readRecovery, requestRecovery } from "./request-recovery.ts";
 import {
   DeliveryDetail,
   DeliveryExpand,
-  DeliveryFilter,
   type DeliveryRequest,
   DeliverySearch,
   DeliveryView,
-  RecoverBody,
-  RecoveryView,
-  TestResult,
 } from "./schema.ts";
 import { searchDeliveries } from "./search.ts";
 
-type Deps = Pick<
-  Platform,
-  | "mongo"
-  | "redis"
-  | "keys"
-  | "queues"
-  | "egress"
-  | "lastingConnections"
-  | "routing"
-  | "log"
-  | "metrics"
-  | "sandboxes"
-  | "secrets"
-  | "config"
-  | "clock"
-  | "activity"
->;
+type Deps = ListenerDeps & Pick<Platform, "activity">;
 
 const route = routeFor<Deps>();
 
@@ -60,6 +44,7 @@ const request: DeliveryRequest = {
 };
 const webhookParams = { id: example.webhook_id };
 const params = { id: example.id };
+
 /** Routes that show deliveries and retry them (docs/design.md#delivery-to-a-webhook). */
 export const deliveryRoutes = [
   route({
@@ -70,10 +55,8 @@ export const deliveryRoutes = [
     summary: "List a webhook's deliveries",
     description: "Newest first. A `total_count` above 10,000 may be up to a minute old.",
     access: ownWebhook,
-    query: DeliveryFilter,
-    response: page(200, DeliveryView),
+    ...listsDeliveries,
     example: { params: webhookParams, query: { state: "failed" }, response: example },
-    handler: ({ deps, resource, query, page }) => listDeliveries(deps, resource, query, page),
   }),
   route({
     method: "GET",
@@ -128,15 +111,8 @@ export const deliveryRoutes = [
       "time that the recovery in progress covers returns that one; any other replaces it. With `dry_run`, the " +
       "deliveries are only counted, and the status is 200.",
     access: ownWebhook,
-    body: RecoverBody,
-    response: accepted(202, RecoveryView),
-    alsoStatus: 200,
-    errors: ["conflict"],
+    ...recoversDeliveries,
     example: { params: webhookParams, body: { since: 1_700_000_000 }, response: exampleRecovery },
-    handler: ({ deps, resource, body, ctx }) => {
-      if (body.dry_run) ctx.status = 200;
-      return requestRecovery(deps, resource, body);
-    },
   }),
   route({
     method: "GET",
@@ -146,9 +122,8 @@ export const deliveryRoutes = [
     summary: "Get the progress of the webhook's last recovery",
     description: "404 if there was none.",
     access: ownWebhook,
-    response: data(200, RecoveryView),
+    ...readsRecovery,
     example: { params: webhookParams, response: { ...exampleRecovery, recovered: 12, state: "done" } },
-    handler: async ({ resource }) => readRecovery(resource),
   }),
   route({
     method: "POST",
@@ -159,11 +134,10 @@ export const deliveryRoutes = [
     description:
       "Returns the response of the endpoint. The test is not recorded. A disabled webhook can be tested too.",
     access: ownWebhook,
-    response: data(200, TestResult),
+    ...sendsTest,
     example: {
       params: webhookParams,
       response: { status: 200, latency_ms: 38, error: null, response: "ok" },
     },
-    handler: ({ deps, resource }) => sendTest(deps, resource),
   }),
 ];

@@ -3,13 +3,26 @@ import { Deliveries, type Delivery } from "../models/delivery.ts";
 import { Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueAll, jobStates } from "../queues/define-queue.ts";
-import { type Drain, deliveries, nextAttemptJobId, nextAttemptOf } from "../queues/deliveries.ts";
+import {
+  type Drain,
+  deliveries,
+  type NextAttempt,
+  nextAttemptJobId,
+  nextAttemptOf,
+} from "../queues/deliveries.ts";
 import { enqueueDrain } from "../queues/enqueue-drain.ts";
+import { type FairBatch, type OfAccounts, openFairBatches } from "../store/fair-batches.ts";
 import { putOffTo } from "../store/put-off.ts";
 import { repairAll } from "../store/repair-each.ts";
 import type { SweepBatch, Swept } from "../store/sweep-turns.ts";
 import { waitsWithoutJob } from "./attempt/far-retry.ts";
-import { acquirePermits, UNLIMITED, type WebhookLimits, waitlistEntry } from "./limits/permits.ts";
+import {
+  acquireForOverdue,
+  permitTtlMs,
+  UNLIMITED,
+  type WebhookLimits,
+  waitlistEntry,
+} from "./limits/permits.ts";
 
 type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "permits" | "config" | "clock" | "log">;
 type Overdue = Pick<
@@ -18,8 +31,6 @@ type Overdue = Pick<
 >;
 
 const BATCH = 500;
-/** Deliveries of one account that a turn handles before it looks for those of all others. */
-const FIRST_OF_ACCOUNT = 2000;
 
 /**
  * Enqueues every pending delivery that is due and has no job: a far retry, or one that is overdue, because it was stored and
@@ -39,16 +50,16 @@ class DeliverySweep {
   readonly #nowMs: number;
   /** Webhooks that were drained in this turn, with the reason. */
   readonly #drained = new Set<string>();
-  /** How many deliveries of each account this turn has handled; null once those of all accounts had their part of it. */
-  #handled: Map<string, number> | null = new Map();
+  readonly #nextBatch: () => Promise<FairBatch<Overdue>>;
 
   constructor(platform: Deps) {
     this.#platform = platform;
     this.#nowMs = platform.clock();
+    this.#nextBatch = openFairBatches(BATCH, (which, size) => this.#find(which, size));
   }
 
   async next(): Promise<Swept> {
-    const [overdue, isLast] = await this.#read();
+    const { items: overdue, isLast } = await this.#nextBatch();
     if (overdue.length === 0) return { repaired: 0, next: null };
     const repaired = await repairAll(this.#platform, overdue, {
       step: "deliveries",
@@ -60,29 +71,14 @@ class DeliverySweep {
     return { repaired, next: isLast || moved === 0 ? null : "more" };
   }
 
-  /** Returns the next batch, and whether nothing is left behind it. */
-  async #read(): Promise<[Overdue[], isLast: boolean]> {
-    const handled = this.#handled;
-    const full = [...(handled ?? [])].filter(([, count]) => count >= FIRST_OF_ACCOUNT).map(([id]) => id);
-    const overdue = await this.#find(full.length > 0 ? { owner_id: { $nin: full } } : {});
-    for (const { owner_id } of handled ? overdue : []) {
-      handled?.set(owner_id, (handled.get(owner_id) ?? 0) + 1);
-    }
-    if (full.length === 0) return [overdue, overdue.length < BATCH];
-    if (overdue.length === BATCH) return [overdue, false];
-    // What the others have left is done with this batch: the rest of the turn is for what is left.
-    this.#handled = null;
-    return overdue.length > 0 ? [overdue, false] : await this.#read();
-  }
-
-  async #find(which: { owner_id?: { $nin: string[] } }): Promise<Overdue[]> {
+  async #find(which: OfAccounts, size: number): Promise<Overdue[]> {
     return await Deliveries(this.#platform.mongo)
       .find(
         { state: "pending", sweep_at_ms: { $lte: this.#nowMs }, ...which },
         { webhook_id: 1, owner_id: 1, generation: 1, next_attempt_at_ms: 1, sweep_at_ms: 1 },
       )
       .sort({ sweep_at_ms: 1 })
-      .limit(BATCH)
+      .limit(size)
       .lean<Overdue[]>();
   }
 
@@ -97,13 +93,37 @@ class DeliverySweep {
     // A failed job is kept for an operator to see and would swallow an `add` of its id: a new generation has another id.
     const renewed = await this.#nextGeneration(alone.filter((_, index) => states[index] === "finished"));
     const byWebhook = [...groupBy([...absent, ...renewed], ({ webhook_id }) => webhook_id)];
-    const acquired = await Promise.all(
-      byWebhook.map(([id, due]) =>
-        acquirePermits(this.#platform, id, webhooks.get(id) ?? UNLIMITED, due.map(nextAttemptOf)),
-      ),
+    const results = await Promise.all(
+      byWebhook.map(([id, due]) => this.#acquire(id, webhooks.get(id) ?? UNLIMITED, due)),
     );
-    await enqueueAll(this.#platform.queues, deliveries.jobs["next-attempt"], acquired.flat());
-    return absent.filter(delivery => !waitsWithoutJob(delivery)).length + renewed.length;
+    const jobs = results.flatMap(({ acquired }) => acquired);
+    await enqueueAll(this.#platform.queues, deliveries.jobs["next-attempt"], jobs);
+    const underWay = new Set(results.flatMap(result => result.underWay));
+    const lost = [...absent.filter(delivery => !waitsWithoutJob(delivery)), ...renewed];
+    return lost.filter(({ _id }) => !underWay.has(_id)).length;
+  }
+
+  /**
+   * Acquires permits for deliveries of one webhook; returns the jobs that got them. Since the jobs and the waitlist were looked
+   * up, one of these deliveries may have been granted its permit: its attempt is under way, and it is looked at again once
+   * the permit must have expired.
+   */
+  async #acquire(
+    webhookId: string,
+    webhook: WebhookLimits,
+    due: Overdue[],
+  ): Promise<{ acquired: NextAttempt[]; underWay: string[] }> {
+    const jobs = due.map(nextAttemptOf);
+    const result = await acquireForOverdue(this.#platform, webhookId, webhook, jobs);
+    const underWay = result.underWay.map(({ delivery_id }) => delivery_id);
+    if (underWay.length > 0) {
+      await Deliveries(this.#platform.mongo).updateMany(
+        { _id: { $in: underWay }, state: "pending", sweep_at_ms: { $lte: this.#nowMs } },
+        { $set: { sweep_at_ms: this.#nowMs + permitTtlMs(this.#platform, webhook) } },
+        { hint: { _id: 1 } },
+      );
+    }
+    return { acquired: result.acquired, underWay };
   }
 
   /** The limits of those that are not disabled or deleted. */

@@ -1,9 +1,10 @@
 import type { Static, TObject } from "typebox";
+import type { NextPropsDeps } from "../components/additional-props/next-props.ts";
 import type { Deployer } from "../components/deployer.ts";
 import type { Uses } from "../components/mark-used.ts";
 import type { SaveDeps } from "../components/save.ts";
 
-export type CheckDeps = SaveDeps;
+export type CheckDeps = SaveDeps & NextPropsDeps;
 
 /** For whom settings are checked, and the field of the body that has them. */
 export interface CheckFor<Settings = object> {

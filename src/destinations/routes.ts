@@ -2,7 +2,8 @@ import { deployerOf } from "../components/deployer.ts";
 import { data, empty, page } from "../http/response.ts";
 import { routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
-
+import { exampleWebhook } from "../webhooks/example.ts";
+import type { WebhookDeps } from "../webhooks/routes.ts";
 import { createDestination } from "./create.ts";
 import { deleteDestination } from "./delete.ts";
 import { ownDestination } from "./find.ts";
@@ -12,46 +13,19 @@ import { presentDestination } from "./present.ts";
 import { DestinationChanges, DestinationView, NewDestinationBody } from "./schema.ts";
 import { updateDestination } from "./update.ts";
 
-type Deps = Pick<
-  Platform,
-  | "mongo"
-  | "activity"
-  | "routing"
-  | "redis"
-  | "keys"
-  | "metrics"
-  | "clock"
-  | "secrets"
-  | "config"
-  | "queues"
-  | "permits"
-  | "lastingConnections"
-  | "egress"
-  | "sandboxes"
->;
+type Deps = WebhookDeps & Pick<Platform, "lastingConnections" | "egress" | "sandboxes" | "log">;
 
 const route = routeFor<Deps>();
 const tag = "Destinations";
 
 const redis_stream = { url: "rediss://redis.example.com:6380", stream: "orders" };
+const { header_names: _, ...common } = exampleWebhook;
 const example: DestinationView = {
+  ...common,
   id: "ds_0CjBAEdF3kWq9RtZ",
   kind: "redis_stream",
   url: redis_stream.url,
-  user_id: "u_0CjB8sXp1LmN4vYb",
-  name: "orders",
-  description: null,
-  active: true,
-  disabled_reason: null,
-  failing_since: null,
-  will_be_disabled_at: null,
-  notice: null,
-  max_in_flight: null,
-  rate_limit_per_second: null,
-  ordered: false,
   redis_stream: { ...redis_stream, username: "headwater", has_password: true, max_length: 100_000, ca: null },
-  created_at: 1_700_000_000,
-  updated_at: 1_700_000_000,
 };
 const params = { id: example.id };
 

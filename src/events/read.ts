@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { LIMITS } from "../limits/catalogue.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../models/event.ts";
 import type { Platform } from "../platform.ts";
@@ -91,7 +92,7 @@ async function expand(
     const youngestMs = platform.clock() - STORED_SOON_MS;
     missing = missing.filter(row => !payloads.has(idOf(row)) && row.indexed_at_ms > youngestMs);
     if (reads === MAX_READS) break;
-    if (missing.length > 0) await new Promise(resolve => setTimeout(resolve, READ_AGAIN_MS));
+    if (missing.length > 0) await delay(READ_AGAIN_MS);
   }
   return rows.map(row => {
     const payload = payloads.get(idOf(row));

@@ -28,6 +28,21 @@ const json = (status: number, type: string, value: unknown): IngressResponse => 
 export const accepted = (runId: string): IngressResponse =>
   json(200, "application/json; charset=utf-8", { run_id: runId });
 
+/** Returns the response to an app whose event runs these. */
+export const acceptedRuns = (runIds: string[]): IngressResponse =>
+  json(200, "application/json; charset=utf-8", { run_ids: runIds });
+
+/** Returns the response that sends a text back. */
+export const plainText = (text: string): IngressResponse => ({
+  status: 200,
+  headers: {
+    "content-type": "text/plain; charset=utf-8",
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "sandbox",
+  },
+  body: Buffer.from(text),
+});
+
 /** Returns an error response in the shape of the API's errors (docs/design.md#errors). */
 export const rejected = (status: number, detail: string): IngressResponse =>
   json(status, "application/problem+json", { type: "about:blank", status, detail, error: detail });

@@ -1,7 +1,7 @@
 import type { Middleware } from "koa";
 import { notFound } from "../lib/errors.ts";
+import { INGRESS_PREFIX } from "../lib/ingress-address.ts";
 import type { Platform } from "../platform.ts";
-import { INGRESS_PREFIX } from "../sources/endpoint.ts";
 
 /** Returns true for a path below which endpoints of sources are. */
 export const isIngressPath = (path: string): boolean =>

@@ -7,9 +7,9 @@ const NICENESS = 10;
 /** This process gives way itself, and those that it starts are as nice as it is without being told. */
 let isGivingWay = false;
 
-/** Makes this process nicer: all that it does is an account's work. */
+/** Makes this process nicer, those of its threads that exist too: all that it does is an account's work. */
 export function giveWayItself(): void {
-  giveWay(process.pid);
+  makeNicer(threadsOf(process.pid));
   isGivingWay = true;
 }
 
@@ -18,11 +18,26 @@ export function giveWayItself(): void {
  * however much the components of an account compute. Where the system permits no change, all are equal.
  */
 export function giveWay(pid: number): void {
-  if (isGivingWay) return;
+  if (!isGivingWay) makeNicer([pid]);
+}
+
+function makeNicer(ids: number[]): void {
+  const priority = Math.min(getPriority() + NICENESS, constants.priority.PRIORITY_LOW);
+  for (const id of ids) {
+    try {
+      setPriority(id, priority);
+    } catch {
+      // All are equal.
+    }
+  }
+}
+
+/** Linux counts each thread for itself; those that come later are like the one that starts them. */
+function threadsOf(pid: number): number[] {
   try {
-    setPriority(pid, Math.min(getPriority() + NICENESS, constants.priority.PRIORITY_LOW));
+    return readdirSync(`/proc/${pid}/task`).map(Number);
   } catch {
-    // All are equal.
+    return [pid];
   }
 }
 
@@ -32,8 +47,7 @@ export function childrenGiveWay(program: string): void {
     const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "utf8");
     for (const pid of children.split(" ").filter(Boolean)) {
       if (readFileSync(`/proc/${pid}/comm`, "utf8").trim() !== program) continue;
-      // Linux counts each thread for itself; those that come later are like the one that starts them.
-      for (const thread of readdirSync(`/proc/${pid}/task`)) giveWay(Number(thread));
+      if (!isGivingWay) makeNicer(threadsOf(Number(pid)));
     }
   } catch {
     // It has ended, or the system has no such files.

@@ -1,4 +1,5 @@
 import { ALERT_LIMITS } from "./alert-limits.ts";
+import { APP_EVENT_LIMITS } from "./app-event-limits.ts";
 import { DELIVERY_LIMITS } from "./delivery-limits.ts";
 import { FUNCTION_LIMITS } from "./function-limits.ts";
 import { ITEM_LIMITS } from "./item-limits.ts";
@@ -21,6 +22,7 @@ export const LIMITS = defineLimits({
   ...DELIVERY_LIMITS,
   ...ALERT_LIMITS,
   ...FUNCTION_LIMITS,
+  ...APP_EVENT_LIMITS,
   apiBodyBytes: {
     value: 1024 * KB,
     unit: "bytes",

@@ -101,6 +101,20 @@ export const RUN_LIMITS = defineLimits({
     what: "one file of an npm package that its bundle holds",
     beyond: INVALID,
   },
+  packageDataBytes: {
+    value: 4 * MB,
+    unit: "bytes",
+    per: "component",
+    what: "files that its npm packages read at run time, other than code",
+    beyond: "the rest is left out",
+  },
+  packageDataFiles: {
+    value: 500,
+    unit: "count",
+    per: "component",
+    what: "files that its npm packages read at run time, other than code",
+    beyond: "the rest is left out",
+  },
   packageFiles: {
     value: 5000,
     unit: "count",

@@ -5,6 +5,19 @@ import { collection, schemaOptions } from "../store/mongo.ts";
 const TOKEN_AUTHS = ["basic", "post", "none"] as const;
 export type TokenAuth = (typeof TOKEN_AUTHS)[number];
 
+/**
+ * How the requests are read that an app sends about events (docs/connections.md#events-of-an-app). Each text is a template,
+ * such as `{{headers.x-event}}` or `{{body.event}}`.
+ */
+export interface AppEventRules {
+  /** What an event is called; it may have several names. Those whose values a request lacks are none of it. */
+  names?: string[];
+  /** What sources receive as event; `{{body}}` if absent. */
+  event?: string;
+  /** What a request has with which the app checks that the endpoint is ours; it is sent back, and nothing runs. */
+  challenge?: string;
+}
+
 /** An app that the operator has registered with its OAuth server, so that accounts can connect theirs. */
 export interface App {
   /** The slug by which `app` props name it. */
@@ -23,6 +36,8 @@ export interface App {
   scopes: string;
   /** Further parameters of the authorize URL, such as `access_type=offline`. */
   authorize_params: [name: string, value: string][];
+  /** How its events are named; null or absent if the operator has not said it. */
+  events?: AppEventRules | null;
   /** Unix seconds. */
   created_at: number;
   updated_at: number;
@@ -42,6 +57,7 @@ export const Apps = collection<App>(
       token_auth: { type: String, required: true, enum: TOKEN_AUTHS },
       scopes: { type: String, default: "" },
       authorize_params: { type: [[String]], required: true },
+      events: { type: Schema.Types.Mixed, default: null },
       created_at: { type: Number, required: true },
       updated_at: { type: Number, required: true },
     },

@@ -20,6 +20,8 @@ export interface Component {
   packages: Record<string, string>;
   /** True if the code may respond to the HTTP request itself (docs/component-api.md#events-given-to-run). */
   uses_respond: boolean;
+  /** True if the code adds a slash to the address of the endpoint (docs/component-api.md#events-given-to-run). */
+  adds_slash?: boolean;
   published: boolean;
   /** Unix milliseconds; written with each source that uses it, so that a deletion at that moment conflicts. */
   used_at_ms: number | null;
@@ -44,6 +46,7 @@ export const Components = collection<Component>(
       description: { type: Schema.Types.Mixed, required: true },
       packages: { type: Schema.Types.Mixed, required: true },
       uses_respond: { type: Boolean, required: true },
+      adds_slash: { type: Boolean },
       published: { type: Boolean, required: true },
       used_at_ms: { type: Number, default: null },
       created_at: { type: Number, required: true },
@@ -68,7 +71,10 @@ export interface StoredBundle {
   packed?: Buffer;
   /** How many further parts are in `bundle_chunks`. */
   chunks?: number;
-  /** How many components were saved with it; counted so that a deletion at that moment conflicts with the write. */
+  /**
+   * How many components have it, but for those that releases without this count saved. Each save and each deletion writes it, so
+   * that those at the same time conflict, and one of them is repeated.
+   */
   saves?: number;
 }
 

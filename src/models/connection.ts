@@ -1,5 +1,6 @@
 import { Schema } from "mongoose";
 import { collection, schemaOptions } from "../store/mongo.ts";
+import type { AppEventRules } from "./app.ts";
 
 /** `keys`: its fields were typed in. `oauth2`: its tokens come from the app, and are renewed. */
 export type ConnectionKind = "keys" | "oauth2";
@@ -49,6 +50,10 @@ export interface Connection {
   retry_at_ms: number | null;
   /** Grows whenever its secrets are replaced: what a slower process received for earlier ones is not stored. */
   version: number;
+  /** The last part of the URL at which its app's events arrive; absent before a source first listened to them. */
+  endpoint?: string;
+  /** How its events are named, in place of what the app's operator said; null or absent for that. */
+  events?: AppEventRules | null;
   /** Unix milliseconds at which a source was last given it. */
   used_at_ms?: number;
   created_at: number;
@@ -84,6 +89,8 @@ export const Connections = collection<Connection>(
       renewal_began_at_ms: { type: Number, default: null },
       retry_at_ms: { type: Number, default: null },
       version: { type: Number, required: true },
+      endpoint: { type: String, default: undefined },
+      events: { type: Schema.Types.Mixed, default: undefined },
       used_at_ms: { type: Number, default: undefined },
       created_at: { type: Number, required: true },
       updated_at: { type: Number, required: true },

@@ -31,6 +31,16 @@ export interface FailingRuns {
   alerted: boolean;
 }
 
+/** The events of an app that run a source (docs/connections.md#events-of-an-app). */
+export interface AppEvents {
+  /** At whose endpoint they arrive. */
+  connection_id: string;
+  /** The last part of that endpoint's URL, which never changes. */
+  endpoint: string;
+  /** Null for all. */
+  names: string[] | null;
+}
+
 export interface Source {
   _id: string;
   owner_id: string;
@@ -47,6 +57,8 @@ export interface Source {
   dynamic_props?: string | null;
   /** The last part of the endpoint's URL, for sources with an HTTP interface. */
   endpoint: string | null;
+  /** For sources with an apphook; null or absent otherwise. */
+  app_events?: AppEvents | null;
   timer: StoredTimer | null;
   active: boolean;
   state: SourceState;
@@ -82,6 +94,7 @@ export const Sources = collection<Source>(
       connection_ids: { type: [String], default: undefined },
       dynamic_props: { type: String, default: null },
       endpoint: { type: String, default: null },
+      app_events: { type: Schema.Types.Mixed, default: undefined },
       timer: { type: Schema.Types.Mixed, default: null },
       active: { type: Boolean, required: true },
       state: { type: String, required: true, enum: ["deploying", "ready", "deleting"] },

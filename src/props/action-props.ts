@@ -1,6 +1,6 @@
 import { AppError, type FieldError } from "../lib/errors.ts";
 import type { DescribedProp } from "../sandbox/protocol.ts";
-import { configureProps, type StoredProps } from "./configure.ts";
+import { type ConfigureOptions, configureProps, type StoredProps } from "./configure.ts";
 import { isSecret } from "./kinds.ts";
 import {
   fillTemplates,
@@ -22,6 +22,7 @@ export function configureActionProps(
   props: DescribedProp[],
   configured: unknown,
   previous: StoredProps = {},
+  options: ConfigureOptions = {},
 ): StoredProps {
   const values = { ...previous, ...(configured as StoredProps | undefined) };
   const templated = props.filter(prop => isTemplated(prop, values));
@@ -32,7 +33,7 @@ export function configureActionProps(
   );
   if (fields.length > 0) throw invalid(fields);
   const checkedLater = props.map(prop => (templated.includes(prop) ? asAny(prop) : prop));
-  return configureProps(checkedLater, configured, previous);
+  return configureProps(checkedLater, configured, previous, options);
 }
 
 /**

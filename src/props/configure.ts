@@ -17,19 +17,25 @@ const storedValue = (values: StoredProps, name: string): unknown =>
 const isRequired = (prop: DescribedProp): boolean =>
   kindOf(prop).needsValue && !prop.optional && !prop.hidden && isAbsent(prop.static ?? prop.default);
 
+/** What may be wrong with values that are still being filled in. */
+export interface ConfigureOptions {
+  /** Required props may be absent. */
+  mayLack?: boolean;
+  /** Values of unknown props are left out, because these props may still be made. */
+  mayHaveOthers?: boolean;
+}
+
 /**
  * Checks `configured_props` against a component's props (docs/component-api.md#props) and returns the values to
  * store. Values of `previous` are kept for props that `configured` leaves out, because clients never see secrets and
- * could not send them back; null removes a value. With `mayLack`, required props may be absent, because a form is still
- * being filled in; with `mayHaveOthers`, values of unknown props are left out, because these props may still be made.
- * Throws `invalid` with every fault, at paths such as
+ * could not send them back; null removes a value. Throws `invalid` with every fault, at paths such as
  * `configured_props.timer.cron`.
  */
 export function configureProps(
   props: DescribedProp[],
   configured: unknown,
   previous: StoredProps = {},
-  { mayLack = false, mayHaveOthers = false }: { mayLack?: boolean; mayHaveOthers?: boolean } = {},
+  { mayLack = false, mayHaveOthers = false }: ConfigureOptions = {},
 ): StoredProps {
   const given = configured ?? {};
   if (typeof given !== "object" || Array.isArray(given)) {

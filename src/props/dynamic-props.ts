@@ -45,6 +45,14 @@ export function inputsOf(props: DescribedProp[], values: StoredProps): Record<st
   return Object.fromEntries(inputs.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** Returns what the sandbox needs of a prop that was made. */
+export const boundProp = ({ name, type, app, optional }: DescribedProp): DescribedProp => ({
+  name,
+  type,
+  ...(app !== undefined && { app }),
+  ...(optional !== undefined && { optional }),
+});
+
 /** Returns the name of a prop that has another value than the props were made with; null if they still hold. */
 export function changedInput(
   own: DescribedProp[],

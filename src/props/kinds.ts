@@ -42,6 +42,10 @@ import {
 export interface SourceFacts {
   /** URL of the source's HTTP interface; null if it has none. */
   endpointUrl: string | null;
+  /** What it gets of its app; absent if it has no apphook, and where no source exists. */
+  appEvents?: { endpointUrl: string; names: string[] | null } | undefined;
+  /** The same URL as senders are to know it, if that is another (docs/component-api.md#events-given-to-run). */
+  registeredUrl?: string;
 }
 
 export interface PropKind {
@@ -67,6 +71,7 @@ export interface PropKind {
 
 export const APP_TYPE = "app";
 export const HTTP_TYPE = "$.interface.http";
+export const APPHOOK_TYPE = "$.interface.apphook";
 export const TIMER_TYPE = "$.interface.timer";
 
 /** A kind whose value the source's owner configures as JSON. */
@@ -126,7 +131,6 @@ const KINDS: PropKind[] = [
   configured("data_store", stringFault, { needsValue: false }),
   configured("dir", noFault, { needsValue: false }),
   configured("sql", noFault, { needsValue: false }),
-  { ...WITHOUT_VALUE, type: "$.interface.apphook" },
 
   { ...WITHOUT_VALUE, type: "$.service.db" },
   { ...WITHOUT_VALUE, type: "alert" },
@@ -134,10 +138,22 @@ const KINDS: PropKind[] = [
     ...WITHOUT_VALUE,
     type: HTTP_TYPE,
     // The shape of responses is accepted, so that a client can send back what it received; the endpoint never changes.
-    check: (prop, given) =>
-      isPresentedHttp(given) ? { value: undefined } : WITHOUT_VALUE.check(prop, given),
-    bind: (_prop, _stored, { endpointUrl }) => ({ endpoint: endpointUrl, endpointUrl }),
-    present: (_prop, _stored, { endpointUrl }) => ({ endpoint_url: endpointUrl }),
+    check: (prop, given) => (isPresented(given) ? { value: undefined } : WITHOUT_VALUE.check(prop, given)),
+    bind: (_prop, _stored, { endpointUrl, registeredUrl }) => ({
+      endpoint: endpointUrl,
+      endpointUrl,
+      ...(registeredUrl !== undefined && { registeredUrl }),
+    }),
+    present: (_prop, _stored, { endpointUrl, registeredUrl }) => ({
+      endpoint_url: registeredUrl ?? endpointUrl,
+    }),
+  },
+  {
+    ...WITHOUT_VALUE,
+    type: APPHOOK_TYPE,
+    check: (prop, given) => (isPresented(given) ? { value: undefined } : WITHOUT_VALUE.check(prop, given)),
+    present: (_prop, _stored, { appEvents }) =>
+      appEvents && { endpoint_url: appEvents.endpointUrl, event_names: appEvents.names },
   },
   {
     type: TIMER_TYPE,
@@ -176,8 +192,9 @@ export const kindOf = ({ type }: Pick<DescribedProp, "type">): PropKind => findK
 export const isSecret = (prop: DescribedProp): boolean =>
   prop.secret === true || kindOf(prop).isCredential === true;
 
-function isPresentedHttp(given: unknown): boolean {
-  return (
-    typeof given === "object" && given !== null && Object.keys(given).every(key => key === "endpoint_url")
-  );
+/** What responses show of an interface. */
+const PRESENTED = new Set(["endpoint_url", "event_names"]);
+
+function isPresented(given: unknown): boolean {
+  return typeof given === "object" && given !== null && Object.keys(given).every(key => PRESENTED.has(key));
 }

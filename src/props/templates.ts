@@ -1,10 +1,17 @@
 import { LIMITS } from "../limits/catalogue.ts";
 import type { PropFault } from "./check-value.ts";
 
-/** What templates may name. */
-export interface TemplateScope {
-  event: unknown;
-  context: Record<string, unknown>;
+/** What templates may name, by the first name of their path. */
+export type TemplateScope = Record<string, unknown>;
+
+/** Which templates a text may have. */
+export interface TemplateRules {
+  /** First names of paths. */
+  roots: readonly string[];
+  /** What a template must be, for an error. */
+  how: string;
+  /** Of all values that are filled in, as JSON. */
+  maxBytes: number;
 }
 
 /** A value can't be filled in for one event; `path` is the path below the prop. */
@@ -21,16 +28,21 @@ export class TemplateError extends Error {
 type Part = string | { text: string; path: string[] | null };
 
 const MAX_TEMPLATES = LIMITS.templates.value;
-const MAX_BYTES = LIMITS.propValueBytes.value;
+
+/** Templates in the props of actions (docs/actions.md). */
+const OF_ACTIONS: TemplateRules = {
+  roots: ["event", "context"],
+  how: "must be the path of a value, such as {{event.user.name}} or {{context.ts}}",
+  maxBytes: LIMITS.propValueBytes.value,
+};
 
 /** `\{{`, a template, or `{{` that nothing closes. A name in brackets may hold braces. */
 const TOKEN = /\\\{\{|\{\{((?:"(?:[^"\\]|\\.)*"|[^{}"])*)\}\}|\{\{/g;
 /** `.name`, `[0]`, `["any text"]` */
 const STEP = /\.([\w$-]+)|\[(\d{1,9})\]|\[("(?:[^"\\]|\\.)*")\]/y;
-const ROOT = /^(?:steps\.trigger\.)?(event|context)(?![\w$-])/;
+const ROOT = /^(?:steps\.trigger\.)?(\w+)(?![\w$-])/;
 
-const HOW =
-  'must be the path of a value, such as {{event.user.name}} or {{context.ts}}; write \\{{ for the characters "{{" themselves';
+const ESCAPE = 'write \\{{ for the characters "{{" themselves';
 
 /** True if a text of the value has `{{`. */
 export function hasTemplates(value: unknown): boolean {
@@ -39,18 +51,23 @@ export function hasTemplates(value: unknown): boolean {
 }
 
 /** Returns what is wrong with the templates of a configured value (docs/actions.md). */
-export function templateFaults(value: unknown): PropFault[] {
+export function templateFaults(value: unknown, rules: TemplateRules = OF_ACTIONS): PropFault[] {
   // First, because parsing takes time for each of them.
   if (countOpenings(value) > MAX_TEMPLATES) {
     return [{ path: "", message: `has more than ${MAX_TEMPLATES} templates` }];
   }
   const faults: PropFault[] = [];
-  replaceTexts(value, "", (parts, path) => {
-    for (const part of parts) {
-      if (typeof part === "object" && part.path === null)
-        faults.push({ path, message: `${part.text} ${HOW}` });
-    }
-  });
+  replaceTexts(
+    value,
+    "",
+    (parts, path) => {
+      for (const part of parts) {
+        if (typeof part === "object" && part.path === null)
+          faults.push({ path, message: `${part.text} ${rules.how}; ${ESCAPE}` });
+      }
+    },
+    rules,
+  );
   return faults;
 }
 
@@ -63,22 +80,31 @@ function countOpenings(value: unknown): number {
 /**
  * Returns a configured value with its templates filled in for one event: a text that is only one template becomes the value
  * that it names, of whatever type, and in any other text the values become parts of it: null nothing, a list or an object
- * its JSON. Throws TemplateError if a value is absent, or if all that are filled in have more than 64 KB.
+ * its JSON. Throws TemplateError if a value is absent, or if all that are filled in have more bytes than `rules` permit.
  */
-export function fillTemplates(value: unknown, scope: TemplateScope): unknown {
-  let left = MAX_BYTES;
+export function fillTemplates(
+  value: unknown,
+  scope: TemplateScope,
+  rules: TemplateRules = OF_ACTIONS,
+): unknown {
+  let left = rules.maxBytes;
   const find = ({ path, text }: Exclude<Part, string>, at: string): unknown => {
     const found = path === null ? undefined : valueAt(scope, path);
     if (found === undefined) throw new TemplateError(at, `${text} is absent from this event`);
     left -= Buffer.byteLength(JSON.stringify(found));
-    if (left < 0) throw new TemplateError(at, `has more than ${MAX_BYTES / 1024} KB with ${text}`);
+    if (left < 0) throw new TemplateError(at, `has more than ${rules.maxBytes / 1024} KB with ${text}`);
     return found;
   };
-  return replaceTexts(value, "", (parts, at) => {
-    const [first] = parts;
-    if (parts.length === 1 && typeof first === "object") return find(first, at);
-    return parts.map(part => (typeof part === "string" ? part : asText(find(part, at)))).join("");
-  });
+  return replaceTexts(
+    value,
+    "",
+    (parts, at) => {
+      const [first] = parts;
+      if (parts.length === 1 && typeof first === "object") return find(first, at);
+      return parts.map(part => (typeof part === "string" ? part : asText(find(part, at)))).join("");
+    },
+    rules,
+  );
 }
 
 function asText(value: unknown): string {
@@ -92,7 +118,6 @@ function valueAt(scope: TemplateScope, path: string[]): unknown {
   for (const step of path) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
     if (Array.isArray(value) && step === "length") return undefined;
-    if (Array.isArray(value) && step === "length") return undefined;
     value = (value as Record<string, unknown>)[step];
   }
   return value;
@@ -103,34 +128,35 @@ function replaceTexts(
   value: unknown,
   path: string,
   replace: (parts: Part[], path: string) => unknown,
+  rules: TemplateRules,
 ): unknown {
-  if (typeof value === "string") return value.includes("{{") ? replace(partsOf(value), path) : value;
-  if (Array.isArray(value)) return value.map((one, i) => replaceTexts(one, `${path}[${i}]`, replace));
+  if (typeof value === "string") return value.includes("{{") ? replace(partsOf(value, rules), path) : value;
+  if (Array.isArray(value)) return value.map((one, i) => replaceTexts(one, `${path}[${i}]`, replace, rules));
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).map(([key, one]) => {
-    return [key, replaceTexts(one, `${path}.${key}`, replace)] as const;
+    return [key, replaceTexts(one, `${path}.${key}`, replace, rules)] as const;
   });
   return Object.fromEntries(entries);
 }
 
-function partsOf(text: string): Part[] {
+function partsOf(text: string, rules: TemplateRules): Part[] {
   const parts: Part[] = [];
   let from = 0;
   for (const match of text.matchAll(TOKEN)) {
     const [token, inside] = match;
     if (match.index > from) parts.push(text.slice(from, match.index));
     if (token === "\\{{") parts.push("{{");
-    else parts.push({ text: token, path: inside === undefined ? null : pathOf(inside.trim()) });
+    else parts.push({ text: token, path: inside === undefined ? null : pathOf(inside.trim(), rules) });
     from = match.index + token.length;
   }
   if (from < text.length) parts.push(text.slice(from));
   return parts;
 }
 
-/** Returns the steps of a path, `event` or `context` first; null if it is not a path. */
-function pathOf(text: string): string[] | null {
+/** Returns the steps of a path, one of the roots first; null if it is not a path. */
+function pathOf(text: string, { roots }: TemplateRules): string[] | null {
   const root = ROOT.exec(text);
-  if (!root) return null;
+  if (!root || !roots.includes(root[1] as string)) return null;
   const steps = [root[1] as string];
   const step = new RegExp(STEP);
   step.lastIndex = root[0].length;

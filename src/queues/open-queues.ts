@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { Queue } from "bullmq";
 import type { Logger } from "pino";
 import { withDeadline } from "../lib/deadline.ts";
@@ -82,7 +83,7 @@ async function openReady(openOne: () => Queue, deadline: number): Promise<Queue>
       if (Date.now() >= deadline) {
         throw new Error(`Redis did not respond for queue ${queue.name}`, { cause: error });
       }
-      await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
+      await delay(PAUSE_MS);
     }
   }
 }

@@ -40,6 +40,17 @@ const Candidate = Type.Object({
   /** Encrypted too; absent in a change of an earlier release. */
   dynamic_props: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   endpoint: Type.Union([Type.String(), Type.Null()]),
+  /** Absent without an apphook, and in a change of an earlier release. */
+  app_events: Type.Optional(
+    Type.Union([
+      Type.Object({
+        connection_id: Type.String(),
+        endpoint: Type.String(),
+        names: Type.Union([Type.Array(Type.String()), Type.Null()]),
+      }),
+      Type.Null(),
+    ]),
+  ),
   timer: Type.Unknown(),
   active: Type.Boolean(),
 });
@@ -75,7 +86,9 @@ const validate = new Ajv({ strict: false }).compile<RunItem>(RunItem);
 
 /** The newest version of items that this release knows; one without `v` is of the first. */
 const READS = 1;
-const KINDS = new Set(["http", "timer", "event", "change"]);
+const KINDS = new Set<string>(
+  [...Trigger.properties.kind.anyOf, Change.properties.kind].map(kind => kind.const),
+);
 
 /** Thrown for an item that only a newer release knows: one of its workers will execute it. */
 export class NewerRun extends AppError {}

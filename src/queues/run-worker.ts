@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { Ajv, type ValidateFunction } from "ajv";
 import { DelayedError, type Job, UnrecoverableError, WaitingError, Worker } from "bullmq";
 import type { Logger } from "pino";
@@ -11,6 +12,7 @@ import type { Metrics } from "../metrics/metrics.ts";
 import type { RedisClient } from "../store/redis.ts";
 import { type AnyQueue, accountIn, type QueueDeclaration } from "./define-queue.ts";
 import { type Charge, FairOrder, FIRST_LATER_PRIORITY, PRIORITY_WHEN_DUE, pullOther } from "./fair-order.ts";
+import { HeldLocks } from "./held-locks.ts";
 import { whatIsNewer } from "./newer-job.ts";
 import { queuePrefix } from "./open-queues.ts";
 import { requeue, setPriority } from "./requeue.ts";
@@ -149,8 +151,8 @@ class QueueWorker implements ShardWorker {
   readonly #fair: { order: FairOrder; slots: SlotShares; turns: FairTurns } | undefined;
   #isStopping = false;
   #isPaused = false;
-  /** Jobs that were fetched and are not done. */
-  #held = 0;
+  /** Of jobs that were fetched and are not done. */
+  readonly #locks: HeldLocks;
   /** True between `pause` and `resume`. */
   #isHeld = false;
 
@@ -181,10 +183,16 @@ class QueueWorker implements ShardWorker {
       prefix: queuePrefix(options.prefix, name),
       concurrency: slots,
       lockDuration: options.stalledAfterMs,
+      skipLockRenewal: true,
       stalledInterval: Math.max(1000, Math.floor(options.stalledAfterMs / 2)),
       // A job that crashes its worker must not go on to crash all of them: its first start and this many more.
       maxStalledCount: LIMITS.jobStarts.value - 1,
     });
+    this.#locks = new HeldLocks(
+      options.stalledAfterMs,
+      (ids, tokens, durationMs) => this.#worker.extendJobLocks(ids, tokens, durationMs),
+      this.#warn,
+    );
     this.#fair = quantum
       ? {
           turns: new FairTurns(),
@@ -214,7 +222,7 @@ class QueueWorker implements ShardWorker {
   }
 
   get held(): number {
-    return this.#held;
+    return this.#locks.count;
   }
 
   setSlots(slots: number, shards: number): void {
@@ -230,10 +238,14 @@ class QueueWorker implements ShardWorker {
     this.#isStopping = true;
     this.#fair?.slots.close();
     const closing = this.#worker.close();
-    if (await settlesWithin(closing, deadlineMs)) return;
-    this.#worker.cancelAllJobs("shutting down");
-    // What still has not ended by then stalls, and another worker repeats it.
-    await settlesWithin(closing, CANCEL_MS);
+    try {
+      if (await settlesWithin(closing, deadlineMs)) return;
+      this.#worker.cancelAllJobs("shutting down");
+      // What still has not ended by then stalls, and another worker repeats it.
+      await settlesWithin(closing, CANCEL_MS);
+    } finally {
+      this.#locks.close();
+    }
   }
 
   pause(): void {
@@ -247,11 +259,11 @@ class QueueWorker implements ShardWorker {
   }
 
   async #hold(job: Job, token?: string, signal?: AbortSignal): Promise<void> {
-    this.#held += 1;
+    const release = this.#locks.hold(job.id ?? "", token ?? "");
     try {
       await this.#process(job, token, signal);
     } finally {
-      this.#held -= 1;
+      release();
     }
   }
 
@@ -427,7 +439,7 @@ class QueueWorker implements ShardWorker {
     if (this.#isPaused || this.#isStopping) return;
     this.#isPaused = true;
     await this.#worker.pause(true);
-    await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
+    await delay(PAUSE_MS);
     this.#isPaused = false;
     if (!this.#isStopping && !this.#isHeld) await this.#worker.resume();
   }

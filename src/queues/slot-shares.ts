@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { type Thread, thisThread } from "../lib/busy-thread.ts";
 import { Company } from "../lib/company.ts";
 import { LIMITS } from "../limits/catalogue.ts";
@@ -236,7 +237,7 @@ export class SlotShares {
   async #look(): Promise<void> {
     this.#isLooking = true;
     while (this.#waiting.size > 0) {
-      await new Promise(resolve => setTimeout(resolve, LOOK_MS));
+      await delay(LOOK_MS);
       this.#serve();
       // Until then the worker fetches more by itself.
       if (this.#waiting.size + this.#inUse < this.#slots) continue;

@@ -8,6 +8,7 @@ import { enqueueAll, jobStates } from "../queues/define-queue.ts";
 import { type EmissionsJob, emissions } from "../queues/emissions.ts";
 import { enqueueRuns } from "../queues/enqueue-run.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
+import { type FairBatch, type OfAccounts, openFairBatches } from "../store/fair-batches.ts";
 import { isGone } from "../store/gone.ts";
 import { putOffTo } from "../store/put-off.ts";
 import { repairEach } from "../store/repair-each.ts";
@@ -19,8 +20,6 @@ type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "runQueue" | 
 type Due = Omit<Accepted, "body">;
 
 const BATCH = 200;
-/** Rows of one account that a turn handles before it looks for those of all others. */
-const FIRST_OF_ACCOUNT = 2000;
 /** Bodies read at a time. */
 const BODIES = 16;
 
@@ -38,18 +37,18 @@ class AcceptedSweep {
   readonly #platform: Deps;
   /** Fixed: what becomes due again while the turn lasts belongs to the next turn. */
   readonly #now: Date;
-  /** How many rows of each account this turn has handled; null once those of all accounts had their part of it. */
-  #handled: Map<string, number> | null = new Map();
+  readonly #nextBatch: () => Promise<FairBatch<Due>>;
   /** Rows deleted by the present batch. */
   #deleted = 0;
 
   constructor(platform: Deps) {
     this.#platform = platform;
     this.#now = new Date(platform.clock());
+    this.#nextBatch = openFairBatches(BATCH, (which, size) => this.#find(which, size));
   }
 
   async next(): Promise<Swept> {
-    const [due, isLast] = await this.#read();
+    const { items: due, isLast } = await this.#nextBatch();
     if (due.length === 0) return { repaired: 0, next: null };
     this.#deleted = 0;
     const ofRuns = due.filter(({ kind }) => kind === "run");
@@ -60,24 +59,12 @@ class AcceptedSweep {
     return { repaired, next: isLast || moved + this.#deleted === 0 ? null : "more" };
   }
 
-  /** Returns the next batch, and whether nothing is left behind it. */
-  async #read(): Promise<[Due[], isLast: boolean]> {
-    const handled = this.#handled;
-    const full = [...(handled ?? [])].filter(([, count]) => count >= FIRST_OF_ACCOUNT).map(([id]) => id);
-    const due = await AcceptedWork(this.#platform.mongo)
-      .find(
-        { check_at: { $lte: this.#now }, ...(full.length > 0 && { owner_id: { $nin: full } }) },
-        { body: 0 },
-      )
+  async #find(which: OfAccounts, size: number): Promise<Due[]> {
+    return await AcceptedWork(this.#platform.mongo)
+      .find({ check_at: { $lte: this.#now }, ...which }, { body: 0 })
       .sort({ check_at: 1 })
-      .limit(BATCH)
+      .limit(size)
       .lean<Due[]>();
-    for (const { owner_id } of due) handled?.set(owner_id, (handled.get(owner_id) ?? 0) + 1);
-    if (due.length === BATCH) return [due, false];
-    if (full.length === 0) return [due, true];
-    // What the others have left is done with this batch: the rest of the turn is for what is left.
-    this.#handled = null;
-    return due.length > 0 ? [due, false] : await this.#read();
   }
 
   async #repairEmissions(rows: Due[]): Promise<number> {

@@ -3,10 +3,11 @@ import type { Component } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
 import { propValuesForRun } from "../props/configure.ts";
+import { boundProp } from "../props/dynamic-props.ts";
 import type { Bundle } from "../sandbox/bundle.ts";
-import type { CallRequest, DescribedProp } from "../sandbox/protocol.ts";
+import type { CallRequest } from "../sandbox/protocol.ts";
 import { propsOfSource } from "../sources/dynamic-props.ts";
-import { endpointUrl } from "../sources/endpoint.ts";
+import { sourceFacts } from "../sources/endpoint.ts";
 
 /** What the sandbox puts on `this`: values by the name of their prop, and the props that are not in the code. */
 export type BoundProps = Pick<CallRequest, "props" | "added">;
@@ -18,30 +19,26 @@ export type BoundProps = Pick<CallRequest, "props" | "added">;
 export async function boundProps(
   platform: ConnectDeps & Pick<Platform, "config">,
   source: Pick<Source, "owner_id" | "configured_props" | "dynamic_props" | "endpoint">,
-  component: Pick<Component, "description">,
+  component: Pick<Component, "description" | "adds_slash">,
   signal: AbortSignal,
 ): Promise<BoundProps> {
   const { props, dynamic } = propsOfSource(platform, component, source);
   const stored = JSON.parse(platform.secrets.open(source.configured_props));
   const values = await connectProps(platform, source.owner_id, { props, values: stored }, signal);
-  const bound = propValuesForRun(props, values, { endpointUrl: endpointUrl(platform, source.endpoint) });
-  return { props: bound, added: dynamic?.props.map(boundAs) };
+  const bound = propValuesForRun(props, values, sourceFacts(platform, source.endpoint, component));
+  return { props: bound, added: dynamic?.props.map(boundProp) };
 }
-
-/** What the sandbox needs of a prop that `additionalProps` made. */
-const boundAs = ({ name, type, app, optional }: DescribedProp): DescribedProp => ({
-  name,
-  type,
-  ...(app !== undefined && { app }),
-  ...(optional !== undefined && { optional }),
-});
 
 /**
  * True if a source's runs may use a process in turn with those of other sources that have the same owner and the same code:
- * it has a timer, and no endpoint to which strangers send (docs/decisions/0023-timers-share-processes.md).
+ * it has a timer, and neither an endpoint to which strangers send nor an app's events (docs/decisions/0023-timers-share-processes.md).
  */
-export const mayShareProcess = ({ timer, endpoint }: Pick<Source, "timer" | "endpoint">): boolean =>
-  timer !== null && endpoint === null;
+export const mayShareProcess = ({
+  timer,
+  endpoint,
+  app_events,
+}: Pick<Source, "timer" | "endpoint" | "app_events">): boolean =>
+  timer !== null && endpoint === null && !app_events;
 
 /** Calls with the same key may share a sandbox process: one source with one bundle. */
 export const processKey = (source: Pick<Source, "_id">, bundle: Bundle): string =>

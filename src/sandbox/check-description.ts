@@ -28,6 +28,13 @@ const PROP = {
     static: {},
     customResponse: flag,
     app: text(200),
+    appProp: text(200),
+    eventNames: {
+      type: "array",
+      maxItems: LIMITS.eventNames.value,
+      items: text(LIMITS.eventNameChars.value),
+    },
+    remoteEventNames: flag,
     content: text(20_000),
     alertType: text(50),
   },

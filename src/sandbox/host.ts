@@ -247,7 +247,7 @@ class SandboxHost implements Sandboxes {
       const loadError = await waitUntilLoaded(slot.sandbox, slot.source);
       if (loadError) {
         if (isSandboxLost(loadError)) return undefined;
-        const message = loadError.message + sizeIfTooLarge(loadError, bundle);
+        const message = loadError.message + sizeIfTooLarge(loadError, bundle, this.#heapMb);
         throw invalidField("component", "code", withFrame(message, loadError.stack));
       }
       const described = await killUnlessSettled(slot.sandbox, slot.sandbox.describe());
@@ -356,11 +356,12 @@ class SandboxHost implements Sandboxes {
   }
 }
 
-/** Loading code takes some twenty times its size, most of it in deno and not in the heap. */
-function sizeIfTooLarge({ code }: CallError, bundle: Bundle): string {
+/** What the message of a process that ran out of memory says besides, if that may be for the size of the code. */
+function sizeIfTooLarge({ code }: CallError, bundle: Bundle, heapMb: number): string {
   if (code !== "Out of Memory" || !("writeTo" in bundle) || bundle.bytes === undefined) return "";
   const megabytes = Math.ceil(bundle.bytes / 1024 ** 2);
-  return megabytes > 1 ? ` while its code was loaded: with its packages it has ${megabytes} MB` : "";
+  if (megabytes <= 1) return "";
+  return ` (RUN_HEAP_MB=${heapMb}) while its code was loaded: with its packages it has ${megabytes} MB`;
 }
 
 function logPrivileges({ active, missing, ids }: Privileges, logger: Logger | undefined): void {

@@ -8,6 +8,7 @@
  * `sampleEmit` may be a value, too; it, or what the function returns, is emitted. `options` is the function of a prop,
  * which the event names; what it lists is emitted. `additionalProps` is called to describe the props that it makes, which are
  * emitted.
+ * `eventNames` is the function of an apphook prop, which the event names; the names that it returns are emitted as a list.
  * `action` is `run` of an action, whose exports and return value are emitted.
  */
 export type ComponentCall =
@@ -18,6 +19,7 @@ export type ComponentCall =
   | "sampleEmit"
   | "options"
   | "additionalProps"
+  | "eventNames"
   | "action";
 
 /** Values of the props by name, as `this.<prop>` has them before the child adds methods and `$emit`. */
@@ -69,6 +71,12 @@ export interface DescribedProp {
   customResponse?: boolean;
   /** Only for `app` props: the app's slug. */
   app?: string;
+  /** Only for `$.interface.apphook`: name of the `app` prop whose account has the events. */
+  appProp?: string;
+  /** Only for `$.interface.apphook`: names of the events; absent for all, and if a function returns them. */
+  eventNames?: string[];
+  /** True if `eventNames` is a function. */
+  remoteEventNames?: boolean;
   /** Only for `alert` props: what forms show, and how. */
   content?: string;
   alertType?: string;

@@ -45,6 +45,8 @@ export async function createSource(
   };
   await insertSource(platform, source);
   if (isHooked) await callDeployHooks(platform, source, input.emit_on_deploy ?? true);
+  // Who listens to an app's events is cached; a source that a hook made ready, a worker has announced.
+  if (source.app_events) await platform.routing.invalidate([source.owner_id]);
   const ready: Source = { ...source, state: "ready" };
   await syncSchedulerOrWarn(platform, ready);
   return ready;

@@ -1,4 +1,5 @@
 import { checkCount } from "../accounts/check-count.ts";
+import { chooseDynamicProps } from "../components/additional-props/choose-dynamic-props.ts";
 import type { NextPropsDeps } from "../components/additional-props/next-props.ts";
 import type { Deployer } from "../components/deployer.ts";
 import { type ComponentInput, namesComponent, resolveComponent } from "../components/resolve.ts";
@@ -19,8 +20,8 @@ import { withAddedProps } from "../props/dynamic-props.ts";
 import { keptValues } from "../props/kept-values.ts";
 import { toStoredTimer } from "../props/timer.ts";
 import type { Candidate } from "../queues/run-item.ts";
-import { chooseDynamicProps } from "./choose-dynamic-props.ts";
 import { type PropsOfSource, propsOfSource } from "./dynamic-props.ts";
+import { appEventsOf } from "./listen-to-app.ts";
 import { slugOf, withRandomSuffix } from "./slug.ts";
 
 export type PrepareDeps = NextPropsDeps &
@@ -82,6 +83,17 @@ export async function prepareSource(
   const props = dynamic ? withAddedProps(own, dynamic.props) : own;
   const values = configureProps(props, configured, old && keptValues(old.values, old.props, props));
   await checkConnections(platform, deployer.owner, props, given(values, input.configured_props));
+  const active = input.active ?? true;
+  // One that an earlier release deployed, which hears of no event, can be disabled all the same.
+  const keepsEvents = keepsProps && (before?.app_events || !active);
+  const app_events = keepsEvents
+    ? (before?.app_events ?? null)
+    : await appEventsOf(platform, deployer.owner, component, {
+        props,
+        values,
+        added: dynamic?.props,
+        before,
+      });
   const name = input.name ?? before?.name ?? slugOf(component.name);
   const timer = timerOf(props, values);
   const fields: Candidate = {
@@ -94,8 +106,9 @@ export async function prepareSource(
     dynamic_props: dynamic && platform.secrets.seal(JSON.stringify(dynamic)),
     connection_ids: [...new Set(connectedProps(props, values).map(({ connectionId }) => connectionId))],
     endpoint: hasHttpInterface(props) ? (before?.endpoint ?? newToken()) : null,
+    app_events,
     timer: timer && toStoredTimer(timer),
-    active: input.active ?? true,
+    active,
   };
   if (isSubMinute(fields) && !(before && isSubMinute(before))) {
     await checkCount(platform, deployer.owner, "subMinuteTimers");

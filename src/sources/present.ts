@@ -5,7 +5,7 @@ import type { Platform } from "../platform.ts";
 import { presentProps, secretsSet } from "../props/configure.ts";
 import { readDrops } from "../store/drops.ts";
 import { propsOfSource } from "./dynamic-props.ts";
-import { endpointUrl } from "./endpoint.ts";
+import { factsOf } from "./endpoint.ts";
 import { nextTickMs } from "./timer-scheduler.ts";
 
 type Deps = Pick<Platform, "mongo" | "secrets" | "config">;
@@ -13,17 +13,18 @@ type Deps = Pick<Platform, "mongo" | "secrets" | "config">;
 /** Returns sources as API responses show them, without secrets (docs/rest-api.md#source). */
 export async function presentSources(platform: Deps, sources: Source[]) {
   const components = await Components(platform.mongo)
-    .find({ _id: { $in: sources.map(source => source.component_id) } }, { description: 1 })
+    .find({ _id: { $in: sources.map(source => source.component_id) } }, { description: 1, adds_slash: 1 })
     .lean();
   const byId = new Map(components.map(component => [component._id, component]));
   return sources.map(source => {
-    const { props, dynamic } = propsOfSource(platform, byId.get(source.component_id), source);
+    const component = byId.get(source.component_id);
+    const { props, dynamic } = propsOfSource(platform, component, source);
     const values = JSON.parse(platform.secrets.open(source.configured_props));
     return {
       id: source._id,
       user_id: source.user_id,
       component_id: source.component_id,
-      configured_props: presentProps(props, values, { endpointUrl: endpointUrl(platform, source.endpoint) }),
+      configured_props: presentProps(props, values, factsOf(platform, source, component)),
       dynamic_props_id: dynamic?.id ?? null,
       active: source.active,
       created_at: source.created_at,

@@ -23,7 +23,7 @@ const ShownProps = Type.Object(
     additionalProperties: true,
     description:
       "Values by prop name, without secrets. A timer is `{cron, interval_seconds}`, an HTTP interface " +
-      "`{endpoint_url}`, whatever the name of the prop.",
+      "`{endpoint_url}`, an apphook `{endpoint_url, event_names}`, whatever the name of the prop.",
   },
 );
 

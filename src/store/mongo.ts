@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import mongoose, {
   type ClientSession,
   type Connection,
@@ -134,7 +135,7 @@ async function untilThere<T>(work: () => Promise<T>, deadline: number): Promise<
           cause: error,
         });
       }
-      await new Promise(resolve => setTimeout(resolve, START_PAUSE_MS));
+      await delay(START_PAUSE_MS);
     }
   }
 }
@@ -192,7 +193,7 @@ export async function transaction<T>(
         if (isAway(error)) throw orUnavailable(error);
         if (!error.hasErrorLabel("TransientTransactionError")) throw error;
         if (attempt === TRIES) throw conflicts(error);
-        await new Promise(resolve => setTimeout(resolve, Math.random() * PAUSE_MS * 2 ** attempt));
+        await delay(Math.random() * PAUSE_MS * 2 ** attempt);
       }
     }
   } finally {

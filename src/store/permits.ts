@@ -4,7 +4,7 @@ import { script } from "./lua.ts";
 import type { MemoryShare } from "./memory-share.ts";
 import type { RedisClient } from "./redis.ts";
 
-const acquireOrWait = script<[acquired: number, tokenInMs: number]>("token-bucket", "acquire-or-wait");
+const acquireOrWait = script<[result: number, tokenInMs: number]>("token-bucket", "acquire-or-wait");
 const acquire = script<number>("acquire-permits");
 const renew = script<number>("renew-permits");
 const release = script<[tokenInMs: number, mustRefill: number, ...granted: string[]]>(
@@ -30,26 +30,42 @@ export interface PermitLimits {
   ttlMs: number;
 }
 
+/** A delivery that is due, and the names of the permits that one of its jobs may hold. */
+export interface PermitRequest {
+  /** Of the job that is to go on. */
+  name: string;
+  /** JSON of the job that goes on instead if it has to wait, and the name of its permit. */
+  waiting: { job: string; name: string };
+  /** True if the caller is not that first job, and it may hold the permit. */
+  mayBeHeld?: boolean;
+}
+
+/** What became of a request. */
+export interface Acquired {
+  acquired: boolean;
+  /** True if another job of the delivery holds a permit. */
+  isUnderWay: boolean;
+  /** Milliseconds until the waitlist must be drained; 0 if it need not be. */
+  tokenInMs: number;
+}
+
 /**
  * A semaphore for each webhook: how many deliveries may be in flight and how many may start in a second, over all worker
  * processes, so that a slow endpoint can't take every slot (docs/design.md#guarantees, 5). A delivery that gets no permit,
- * or no token, joins the waitlist instead of holding a slot. `tokenInMs` is above 0 when the waitlist lacks only a token:
- * then the caller must schedule a drain, since no release will follow.
+ * or no token, joins the waitlist instead of holding a slot. `tokenInMs` is above 0 when the waitlist lacks only a token,
+ * or may lack nothing: then the caller must schedule a drain, since no release will follow.
  *
  * A waitlist holds a bounded number of deliveries, fewer as Redis fills up. What does not fit waits in MongoDB only: that is
  * the webhook's overflow, from which the caller refills the waitlist when `release` says so.
  */
 export interface Permits {
   /**
-   * Acquires a permit and a token, or adds the job to the waitlist; then a later `release` returns it as granted. If the
-   * waitlist is full, the job is counted as overflow: its delivery must be stored as pending.
+   * Acquires a permit and a token, or adds the delivery to the waitlist; then a later `release` returns its job as granted.
+   * If the waitlist is full, it is counted as overflow: the delivery must be stored as pending. Does neither if it waits
+   * already, or was granted a permit since, or, with `mayBeHeld`, if its first job holds one: no delivery has two attempts
+   * under way, however many callers find it due.
    */
-  acquireOrWait(
-    webhookId: string,
-    name: string,
-    job: string,
-    limits: PermitLimits,
-  ): Promise<{ acquired: boolean; tokenInMs: number }>;
+  acquireOrWait(webhookId: string, request: PermitRequest, limits: PermitLimits): Promise<Acquired>;
   /** Acquires up to one permit for each name, without tokens or the waitlist; returns how many. */
   acquire(webhookId: string, names: string[], permits: number, ttlMs: number): Promise<number>;
   /** Extends permits; expired ones stay lost. */
@@ -107,10 +123,13 @@ export function openPermits(
     keys.webhookOverflow(webhookId),
   ];
   return {
-    async acquireOrWait(webhookId, name, job, { permits, perSecond, ttlMs }) {
-      const args = [job, name, permits, ttlMs, perSecond ?? 0, bound(), OVERFLOW_KEPT_MS];
-      const [acquired, tokenInMs] = await acquireOrWait(redis, allKeys(webhookId), args);
-      return { acquired: acquired === 1, tokenInMs };
+    async acquireOrWait(webhookId, { name, waiting, mayBeHeld }, { permits, perSecond, ttlMs }) {
+      const args = [
+        ...[waiting.job, name, permits, ttlMs, perSecond ?? 0, bound(), OVERFLOW_KEPT_MS],
+        ...[waiting.name, mayBeHeld ? 1 : 0],
+      ];
+      const [result, tokenInMs] = await acquireOrWait(redis, allKeys(webhookId), args);
+      return { acquired: result === 1, isUnderWay: result === 2, tokenInMs };
     },
     acquire: (webhookId, names, permits, ttlMs) =>
       acquire(redis, [keys.webhookPermits(webhookId)], [permits, ttlMs, ...names]),

@@ -3,6 +3,7 @@ import { routeFor } from "../http/route.ts";
 import type { Platform } from "../platform.ts";
 import { createWebhook } from "./create.ts";
 import { deleteWebhook } from "./delete.ts";
+import { exampleWebhook } from "./example.ts";
 import { ownWebhook } from "./find.ts";
 import { listWebhooks } from "./list.ts";
 import { presentWebhook } from "./present.ts";
@@ -10,7 +11,8 @@ import { rotateSigningKey } from "./rotate-signing-key.ts";
 import { NewWebhookBody, NewWebhookParams, WebhookChanges, WebhookView, WebhookWithKey } from "./schema.ts";
 import { updateWebhook } from "./update.ts";
 
-type Deps = Pick<
+/** What they need of the platform. */
+export type WebhookDeps = Pick<
   Platform,
   | "mongo"
   | "activity"
@@ -25,26 +27,9 @@ type Deps = Pick<
   | "permits"
 >;
 
-const route = routeFor<Deps>();
+const route = routeFor<WebhookDeps>();
 
-const example: WebhookView = {
-  id: "wh_0CjBAEdF3kWq9RtZ",
-  user_id: "u_0CjB8sXp1LmN4vYb",
-  name: "orders",
-  description: null,
-  url: "https://example.com/hooks/orders",
-  active: true,
-  disabled_reason: null,
-  failing_since: null,
-  will_be_disabled_at: null,
-  notice: null,
-  max_in_flight: null,
-  rate_limit_per_second: null,
-  ordered: false,
-  header_names: [],
-  created_at: 1_700_000_000,
-  updated_at: 1_700_000_000,
-};
+const example = exampleWebhook;
 const params = { id: example.id };
 const signing_key = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 

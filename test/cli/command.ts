@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expect } from "chai";
 import { programOf, root } from "../support/built.ts";
 
 export interface CommandResult {
@@ -63,4 +64,32 @@ export function headwater(
   folder = root,
 ): Promise<CommandResult> {
   return startHeadwater(args, env, folder).ended;
+}
+
+/** Runs `headwater`, and writes a line to its standard input, as a secret is given to it. */
+export function withInput(args: string[], env: Record<string, string>, line: string): Promise<CommandResult> {
+  const command = startHeadwater(args, env);
+  command.type(`${line}\n`);
+  return command.ended;
+}
+
+/** Ways to run commands with the same settings, which `env` returns. */
+export function commandsWith(env: () => Record<string, string>) {
+  /** Returns what a command printed, which must succeed. */
+  async function printed(...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await headwater(args, env());
+    expect(code, stderr).to.equal(0);
+    return stdout;
+  }
+  return {
+    printed,
+    json: async (...args: string[]) => JSON.parse(await printed(...args, "--json")),
+    /** Returns the one line with which a command failed. */
+    async failure(...args: string[]): Promise<string> {
+      const { code, stdout, stderr } = await headwater(args, env());
+      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "" });
+      expect(stderr.trimEnd().split("\n"), stderr).to.have.length(1);
+      return stderr;
+    },
+  };
 }

@@ -316,4 +316,29 @@ export default {
       await taken.close();
     }
   });
+
+  it("has the props that the code makes, and others when the props file is saved", async () => {
+    const file = await save(
+      "made/source.mjs",
+      `export default { name: "Made", version: "0.0.1", props: { mode: { type: "string", reloadProps: true } },
+  additionalProps() {
+    if (this.mode === "broken") throw new Error("no such mode");
+    return { timer: { type: "$.interface.timer", default: { intervalSeconds: 3600 } }, [this.mode]: "string" };
+  },
+  run() { this.$emit({ mode: this.mode, value: this[this.mode] }); } };\n`,
+    );
+    const props = await save("made/props.json", { mode: "first", first: "one" });
+    const command = await start(file, "--props", props);
+    command.type("\n");
+    await shows(command, '{"mode":"first","value":"one"}');
+    await save("made/props.json", { mode: "broken" });
+    await shows(command, "no such mode");
+    await save("made/props.json", { mode: "second" });
+    await shows(command, "second is required");
+    await save("made/props.json", { mode: "second", second: "two" });
+    await shows(command, "reloaded");
+    command.type("\n");
+    await shows(command, '{"mode":"second","value":"two"}');
+    await stop(command);
+  });
 });

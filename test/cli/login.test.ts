@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { type System, startSystem } from "../support/system.ts";
-import { headwater, startHeadwater } from "./command.ts";
+import { headwater, withInput } from "./command.ts";
 
 describe("headwater login", () => {
   let system: System;
@@ -23,16 +23,9 @@ describe("headwater login", () => {
 
   const file = async () => await readFile(join(folder, "headwater/profiles.json"), "utf8");
 
-  /** Runs the command with a line on its standard input. */
-  function withInput(args: string[], line: string) {
-    const command = startHeadwater(args, env);
-    command.type(`${line}\n`);
-    return command.ended;
-  }
-
   it("keeps a key that is piped in, without showing it, and uses its server from then on", async () => {
     const api = await system.user();
-    const { code, stdout, stderr } = await withInput(["login", server], api.apiKey);
+    const { code, stdout, stderr } = await withInput(["login", server], env, api.apiKey);
     expect(code, stderr).to.equal(0);
     expect(stdout).to.match(
       /^Signed in to http.* as user\d+.*\. Profile 127\.0\.0\.1-\d+ is used from now on\.\n$/,
@@ -68,7 +61,7 @@ describe("headwater login", () => {
   });
 
   it("changes nothing for a key that the server does not know", async () => {
-    const { code, stdout, stderr } = await withInput(["login", server], `hw_${"x".repeat(32)}`);
+    const { code, stdout, stderr } = await withInput(["login", server], env, `hw_${"x".repeat(32)}`);
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "" });
     expect(stderr).to.match(/returned 401: the API key is unknown or revoked/);
     expect(await file().catch(() => "none")).to.equal("none");
@@ -82,7 +75,7 @@ describe("headwater login", () => {
       [["login", server, "--profile", "a b"], "x", /--profile: must be 1 to 64 letters/],
       [["login", "http://127.0.0.1:1"], "hw_x", /no response from http:\/\/127\.0\.0\.1:1/],
     ];
-    const results = await Promise.all(cases.map(([args, line]) => withInput(args, line)));
+    const results = await Promise.all(cases.map(([args, line]) => withInput(args, env, line)));
     for (const [index, [, , message]] of cases.entries()) {
       expect(results[index]?.stderr).to.match(message);
       expect(results[index]?.code).to.equal(1);
@@ -91,8 +84,8 @@ describe("headwater login", () => {
 
   it("keeps several servers as profiles", async () => {
     const [one, two] = [await system.user(), await system.user()];
-    await withInput(["login", server, "--profile", "one"], one.apiKey);
-    await withInput(["login", server, "--profile", "two"], two.apiKey);
+    await withInput(["login", server, "--profile", "one"], env, one.apiKey);
+    await withInput(["login", server, "--profile", "two"], env, two.apiKey);
     const idOf = async (...args: string[]) =>
       JSON.parse((await headwater(["whoami", "--json", ...args], env)).stdout).user.id;
     expect(await idOf()).to.equal(two.userId);
@@ -109,15 +102,15 @@ describe("headwater login", () => {
   it("keeps the organization, which must be one of the user's", async () => {
     const api = await system.user();
     const org = await system.organization(api.userId);
-    const wrong = await withInput(["login", server, "--org", "o_0000000000000000"], api.apiKey);
+    const wrong = await withInput(["login", server, "--org", "o_0000000000000000"], env, api.apiKey);
     expect(wrong.stderr).to.match(/--org: .* is not a member/);
-    await withInput(["login", server, "--org", org], api.apiKey);
+    await withInput(["login", server, "--org", org], env, api.apiKey);
     expect(JSON.parse((await headwater(["whoami", "--json"], env)).stdout).org_id).to.equal(org);
   });
 
   it("is what --version asks for the server's version", async () => {
     const api = await system.user();
-    await withInput(["login", server], api.apiKey);
+    await withInput(["login", server], env, api.apiKey);
     const { stdout } = await headwater(["--version"], env);
     expect(stdout).to.match(new RegExp(`^\\d+\\.\\d+\\.\\d+\nserver \\d+\\.\\d+\\.\\d+ \\(${server}\\)\n$`));
   });

@@ -132,4 +132,16 @@ describe("the printed trace of an event", () => {
     expect(text).to.include("first attempts   job j1: waiting");
     expect(text).to.include("listener         p_1: a workflow engine took it");
   });
+
+  it("has no control character of a text from elsewhere", () => {
+    const run = {
+      ...{ id: "run_1", source_id: "dc_1", trigger: "http", outcome: "Error", emitted: 0, dropped: {} },
+      error: { code: "Error", message: "gone\u001b[2J\u202e wrong" },
+      ...{ started_at_ms: null, finished_at_ms: 0 },
+    };
+    expect(lines({ run }))
+      .to.include("(gone  wrong)")
+      .and.not.to.include("\u001b")
+      .and.not.to.include("\u202e");
+  });
 });

@@ -20,8 +20,8 @@ export interface ClusterFault {
 
 /** How long a server stays stopped after another one has replaced it. */
 export const STOPPED_MS = 15_000;
-/** How long Redis replicates nothing before its master is killed. */
-export const CUT_MS = 1500;
+/** Bytes of writes that the busiest master has and no replica, before it is killed. */
+const LAG_BYTES = 100_000;
 
 /** Returns the master with the most commands a second: a fault of one that has nothing to do shows nothing. */
 export async function busiest(masters: RedisNode[]): Promise<RedisNode> {
@@ -69,8 +69,11 @@ export async function freezeMaster(lab: ClusterLab, ms: number): Promise<void> {
   await lab.redis.whole();
 }
 
-/** Stops replication to every replica, kills a master after `ms`, and lets a replica that lags take its place. */
-export async function killLagging(lab: ClusterLab, ms: number): Promise<void> {
+/**
+ * Stops replication to every replica, kills the busiest master once it has taken writes that none of them has, or has rejected
+ * some because of that, and lets a replica that lags take its place.
+ */
+export async function killLagging(lab: ClusterLab): Promise<void> {
   const { redis } = lab;
   const masters = await redis.masters();
   const master = await busiest(masters);
@@ -82,7 +85,12 @@ export async function killLagging(lab: ClusterLab, ms: number): Promise<void> {
   await signInWith("stranger", "stranger");
   try {
     await Promise.all(masters.map(one => one.ask("CLIENT", "KILL", "TYPE", "replica")));
-    await delay(ms);
+    const atCut = await writesOf(master);
+    const isAhead = async () => {
+      const { bytes, rejected } = await writesOf(master);
+      return bytes >= atCut.bytes + LAG_BYTES || rejected > atCut.rejected;
+    };
+    await until(isAhead, { what: "a master that is ahead of its replicas" });
     lab.kills.push(Date.now());
     await master.kill();
   } finally {
@@ -91,6 +99,23 @@ export async function killLagging(lab: ClusterLab, ms: number): Promise<void> {
   await replaced(lab, master, masters.length);
   await master.start();
   await redis.whole();
+}
+
+/** The bytes of all writes that a master has taken, and how many it has rejected because too few replicas follow it. */
+async function writesOf(master: RedisNode): Promise<{ bytes: number; rejected: number }> {
+  const [replication, errors] = await Promise.all([
+    master.ask("INFO", "replication"),
+    master.ask("INFO", "errorstats"),
+  ]);
+  const [, bytes = 0] = /master_repl_offset:(\d+)/.exec(String(replication)) ?? [];
+  const [, rejected = 0] = /errorstat_NOREPLICAS:count=(\d+)/.exec(String(errors)) ?? [];
+  return { bytes: Number(bytes), rejected: Number(rejected) };
+}
+
+/** Waits until so many more events have arrived. */
+export async function moreArrive({ receiver }: ClusterLab, events: number): Promise<void> {
+  const before = receiver.events();
+  await until(() => receiver.events() >= before + events, { what: `${events} more arrivals` });
 }
 
 /** Does `work` while Redis takes writes only with this many replicas that follow. */

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { openWork } from "../faults/open-work.ts";
 import type { Api } from "../support/api.ts";
 import { until } from "../support/until.ts";
@@ -14,6 +13,8 @@ const SOURCE = `export default { name: "Counted", version: "0.0.1", dedupe: "uni
 const MOST_IN_FLIGHT = 64;
 /** What is accepted must arrive, and all work be done, in this time after the last fault. */
 const FINISH_MS = 120_000;
+/** The longest that nothing may be sent, because too much is open. */
+const PAUSE_MS = 600_000;
 /** What does not arrive although nothing has been open for so long, many sweeps, is lost. */
 const LOST_MS = 20_000;
 /** Of ten requests, two are to a source and one publishes so many events at once; the others publish one. */
@@ -89,15 +90,22 @@ export function startLoad(
     if (sent.result === "accepted") accepted += keys.length;
   }
 
+  /** Whether the request of this number is due and may be sent. */
+  function maySend(n: number): boolean {
+    const due = ((Date.now() - startedAt) / 1000) * perSecond;
+    const isFull = accepted - arrivals().size >= mostOpen;
+    if (isFull) pauses.push(Date.now());
+    return n <= due && inFlight < MOST_IN_FLIGHT && !isFull;
+  }
+
   const sending = (async () => {
-    for (let n = 0; !isStopped; ) {
-      const due = ((Date.now() - startedAt) / 1000) * perSecond;
-      const isFull = accepted - arrivals().size >= mostOpen;
-      if (isFull) pauses.push(Date.now());
-      if (n > due || inFlight >= MOST_IN_FLIGHT || isFull) await delay(5);
-      else void sendOne(n++);
+    for (let n = 0; !isStopped; n++) {
+      await until(() => isStopped || maySend(n), { timeoutMs: PAUSE_MS, what: `request ${n} to be due` });
+      if (!isStopped) void sendOne(n);
     }
   })();
+  // `finish` reports the error.
+  sending.catch(() => undefined);
 
   const stop = () => {
     isStopped = true;

@@ -86,17 +86,27 @@ const CASES: Case[] = [
         { name: "store", type: "data_store" },
         { name: "files", type: "dir" },
         { name: "query", type: "sql" },
-        { name: "hooked", type: "$.interface.apphook" },
         { name: "unset", type: "data_store", optional: true },
       ],
     },
     steps: [
-      { event: { use: "nothing" }, emits: [["undefined", {}]] },
+      { event: { use: "nothing" }, emits: ["undefined"] },
       unsupported("store", /data_store/),
       unsupported("files", /dir/),
       unsupported("query", /sql/),
-      unsupported("hooked", /\$\.interface\.apphook/),
     ],
+  },
+  {
+    rule: "$.interface.apphook: described with its app and event names, and nothing on this",
+    file: "props/apphook.mjs",
+    described: {
+      props: [
+        { name: "chat", type: "app", app: "chat" },
+        { name: "hooked", type: "$.interface.apphook", appProp: "chat", remoteEventNames: true },
+        { name: "room", type: "string", optional: true },
+      ],
+    },
+    steps: [{ event: { type: "message" }, emits: [["undefined", { type: "message" }]] }],
   },
   {
     rule: "app: methods whose this is the app, $auth from the request, the db if declared; $.… of apps",

@@ -16,7 +16,7 @@ export default {
   name: "Sheets", version: "0.0.1",
   props: {
     atlas,
-    mode: { type: "string", reloadProps: true, options: ["columns", "street", "nested", "timer", "http", "wrong", "many", "slow", "typed", "secret"] },
+    mode: { type: "string", reloadProps: true, options: ["columns", "street", "nested", "timer", "http", "wrong", "many", "slow", "typed", "secret", "deep"] },
     note: { type: "string", optional: true },
     extra: { type: "string", label: "Extra", hidden: true },
   },
@@ -34,6 +34,10 @@ export default {
       case "many": return Object.fromEntries(Array.from({ length: 64 }, (_, n) => ["p" + n, { type: "string", description: "x".repeat(${LIMITS.dynamicPropsBytes.value / 64}) }]));
       case "slow": return new Promise(() => {});
       case "typed": return { other: { type: "no.such.type" } };
+      case "deep": {
+        const levels = Object.keys(before).filter(name => name.startsWith("level")).length + 1;
+        return Object.fromEntries(Array.from({ length: levels }, (_, n) => ["level" + n, { type: "string", reloadProps: true, optional: true }]));
+      }
       case "secret": return { atlas: { type: "string" }, key: { type: "string", secret: true, optional: true } };
       default: return {};
     }
@@ -131,6 +135,24 @@ describe("additionalProps of a component", () => {
     const second = await next({ ...nested, kind: "sized" }, { dynamic_props_id: first.dynamic_props_id });
     expect(namesOf(second.dynamic_props)).to.deep.equal(["kind", "size"]);
     await create(stale.configured_props, { dynamic_props_id: second.dynamic_props_id });
+  });
+
+  it("is called no more often than its bound, and then the deploy is rejected and says why", async () => {
+    const bound = LIMITS.additionalPropsCalls.value;
+    const deep = (levels: number) => ({
+      ...AUTH,
+      mode: "deep",
+      ...Object.fromEntries(Array.from({ length: levels }, (_, n) => [`level${n}`, "x"])),
+    });
+    const source = await create(deep(bound - 1));
+    const shown = await api.expect(200, "GET", `/sources/${source.id}`);
+    expect(shown.dynamic_props, "a level for each call").to.have.length(bound);
+    const [status, fields, detail] = await rejected("POST", "/sources", {
+      component_id: id,
+      configured_props: deep(bound),
+    });
+    expect([status, fields]).to.deep.equal([400, ["additionalProps"]]);
+    expect(detail).to.include(`makes other props at each of ${bound} calls`);
   });
 
   it("may make an HTTP interface, and a db and an app that the code uses", async () => {

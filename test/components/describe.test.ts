@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these strings are code of components
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
 import { expect } from "chai";
@@ -89,6 +90,22 @@ describe("describing a component", () => {
     it(`finds ${expected ? "a" : "no"} call of respond in: ${code}`, async () => {
       const source = `export default { name: "x", version: "1", async run() { ${code}; } };`;
       expect((await describeCode(source)).usesRespond).to.equal(expected);
+    });
+  }
+
+  const slash: [string, boolean][] = [
+    ["`${this.http.endpoint}/`", true],
+    ["verify(`${http.endpointUrl}/`)", true],
+    ["this.http.endpoint + '/'", true],
+    ["`${this.http.endpoint}/path`", false],
+    ["`${this.http.endpoint}/${id}`", false],
+    ["this.http.endpoint + '/path'", false],
+    ["`${this.endpoints}/`", false],
+  ];
+  for (const [code, expected] of slash) {
+    it(`finds ${expected ? "a" : "no"} slash added to the endpoint in: ${code}`, async () => {
+      const source = `export default { name: "x", version: "1", async run() { ${code}; } };`;
+      expect((await describeCode(source)).addsSlash).to.equal(expected);
     });
   }
 

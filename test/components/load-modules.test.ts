@@ -8,6 +8,7 @@ import { bundleComponent } from "../../src/components/bundle.ts";
 import { fromUrl, rawAddress } from "../../src/components/fetch-modules.ts";
 import { fromFile } from "../../src/components/load-modules.ts";
 import { createEgress, type Egress } from "../../src/egress/agent.ts";
+import { EgressError } from "../../src/egress/egress-error.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { importBundle, originOf } from "./import-bundle.ts";
 import { rejection } from "./rejection.ts";
@@ -229,6 +230,19 @@ describe("a component from component_url", () => {
     const error = await rejection(bundleComponent(fromUrl(`${origin}/circle.mjs`, guarded), { cacheDir }));
     expect(error.message).to.match(/could not be fetched: .*not a public address/);
     await guarded.close();
+  });
+
+  it("that does not respond in time is not the caller's mistake: the same request may succeed", async () => {
+    for (const code of ["timeout", "local"] as const) {
+      const request = () => Promise.reject(new EgressError(code, "example.com did not respond in time"));
+      const error = await rejection(fromUrl("http://example.com/x.mjs", { request }).entry());
+      expect(error).to.include({ code: "unavailable", retryAfterMs: 10_000 });
+      expect(error.message).to.include("http://example.com/x.mjs could not be fetched");
+    }
+    const request = () => Promise.reject(new EgressError("reset", "the connection ended early"));
+    expect(await rejection(fromUrl("http://example.com/x.mjs", { request }).entry())).to.include({
+      code: "invalid",
+    });
   });
 
   it("is fetched as the raw file from GitHub's page of a file", () => {

@@ -10,6 +10,7 @@ import { fromCode } from "../../src/components/load-modules.ts";
 import { npmEnvironment, PACKAGES_LIMIT } from "../../src/components/run-npm.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { type NpmRegistry, type Published, startNpmRegistry } from "../support/npm-registry.ts";
+import { startReceiver } from "../support/receiver.ts";
 import { importBundle, mapOf } from "./import-bundle.ts";
 import { rejection } from "./rejection.ts";
 
@@ -253,6 +254,20 @@ describe("npm packages of a component", () => {
       npmEnvironment: environment,
     });
     expect((await rejection(work)).code).to.equal("unavailable");
+  });
+
+  it("are unavailable if npm takes too long, which is not called the registry's absence", async () => {
+    const slow = await startReceiver("hang");
+    const environment = { ...registry.environment, npm_config_registry: `${new URL(slow.url).origin}/` };
+    const work = bundleComponent(fromCode(`import a from "somewhere-slow"; export default { a };`), {
+      cacheDir: registry.cacheDir,
+      npmEnvironment: environment,
+      npmTimeoutMs: 2000,
+    });
+    const error = await rejection(work);
+    await slow.close();
+    expect(error).to.include({ code: "unavailable", retryAfterMs: 30_000 });
+    expect(error.message).to.match(/took too long; the same request may succeed/);
   });
 
   it("come from the public registry, too", async function () {

@@ -16,9 +16,12 @@ describe("the folder of installed npm packages", () => {
   /** Adds a set of 100 KB that was used `minutes` minutes ago. */
   async function addSet(name: string, minutes: number): Promise<string> {
     const path = join(cache.folder, name);
-    await mkdir(join(path, "node_modules"), { recursive: true });
-    await writeFile(join(path, "node_modules", "file"), "x".repeat(100 * KB));
-    if (name !== "unmeasured") await cache.noteSize(path);
+    const isMeasured = name !== "unmeasured" && !name.startsWith(".");
+    const building = isMeasured ? cache.newBuilding() : path;
+    await mkdir(join(building, "node_modules"), { recursive: true });
+    await writeFile(join(building, "node_modules", "file"), "x".repeat(100 * KB));
+    await writeFile(join(building, "node_modules", ".package-lock.json"), "{}");
+    if (isMeasured) await cache.publish(building, path);
     const usedAt = new Date(Date.now() - minutes * 60_000);
     await utimes(path, usedAt, usedAt);
     return path;

@@ -3,8 +3,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { bundleComponent } from "../../src/components/bundle.ts";
+import { fromUrl } from "../../src/components/fetch-modules.ts";
 import { fromCode, fromFile } from "../../src/components/load-modules.ts";
+import { createEgress } from "../../src/egress/agent.ts";
 import { type NpmRegistry, type Published, startNpmRegistry } from "../support/npm-registry.ts";
+import { startReceiver } from "../support/receiver.ts";
 import { importBundle } from "./import-bundle.ts";
 import { rejection } from "./rejection.ts";
 
@@ -133,6 +136,39 @@ describe("npm packages as components find them", () => {
         expect(await versionWith({ "package.json": "{}", ...files })).to.equal(version);
       });
     }
+
+    it("have the versions of the nearest package.json above its address, too", async () => {
+      const at = (path: string) => `/o/r/main/${path}`;
+      const files: Record<string, string> = {
+        [at("components/app/sources/new/new.mjs")]: CODE,
+        [at("components/app/package.json")]: asking("^1.0.0"),
+        [at("components/page/sources/new/new.mjs")]: CODE,
+        [at("package.json")]: asking("2.0.0"),
+        [at("components/alone/new.mjs")]: CODE,
+      };
+      const site = await startReceiver(({ path }) => {
+        // Some sites have a page for everything that is not there.
+        const isPage = path === at("components/page/package.json");
+        if (isPage) return { status: 200, headers: { "content-type": "text/html" }, body: "<html>" };
+        return path in files ? { status: 200, body: files[path] ?? "" } : 404;
+      });
+      const egress = createEgress({ allow: ["127.0.0.0/8"], blockedHosts: [], connectTimeoutMs: 10_000 });
+      const origin = new URL(site.url).origin;
+      const versionAt = async (path: string) => {
+        const bundled = await bundleComponent(fromUrl(origin + at(path), egress), options());
+        return (await importBundle(bundled.code)).version;
+      };
+      try {
+        expect(await versionAt("components/app/sources/new/new.mjs")).to.equal("1.4.0");
+        expect(await versionAt("components/page/sources/new/new.mjs")).to.equal("2.0.0");
+        expect(await versionAt("components/alone/new.mjs")).to.equal("2.0.0");
+        delete files[at("package.json")];
+        expect(await versionAt("components/alone/new.mjs"), "the newest").to.equal("3.0.0");
+      } finally {
+        await egress.close();
+        await site.close();
+      }
+    });
 
     it("do not change what an import says itself", async () => {
       expect(await versionWith({ [APP]: asking("^2.0.0") }, OWN)).to.equal("1.0.0");

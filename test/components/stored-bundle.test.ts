@@ -7,7 +7,7 @@ import { deleteComponent } from "../../src/components/delete.ts";
 import { fromFile } from "../../src/components/load-modules.ts";
 import { saveComponent, saveModules } from "../../src/components/save.ts";
 import { newId } from "../../src/lib/ids.ts";
-import { BundleChunks, Bundles } from "../../src/models/component.ts";
+import { BundleChunks, Bundles, type Component } from "../../src/models/component.ts";
 import { packedBundles } from "../../src/store/schema/migrations/0011-packed-bundles.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { textOf } from "./text-of.ts";
@@ -59,6 +59,36 @@ describe("stored bundles", () => {
       expect(await stored(component.bundle_hash)).to.equal(null);
     } finally {
       await rm(folder, { recursive: true });
+    }
+  });
+
+  it("are there as long as a component has them, whatever is saved and deleted at the same time", async function () {
+    this.timeout(120_000);
+    const text = code("Common");
+    const save = () => saveComponent(platform, saver(), { code: text });
+    let components: Component[] = await Promise.all([save(), save(), save(), save()]);
+    const hash = components[0]?.bundle_hash ?? "";
+    for (let round = 0; round < 5; round += 1) {
+      const [kept, ...others] = await Promise.all([
+        save(),
+        save(),
+        ...components.map(one => deleteComponent(platform, one).then(() => undefined)),
+      ]);
+      expect(await textOf(platform, hash)).to.include('"Common"');
+      components = [kept, ...others].filter(one => one !== undefined);
+    }
+    await Promise.all(components.map(one => deleteComponent(platform, one)));
+    expect(await stored(hash)).to.equal(null);
+  });
+
+  it("are deleted by whichever of two deletions is the last", async function () {
+    this.timeout(120_000);
+    for (let round = 0; round < 5; round += 1) {
+      const text = code(`Last ${round}`);
+      const components = [];
+      for (let n = 0; n < 4; n += 1) components.push(await saveComponent(platform, saver(), { code: text }));
+      await Promise.all(components.map(one => deleteComponent(platform, one)));
+      expect(await stored(components[0]?.bundle_hash ?? "")).to.equal(null);
     }
   });
 

@@ -1,7 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setApp } from "../../src/connections/apps/set.ts";
-import { RETURN_PATH } from "../../src/connections/consent/begin.ts";
+import { askForConnection } from "../../src/connections/consent/ask.ts";
+import { beginConsent, RETURN_PATH } from "../../src/connections/consent/begin.ts";
+import { finishConsent } from "../../src/connections/consent/finish.ts";
+import { newToken } from "../../src/lib/ids.ts";
 import type { Platform } from "../../src/platform.ts";
 import { quietly } from "../support/quietly.ts";
 
@@ -19,8 +22,12 @@ export interface AppServer {
   issued: string[];
   /** Responds to no request for tokens until the returned function is called. */
   holdTokens(): () => void;
+  /** How many requests for tokens it has received and not looked at yet. */
+  held: number;
   /** Is away for requests for tokens, while it is true. */
   isAway: boolean;
+  /** What responds to requests for tokens in place of it, while there is something. */
+  impostor: ((request: IncomingMessage, response: ServerResponse) => void) | null;
   /** Ends every grant, as a person does who takes the access back. */
   revokeAll(): Promise<void>;
   stop(): Promise<void>;
@@ -87,8 +94,11 @@ export async function startAppServer(publicUrl: string): Promise<AppServer> {
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url === "/token") {
+      started.held += 1;
       await tokensHeld;
+      started.held -= 1;
       if (started.isAway) return void response.writeHead(503).end("away");
+      if (started.impostor) return started.impostor(request, response);
     }
     if (!request.url?.startsWith("/interaction/")) return void provider.callback()(request, response);
     const result = request.url.endsWith("/deny")
@@ -103,6 +113,8 @@ export async function startAppServer(publicUrl: string): Promise<AppServer> {
     grants,
     issued,
     isAway: false,
+    held: 0,
+    impostor: null,
     holdTokens() {
       let release = () => {};
       tokensHeld = new Promise(resolve => {
@@ -140,6 +152,18 @@ export const registerApp = (platform: Platform, { url }: AppServer, slug = "demo
     scopes: "read offline_access",
     authorizeParams: { login_hint: "somebody" },
   });
+
+/** Connects an account by a real consent, which is forgotten in `grants`. Returns the connection's id. */
+export async function connectTo(platform: Platform, server: AppServer, ownerId: string): Promise<string> {
+  const { url, connection_id } = await askForConnection(platform, { ownerId, userId: ownerId, app: "demo" });
+  const browser = new CookieBrowser();
+  const cookie = newToken();
+  const away = await beginConsent(platform, url.split("/").at(-1) ?? "", cookie);
+  const returned = new URL(await browser.consent(away));
+  await finishConsent(platform, returned.searchParams, cookie);
+  server.grants.length = 0;
+  return connection_id;
+}
 
 /** A browser that keeps cookies, and follows no redirects by itself. */
 export class CookieBrowser {

@@ -2,16 +2,12 @@ import { expect } from "chai";
 import { createUser } from "../../src/accounts/users.ts";
 import { connectProps } from "../../src/connections/connect-props.ts";
 import { ConnectionFailed } from "../../src/connections/connection-failed.ts";
-import { askForConnection } from "../../src/connections/consent/ask.ts";
-import { beginConsent } from "../../src/connections/consent/begin.ts";
-import { finishConsent } from "../../src/connections/consent/finish.ts";
-import { newToken } from "../../src/lib/ids.ts";
 import { Alerts } from "../../src/models/alert.ts";
 import { type Connection, Connections } from "../../src/models/connection.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
-import { type AppServer, CookieBrowser, registerApp, startAppServer, TOKEN_S } from "./app-server.ts";
+import { type AppServer, connectTo, registerApp, startAppServer, TOKEN_S } from "./app-server.ts";
 
 const PUBLIC_URL = "http://127.0.0.1:9";
 const APP_PROP = { name: "demo", type: "app", app: "demo" };
@@ -41,17 +37,7 @@ describe("the token of a connection", () => {
     server.isAway = false;
   });
 
-  /** Connects by a real consent. Returns the connection's id. */
-  async function connect(): Promise<string> {
-    const { url, connection_id } = await askForConnection(one, { ownerId, userId: ownerId, app: "demo" });
-    const browser = new CookieBrowser();
-    const cookie = newToken();
-    const away = await beginConsent(one, url.split("/").at(-1) ?? "", cookie);
-    const returned = new URL(await browser.consent(away));
-    await finishConsent(one, returned.searchParams, cookie);
-    server.grants.length = 0;
-    return connection_id;
-  }
+  const connect = () => connectTo(one, server, ownerId);
 
   /** What a run finds in `$auth`, in a worker. */
   async function authOf(platform: Platform, authProvisionId: string): Promise<Record<string, string>> {

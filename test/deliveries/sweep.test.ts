@@ -16,6 +16,7 @@ describe("sweep of deliveries", () => {
   let now = Date.now();
   let listener: Subscribed;
   const queue = () => openedQueue(platform.queues, deliveries);
+  const jobCount = () => queue().getJobCountByTypes("waiting", "prioritized", "delayed");
   const generation = async () => (await onlyDelivery(platform, listener.webhookId)).generation;
 
   beforeEach(async () => {
@@ -105,6 +106,33 @@ describe("sweep of deliveries", () => {
     expect(jobs.map(({ name, data }) => [name, data.reason])).to.deep.equal([["drain", "tokens"]]);
   });
 
+  it("enqueues nothing for a delivery that was granted its permit and whose job is just being enqueued", async () => {
+    const { _id, webhook_id, ...rest } = await onlyDelivery(platform, listener.webhookId);
+    await queue().remove(`${_id}-0`);
+    const next = nextAttemptOf({ _id, webhook_id, ...rest, generation: 1 });
+    await platform.redis.zadd(platform.keys.webhookWaitlist(webhook_id), 1, waitlistEntry(next));
+    const limits = { permits: 1, perSecond: null, ttlMs: 60_000 };
+    const { granted } = await platform.permits.release(webhook_id, [], limits);
+    expect(granted).to.deep.equal([waitlistEntry(next)]);
+    now += 60_000;
+    await sweep(platform, "deliveries");
+    expect(await jobCount(), "a second job beside the one that is granted").to.equal(0);
+
+    await platform.permits.release(webhook_id, [`${_id}-1`], limits);
+    now += 120_000;
+    expect(await sweep(platform, "deliveries"), "it was lost after all").to.equal(1);
+    expect(await jobCount()).to.equal(1);
+  });
+
+  it("enqueues nothing for a delivery whose attempt goes on without its job", async () => {
+    const { _id, webhook_id } = await onlyDelivery(platform, listener.webhookId);
+    await queue().remove(`${_id}-0`);
+    expect(await platform.permits.acquire(webhook_id, [`${_id}-0`], 1, 60_000)).to.equal(1);
+    now += 60_000;
+    await sweep(platform, "deliveries");
+    expect(await jobCount()).to.equal(0);
+  });
+
   it("enqueues nothing for deliveries that did not fit on a waitlist, and has it refilled once", async () => {
     const { _id, ...rest } = await onlyDelivery(platform, listener.webhookId);
     const copies = Array.from({ length: 1200 }, (_, index) => ({ ...rest, _id: `${_id}x${index}` }));
@@ -131,8 +159,6 @@ describe("sweep of deliveries", () => {
     await Deliveries(platform.mongo).deleteOne({ _id: row._id });
     await queue().obliterate({ force: true });
   }
-  const jobCount = () => queue().getJobCountByTypes("waiting", "prioritized", "delayed");
-
   it("enqueues far retries as they become due, which counts as no repair", async () => {
     await storeFarRetries(5, n => ({ next_attempt_at_ms: now + n, sweep_at_ms: now + n }));
     now += 2;

@@ -4,54 +4,45 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { sendTest } from "../../src/deliveries/attempt/send-test.ts";
 import { createDestination } from "../../src/destinations/create.ts";
-import { deleteDestination } from "../../src/destinations/delete.ts";
-import type { RunningWorker } from "../../src/queues/run-worker.ts";
-import { start as startDeliveries } from "../../workers/deliveries.ts";
-import { deliveriesOf, emit, OWNER, onlyDelivery, webhookOf } from "../deliveries/fixtures.ts";
+import { emit, OWNER, webhookOf } from "../deliveries/fixtures.ts";
 import { TEST_TLS } from "../egress/test-tls.ts";
 import { type AccountRedis, openAccountRedis, PASSWORD } from "../support/account-redis.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
-import { subscribeDestination } from "./fixtures.ts";
+import {
+  type Delivering,
+  finishedDelivery,
+  startDelivering,
+  subscribeDestination,
+  testDestination,
+} from "./fixtures.ts";
+import { deliversToOwnServer } from "./own-server.ts";
 
 describe("deliveries to a stream of Redis", () => {
+  let delivering: Delivering;
   let platform: TestPlatform;
-  let worker: RunningWorker;
   let redis: AccountRedis;
+  let lister: ReturnType<AccountRedis["client"]> | undefined;
 
   before(async () => {
     redis = await openAccountRedis();
-    platform = await openTestPlatform(
-      { DELIVERY_RETRY_SCHEDULE: "100ms,200ms,300ms,500ms,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s" },
-      { process: "deliveries" },
-    );
-    worker = startDeliveries(platform, { busyFloorMs: 100 });
-    await worker.ready();
+    delivering = await startDelivering(["100ms", "200ms", "300ms", "500ms", ...Array(12).fill("1s")]);
+    platform = delivering.platform;
   });
   after(async () => {
-    await worker?.close(5000);
-    await platform?.destroy();
+    await delivering?.close();
     await redis?.close();
   });
 
   const streamOf = (stream: string, more: object = {}) => ({
     redis_stream: { url: redis.url, password: PASSWORD, stream, ...more },
   });
-  const finished = (webhookId: string) =>
-    until(async () => {
-      const delivery = await onlyDelivery(platform, webhookId);
-      return delivery.state !== "pending" && delivery;
-    });
-  const test = async (settings: object) => {
-    const body = streamOf("tested", settings);
-    const { id } = await createDestination(platform, { ...body, ownerId: OWNER, userId: OWNER });
-    return await sendTest(platform, await webhookOf(platform, id));
-  };
+  const test = (settings: object) => testDestination(platform, streamOf("tested", settings));
 
   it("adds an event with its ids, its channel and its payload", async () => {
     const listener = await subscribeDestination(platform, streamOf("orders"));
     const event = await emit(platform, [listener], { hello: "wörld" });
-    const delivery = await finished(listener.webhookId);
+    const delivery = await finishedDelivery(platform, listener.webhookId);
     expect(delivery).to.include({ state: "delivered" });
     expect(delivery.attempts[0]).to.include({ status: 200, error: null });
     expect(await redis.entries("orders")).to.deep.equal([
@@ -65,37 +56,6 @@ describe("deliveries to a stream of Redis", () => {
       },
     ]);
     expect(delivery.attempts[0]?.response).to.match(/^\d+-\d+$/);
-  });
-
-  it("retries after the server was killed, and adds each event under its one id", async () => {
-    const listener = await subscribeDestination(platform, streamOf("killed"));
-    await emit(platform, [listener], { n: 1 });
-    await until(async () => (await redis.entries("killed")).length === 1);
-    await redis.kill();
-    for (const n of [2, 3, 4]) await emit(platform, [listener], { n });
-    await until(async () =>
-      (await deliveriesOf(platform, listener.webhookId))
-        .slice(1)
-        .every(({ attempts }) => attempts.length > 0),
-    );
-    await redis.start();
-    const delivered = await until(async () => {
-      const all = await deliveriesOf(platform, listener.webhookId);
-      return all.every(({ state }) => state === "delivered") && all;
-    });
-    const entries = await redis.entries("killed");
-    const ids = new Set(entries.map(({ id }) => id));
-    expect([...ids].sort()).to.deep.equal(delivered.map(({ _id }) => _id).sort());
-    const [, second] = delivered;
-    expect(second?.attempts[0]?.error).to.match(/^(connect|reset): /);
-  });
-
-  it("keeps the order of the events if the destination is ordered", async () => {
-    const listener = await subscribeDestination(platform, { ...streamOf("in-order"), ordered: true });
-    for (let n = 0; n < 20; n++) await emit(platform, [listener], { n });
-    await until(async () => (await redis.entries("in-order")).length >= 20);
-    const numbers = (await redis.entries("in-order")).map(({ payload = "" }) => JSON.parse(payload).n);
-    expect(numbers).to.deep.equal([...numbers.keys()]);
   });
 
   it("cuts the stream to about its length", async () => {
@@ -155,21 +115,19 @@ describe("deliveries to a stream of Redis", () => {
     expect(result.error).to.equal("blocked-address: 127.0.0.1 is not a public address");
   });
 
-  it("uses one connection for a destination, and closes it when the destination is deleted", async () => {
-    const { id } = await createDestination(platform, { ...streamOf("one"), ownerId: OWNER, userId: OWNER });
-    const client = redis.client();
-    const connections = async () =>
-      String(await client.client("LIST"))
-        .split("\n")
-        .filter(Boolean).length;
-    await until(async () => platform.lastingConnections.size === 0);
-    const before = await connections();
-    const destination = await webhookOf(platform, id);
-    await Promise.all(Array.from({ length: 20 }, () => sendTest(platform, destination)));
-    expect(await connections()).to.equal(before + 1);
-    await deleteDestination(platform, id);
-    await until(async () => (await connections()) === before);
-  });
+  deliversToOwnServer(() => ({
+    platform,
+    destinationAt: async stream => streamOf(stream),
+    received: async stream =>
+      (await redis.entries(stream)).map(({ id = "", payload = "" }) => ({ id, body: payload })),
+    kill: redis.kill,
+    start: redis.start,
+    async connections() {
+      lister ??= redis.client();
+      const list = String(await lister.client("LIST"));
+      return list.split("\n").filter(Boolean).length;
+    },
+  }));
 });
 
 describe("a stream of Redis over TLS", () => {
@@ -195,8 +153,7 @@ describe("a stream of Redis over TLS", () => {
   const send = async (settings: object) => {
     const url = `rediss://localhost:${redis.port + 1}`;
     const body = { redis_stream: { url, password: PASSWORD, stream: "secured", ...settings } };
-    const { id } = await createDestination(platform, { ...body, ownerId: OWNER, userId: OWNER });
-    return await sendTest(platform, await webhookOf(platform, id));
+    return await testDestination(platform, body);
   };
 
   it("verifies the certificate, by the one that the owner trusts if there is one", async () => {

@@ -3,31 +3,24 @@ import { sendTest } from "../../src/deliveries/attempt/send-test.ts";
 import { createDestination } from "../../src/destinations/create.ts";
 import { updateDestination } from "../../src/destinations/update.ts";
 import type { Destination } from "../../src/models/webhook.ts";
-import type { RunningWorker } from "../../src/queues/run-worker.ts";
-import { start as startDeliveries } from "../../workers/deliveries.ts";
 import { deliveriesOf, emit, OWNER, webhookOf } from "../deliveries/fixtures.ts";
 import { type Bucket, KEYS, openBucket } from "../support/bucket.ts";
-import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import type { TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
-import { subscribeDestination } from "./fixtures.ts";
+import { type Delivering, startDelivering, subscribeDestination } from "./fixtures.ts";
 
 describe("deliveries to a bucket", () => {
+  let delivering: Delivering;
   let platform: TestPlatform;
-  let worker: RunningWorker;
   let bucket: Bucket;
 
   beforeEach(async () => {
     bucket = await openBucket();
-    platform = await openTestPlatform(
-      { DELIVERY_RETRY_SCHEDULE: Array(40).fill("200ms").join(",") },
-      { process: "deliveries" },
-    );
-    worker = startDeliveries(platform, { busyFloorMs: 100 });
-    await worker.ready();
+    delivering = await startDelivering(Array(40).fill("200ms"));
+    platform = delivering.platform;
   });
   afterEach(async () => {
-    await worker?.close(5000);
-    await platform?.destroy();
+    await delivering?.close();
     await bucket?.stop().catch(() => undefined);
   });
 

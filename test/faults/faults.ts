@@ -13,10 +13,10 @@ export interface Fault {
   isClean?: true;
 }
 
-/** How long a store is away. Milliseconds. */
-const AWAY_MS = isFullSize ? 60_000 : 3000;
-/** How long Redis rejects writes. Milliseconds. */
-const FULL_MS = isFullSize ? 5000 : 1000;
+/** What each process logs when Redis is away. */
+const REDIS_AWAY = '"msg":"redis connection lost"';
+/** How many commands Redis rejects before it has memory again. */
+const REJECTED = isFullSize ? 500 : 20;
 const STEP_DOWN_S = isFullSize ? 8 : 2;
 const REPEATED = isFullSize ? 5 : 1;
 /** Most deliveries that arrive before the next fault; the exact moment is random. */
@@ -24,8 +24,6 @@ const MOST_BETWEEN = isFullSize ? 1500 : 40;
 
 /** The longest wait for that moment, because after a kill nothing may arrive for a while. */
 const MOMENT_MS = isFullSize ? 5000 : 1500;
-
-const sleep = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
 
 /** Resolves at a random moment while events arrive. */
 async function randomMoment(load: Load): Promise<void> {
@@ -38,10 +36,16 @@ async function randomMoment(load: Load): Promise<void> {
 
 const processAt = (n: number): ProcessName => PROCESSES[n % PROCESSES.length] as ProcessName;
 
-async function away(end: () => Promise<void>, start: () => Promise<void>, ms: number): Promise<void> {
-  await end();
-  await sleep(ms);
-  await start();
+/** How many commands Redis has rejected because it is full. */
+async function rejectedByRedis({ platform }: Lab): Promise<number> {
+  const [, count = 0] =
+    /errorstat_OOM:count=(\d+)/.exec(String(await platform.redis.info("errorstats"))) ?? [];
+  return Number(count);
+}
+
+async function isPrimary({ platform }: Lab): Promise<boolean> {
+  const { isWritablePrimary } = await platform.mongo.getClient().db("admin").command({ hello: 1 });
+  return isWritablePrimary;
 }
 
 const redis = (lab: Lab) => {
@@ -127,7 +131,8 @@ export const FAULTS: Fault[] = [
     times: REPEATED,
     async inject({ stores }, load) {
       await randomMoment(load);
-      await away(stores.redis.stop, stores.redis.start, 0);
+      await stores.redis.stop();
+      await stores.redis.start();
     },
   },
   {
@@ -135,7 +140,8 @@ export const FAULTS: Fault[] = [
     times: REPEATED,
     async inject({ stores }, load) {
       await randomMoment(load);
-      await away(stores.redis.kill, stores.redis.start, 0);
+      await stores.redis.kill();
+      await stores.redis.start();
     },
   },
   {
@@ -143,17 +149,20 @@ export const FAULTS: Fault[] = [
     times: REPEATED,
     async inject(lab, load) {
       await randomMoment(load);
+      const before = await rejectedByRedis(lab);
       await redis(lab).config("SET", "maxmemory", String(1024 * 1024));
-      await sleep(FULL_MS);
+      const isEnough = async () => (await rejectedByRedis(lab)) >= before + REJECTED;
+      await until(isEnough, { what: `${REJECTED} rejected commands` });
       await redis(lab).config("SET", "maxmemory", "0");
     },
   },
   {
-    title: `Redis away for ${AWAY_MS / 1000} s`,
+    title: "Redis away until every process has lost it",
     times: 1,
-    async inject({ stores }, load) {
+    async inject({ stores, untilAllSay }, load) {
       await randomMoment(load);
-      await away(stores.redis.kill, stores.redis.start, AWAY_MS);
+      await untilAllSay(REDIS_AWAY, stores.redis.kill);
+      await stores.redis.start();
     },
   },
   {
@@ -161,17 +170,18 @@ export const FAULTS: Fault[] = [
     times: REPEATED,
     async inject({ stores }, load) {
       await randomMoment(load);
-      await away(stores.mongo.kill, stores.mongo.start, 0);
+      await stores.mongo.kill();
+      await stores.mongo.start();
     },
   },
   {
     title: `MongoDB without a primary for ${STEP_DOWN_S} s`,
     times: REPEATED,
-    async inject({ platform }, load) {
+    async inject(lab, load) {
       await randomMoment(load);
       const command = { replSetStepDown: STEP_DOWN_S, secondaryCatchUpPeriodSecs: 0, force: true };
-      await platform.mongo.getClient().db("admin").command(command);
-      await sleep(STEP_DOWN_S * 1000);
+      await lab.platform.mongo.getClient().db("admin").command(command);
+      await until(() => isPrimary(lab), { what: "a primary" });
     },
   },
   {

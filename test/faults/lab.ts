@@ -9,6 +9,7 @@ import { headwater } from "../cli/command.ts";
 import { Api } from "../support/api.ts";
 import { type OwnStores, openOwnStores } from "../support/own-stores.ts";
 import { testConfig } from "../support/platform.ts";
+import { until } from "../support/until.ts";
 import { environmentOf, spawnWorker, type WorkerProcess, whenReady } from "../workers/worker-process.ts";
 import { type CountingReceiver, startCountingReceiver } from "./counting-receiver.ts";
 
@@ -76,6 +77,8 @@ export interface Lab {
   addEmitter(paths: string[]): Promise<string>;
   /** SIGTERM; returns the exit code. */
   stop(name: ProcessName): Promise<unknown>;
+  /** Does `work`, which breaks something, and waits until every process has logged this message since. */
+  untilAllSay(message: string, work: () => Promise<unknown>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -158,6 +161,14 @@ export async function openLab({
         timer = setTimeout(() => resolve(`${name} is still running`), STOP_MS);
       });
       return await Promise.race([child?.ended, late]).finally(() => clearTimeout(timer));
+    },
+    async untilAllSay(message: string, work: () => Promise<unknown>) {
+      const times = () => [...running.values()].map(child => child.output().split(message).length);
+      const before = times();
+      await work();
+      await until(() => times().every((count, i) => count > (before[i] ?? 0)), {
+        what: `"${message}" of each process`,
+      });
     },
     async close() {
       await lab.kill(...running.keys());

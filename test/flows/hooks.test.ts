@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { expect } from "chai";
 import { Sources } from "../../src/models/source.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
@@ -19,11 +20,22 @@ const CODE = `export default { name: "Hooked", version: "0.0.1",
   } },
   run() {} };`;
 
+/** A source that has a service send to its endpoint, and checks the service's signature over the address as it is requested. */
+const SIGNED = `import { createHmac } from "node:crypto";
+export default { name: "Signed", version: "0.0.1", props: { http: "$.interface.http", service: "string" },
+  hooks: { async activate() {
+    await fetch(this.service, { method: "POST", body: JSON.stringify({ url: this.http.endpoint }) });
+  } },
+  async run({ headers, path }) {
+    const signed = createHmac("sha256", "key").update(\`\${this.http.endpoint}/\`).digest("hex");
+    this.$emit({ matches: headers["x-signature"] === signed, path });
+  } };`;
+
 describe("hooks of a source", () => {
   let system: System;
   let receiver: Receiver;
   before(async () => {
-    system = await startSystem();
+    system = await startSystem({ SANDBOX_EGRESS_ALLOW: "127.0.0.0/8" });
     receiver = await startReceiver();
   });
   after(async () => {
@@ -99,6 +111,28 @@ describe("hooks of a source", () => {
       "deactivate",
       "activate",
     ]);
+  });
+
+  it("give senders the address over which the component checks signatures, also with a slash added to it", async () => {
+    const api = await system.user();
+    const service = await startReceiver();
+    try {
+      const source = await api.createSource({
+        component_code: SIGNED,
+        configured_props: { service: service.url },
+      });
+      const { url } = JSON.parse((service.requests[0] as { raw: string }).raw);
+      expect(source.configured_props.http?.endpoint_url).to.equal(url);
+      const signature = createHmac("sha256", "key").update(url).digest("hex");
+      await fetch(url, { method: "POST", headers: { "x-signature": signature } });
+      const [summary] = await until(async () => {
+        const found = await api.summaries(source.id);
+        return found.length > 0 && found;
+      });
+      expect(summary?.event.raw_event).to.deep.equal({ matches: true, path: "/" });
+    } finally {
+      await service.close();
+    }
   });
 
   it("report a throw in deactivate on $errors, and the source is deleted nevertheless", async () => {

@@ -291,6 +291,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   requestsPerSecond: "test/contract/rate-limit.test.ts",
   dailyInvocations: "test/flows/quota.test.ts",
   dailyComputeMs: "test/runs/quota.test.ts",
+  packageDataBytes: "test/components/package-files.test.ts",
   moduleBytes: "test/components/load-modules.test.ts",
   modulesBytes: "test/components/load-modules.test.ts",
   modules: "test/components/load-modules.test.ts",
@@ -408,6 +409,9 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   runsByHand: "test/runs/by-hand/by-hand.test.ts",
   additionalPropsMs: "test/components/additional-props.test.ts",
   dynamicPropsBytes: "test/components/additional-props.test.ts",
+  appEventListeners: "test/connections/events.test.ts",
+  eventNames: "test/connections/events.test.ts",
+  eventNameChars: "test/connections/read-request.test.ts",
   dynamicProps: "test/components/additional-props.test.ts",
   dynamicPropsKept: "test/components/additional-props.test.ts",
   queueShards: "test/config.test.ts",
@@ -427,6 +431,7 @@ const PROVED_BY: Partial<Record<Name, string>> = {
 /** Bounds that no test exceeds, and why. */
 const NOT_EXCEEDED: Partial<Record<Name, string>> = {
   bundleBytes: "the files of a component are smaller, and it takes fifty megabytes of packages",
+  packageDataFiles: "the rest is left out, as with their bytes",
   packageFileBytes: "it takes a package with a file of fifty megabytes",
   bundleChunkBytes: "the rest is stored all the same, which no caller sees",
   buildMemoryBytes: "it takes as much memory",
@@ -439,6 +444,7 @@ const NOT_EXCEEDED: Partial<Record<Name, string>> = {
   bundleCacheBytes: "a cache: what no longer fits is read again, which no caller sees",
   additionalPropsCalls: "it takes code that makes other props at each call",
   trialMs: "no test waits that long",
+  eventNamesMs: "no test waits that long",
   replayCounted: "it takes as many deliveries",
   replayKept: "MongoDB deletes by a TTL index, once a minute",
   packageFiles: "it takes as many files of a package",

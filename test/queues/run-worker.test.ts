@@ -1,3 +1,4 @@
+import { Worker } from "bullmq";
 import { expect } from "chai";
 import { AppError } from "../../src/lib/errors.ts";
 import { newId } from "../../src/lib/ids.ts";
@@ -7,12 +8,28 @@ import { deletions } from "../../src/queues/deletions.ts";
 import { emissions } from "../../src/queues/emissions.ts";
 import { type JobContext, type RunningWorker, runWorker } from "../../src/queues/run-worker.ts";
 import { runs } from "../../src/queues/runs.ts";
+import { Snooze } from "../../src/queues/snooze.ts";
 import { workerOptions } from "../../workers/worker-options.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { until } from "../support/until.ts";
 
 /** Any queue will do; this queue keeps completed jobs. */
 const QUEUE = deletions;
+
+/** Lets the fetch of the next job that follows on a failed or returned one end no sooner than `until`. Returns what undoes that. */
+function holdFetchAfterFailure(until: Promise<void>): () => void {
+  const fetching = Worker.prototype as unknown as { moveToActive(...args: unknown[]): Promise<unknown> };
+  const { moveToActive } = fetching;
+  fetching.moveToActive = async function (...args) {
+    const isAfterFailure = new Error().stack?.includes("handleFailed");
+    const job = await moveToActive.apply(this, args);
+    if (isAfterFailure) await until;
+    return job;
+  };
+  return () => {
+    fetching.moveToActive = moveToActive;
+  };
+}
 
 describe("a worker", () => {
   let platform: TestPlatform;
@@ -83,6 +100,42 @@ describe("a worker", () => {
     end();
     await until(async () => (await queue().getJobCountByTypes("completed")) === 2);
     expect(calls).to.deep.equal(["dc_1", "dc_2"]);
+  });
+
+  it("keeps the lock of a job that comes back and is fetched again before the fetch that follows on it has ended", async () => {
+    let fetchEnds = () => {};
+    const fetched = new Promise<void>(resolve => {
+      fetchEnds = resolve;
+    });
+    const undo = holdFetchAfterFailure(fetched);
+    let end = () => {};
+    const released = new Promise<undefined>(resolve => {
+      end = () => resolve(undefined);
+    });
+    const starts: string[] = [];
+    const handle = async ({ job }: JobContext<{ emitter_id: string }>) => {
+      starts.push(job.emitter_id);
+      if (starts.length === 1) throw new Snooze(200, {});
+      return await released;
+    };
+    const options = { ...workerOptions(platform, QUEUE), concurrency: 2 };
+    startWorker(handle, options);
+    await enqueue(platform.queues, QUEUE.jobs.deletions, { emitter_id: "dc_1" });
+    await until(() => starts.length === 2, { what: "the second start" });
+    fetchEnds();
+    undo();
+    // It fills the worker, so that only another one would start the first job again.
+    await enqueue(platform.queues, QUEUE.jobs.deletions, { emitter_id: "dc_2" });
+    await until(() => starts.length === 3, { what: "the start of the second job" });
+    const other = runWorker(QUEUE, { deletions: handle }, options);
+    const checks = new Set<string | null>();
+    await until(async () => checks.add(await platform.redis.get(queue().toKey("stalled-check"))).size > 5, {
+      what: "checks for stalled jobs",
+    });
+    end();
+    await until(async () => (await queue().getJobCountByTypes("completed")) === 2);
+    await other.close(0);
+    expect(starts).to.deep.equal(["dc_1", "dc_1", "dc_2"]);
   });
 
   it("gives up a job after as many starts without an end as it may have, and reports it", async () => {

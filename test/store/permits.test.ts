@@ -9,13 +9,19 @@ describe("permits of a webhook", () => {
   let id: string;
   const ttlMs = 60_000;
   const job = (n: number) => JSON.stringify({ delivery_id: `dlv_${n}`, webhook_id: id, generation: 1 });
-  const acquireOrWait = (n: number, limits: { permits?: number; perSecond?: number | null } = {}) =>
-    platform.permits.acquireOrWait(id, `dlv_${n}-0`, job(n), {
-      permits: 9,
-      perSecond: null,
-      ttlMs,
-      ...limits,
-    });
+  const requestOf = (n: number) => ({ name: `dlv_${n}-0`, waiting: { job: job(n), name: `dlv_${n}-1` } });
+  const acquireOrWait = (
+    n: number,
+    {
+      mayBeHeld = false,
+      ...limits
+    }: { permits?: number; perSecond?: number | null; mayBeHeld?: boolean } = {},
+  ) =>
+    platform.permits.acquireOrWait(
+      id,
+      { ...requestOf(n), mayBeHeld },
+      { permits: 9, perSecond: null, ttlMs, ...limits },
+    );
   const release = (names: string[], limits: { permits?: number; perSecond?: number | null } = {}) =>
     platform.permits.release(id, names, { permits: 9, perSecond: null, ttlMs, ...limits });
 
@@ -29,7 +35,7 @@ describe("permits of a webhook", () => {
 
   it("need a token too if the rate is limited, and report when the next token is available", async () => {
     const limits = { perSecond: 8 };
-    expect(await acquireOrWait(1, limits)).to.deep.equal({ acquired: true, tokenInMs: 0 });
+    expect(await acquireOrWait(1, limits)).to.deep.equal({ acquired: true, isUnderWay: false, tokenInMs: 0 });
     expect((await acquireOrWait(2, limits)).acquired).to.equal(true);
     const third = await acquireOrWait(3, limits);
     expect(third.acquired).to.equal(false);
@@ -42,7 +48,11 @@ describe("permits of a webhook", () => {
   it("use no token while a permit is missing, and grant both to the next on the waitlist", async () => {
     const limits = { permits: 1, perSecond: 4 };
     await acquireOrWait(1, limits);
-    expect(await acquireOrWait(2, limits)).to.deep.equal({ acquired: false, tokenInMs: 0 });
+    expect(await acquireOrWait(2, limits)).to.deep.equal({
+      acquired: false,
+      isUnderWay: false,
+      tokenInMs: 0,
+    });
     const { granted, tokenInMs } = await release(["dlv_1-0"], limits);
     expect(granted).to.deep.equal([]);
     expect(tokenInMs).to.be.within(1, 250);
@@ -57,6 +67,28 @@ describe("permits of a webhook", () => {
       tokenInMs: 0,
       mustRefill: false,
     });
+  });
+
+  it("are not acquired for a delivery that waits or was granted one since, whoever asks again", async () => {
+    const limits = { permits: 1 };
+    await acquireOrWait(1, limits);
+    await acquireOrWait(2, limits);
+    expect(await acquireOrWait(2), "it waits: the waitlist is to be drained").to.deep.equal({
+      acquired: false,
+      isUnderWay: false,
+      tokenInMs: 1,
+    });
+    expect((await release(["dlv_1-0"], limits)).granted).to.deep.equal([job(2)]);
+    expect(await acquireOrWait(2), "it was granted").to.include({ acquired: false, isUnderWay: true });
+    expect(await platform.redis.zcard(platform.keys.webhookWaitlist(id))).to.equal(0);
+  });
+
+  it("are not acquired again by a caller that is not the job that may hold them", async () => {
+    expect((await acquireOrWait(1, { mayBeHeld: true })).acquired).to.equal(true);
+    expect(await acquireOrWait(1, { mayBeHeld: true })).to.include({ acquired: false, isUnderWay: true });
+    expect((await acquireOrWait(1)).acquired, "the job itself").to.equal(true);
+    await release(["dlv_1-0"]);
+    expect((await acquireOrWait(1, { mayBeHeld: true })).acquired).to.equal(true);
   });
 
   it("reserve a token for each waiting job, and half of the bucket for a long waitlist", async () => {
@@ -90,7 +122,7 @@ describe("permits of a webhook", () => {
       mostWaiting: 1000,
     });
     const limits = { permits: 1, perSecond: null, ttlMs };
-    const wait = (n: number) => permits.acquireOrWait(id, `dlv_${n}-0`, job(n), limits);
+    const wait = (n: number) => permits.acquireOrWait(id, requestOf(n), limits);
     const waiting = () => platform.redis.zcard(platform.keys.webhookWaitlist(id));
     const names = (n: number): [string, string] => [`dlv_${n}-1`, `dlv_${n}-0`];
     const refill = async (isAll: boolean, ...numbers: number[]) =>

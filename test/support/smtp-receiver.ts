@@ -17,6 +17,10 @@ export interface SmtpReceiver {
   mails: ReceivedMail[];
   /** Whether it accepts mails; else it says that it can't now. */
   isOpen: boolean;
+  /** Accepts no mail until the returned function is called. */
+  hold(): () => void;
+  /** To whom the mails are that it has received and not accepted yet. */
+  held: string[];
   close(): Promise<void>;
 }
 
@@ -30,6 +34,8 @@ export const SMTP_PASSWORD = "p@ss:word";
 export async function startSmtpReceiver({ port = 0, isPlain = false } = {}): Promise<SmtpReceiver> {
   const mails: ReceivedMail[] = [];
   const receiver = { isOpen: true };
+  const held: string[] = [];
+  let released = Promise.resolve();
   const server = new SMTPServer({
     ...TEST_TLS,
     authMethods: ["PLAIN", "LOGIN"],
@@ -46,14 +52,19 @@ export async function startSmtpReceiver({ port = 0, isPlain = false } = {}): Pro
       stream.on("data", (chunk: Buffer) => chunks.push(chunk));
       stream.on("end", () => {
         const { mailFrom, rcptTo } = session.envelope;
-        mails.push({
-          from: mailFrom === false ? "" : mailFrom.address,
-          to: rcptTo.map(({ address }) => address),
-          raw: Buffer.concat(chunks).toString("utf8"),
-          wasEncrypted: session.secure,
-          user: session.user,
+        const to = rcptTo.map(({ address }) => address);
+        held.push(...to);
+        void released.then(() => {
+          held.splice(0);
+          mails.push({
+            from: mailFrom === false ? "" : mailFrom.address,
+            to,
+            raw: Buffer.concat(chunks).toString("utf8"),
+            wasEncrypted: session.secure,
+            user: session.user,
+          });
+          done();
         });
-        done();
       });
     },
   });
@@ -64,6 +75,14 @@ export async function startSmtpReceiver({ port = 0, isPlain = false } = {}): Pro
   return Object.assign(receiver, {
     port: opened.port,
     mails,
+    held,
+    hold() {
+      let release = () => {};
+      released = new Promise(resolve => {
+        release = resolve;
+      });
+      return () => release();
+    },
     close: () => new Promise<void>(resolve => server.close(() => resolve())),
   });
 }

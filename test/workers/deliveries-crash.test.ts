@@ -1,9 +1,20 @@
 import { expect } from "chai";
+import { saveFunction } from "../../src/functions/save-function.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
+import { Subscriptions } from "../../src/models/subscription.ts";
+import { TransformedPayloads } from "../../src/models/transformed-payload.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";
 import { start as startDeliveries } from "../../workers/deliveries.ts";
-import { emit, onlyDelivery, type Subscribed, subscribe } from "../deliveries/fixtures.ts";
+import {
+  deliveriesOf,
+  emit,
+  OWNER,
+  onlyDelivery,
+  type Subscribed,
+  subscribe,
+} from "../deliveries/fixtures.ts";
+import { emitTo, eventsInOrder } from "../deliveries/rate-limited-webhook.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { sweep } from "../support/sweep.ts";
@@ -57,6 +68,38 @@ describe("deliveries worker as a process", () => {
     ]);
     expect(await platform.redis.zcard(platform.keys.webhookPermits(listener.webhookId))).to.equal(0);
   });
+
+  for (const [failpoint, requests] of [
+    ["function-results-stored", 1],
+    ["attempt-made", 2],
+  ] as const) {
+    it(`sends what a function once made of an event, if it is killed at ${failpoint} before recording the attempt`, async () => {
+      const code = "export default event => ({ ...event, made: Math.random() });";
+      await Subscriptions(platform.mongo).updateOne(
+        { _id: listener.subscriptionId },
+        { $set: { function_hash: await saveFunction(platform, OWNER, code) } },
+      );
+      const first = await start({ NODE_ENV: "test", HEADWATER_FAILPOINT: failpoint });
+      await emitTo(platform, eventsInOrder(1), [listener]);
+      expect(await first.ended, first.output()).to.equal("SIGKILL");
+      const stored = await TransformedPayloads(platform.mongo).find().lean();
+      expect(stored).to.have.length(1);
+      // On a busy machine its sandbox takes so long to start that the attempt has left its job.
+      const [pending] = await deliveriesOf(platform, listener.webhookId);
+      expect(pending?.attempts ?? [], "recorded").to.deep.equal([]);
+      await start();
+      if (pending) {
+        const due = { sweep_at_ms: platform.clock() };
+        await Deliveries(platform.mongo).updateOne({ _id: pending._id }, { $set: due });
+        expect(await sweep(platform, "deliveries")).to.equal(1);
+      }
+      const { _id } = await delivered();
+      const sent = { id: _id, body: stored[0]?.body };
+      expect(
+        endpoint.requests.map(({ headers, raw }) => ({ id: headers["webhook-id"], body: raw })),
+      ).to.deep.equal(Array(requests).fill(sent));
+    });
+  }
 
   it("makes the attempt of a delivery that was stored and never enqueued, after a sweep", async () => {
     await emit(platform, [listener]);

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Ids } from "./ids.ts";
 import { hasReference } from "./references.ts";
 
 /** One field that a change sets. */
@@ -10,16 +11,10 @@ export interface FieldChange {
   to: unknown;
 }
 
-/** The ids of the project's things, by kind and name; what is made is added. */
-export interface Ids {
-  sources: Map<string, string>;
-  webhooks: Map<string, string>;
-}
-
 /** One thing that is to be made, changed or deleted. */
 export interface Change {
   action: "create" | "update" | "delete";
-  kind: "webhook" | "source" | "subscription";
+  kind: "webhook" | "destination" | "action" | "source" | "subscription";
   /** As a person finds it: `shop/orders`, or `shop/orders → shop/inbox`. */
   name: string;
   fields: FieldChange[];

@@ -6,6 +6,7 @@ import type { Access } from "../remote/access.ts";
 import { explain } from "../remote/explain.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import type { WithPlatform } from "../run.ts";
+import { ANY_ADDRESS } from "./any-address.ts";
 import type { Change } from "./change.ts";
 import type { Plan } from "./make-plan.ts";
 import type { ReadVariable } from "./references.ts";
@@ -27,7 +28,7 @@ export interface ApplyTools {
 }
 
 const HELP = `
-Makes the sources, webhooks and subscriptions of a file, and changes those that differ; applying it twice changes nothing.
+Makes the sources, webhooks, destinations, actions and subscriptions of a file, and changes those that differ; applying it twice changes nothing.
 What it makes is called "<project>/<name>", and is known by that. \${NAME} in a value is a variable of the environment, and
 is never printed. docs/cli.md describes the file.
 
@@ -38,19 +39,17 @@ Exit code 3 with --plan --exit-code: there is something to change.`;
 
 /** With `--plan --exit-code`: the server differs from the file. */
 const EXIT_DIFFERS = 3;
-/** The address is in the file of the person at this machine. */
-const ANY_ADDRESS = ["0.0.0.0/0", "::/0"];
 const CONNECT_MS = 10_000;
 
 export function applyCommand(program: Command, tools: RemoteTools, applyTools: ApplyTools): void {
   const command = program
     .command("apply")
-    .description("make sources, webhooks and subscriptions as a file declares them")
+    .description("make sources, webhooks, destinations, actions and subscriptions as a file declares them")
     .requiredOption("-f, --file <file>", "such as headwater.yaml")
     .option("--plan", "only show what would change")
     .option("--exit-code", "with --plan: exit code 3 if anything would change")
     .option("--prune", "also delete what the project has on the server and not in the file")
-    .option("--secrets", "send secret props and headers again, which can't be compared")
+    .option("--secrets", "send secrets and headers again, which can't be compared")
     .option("--show-keys", "print the signing keys of webhooks that are made")
     .option("--json", "print {changes, kept} as JSON")
     .addHelpText("after", HELP);

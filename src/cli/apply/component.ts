@@ -1,35 +1,70 @@
 import { dirname, resolve } from "node:path";
-import type { Headwater } from "../../../clients/typescript/src/index.ts";
+import { type Headwater, NotFoundError, type Schemas } from "../../../clients/typescript/src/index.ts";
 import { fromUrl } from "../../components/fetch-modules.ts";
 import { fromFile } from "../../components/load-modules.ts";
 import { readModuleGraph } from "../../components/module-graph.ts";
 import type { Egress } from "../../egress/agent.ts";
 import type { SavedComponent } from "../deploy/save.ts";
-import type { DeclaredSource } from "./schema.ts";
+import type { FieldChange } from "./change.ts";
+import type { DeclaredComponent } from "./schema.ts";
 
-/** The component that a source is to have. */
+/** The component that a source or an action is to have. */
 export type WantedComponent = { saved: SavedComponent } | { hash: string; location: string };
 
-/** Saves a component, by its file or address, and returns it. */
-export type SaveComponent = (location: string) => Promise<SavedComponent>;
-
-interface Tools {
+/** What the planning of sources and of actions needs. */
+export interface ComponentTools {
   client: Headwater;
-  egress: Egress;
-  /** The file that declares the source: others are named relative to it. */
-  path: string;
+  /** Returns the component that `field` of the file is to have. */
+  wantedOf: (field: string, declared: DeclaredComponent) => Promise<WantedComponent>;
+  /** Saves a component, by its file or address, and returns it. */
+  save: (location: string) => Promise<SavedComponent>;
+  /** Whether secrets, which the server does not show, are sent again. */
+  sendsSecrets: boolean;
 }
 
 /**
- * Returns the component that a source is to have: a saved one, or the hash of its files, which a saved one has too. Nothing
- * is saved yet. Throws AppError `invalid` for what can't be read, and the client's `not-found` for an id or key.
+ * Returns the component that a source or an action is to have: a saved one, or the hash of its files, which a saved one has
+ * too. Nothing is saved yet. Throws AppError `invalid` for what can't be read, and the client's `not-found` for an id or key.
  */
 export async function wantedComponent(
-  { file, url, component }: DeclaredSource,
-  { client, egress, path }: Tools,
+  { file, url, component }: DeclaredComponent,
+  { client, egress, path }: { client: Headwater; egress: Egress; path: string },
 ): Promise<WantedComponent> {
   if (component !== undefined) return { saved: await client.components.get(component) };
   const location = url ?? resolve(dirname(path), file ?? "");
   const loader = url === undefined ? fromFile(location) : fromUrl(url, egress);
   return { hash: (await readModuleGraph(loader)).hash, location };
+}
+
+/** Returns the component, which is saved now unless it was. */
+export const savedComponent = async (
+  component: WantedComponent,
+  { save }: Pick<ComponentTools, "save">,
+): Promise<SavedComponent> => ("saved" in component ? component.saved : await save(component.location));
+
+/** Whether the component with this id is the wanted one; `known` is null if the server does not show it. */
+export const isSameComponent = (
+  component: WantedComponent,
+  id: string,
+  known: Schemas["Component"] | null,
+): boolean => ("saved" in component ? component.saved.id === id : component.hash === known?.code_hash);
+
+/** Returns the field of a plan that shows a component as the file has it. */
+export const componentField = ({ file, url, component }: DeclaredComponent): FieldChange => ({
+  field: "component",
+  to: file ?? url ?? component,
+});
+
+/** Returns the fields of a plan that show props as the file has them. */
+export const propFields = ({ props = {} }: DeclaredComponent): FieldChange[] =>
+  Object.entries(props).map(([prop, to]) => ({ field: `props.${prop}`, to }));
+
+/** Returns a component that is in use. Null for one that another account has, or that is gone. */
+export async function findComponent(client: Headwater, id: string): Promise<Schemas["Component"] | null> {
+  try {
+    return await client.components.get(id);
+  } catch (error) {
+    if (error instanceof NotFoundError) return null;
+    throw error;
+  }
 }

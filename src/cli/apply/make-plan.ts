@@ -2,14 +2,17 @@ import type { Headwater } from "../../../clients/typescript/src/index.ts";
 import type { Egress } from "../../egress/agent.ts";
 import { AppError } from "../../lib/errors.ts";
 import { explain } from "../remote/explain.ts";
-import type { Change, Ids } from "./change.ts";
-import { type SaveComponent, wantedComponent } from "./component.ts";
+import type { Change } from "./change.ts";
+import { type ComponentTools, wantedComponent } from "./component.ts";
+import { type Ids, idsOf } from "./ids.ts";
+import { planActions } from "./plan-actions.ts";
 import { planDeletions } from "./plan-deletions.ts";
+import { planDestinations } from "./plan-destinations.ts";
 import { planSources } from "./plan-sources.ts";
 import { planSubscriptions } from "./plan-subscriptions.ts";
 import { planWebhooks } from "./plan-webhooks.ts";
 import type { Declared } from "./read-file.ts";
-import { readState, type State } from "./state.ts";
+import { readState } from "./state.ts";
 
 /** What is to be done, in order; `deletions` only if they are asked for. */
 export interface Plan {
@@ -25,7 +28,7 @@ interface Tools {
   url: string;
   /** The file. */
   path: string;
-  save: SaveComponent;
+  save: ComponentTools["save"];
   sendsSecrets: boolean;
   /** Gets the signing key of each webhook that is made. */
   onKey: (name: string, signingKey: string) => void;
@@ -36,24 +39,21 @@ export async function makePlan(declared: Declared, tools: Tools): Promise<Plan> 
   const { client } = tools;
   const state = await readState(client, declared.resolved.project);
   const ids = idsOf(state);
-  const sources = await planSources(declared, state, {
+  const components: ComponentTools = {
     ...tools,
-    wantedOf: (name, source) =>
+    wantedOf: (field, source) =>
       wantedComponent(source, tools).catch(error => {
         const { message } = explain(error, tools.url) as Error;
-        throw new AppError("invalid", `${tools.path}: sources.${name}: ${message}`, { cause: error });
+        throw new AppError("invalid", `${tools.path}: ${field}: ${message}`, { cause: error });
       }),
-  });
+  };
   // Subscriptions come last: their ends must be there.
   const changes = [
-    ...planWebhooks(client, declared, state, tools),
-    ...sources,
-    ...planSubscriptions(client, declared, state, ids),
+    ...planWebhooks(declared, state, tools),
+    ...(await planDestinations(declared, state, tools)),
+    ...(await planActions(declared, state, components)),
+    ...(await planSources(declared, state, components)),
+    ...(await planSubscriptions(declared, state, ids, tools)),
   ];
   return { changes, deletions: planDeletions(client, declared.resolved, state, ids), ids };
-}
-
-function idsOf({ sources, webhooks }: State): Ids {
-  const ids = (found: Map<string, { id: string }>) => new Map([...found].map(([name, { id }]) => [name, id]));
-  return { sources: ids(sources), webhooks: ids(webhooks) };
 }

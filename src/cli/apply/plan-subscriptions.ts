@@ -1,49 +1,79 @@
+import { createHash } from "node:crypto";
+import { dirname, resolve } from "node:path";
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
-import { type Change, fieldChanges, type Ids } from "./change.ts";
+import { readTextFile } from "../text-file.ts";
+import { type Change, fieldChanges } from "./change.ts";
+import { emitterId, type Ids, listenerId, madeId } from "./ids.ts";
 import type { Declared } from "./read-file.ts";
-import type { DeclaredSubscription } from "./schema.ts";
+import { type DeclaredSubscription, NAMED } from "./schema.ts";
 import { fullName, type State } from "./state.ts";
 
-/** Returns the name of an end of a subscription, as a person finds it. */
-const nameOf = (project: string, ids: Ids, end: string, declares: boolean): string =>
-  declares || ids.sources.has(end) || ids.webhooks.has(end) ? fullName(project, end) : end;
+interface Tools {
+  client: Headwater;
+  /** The file: code of functions is named relative to it. */
+  path: string;
+}
 
-/** Returns what is to be done to the subscriptions of a file. */
-export function planSubscriptions(
-  client: Headwater,
+/** Returns what is to be done to the subscriptions of a file. Throws AppError `invalid` for code that can't be read. */
+export async function planSubscriptions(
   { raw, resolved }: Declared,
   state: State,
   ids: Ids,
-): Change[] {
-  const { project, sources = {}, webhooks = {} } = resolved;
-  const declares = (end: string) => Object.hasOwn(sources, end) || Object.hasOwn(webhooks, end);
-  return (resolved.subscriptions ?? []).flatMap((wanted, at): Change[] => {
+  { client, path }: Tools,
+): Promise<Change[]> {
+  const isNamed = (end: string) =>
+    NAMED.some(part => Object.hasOwn(resolved[part] ?? {}, end) || ids[part].has(end));
+  const nameOf = (end: string) => (isNamed(end) ? fullName(resolved.project, end) : end);
+  const changes: Change[] = [];
+  for (const [at, wanted] of (resolved.subscriptions ?? []).entries()) {
     const shown = raw.subscriptions?.[at] ?? wanted;
-    const [from, to] = [wanted.from, wanted.to].map(end => nameOf(project, ids, end, declares(end)));
+    const code = await readCode(wanted, path, at);
     const channel = wanted.channel ? ` [${wanted.channel}]` : "";
-    const name = `${from} → ${to}${channel}`;
     const current = findCurrent(wanted, state, ids);
-    const filter = {
-      field: "filter",
-      current: filterOf(current),
-      wanted: filterOf(wanted),
-      raw: shown.filter,
-    };
-    const fields = fieldChanges([filter]);
-    if (current && fields.length === 0) return [];
-    const apply: Change["apply"] = async made => {
-      await client.subscriptions.create({
-        emitter_id: idOf(wanted.from, made.sources),
-        listener_id: listenerId(wanted.to, made),
-        event_name: wanted.channel ?? "",
-        // Left out, it would stay; an empty one matches everything.
-        filter: wanted.filter ?? {},
-      });
-    };
-    return [{ action: current ? "update" : "create", kind: "subscription", name, fields, apply }];
+    const [filter] = fieldChanges([
+      { field: "filter", current: filterOf(current), wanted: filterOf(wanted), raw: shown.filter },
+    ]);
+    const isSameCode = current?.function_hash === (code === undefined ? undefined : hashOf(code));
+    if (current && !filter && isSameCode) continue;
+    changes.push({
+      action: current ? "update" : "create",
+      kind: "subscription",
+      name: `${nameOf(wanted.from)} → ${nameOf(wanted.to)}${channel}`,
+      fields: [
+        ...(filter ? [filter] : []),
+        ...(isSameCode ? [] : [{ field: "function", to: shown.function ?? null }]),
+      ],
+      apply: async made => {
+        await client.subscriptions.create({
+          emitter_id: madeId(emitterId(wanted.from, made)),
+          listener_id: madeId(listenerId(wanted.to, made)),
+          event_name: wanted.channel ?? "",
+          // Left out, it would stay; an empty one matches everything.
+          filter: wanted.filter ?? {},
+          ...(isSameCode ? {} : { function: code ?? null }),
+        });
+      },
+    });
+  }
+  return changes;
+}
+
+async function readCode(
+  { function: file }: DeclaredSubscription,
+  path: string,
+  at: number,
+): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  return await readTextFile(resolve(dirname(path), file)).catch((error: Error) => {
+    throw new AppError("invalid", `${path}: subscriptions.${at}.function: ${error.message}`, {
+      cause: error,
+    });
   });
 }
+
+/** As the server shows it (docs/functions.md). */
+const hashOf = (code: string) => createHash("sha256").update(code).digest("hex");
 
 /** One without conditions is none. */
 function filterOf(of: { filter?: unknown } | undefined): unknown {
@@ -51,24 +81,14 @@ function filterOf(of: { filter?: unknown } | undefined): unknown {
   return filter && Object.keys(filter).length > 0 ? filter : undefined;
 }
 
-function findCurrent(
+const findCurrent = (
   { from, to, channel = "" }: DeclaredSubscription,
   { subscriptions }: State,
   ids: Ids,
-): Schemas["Subscription"] | undefined {
-  const [emitter, listener] = [
-    ids.sources.get(from) ?? from,
-    ids.webhooks.get(to) ?? ids.sources.get(to) ?? to,
-  ];
-  return subscriptions.find(
-    one => one.emitter_id === emitter && one.listener_id === listener && one.event_name === channel,
+): Schemas["Subscription"] | undefined =>
+  subscriptions.find(
+    one =>
+      one.emitter_id === emitterId(from, ids) &&
+      one.listener_id === listenerId(to, ids) &&
+      one.event_name === channel,
   );
-}
-
-const listenerId = (to: string, { webhooks, sources }: Ids): string => webhooks.get(to) ?? idOf(to, sources);
-
-function idOf(end: string, ids: Map<string, string>): string {
-  const id = ids.get(end) ?? end;
-  if (/^(dc|p|wh|o|u)_/.test(id)) return id;
-  throw new AppError("conflict", `${end} was not made`);
-}

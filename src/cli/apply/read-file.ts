@@ -1,9 +1,10 @@
 import { readFile, stat } from "node:fs/promises";
-import { Ajv, type ErrorObject } from "ajv";
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { LineCounter, parseDocument } from "yaml";
 import { AppError } from "../../lib/errors.ts";
+import { type DeclaredKind, KIND_NAMES, KINDS } from "./destination-kinds.ts";
 import { type ReadVariable, resolveReferences } from "./references.ts";
-import { Declaration, type DeclaredSource } from "./schema.ts";
+import { Declaration, type DeclaredComponent, NAMED, type Named } from "./schema.ts";
 
 /** What a file declares: as it is written, for plans, and with the values of the environment, for the server. */
 export interface Declared {
@@ -17,7 +18,8 @@ const MAX_BYTES = 1024 * 1024;
 /** More would only repeat themselves. */
 const MAX_PROBLEMS = 10;
 
-const validate = new Ajv({ allErrors: true, strict: false }).compile<Declaration>(Declaration);
+const ajv = new Ajv({ allErrors: true, strict: false });
+const validate = ajv.compile<Declaration>(Declaration);
 
 /**
  * Reads the file of `headwater apply` and checks it. Throws AppError `invalid` in one line with the file, the line of a
@@ -25,8 +27,12 @@ const validate = new Ajv({ allErrors: true, strict: false }).compile<Declaration
  */
 export async function readDeclaration(path: string, read: ReadVariable): Promise<Declared> {
   const raw = parseYaml(await readText(path), path);
-  if (!validate(raw)) throw invalid(path, (validate.errors ?? []).map(problemOf));
-  const wrong = [...sourceProblems(raw), ...nameProblems(raw)];
+  if (!validate(raw))
+    throw invalid(
+      path,
+      (validate.errors ?? []).map(error => problemOf(error)),
+    );
+  const wrong = [...wayProblems(raw), ...nameProblems(raw)];
   if (wrong.length > 0) throw invalid(path, wrong);
   const used = new Map<string, string>();
   const { value, problems } = resolveReferences(raw, name => {
@@ -35,8 +41,11 @@ export async function readDeclaration(path: string, read: ReadVariable): Promise
     return found;
   });
   if (problems.length > 0) throw invalid(path, problems);
-  // Texts may have become empty or too long: the server says so.
-  return { raw, resolved: value as Declaration, redact: text => redacted(text, used) };
+  const resolved = value as Declaration;
+  const settings = settingProblems(resolved);
+  if (settings.length > 0) throw invalid(path, settings);
+  // Other texts may have become empty or too long: the server says so.
+  return { raw, resolved, redact: text => redacted(text, used) };
 }
 
 /** The longest first: one may contain another. */
@@ -75,43 +84,82 @@ function invalid(path: string, problems: string[]): AppError {
   return new AppError("invalid", `${path}: ${unique.slice(0, MAX_PROBLEMS).join("; ")}${more}`);
 }
 
-function problemOf({ instancePath, keyword, params, message = "is invalid" }: ErrorObject): string {
-  const path = instancePath.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
+/** Says what is wrong with a field; `below` is where the value that was checked is in the file. */
+function problemOf(
+  { instancePath, keyword, params, message = "is invalid" }: ErrorObject,
+  below: string[] = [],
+): string {
+  const parts = instancePath.split("/").slice(1);
+  const names = parts.map(part => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const path = [...below, ...names].join(".");
   const at = (field: string) => (path === "" ? field : `${path}.${field}`);
   if (keyword === "required") return `${at(params.missingProperty)}: is required`;
   if (keyword === "additionalProperties") {
-    const isName = path === "sources" || path === "webhooks";
     const name = at(params.additionalProperty);
-    return isName
+    return NAMED.includes(path as Named)
       ? `${name}: names are lower-case letters, digits and dashes`
       : `${name}: there is no such field`;
   }
   return `${path === "" ? "the file" : path}: ${message}`;
 }
 
-const WAYS = ["file", "url", "component"] as const satisfies (keyof DeclaredSource)[];
+const WAYS = ["file", "url", "component"] as const satisfies (keyof DeclaredComponent)[];
 
-function sourceProblems({ sources = {} }: Declaration): string[] {
-  return Object.entries(sources)
-    .filter(([, source]) => WAYS.filter(way => source[way] !== undefined).length !== 1)
-    .map(([name]) => `sources.${name}: needs exactly one of ${WAYS.join(", ")}`);
+/** Things that name no component or no kind, or several. */
+function wayProblems({ sources, actions, destinations }: Declaration): string[] {
+  const problems = <Way extends string>(
+    part: Named,
+    declared: Record<string, { [way in Way]?: unknown }> = {},
+    ways: readonly Way[],
+  ) =>
+    Object.entries(declared)
+      .filter(([, thing]) => ways.filter(way => thing[way] !== undefined).length !== 1)
+      .map(([name]) => `${part}.${name}: needs exactly one of ${ways.join(", ")}`);
+  return [
+    ...problems("sources", sources, WAYS),
+    ...problems("actions", actions, WAYS),
+    ...problems("destinations", destinations, KIND_NAMES),
+  ];
+}
+
+const checkSettings = Object.fromEntries(
+  KIND_NAMES.map(kind => [kind, ajv.compile(KINDS[kind].given)]),
+) as Record<DeclaredKind, ValidateFunction>;
+
+/** Settings of destinations, as the server checks them. */
+function settingProblems({ destinations = {} }: Declaration): string[] {
+  return Object.entries(destinations).flatMap(([name, destination]) =>
+    KIND_NAMES.filter(kind => destination[kind] !== undefined).flatMap(kind => {
+      const check = checkSettings[kind];
+      const isRight = check(destination[kind]);
+      return isRight ? [] : (check.errors ?? []).map(error => problemOf(error, ["destinations", name, kind]));
+    }),
+  );
 }
 
 const ID = /^(dc|p|wh|ds|ac|o|u)_/;
 
 /** Subscriptions that name what is not there, what may be two things, or that are declared twice. */
-function nameProblems({ sources = {}, webhooks = {}, subscriptions = [] }: Declaration): string[] {
+function nameProblems(declaration: Declaration): string[] {
   const seen = new Set<string>();
-  return subscriptions.flatMap(({ from, to, channel = "" }, at) => {
+  return (declaration.subscriptions ?? []).flatMap(({ from, to, channel = "", function: code }, at) => {
     const path = `subscriptions.${at}`;
     const key = JSON.stringify([from, to, channel]);
     const isTwice = seen.has(key);
     seen.add(key);
-    const [isSource, isWebhook] = [Object.hasOwn(sources, to), Object.hasOwn(webhooks, to)];
+    const isFrom = ID.test(from) || Object.hasOwn(declaration.sources ?? {}, from);
+    const parts = NAMED.filter(part => Object.hasOwn(declaration[part] ?? {}, to));
+    const kinds = parts.map(part => `${part === "actions" ? "an" : "a"} ${part.slice(0, -1)}`);
+    const isHandedOver = parts.includes("sources") || /^(dc|p)_/.test(to);
     return [
-      ...(ID.test(from) || Object.hasOwn(sources, from) ? [] : [`${path}.from: there is no source ${from}`]),
-      ...(ID.test(to) || isSource || isWebhook ? [] : [`${path}.to: there is no webhook or source ${to}`]),
-      ...(isSource && isWebhook ? [`${path}.to: ${to} is a source and a webhook: name one otherwise`] : []),
+      ...(isFrom ? [] : [`${path}.from: there is no source ${from}`]),
+      ...(ID.test(to) || parts.length > 0
+        ? []
+        : [`${path}.to: there is no webhook, destination, action or source ${to}`]),
+      ...(parts.length > 1 ? [`${path}.to: ${to} is ${kinds.join(" and ")}: name one otherwise`] : []),
+      ...(code !== undefined && isHandedOver
+        ? [`${path}.function: a source or a workflow receives events as they are`]
+        : []),
       ...(isTwice ? [`${path}: is declared twice`] : []),
     ];
   });

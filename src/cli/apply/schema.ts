@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { KIND_NAMES } from "./destination-kinds.ts";
 
 /** A name: it is part of the thing's name on the server, and of plans. */
 const NAME = "^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$";
@@ -10,41 +11,63 @@ const closed = { additionalProperties: false };
 const byName = <T extends ReturnType<typeof Type.Object>>(schema: T) =>
   Type.Record(Type.String({ pattern: NAME }), schema, { ...closed, maxProperties: MOST });
 
-const DeclaredSource = Type.Object(
-  {
-    /** Exactly one of these three: a file beside this one, an address, or the id or key of a saved component. */
-    file: Type.Optional(Text(4096)),
-    url: Type.Optional(Text(2048)),
-    component: Type.Optional(Text(256)),
-    props: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    active: Type.Optional(Type.Boolean()),
-  },
-  closed,
-);
+const component = {
+  /** Exactly one of these three: a file beside this one, an address, or the id or key of a saved component. */
+  file: Type.Optional(Text(4096)),
+  url: Type.Optional(Text(2048)),
+  component: Type.Optional(Text(256)),
+  props: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+};
+const DeclaredComponent = Type.Object(component);
+/** What a source and an action have alike. */
+export type DeclaredComponent = Static<typeof DeclaredComponent>;
+
+const DeclaredSource = Type.Object({ ...component, active: Type.Optional(Type.Boolean()) }, closed);
 export type DeclaredSource = Static<typeof DeclaredSource>;
+
+const delivery = {
+  description: Type.Optional(Text(1024)),
+  max_in_flight: Type.Optional(Type.Integer()),
+  rate_limit_per_second: Type.Optional(Type.Integer()),
+  ordered: Type.Optional(Type.Boolean()),
+  active: Type.Optional(Type.Boolean()),
+};
+const DeclaredReceiver = Type.Object(delivery);
+/** What everything that has deliveries has alike. */
+export type DeclaredReceiver = Static<typeof DeclaredReceiver>;
 
 const DeclaredWebhook = Type.Object(
   {
     url: Text(2048),
-    description: Type.Optional(Text(1024)),
     headers: Type.Optional(Type.Record(Type.String(), Type.String())),
-    max_in_flight: Type.Optional(Type.Integer()),
-    rate_limit_per_second: Type.Optional(Type.Integer()),
-    ordered: Type.Optional(Type.Boolean()),
-    active: Type.Optional(Type.Boolean()),
+    ...delivery,
   },
   closed,
 );
 export type DeclaredWebhook = Static<typeof DeclaredWebhook>;
 
+/** Checked as the server does it, once the values of the environment are in them. */
+const Settings = Type.Optional(Type.Record(Type.String(), Type.Unknown()));
+const settingsByKind = Object.fromEntries(KIND_NAMES.map(kind => [kind, Settings])) as Record<
+  (typeof KIND_NAMES)[number],
+  typeof Settings
+>;
+const DeclaredDestination = Type.Object({ ...settingsByKind, ...delivery }, closed);
+export type DeclaredDestination = Static<typeof DeclaredDestination>;
+
+const DeclaredAction = Type.Object({ ...component, ...delivery }, closed);
+export type DeclaredAction = Static<typeof DeclaredAction>;
+
 const DeclaredSubscription = Type.Object(
   {
     /** A source of the file, or an id. */
     from: Text(64),
-    /** A webhook or source of the file, or an id. */
+    /** A webhook, destination, action or source of the file, or an id. */
     to: Text(64),
     channel: Type.Optional(Type.String({ maxLength: 128 })),
     filter: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    /** A file beside this one. */
+    function: Type.Optional(Text(4096)),
   },
   closed,
 );
@@ -56,8 +79,19 @@ export const Declaration = Type.Object(
     project: Type.String({ pattern: NAME }),
     sources: Type.Optional(byName(DeclaredSource)),
     webhooks: Type.Optional(byName(DeclaredWebhook)),
+    destinations: Type.Optional(byName(DeclaredDestination)),
+    actions: Type.Optional(byName(DeclaredAction)),
     subscriptions: Type.Optional(Type.Array(DeclaredSubscription, { maxItems: MOST })),
   },
   closed,
 );
 export type Declaration = Static<typeof Declaration>;
+
+/** The parts of a file whose things have names, in the order in which the end of a subscription is looked for. */
+export const NAMED = [
+  "webhooks",
+  "destinations",
+  "actions",
+  "sources",
+] as const satisfies (keyof Declaration)[];
+export type Named = (typeof NAMED)[number];

@@ -5,6 +5,9 @@ import { AppError } from "../../lib/errors.ts";
 export interface State {
   sources: Map<string, Schemas["Source"]>;
   webhooks: Map<string, Schemas["Webhook"]>;
+  /** Without actions. */
+  destinations: Map<string, Schemas["Destination"]>;
+  actions: Map<string, Schemas["Destination"]>;
   /** All of the account's. */
   subscriptions: Schemas["Subscription"][];
 }
@@ -14,12 +17,24 @@ export const fullName = (project: string, name: string): string => `${project}/$
 
 /** Reads what the account has of a project. Throws AppError `conflict` if two things of a kind have the same name. */
 export async function readState(client: Headwater, project: string): Promise<State> {
-  const [sources, webhooks, subscriptions] = await Promise.all([
-    ofProject(client.sources.list(), project, "sources"),
-    ofProject(client.webhooks.list(), project, "webhooks"),
+  const [sources, webhooks, destinations, subscriptions] = await Promise.all([
+    allOf(client.sources.list()),
+    allOf(client.webhooks.list()),
+    allOf(client.destinations.list()),
     allOf(client.subscriptions.list()),
   ]);
-  return { sources, webhooks, subscriptions };
+  const isAction = ({ kind }: Schemas["Destination"]) => kind === "action";
+  return {
+    sources: ofProject(sources, project, "sources"),
+    webhooks: ofProject(webhooks, project, "webhooks"),
+    destinations: ofProject(
+      destinations.filter(one => !isAction(one)),
+      project,
+      "destinations",
+    ),
+    actions: ofProject(destinations.filter(isAction), project, "actions"),
+    subscriptions,
+  };
 }
 
 async function allOf<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
@@ -28,14 +43,14 @@ async function allOf<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
   return all;
 }
 
-async function ofProject<Row extends { id: string; name: string | null }>(
-  rows: AsyncIterable<Row>,
+function ofProject<Row extends { id: string; name: string | null }>(
+  rows: Row[],
   project: string,
   kind: string,
-): Promise<Map<string, Row>> {
+): Map<string, Row> {
   const prefix = fullName(project, "");
   const found = new Map<string, Row>();
-  for await (const row of rows) {
+  for (const row of rows) {
     if (!row.name?.startsWith(prefix)) continue;
     const name = row.name.slice(prefix.length);
     const other = found.get(name);

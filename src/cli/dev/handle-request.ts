@@ -13,10 +13,10 @@ export function createRequestHandler(source: DevSource, maxWaitMs: number) {
   const { session, printer } = source;
 
   async function respond(event: HttpEvent): Promise<IngressResponse> {
-    const { description, hasHttp } = source.code;
+    const { description, props, hasHttp } = source.code;
     if (!hasHttp) return rejected(404, "the component has no HTTP interface");
     const runId = newId("run");
-    const isCustom = description.props.some(prop => prop.customResponse);
+    const isCustom = props.some(prop => prop.customResponse);
     if (!isCustom && !description.usesRespond) {
       void session.run(event);
       return accepted(runId);

@@ -1,5 +1,11 @@
 import { createHash } from "node:crypto";
 import { basename, dirname, resolve } from "node:path";
+import {
+  additionalPropsCall,
+  type MakingCode,
+} from "../../components/additional-props/call-additional-props.ts";
+import { checkAdded } from "../../components/additional-props/check-added.ts";
+import { makeProps } from "../../components/additional-props/make-props.ts";
 import { type BundleOptions, bundleComponent } from "../../components/bundle.ts";
 import { type DescribedComponent, describeComponent } from "../../components/describe.ts";
 import { fromUrl } from "../../components/fetch-modules.ts";
@@ -7,16 +13,22 @@ import { isAction } from "../../components/is-action.ts";
 import { fromFile, type ModuleLoader } from "../../components/load-modules.ts";
 import type { Egress } from "../../egress/agent.ts";
 import { AppError } from "../../lib/errors.ts";
+import { LIMITS } from "../../limits/catalogue.ts";
 import { configureProps, hasHttpInterface, type StoredProps, timerOf } from "../../props/configure.ts";
+import { withAddedProps } from "../../props/dynamic-props.ts";
 import type { Timer } from "../../props/timer.ts";
 import type { Bundle } from "../../sandbox/bundle.ts";
 import type { Sandboxes } from "../../sandbox/host.ts";
+import type { DescribedProp } from "../../sandbox/protocol.ts";
 import { readPropsFile } from "../json-file.ts";
 
 /** A component ready to run, with the values of its props. */
 export interface LoadedCode {
   bundle: Bundle;
   description: DescribedComponent;
+  /** Its own props, with those that its `additionalProps` made. */
+  props: DescribedProp[];
+  added: DescribedProp[];
   values: StoredProps;
   timer: Timer | null;
   hasHttp: boolean;
@@ -38,7 +50,7 @@ export interface WatchedPaths {
 export const newWatchedPaths = (): WatchedPaths => ({ files: new Set(), folders: new Set() });
 
 export interface LoadTools {
-  sandboxes: Pick<Sandboxes, "describe">;
+  sandboxes: Pick<Sandboxes, "describe" | "call" | "drop">;
   egress: Pick<Egress, "request">;
   bundling: BundleOptions;
 }
@@ -71,7 +83,7 @@ function recordPaths(loader: ModuleLoader, entry: string, watched: WatchedPaths)
 
 /** Rewrites an error about `configured_props` of a request as one about the props file. */
 function asPropsFileError(error: unknown, file: string | undefined): unknown {
-  if (!(error instanceof AppError)) return error;
+  if (!(error instanceof AppError) || error.fields.every(field => field.in === "component")) return error;
   const faults = error.fields.map(
     ({ path, message }) => `${path.replace("configured_props.", "")} ${message}`,
   );
@@ -108,10 +120,36 @@ export async function loadCode(
   }
   const configured = await readPropsFile(input.props);
   try {
-    const values = configureProps(description.props, configured);
-    const timer = timerOf(description.props, values);
-    return { bundle, description, values, timer, hasHttp: hasHttpInterface(description.props) };
+    const added = await addedFor(tools, { bundle, description }, configured);
+    const props = withAddedProps(description.props, added);
+    const values = configureProps(props, configured);
+    const timer = timerOf(props, values);
+    return { ...{ bundle, description, props, added, values, timer }, hasHttp: hasHttpInterface(props) };
   } catch (error) {
     throw asPropsFileError(error, input.props);
+  }
+}
+
+/** Returns the props that the code's `additionalProps` makes of the props file. Throws as `makeProps` does. */
+async function addedFor(
+  { sandboxes }: LoadTools,
+  { bundle, description }: MakingCode,
+  configured: unknown,
+): Promise<DescribedProp[]> {
+  if (!description.hasAdditionalProps) return [];
+  const key = `dev-props:${bundle.hash}`;
+  const given = { configured: (configured ?? {}) as Record<string, unknown> };
+  try {
+    const made = await makeProps(description, given, async soFar => {
+      const request = additionalPropsCall(description, soFar, null);
+      const wallMs = LIMITS.additionalPropsMs.value;
+      const { error, emits } = await sandboxes.call(key, bundle, request, { wallMs });
+      return error
+        ? { props: [], error }
+        : { props: checkAdded(description, emits.at(-1)?.event), error: null };
+    });
+    return made.props;
+  } finally {
+    sandboxes.drop(key);
   }
 }

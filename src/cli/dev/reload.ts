@@ -3,7 +3,8 @@ import { type LoadedCode, loadCode, newWatchedPaths, type WatchedPaths } from ".
 import { type FileWatch, watchFiles } from "./watch-files.ts";
 
 const isSame = (a: LoadedCode, b: LoadedCode): boolean =>
-  a.bundle.hash === b.bundle.hash && JSON.stringify(a.values) === JSON.stringify(b.values);
+  a.bundle.hash === b.bundle.hash &&
+  JSON.stringify([a.values, a.added]) === JSON.stringify([b.values, b.added]);
 
 /**
  * Replaces the code between two runs, as an update does, whenever the component, a file that it imports or its props

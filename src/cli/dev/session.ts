@@ -1,5 +1,6 @@
 import { AppError } from "../../lib/errors.ts";
 import { propValuesForRun } from "../../props/configure.ts";
+import { boundProp } from "../../props/dynamic-props.ts";
 import {
   callCreateHooks,
   callHook,
@@ -10,6 +11,7 @@ import {
 import { type CallEffects, effectsOf, emptyMemory } from "../../runs/memory.ts";
 import type { Sandboxes } from "../../sandbox/host.ts";
 import type { CallError, CallResult, ComponentCall, HttpResponse } from "../../sandbox/protocol.ts";
+import { slashed } from "../../sources/endpoint.ts";
 import type { LoadedCode } from "./load.ts";
 import type { Printer } from "./print.ts";
 
@@ -151,13 +153,17 @@ export class Session {
     onRespond?: RunOptions["onRespond"],
   ): Promise<CallResult> {
     const { sandboxes, printer, hookMs, endpointUrl } = this.#options;
-    const props = propValuesForRun(code.description.props, code.values, { endpointUrl: endpointUrl() });
+    const props = propValuesForRun(
+      code.props,
+      code.values,
+      slashed(endpointUrl(), code.description.addsSlash),
+    );
     this.#cancelling = new AbortController();
     if (this.#isStopping && call !== "deactivate") this.#cancelling.abort();
     const result = await sandboxes.call(
       processKey(code),
       code.bundle,
-      { call, event, props, db },
+      { call, event, props, added: code.added.map(boundProp), db },
       {
         signal: this.#cancelling.signal,
         ...(call !== "run" && { wallMs: hookMs }),

@@ -1,13 +1,13 @@
 import { AppError } from "../../lib/errors.ts";
 
-/** A key or a link is shorter. */
+/** Every secret is shorter. */
 const MAX_CHARS = 4096;
 
 /**
  * Reads one line of the standard input: asked for with `question` and not shown at a terminal; otherwise what is piped in.
- * Throws AppError `invalid` if there is none, and if it is too long.
+ * Throws AppError `invalid` that begins with `what` if there is none, and if it is too long.
  */
-export async function askSecret(question: string): Promise<string> {
+export async function askSecret(question: string, what: string): Promise<string> {
   const { stdin } = process;
   const isTerminal = stdin.isTTY === true;
   if (isTerminal) {
@@ -16,7 +16,7 @@ export async function askSecret(question: string): Promise<string> {
     process.stderr.write(question);
   }
   try {
-    return await readLine(stdin, isTerminal);
+    return await readLine(stdin, isTerminal, what);
   } finally {
     if (isTerminal) {
       stdin.setRawMode(false);
@@ -30,7 +30,7 @@ const INTERRUPT = "\u0003";
 const END = "\u0004";
 const BACKSPACES = ["\u007f", "\b"];
 
-function readLine(stdin: NodeJS.ReadStream, isTerminal: boolean): Promise<string> {
+function readLine(stdin: NodeJS.ReadStream, isTerminal: boolean, what: string): Promise<string> {
   // Not by `for await`: it destroys the stream at its end, which then can't leave the raw mode.
   return new Promise((resolve, reject) => {
     let line = "";
@@ -42,13 +42,13 @@ function readLine(stdin: NodeJS.ReadStream, isTerminal: boolean): Promise<string
         reject(error);
       }
     };
-    const onEnd = () => end(() => checked(line));
+    const onEnd = () => end(() => checked(line, what));
     const onData = (chunk: string) => {
       for (const char of chunk) {
         if (char === "\n" || char === "\r" || (isTerminal && char === END)) return onEnd();
         if (isTerminal && char === INTERRUPT) return end(stopped);
         line = isTerminal && BACKSPACES.includes(char) ? line.slice(0, -1) : line + char;
-        if (line.length > MAX_CHARS) return end(tooLong);
+        if (line.length > MAX_CHARS) return end(() => tooLong(what));
       }
     };
     stdin.setEncoding("utf8").on("data", onData).once("end", onEnd);
@@ -59,12 +59,12 @@ function stopped(): never {
   throw new AppError("invalid", "stopped: nothing was changed");
 }
 
-function tooLong(): never {
-  throw new AppError("invalid", "the input is too long for an API key or a link");
+function tooLong(what: string): never {
+  throw new AppError("invalid", `${what}: is too long, it may have ${MAX_CHARS} characters`);
 }
 
-function checked(line: string): string {
+function checked(line: string, what: string): string {
   const text = line.trim();
   if (text !== "") return text;
-  throw new AppError("invalid", "nothing was given: an API key (hw_…) or a sign-in link is needed");
+  throw new AppError("invalid", `${what}: nothing was given on the standard input`);
 }

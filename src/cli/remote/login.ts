@@ -71,7 +71,8 @@ async function serverOf(
 }
 
 async function askProof(url: string): Promise<Proof> {
-  const text = await askSecret(`API key (${url}/dashboard/keys) or sign-in link, not shown: `);
+  const question = `API key (${url}/dashboard/keys) or sign-in link, not shown: `;
+  const text = await askSecret(question, "API key (hw_…) or sign-in link");
   const link = parseLink(text);
   if (!link) return { apiKey: text };
   if (link.url === url) return { link };

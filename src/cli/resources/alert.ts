@@ -3,9 +3,8 @@ import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { print, printJson, timeOf } from "../output/print.ts";
 import { fields } from "../output/table.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { jsonOption, listOptions } from "./list-options.ts";
-import { type ListOptions, printRows } from "./print-rows.ts";
-import { firstRows } from "./row-limit.ts";
+import { listCommand } from "./list-command.ts";
+import { jsonOption } from "./list-options.ts";
 
 type AlertMail = Schemas["AlertSettings"]["mail"];
 
@@ -14,16 +13,14 @@ const WHEN = ["digest", "each", "off"] as const satisfies AlertMail[];
 /** What an account should know of, and whether it is mailed (docs/alerts.md). */
 export function alertCommands(program: Command, tools: RemoteTools): void {
   const alert = program.command("alert").description("see what you should know of, and how you are told");
-  remoteAction<ListOptions>(
-    listOptions(alert.command("list").description("list the last alerts of the account")),
+  listCommand(
+    alert.command("list").description("list the last alerts of the account"),
     tools,
-    async ({ client, options }) => {
-      const list = client.alerts.list({ limit: Math.min(options.limit, 100) });
-      printRows(await firstRows(list, options.limit), options, {
-        time: ({ indexed_at_ms }) => timeOf(indexed_at_ms),
-        type: ({ event }) => (event as { type?: unknown }).type,
-        message: ({ metadata }) => metadata.summary,
-      });
+    (client, page) => client.alerts.list(page),
+    {
+      time: ({ indexed_at_ms }) => timeOf(indexed_at_ms),
+      type: ({ event }) => (event as { type?: unknown }).type,
+      message: ({ metadata }) => metadata.summary,
     },
   );
   const mail = alert

@@ -1,60 +1,110 @@
 import type { Command } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
+import { AppError } from "../../lib/errors.ts";
+import { readObjectFile } from "../json-file.ts";
 import { note, print, printJson, timeOf } from "../output/print.ts";
 import { fields } from "../output/table.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { jsonOption, listOptions } from "./list-options.ts";
-import { type ListOptions, printRows } from "./print-rows.ts";
-import { firstRows } from "./row-limit.ts";
+import { listCommand } from "./list-command.ts";
+import { jsonOption } from "./list-options.ts";
+import { printRows } from "./print-rows.ts";
+import { commandOn, type Subject, showCommand } from "./subject.ts";
 
 type Connection = Schemas["Connection"];
 
-const CONNECTION = "apn_…";
+const CONNECTION: Subject<Connection> = {
+  word: "connection",
+  given: "apn_…",
+  find: (client, id) => client.connections.get(id),
+};
 
 /** Commands that see and delete connections, and ask for an app's consent (docs/connections.md). */
 export function connectionCommands(program: Command, tools: RemoteTools): void {
   const connection = program
     .command("connection")
     .description("see, make and delete connections: accounts of apps that sources use");
-  remoteAction<ListOptions>(
-    listOptions(connection.command("list").description("list the connections")),
+  listCommand(
+    connection.command("list").description("list the connections"),
     tools,
-    async ({ client, options }) => {
-      const rows = await firstRows(
-        client.connections.list({ limit: Math.min(options.limit, 100) }),
-        options.limit,
-      );
-      printRows(rows, options, {
-        name: ({ name }) => name,
-        id: ({ id }) => id,
-        app: ({ app }) => app,
-        health: ({ health }) => health,
-        error: ({ error }) => error?.code ?? "",
-      });
+    (client, page) => client.connections.list(page),
+    {
+      name: ({ name }) => name,
+      id: ({ id }) => id,
+      app: ({ app }) => app,
+      health: ({ health }) => health,
+      error: ({ error }) => error?.code ?? "",
     },
   );
-  remoteAction<{ json?: boolean }>(
-    jsonOption(connection.command("show").description("show a connection").argument("<id>", CONNECTION)),
-    tools,
-    async ({ client, options }, id = "") => {
-      const found = await client.connections.get(id);
-      if (options.json) printJson(found);
-      else print(detailOf(found));
-    },
-  );
+  showCommand(connection, tools, CONNECTION, { detailOf });
+  appsCommand(connection, tools);
+  fieldCommands(connection, tools);
   consentCommands(connection, tools);
   remoteAction<{ force?: boolean }>(
-    connection
-      .command("delete")
-      .description("delete a connection")
-      .argument("<id>", CONNECTION)
-      .option("--force", "also if sources use it: their runs fail from then on"),
+    commandOn(connection, "delete", CONNECTION, "delete a connection").option(
+      "--force",
+      "also if sources or actions use it: their runs fail from then on",
+    ),
     tools,
     async ({ client, options }, id = "") => {
       await client.connections.delete(id, { force: options.force === true });
       print(`${id} was deleted here. Take the access back with the app, too.`);
     },
   );
+}
+
+function appsCommand(connection: Command, tools: RemoteTools): void {
+  const command = connection
+    .command("apps")
+    .description("list the apps that can be connected by their consent");
+  remoteAction<{ json?: boolean }>(jsonOption(command), tools, async ({ client, options }) => {
+    const { data: rows } = await client.connections.apps();
+    printRows({ rows, hasMore: false }, options, {
+      app: ({ slug }) => slug,
+      name: ({ name }) => name,
+      scopes: ({ scopes }) => scopes.join(" "),
+    });
+  });
+}
+
+interface FieldOptions {
+  name?: string;
+  fields?: string;
+  json?: boolean;
+}
+
+const FIELDS = "JSON file with what runs find in $auth, by name; - is the standard input";
+
+/** Fields come from a file: an argument is seen by the other users of a machine. */
+function fieldCommands(connection: Command, tools: RemoteTools): void {
+  const create = connection
+    .command("create")
+    .description("make a connection of fields such as an API key, which are never shown again")
+    .argument("<app>", "slug of the app, as components name it")
+    .requiredOption("--fields <file>", FIELDS)
+    .option("--name <name>", "label shown in lists");
+  remoteAction<FieldOptions>(jsonOption(create), tools, async ({ client, options }, app = "") => {
+    const fields = await readFields(options.fields ?? "");
+    show(await client.connections.create({ app, fields, ...nameOf(options) }), options);
+  });
+  const update = commandOn(connection, "update", CONNECTION, "rename a connection, or replace its fields")
+    .option("--fields <file>", FIELDS)
+    .option("--name <name>", "label shown in lists");
+  remoteAction<FieldOptions>(jsonOption(update), tools, async ({ client, options }, id = "") => {
+    const { fields: file } = options;
+    const body = { ...nameOf(options), ...(file !== undefined && { fields: await readFields(file) }) };
+    if (Object.keys(body).length === 0) throw new AppError("invalid", "nothing to change: give an option");
+    show(await client.connections.update(id, body), options);
+  });
+}
+
+const readFields = async (file: string) =>
+  (await readObjectFile(file, "fields by name")) as Record<string, string>;
+
+const nameOf = ({ name }: FieldOptions) => (name === undefined ? {} : { name });
+
+function show(connection: Connection, { json }: { json?: boolean }): void {
+  if (json) printJson(connection);
+  else print(detailOf(connection));
 }
 
 function consentCommands(connection: Command, tools: RemoteTools): void {
@@ -73,12 +123,7 @@ function consentCommands(connection: Command, tools: RemoteTools): void {
     },
   );
   remoteAction<{ json?: boolean }>(
-    jsonOption(
-      connection
-        .command("reconnect")
-        .description("ask for an app's consent again")
-        .argument("<id>", CONNECTION),
-    ),
+    jsonOption(commandOn(connection, "reconnect", CONNECTION, "ask for an app's consent again")),
     tools,
     async ({ client, options }, id = "") =>
       printConsent(await client.connections.reconnect(id), options.json),

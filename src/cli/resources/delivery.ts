@@ -3,11 +3,12 @@ import type { Headwater, Schemas } from "../../../clients/typescript/src/index.t
 import { note, print, printJson, timeOf } from "../output/print.ts";
 import { fields, table } from "../output/table.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { findEmitterId, findWebhook } from "./find.ts";
-import { jsonOption, listOptions } from "./list-options.ts";
+import { findEmitterId, findReceiver, isDestinationId } from "./find.ts";
+import { listCommand } from "./list-command.ts";
+import { jsonOption } from "./list-options.ts";
 import { parseTime } from "./parse-time.ts";
-import { type ListOptions, printRows } from "./print-rows.ts";
-import { firstRows } from "./row-limit.ts";
+import type { ListOptions } from "./print-rows.ts";
+import { commandOn, type Subject, showCommand } from "./subject.ts";
 
 type Delivery = Schemas["Delivery"];
 
@@ -22,24 +23,19 @@ interface SearchOptions extends ListOptions {
   text?: string;
 }
 
+const DELIVERY: Subject<Schemas["DeliveryDetail"]> = {
+  word: "delivery",
+  given: "dlv_…",
+  find: (client, id) => client.deliveries.get(id),
+};
 const STATES = ["pending", "delivered", "failed", "cancelled"];
 
 export function deliveryCommands(program: Command, tools: RemoteTools): void {
   const delivery = program.command("delivery").description("see deliveries, and retry them");
-  listCommand(delivery, tools);
+  searchCommand(delivery, tools);
+  showCommand(delivery, tools, DELIVERY, { description: "show a delivery with its attempts", detailOf });
   remoteAction<{ json?: boolean }>(
-    jsonOption(
-      delivery.command("show").description("show a delivery with its attempts").argument("<id>", "dlv_…"),
-    ),
-    tools,
-    async ({ client, options }, id = "") => {
-      const found = await client.deliveries.get(id);
-      if (options.json) printJson(found);
-      else print(detailOf(found));
-    },
-  );
-  remoteAction<{ json?: boolean }>(
-    jsonOption(delivery.command("retry").description("retry a delivery now").argument("<id>", "dlv_…")),
+    jsonOption(commandOn(delivery, "retry", DELIVERY, "retry a delivery now")),
     tools,
     async ({ client, options }, id = "") => {
       const retried = await client.deliveries.retry(id);
@@ -50,22 +46,25 @@ export function deliveryCommands(program: Command, tools: RemoteTools): void {
   recoverCommand(delivery, tools);
 }
 
-function listCommand(delivery: Command, tools: RemoteTools): void {
-  const command = listOptions(delivery.command("list").description("list deliveries, newest first"))
+function searchCommand(delivery: Command, tools: RemoteTools): void {
+  const command = delivery
+    .command("list")
+    .description("list deliveries, newest first")
     .addOption(new Option("--state <state>", "only those in this state").choices(STATES))
-    .option("--webhook <webhook>", "only those to this webhook: id or name")
+    .option("--webhook <webhook>", "only those to this webhook or destination: id or name")
     .option("--emitter <emitter>", "only events of this source or workflow")
     .option("--channel <name>", "only events of this channel")
     .option("--status <status>", "only with this result: 503, 5xx, or none for no response")
     .option("--since <time>", "only events since a date, or a time ago such as 2h", text => parseTime(text))
     .option("--until <time>", "only events until a date, or a time ago", text => parseTime(text))
     .option("--text <words>", "only with these words in the payload, if the server finds payloads");
-  remoteAction<SearchOptions>(command, tools, async ({ client, options }) => {
-    const { rows, hasMore } = await firstRows(
-      client.deliveries.list(await queryOf(client, options)),
-      options.limit,
-    );
-    printRows({ rows, hasMore }, options, {
+  listCommand<Delivery, SearchOptions>(
+    command,
+    tools,
+    async function* (client, page, options) {
+      yield* client.deliveries.list({ ...page, ...(await queryOf(client, options)) });
+    },
+    {
       id: ({ id }) => id,
       state: ({ state, reason }) => (reason === null ? state : `${state} (${reason})`),
       attempts: ({ attempts_made }) => attempts_made,
@@ -73,16 +72,15 @@ function listCommand(delivery: Command, tools: RemoteTools): void {
       webhook: ({ webhook_id }) => webhook_id,
       event: ({ event_id }) => event_id,
       created: ({ created_at }) => timeOf(created_at * 1000),
-    });
-  });
+    },
+  );
 }
 
 async function queryOf(client: Headwater, options: SearchOptions) {
-  const { state, webhook, emitter, channel, status, since, until, text, limit } = options;
+  const { state, webhook, emitter, channel, status, since, until, text } = options;
   return {
-    limit: Math.min(limit, 100),
     ...(state !== undefined && { state }),
-    ...(webhook !== undefined && { webhook_id: (await findWebhook(client, webhook)).id }),
+    ...(webhook !== undefined && { webhook_id: (await findReceiver(client, webhook)).id }),
     ...(emitter !== undefined && { emitter_id: await findEmitterId(client, emitter) }),
     ...(channel !== undefined && { event_name: channel }),
     ...(status !== undefined && { status }),
@@ -95,8 +93,10 @@ async function queryOf(client: Headwater, options: SearchOptions) {
 function recoverCommand(delivery: Command, tools: RemoteTools): void {
   const command = delivery
     .command("recover")
-    .description("retry all failed deliveries to a webhook since a moment; exit code 0 once it has begun")
-    .argument("<webhook>", "id or name")
+    .description(
+      "retry all failed deliveries to a webhook or destination since a moment; exit code 0 once it has begun",
+    )
+    .argument("<webhook>", "id or name of a webhook or destination")
     .requiredOption("--since <time>", "a date, or a time ago such as 2h", text => parseTime(text))
     .option("--dry-run", "only count them");
   remoteAction<{ json?: boolean; since: number; dryRun?: boolean }>(
@@ -104,18 +104,19 @@ function recoverCommand(delivery: Command, tools: RemoteTools): void {
     tools,
     async ({ client, options }, id = "") => {
       const { since, dryRun = false } = options;
-      const webhook = await findWebhook(client, id);
-      const recovery = await client.webhooks.recover(webhook.id, { since, dry_run: dryRun });
+      const { id: receiverId } = await findReceiver(client, id);
+      const receivers = isDestinationId(receiverId) ? client.destinations : client.webhooks;
+      const recovery = await receivers.recover(receiverId, { since, dry_run: dryRun });
       if (options.json) return printJson(recovery);
       print(
         fields({
-          webhook: webhook.id,
+          webhook: receiverId,
           failed: recovery.count,
           since: timeOf(since * 1000),
           state: recovery.state,
         }),
       );
-      if (!dryRun) note(`headwater delivery list --webhook ${webhook.id} shows them.`);
+      if (!dryRun) note(`headwater delivery list --webhook ${receiverId} shows them.`);
     },
   );
 }

@@ -1,6 +1,9 @@
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
 
+type Webhook = Schemas["Webhook"];
+type Destination = Schemas["Destination"];
+
 /** So many ids are named in a message. */
 const MAX_SHOWN = 5;
 
@@ -15,17 +18,42 @@ export async function findEmitterId(client: Headwater, idOrName: string): Promis
 }
 
 /** Returns a webhook by its id or name. Throws AppError `not-found`, and `invalid` if several have that name. */
-export async function findWebhook(client: Headwater, idOrName: string): Promise<Schemas["Webhook"]> {
-  if (/^wh_/.test(idOrName)) return await client.webhooks.get(idOrName);
-  const found: Schemas["Webhook"][] = [];
-  for await (const webhook of client.webhooks.list()) if (webhook.name === idOrName) found.push(webhook);
+export async function findWebhook(client: Headwater, idOrName: string): Promise<Webhook> {
+  if (isWebhookId(idOrName)) return await client.webhooks.get(idOrName);
+  return await onlyOneCalled(idOrName, "webhook", [client.webhooks.list()]);
+}
+
+/** Returns a destination by its id or name, an action too. Throws as `findWebhook`. */
+export async function findDestination(client: Headwater, idOrName: string): Promise<Destination> {
+  if (isDestinationId(idOrName)) return await client.destinations.get(idOrName);
+  return await onlyOneCalled(idOrName, "destination", [client.destinations.list()]);
+}
+
+/** Returns what has deliveries by its id or name: a webhook or a destination. Throws as `findWebhook`. */
+export async function findReceiver(client: Headwater, idOrName: string): Promise<Webhook | Destination> {
+  if (isWebhookId(idOrName)) return await client.webhooks.get(idOrName);
+  if (isDestinationId(idOrName)) return await client.destinations.get(idOrName);
+  const lists = [client.webhooks.list(), client.destinations.list()];
+  return await onlyOneCalled<Webhook | Destination>(idOrName, "webhook or destination", lists);
+}
+
+const isWebhookId = (id: string) => /^wh_/.test(id);
+/** Also that of an action. */
+export const isDestinationId = (id: string) => /^(ds|ac)_/.test(id);
+
+async function onlyOneCalled<Thing extends { id: string; name: string | null }>(
+  name: string,
+  what: string,
+  lists: AsyncIterable<Thing>[],
+): Promise<Thing> {
+  const found: Thing[] = [];
+  for (const list of lists) for await (const thing of list) if (thing.name === name) found.push(thing);
   const [only] = found;
-  if (!only)
-    throw new AppError("not-found", `webhook: none is called ${idOrName}; headwater webhook list shows them`);
+  if (!only) {
+    const hint = `headwater ${what.split(" ")[0]} list shows them`;
+    throw new AppError("not-found", `${what}: none is called ${name}; ${hint}`);
+  }
   if (found.length === 1) return only;
   const ids = found.slice(0, MAX_SHOWN).map(({ id }) => id);
-  throw new AppError(
-    "invalid",
-    `webhook: several are called ${idOrName}, name one by its id: ${ids.join(", ")}`,
-  );
+  throw new AppError("invalid", `${what}: several are called ${name}, name one by its id: ${ids.join(", ")}`);
 }

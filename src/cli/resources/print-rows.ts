@@ -8,11 +8,14 @@ export interface ListOptions {
   limit: number;
 }
 
+/** What a table shows of a row, by the titles of its columns. */
+export type Columns<Row> = Readonly<Record<string, (row: Row) => unknown>>;
+
 /** Prints rows as a table for people or as JSON for programs. */
 export function printRows<Row>(
   { rows, hasMore }: Rows<Row>,
-  { json, limit }: ListOptions,
-  columns: Readonly<Record<string, (row: Row) => unknown>>,
+  { json, limit }: Partial<ListOptions>,
+  columns: Columns<Row>,
 ): void {
   if (json) printJson(rows);
   else if (rows.length === 0) note("There are none.");

@@ -5,89 +5,58 @@ import { print, printJson, timeOf } from "../output/print.ts";
 import { fields } from "../output/table.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
 import { findSource } from "./find.ts";
-import { jsonOption, listOptions } from "./list-options.ts";
-import { type ListOptions, printRows } from "./print-rows.ts";
-import { firstRows } from "./row-limit.ts";
+import { listCommand } from "./list-command.ts";
+import { jsonOption } from "./list-options.ts";
 import { sourceEventCommands } from "./source-events.ts";
+import { activeCommands, commandOn, deleteCommand, type Subject, showCommand } from "./subject.ts";
 
 type Source = Schemas["Source"];
 
-const SOURCE = "id or name slug";
+const SOURCE: Subject<Schemas["SourceDetail"]> = {
+  word: "source",
+  given: "id or name slug",
+  find: findSource,
+};
 
 export function sourceCommands(program: Command, tools: RemoteTools): void {
   const source = program.command("source").description("see, watch and change event sources");
-  remoteAction<ListOptions>(
-    listOptions(source.command("list").description("list the sources")),
+  listCommand(
+    source.command("list").description("list the sources"),
     tools,
-    async ({ client, options }) => {
-      const rows = await firstRows(
-        client.sources.list({ limit: Math.min(options.limit, 100) }),
-        options.limit,
-      );
-      printRows(rows, options, {
-        name: ({ name_slug }) => name_slug,
-        id: ({ id }) => id,
-        active: ({ active }) => active,
-        trigger: triggerOf,
-        updated: ({ updated_at }) => timeOf(updated_at * 1000),
-      });
+    (client, page) => client.sources.list(page),
+    {
+      name: ({ name_slug }) => name_slug,
+      id: ({ id }) => id,
+      active: ({ active }) => active,
+      trigger: triggerOf,
+      updated: ({ updated_at }) => timeOf(updated_at * 1000),
     },
   );
-  remoteAction<{ json?: boolean }>(
-    jsonOption(source.command("show").description("show a source").argument("<source>", SOURCE)),
-    tools,
-    async ({ client, options }, id = "") => {
-      const found = await findSource(client, id);
-      if (options.json) printJson(found);
-      else print(detailOf(found));
-    },
-  );
+  showCommand(source, tools, SOURCE, { detailOf });
   sourceEventCommands(source, tools);
-  changeCommands(source, tools);
+  activeCommands(source, tools, SOURCE, (client, id, body) => client.sources.update(id, body));
+  runCommand(source, tools);
+  deleteCommand(source, tools, SOURCE, {
+    description: "delete a source with its events, memory and subscriptions",
+    remove: (client, id) => client.sources.delete(id),
+  });
 }
 
-function changeCommands(source: Command, tools: RemoteTools): void {
-  for (const [name, active] of [
-    ["enable", true],
-    ["disable", false],
-  ] as const) {
-    remoteAction(
-      source.command(name).description(`${name} a source`).argument("<source>", SOURCE),
-      tools,
-      async ({ client }, id = "") => {
-        const found = await findSource(client, id);
-        await client.sources.update(found.id, { active });
-        print(`${found.name_slug} (${found.id}) is ${active ? "active" : "disabled"}.`);
-      },
-    );
-  }
+function runCommand(source: Command, tools: RemoteTools): void {
+  const command = commandOn(source, "run", SOURCE, "run a source now, in its series of runs").option(
+    "--event <json>",
+    "what run receives; needed by a source without a timer",
+    parseJsonOption,
+  );
   remoteAction<{ event?: { value: unknown }; json?: boolean }>(
-    jsonOption(
-      source
-        .command("run")
-        .description("run a source now, in its series of runs")
-        .argument("<source>", SOURCE)
-        .option("--event <json>", "what run receives; needed by a source without a timer", parseJsonOption),
-    ),
+    jsonOption(command),
     tools,
     async ({ client, options }, id = "") => {
       const found = await findSource(client, id);
       const body = options.event ? { event: options.event.value } : {};
       const { run_id } = await client.sources.run(found.id, body);
       if (options.json) printJson({ run_id });
-      else print(`${found.name_slug} (${found.id}) runs: ${run_id}`);
-    },
-  );
-  remoteAction(
-    source
-      .command("delete")
-      .description("delete a source with its events, memory and subscriptions")
-      .argument("<source>", SOURCE),
-    tools,
-    async ({ client }, id = "") => {
-      const found = await findSource(client, id);
-      await client.sources.delete(found.id);
-      print(`${found.name_slug} (${found.id}) was deleted.`);
+      else print(`${found.name} (${found.id}) runs: ${run_id}`);
     },
   );
 }

@@ -1,42 +1,63 @@
 import type { Command } from "commander";
-import type { Headwater } from "../../../clients/typescript/src/index.ts";
+import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
-import { parseJsonOption } from "../json-option.ts";
-import { print, printJson } from "../output/print.ts";
+import { parseObjectOption } from "../json-option.ts";
+import { placeOf } from "../output/place.ts";
+import { plain } from "../output/plain.ts";
+import { print, printJson, timeOf } from "../output/print.ts";
 import { fields } from "../output/table.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
-import { findEmitterId, findWebhook } from "./find.ts";
-import { jsonOption, listOptions } from "./list-options.ts";
-import { type ListOptions, printRows } from "./print-rows.ts";
-import { firstRows } from "./row-limit.ts";
+import { readTextFile } from "../text-file.ts";
+import { findEmitterId, findReceiver, isDestinationId } from "./find.ts";
+import { listCommand } from "./list-command.ts";
+import { jsonOption } from "./list-options.ts";
+import { commandOn, type Subject, showCommand } from "./subject.ts";
+import { subscriptionTestCommand } from "./subscription-test.ts";
 
-interface CreateOptions {
+type Subscription = Schemas["Subscription"];
+
+interface ChangeOptions {
   json?: boolean;
   channel?: string;
-  filter?: { value: unknown };
+  filter?: Record<string, unknown>;
+  /** A file; false for none. */
+  function?: string | false;
 }
+
+const SUBSCRIPTION: Subject<Subscription> = {
+  word: "subscription",
+  given: "sub_…",
+  find: (client, id) => client.subscriptions.get(id),
+};
+const FILTER = "only events that match (docs/filters.md); {} is none";
+const FUNCTION = "file with the code that each event goes through (docs/functions.md)";
 
 export function subscriptionCommands(program: Command, tools: RemoteTools): void {
   const subscription = program
     .command("subscription")
     .description("see and change which listener gets which events");
-  remoteAction<ListOptions>(
-    listOptions(subscription.command("list").description("list the subscriptions")),
+  listCommand(
+    subscription.command("list").description("list the subscriptions"),
     tools,
-    async ({ client, options }) => {
-      const list = client.subscriptions.list({ limit: Math.min(options.limit, 100) });
-      printRows(await firstRows(list, options.limit), options, {
-        id: ({ id }) => id,
-        emitter: ({ emitter_id }) => emitter_id,
-        channel: ({ event_name }) => event_name,
-        listener: ({ listener_id }) => listener_id,
-        filter: ({ filter }) => filter,
-      });
+    (client, page) => client.subscriptions.list(page),
+    {
+      id: ({ id }) => id,
+      emitter: ({ emitter_id }) => emitter_id,
+      channel: ({ event_name }) => event_name,
+      listener: ({ listener_id }) => listener_id,
+      filter: ({ filter }) => filter,
+      function: functionOf,
     },
   );
+  showCommand(subscription, tools, SUBSCRIPTION, {
+    description: "show a subscription with its function and the function's errors",
+    detailOf,
+  });
   createCommand(subscription, tools);
+  updateCommand(subscription, tools);
+  subscriptionTestCommand(subscription, tools);
   remoteAction(
-    subscription.command("delete").description("end a subscription").argument("<id>", "sub_…"),
+    commandOn(subscription, "delete", SUBSCRIPTION, "end a subscription"),
     tools,
     async ({ client }, id = "") => {
       await client.subscriptions.delete(id);
@@ -48,45 +69,89 @@ export function subscriptionCommands(program: Command, tools: RemoteTools): void
 function createCommand(subscription: Command, tools: RemoteTools): void {
   const command = subscription
     .command("create")
-    .description("subscribe a listener to an emitter; one that exists stays as it is")
+    .description("subscribe a listener to an emitter; of one that exists, what is given is replaced")
     .argument("<emitter>", "source (id or name slug), workflow (p_…), account (u_… or o_…), 'dc_*' or 'p_*'")
-    .argument(
-      "<listener>",
-      "webhook (id or name), destination (ds_… or ac_…), source (dc_…) or workflow (p_…)",
-    )
+    .argument("<listener>", "webhook or destination (id or name), source (dc_…) or workflow (p_…)")
     .option("--channel <name>", "channel, $errors, $logs or $alerts (default: the default channel)")
-    .option("--filter <json>", "only events that match (docs/filters.md)", parseJsonOption);
-  remoteAction<CreateOptions>(
+    .option("--filter <json>", FILTER, parseObjectOption)
+    .option("--function <file>", FUNCTION);
+  remoteAction<ChangeOptions>(
     jsonOption(command),
     tools,
     async ({ client, options }, emitter = "", listener = "") => {
+      const changes = await changesOf(options);
       const created = await client.subscriptions.create({
         emitter_id: /^[uo]_/.test(emitter) ? emitter : await findEmitterId(client, emitter),
         listener_id: await findListenerId(client, listener),
         ...(options.channel !== undefined && { event_name: options.channel }),
-        ...(options.filter !== undefined && { filter: filterOf(options.filter.value) }),
+        ...changes,
       });
-      if (options.json) printJson(created);
-      else
-        print(
-          fields({
-            id: created.id,
-            emitter: created.emitter_id,
-            listener: created.listener_id,
-            channel: created.event_name,
-          }),
-        );
+      show(created, options);
     },
   );
 }
 
-function filterOf(value: unknown): Record<string, unknown> {
-  if (typeof value === "object" && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>;
-  throw new AppError("invalid", "--filter: must be a JSON object");
+function updateCommand(subscription: Command, tools: RemoteTools): void {
+  const command = commandOn(subscription, "update", SUBSCRIPTION, "change what is given of a subscription")
+    .option("--filter <json>", FILTER, parseObjectOption)
+    .option("--function <file>", FUNCTION)
+    .option("--no-function", "events are sent as they are");
+  remoteAction<ChangeOptions>(jsonOption(command), tools, async ({ client, options }, id = "") => {
+    const changes = await changesOf(options);
+    if (Object.keys(changes).length === 0) throw new AppError("invalid", "nothing to change: give an option");
+    const { emitter_id, listener_id, event_name } = await ownSubscription(client, id);
+    show(await client.subscriptions.create({ emitter_id, listener_id, event_name, ...changes }), options);
+  });
+}
+
+/**
+ * Returns a subscription of the account that the client is for. By its id alone, one of an organization would be found too,
+ * and its change would make another one for the user. Throws the client's `not-found`, and AppError `not-found`.
+ */
+async function ownSubscription(client: Headwater, id: string): Promise<Subscription> {
+  await client.subscriptions.get(id);
+  for await (const one of client.subscriptions.list()) if (one.id === id) return one;
+  throw new AppError("not-found", `subscription: ${id} is an organization's: name it with --org`);
+}
+
+async function changesOf({ filter, function: file }: ChangeOptions) {
+  return {
+    ...(filter !== undefined && { filter }),
+    ...(file !== undefined && { function: file === false ? null : await readTextFile(file) }),
+  };
 }
 
 async function findListenerId(client: Headwater, idOrName: string): Promise<string> {
-  if (/^(p|dc|ds|ac)_/.test(idOrName)) return idOrName;
-  return (await findWebhook(client, idOrName)).id;
+  if (/^(p|dc)_/.test(idOrName) || isDestinationId(idOrName)) return idOrName;
+  return (await findReceiver(client, idOrName)).id;
 }
+
+function show(subscription: Subscription, { json }: { json?: boolean }): void {
+  if (json) printJson(subscription);
+  else print(detailOf(subscription));
+}
+
+/** What a list says of its function. */
+function functionOf({ function_hash, function_errors = 0 }: Subscription): string {
+  if (function_hash === undefined) return "";
+  return function_errors === 0 ? "yes" : `yes, failed on ${function_errors}`;
+}
+
+function detailOf(subscription: Subscription): string {
+  const { function: code, last_function_error: error } = subscription;
+  const head = fields({
+    id: subscription.id,
+    emitter: subscription.emitter_id,
+    listener: subscription.listener_id,
+    channel: subscription.event_name,
+    filter: subscription.filter,
+    function: functionOf(subscription),
+    ...(error && {
+      "last error": `${error.message}${placeOf(error)}, of event ${error.event_id} (${timeOf(error.at_ms)})`,
+    }),
+  });
+  return code === undefined ? head : `${head}\n\n${code.trimEnd().split("\n").map(lineOf).join("\n")}`;
+}
+
+/** A tab is no control character here: code is indented by it. */
+const lineOf = (line: string) => line.split("\t").map(plain).join("\t");

@@ -1,73 +1,51 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
-import { note, print, printJson, timeOf } from "../output/print.ts";
-import { fields } from "../output/table.ts";
+import { note, print, printJson } from "../output/print.ts";
 import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
+import {
+  type DeliverySettings,
+  deliveryBodyOf,
+  deliveryOptions,
+  receiverFields,
+  stateOf,
+  testCommand,
+} from "./delivery-settings.ts";
 import { findWebhook } from "./find.ts";
-import { jsonOption, listOptions } from "./list-options.ts";
-import { type ListOptions, printRows } from "./print-rows.ts";
-import { firstRows } from "./row-limit.ts";
+import { listCommand } from "./list-command.ts";
+import { jsonOption } from "./list-options.ts";
+import { activeCommands, commandOn, deleteCommand, type Subject, showCommand } from "./subject.ts";
 
 type Webhook = Schemas["Webhook"];
 
-const WEBHOOK = "id or name";
+const WEBHOOK: Subject<Webhook> = { word: "webhook", given: "id or name", find: findWebhook };
 
-interface Settings {
-  json?: boolean;
-  name?: string;
-  description?: string;
+interface Settings extends DeliverySettings {
   header?: Record<string, string>;
-  maxInFlight?: number;
-  rateLimit?: number;
-  ordered?: boolean;
 }
 
 export function webhookCommands(program: Command, tools: RemoteTools): void {
   const webhook = program
     .command("webhook")
     .description("see and change webhooks, to which events are delivered");
-  remoteAction<ListOptions>(
-    listOptions(webhook.command("list").description("list the webhooks")),
+  listCommand(
+    webhook.command("list").description("list the webhooks"),
     tools,
-    async ({ client, options }) => {
-      const rows = await firstRows(
-        client.webhooks.list({ limit: Math.min(options.limit, 100) }),
-        options.limit,
-      );
-      printRows(rows, options, {
-        name: ({ name }) => name,
-        id: ({ id }) => id,
-        state: stateOf,
-        url: ({ url }) => url,
-      });
-    },
+    (client, page) => client.webhooks.list(page),
+    { name: ({ name }) => name, id: ({ id }) => id, state: stateOf, url: ({ url }) => url },
   );
-  remoteAction<{ json?: boolean }>(
-    jsonOption(webhook.command("show").description("show a webhook").argument("<webhook>", WEBHOOK)),
-    tools,
-    async ({ client, options }, id = "") => {
-      const found = await findWebhook(client, id);
-      if (options.json) printJson(found);
-      else print(detailOf(found));
-    },
-  );
+  showCommand(webhook, tools, WEBHOOK, { detailOf });
   settingsCommands(webhook, tools);
-  activeCommands(webhook, tools);
+  activeCommands(webhook, tools, WEBHOOK, (client, id, body) => client.webhooks.update(id, body));
   keyCommand(webhook, tools);
-  testCommand(webhook, tools);
-  remoteAction(
-    webhook
-      .command("delete")
-      .description("delete a webhook with its subscriptions; what is pending is cancelled")
-      .argument("<webhook>", WEBHOOK),
-    tools,
-    async ({ client }, id = "") => {
-      const found = await findWebhook(client, id);
-      await client.webhooks.delete(found.id);
-      print(`${found.name ?? "The webhook"} (${found.id}) was deleted.`);
-    },
-  );
+  testCommand(webhook, tools, WEBHOOK, {
+    description: "send a signed test event now; exit code 1 unless it arrives",
+    send: (client, id) => client.webhooks.test(id),
+  });
+  deleteCommand(webhook, tools, WEBHOOK, {
+    description: "delete a webhook with its subscriptions; what is pending is cancelled",
+    remove: (client, id) => client.webhooks.delete(id),
+  });
 }
 
 function settingsCommands(webhook: Command, tools: RemoteTools): void {
@@ -80,11 +58,10 @@ function settingsCommands(webhook: Command, tools: RemoteTools): void {
     if (options.json) printJson(created);
     else print(`${detailOf(created)}\nsigning key    ${created.signing_key}  (not shown again)`);
   });
-  const update = webhook
-    .command("update")
-    .description("change what is given of a webhook")
-    .argument("<webhook>", WEBHOOK)
-    .option("--address <url>", "where events are sent to");
+  const update = commandOn(webhook, "update", WEBHOOK, "change what is given of a webhook").option(
+    "--address <url>",
+    "where events are sent to",
+  );
   remoteAction<Settings & { address?: string }>(
     settingsOptions(update),
     tools,
@@ -101,18 +78,11 @@ function settingsCommands(webhook: Command, tools: RemoteTools): void {
 }
 
 const settingsOptions = (command: Command): Command =>
-  jsonOption(command)
-    .option("--name <name>", "label shown in lists")
-    .option("--description <text>", "shown in lists")
-    .option(
-      "--header <name: value>",
-      "custom header of every request; may be repeated, replaces all of them",
-      parseHeader,
-    )
-    .option("--max-in-flight <n>", "deliveries in flight at once", parseCount)
-    .option("--rate-limit <n>", "attempts started a second", parseCount)
-    .option("--ordered", "one event at a time, in order")
-    .option("--no-ordered", "as many at once as are allowed");
+  deliveryOptions(command).option(
+    "--header <name: value>",
+    "custom header of every request; may be repeated, replaces all of them",
+    parseHeader,
+  );
 
 function parseHeader(text: string, earlier: Record<string, string> = {}): Record<string, string> {
   const [, name, value] = /^([^:\s]+):\s*(.*)$/s.exec(text) ?? [];
@@ -120,43 +90,15 @@ function parseHeader(text: string, earlier: Record<string, string> = {}): Record
   return { ...earlier, [name]: value };
 }
 
-function parseCount(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("must be an integer");
-}
-
-const bodyOf = ({ name, description, header, maxInFlight, rateLimit, ordered }: Settings) => ({
-  ...(name !== undefined && { name }),
-  ...(description !== undefined && { description }),
+const bodyOf = ({ header, ...settings }: Settings) => ({
+  ...deliveryBodyOf(settings),
   ...(header !== undefined && { headers: header }),
-  ...(maxInFlight !== undefined && { max_in_flight: maxInFlight }),
-  ...(rateLimit !== undefined && { rate_limit_per_second: rateLimit }),
-  ...(ordered !== undefined && { ordered }),
 });
 
-function activeCommands(webhook: Command, tools: RemoteTools): void {
-  for (const [name, active] of [
-    ["enable", true],
-    ["disable", false],
-  ] as const) {
-    remoteAction(
-      webhook.command(name).description(`${name} a webhook`).argument("<webhook>", WEBHOOK),
-      tools,
-      async ({ client }, id = "") => {
-        const found = await findWebhook(client, id);
-        await client.webhooks.update(found.id, { active });
-        print(`${found.name ?? "The webhook"} (${found.id}) is ${active ? "active" : "disabled"}.`);
-      },
-    );
-  }
-}
-
 function keyCommand(webhook: Command, tools: RemoteTools): void {
-  const command = webhook
-    .command("rotate-key")
-    .description("replace the signing key; the old one signs too for 24 hours")
-    .argument("<webhook>", WEBHOOK);
-  remoteAction<{ json?: boolean }>(jsonOption(command), tools, async ({ client, options }, id = "") => {
+  const description = "replace the signing key; the old one signs too for 24 hours";
+  const command = jsonOption(commandOn(webhook, "rotate-key", WEBHOOK, description));
+  remoteAction<{ json?: boolean }>(command, tools, async ({ client, options }, id = "") => {
     const found = await findWebhook(client, id);
     const rotated = await client.webhooks.rotateSigningKey(found.id);
     if (options.json) return printJson(rotated);
@@ -165,46 +107,5 @@ function keyCommand(webhook: Command, tools: RemoteTools): void {
   });
 }
 
-function testCommand(webhook: Command, tools: RemoteTools): void {
-  const command = webhook
-    .command("test")
-    .description("send a signed test event now; exit code 1 unless it arrives")
-    .argument("<webhook>", WEBHOOK);
-  remoteAction<{ json?: boolean }>(jsonOption(command), tools, async ({ client, options }, id = "") => {
-    const found = await findWebhook(client, id);
-    const result = await client.webhooks.test(found.id);
-    if (options.json) printJson(result);
-    else
-      print(
-        fields({
-          status: result.status,
-          ms: result.latency_ms,
-          error: result.error,
-          response: result.response,
-        }),
-      );
-    if (result.error !== null) process.exitCode = 1;
-  });
-}
-
-function stateOf({ active, failing_since, ordered }: Webhook): string {
-  if (!active) return "disabled";
-  if (failing_since !== null) return `failing since ${timeOf(failing_since * 1000)}`;
-  return ordered ? "active, ordered" : "active";
-}
-
-function detailOf(webhook: Webhook): string {
-  return fields({
-    id: webhook.id,
-    name: webhook.name,
-    description: webhook.description,
-    url: webhook.url,
-    state: stateOf(webhook),
-    "disabled because": webhook.disabled_reason ?? undefined,
-    notice: webhook.notice ?? undefined,
-    "max in flight": webhook.max_in_flight ?? "the server's default",
-    "rate limit": webhook.rate_limit_per_second === null ? "none" : `${webhook.rate_limit_per_second}/s`,
-    headers: webhook.header_names.join(", "),
-    created: timeOf(webhook.created_at * 1000),
-  });
-}
+const detailOf = (webhook: Webhook): string =>
+  receiverFields(webhook, { url: webhook.url, headers: webhook.header_names.join(", ") });

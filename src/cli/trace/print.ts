@@ -1,4 +1,5 @@
 import type { EventTrace } from "../../events/trace-schema.ts";
+import { plain } from "../output/plain.ts";
 
 const time = (ms: number) => new Date(ms).toISOString();
 const list = (counts: Record<string, number>) =>
@@ -18,7 +19,8 @@ export function traceLines(trace: EventTrace): string[] {
     ...(Object.keys(trace.emitter_dropped).length > 0
       ? [`dropped so far   ${list(trace.emitter_dropped)}  (all events of ${trace.emitter_id})`]
       : []),
-  ];
+    // What a component threw and what a receiver sent are texts from elsewhere.
+  ].map(plain);
 }
 
 function emissionLines({

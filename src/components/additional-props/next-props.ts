@@ -2,11 +2,12 @@ import { newId } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Component } from "../../models/component.ts";
 import { DynamicPropsRows } from "../../models/dynamic-props.ts";
-import { configureProps, type StoredProps } from "../../props/configure.ts";
+import type { StoredProps } from "../../props/configure.ts";
 import { type DynamicProps, inputsOf, withAddedProps } from "../../props/dynamic-props.ts";
 import type { CallError, LogLine } from "../../sandbox/protocol.ts";
-import type { TrialDeps } from "../trial/build.ts";
-import { callAdditionalProps } from "./call-additional-props.ts";
+import { configureFor } from "../configure-for.ts";
+import { inTrial, type TrialDeps } from "../trial/build.ts";
+import { callAdditionalProps, makingCode } from "./call-additional-props.ts";
 import { type FindDeps, findDynamicProps } from "./find-dynamic-props.ts";
 
 export type NextPropsDeps = TrialDeps & FindDeps;
@@ -46,8 +47,12 @@ export async function nextProps(
   const own = component.description.props;
   const added = before?.props ?? [];
   const soFar = withAddedProps(own, added);
-  const values = configureProps(soFar, configuredProps, stored?.values, { mayLack: true });
-  const { props, logs, error } = await callAdditionalProps(platform, ownerId, component, { values, added });
+  const configure = configureFor(component.description);
+  const values = configure(soFar, configuredProps, stored?.values, { mayLack: true });
+  const code = makingCode(platform, component);
+  const { props, logs, error } = await inTrial(ownerId, () =>
+    callAdditionalProps(platform, ownerId, code, { values, added }),
+  );
   if (error) return { dynamic: null, logs, error };
   const id = newId("dyp", platform.clock());
   const dynamic = { id, props, inputs: inputsOf(withAddedProps(own, props), values) };

@@ -1,4 +1,5 @@
 import type { BundleOptions } from "../bundle.ts";
+import type { CodeTraits } from "../code-traits.ts";
 import type { ModuleLoader } from "../load-modules.ts";
 
 /** What the build process is asked to build. Its loader's files are read by the process that asks. */
@@ -19,8 +20,7 @@ export interface BuildResult {
   /** SHA-256 (hex) of the bundle, and its length. */
   bundleHash: string;
   bundleBytes: number;
-  /** The code calls `respond` (docs/component-api.md#events-given-to-run). */
-  usesRespond: boolean;
+  traits: CodeTraits;
 }
 
 export const BUNDLE_FILE = "component.mjs";

@@ -5,6 +5,7 @@ import { AppError } from "../../lib/errors.ts";
 import { LOCAL_ACCOUNT } from "../../lib/fair-slots.ts";
 import type { BundleFile } from "../../sandbox/bundle.ts";
 import type { BundleOptions } from "../bundle.ts";
+import type { CodeTraits } from "../code-traits.ts";
 import type { ModuleLoader } from "../load-modules.ts";
 import { countInstallation } from "../npm-packages.ts";
 import { type BuildCallbacks, BuildLostError, BuildProcess } from "./build-process.ts";
@@ -12,7 +13,7 @@ import { BUNDLE_FILE, type BuildOrder, type BuildResult, PACKED_FILE } from "./o
 
 /** A bundle in a file, and what is known of it. */
 export interface BuiltBundle extends BundleFile {
-  usesRespond: boolean;
+  traits: CodeTraits;
 }
 
 export interface Built extends Pick<BuildResult, "hash" | "modules" | "packages"> {
@@ -105,7 +106,7 @@ const callbacksOf = (loader: ModuleLoader, { account, goesOn }: BuildOptions): B
   mayInstall: () => countInstallation(account ?? LOCAL_ACCOUNT),
 });
 
-function builtOf({ bundleHash, bundleBytes, usesRespond, ...result }: BuildResult, folder: string): Built {
+function builtOf({ bundleHash, bundleBytes, traits, ...result }: BuildResult, folder: string): Built {
   const path = join(folder, BUNDLE_FILE);
   return {
     ...result,
@@ -114,7 +115,7 @@ function builtOf({ bundleHash, bundleBytes, usesRespond, ...result }: BuildResul
     bundle: {
       hash: bundleHash,
       bytes: bundleBytes,
-      usesRespond,
+      traits,
       // A link is not possible to another file system.
       writeTo: target => link(path, target).catch(() => copyFile(path, target)),
     },

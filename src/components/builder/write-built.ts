@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { ComponentBundle } from "../bundle.ts";
-import { callsRespond } from "../calls-respond.ts";
+import { codeTraits } from "../code-traits.ts";
 import { BUNDLE_FILE, type BuildResult, PACKED_FILE } from "./order.ts";
 
 /** Writes a bundle to a folder, as it is and with gzip, and returns the rest. */
@@ -23,6 +23,6 @@ export async function writeBuilt(
     packages,
     bundleHash: createHash("sha256").update(text).digest("hex"),
     bundleBytes: text.length,
-    usesRespond: callsRespond(code),
+    traits: codeTraits(code),
   };
 }

@@ -5,9 +5,10 @@ import { invalidField } from "../../lib/errors.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Component } from "../../models/component.ts";
 import type { Platform } from "../../platform.ts";
-import { configureProps, propValuesForRun, type StoredProps } from "../../props/configure.ts";
+import { propValuesForRun, type StoredProps } from "../../props/configure.ts";
 import { withAddedProps } from "../../props/dynamic-props.ts";
 import type { CallError, DescribedProp, LogLine } from "../../sandbox/protocol.ts";
+import { configureFor } from "../configure-for.ts";
 import { storedBundle } from "../stored-bundle.ts";
 import { inTrial } from "../trial/build.ts";
 import { callOnce } from "../trial/call-once.ts";
@@ -60,7 +61,9 @@ export async function askOptions(
     return { options: readOptions(prop.options), context: null, logs: [], error: null };
   }
   if (!prop.remoteOptions) throw invalidField("body", "prop_name", "the prop has no options");
-  const values = configureProps(props, request.configuredProps, request.stored, { mayLack: true });
+  const values = configureFor(component.description)(props, request.configuredProps, request.stored, {
+    mayLack: true,
+  });
   await checkConnections(platform, ownerId, props, values);
   return await inTrial(ownerId, async () => {
     const connected = await tryConnectProps(platform, ownerId, { props, values });

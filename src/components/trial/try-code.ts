@@ -3,8 +3,9 @@ import { tryConnectProps } from "../../connections/connect-props.ts";
 import { invalidField } from "../../lib/errors.ts";
 import { newToken } from "../../lib/ids.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
-import { actionPropsFor, configureActionProps } from "../../props/action-props.ts";
-import { configureProps, propValuesForRun, type StoredProps } from "../../props/configure.ts";
+import { actionPropsFor } from "../../props/action-props.ts";
+import { propValuesForRun, type StoredProps } from "../../props/configure.ts";
+import { boundProp, withAddedProps } from "../../props/dynamic-props.ts";
 import type {
   ActionExport,
   CallRequest,
@@ -14,6 +15,9 @@ import type {
   HttpResponse,
   LogLine,
 } from "../../sandbox/protocol.ts";
+import { callAdditionalProps, type MakingCode } from "../additional-props/call-additional-props.ts";
+import { makeProps } from "../additional-props/make-props.ts";
+import { configureFor } from "../configure-for.ts";
 import { isAction } from "../is-action.ts";
 import { inTrial, type TrialBuild, type TrialDeps, withTrialBuild } from "./build.ts";
 import { callOnce } from "./call-once.ts";
@@ -67,9 +71,10 @@ async function runOnce(
   if (request.isSample && !description.hasSampleEmit) {
     throw invalidField("body", "sample_emit", "the component has no sampleEmit");
   }
-  const { props } = description;
   const given = request.configuredProps;
-  const stored = isAction(description) ? configureActionProps(props, given) : configureProps(props, given);
+  const added = await addedFor(platform, ownerId, { bundle, description }, given);
+  const props = withAddedProps(description.props, added);
+  const stored = configureFor(description)(props, given);
   await checkConnections(platform, ownerId, props, stored);
   const connected = await tryConnectProps(platform, ownerId, { props, values: stored });
   if ("error" in connected) return shown({ ...NOT_CALLED, error: connected.error }, null, request.db);
@@ -82,7 +87,7 @@ async function runOnce(
     platform,
     ownerId,
     bundle,
-    { ...oneCall, db },
+    { ...oneCall, added: added.map(boundProp), db },
     {
       wallMs: Math.min(platform.config.sandbox.runMs, LIMITS.trialMs.value),
       onRespond: given => {
@@ -91,6 +96,21 @@ async function runOnce(
     },
   );
   return shown(isAction(description) ? withExports(result) : result, response, db);
+}
+
+/** Returns the props that the code's `additionalProps` makes of the given ones. Throws as `makeProps` does. */
+async function addedFor(
+  platform: TrialDeps,
+  ownerId: string,
+  code: MakingCode,
+  given: unknown,
+): Promise<DescribedProp[]> {
+  if (!code.description.hasAdditionalProps) return [];
+  const configured = (given ?? {}) as Record<string, unknown>;
+  const made = await makeProps(code.description, { configured }, soFar =>
+    callAdditionalProps(platform, ownerId, code, soFar),
+  );
+  return made.props;
 }
 
 type OneCall = Pick<CallRequest, "call" | "event" | "props">;

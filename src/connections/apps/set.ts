@@ -3,8 +3,10 @@ import { AppError, invalidField } from "../../lib/errors.ts";
 import { isLoopback } from "../../lib/is-loopback.ts";
 import { unixSeconds } from "../../lib/unix-seconds.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
-import { type App, Apps, type TokenAuth } from "../../models/app.ts";
+import { type App, type AppEventRules, Apps, type TokenAuth } from "../../models/app.ts";
 import type { Platform } from "../../platform.ts";
+import { appInRouting } from "../events/find-rules.ts";
+import { checkEventRules } from "../events/rules.ts";
 import { APP_SLUG } from "../schema.ts";
 
 /** What an operator registers of an app. */
@@ -21,6 +23,8 @@ export interface AppSettings {
   /** Separated by blanks. */
   scopes?: string | undefined;
   authorizeParams?: Record<string, string> | undefined;
+  /** How the events that it sends are read. */
+  events?: AppEventRules | undefined;
 }
 
 /** What the flow itself sets (RFC 6749, RFC 7636). */
@@ -36,7 +40,7 @@ const MAX_PARAMS = 20;
  * `invalid` that names what is wrong, and `limit-reached`.
  */
 export async function setApp(
-  { mongo, secrets, clock }: Pick<Platform, "mongo" | "secrets" | "clock">,
+  { mongo, secrets, clock, routing }: Pick<Platform, "mongo" | "secrets" | "clock" | "routing">,
   settings: AppSettings,
 ) {
   const app = checked(settings);
@@ -52,6 +56,7 @@ export async function setApp(
     { $set: { ...app, client_secret, updated_at: now }, $setOnInsert: { created_at: now } },
     { upsert: true },
   );
+  await routing.invalidate([appInRouting(slug)]);
   return { slug, ...app, has_client_secret: client_secret !== null };
 }
 
@@ -66,6 +71,7 @@ function checked(settings: AppSettings): Checked {
     throw fail("token auth", "must be none without a client secret, and basic or post with one");
   }
   if (name.length > 128 || scopes.length > MAX_CHARACTERS) throw fail("name, scopes", "are too long");
+  if (settings.events) checkEventRules(settings.events);
   return {
     name,
     authorize_url: safeUrl("authorize url", settings.authorizeUrl),
@@ -75,6 +81,7 @@ function checked(settings: AppSettings): Checked {
     token_auth: tokenAuth,
     scopes: scopes.split(/\s+/).filter(Boolean).join(" "),
     authorize_params: checkedParams(settings.authorizeParams ?? {}),
+    events: settings.events ?? null,
   };
 }
 

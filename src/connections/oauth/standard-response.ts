@@ -17,13 +17,19 @@ export async function asStandardResponse(response: Response): Promise<Response> 
   const standard = Object.entries({
     ...said,
     token_type: "bearer",
-    expires_in: Number(said.expires_in) > 0 ? Number(said.expires_in) : undefined,
+    expires_in: secondsOf(said.expires_in),
     refresh_token: typeof said.refresh_token === "string" ? said.refresh_token : undefined,
     scope: Array.isArray(said.scope) ? said.scope.join(" ") : said.scope,
   }).filter(([, value]) => value !== undefined && value !== null);
   return Response.json(Object.fromEntries(standard), {
     status: response.status === 201 ? 200 : response.status,
   });
+}
+
+/** Returns a time that a token may live, in seconds; undefined for what is none. */
+function secondsOf(value: unknown): number | undefined {
+  const seconds = Number(value);
+  return Number.isFinite(seconds) && seconds > 0 ? seconds : undefined;
 }
 
 function parse(text: string, type: string): Record<string, unknown> | null {

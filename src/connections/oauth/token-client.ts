@@ -100,6 +100,8 @@ function configurationOf({ egress, secrets }: Deps, app: App): Configuration {
       issuer: issuer ?? new URL(authorize_url).origin,
       authorization_endpoint: authorize_url,
       token_endpoint: token_url,
+      // RFC 9207: a return without it may be that of another server.
+      ...(issuer !== null && { authorization_response_iss_parameter_supported: true }),
     },
     client_id,
     {},

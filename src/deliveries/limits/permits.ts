@@ -4,7 +4,7 @@ import type { Platform } from "../../platform.ts";
 import { enqueueAll } from "../../queues/define-queue.ts";
 import { deliveries, type NextAttempt, nextAttemptJobId } from "../../queues/deliveries.ts";
 import { enqueueDrain } from "../../queues/enqueue-drain.ts";
-import type { PermitLimits } from "../../store/permits.ts";
+import type { Acquired, PermitLimits } from "../../store/permits.ts";
 
 export type PermitDeps = Pick<Platform, "permits" | "queues" | "config" | "clock">;
 export type WebhookLimits = Pick<
@@ -48,9 +48,10 @@ const limitsOf = (platform: PermitDeps, webhook: WebhookLimits): PermitLimits =>
 
 /**
  * Acquires permits, and tokens if the rate is limited, for jobs of one webhook; returns the jobs that got them. The others
- * join the waitlist, or, if it is full, are left as pending deliveries. They wait under the next generation: the present job is still stored and would swallow an `add` of its own id a
- * moment later. MongoDB is not told, so that waiting costs no write: a job's generation may be ahead of its delivery's,
- * and only an earlier one is superseded.
+ * join the waitlist, or, if it is full, are left as pending deliveries. They wait under the next generation: the present job
+ * is still stored and would swallow an `add` of its own id a moment later. MongoDB is not told, so that waiting costs no
+ * write: a job's generation may be ahead of its delivery's, and only an earlier one is superseded. A delivery that waits
+ * already, or was granted a permit since, stays as it is.
  */
 export async function acquirePermits(
   platform: PermitDeps,
@@ -58,15 +59,45 @@ export async function acquirePermits(
   webhook: WebhookLimits,
   jobs: NextAttempt[],
 ): Promise<NextAttempt[]> {
+  const results = await acquireOrWait(platform, webhookId, webhook, jobs, false);
+  return jobs.filter((_, index) => results[index]?.acquired);
+}
+
+/**
+ * As `acquirePermits`, for deliveries that were found overdue: whether they have a job is as it was a moment ago. `underWay`
+ * are those of which a job holds its permit. It makes their attempt, unless it was lost; then the permit expires.
+ */
+export async function acquireForOverdue(
+  platform: PermitDeps,
+  webhookId: string,
+  webhook: WebhookLimits,
+  jobs: NextAttempt[],
+): Promise<{ acquired: NextAttempt[]; underWay: NextAttempt[] }> {
+  const results = await acquireOrWait(platform, webhookId, webhook, jobs, true);
+  return {
+    acquired: jobs.filter((_, index) => results[index]?.acquired),
+    underWay: jobs.filter((_, index) => results[index]?.isUnderWay),
+  };
+}
+
+async function acquireOrWait(
+  platform: PermitDeps,
+  webhookId: string,
+  webhook: WebhookLimits,
+  jobs: NextAttempt[],
+  mayBeHeld: boolean,
+): Promise<Acquired[]> {
   const limits = limitsOf(platform, webhook);
   const results = await Promise.all(
     jobs.map(job => {
-      const entry = waitlistEntry({ ...job, generation: job.generation + 1 });
-      return platform.permits.acquireOrWait(webhookId, nextAttemptJobId(job), entry, limits);
+      const next = { ...job, generation: job.generation + 1 };
+      const waiting = { job: waitlistEntry(next), name: nextAttemptJobId(next) };
+      const request = { name: nextAttemptJobId(job), waiting, mayBeHeld };
+      return platform.permits.acquireOrWait(webhookId, request, limits);
     }),
   );
   await drainWhenTokens(platform, webhookId, Math.max(0, ...results.map(({ tokenInMs }) => tokenInMs)));
-  return jobs.filter((_, index) => results[index]?.acquired);
+  return results;
 }
 
 /** As `acquirePermits`, for one job; returns true if it may go on. */

@@ -1,6 +1,7 @@
 import { type CallDeps, functionErrorText, openCallFunction } from "../../functions/call-function.ts";
 import { openFindFunction } from "../../functions/find-function.ts";
 import { eventMs } from "../../lib/event-id.ts";
+import { failpoint } from "../../lib/failpoint.ts";
 import { Subscriptions } from "../../models/subscription.ts";
 import { type TransformedPayload, TransformedPayloads } from "../../models/transformed-payload.ts";
 import { duplicateIndexes } from "../../store/mongo.ts";
@@ -92,6 +93,7 @@ export function openTransform(platform: CallDeps): Transform {
     const open = deliveries.filter(({ deliveryId }) => !stored.has(deliveryId));
     const transformed = open.length === 0 ? [] : await transformAll(open, signal);
     const kept = await store(platform, open, transformed);
+    failpoint("function-results-stored");
     const results = new Map(open.map(({ deliveryId }, i) => [deliveryId, transformed[i] as Transformed]));
     return deliveries.map(({ deliveryId }) => {
       const body = stored.get(deliveryId) ?? kept.get(deliveryId);

@@ -1,9 +1,11 @@
+import { chooseDynamicProps } from "../../components/additional-props/choose-dynamic-props.ts";
 import { type ComponentInput, namesComponent, resolveComponent } from "../../components/resolve.ts";
 import { checkConnections } from "../../connections/check.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { type Component, Components } from "../../models/component.ts";
 import { configureActionProps } from "../../props/action-props.ts";
 import { connectedProps, presentProps, type StoredProps } from "../../props/configure.ts";
+import { withAddedProps } from "../../props/dynamic-props.ts";
 import { keptValues } from "../../props/kept-values.ts";
 import type { DescribedProp } from "../../sandbox/protocol.ts";
 import type { CheckDeps, CheckFor } from "../kind.ts";
@@ -12,6 +14,7 @@ import type { ActionSettings } from "./settings.ts";
 /** The settings of an action in a request. */
 export interface ActionInput extends ComponentInput {
   configured_props?: Record<string, unknown>;
+  dynamic_props_id?: string;
 }
 
 /**
@@ -29,18 +32,29 @@ export async function configureAction(
       current && !namesComponent(input)
         ? current
         : await resolveComponent(platform, deployer, input, "action");
-    const { props } = component.description;
-    const previous = before && current && valuesBefore(before.configured_props, current, component);
-    const values = configureActionProps(props, input.configured_props ?? {}, previous);
+    const own = component.description.props;
+    const configured = input.configured_props ?? {};
+    const old = before && current && { ...before, props: propsBefore(before, current) };
+    const keepsComponent = current?._id === component._id;
+    const dynamic = await chooseDynamicProps(platform, deployer.owner, component, {
+      id: input.dynamic_props_id,
+      configured,
+      stored:
+        old && (keepsComponent ? old.configured_props : keptValues(old.configured_props, old.props, own)),
+      current: (keepsComponent && before?.dynamic) || null,
+    });
+    const props = dynamic ? withAddedProps(own, dynamic.props) : own;
+    const previous = old && keptValues(old.configured_props, old.props, props);
+    const values = configureActionProps(props, configured, previous);
     const given = Object.fromEntries(
-      Object.entries(values).filter(([name]) => Object.hasOwn(input.configured_props ?? {}, name)),
+      Object.entries(values).filter(([name]) => Object.hasOwn(configured, name)),
     );
     await checkConnections(platform, deployer.owner, props, given);
     const shown = presentProps(props, values, { endpointUrl: null });
     const hidden = Object.keys(values).filter(name => !Object.hasOwn(shown, name));
     return {
       url: `action:${component._id}`,
-      settings: { component_id: component._id, configured_props: values, hidden },
+      settings: { component_id: component._id, configured_props: values, hidden, dynamic },
       uses: {
         componentId: component._id,
         connectionIds: connectionsOf(props, values),
@@ -60,8 +74,8 @@ const connectionsOf = (props: DescribedProp[], values: StoredProps): string[] =>
   ...new Set(connectedProps(props, values).map(({ connectionId }) => connectionId)),
 ];
 
-const valuesBefore = (values: StoredProps, before: Component, after: Component): StoredProps =>
-  before._id === after._id ? values : keptValues(values, before.description.props, after.description.props);
+const propsBefore = ({ dynamic }: ActionSettings, { description }: Component): DescribedProp[] =>
+  dynamic ? withAddedProps(description.props, dynamic.props) : description.props;
 
 /** Adds the path of the settings to the fields of the body that an error names. */
 async function withPath<Result>(path: string, work: () => Promise<Result>): Promise<Result> {

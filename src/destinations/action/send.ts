@@ -9,8 +9,9 @@ import { LIMITS } from "../../limits/catalogue.ts";
 import type { Destination } from "../../models/webhook.ts";
 import { actionPropsFor } from "../../props/action-props.ts";
 import { propValuesForRun } from "../../props/configure.ts";
+import { boundProp, withAddedProps } from "../../props/dynamic-props.ts";
 import { withFrame } from "../../sandbox/own-frame.ts";
-import type { ActionRequest, CallResult, PropValues } from "../../sandbox/protocol.ts";
+import type { ActionRequest, CallResult, DescribedProp, PropValues } from "../../sandbox/protocol.ts";
 import type { EndpointResponse, Message, SendDeps, SendToDestination } from "../message.ts";
 import { openSettings } from "../settings.ts";
 import { collectOutput } from "./collect-output.ts";
@@ -28,10 +29,13 @@ export const sendToAction: SendToDestination = async (platform, destination, mes
   const scope = { event: JSON.parse(message.body) as unknown, context: contextOf(destination, message) };
   let code: Code;
   let props: PropValues;
+  let added: DescribedProp[] | undefined;
   try {
     const settings = openSettings<ActionSettings>(platform.secrets, destination);
     code = await loadCode(platform, settings.component_id);
-    const declared = code.component.description.props;
+    const own = code.component.description.props;
+    const declared = settings.dynamic ? withAddedProps(own, settings.dynamic.props) : own;
+    added = settings.dynamic?.props.map(boundProp);
     const filled = actionPropsFor(declared, settings.configured_props, scope);
     await platform.routing.refresh();
     const owner = destination.owner_id;
@@ -43,7 +47,7 @@ export const sendToAction: SendToDestination = async (platform, destination, mes
       throw new AppError("unavailable", "stopped before the action ended", { cause: error });
     return failedBefore(error, platform.clock() - atMs);
   }
-  const result = await call(platform, destination, { code, props, scope }, signal);
+  const result = await call(platform, destination, { code, props, added, scope }, signal);
   await countRuns(platform, destination.owner_id, 1, result.durationMs).catch(() => undefined);
   return responseOf(result);
 };
@@ -60,13 +64,15 @@ function contextOf({ _id }: Destination, { id, attempt, eventId, eventName, emit
 interface Request {
   code: Code;
   props: PropValues;
+  /** The props that `additionalProps` made. */
+  added: DescribedProp[] | undefined;
   scope: ActionRequest;
 }
 
 async function call(
   platform: SendDeps,
   { _id, owner_id: owner }: Destination,
-  { code: { bundle }, props, scope }: Request,
+  { code: { bundle }, props, added, scope }: Request,
   signal: AbortSignal | undefined,
 ): Promise<CallResult> {
   const sandboxes = await platform.sandboxes();
@@ -78,7 +84,7 @@ async function call(
     const result = await sandboxes.call(
       `${key}:${seat}`,
       bundle,
-      { call: "action", event: scope, props, db: {} },
+      { call: "action", event: scope, props, added, db: {} },
       {
         owner,
         signal: signal ? AbortSignal.any([signal, deadline]) : deadline,

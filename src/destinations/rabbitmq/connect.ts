@@ -4,9 +4,9 @@ import type { Egress } from "../../egress/agent.ts";
 import { EgressError, toEgressError } from "../../egress/egress-error.ts";
 import type { Kept } from "../../egress/lasting-connections.ts";
 import { loadLater } from "../../lib/load-later.ts";
-import { LIMITS } from "../../limits/catalogue.ts";
 import { serverOf } from "../check-server-url.ts";
 import { Rejected } from "../outcome.ts";
+import { ReceivedBound } from "../received-bound.ts";
 import { withoutSecret } from "../without-secret.ts";
 import type { RabbitMqSettings } from "./kind.ts";
 
@@ -101,8 +101,8 @@ class Connection implements RabbitMqConnection {
   #isOpen = true;
   /** Why the broker has closed the channel. */
   #reason: Error | undefined;
-  /** What the broker may have sent so far: what it was sent, which it may return, and its own frames. */
-  #mayReceive = LIMITS.destinationReplyBytes.value;
+  /** Of what the broker sends: what it was sent, which it may return, and its own frames. */
+  readonly #bound: ReceivedBound;
 
   constructor(model: ChannelModel, channel: ConfirmChannel, host: string, secret: string | null) {
     this.#model = model;
@@ -120,18 +120,15 @@ class Connection implements RabbitMqConnection {
     channel.on("return", ({ fields, properties }: ReturnedMessage) => {
       this.#returned.set(String(properties.correlationId), `${(fields as { replyText?: string }).replyText}`);
     });
-    const socket = socketOf(model);
-    socket.on("readable", () => {
-      if (socket.bytesRead > this.#mayReceive) {
-        this.#reason = new EgressError("protocol", `${host} sends more than it was sent`);
-        this.close();
-      }
+    this.#bound = new ReceivedBound(socketOf(model), "readable", () => {
+      this.#reason = new EgressError("protocol", `${host} sends more than it was sent`);
+      this.close();
     });
   }
 
   async publish({ exchange, routingKey, id, body, properties }: Published): Promise<void> {
     const content = Buffer.from(body);
-    this.#mayReceive += content.length + LIMITS.destinationReplyBytes.value;
+    this.#bound.allowReturned(content.length);
     const options = { ...properties, correlationId: id, mandatory: true, persistent: true };
     try {
       await new Promise<void>((resolve, reject) => {

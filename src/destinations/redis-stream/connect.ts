@@ -3,9 +3,9 @@ import { Redis } from "ioredis";
 import type { Egress } from "../../egress/agent.ts";
 import { EgressError } from "../../egress/egress-error.ts";
 import type { Kept } from "../../egress/lasting-connections.ts";
-import { LIMITS } from "../../limits/catalogue.ts";
 import { serverOf } from "../check-server-url.ts";
 import { Rejected } from "../outcome.ts";
+import { ReceivedBound } from "../received-bound.ts";
 import { withoutSecret } from "../without-secret.ts";
 import type { RedisStreamSettings } from "./kind.ts";
 
@@ -44,8 +44,8 @@ class Connection implements RedisConnection {
   readonly #socket: Socket;
   readonly #redis: Redis;
   readonly #password: string | null;
-  /** Bytes since the last command was sent: a server may send without end. */
-  #received = 0;
+  /** Of what comes since the last command was sent; absent until it is connected. */
+  #bound: ReceivedBound | undefined;
   #failure: EgressError | undefined;
 
   constructor(host: string, socket: Socket, password: string | null) {
@@ -76,14 +76,17 @@ class Connection implements RedisConnection {
     await this.#redis.connect().catch((error: Error) => {
       throw this.#translate(error);
     });
-    this.#socket.on("data", chunk => this.#count(chunk.length));
+    this.#bound = new ReceivedBound(this.#socket, "data", () => {
+      this.#failure = new EgressError("protocol", `${this.#host} sends more than a reply`);
+      this.close();
+    });
     if (password !== null) await this.run("AUTH", ...(username === null ? [] : [username]), password);
     const database = Number(new URL(url).pathname.slice(1) || 0);
     if (database > 0) await this.run("SELECT", database);
   }
 
   async run(command: string, ...args: (string | number)[]): Promise<unknown> {
-    this.#received = 0;
+    this.#bound?.allowReply();
     try {
       return await this.#redis.call(command, ...args);
     } catch (error) {
@@ -98,13 +101,6 @@ class Connection implements RedisConnection {
   close(): void {
     this.#redis.disconnect();
     this.#socket.destroy();
-  }
-
-  #count(bytes: number): void {
-    this.#received += bytes;
-    if (this.#received <= LIMITS.destinationReplyBytes.value) return;
-    this.#failure = new EgressError("protocol", `${this.#host} sends more than a reply`);
-    this.close();
   }
 
   #translate(error: Error): Error {

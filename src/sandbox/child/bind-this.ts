@@ -69,10 +69,12 @@ function appProp(definition: PropDefinition, value: unknown, { db }: Binding): R
   return app;
 }
 
-function httpProp(value: unknown, { call, maxResponseBytes }: Binding): Record<string, unknown> {
+function httpProp(value: unknown, { request, call, maxResponseBytes }: Binding): Record<string, unknown> {
   const given = objectOf(value);
-  const endpoint =
+  const known =
     typeof value === "string" ? value : (given.endpoint_url ?? given.endpointUrl ?? given.endpoint);
+  // Hooks give it to senders.
+  const endpoint = request.call === "run" ? known : (given.registeredUrl ?? known);
   return {
     endpoint,
     endpointUrl: endpoint,

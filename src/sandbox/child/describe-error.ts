@@ -10,6 +10,15 @@ const FURTHER_SOURCE = /component\.mjs\?source=\d+/g;
 /** Paths of the bundle and their replacements, so that a stack names the component's own files. */
 let replacements: [string, string][] = [];
 
+/** A place in the bundle, in a stack. */
+const PLACE = /component\.mjs:(\d+):(\d+)/g;
+let placeOf: ((line: number, column: number) => string | undefined) | undefined;
+
+/** Has places in the bundle replaced by those in the component's own files, which deno does itself for modules. */
+export function mapPlaces(find: (line: number, column: number) => string | undefined): void {
+  placeOf = find;
+}
+
 export function hideModulePath(moduleUrl: URL): void {
   replacements = [
     [moduleUrl.href, "component.mjs"],
@@ -34,7 +43,7 @@ function stackOf(error: ErrorLike, depth: number): string {
     .split("\n")
     .filter(line => !FOREIGN_FRAME.test(line))
     .join("\n");
-  const stack = hidePaths(own);
+  const stack = withOwnPlaces(hidePaths(own));
   // undici's message is only "fetch failed"; the reason is in `cause`.
   return depth < 3 && isErrorLike(error.cause)
     ? `${stack}\nCaused by: ${stackOf(error.cause, depth + 1)}`
@@ -44,6 +53,11 @@ function stackOf(error: ErrorLike, depth: number): string {
 function hidePaths(text: string): string {
   const hidden = replacements.reduce((rest, [path, replacement]) => rest.replaceAll(path, replacement), text);
   return hidden.replace(FURTHER_SOURCE, "component.mjs");
+}
+
+function withOwnPlaces(stack: string): string {
+  if (!placeOf) return stack;
+  return stack.replace(PLACE, (place, line, column) => placeOf?.(Number(line), Number(column)) ?? place);
 }
 
 interface ErrorLike {

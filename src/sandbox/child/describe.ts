@@ -52,11 +52,20 @@ export function describeProp(name: string, prop: PropDefinition): Record<string,
   if (prop.type === "app" && typeof prop.app === "string") described.app = prop.app;
   // Old code sets the interval directly on the prop (docs/component-api.md#props).
   const oldTimer = prop.intervalSeconds === undefined ? undefined : { intervalSeconds: prop.intervalSeconds };
+  if (prop.type === "$.interface.apphook") Object.assign(described, describeEvents(prop));
   const initial = asJson(prop.default ?? oldTimer);
   if (initial !== undefined) described.default = initial;
   const fixed = asJson(prop.static);
   if (fixed !== undefined) described.static = fixed;
   return described;
+}
+
+function describeEvents({ appProp, eventNames }: PropDefinition): Record<string, unknown> {
+  return {
+    ...(typeof appProp === "string" && { appProp }),
+    ...(Array.isArray(eventNames) && { eventNames: eventNames.map(String) }),
+    ...(typeof eventNames === "function" && { remoteEventNames: true }),
+  };
 }
 
 function textFields(from: Record<string, unknown>, names: string[]): Record<string, string> {

@@ -7,7 +7,8 @@ import { type Call, openCall, resetLateEmits } from "./call.ts";
 import { captureOutput } from "./capture-output.ts";
 import { type Component, componentOf, InvalidComponentError, objectOf } from "./component.ts";
 import { describeComponent } from "./describe.ts";
-import { describeError, hideModulePath } from "./describe-error.ts";
+import { describeError, hideModulePath, mapPlaces } from "./describe-error.ts";
+import { askEventNames } from "./event-names.ts";
 import { lockDown } from "./lock-down.ts";
 import { exitProcess, receive, send, sendJson, setSecret } from "./port.ts";
 import { askOptions } from "./prop-options.ts";
@@ -15,6 +16,7 @@ import { redirectTmp } from "./redirect-tmp.ts";
 import { replaceFetch } from "./replace-fetch.ts";
 import { rerouteSockets } from "./reroute-sockets.ts";
 import { runAction } from "./run-action.ts";
+import { type BundleScript, openScript } from "./script.ts";
 import { dbEntries, openDb, type ServiceDb } from "./service-db.ts";
 import { openSourceFolders, useFolder } from "./source-folder.ts";
 import type { ChildLimits, ParentMessage } from "./wire.ts";
@@ -23,6 +25,9 @@ import type { ChildLimits, ParentMessage } from "./wire.ts";
 const components = new Map<number, Component>();
 let limits: ChildLimits;
 let moduleHref: string;
+let modulePath: string;
+/** The bundle, if it is a script. */
+let script: BundleScript | undefined;
 let enterFolder: (source: number) => void = () => {};
 let current: Call | undefined;
 let currentSource = 0;
@@ -75,6 +80,7 @@ async function start(message: ParentMessage & { kind: "start" }): Promise<void> 
   setSecret(message.secret);
   const moduleUrl = new URL(`file://${message.modulePath}`);
   moduleHref = moduleUrl.href;
+  modulePath = message.modulePath;
   hideModulePath(moduleUrl);
   rerouteSockets(message.gatewayPath);
   replaceFetch();
@@ -91,14 +97,23 @@ async function start(message: ParentMessage & { kind: "start" }): Promise<void> 
 async function load(source: number): Promise<void> {
   try {
     enterFolder(source);
-    // Another URL is another instance of the module.
-    const href = source === 0 ? moduleHref : `${moduleHref}?source=${source}`;
-    components.set(source, componentOf(await runAs(source, () => import(href))));
+    components.set(source, componentOf(await runAs(source, () => evaluate(source))));
     isLoading = false;
     send({ kind: "loaded" });
   } catch (error) {
     failLoading(error);
   }
+}
+
+/** Evaluates the bundle: an instance of its own for each source. Returns what it exports. */
+function evaluate(source: number): Promise<Record<string, unknown>> | Record<string, unknown> {
+  if (source === 0) {
+    script = openScript(modulePath, moduleHref);
+    if (script) mapPlaces(script.placeOf);
+  }
+  if (script) return script.evaluate();
+  // Another URL is another instance of the module.
+  return import(source === 0 ? moduleHref : `${moduleHref}?source=${source}`);
 }
 
 /** Runs the calls one after the other. All messages of a call are written before the next call starts. */
@@ -167,6 +182,9 @@ async function invoke(component: Component, request: CallRequest, call: Call, db
   }
   if (request.call === "additionalProps") {
     return call.emit(await describeAdditionalProps(component, self, request.added ?? []));
+  }
+  if (request.call === "eventNames") {
+    return call.emit(await askEventNames(component, self, String(request.event), request.added));
   }
   if (request.call === "action") {
     return await runAction(component, self, request.event as ActionRequest, call);

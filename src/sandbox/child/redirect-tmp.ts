@@ -1,6 +1,6 @@
 import type { promises } from "node:fs";
 import process from "node:process";
-import { sourceFolder } from "./source-folder.ts";
+import { PACKAGE_FILES, sourceFolder } from "./source-folder.ts";
 
 type Call = (...args: unknown[]) => unknown;
 
@@ -9,13 +9,16 @@ const TWO_PATHS = /^(rename|copyFile|cp|link|symlink)(Sync)?$/;
 
 /**
  * Redirects paths in `/tmp`, which components expect to be writable, to the source's folder in the private folder, the only
- * writable one.
+ * writable one. Paths are texts or URLs.
  */
 export function redirectTmp(privateFolder: string): void {
-  const redirect = (path: unknown) => {
-    if (typeof path !== "string" || path.startsWith(privateFolder)) return path;
+  const redirect = (given: unknown) => {
+    const path =
+      given instanceof URL && given.protocol === "file:" ? decodeURIComponent(given.pathname) : given;
+    if (typeof path !== "string" || path.startsWith(privateFolder)) return given;
     if (path === "/tmp") return sourceFolder();
-    return path.startsWith("/tmp/") ? `${sourceFolder()}/${path.slice(5)}` : path;
+    if (path === PACKAGE_FILES || path.startsWith(`${PACKAGE_FILES}/`)) return privateFolder + path.slice(4);
+    return path.startsWith("/tmp/") ? `${sourceFolder()}/${path.slice(5)}` : given;
   };
   // Not imported: the import map redirects imports to a module that would read the functions before they are replaced.
   const fs = process.getBuiltinModule("node:fs") as unknown as Record<string, unknown> & {

@@ -4,6 +4,9 @@ interface Fs {
   mkdirSync(path: string, options: { recursive: true }): void;
 }
 
+/** Where components find the files that their packages read; sources that share a process share it. */
+export const PACKAGE_FILES = "/tmp/.headwater-packages";
+
 let folder = "";
 
 /** Returns the folder that the component sees as `/tmp`. */

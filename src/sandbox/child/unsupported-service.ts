@@ -1,7 +1,7 @@
 import type { PropDefinition } from "./component.ts";
 
 /** Prop types for services that Headwater does not provide (docs/component-api.md#props). */
-const UNSUPPORTED = new Set<unknown>(["data_store", "dir", "sql", "$.interface.apphook"]);
+const UNSUPPORTED = new Set<unknown>(["data_store", "dir", "sql"]);
 
 /** Returns true for a prop that must fail when it is used. An optional prop without a value is undefined instead. */
 export function isUnsupportedService(prop: PropDefinition, given: unknown): boolean {

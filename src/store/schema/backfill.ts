@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { mongo } from "mongoose";
 import type { MigrationContext } from "./migration.ts";
 
@@ -51,7 +52,7 @@ export async function backfill(
       saidAt = performance.now();
       say(`  ${changed} documents of ${collection} so far`);
     }
-    await new Promise(resolve => setTimeout(resolve, performance.now() - startedAt));
+    await delay(performance.now() - startedAt);
   }
   say(`  ${changed} documents of ${collection}`);
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Connection } from "mongoose";
 import { applyMigrations } from "./apply.ts";
 import { type Database, type Migration, schemaOf } from "./migration.ts";
@@ -40,7 +41,7 @@ export async function ensureSchema(
  */
 async function setUp(db: Database, migrations: readonly Migration[]): Promise<void> {
   const lock = await acquireSchemaLock(db);
-  if (!lock) return void (await new Promise(resolve => setTimeout(resolve, AGAIN_MS)));
+  if (!lock) return await delay(AGAIN_MS);
   try {
     const isStill = (await findState(db)).isEmpty;
     if (isStill) await applyMigrations(db, lock, { migrations, say: () => undefined });

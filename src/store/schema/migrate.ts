@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { HeldLock } from "../../lib/held-lock.ts";
 import { applyMigrations } from "./apply.ts";
 import type { Database, Migration } from "./migration.ts";
@@ -70,6 +71,6 @@ async function waitForLock(db: Database, say: (line: string) => void): Promise<H
       say("another process changes the schema: waiting for it");
       sayAt = performance.now() + SAY_AGAIN_MS;
     }
-    await new Promise(resolve => setTimeout(resolve, AGAIN_MS));
+    await delay(AGAIN_MS);
   }
 }

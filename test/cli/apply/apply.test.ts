@@ -1,14 +1,11 @@
 // runs-long: npm test has test/cli/apply/read-file.test.ts and test/flows/one-account.test.ts
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: it is how a file refers to the environment
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect } from "chai";
 import type { Api } from "../../support/api.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { type System, startSystem } from "../../support/system.ts";
 import { until } from "../../support/until.ts";
-import { headwater } from "../command.ts";
+import { type Applier, openApplier } from "./apply-file.ts";
 
 const SECRET = "s3cret-of-the-environment";
 
@@ -24,7 +21,7 @@ describe("headwater apply", () => {
   let receiver: Receiver;
   let api: Api;
   let env: Record<string, string>;
-  let folder: string;
+  let applier: Applier;
   before(async () => {
     system = await startSystem();
     receiver = await startReceiver(200);
@@ -37,11 +34,11 @@ describe("headwater apply", () => {
       ORDERS_TOKEN: SECRET,
       INBOX_URL: `${receiver.url}?key=${SECRET}`,
     };
-    folder = await mkdtemp(join(tmpdir(), "headwater-apply-"));
-    await writeFile(join(folder, "orders.mjs"), CODE("first"));
-    await writeFile(join(folder, "beat.mjs"), TIMER);
+    applier = await openApplier(() => env, SECRET);
+    await applier.save("orders.mjs", CODE("first"));
+    await applier.save("beat.mjs", TIMER);
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
+  afterEach(() => applier.close());
   after(async () => {
     await receiver.close();
     await system.stop();
@@ -67,19 +64,8 @@ subscriptions:
   - { from: beat, to: inbox, channel: $errors }
 `;
 
-  /** Runs it on a file with this text; no value of the environment may be printed. */
-  async function apply(text: string, ...args: string[]) {
-    const file = join(folder, "headwater.yaml");
-    await writeFile(file, text);
-    const result = await headwater(["apply", "-f", file, ...args], env);
-    expect(result.stdout + result.stderr).not.to.include(SECRET);
-    return result;
-  }
-  async function applied(text: string, ...args: string[]): Promise<string> {
-    const { code, stdout, stderr } = await apply(text, ...args);
-    expect(code, stderr).to.equal(0);
-    return stdout;
-  }
+  const apply: Applier["apply"] = (...given) => applier.apply(...given);
+  const applied: Applier["applied"] = (...given) => applier.applied(...given);
   const list = async (kind: string) =>
     (await api.request("GET", `/users/me/${kind}`, { query: { limit: 100 } })).body.data as {
       id: string;
@@ -139,19 +125,15 @@ subscriptions:
   it("changes only what differs, by its fields", async () => {
     await applied(FILE);
     const before = await list("sources");
-    await writeFile(join(folder, "orders.mjs"), CODE("second"));
+    await applier.save("orders.mjs", CODE("second"));
     const changed = FILE.replace("shop: north, note: hi", "shop: south")
       .replace("0 3 * * *", "30 4 * * *")
       .replace("rate_limit_per_second: 20", "ordered: true")
       .replace("filter: { shop: north }", "filter: { shop: south }");
-    const plan = JSON.parse(await applied(changed, "--plan", "--json")).changes as {
-      action: string;
-      kind: string;
-      name: string;
-      fields: { field: string; from?: unknown; to: unknown }[];
-    }[];
-    const fieldsOf = (name: string) => plan.find(change => change.name === name)?.fields;
-    expect(plan.map(({ action }) => action)).to.deep.equal(["update", "update", "update", "update"]);
+    const plan = await applier.planned(changed);
+    const fieldsOf = (name: string) => plan[name];
+    expect(Object.keys(plan)).to.have.length(4);
+    expect(await applied(changed, "--plan")).to.match(/^0 to create, 4 to change/m);
     expect(fieldsOf("shop/inbox")).to.deep.equal([
       { field: "rate_limit_per_second", from: 20, to: null },
       { field: "ordered", from: false, to: true },

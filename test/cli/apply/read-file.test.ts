@@ -57,7 +57,39 @@ sources:
         "project: a\nsubscriptions: [{ from: x, to: y }, { from: dc_1, to: wh_1 }, { from: dc_1, to: wh_1 }]",
       ),
     ).to.equal(
-      "subscriptions.0.from: there is no source x; subscriptions.0.to: there is no webhook or source y; subscriptions.2: is declared twice",
+      "subscriptions.0.from: there is no source x; subscriptions.0.to: there is no webhook, destination, action or source y; subscriptions.2: is declared twice",
+    );
+  });
+
+  it("names every field that is wrong in destinations and actions, also of their kind", async () => {
+    expect(await problem("project: a\ndestinations: { x: {}, y: { s3: {}, rabbitmq: {} } }")).to.equal(
+      "destinations.x: needs exactly one of redis_stream, rabbitmq, s3; destinations.y: needs exactly one of redis_stream, rabbitmq, s3",
+    );
+    expect(await problem("project: a\ndestinations: { x: { kafka: {} }, B: {} }"))
+      .to.include("destinations.x.kafka: there is no such field")
+      .and.to.include("destinations.B: names are lower-case");
+    const settings = 'url: "${URL}", stream: s, max_length: 0, password: 1, other: 1';
+    expect(await problem(`project: a\ndestinations: { x: { redis_stream: { ${settings} } } }`, { URL: "x" }))
+      .to.include("destinations.x.redis_stream.max_length: must be >= 1")
+      .and.to.include("destinations.x.redis_stream.password: must be string")
+      .and.to.include("destinations.x.redis_stream.other: there is no such field");
+    expect(await problem("project: a\nactions: { x: { props: {} } }")).to.equal(
+      "actions.x: needs exactly one of file, url, component",
+    );
+  });
+
+  it("says what a name means if it is several things, and where a function can't be", async () => {
+    const both =
+      "project: a\nwebhooks: { x: { url: u } }\nactions: { x: { file: f } }\nsources: { s: { file: f }, t: { file: g } }\n";
+    expect(await problem(`${both}subscriptions: [{ from: s, to: x }]`)).to.equal(
+      "subscriptions.0.to: x is a webhook and an action: name one otherwise",
+    );
+    expect(
+      await problem(
+        `${both}subscriptions: [{ from: s, to: t, function: f }, { from: s, to: p_1, function: f }]`,
+      ),
+    ).to.equal(
+      "subscriptions.0.function: a source or a workflow receives events as they are; subscriptions.1.function: a source or a workflow receives events as they are",
     );
   });
 

@@ -6,7 +6,7 @@ import type { Api } from "../../support/api.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { type System, startSystem } from "../../support/system.ts";
 import { until } from "../../support/until.ts";
-import { headwater, startHeadwater } from "../command.ts";
+import { commandsWith, headwater, startHeadwater } from "../command.ts";
 
 const CODE = `export default { name: "Hook", version: "1", props: { http: "$.interface.http" },
   run(event) {
@@ -34,19 +34,7 @@ describe("headwater with a server", () => {
     await system.stop();
   });
 
-  /** Returns what a command printed, which must succeed. */
-  async function printed(...args: string[]): Promise<string> {
-    const { code, stdout, stderr } = await headwater(args, env);
-    expect(code, stderr).to.equal(0);
-    return stdout;
-  }
-  const json = async (...args: string[]) => JSON.parse(await printed(...args, "--json"));
-  const failure = async (...args: string[]) => {
-    const { code, stdout, stderr } = await headwater(args, env);
-    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "" });
-    expect(stderr.trimEnd().split("\n"), stderr).to.have.length(1);
-    return stderr;
-  };
+  const { printed, json, failure } = commandsWith(() => env);
   const send = (body: object) =>
     fetch(source.url, {
       method: "POST",

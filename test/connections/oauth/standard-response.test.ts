@@ -35,7 +35,7 @@ describe("the response of a token endpoint, as the standard has it", () => {
   });
 
   it("leaves out what is null or no time", async () => {
-    for (const expires_in of [null, 0, "", "never", -1]) {
+    for (const expires_in of [null, 0, "", "never", -1, "1e999"]) {
       const body = { access_token: "t", refresh_token: null, scope: null, expires_in };
       expect(await seen(json(body))).to.deep.equal([200, token]);
     }

@@ -40,6 +40,8 @@ describe("the destinations API with actions", () => {
     expect(created.action).to.deep.equal({
       component_id,
       configured_props: { to: "{{event.to}}" },
+      dynamic_props_id: null,
+      dynamic_props: [],
       secrets_set: ["app", "key"],
     });
     for (const named of [{ component_id }, { key: "note" }]) {

@@ -1,0 +1,56 @@
+import type { Change } from "./change.ts";
+import type { ComponentTools, WantedComponent } from "./component.ts";
+import type { Declared } from "./read-file.ts";
+import type { DeclaredAction, DeclaredSource } from "./schema.ts";
+import { fullName } from "./state.ts";
+
+interface Parts {
+  sources: DeclaredSource;
+  actions: DeclaredAction;
+}
+
+/** A source or an action of a file. */
+export interface Wanted<Thing> {
+  /** In the file. */
+  key: string;
+  /** On the server. */
+  name: string;
+  declared: Thing;
+  /** As the file has it. */
+  shown: Thing;
+  component: WantedComponent;
+}
+
+/** How one of them is made, and changed. */
+interface Ways<Thing, Row> {
+  create: (wanted: Wanted<Thing>, tools: ComponentTools) => Change;
+  /** Null if nothing differs. */
+  update: (wanted: Wanted<Thing>, current: Row, tools: ComponentTools) => Promise<Change | null>;
+}
+
+/** Returns what is to be done to the things with a component in one part of a file. */
+export async function planComponents<Part extends keyof Parts, Row>(
+  { raw, resolved }: Declared,
+  part: Part,
+  present: Map<string, Row>,
+  { create, update }: Ways<Parts[Part], Row>,
+  tools: ComponentTools,
+): Promise<Change[]> {
+  const things = (resolved[part] ?? {}) as Record<string, Parts[Part]>;
+  const asWritten = (raw[part] ?? {}) as Record<string, Parts[Part]>;
+  const changes: Change[] = [];
+  // One after the other: each may read files and ask the server.
+  for (const [key, declared] of Object.entries(things)) {
+    const wanted: Wanted<Parts[Part]> = {
+      key,
+      name: fullName(resolved.project, key),
+      declared,
+      shown: asWritten[key] ?? declared,
+      component: await tools.wantedOf(`${part}.${key}`, declared),
+    };
+    const current = present.get(key);
+    const change = current ? await update(wanted, current, tools) : create(wanted, tools);
+    if (change) changes.push(change);
+  }
+  return changes;
+}

@@ -1,0 +1,90 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
+import { print, printJson, timeOf } from "../output/print.ts";
+import { fields } from "../output/table.ts";
+import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
+import { jsonOption } from "./list-options.ts";
+import { commandOn, type Subject } from "./subject.ts";
+
+type Receiver = Schemas["Webhook"] | Schemas["Destination"];
+
+/** What a webhook and a destination can be given alike. */
+export interface DeliverySettings {
+  json?: boolean;
+  name?: string;
+  description?: string;
+  maxInFlight?: number;
+  rateLimit?: number;
+  ordered?: boolean;
+}
+
+export const deliveryOptions = (command: Command): Command =>
+  jsonOption(command)
+    .option("--name <name>", "label shown in lists")
+    .option("--description <text>", "shown in lists")
+    .option("--max-in-flight <n>", "deliveries in flight at once", parseCount)
+    .option("--rate-limit <n>", "attempts started a second", parseCount)
+    .option("--ordered", "one event at a time, in order")
+    .option("--no-ordered", "as many at once as are allowed");
+
+/** Parses a number that an option has. */
+export function parseCount(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("must be an integer");
+}
+
+/** Returns the fields of a request that were given. */
+export const deliveryBodyOf = ({ name, description, maxInFlight, rateLimit, ordered }: DeliverySettings) => ({
+  ...(name !== undefined && { name }),
+  ...(description !== undefined && { description }),
+  ...(maxInFlight !== undefined && { max_in_flight: maxInFlight }),
+  ...(rateLimit !== undefined && { rate_limit_per_second: rateLimit }),
+  ...(ordered !== undefined && { ordered }),
+});
+
+export function stateOf({ active, failing_since, ordered }: Receiver): string {
+  if (!active) return "disabled";
+  if (failing_since !== null) return `failing since ${timeOf(failing_since * 1000)}`;
+  return ordered ? "active, ordered" : "active";
+}
+
+/** Returns what is shown of a webhook or a destination, with lines of its kind after its name. */
+export const receiverFields = (receiver: Receiver, own: Record<string, unknown>): string =>
+  fields({
+    id: receiver.id,
+    name: receiver.name,
+    description: receiver.description,
+    ...own,
+    state: stateOf(receiver),
+    "disabled because": receiver.disabled_reason ?? undefined,
+    notice: receiver.notice ?? undefined,
+    "max in flight": receiver.max_in_flight ?? "the server's default",
+    "rate limit": receiver.rate_limit_per_second === null ? "none" : `${receiver.rate_limit_per_second}/s`,
+    created: timeOf(receiver.created_at * 1000),
+  });
+
+/** Adds `test`. */
+export function testCommand(
+  group: Command,
+  tools: RemoteTools,
+  subject: Subject<Receiver>,
+  {
+    description,
+    send,
+  }: {
+    description: string;
+    send: (
+      client: Headwater,
+      id: string,
+    ) => Promise<{ status: number | null; latency_ms: number; error: string | null; response: string }>;
+  },
+): void {
+  const command = jsonOption(commandOn(group, "test", subject, description));
+  remoteAction<{ json?: boolean }>(command, tools, async ({ client, options }, given = "") => {
+    const result = await send(client, (await subject.find(client, given)).id);
+    const { status, latency_ms: ms, error, response } = result;
+    if (options.json) printJson(result);
+    else print(fields({ status, ms, error, response }));
+    if (error !== null) process.exitCode = 1;
+  });
+}

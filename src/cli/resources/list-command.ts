@@ -1,0 +1,25 @@
+import type { Command } from "commander";
+import type { Headwater } from "../../../clients/typescript/src/index.ts";
+import { type RemoteTools, remoteAction } from "../remote/remote-command.ts";
+import { listOptions } from "./list-options.ts";
+import { type Columns, type ListOptions, printRows } from "./print-rows.ts";
+import { firstRows } from "./row-limit.ts";
+
+/** A page of the API has so many rows at the most. */
+const PAGE = 100;
+
+/**
+ * Makes a command a list: the rows that `read` goes over, in these columns for people, or as JSON for programs. `read` gets
+ * the size of a page, and what the command was called with.
+ */
+export function listCommand<Row, Options extends ListOptions = ListOptions>(
+  command: Command,
+  tools: RemoteTools,
+  read: (client: Headwater, page: { limit: number }, options: Options) => AsyncIterable<Row>,
+  columns: Columns<Row>,
+): void {
+  remoteAction<Options>(listOptions(command), tools, async ({ client, options }) => {
+    const rows = read(client, { limit: Math.min(options.limit, PAGE) }, options);
+    printRows(await firstRows(rows, options.limit), options, columns);
+  });
+}

@@ -1,0 +1,36 @@
+import { isId, isToken, newToken } from "../../lib/ids.ts";
+import { INGRESS_PREFIX, ingressBase } from "../../lib/ingress-address.ts";
+import { Connections } from "../../models/connection.ts";
+import type { Platform } from "../../platform.ts";
+
+/** Returns the public URL at which the events of a connection's app arrive. */
+export const appEndpointUrl = (
+  platform: Pick<Platform, "config">,
+  connectionId: string,
+  endpoint: string,
+): string => `${ingressBase(platform)}${INGRESS_PREFIX}/${connectionId}-${endpoint}`;
+
+/** Returns which connection's endpoint the last part of a URL's path names; null if it is none. */
+export function parseAppEndpoint(name: string): { connectionId: string; token: string } | null {
+  const [connectionId = "", token = "", ...others] = name.split("-");
+  const isOne = others.length === 0 && isId("apn", connectionId) && isToken(token);
+  return isOne ? { connectionId, token } : null;
+}
+
+/**
+ * Returns the last part of a connection's endpoint, which is made when a source first listens to its app's events; undefined if the
+ * connection has been deleted.
+ */
+export async function endpointOfConnection(
+  platform: Pick<Platform, "mongo" | "routing">,
+  ownerId: string,
+  connectionId: string,
+): Promise<string | undefined> {
+  const filter = { _id: connectionId, owner_id: ownerId };
+  const made = await Connections(platform.mongo).updateOne(
+    { ...filter, endpoint: null },
+    { $set: { endpoint: newToken() } },
+  );
+  if (made.modifiedCount > 0) await platform.routing.invalidate([ownerId]);
+  return (await Connections(platform.mongo).findOne(filter, { endpoint: 1 }).lean())?.endpoint;
+}

@@ -1,0 +1,62 @@
+import type { Context } from "koa";
+import { withoutSessionCookie } from "../http/session-cookie.ts";
+import { ingressBase } from "../lib/ingress-address.ts";
+import type { Platform } from "../platform.ts";
+import type { Enqueue } from "./enqueue.ts";
+import { type HttpEvent, httpEvent, type RawRequest } from "./http-event.ts";
+import type { IngressShares } from "./ingress-shares.ts";
+import type { LargeBodies } from "./large-bodies.ts";
+import { readBody } from "./read-body.ts";
+
+/** A request at an endpoint, and what it uses of this process. */
+export interface Arrival {
+  ctx: Context;
+  /** What follows the endpoint. */
+  path: string;
+  enqueue: Enqueue;
+  largeBodies: LargeBodies;
+  shares: IngressShares;
+}
+
+/**
+ * Reads a request within the account's shares, and calls `accept` with its event, in the account's turn if its body is large. Its
+ * body is not kept afterwards. Throws as `readBody` and `httpEvent` do, `rate-limited`, `unavailable` and what `accept` throws.
+ */
+export async function withEvent(
+  platform: Pick<Platform, "config">,
+  arrival: Arrival,
+  account: string,
+  accept: (event: HttpEvent) => Promise<void>,
+): Promise<void> {
+  const { ctx, largeBodies, shares } = arrival;
+  let held = 0;
+  try {
+    const body = await readBody(ctx.req, bytes => {
+      shares.bytes.hold(account, bytes);
+      held += bytes;
+    });
+    await largeBodies.run(account, body.length, async () =>
+      accept(await httpEvent(rawRequest(platform, arrival, body))),
+    );
+  } finally {
+    if (held > 0) shares.bytes.release(account, held);
+  }
+}
+
+const rawRequest = (
+  platform: Pick<Platform, "config">,
+  { ctx, path }: Arrival,
+  body: Buffer,
+): RawRequest => ({
+  method: ctx.method,
+  path,
+  // Not `ctx.URL`, which is empty if the Host header is invalid.
+  search: new URLSearchParams(ctx.search),
+  headers: ctx.headers.cookie
+    ? { ...ctx.headers, cookie: withoutSessionCookie(ctx.headers.cookie) }
+    : ctx.headers,
+  body,
+  url: `${ingressBase(platform)}${ctx.path}${ctx.search}`,
+  // The address that the proxy in front of this server saw. The sender may have written the ones before it.
+  clientIp: ctx.ips.at(-1) ?? ctx.ip,
+});
