@@ -25,7 +25,7 @@ import { useResource } from "../api/resource";
 import { loadMe, me, orgId, orgName, signOutEverywhere } from "../api/session";
 import { BASE } from "../lib/address";
 import { apiCommand } from "../lib/curl";
-import { count, duration, words } from "../lib/format";
+import { bytes, count, duration, words } from "../lib/format";
 import { Bars } from "../ui/bars";
 import { Badge, Button, Card, CopyBlock, Notice, Page, Time } from "../ui/basics";
 import { Confirm, Dialog } from "../ui/dialog";
@@ -325,12 +325,13 @@ function Days({ rows }: { rows: DayOfUsage[] }) {
 function Limit({ name, used, limit }: { name: string; used: number; limit: number }) {
   const share = limit === 0 ? 0 : used / limit;
   const tone = share >= 1 ? "bad" : share > 0.8 ? "warn" : "";
+  const shown = name.includes("bytes") ? bytes : count;
   return (
     <li>
       <div class="spread">
         <span>{words(name)}</span>
         <span class="muted">
-          {count(used)} of {count(limit)}
+          {shown(used)} of {shown(limit)}
         </span>
       </div>
       <div class={`meter ${tone}`}>

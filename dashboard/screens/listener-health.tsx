@@ -28,8 +28,9 @@ export function Health<One extends Listener>({ listener, resource }: HealthProps
         <Notice tone="bad">
           <div class="spread">
             <span>
-              {listener.disabled_reason ??
-                "It is disabled: nothing is sent, and its events count as dropped."}
+              {listener.disabled_reason
+                ? `It was disabled: ${listener.disabled_reason}.`
+                : "It is disabled: nothing is sent, and its events count as dropped."}
             </span>
             <Button isSmall onClick={enable}>
               Enable

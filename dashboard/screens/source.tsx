@@ -314,7 +314,7 @@ function Runs({ source }: { source: Detail }) {
             {run => (
               <>
                 <td>
-                  <span class="title">{words(run.trigger)}</span>
+                  <span class="title">{run.trigger === "http" ? "HTTP" : words(run.trigger)}</span>
                   <div class="sub">{run.id}</div>
                 </td>
                 <td>
