@@ -21,11 +21,19 @@ export function versionCommand(program: Command, tools: RemoteTools): void {
       throw error;
     });
     if (!access) return;
-    const document = (await clientFor(access)
-      .request("get", "/openapi.json", {}, { timeoutMs: TIMEOUT_MS, maxRetries: 0 })
-      .catch(error => {
-        throw explain(error, access.url);
-      })) as { info?: { version?: string } };
-    print(`server ${document?.info?.version ?? "unknown"} (${access.url})`);
+    try {
+      const document = (await clientFor(access).request(
+        "get",
+        "/openapi.json",
+        {},
+        { timeoutMs: TIMEOUT_MS, maxRetries: 0 },
+      )) as { info?: { version?: string } };
+      print(`server ${document?.info?.version ?? "unknown"} (${access.url})`);
+    } catch (error) {
+      const explained = explain(error, access.url);
+      if (!(explained instanceof AppError)) throw explained;
+      // What was asked for is printed: a stopped server does not make this fail.
+      process.stderr.write(`${explained.message}\n`);
+    }
   });
 }

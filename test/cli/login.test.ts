@@ -114,4 +114,12 @@ describe("headwater login", () => {
     const { stdout } = await headwater(["--version"], env);
     expect(stdout).to.match(new RegExp(`^\\d+\\.\\d+\\.\\d+\nserver \\d+\\.\\d+\\.\\d+ \\(${server}\\)\n$`));
   });
+
+  it("prints the version, and that the server does not respond, if it is stopped", async () => {
+    const away = { ...env, HEADWATER_URL: "http://127.0.0.1:1", HEADWATER_API_KEY: "hw_x" };
+    const { code, stdout, stderr } = await headwater(["--version"], away);
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/^\d+\.\d+\.\d+\n$/);
+    expect(stderr).to.match(/^no response from http:\/\/127\.0\.0\.1:1: [^\n]+\n$/);
+  });
 });

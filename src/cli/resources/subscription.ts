@@ -153,5 +153,5 @@ function detailOf(subscription: Subscription): string {
   return code === undefined ? head : `${head}\n\n${code.trimEnd().split("\n").map(lineOf).join("\n")}`;
 }
 
-/** A tab is no control character here: code is indented by it. */
+/** A tab is not a control character here: code is indented by it. */
 const lineOf = (line: string) => line.split("\t").map(plain).join("\t");

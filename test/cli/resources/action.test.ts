@@ -61,6 +61,8 @@ describe("headwater action", () => {
     expect(action).to.deep.equal({
       component_id: second.deployed.component_id,
       configured_props: { note: "Order {{event.id}}" },
+      dynamic_props_id: null,
+      dynamic_props: [],
       secrets_set: ["token"],
     });
     await printed("publish", flow, "--event", '{"id": 8}');
