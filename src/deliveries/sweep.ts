@@ -19,6 +19,7 @@ import { waitsWithoutJob } from "./attempt/far-retry.ts";
 import {
   acquireForOverdue,
   permitTtlMs,
+  releasePermits,
   UNLIMITED,
   type WebhookLimits,
   waitlistEntry,
@@ -96,8 +97,10 @@ class DeliverySweep {
     const results = await Promise.all(
       byWebhook.map(([id, due]) => this.#acquire(id, webhooks.get(id) ?? UNLIMITED, due)),
     );
-    const jobs = results.flatMap(({ acquired }) => acquired);
-    await enqueueAll(this.#platform.queues, deliveries.jobs["next-attempt"], jobs);
+    await this.#enqueue(
+      results.flatMap(({ acquired }) => acquired),
+      webhooks,
+    );
     const underWay = new Set(results.flatMap(result => result.underWay));
     const lost = [...absent.filter(delivery => !waitsWithoutJob(delivery)), ...renewed];
     return lost.filter(({ _id }) => !underWay.has(_id)).length;
@@ -124,6 +127,20 @@ class DeliverySweep {
       );
     }
     return { acquired: result.acquired, underWay };
+  }
+
+  /** Enqueues jobs that have their permits; gives these back if that fails, because they would count as jobs under way. */
+  async #enqueue(jobs: NextAttempt[], webhooks: Map<string, WebhookLimits>): Promise<void> {
+    try {
+      await enqueueAll(this.#platform.queues, deliveries.jobs["next-attempt"], jobs);
+    } catch (error) {
+      for (const [id, ofWebhook] of groupBy(jobs, ({ webhook_id }) => webhook_id)) {
+        const names = ofWebhook.map(nextAttemptJobId);
+        // If they can't be given back, they expire.
+        await releasePermits(this.#platform, id, names, webhooks.get(id) ?? UNLIMITED).catch(() => undefined);
+      }
+      throw error;
+    }
   }
 
   /** The limits of those that are not disabled or deleted. */
