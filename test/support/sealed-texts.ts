@@ -1,4 +1,5 @@
 import type { Redis } from "ioredis";
+import type { SealedFields } from "../../src/models/sealed-fields.ts";
 import type { Platform } from "../../src/platform.ts";
 
 /** A text that `SECRETS_KEY` encrypted, wherever it was found. */
@@ -7,6 +8,13 @@ export interface SealedText {
   place: string;
   text: string;
 }
+
+/** Returns the places of fields, as `findSealedTexts` names them. */
+export const placesOf = (sealed: readonly SealedFields[]): string[] =>
+  sealed.flatMap(({ name, fields, lists }) => [
+    ...fields.map(field => `${name}.${field}`),
+    ...lists.map(({ list, field }) => `${name}.${list}[].${field}`),
+  ]);
 
 const SEALED = /v1\.[\w-]{8}\.[\w-]{38,}/g;
 
@@ -48,6 +56,6 @@ async function readKey(redis: Redis, key: string): Promise<unknown> {
   if (type === "string") return await redis.get(key);
   if (type === "hash") return Object.values(await redis.hgetall(key));
   if (type === "list") return await redis.lrange(key, 0, -1);
-  if (type === "zset") return await redis.zrange(key, 0, -1);
+  if (type === "zset") return await redis.zrange(key, "0", "-1");
   return type === "set" ? await redis.smembers(key) : null;
 }

@@ -58,7 +58,7 @@ describe("a new SECRETS_KEY under load", function () {
     const { id, signing_key } = webhook;
     await api.subscribe(lab.emitters.published, id);
 
-    const load = startLoad(lab, "new key");
+    const load = startLoad(lab, "new-key");
     await restart(`${old},${fresh}`);
     load.allow(0.3);
     await restart(`${fresh},${old}`);
