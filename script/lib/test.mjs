@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { buildIfStale } from "./build.mjs";
 import { installDependencies } from "./dependencies.mjs";
 import { withOwnStores } from "./own-stores.mjs";
+import { cpuMs, readPid } from "./processes.mjs";
 import { isUnitTest, runsAlone, runsLong, selectFiles } from "./test-files.mjs";
 import { runTestFiles } from "./test-runner.mjs";
 import { runScript, UserError } from "./user-error.mjs";
@@ -67,7 +68,7 @@ async function runTests(given, args, forward) {
     .filter(file => (isLong || !isNamed ? runsLong(root, file) === isLong : true));
   if (isUnit) say(`${selected.length} test files need no store, sandbox or other process.`);
   const startedAt = Date.now();
-  return withStores(given, isUnit, async env => {
+  return withStores(given, isUnit, async (env, storesFolder) => {
     const ownMocha = args.filter(arg => arg.startsWith("-"));
     if (ownMocha.some(arg => ONLY_IN_MOCHA.test(arg))) {
       return runMocha({
@@ -80,7 +81,7 @@ async function runTests(given, args, forward) {
     const alone = isUnit || selected.length === 1 ? [] : selected.filter(file => runsAlone(root, file));
     const files = selected.filter(file => !alone.includes(file));
     const result = await runTestFiles({ ...given, files, alone, jobs, options, env, rerun });
-    if (showTimes) say(slowest(result.files));
+    if (showTimes) say(slowest(result.files) + cpuOfStores(storesFolder));
     return lastLine(result, { say, seconds: (Date.now() - startedAt) / 1000, signal: given.signal });
   });
 }
@@ -123,14 +124,18 @@ async function withStores({ root, say, signal }, isUnit, work) {
     redisUrl: env.TEST_REDIS_URL || env.REDIS_URL,
   };
   let code;
-  await withOwnStores({ root, given, isInMemory: true, say, signal }, async ({ mongodbUrl, redisUrl }) => {
-    // The plain names too: processes that tests start must never fall back on .data/dev.env.
-    code = await work({
-      ...{ TEST_MONGODB_URL: mongodbUrl, MONGODB_URL: mongodbUrl },
-      ...{ TEST_REDIS_URL: redisUrl, REDIS_URL: redisUrl },
-      ...npm,
-    });
-  });
+  await withOwnStores(
+    { root, given, isInMemory: true, say, signal },
+    async ({ mongodbUrl, redisUrl }, folder) => {
+      // The plain names too: processes that tests start must never fall back on .data/dev.env.
+      const addresses = {
+        ...{ TEST_MONGODB_URL: mongodbUrl, MONGODB_URL: mongodbUrl },
+        ...{ TEST_REDIS_URL: redisUrl, REDIS_URL: redisUrl },
+      };
+      const own = given.mongodbUrl ? {} : { TEST_STORES_ARE_REMOVED: "true" };
+      code = await work({ ...addresses, ...own, ...npm }, folder);
+    },
+  );
   return code;
 }
 
@@ -163,6 +168,13 @@ function slowest(files) {
     ...lines,
     `       ${seconds(total("self"))} ${seconds(total("children"))}  all ${files.length} files`,
   ].join("\n");
+}
+
+/** A line with the CPU time of the stores that were started for this run; empty for a unit test. */
+function cpuOfStores(folder) {
+  if (folder === undefined) return "";
+  const seconds = name => (cpuMs(readPid(join(folder, `${name}.pid`))).self / 1000).toFixed(1);
+  return `\n       MongoDB ${seconds("mongo")}, Redis ${seconds("redis")}`;
 }
 
 /** Prints the line that ends every run, alone, and returns the exit code. */
