@@ -24,7 +24,7 @@ either is out of date, and starts a MongoDB and a Redis that are removed afterwa
 
   --unit      only the files that need no store, sandbox or other process; no store is started
   --long      only the files with a line "// runs-long: <what of it is in npm test>"
-  --jobs N    test files that run at the same time (default: one more than there are CPUs, at most 4)
+  --jobs N    test files that run at the same time (default: two more than there are CPUs, with --long one, up to 6)
   --rerun     runs up to twelve files that failed once more, alone; the second result counts, and is listed as flaky
   --times     lists the slowest files, with their CPU time
   --watch     keeps the stores running and runs the named files again when a file in src/, workers/ or test/ changes
@@ -32,7 +32,9 @@ either is out of date, and starts a MongoDB and a Redis that are removed afterwa
 TEST_MONGODB_URL (or MONGODB_URL) and TEST_REDIS_URL (or REDIS_URL) name stores to use instead; every test has its own
 database and key prefix. A file with a line "// runs-alone: <reason>" runs after the others, one at a time.`;
 
-const MAX_JOBS = 4;
+/** Most files spend half of their time waiting; what `--long` runs floods the machine or measures it. */
+const JOBS_ABOVE_CPUS = 2;
+const MAX_JOBS = 6;
 const SLOWEST_SHOWN = 60;
 /** These need mocha's own command line, with all files in one process. */
 const ONLY_IN_MOCHA = /^--(?:inspect|watch|reporter|debug)/;
@@ -56,10 +58,11 @@ async function main() {
 async function runTests(given, args, forward) {
   const { root, say } = given;
   const isUnit = takeFlag(args, "--unit");
-  const jobs = takeNumber(args, "--jobs") ?? Math.min(availableParallelism() + 1, MAX_JOBS);
+  const isLong = takeFlag(args, "--long");
+  const further = isLong ? 1 : JOBS_ABOVE_CPUS;
+  const jobs = takeNumber(args, "--jobs") ?? Math.min(availableParallelism() + further, MAX_JOBS);
   const showTimes = takeFlag(args, "--times");
   const rerun = takeFlag(args, "--rerun");
-  const isLong = takeFlag(args, "--long");
   const { _: words, ...options } = await mochaOptions(args);
   // Words and names of tests find them in long files too.
   const isNamed = words.length > 0 || options.grep !== undefined || options.fgrep !== undefined;

@@ -40,7 +40,7 @@ import type { BatchRequest, CallError, CallRequest, CallResult, ComponentDescrip
 import { Sandbox } from "./sandbox.ts";
 import type { SandboxHealth } from "./sandbox-health.ts";
 import { type Child, spawnChild } from "./spawn.ts";
-import { killUnlessSettled, waitUntilLoaded } from "./wait-until-loaded.ts";
+import { killUnlessSettled, type LoadLimit, waitUntilLoaded } from "./wait-until-loaded.ts";
 import type { WarmRoom } from "./warm-room.ts";
 import { DISK_LIMIT, startWatchdog } from "./watchdog.ts";
 
@@ -111,6 +111,8 @@ export interface SandboxesOptions {
    * that no other host uses.
    */
   firstUserId?: number;
+  /** Milliseconds that evaluating a component's code to describe it may take; by default those of every start. */
+  describeMs?: LoadLimit;
   /** A process is ended after this many calls, which frees the memory that a component has accumulated. */
   maxCalls?: number;
   logger?: Logger;
@@ -208,6 +210,7 @@ class SandboxHost implements Sandboxes {
   readonly privileges: Sandboxes["privileges"];
   readonly #resources: HostResources;
   readonly #heapMb: number;
+  readonly #describeMs: LoadLimit | undefined;
   readonly #childLimits: ChildLimits;
   readonly #pool: Pool;
   readonly #runner: CallRunner;
@@ -223,6 +226,7 @@ class SandboxHost implements Sandboxes {
     this.privileges = resources.privileges;
     this.#resources = resources;
     this.#heapMb = heapMb;
+    this.#describeMs = options.describeMs;
     this.#childLimits = {
       ...counted,
       maxRunBytes: LIMITS.runBytes.value,
@@ -273,13 +277,13 @@ class SandboxHost implements Sandboxes {
       });
     const startedAt = performance.now();
     try {
-      const loadError = await waitUntilLoaded(slot.sandbox, slot.source);
+      const loadError = await waitUntilLoaded(slot.sandbox, slot.source, this.#describeMs);
       if (loadError) {
         if (isSandboxLost(loadError)) return undefined;
         const message = loadError.message + sizeIfTooLarge(loadError, bundle, this.#heapMb);
         throw invalidField("component", "code", withFrame(message, loadError.stack));
       }
-      const described = await killUnlessSettled(slot.sandbox, slot.sandbox.describe());
+      const described = await killUnlessSettled(slot.sandbox, slot.sandbox.describe(), this.#describeMs);
       if (described.state === "lost") return undefined;
       if (described.state === "rejected") {
         throw invalidField("component", described.path, described.message);
