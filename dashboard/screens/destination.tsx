@@ -4,6 +4,7 @@ import { headwater } from "../api/client";
 import { useFresh } from "../api/fresh";
 import { type Resource, useResource } from "../api/resource";
 import { to } from "../lib/address";
+import { useOwnAccount } from "../lib/own-account";
 import { Copyable, Page, Tabs } from "../ui/basics";
 import { Loaded } from "../ui/states";
 import { DestinationFields, type StoredDestination, settingsOf, typedOf } from "./destination-fields";
@@ -24,6 +25,7 @@ export function Destination() {
   const { id = "", tab = "" } = useRoute().params;
   const resource = useResource(call => headwater.destinations.get(id, call), [id]);
   useFresh(resource, { of: id });
+  useOwnAccount(resource.data);
   const destination = resource.data;
   return (
     <Page

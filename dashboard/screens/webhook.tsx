@@ -4,6 +4,7 @@ import { headwater, type Schemas } from "../api/client";
 import { useFresh } from "../api/fresh";
 import { type Resource, useResource } from "../api/resource";
 import { to } from "../lib/address";
+import { useOwnAccount } from "../lib/own-account";
 import { Button, Card, Copyable, Page, Tabs } from "../ui/basics";
 import { Confirm } from "../ui/dialog";
 import { TextField } from "../ui/form";
@@ -28,6 +29,7 @@ export function Webhook() {
   const { id = "", tab = "" } = useRoute().params;
   const resource = useResource(call => headwater.webhooks.get(id, call), [id]);
   useFresh(resource, { of: id });
+  useOwnAccount(resource.data);
   const webhook = resource.data;
   return (
     <Page
