@@ -11,7 +11,7 @@ import { TextField } from "../ui/form";
 import { Loaded } from "../ui/states";
 import { ListenerDeliveries } from "./listener-deliveries";
 import { Health } from "./listener-health";
-import { ListenerSettings } from "./listener-settings";
+import { faultsOf, ListenerSettings } from "./listener-settings";
 import { TestSend } from "./test-send";
 import { KeyShown, Verify } from "./webhook-key";
 import { WebhookBadge } from "./webhook-parts";
@@ -65,13 +65,13 @@ function Settings({ webhook, resource }: { webhook: Webhook; resource: Resource<
   const [url, setUrl] = useState(webhook.url);
   return (
     <ListenerSettings listener={webhook} resource={resource} changes={() => ({ url })}>
-      {faultOf => (
+      {fault => (
         <TextField
           label="Address"
           type="url"
           value={url}
           onInput={setUrl}
-          fault={faultOf("url")}
+          fault={faultsOf(fault)("url")}
           isRequired
         />
       )}
