@@ -227,7 +227,8 @@ describe("the editor of a subscription's function", () => {
     const before = await api.expect(200, "GET", "/users/me/subscriptions");
     await tab.open(`/subscriptions/${id}`);
     await editor().waitFor();
-    await until(() => new URL(page.url()).searchParams.get("org") === org);
+    const isMoved = () => new URL(page.url()).searchParams.get("org") === org;
+    await until(isMoved);
     await page.getByRole("link", { name: "Team" }).waitFor();
     await write(CODE);
     expect(await press("Save", id)).to.equal(200);
@@ -240,6 +241,7 @@ describe("the editor of a subscription's function", () => {
       ...{ function: CODE, filter: { n: 1 }, org_id: org },
     });
     await tab.open(`/subscriptions?edit=${id}`);
+    await until(isMoved);
     await page.getByRole("dialog").getByLabel("Filter").fill("");
     const removed = page.waitForResponse(one => one.request().method() === "PUT");
     await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
