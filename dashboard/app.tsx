@@ -28,6 +28,7 @@ const NewSource = more("NewSource");
 const Start = more("Start");
 const Echo = more("Echo");
 const Delivery = more("Delivery");
+const DeployComponent = more("DeployComponent");
 const Destination = more("Destination");
 const EventTrace = more("EventTrace");
 const Alerts = more("Alerts");
@@ -74,6 +75,7 @@ const Screens = () => (
     <Route path={`${BASE}/sources/new`} component={NewSource} />
     <Route path={`${BASE}/sources/:id/:tab?`} component={Source} />
     <Route path={`${BASE}/components/:id?`} component={Components} />
+    <Route path={`${BASE}/components/:id/deploy`} component={DeployComponent} />
     <Route path={`${BASE}/connections`} component={Connections} />
     <Route path={`${BASE}/webhooks`} component={Webhooks} />
     <Route path={`${BASE}/webhooks/:id/:tab?`} component={Webhook} />

@@ -13,9 +13,14 @@ const headersOf = ({ number, at_ms }: Attempt): Record<string, string> => ({
 
 type Output = Schemas["ActionOutput"];
 
-/** What an action exported, returned and wrote to its log. */
-const ActionResult = ({ output: { exports, return_value, truncated, logs } }: { output: Output }) => (
+/** What an action did, as it says itself: its summary, what it exported and returned, and its log. */
+const ActionResult = ({
+  output: { summary, exports, return_value, truncated, logs },
+}: {
+  output: Output;
+}) => (
   <>
+    {summary !== null && <p class="summary">{summary}</p>}
     {Object.keys(exports).length > 0 && (
       <div>
         <div class="sub">Exports</div>
@@ -60,7 +65,7 @@ export const Attempts = ({ attempts, hasHeaders = false }: AttemptsProps) => (
           </p>
         )}
         {attempt.error && <p class="fault">{attempt.error}</p>}
-        {attempt.response && (
+        {attempt.response && !attempt.output && (
           <section tabIndex={0} aria-label={`Response to attempt ${attempt.number}`} class="response">
             <pre>{attempt.response}</pre>
           </section>

@@ -6,6 +6,7 @@ import { useResource } from "../api/resource";
 import { orgId } from "../api/session";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
+import { useOwnAccount } from "../lib/own-account";
 import { Button, Card, Copyable, CopyBlock, LinkButton, Notice, Page, Time } from "../ui/basics";
 import { Loaded } from "../ui/states";
 import { Thing } from "../ui/thing";
@@ -34,6 +35,7 @@ export function Delivery() {
       headwater.request("get", "/deliveries/{id}", { params: { id }, query: { expand: "event" } }, call),
     [id],
   );
+  useOwnAccount(resource.data);
   const soon = useReloadSoon(resource);
   useLive(
     { deliveries: true, org: orgId.value },

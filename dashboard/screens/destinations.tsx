@@ -10,6 +10,7 @@ import { Dialog } from "../ui/dialog";
 import { Select, TextField } from "../ui/form";
 import { Loaded } from "../ui/states";
 import { Table } from "../ui/table";
+import { ActionFields, useActionForm } from "./action-form";
 import {
   DestinationFields,
   KIND_CHOICES,
@@ -78,11 +79,15 @@ function NewDestination({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const [typed, setTyped] = useState<Typed>({});
   const [fault, setFault] = useState<unknown>();
+  const action = useActionForm(null);
   const faultOf = faultsOf(fault);
   const create = async () => {
     setFault(undefined);
     try {
-      const body = { [kind]: settingsOf(kind, typed), ...(name && { name }) };
+      const isAction = kind === "action";
+      const label = name || (isAction && action.component?.name);
+      const settings = isAction ? action.settings() : settingsOf(kind, typed);
+      const body = { [kind]: settings, ...(label && { name: label }) };
       const { id } = await inAccount().destinations.create(body);
       route(to(`/destinations/${id}`));
     } catch (error) {
@@ -113,12 +118,20 @@ function NewDestination({ onClose }: { onClose: () => void }) {
           value={name}
           onInput={setName}
           fault={faultOf("name")}
-          hint="Shown in lists; the address if empty."
+          hint={`Shown in lists; ${kind === "action" ? "the component's" : "the address"} if empty.`}
         />
-        <DestinationFields kind={kind} typed={typed} onChange={setTyped} faultOf={faultOf} isNew />
+        {kind === "action" ? (
+          <ActionFields action={action} fault={fault} />
+        ) : (
+          <DestinationFields kind={kind} typed={typed} onChange={setTyped} faultOf={faultOf} isNew />
+        )}
         <div class="row end">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary">
+          <Button
+            type="submit"
+            kind="primary"
+            isDisabled={kind === "action" && action.component === undefined}
+          >
             Create destination
           </Button>
         </div>

@@ -29,8 +29,8 @@ export const faultsOf =
 interface SettingsProps<One extends Listener> {
   listener: One;
   resource: Resource<One>;
-  /** Fields that only a listener of this kind has. */
-  children: (faultOf: FaultOf) => ComponentChildren;
+  /** Fields that only a listener of this kind has; they get what the last request found wrong. */
+  children: (fault: unknown) => ComponentChildren;
   /** What those change; throws for what can't be sent. */
   changes: () => object;
   onSaved?: (saved: One) => void;
@@ -86,7 +86,7 @@ export function ListenerSettings<One extends Listener>({
         }}
       >
         {fault !== undefined && <Notice tone="bad">{messageOf(fault)}</Notice>}
-        {children(faultOf)}
+        {children(fault)}
         <TextField label="Name" value={name} onInput={setName} fault={faultOf("name")} />
         <TextField
           label="Description"

@@ -4,6 +4,7 @@ export { Alerts } from "./alerts";
 export { Components } from "./components";
 export { Connections } from "./connections";
 export { Delivery } from "./delivery";
+export { DeployComponent } from "./deploy-component";
 export { Destination } from "./destination";
 export { Echo } from "./echo";
 export { EventTrace } from "./event";

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { messageOf } from "../api/client";
-import { askCode, type Values } from "../api/configure";
+import { askCode, given, type Values } from "../api/configure";
 import { HELLO_CODE } from "../api/receiver";
 import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
@@ -162,6 +162,3 @@ export function NewSource() {
     </Page>
   );
 }
-
-const given = (values: Values): Values =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== null));

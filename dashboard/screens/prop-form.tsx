@@ -5,6 +5,7 @@ import { Copyable, Notice } from "../ui/basics";
 import { Check, type Choice, FixedField, Select, TextField } from "../ui/form";
 import { AccountField } from "./account-field";
 import { type Remote, RemoteField } from "./remote-choices";
+import { TemplateField } from "./template-field";
 import { FixedTimer, TimerField } from "./timer-field";
 
 type Prop = Schemas["ConfigurableProp"];
@@ -15,10 +16,12 @@ interface PropFormProps {
   onChange: (values: Values) => void;
   /** Faults by the name of the prop. */
   faults: Record<string, string>;
-  /** What the source has; null while it does not exist. */
+  /** What the source or action has; null while it does not exist. */
   stored: Stored | null;
   /** Asks the component's code for choices; without it, any value is typed. */
   remote?: Remote | undefined;
+  /** Values may be templates, as those of an action may (docs/actions.md#templates). */
+  hasTemplates?: boolean;
 }
 
 interface Stored {
@@ -32,7 +35,15 @@ interface Stored {
 const HIDDEN = new Set(["$.service.db"]);
 
 /** A form made from the props of a component (docs/component-api.md#props). */
-export const PropForm = ({ props, values, onChange, faults, stored, remote }: PropFormProps) => (
+export const PropForm = ({
+  props,
+  values,
+  onChange,
+  faults,
+  stored,
+  remote,
+  hasTemplates = false,
+}: PropFormProps) => (
   <>
     {props
       .filter(prop => !HIDDEN.has(prop.type) && prop.hidden !== true)
@@ -44,22 +55,27 @@ export const PropForm = ({ props, values, onChange, faults, stored, remote }: Pr
           fault={faults[prop.name]}
           stored={stored}
           remote={remote}
+          hasTemplates={hasTemplates}
           onChange={value => onChange({ ...values, [prop.name]: value })}
         />
       ))}
   </>
 );
 
-interface PropFieldProps {
+interface ValueProps {
   prop: Prop;
   value: unknown;
   fault: string | undefined;
-  stored: Stored | null;
   remote?: Remote | undefined;
   onChange: (value: unknown) => void;
 }
 
-function PropField({ prop, value, fault, stored, remote, onChange }: PropFieldProps) {
+interface PropFieldProps extends ValueProps {
+  stored: Stored | null;
+  hasTemplates: boolean;
+}
+
+function PropField({ prop, value, fault, stored, remote, hasTemplates, onChange }: PropFieldProps) {
   const label = labelOf(prop);
   const hint = prop.description;
   if (prop.type === "alert") return <Alert prop={prop} />;
@@ -132,6 +148,28 @@ function PropField({ prop, value, fault, stored, remote, onChange }: PropFieldPr
       />
     );
   }
+  const field = <ValueField prop={prop} value={value} fault={fault} remote={remote} onChange={onChange} />;
+  if (!hasTemplates || isAnyText(prop)) return field;
+  return (
+    <TemplateField
+      label={label}
+      hint={hint}
+      value={value}
+      fault={fault}
+      onChange={onChange}
+      otherwise={field}
+    />
+  );
+}
+
+/** Whether every text is a value of the prop, a template too. */
+const isAnyText = (prop: Prop): boolean =>
+  prop.type === "string" && !Array.isArray(prop.options) && prop.remote_options !== true;
+
+/** A value that is neither a secret nor made by the server. */
+function ValueField({ prop, value, fault, remote, onChange }: ValueProps) {
+  const label = labelOf(prop);
+  const hint = prop.description;
   const choices = choicesOf(prop);
   if (choices && prop.type.endsWith("[]")) {
     return (
@@ -179,12 +217,7 @@ const labelOf = (prop: Prop): string =>
   `${prop.label ?? prop.name}${prop.optional === true ? " (optional)" : ""}`;
 
 /** A field that takes any value of the prop's type. */
-function FreeField({
-  prop,
-  value,
-  fault,
-  onChange,
-}: Pick<PropFieldProps, "prop" | "value" | "fault" | "onChange">) {
+function FreeField({ prop, value, fault, onChange }: Omit<ValueProps, "remote">) {
   const label = labelOf(prop);
   const hint = prop.description;
   switch (prop.type) {

@@ -7,6 +7,7 @@ import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
 import { apiCommand, postCommand } from "../lib/curl";
 import { bytes, count, duration, words } from "../lib/format";
+import { useOwnAccount } from "../lib/own-account";
 import { Badge, Button, Card, Copyable, CopyBlock, Page, Tabs, Time } from "../ui/basics";
 import { Confirm } from "../ui/dialog";
 import { later } from "../ui/later";
@@ -43,6 +44,7 @@ function SourceOf({ id, tab }: { id: string; tab: string }) {
   const resource = useResource(call => headwater.sources.get(id, call), [id]);
   // Not below a form that is being filled in.
   useFresh(resource, { of: id, isOff: tab === "settings" || tab === "code" });
+  useOwnAccount(resource.data);
   const source = resource.data;
   const switchOn = async (active: boolean) => {
     await headwater.sources.update(id, { active });

@@ -1,6 +1,7 @@
 import { useMemo, useRef, useState } from "preact/hooks";
-import { headwater, messageOf, type Schemas } from "../api/client";
+import { messageOf, type Schemas } from "../api/client";
 import type { Values } from "../api/configure";
+import { inAccount } from "../api/session";
 import { duration } from "../lib/format";
 import { Badge, Button, Card, CopyBlock, Notice } from "../ui/basics";
 import { TextField } from "../ui/form";
@@ -14,7 +15,7 @@ export function useDescription() {
   const latest = useRef("");
   const check = async (code: string) => {
     latest.current = code;
-    const found = await headwater.components.describe({ component_code: code });
+    const found = await inAccount().components.describe({ component_code: code });
     // Code that can't be parsed is described in no time, and what was there before it may come later.
     if (latest.current === code) setDescribed(found);
     return found.errors;
@@ -115,7 +116,7 @@ export function TryRun({
     try {
       const parsed: unknown = event.trim() === "" || isSample ? undefined : JSON.parse(event);
       const given = isSample ? { sample_emit: true } : { event: parsed };
-      const tried = await headwater.components.try({
+      const tried = await inAccount().components.try({
         component_code: code,
         configured_props: { ...added, ...values },
         ...given,

@@ -113,10 +113,12 @@ export const Badge = ({
 
 /** "5 min ago", with the exact time for pointers and for screen readers. */
 export function Time({ ms }: { ms: number | null | undefined }) {
+  // Its tick may be seconds ago: what happened since would lie in the future.
+  const at = Math.max(now.value, Date.now());
   if (ms === null || ms === undefined) return <span class="muted">–</span>;
   return (
     <time class="nowrap" dateTime={new Date(ms).toISOString()} title={exactTime(ms)}>
-      {ago(ms, now.value)}
+      {ago(ms, at)}
     </time>
   );
 }
