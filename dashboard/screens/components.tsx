@@ -31,7 +31,7 @@ function ComponentList() {
       about="Saved code, from which sources are made. Each change of the code is a component of its own."
       actions={
         <LinkButton href={to("/sources/new")} kind="primary" icon="plus">
-          Write one
+          New source
         </LinkButton>
       }
     >
@@ -95,9 +95,14 @@ function Component({ id }: { id: string }) {
       badge={found && <Badge isPlain>{found.version}</Badge>}
       actions={
         found && (
-          <Button kind="danger" icon="trash" onClick={() => setDeleting(true)}>
-            Delete
-          </Button>
+          <>
+            <LinkButton href={to("/sources/new", { component: id })} icon="plus">
+              New source
+            </LinkButton>
+            <Button kind="danger" icon="trash" onClick={() => setDeleting(true)}>
+              Delete
+            </Button>
+          </>
         )
       }
     >
@@ -145,7 +150,7 @@ function Detail({ component }: { component: Schemas["Component"] }) {
                   {component.component_url}
                 </a>
               ) : (
-                (component.component_url ?? "written here or sent")
+                (component.component_url ?? "None: its code was written here, or sent")
               )}
             </dd>
             <dt>SHA-256</dt>

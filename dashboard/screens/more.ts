@@ -5,6 +5,7 @@ export { Components } from "./components";
 export { Connections } from "./connections";
 export { Delivery } from "./delivery";
 export { Destination } from "./destination";
+export { Destinations } from "./destinations";
 export { Echo } from "./echo";
 export { EventTrace } from "./event";
 export { NewSource } from "./new-source";

@@ -1,12 +1,14 @@
 import { useMemo, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
-import { messageOf } from "../api/client";
+import { headwater, messageOf, type Schemas } from "../api/client";
 import { askCode, type Values } from "../api/configure";
 import { HELLO_CODE } from "../api/receiver";
+import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
 import { Button, Card, Notice, Page } from "../ui/basics";
 import { Select, TextField } from "../ui/form";
+import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
 import { leaveThen, useUnsaved } from "../ui/unsaved";
 import { known, MadeState, useMadeProps } from "./made-props";
@@ -49,23 +51,40 @@ export default {
 
 const TEMPLATES: Record<string, string> = { http: HELLO_CODE, timer: TIMER_CODE, poll: POLL_CODE };
 
-/** A source from code that is written here: template, editor, props, try-run, deploy. */
+type Component = Schemas["Component"];
+
+/** A source from code that is written here, or from the component that the address names. */
 export function NewSource() {
+  const { component: id } = useFilters([]).query;
+  const found = useResource(async call => (id ? await headwater.components.get(id, call) : undefined), [id]);
+  if (!id) return <Workbench />;
+  return found.data ? (
+    <Workbench key={id} from={found.data} />
+  ) : (
+    <Page title="New source" crumbs={<a href={to("/sources")}>Sources</a>}>
+      <Loaded resource={found}>{() => null}</Loaded>
+    </Page>
+  );
+}
+
+/** Template, editor, props, try-run, deploy. With `from`, the editor begins with the code of this component. */
+function Workbench({ from }: { from?: Component }) {
   const { route } = useLocation();
   const filters = useFilters([]);
   const template = filters.query.template ?? "http";
-  const [code, setCode] = useState(TEMPLATES[template] ?? HELLO_CODE);
+  const first = from?.code ?? TEMPLATES[template] ?? HELLO_CODE;
+  const [code, setCode] = useState(first);
   const [name, setName] = useState("");
   const [values, setValues] = useState<Values>({});
   const { described, check } = useDescription();
   const [fault, setFault] = useState<unknown>();
   const { faults: runFaults, setRan } = useRunFault(code);
-  const question = useUnsaved(code !== (TEMPLATES[template] ?? HELLO_CODE));
+  const question = useUnsaved(code !== first);
   const deploy = async () => {
     setFault(undefined);
     try {
       const source = await inAccount().sources.create({
-        component_code: code,
+        ...(from && code === first ? { component_id: from.id } : { component_code: code }),
         configured_props: known(given(values), component?.additional_props ? made.props : null),
         ...(made.id && { dynamic_props_id: made.id }),
         ...(name && { name }),
@@ -102,22 +121,24 @@ export function NewSource() {
         <section class="card">
           <div class="card-head">
             <h2>Code</h2>
-            <Select
-              label="Template"
-              isBare
-              value={template}
-              choices={[
-                { value: "http", label: "HTTP request" },
-                { value: "timer", label: "Timer" },
-                { value: "poll", label: "Poll an API" },
-              ]}
-              onChange={next =>
-                leaveThen(() => {
-                  filters.set({ template: next });
-                  setCode(TEMPLATES[next] ?? HELLO_CODE);
-                })
-              }
-            />
+            {!from && (
+              <Select
+                label="Template"
+                isBare
+                value={template}
+                choices={[
+                  { value: "http", label: "Example: HTTP request" },
+                  { value: "timer", label: "Example: timer" },
+                  { value: "poll", label: "Example: poll an API" },
+                ]}
+                onChange={next =>
+                  leaveThen(() => {
+                    filters.set({ template: next });
+                    setCode(TEMPLATES[next] ?? HELLO_CODE);
+                  })
+                }
+              />
+            )}
           </div>
           <Editor
             label="Code of the component"
@@ -135,7 +156,7 @@ export function NewSource() {
                 value={name}
                 onInput={setName}
                 fault={faults.name}
-                hint="By default from the component's."
+                hint="Empty: the name in the code."
               />
               {component && (
                 <PropForm
@@ -152,6 +173,7 @@ export function NewSource() {
           </Card>
           <About described={described} />
           <TryRun
+            key={template}
             code={code}
             values={known(given(values), component ? made.props : null)}
             hasSample={described?.component?.sample_emit ?? false}

@@ -181,6 +181,20 @@ describe("the editor of a source's code", () => {
     await until(async () => (await editor().innerText()).includes("New items"));
   });
 
+  it("makes another source of a saved component, unchanged, which is not saved again", async () => {
+    const components = async () => (await api.expect(200, "GET", "/components")).length;
+    const before = await components();
+    await tab.go(`/components/${source.component_id}`);
+    await page.getByRole("link", { name: "New source" }).click();
+    await until(async () => (await editor().innerText()).includes('"first"'));
+    await page.getByLabel("Name").fill("second of it");
+    await page.getByRole("button", { name: "Deploy" }).click();
+    await page.getByRole("heading", { name: "second of it", level: 1 }).waitFor();
+    const id = new URL(page.url()).pathname.split("/")[3];
+    expect(await api.expect(200, "GET", `/sources/${id}`)).to.include({ component_id: source.component_id });
+    expect(await components()).to.equal(before);
+  });
+
   it("meets no error of the browser on the way", () => {
     const notes = tab.problems.filter(one => !/status of 4\d\d/.test(one));
     expect(notes).to.deep.equal([]);
