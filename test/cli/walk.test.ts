@@ -41,7 +41,7 @@ describe("the walk of docs/cli.md", () => {
         PATH: process.env.PATH,
         HOME: folder,
         LINK: link,
-        RECEIVER: receiver.url,
+        HOOK: receiver.url,
       },
       stdio: ["ignore", "pipe", "pipe"],
     });
