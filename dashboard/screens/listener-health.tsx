@@ -44,7 +44,7 @@ export function Health<One extends Listener>({ listener, resource }: HealthProps
         <Notice tone="warn">
           {listener.notice ?? "Every attempt has failed."} Failing since {at(listener.failing_since)}
           {listener.will_be_disabled_at !== null &&
-            `, will be disabled at ${at(listener.will_be_disabled_at)} unless one succeeds`}
+            `, will be disabled on ${at(listener.will_be_disabled_at)} unless one succeeds`}
           .
         </Notice>
       )}
