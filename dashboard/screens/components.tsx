@@ -9,6 +9,7 @@ import { apiCommand } from "../lib/curl";
 import { Badge, Button, Card, Copyable, LinkButton, Notice, Page, Time } from "../ui/basics";
 import { Confirm } from "../ui/dialog";
 import { List } from "../ui/list";
+import { Prose } from "../ui/prose";
 import { Loaded, NothingYet } from "../ui/states";
 import { Table } from "../ui/table";
 import { toast } from "../ui/toasts";
@@ -170,7 +171,12 @@ function Detail({ component }: { component: Schemas["Component"] }) {
                     <code>{prop.name}</code>
                   </dt>
                   <dd>
-                    {prop.type} <span class="sub">{prop.description}</span>
+                    {prop.type}{" "}
+                    {prop.description && (
+                      <span class="sub">
+                        <Prose text={prop.description} />
+                      </span>
+                    )}
                   </dd>
                 </>
               ))}

@@ -67,7 +67,7 @@ export const DeliveryTable = ({ rows, hasWebhook = true, hasEmitter = true }: De
           )}
         </td>
         {hasWebhook && (
-          <td>
+          <td data-label="to">
             <Thing id={row.webhook_id} />
           </td>
         )}

@@ -211,6 +211,8 @@ function announce({ user, url, say, link }) {
     `Headwater is ready: ${url}/v1  (docs ${url}/docs, board ${url}/admin/queues, password in .data/dev.env)`,
   );
   if (link) {
-    say(`Dashboard (signs in once, within ten minutes; bin/headwater dashboard prints another link): ${link}`);
+    say(
+      `Dashboard (signs in once, within ten minutes; bin/headwater dashboard prints another link): ${link}`,
+    );
   }
 }
