@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
+import { WHOLE } from "../../src/lib/part.ts";
 import { Workflows } from "../../src/models/workflow.ts";
 import { beginSilentEmitterSweep } from "../../src/reconcile/silent-emitters.ts";
 import { EventArchives } from "../../src/store/event-archive.ts";
@@ -56,7 +57,7 @@ describe("a scan of the keys of a Redis Cluster", () => {
       await Workflows(platform.mongo).insertOne({ _id, owner_id: "u_1", name: "w", created_at: 0 });
       await emit(_id, "a");
     }
-    const sweep = beginSilentEmitterSweep(platform, 0);
+    const sweep = beginSilentEmitterSweep(platform, WHOLE, 0);
     let cursor: string | null = null;
     do cursor = (await sweep(cursor)).next;
     while (cursor !== null);
