@@ -19,7 +19,7 @@ const STOP_MS = 2000;
 const AT_ONCE = 4;
 /** That pause, as a share of `SWEEP_EVERY`. */
 const PAUSE_SHARE = 1 / 10;
-/** A unit is due again a little before the next round of the process that had its last turn. */
+/** A unit is due again a little before the process of its last turn looks again. */
 const DUE_SHARE = 0.95;
 /** It rests for this share of the time that its turn took, if it was claimed late in its round. */
 const REST_SHARE = 0.4;
@@ -111,7 +111,7 @@ export class Reconciler {
       turns.push(...started.turns);
       more = started.more;
       if (more > 0) await this.#pause(Promise.all(started.turns), pauseMs);
-      // The next round claims what is due by then.
+      // What is due by then is claimed when this process looks again.
     } while (
       more > 0 &&
       !this.#stopped.signal.aborted &&

@@ -100,8 +100,8 @@ describe("parts of the reconciler's steps", () => {
     await sweepParts("timers");
     const overdue = Date.now() - 600_000;
     for (const shard of shardsOf(queue())) {
-      for (const id of await platform.redis.zrange(shard.toKey("repeat"), 0, -1)) {
-        await platform.redis.zadd(shard.toKey("repeat"), String(overdue), id);
+      for (const id of await platform.redis.zrangebyscore(shard.toKey("repeat"), "-inf", "+inf")) {
+        await platform.redis.zadd(shard.toKey("repeat"), overdue, id);
       }
     }
     const counts = await sweepParts("timers");

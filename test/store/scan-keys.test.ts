@@ -37,6 +37,22 @@ describe("a scan of the keys of a Redis Cluster", () => {
     expect(pages).to.be.above(10);
   });
 
+  it("is divided by master, so that each of its parts finds keys of its own", async () => {
+    const seen: string[] = [];
+    for (const index of [0, 1, 2]) {
+      const before = seen.length;
+      let cursor: string | null = null;
+      do {
+        const page = await scanKeys(platform.redis, cursor, "scanned:*", 1000, { index, of: 3 });
+        seen.push(...page.found);
+        cursor = page.next;
+      } while (cursor !== null);
+      expect(seen.length, "of each master").to.be.above(before);
+    }
+    expect(seen.length).to.equal(new Set(seen).size);
+    expect(seen).to.have.length(300);
+  });
+
   it("goes on with the next master if the one of its cursor is gone", async () => {
     const { next } = await scanKeys(platform.redis, "0.0.0.0:1 77", "scanned:*", 10_000);
     expect(next).to.match(/^\S+:\d+ 0$/);
