@@ -75,6 +75,16 @@ describe("the reconciler's work among processes", () => {
     return found;
   }
 
+  /** The units that a process has claimed, as the notes name them. */
+  async function claimedBy(id: string): Promise<string[]> {
+    const claims = Object.entries(await platform.redis.hgetall(platform.keys.sweepUnits()));
+    const names = claims.flatMap(([name, claim]) => (claim.endsWith(` ${id}`) ? [name] : []));
+    return names.map(name => {
+      const [step, part = "1/1"] = name.split(" ");
+      return `${step}.${Number.parseInt(part, 10) - 1}`;
+    });
+  }
+
   const hasAll = (all: Note[]) => new Set(begun(all).map(({ unit }) => unit)).size === UNITS.length;
 
   it("is shared: each has turns, all units have theirs, and none is at work in two at once", async () => {
@@ -101,11 +111,9 @@ describe("the reconciler's work among processes", () => {
       await until(async () => [...underWay(await notes()).values()].includes(one.id), { what: "at work" });
       one.worker.kill(signal);
       if (signal === "SIGKILL") await one.worker.ended;
-      const before = await until(async () => {
-        const found = await notes();
-        return [...underWay(found).values()].includes(one.id) && found;
-      });
-      const left = [...underWay(before)].flatMap(([unit, by]) => (by === one.id ? [unit] : []));
+      const left = await claimedBy(one.id);
+      const before = await notes();
+      expect(left).not.to.deep.equal([]);
       const since = await until(
         async () => {
           const found = (await notes()).slice(before.length);
@@ -131,8 +139,7 @@ describe("the reconciler's work among processes", () => {
     await until(async () => unitsOf(await notes(), one.id).size > 1);
     one.worker.kill("SIGTERM");
     expect(await one.worker.ended).to.equal(0);
-    const claims = await platform.redis.hgetall(platform.keys.sweepUnits());
-    expect(Object.values(claims).filter(claim => claim.includes(one.id))).to.deep.equal([]);
+    expect(await claimedBy(one.id)).to.deep.equal([]);
     const before = (await notes()).length;
     await until(async () => unitsOf((await notes()).slice(before), other.id).size === UNITS.length);
     expect(overlaps(await notes())).to.deep.equal([]);
