@@ -1,3 +1,5 @@
+// runs-long: npm test has test/contract/rest-api-lists.test.ts
+
 import { createHash } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
