@@ -42,7 +42,7 @@ export function askEventNames(
       ownerId,
       storedBundle(platform, component.bundle_hash),
       { call: "eventNames", event: prop, props: bound, added, db: {} },
-      { wallMs: LIMITS.eventNamesMs.value },
+      { wallMs: LIMITS.eventNamesMs.value, use: { tokens: connected.tokens, by: component._id } },
     );
     if (error) throw failed(`${error.code}: ${withFrame(error.message, error.stack)}`);
     // The code may emit on its own; what `eventNames` returned comes last.

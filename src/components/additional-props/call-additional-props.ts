@@ -67,7 +67,7 @@ export async function callAdditionalProps(
     ownerId,
     bundle,
     additionalPropsCall(description, { values: connected.values, added }, null),
-    { wallMs: LIMITS.additionalPropsMs.value },
+    { wallMs: LIMITS.additionalPropsMs.value, use: { tokens: connected.tokens, by: "a form" } },
   );
   if (error) return { props: [], logs, error };
   // The code may emit on its own; what `additionalProps` returned comes last.

@@ -1,13 +1,14 @@
 import { checkQuota } from "../../accounts/check-quota.ts";
 import { checkConnections } from "../../connections/check.ts";
 import { type ConnectDeps, tryConnectProps } from "../../connections/connect-props.ts";
+import type { Use } from "../../connections/note-use.ts";
 import { invalidField } from "../../lib/errors.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Component } from "../../models/component.ts";
 import type { Platform } from "../../platform.ts";
 import { propValuesForRun, type StoredProps } from "../../props/configure.ts";
 import { withAddedProps } from "../../props/dynamic-props.ts";
-import type { CallError, DescribedProp, LogLine } from "../../sandbox/protocol.ts";
+import type { CallError, DescribedProp, LogLine, PropValues } from "../../sandbox/protocol.ts";
 import { configureFor } from "../configure-for.ts";
 import { storedBundle } from "../stored-bundle.ts";
 import { inTrial } from "../trial/build.ts";
@@ -69,7 +70,8 @@ export async function askOptions(
     const connected = await tryConnectProps(platform, ownerId, { props, values });
     if ("error" in connected) return { options: [], context: null, logs: [], error: connected.error };
     const bound = propValuesForRun(props, connected.values, { endpointUrl: null });
-    return await ask(platform, ownerId, component, bound, request);
+    const use = { tokens: connected.tokens, by: component._id };
+    return await ask(platform, ownerId, component, { bound, use }, request);
   });
 }
 
@@ -77,7 +79,7 @@ async function ask(
   platform: ConfigureDeps,
   ownerId: string,
   component: Component,
-  props: Record<string, unknown>,
+  { bound, use }: { bound: PropValues; use: Use },
   { prop, page, prevContext, query, added }: OptionsRequest,
 ): Promise<Options> {
   await checkQuota(platform, ownerId);
@@ -85,8 +87,8 @@ async function ask(
     platform,
     ownerId,
     storedBundle(platform, component.bundle_hash),
-    { call: "options", event: { prop, page, prevContext, query }, props, added, db: {} },
-    { wallMs: LIMITS.optionsMs.value },
+    { call: "options", event: { prop, page, prevContext, query }, props: bound, added, db: {} },
+    { wallMs: LIMITS.optionsMs.value, use },
   );
   // The code may emit on its own; what `options` returned comes last.
   const listed = (result.emits.at(-1)?.event ?? {}) as { options?: unknown; context?: unknown };
