@@ -36,6 +36,13 @@ const saves = new FairSlots({
   what: "components are being saved",
 });
 
+/** More at once make an account's saves hardly faster, and all other requests slower (docs/performance.md). */
+const describes = new FairSlots({
+  total: LIMITS.describes.value,
+  perAccount: LIMITS.describesPerAccount.value,
+  what: "components are being described",
+});
+
 /**
  * Saves a component from its code or, without code, from its address: bundles it, describes it, stores it. If the
  * account has a component with the same code, it returns that component (docs/rest-api.md#components). Throws AppError
@@ -103,10 +110,12 @@ async function describeAndStore(
   { code, url }: { code: string; url: string | null },
 ): Promise<Component> {
   const sandboxes = await platform.sandboxes();
-  const { usesRespond, addsSlash, ...description } = await describeComponent(sandboxes, built.bundle, {
-    owner: ownerId,
-    onEnded: ms => void countRuns(platform, ownerId, 0, ms).catch(() => undefined),
-  });
+  const { usesRespond, addsSlash, ...description } = await describes.run(ownerId, () =>
+    describeComponent(sandboxes, built.bundle, {
+      owner: ownerId,
+      onEnded: ms => void countRuns(platform, ownerId, 0, ms).catch(() => undefined),
+    }),
+  );
   const now = unixSeconds(platform.clock());
   const component: Component = {
     _id: newId("sc", platform.clock()),

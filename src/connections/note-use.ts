@@ -18,7 +18,7 @@ export interface UsedToken {
 
 export interface Use {
   tokens: readonly UsedToken[];
-  /** Id of the source, action or component that used them. */
+  /** What used them: id of a source or an action, or which code was asked. */
   by: string;
 }
 

@@ -24,7 +24,7 @@ export interface ConnectionFault {
 export interface Rejection {
   /** The connection's `version` of that time: as long as it is the present one, its token counts as ended. 0: it can't be renewed. */
   version: number;
-  /** What failed: id of a source, an action or a component. */
+  /** What failed: id of a source or an action, or which code was asked. */
   by: string;
   /** Unix milliseconds. */
   at_ms: number;

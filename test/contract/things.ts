@@ -59,6 +59,13 @@ const destination: Make = async (_, owner) => {
   return (await owner.api.expect(201, "POST", "/destinations", options)).id;
 };
 
+const action: Make = async (_, owner) => {
+  const component_code = `export default { name: "Act", version: "0.0.1", type: "action",
+    props: { city: { type: "string", optional: true, options: ["Bern", "Zug"] } }, run() {} };`;
+  const options = { query: orgQuery(owner), body: { action: { component_code } } };
+  return (await owner.api.expect(201, "POST", "/destinations", options)).id;
+};
+
 const workflow: Make = async ({ system }, owner) => {
   const ownerId = owner.orgId ?? owner.api.userId;
   return (await createWorkflow(system.worker, { ownerId, name: "Flow" })).id;
@@ -181,6 +188,7 @@ export const THINGS: Record<string, Thing> = {
   source: { make: source, prefix: "dc" },
   webhook: { make: webhook, prefix: "wh" },
   destination: { make: destination, prefix: "ds" },
+  action: { make: action, prefix: "ac" },
   workflow: { make: workflow, prefix: "p" },
   subscription: { make: subscription, prefix: "sub" },
   "auto subscription": { make: autoSubscription, prefix: "asub" },

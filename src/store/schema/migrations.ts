@@ -11,6 +11,7 @@ import { componentsOfActions } from "./migrations/0009-components-of-actions.ts"
 import { bundleChunks } from "./migrations/0010-bundle-chunks.ts";
 import { packedBundles } from "./migrations/0011-packed-bundles.ts";
 import { functionsOfAutoSubscriptions } from "./migrations/0012-functions-of-auto-subscriptions.ts";
+import { typesOfComponents } from "./migrations/0013-types-of-components.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
 export const MIGRATIONS: readonly Migration[] = [
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   bundleChunks,
   packedBundles,
   functionsOfAutoSubscriptions,
+  typesOfComponents,
 ];
 
 /** The schema that this release needs. */
