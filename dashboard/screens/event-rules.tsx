@@ -51,20 +51,20 @@ export function EventRules({ rules, ofApp, onChange }: EventRulesProps) {
           : "The operator says nothing of this app: its events have no names until they are typed here."}
       </p>
       <TextField
-        label="Event names"
+        label="What an event is called"
         isLong
         rows={3}
         value={rules.names}
         onInput={names => onChange({ ...rules, names })}
         placeholder={operators.names || "{{headers.x-event}}"}
-        hint="What an event is called, one template per line: {{body.type}}."
+        hint="Its names, one template per line: {{body.type}}."
       />
       <TextField
-        label="Event"
+        label="What sources receive"
         value={rules.event}
         onInput={event => onChange({ ...rules, event })}
         placeholder={operators.event || "{{body}}"}
-        hint="What sources receive of it; all of the body if empty."
+        hint="All of the body if empty."
       />
       <TextField
         label="Challenge"

@@ -153,7 +153,11 @@ describe("a form that asks for an app's account", () => {
     const rules = async () => (await api.expect(200, "GET", `/connections/${ids.Work}`)).events;
     const dialog = page.getByRole("dialog");
     const edit = async () => {
-      await page.getByRole("row").filter({ hasText: "Work" }).getByRole("button", { name: "Edit" }).click();
+      await page
+        .getByRole("row")
+        .filter({ hasText: ids.Work as string })
+        .getByRole("button", { name: "Edit" })
+        .click();
       await dialog.waitFor();
     };
     const save = async () => {
@@ -162,18 +166,18 @@ describe("a form that asks for an app's account", () => {
     };
     await edit();
     await dialog.getByText("Events that the app sends").click();
-    await dialog.getByLabel("Event names").fill("{{body.type}}\n\n {{body.type}}:{{body.room}} ");
+    await dialog.getByLabel("What an event is called").fill("{{body.type}}\n\n {{body.type}}:{{body.room}} ");
     await dialog.getByLabel("Challenge").fill("{{body.challenge}}");
     expect(await seriousFindings(page)).to.deep.equal([]);
     await save();
     const names = ["{{body.type}}", "{{body.type}}:{{body.room}}"];
     expect(await rules()).to.deep.equal({ names, challenge: "{{body.challenge}}" });
     await edit();
-    expect(await dialog.getByLabel("Event names").inputValue()).to.equal(names.join("\n"));
-    await dialog.getByLabel("Event names").fill("push");
+    expect(await dialog.getByLabel("What an event is called").inputValue()).to.equal(names.join("\n"));
+    await dialog.getByLabel("What an event is called").fill("push");
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.getByText("events.names[0]", { exact: false }).waitFor();
-    await dialog.getByLabel("Event names").fill("");
+    await dialog.getByLabel("What an event is called").fill("");
     await dialog.getByLabel("Challenge").fill("");
     await save();
     expect(await rules(), "as the operator says").to.equal(null);
