@@ -10,7 +10,7 @@ import {
   type StoredBundle,
 } from "../models/component.ts";
 import { packedBundles } from "../store/schema/migrations/0011-packed-bundles.ts";
-import { bundlesInParts } from "../store/schema/migrations/0014-bundles-in-parts.ts";
+import { bundlesInParts } from "../store/schema/migrations/0015-bundles-in-parts.ts";
 import { readState } from "../store/schema/state.ts";
 import type { PackedPart } from "./builder/order.ts";
 import type { Built } from "./builder/with-built.ts";
