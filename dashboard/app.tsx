@@ -30,6 +30,7 @@ const Echo = more("Echo");
 const Delivery = more("Delivery");
 const DeployComponent = more("DeployComponent");
 const Destination = more("Destination");
+const Destinations = more("Destinations");
 const EventTrace = more("EventTrace");
 const Alerts = more("Alerts");
 const Subscription = more("Subscription");
@@ -79,6 +80,7 @@ const Screens = () => (
     <Route path={`${BASE}/connections`} component={Connections} />
     <Route path={`${BASE}/webhooks`} component={Webhooks} />
     <Route path={`${BASE}/webhooks/:id/:tab?`} component={Webhook} />
+    <Route path={`${BASE}/destinations`} component={Destinations} />
     <Route path={`${BASE}/destinations/:id/:tab?`} component={Destination} />
     <Route path={`${BASE}/deliveries`} component={Deliveries} />
     <Route path={`${BASE}/deliveries/:id`} component={Delivery} />

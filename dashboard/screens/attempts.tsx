@@ -1,6 +1,6 @@
 import type { Schemas } from "../api/client";
-import { duration, exactTime } from "../lib/format";
-import { Badge, Time } from "../ui/basics";
+import { duration } from "../lib/format";
+import { Badge, Moment } from "../ui/basics";
 import { JsonTree } from "../ui/json-tree";
 import { LogLines } from "../ui/log-lines";
 import { type Attempt, Status } from "./delivery-parts";
@@ -40,21 +40,22 @@ const ActionResult = ({
 
 interface AttemptsProps {
   attempts: (Attempt & { output?: Output })[];
+  listenerId: string;
   hasHeaders?: boolean;
 }
 
 /** The attempts of a delivery, newest first; the response is a stranger's text. */
-export const Attempts = ({ attempts, hasHeaders = false }: AttemptsProps) => (
+export const Attempts = ({ attempts, listenerId, hasHeaders = false }: AttemptsProps) => (
   <ol class="attempts">
     {[...attempts].reverse().map(attempt => (
       <li key={attempt.number}>
         <div class="row">
           <strong>Attempt {attempt.number}</strong>
-          <Status attempt={attempt} />
+          <Status attempt={attempt} listenerId={listenerId} />
           <span class="muted">{duration(attempt.latency_ms)}</span>
           {attempt.trigger === "manual" && <Badge tone="info">By hand</Badge>}
-          <span class="muted" title={exactTime(attempt.at_ms)}>
-            <Time ms={attempt.at_ms} />
+          <span class="muted">
+            <Moment ms={attempt.at_ms} />
           </span>
         </div>
         {hasHeaders && (

@@ -10,6 +10,7 @@ import { Badge, Button, Card, Copyable, LinkButton, Notice, Page, Time } from ".
 import { Confirm } from "../ui/dialog";
 import { Select } from "../ui/form";
 import { List } from "../ui/list";
+import { Prose } from "../ui/prose";
 import { Loaded, NothingYet } from "../ui/states";
 import { Table } from "../ui/table";
 import { toast } from "../ui/toasts";
@@ -37,7 +38,7 @@ function ComponentList() {
       about="Saved code, from which sources and actions are made. Each change of the code is a component of its own."
       actions={
         <LinkButton href={to("/sources/new")} kind="primary" icon="plus">
-          Write one
+          New source
         </LinkButton>
       }
     >
@@ -183,7 +184,7 @@ function Detail({ component }: { component: Schemas["Component"] }) {
                   {component.component_url}
                 </a>
               ) : (
-                (component.component_url ?? "written here or sent")
+                (component.component_url ?? "None: its code was written here, or sent")
               )}
             </dd>
             <dt>SHA-256</dt>
@@ -203,7 +204,12 @@ function Detail({ component }: { component: Schemas["Component"] }) {
                     <code>{prop.name}</code>
                   </dt>
                   <dd>
-                    {prop.type} <span class="sub">{prop.description}</span>
+                    {prop.type}{" "}
+                    {prop.description && (
+                      <span class="sub">
+                        <Prose text={prop.description} />
+                      </span>
+                    )}
                   </dd>
                 </>
               ))}

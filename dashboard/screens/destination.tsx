@@ -37,7 +37,7 @@ export function Destination() {
   return (
     <Page
       title={destination ? destination.name || destination.url : "Destination"}
-      crumbs={<a href={to("/webhooks")}>Webhooks</a>}
+      crumbs={<a href={to("/destinations")}>Destinations</a>}
       badge={destination && <WebhookBadge webhook={destination} />}
       about={<Copyable text={id} label="id" />}
       actions={destination && <TestSend id={id} />}

@@ -6,6 +6,7 @@ export { Connections } from "./connections";
 export { Delivery } from "./delivery";
 export { DeployComponent } from "./deploy-component";
 export { Destination } from "./destination";
+export { Destinations } from "./destinations";
 export { Echo } from "./echo";
 export { EventTrace } from "./event";
 export { NewSource } from "./new-source";

@@ -107,9 +107,9 @@ export function NewSource() {
               isBare
               value={template}
               choices={[
-                { value: "http", label: "HTTP request" },
-                { value: "timer", label: "Timer" },
-                { value: "poll", label: "Poll an API" },
+                { value: "http", label: "Example: HTTP request" },
+                { value: "timer", label: "Example: timer" },
+                { value: "poll", label: "Example: poll an API" },
               ]}
               onChange={next =>
                 leaveThen(() => {
@@ -135,7 +135,7 @@ export function NewSource() {
                 value={name}
                 onInput={setName}
                 fault={faults.name}
-                hint="By default from the component's."
+                hint="Empty: the name in the code."
               />
               {component && (
                 <PropForm
@@ -152,6 +152,7 @@ export function NewSource() {
           </Card>
           <About described={described} />
           <TryRun
+            key={template}
             code={code}
             values={known(given(values), component ? made.props : null)}
             hasSample={described?.component?.sample_emit ?? false}

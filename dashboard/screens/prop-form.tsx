@@ -3,6 +3,7 @@ import type { Schemas } from "../api/client";
 import type { Values } from "../api/configure";
 import { Copyable, Notice } from "../ui/basics";
 import { Check, type Choice, FixedField, Select, TextField } from "../ui/form";
+import { Prose } from "../ui/prose";
 import { AccountField } from "./account-field";
 import { type Remote, RemoteField } from "./remote-choices";
 import { TemplateField } from "./template-field";
@@ -139,7 +140,7 @@ function PropField({ prop, value, fault, stored, remote, hasTemplates, onChange 
         free={
           <JsonField
             label={`${label}: credentials`}
-            hint={`${secretState(isSet)} As {"$auth": {…}}, or {"authProvisionId": "apn_…"}.`}
+            hint={`${credentialsState(isSet, stored?.values[prop.name])} As {"$auth": {…}}, or {"authProvisionId": "apn_…"}.`}
             value={value}
             fault={fault}
             onChange={onChange}
@@ -213,8 +214,15 @@ function ValueField({ prop, value, fault, remote, onChange }: ValueProps) {
   return <FreeField prop={prop} value={value} fault={fault} onChange={onChange} />;
 }
 
+/** What interfaces are called that have no label. */
+const INTERFACES: Record<string, string> = {
+  "$.interface.http": "Endpoint",
+  "$.interface.apphook": "Endpoint for the app's events",
+  "$.interface.timer": "Timer",
+};
+
 const labelOf = (prop: Prop): string =>
-  `${prop.label ?? prop.name}${prop.optional === true ? " (optional)" : ""}`;
+  `${prop.label ?? INTERFACES[prop.type] ?? prop.name}${prop.optional === true ? " (optional)" : ""}`;
 
 /** A field that takes any value of the prop's type. */
 function FreeField({ prop, value, fault, onChange }: Omit<ValueProps, "remote">) {
@@ -248,7 +256,11 @@ function FreeField({ prop, value, fault, onChange }: Omit<ValueProps, "remote">)
       return (
         <div class="field">
           <Check label={label} isOn={Boolean(value ?? prop.default)} onChange={onChange} />
-          {hint && <div class="hint">{hint}</div>}
+          {hint && (
+            <div class="hint">
+              <Prose text={hint} />
+            </div>
+          )}
         </div>
       );
     case "string[]":
@@ -309,7 +321,11 @@ function ChecksField({ label, hint, value, fault, choices, onChange }: FieldProp
         />
       ))}
       <div id={about}>
-        {hint && <div class="hint">{hint}</div>}
+        {hint && (
+          <div class="hint">
+            <Prose text={hint} />
+          </div>
+        )}
         {fault && <div class="fault">{fault}</div>}
       </div>
     </fieldset>
@@ -322,7 +338,11 @@ const ALERT_TONES = { warning: "warn", error: "bad", info: "info", neutral: "inf
 function Alert({ prop }: { prop: Prop }) {
   const { alertType, content } = prop as { alertType?: unknown; content?: unknown };
   if (typeof content !== "string" || content === "") return null;
-  return <Notice tone={ALERT_TONES[alertType as keyof typeof ALERT_TONES] ?? "info"}>{content}</Notice>;
+  return (
+    <Notice tone={ALERT_TONES[alertType as keyof typeof ALERT_TONES] ?? "info"}>
+      <Prose text={content} />
+    </Notice>
+  );
 }
 
 function LinesField({ label, hint, value, fault, onChange }: FieldProps) {
@@ -377,6 +397,12 @@ function JsonField({ label, hint, value, fault, onChange }: FieldProps) {
 const secretState = (isSet: boolean): string =>
   isSet ? "Set, and never shown; leave this empty to keep it." : "Not set. Stored encrypted, never shown.";
 
+/** What credentials an app's prop has: of a source with a connection, those of the connection. */
+const credentialsState = (isSet: boolean, stored: unknown): string =>
+  stored === undefined || stored === null
+    ? secretState(isSet)
+    : "A connection is set, which they replace. Stored encrypted, never shown.";
+
 interface SecretFieldProps extends FieldProps {
   isSet: boolean;
   isRemovable: boolean;
@@ -399,7 +425,7 @@ function SecretField({ label, hint, value, fault, isSet, isRemovable, onChange }
       />
       {isSet && isRemovable && (
         <Check
-          label={`Remove ${label}`}
+          label={`Remove ${label.replace(/ \(optional\)$/, "")}`}
           isOn={isRemoved}
           onChange={isOn => onChange(isOn ? null : undefined)}
         />

@@ -104,7 +104,7 @@ export function SourceSettings({ resource }: { resource: SourceResource }) {
           </div>
         </form>
       </Card>
-      <Card title="End">
+      <Card title="Delete">
         <div class="spread">
           <span class="muted">A deleted source can't be brought back.</span>
           <DeleteSource source={source} />

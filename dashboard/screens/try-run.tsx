@@ -7,6 +7,7 @@ import { Badge, Button, Card, CopyBlock, Notice } from "../ui/basics";
 import { TextField } from "../ui/form";
 import { JsonTree } from "../ui/json-tree";
 import { LogLines } from "../ui/log-lines";
+import { Prose } from "../ui/prose";
 import { PropForm } from "./prop-form";
 
 /** What the code in an editor is, as it was checked last. `check` is for the editor. */
@@ -40,7 +41,11 @@ interface Ran {
   error: Tried["error"];
 }
 
-const EXAMPLE_EVENT = '{ "method": "POST", "path": "/", "body": { "name": "world" } }';
+/** An event to begin with: what a timer gives where the code has one and no endpoint, else a request. */
+const exampleFor = (code: string): string =>
+  code.includes("$.interface.timer") && !code.includes("$.interface.http")
+    ? '{ "timestamp": 1795480440, "interval_seconds": 60 }'
+    : '{ "method": "POST", "path": "/", "body": { "name": "world" } }';
 
 type Prop = Schemas["ConfigurableProp"];
 type Described = Schemas["DescribedCode"];
@@ -106,7 +111,7 @@ export function TryRun({
   event?: unknown;
   onRan: (ran: Ran) => void;
 }) {
-  const [event, setEvent] = useState(first === undefined ? EXAMPLE_EVENT : JSON.stringify(first, null, 2));
+  const [event, setEvent] = useState(first === undefined ? exampleFor(code) : JSON.stringify(first, null, 2));
   const [result, setResult] = useState<Tried | null>(null);
   const [fault, setFault] = useState("");
   const [added, setAdded] = useState<Values>({});
@@ -136,7 +141,7 @@ export function TryRun({
           rows={4}
           value={event}
           onInput={setEvent}
-          hint="What run() gets; JSON."
+          hint="What run() receives, as JSON; empty is {}."
         />
         <TrialValues
           props={props.filter(prop => isUnknown(prop, values))}
@@ -212,7 +217,11 @@ export const About = ({ described }: { described: Described | null }) => {
             <strong>{component.name}</strong> <span class="sub">{component.version}</span>
           </p>
         )}
-        {component?.description && <p class="muted">{component.description}</p>}
+        {component?.description && (
+          <p class="muted">
+            <Prose text={component.description} />
+          </p>
+        )}
         <div class="row">
           {Object.entries(component?.packages ?? {}).map(([name, version]) => (
             <Badge key={name} isPlain tone="info">

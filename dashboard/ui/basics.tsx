@@ -115,13 +115,20 @@ export const Badge = ({
 export function Time({ ms }: { ms: number | null | undefined }) {
   // Its tick may be seconds ago: what happened since would lie in the future.
   const at = Math.max(now.value, Date.now());
-  if (ms === null || ms === undefined) return <span class="muted">–</span>;
+  if (ms === null || ms === undefined) return <span class="muted blank">–</span>;
   return (
     <time class="nowrap" dateTime={new Date(ms).toISOString()} title={exactTime(ms)}>
       {ago(ms, at)}
     </time>
   );
 }
+
+/** A time with its date beside it, where there is room for both. */
+export const Moment = ({ ms }: { ms: number }) => (
+  <>
+    <Time ms={ms} /> <span class="sub">{exactTime(ms)}</span>
+  </>
+);
 
 /** Copies a text, and says so for a moment. */
 export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {

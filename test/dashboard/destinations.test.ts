@@ -42,7 +42,7 @@ describe("the dashboard's destinations and actions", () => {
     api = await system.user();
     tab = await openTab(browser, system);
     page = tab.page;
-    await signIn(tab, api, "/webhooks");
+    await signIn(tab, api, "/destinations");
     await settled(page);
   });
   after(async () => {
@@ -67,8 +67,8 @@ describe("the dashboard's destinations and actions", () => {
   const stored = (id = idOfPage()) => api.expect(200, "GET", `/destinations/${id}`);
 
   it("make a stream, by keyboard, and say at the field what is wrong", async () => {
-    await page.getByText("Streams of Redis, queues of RabbitMQ", { exact: false }).waitFor();
-    await button("New destination").focus();
+    await page.getByText("No destinations yet").waitFor();
+    await button("New destination").first().focus();
     await page.keyboard.press("Enter");
     await dialog().getByLabel("Address").waitFor();
     expect(await seriousFindings(page)).to.deep.equal([]);
@@ -145,7 +145,7 @@ describe("the dashboard's destinations and actions", () => {
   });
 
   it("make an action of code with a secret, and say what is wrong with its props", async () => {
-    await tab.go("/webhooks");
+    await tab.go("/destinations");
     await button("New destination").click();
     await dialog().getByLabel("Kind").selectOption({ label: "Action (a component)" });
     expect(await inDialog("Create destination").isDisabled()).to.equal(true);
