@@ -140,7 +140,7 @@ function PropField({ prop, value, fault, stored, remote, hasTemplates, onChange 
         free={
           <JsonField
             label={`${label}: credentials`}
-            hint={`${secretState(isSet)} As {"$auth": {…}}, or {"authProvisionId": "apn_…"}.`}
+            hint={`${credentialsState(isSet, stored?.values[prop.name])} As {"$auth": {…}}, or {"authProvisionId": "apn_…"}.`}
             value={value}
             fault={fault}
             onChange={onChange}
@@ -396,6 +396,12 @@ function JsonField({ label, hint, value, fault, onChange }: FieldProps) {
 /** Whether a secret has a value is all that is shown of it. */
 const secretState = (isSet: boolean): string =>
   isSet ? "Set, and never shown; leave this empty to keep it." : "Not set. Stored encrypted, never shown.";
+
+/** What credentials an app's prop has: of a source with a connection, those of the connection. */
+const credentialsState = (isSet: boolean, stored: unknown): string =>
+  stored === undefined || stored === null
+    ? secretState(isSet)
+    : "A connection is set, which they replace. Stored encrypted, never shown.";
 
 interface SecretFieldProps extends FieldProps {
   isSet: boolean;

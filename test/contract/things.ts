@@ -1,7 +1,7 @@
 import { publishComponent } from "../../src/components/publish.ts";
 import { createDeliveries } from "../../src/deliveries/dispatch/create.ts";
 import { eventScore } from "../../src/lib/event-id.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { newId, newToken } from "../../src/lib/ids.ts";
 import { Connections } from "../../src/models/connection.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../../src/models/event.ts";
 import { Invitations } from "../../src/models/invitation.ts";
@@ -128,11 +128,16 @@ const publishedKey: Make = async ({ system }, owner) => {
   return key;
 };
 
-/** As an app has granted it: it can be asked for again. */
+/** As an app has granted it: it can be asked for again, renewed, and has an endpoint. */
 const connection: Make = async ({ system }, owner) => {
   const body = { app: "weather", fields: { api_key: "a key of the contract" } };
   const { id } = await owner.api.expect(201, "POST", "/connections", { body, query: orgQuery(owner) });
-  await Connections(system.worker.mongo).updateOne({ _id: id }, { $set: { app: "github", kind: "oauth2" } });
+  const granted = { fields: {}, accessToken: "granted", refreshToken: "granted, too" };
+  const secrets = system.worker.secrets.seal(JSON.stringify(granted));
+  await Connections(system.worker.mongo).updateOne(
+    { _id: id },
+    { $set: { app: "github", kind: "oauth2", secrets, endpoint: newToken() } },
+  );
   return id;
 };
 

@@ -38,7 +38,8 @@ export async function askCode(
   const connected = await tryConnectProps(platform, ownerId, { props, values });
   if ("error" in connected) return { value: undefined, logs: [], error: connected.error };
   const request = requestWith(connected.values);
-  const { emits, logs, error } = await callOnce(platform, ownerId, bundle, request, { wallMs });
+  const use = { tokens: connected.tokens, by: `${request.call} of code ${bundle.hash.slice(0, 12)}` };
+  const { emits, logs, error } = await callOnce(platform, ownerId, bundle, request, { wallMs, use });
   // The code may emit on its own; what it returned comes last.
   return error ? { value: undefined, logs, error } : { value: emits.at(-1)?.event, logs, error: null };
 }
