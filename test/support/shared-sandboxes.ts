@@ -33,7 +33,7 @@ async function prepare(options: SandboxesOptions): Promise<PreparedSandboxes> {
 /** What is left is removed by the next host on this machine. */
 function remove(folder: string): void {
   try {
-    // It is closed to every sandbox, and to removal.
+    // Nothing can be created or removed there.
     chmodSync(join(folder, "deno"), 0o700);
   } catch {}
   rmSync(folder, { recursive: true, force: true });
