@@ -64,8 +64,8 @@ const run: Run = async work => {
 const readSettings = async () => (await import("../config.ts")).readConfig();
 
 const tools: RemoteTools = {
-  configFolder: async () => (await import("../config.ts")).readUserConfigFolder(),
-  developmentStart: async () => (await import("../config.ts")).readDevelopmentStart(),
+  configFolder: async () => (await import("../user-environment.ts")).readUserConfigFolder(),
+  developmentStart: async () => (await import("../user-environment.ts")).readDevelopmentStart(),
 };
 
 /** Throws ConfigError. */
@@ -138,9 +138,11 @@ export function createProgram(): Command {
   deployCommand(program, tools, { withPlatform });
   applyCommand(program, tools, {
     withPlatform,
-    variables: async () => (await import("../config.ts")).readVariables(),
+    variables: async () => (await import("../user-environment.ts")).readVariables(),
   });
-  catalogueCommand(program, tools, async () => (await import("../config.ts")).readUserStateFolder());
+  catalogueCommand(program, tools, async () =>
+    (await import("../user-environment.ts")).readUserStateFolder(),
+  );
   program.commandsGroup("Without a server:");
   devCommand(program, localSettings);
   program.commandsGroup(

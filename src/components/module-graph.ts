@@ -5,6 +5,7 @@ import { LOCAL_ACCOUNT } from "../lib/fair-slots.ts";
 import { type Esbuild, EsbuildCrashError, withEsbuild } from "./esbuild-process.ts";
 import { importLocation, withLocation } from "./import-location.ts";
 import { CODE_ID, MAX_FILES, type ModuleLoader, type SourceModule } from "./load-modules.ts";
+import { madeRequires } from "./made-requires.ts";
 import { formatMessage, type NormalModule, normalizeOwn } from "./normalize-module.ts";
 import { readSpecifier, type Specifier } from "./specifier.ts";
 
@@ -70,6 +71,7 @@ async function scan(
     absWorkingDir: "/",
     plugins: [plugin],
   });
+  for (const specifier of madeRequires(module.code)) specifiers.add(specifier);
   return { specifiers: [...specifiers], format: Object.values(metafile.inputs)[0]?.format ?? "cjs" };
 }
 

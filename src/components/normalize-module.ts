@@ -130,7 +130,10 @@ export async function normalizePackaged(
   language: "js" | "ts" | "json",
   inside: string,
 ): Promise<string> {
-  if (language === "json") return withoutMap(`module.exports=JSON.parse(${JSON.stringify(text)});`);
+  if (language === "json") {
+    const json = text.replace(/^\uFEFF/, "");
+    return withoutMap(`module.exports=JSON.parse(${JSON.stringify(json)});`);
+  }
   const { code } = await esbuild.transform(text + NO_SOURCE_MAP, {
     ...SETTINGS,
     loader: language,

@@ -14,7 +14,7 @@ import { describeComponent } from "./describe.ts";
 import { fromUrl } from "./fetch-modules.ts";
 import { fromCode, type ModuleLoader } from "./load-modules.ts";
 import { hashOfFile } from "./module-graph.ts";
-import { mayPack, storeBundle } from "./store-bundle.ts";
+import { formOfBundles, storeBundle } from "./store-bundle.ts";
 
 export type SaveDeps = Pick<
   Platform,
@@ -149,9 +149,9 @@ async function describeAndStore(
 
 /** Stores component and bundle, both or neither. */
 async function store({ mongo }: SaveDeps, component: Component, built: Built): Promise<void> {
-  const isPacked = await mayPack(mongo);
+  const form = await formOfBundles(mongo);
   await transaction(mongo, async session => {
-    await storeBundle(mongo, session, built, isPacked);
+    await storeBundle(mongo, session, built, form);
     await Components(mongo).insertMany([component], { session });
   });
 }

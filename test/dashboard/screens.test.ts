@@ -148,6 +148,8 @@ describe("every screen of the dashboard", function () {
       "source-code": `/sources/${source.id}/code`,
       components: "/components",
       component: `/components/${source.component_id}`,
+      "source-deploy": `/components/${source.component_id}/deploy`,
+      "action-deploy": `/components/${action.action.component_id}/deploy`,
       webhooks: "/webhooks",
       "webhook-new": "/webhooks?new=1",
       webhook: `/webhooks/${webhook.id}`,

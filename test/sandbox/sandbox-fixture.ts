@@ -1,7 +1,8 @@
 import { LIMITS as BOUNDS } from "../../src/limits/catalogue.ts";
 import type { Bundle } from "../../src/sandbox/bundle.ts";
-import { openSandboxes, type Sandboxes, type SandboxesOptions } from "../../src/sandbox/host.ts";
+import type { Sandboxes, SandboxesOptions } from "../../src/sandbox/host.ts";
 import type { CallRequest } from "../../src/sandbox/protocol.ts";
+import { openSharedSandboxes } from "../support/shared-sandboxes.ts";
 
 export const LIMITS = {
   wallMs: 8000,
@@ -13,7 +14,7 @@ export const LIMITS = {
 };
 
 export function openTestSandboxes(overrides: Partial<SandboxesOptions> = {}): Promise<Sandboxes> {
-  return openSandboxes({
+  return openSharedSandboxes({
     limits: LIMITS,
     maxProcesses: 2,
     idleMs: 60_000,

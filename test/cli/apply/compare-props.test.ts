@@ -10,7 +10,7 @@ const component = {
     { name: "note", type: "string" },
   ],
 };
-/** As the server shows them: interfaces have values that nobody configured. */
+/** As the server shows them: interfaces have values without being configured. */
 const shown = {
   chat: { authProvisionId: "apn_1" },
   http: { endpoint_url: "https://x.example/in/a" },

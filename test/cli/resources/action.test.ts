@@ -1,3 +1,5 @@
+// runs-long: npm test has test/flows/actions.test.ts and test/cli/deploy.test.ts
+
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
