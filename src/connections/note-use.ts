@@ -43,6 +43,8 @@ export async function noteUse(
   const noted = tokens.filter(({ rejectedBy }) => unauthorized || (!error && rejectedBy === by));
   if (noted.length === 0) return;
   try {
+    // The token may have been renewed for this very call.
+    await platform.routing.refresh();
     const owners = await Promise.all(
       noted.map(async token => {
         const connection = await lookUpConnection(platform, token.connectionId);

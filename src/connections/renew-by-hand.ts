@@ -1,38 +1,35 @@
 import { AppError } from "../lib/errors.ts";
 import { type Connection, Connections } from "../models/connection.ts";
 import type { Platform } from "../platform.ts";
-import { ConnectionFailed } from "./connection-failed.ts";
-import { mayRenew } from "./freshness.ts";
+import { ConnectionFailed, notWorking } from "./connection-failed.ts";
+import { isFresh, mayRenew } from "./freshness.ts";
 import { presentConnection } from "./present.ts";
 import { type RenewDeps, renewConnection } from "./renew.ts";
 import type { ConnectionView } from "./schema.ts";
 import { openSecrets } from "./secrets.ts";
 
-/** Between two renewals by hand. */
+/** A token that is not older is not renewed by hand. */
 const PAUSE_MS = 10_000;
 
 /**
- * Renews the token of a connection although it may have time left, and forgets that earlier ones were rejected. Throws
- * `conflict` if only a consent helps, `rate-limited` a moment after the last renewal, and `unavailable` if the app gives no
- * token now.
+ * Renews the token of a connection although it may have time left, and forgets that earlier ones were rejected; one that is
+ * a few seconds old stays. Throws `conflict` if only a consent helps, and `unavailable` if the app gives no token now, or gave
+ * none a moment ago.
  */
 export async function renewByHand(
   platform: RenewDeps & Pick<Platform, "config">,
   connection: Connection,
 ): Promise<ConnectionView> {
-  const { _id, owner_id, kind, health, retry_at_ms, renewed_at_ms } = connection;
+  const { _id, owner_id, kind, health, renewed_at_ms } = connection;
   if (kind !== "oauth2")
     throw new AppError("conflict", "the connection has fields, no token: update its fields");
   if (health === "broken" || openSecrets(platform, connection).refreshToken === undefined) {
     throw new AppError("conflict", "the app gave nothing to renew the token with: reconnect the connection");
   }
   const now = platform.clock();
-  const fromMs = mayRenew(connection, now) ? (renewed_at_ms ?? 0) + PAUSE_MS : (retry_at_ms ?? 0);
-  if (now < fromMs) {
-    throw new AppError("rate-limited", "it was renewed, or that was tried, a moment ago", {
-      retryAfterMs: fromMs - now,
-    });
-  }
+  const hasJustBeen = renewed_at_ms !== null && now < renewed_at_ms + PAUSE_MS && isFresh(connection, now);
+  if (hasJustBeen) return presentConnection(platform, connection);
+  if (!mayRenew(connection, now)) throw notRenewed(notWorking(connection).message);
   const renewed = await renewConnection(platform, connection, { isForced: true }).catch((error: unknown) => {
     throw error instanceof ConnectionFailed ? notRenewed(error.message, error) : error;
   });

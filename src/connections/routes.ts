@@ -181,10 +181,10 @@ export const connectionRoutes = [
     summary: "Renew the token of a connection now",
     description:
       "Needed only if the app ended the token before its time and no run has noticed that: runs that fail with HTTP 401 have " +
-      "it renewed by themselves. At most every 10 s.",
+      "it renewed by themselves. A token that is less than 10 s old stays.",
     access: ownConnection,
     response: data(200, ConnectionView),
-    errors: ["conflict", "rate-limited", "unavailable"],
+    errors: ["conflict", "unavailable"],
     example: { params, response: example },
     handler: ({ deps, resource }) => renewByHand(deps, resource),
   }),

@@ -154,7 +154,7 @@ function consentCommands(connection: Command, tools: RemoteTools): void {
   );
 }
 
-/** What is made again, and takes the place of the old: the token, and the address of its app's events. */
+/** Commands that replace the token, and the address of the app's events. */
 function replaceCommands(connection: Command, tools: RemoteTools): void {
   const renew = commandOn(connection, "renew", CONNECTION, "renew the token now, although it has time left");
   remoteAction<{ json?: boolean }>(jsonOption(renew), tools, async ({ client, options }, id = "") =>
