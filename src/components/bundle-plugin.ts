@@ -14,7 +14,7 @@ import { type ImportKind, OutsideFolderError, type Resolved } from "./resolve-pa
 /** The virtual entry file, which exports the component as default, whether its own file is ESM or CommonJS. */
 export const ENTRY = "headwater-entry";
 const MISSING = "missing";
-/** Follows the namespace of a file that makes itself a `require`, for the module that replaces `node:module` there. */
+/** Follows the namespace of a file that makes itself a `require`, for what it gets as `node:module`. */
 const MADE = "-made";
 /** Follows the path of that file; it makes esbuild see a CommonJS module. */
 const MADE_FILE = ".cjs";

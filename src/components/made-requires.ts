@@ -3,7 +3,7 @@ import { isBuiltin } from "node:module";
 /** Bounds, here and below, keep the expressions from being slow for a file that was written to make them so. */
 const NAME = String.raw`[\w$]{1,100}`;
 const PART = String.raw`[\w$]{0,60}`;
-/** Where a name begins that is not a property. */
+/** Where a name begins, but for names of properties. */
 const START = String.raw`(?<![\w$.#])`;
 /** `createRequire(import.meta.url)`, `module.createRequire(x)`, `(0, module.createRequire)(x)`, with any name that is given for it. */
 const MADE = String.raw`${START}(?:\(0,)?(?:${NAME}\.){0,5}(?:CREATE)\)?\((?:[^()]|\([^()]{0,300}\)){0,300}\)`;
@@ -28,12 +28,14 @@ export function madeRequires(code: string): string[] {
   const create = anyOf(`${PART}[cC]reateRequire${PART}`, namesOf(`createRequire(?: as |:)(${NAME})`));
   const made = MADE.replace("CREATE", () => create);
   const called = anyOf(`${PART}[rR]equire${PART}`, namesOf(`${START}(${NAME})=${made}`));
-  const required = namesOf(String.raw`(?:${made}|${START}(?:${called}))\("([^"\\\n]{1,300})"\)`);
+  const required = namesOf(
+    String.raw`(?:${made}|${START}(?!(?:${create})\()(?:${called}))\("([^"\\\n]{1,300})"\)`,
+  );
   return required.filter(name => !isBuiltin(name));
 }
 
 /**
- * Returns the code of a module that replaces `node:module` in a file: each `require` that its `createRequire` makes knows what
+ * Returns the code of a module that a file gets as `node:module`: each `require` that its `createRequire` makes knows what
  * the file requires by it. The imports in it mean what they mean in that file.
  */
 export function moduleThatRequires(names: readonly string[]): string {
