@@ -1,9 +1,10 @@
-import type { OnResolveArgs, OnResolveResult, Plugin } from "esbuild";
+import type { OnLoadArgs, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin } from "esbuild";
 import type { AppError } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Esbuild } from "./esbuild-process.ts";
 import { importLocation } from "./import-location.ts";
 import type { KnownPackages } from "./known-packages.ts";
+import { madeRequires, moduleThatRequires } from "./made-requires.ts";
 import type { ImportTarget, ModuleGraph } from "./module-graph.ts";
 import { missingModule, normalizePackaged, withoutMap } from "./normalize-module.ts";
 import type { InstalledPackages } from "./npm-packages.ts";
@@ -13,6 +14,10 @@ import { type ImportKind, OutsideFolderError, type Resolved } from "./resolve-pa
 /** The virtual entry file, which exports the component as default, whether its own file is ESM or CommonJS. */
 export const ENTRY = "headwater-entry";
 const MISSING = "missing";
+/** Follows the namespace of a file that makes itself a `require`, for what it gets as `node:module`. */
+const MADE = "-made";
+/** Follows the path of that file; it makes esbuild see a CommonJS module. */
+const MADE_FILE = ".cjs";
 
 export interface BundleSources {
   esbuild: Esbuild;
@@ -30,6 +35,8 @@ const kindOf = (args: OnResolveArgs): ImportKind => (args.kind.startsWith("requi
 /** Because of the extension `.mjs`, esbuild resolves the default import of a CommonJS module as Node does. */
 export const nodeName = (id: string, format: string): string =>
   format === "esm" && !/\.m[jt]s$/.test(id) ? `${id}.mjs` : id;
+
+const withoutMade = (path: string): string => path.slice(0, -MADE_FILE.length);
 
 /**
  * Returns the plugin that resolves every import and reads every file. esbuild's own resolver and file system access are
@@ -51,8 +58,27 @@ export function bundlePlugin(sources: BundleSources): Plugin {
 
   const insidePackages = (path: string): string => path.slice((installed?.folder.length ?? 0) + 1);
 
-  function packageFile(found: Resolved): OnResolveResult {
-    if (found.kind === "builtin") return external(found.name);
+  function normalText(path: string): Promise<string> {
+    const file = packaged.get(path);
+    if (file === undefined) throw reject(`${path} was never resolved`);
+    const language = file.format === "json" ? "json" : /\.[mc]?ts$/.test(file.path) ? "ts" : "js";
+    return (known as KnownPackages).normalText(file.path, text =>
+      normalizePackaged(esbuild, text, language, insidePackages(file.path)),
+    );
+  }
+
+  const codeOf = async (namespace: string, path: string): Promise<string> =>
+    namespace.startsWith("npm") ? await normalText(path) : (ownById.get(path)?.code ?? "");
+
+  async function builtin(name: string, { importer, namespace }: OnResolveArgs): Promise<OnResolveResult> {
+    if (name !== "module") return external(name);
+    const requires = madeRequires(await codeOf(namespace, importer));
+    return requires.length === 0
+      ? external(name)
+      : { path: importer + MADE_FILE, namespace: namespace + MADE };
+  }
+
+  function packageFile(found: Extract<Resolved, { kind: "file" }>): OnResolveResult {
     const inside = insidePackages(found.path);
     if (inside.endsWith(".node")) return { path: inside, namespace: MISSING };
     const name = nodeName(inside, found.format);
@@ -70,13 +96,13 @@ export function bundlePlugin(sources: BundleSources): Plugin {
     const importer = ownById.get(args.importer);
     const target: ImportTarget | undefined = importer?.imports.get(args.path);
     if (target === undefined) throw reject(`the import ${JSON.stringify(args.path)} can't be resolved`);
-    if (target.kind === "builtin") return external(target.name);
+    if (target.kind === "builtin") return builtin(target.name, args);
     if (target.kind === "own") {
       return { path: nodeName(target.id, graph.modules.get(target.id)?.format ?? "esm"), namespace: "own" };
     }
     const name = installed?.folderOf(target) ?? "";
     const found = await known?.folder.resolveFromComponent(name, target.subpath, kindOf(args));
-    if (found) return packageFile(found);
+    if (found?.kind === "file") return packageFile(found);
     const location = importer === undefined ? "" : importLocation(importer.source, args.path);
     throw reject(
       `the import ${JSON.stringify(args.path)} can't be resolved: the package has no such file${location}`,
@@ -87,7 +113,7 @@ export function bundlePlugin(sources: BundleSources): Plugin {
     const importer = packaged.get(args.importer);
     const found =
       importer && (await known?.folder.resolveFromPackage(importer.path, args.path, kindOf(args)));
-    if (found) return packageFile(found);
+    if (found) return found.kind === "builtin" ? builtin(found.name, args) : packageFile(found);
     // Optional dependencies are required inside a `try`. They fail at run time, as they do under Node.
     if (args.kind !== "import-statement") return { path: args.path, namespace: MISSING };
     throw reject(
@@ -95,13 +121,21 @@ export function bundlePlugin(sources: BundleSources): Plugin {
     );
   }
 
+  const made = async ({ namespace, path }: OnLoadArgs): Promise<OnLoadResult> => ({
+    contents: withoutMap(moduleThatRequires(madeRequires(await codeOf(namespace, withoutMade(path))))),
+    loader: "js",
+  });
+
   return {
     name: "headwater",
     setup(setup) {
-      setup.onResolve({ filter: /.*/ }, async args => {
-        if (args.kind === "require-resolve") return { path: args.path, external: true };
+      setup.onResolve({ filter: /.*/ }, async given => {
+        if (given.kind === "require-resolve") return { path: given.path, external: true };
+        const isMade = given.namespace.endsWith(MADE);
+        if (isMade && given.path === "node:module") return external("module");
+        const args = isMade ? { ...given, importer: withoutMade(given.importer) } : given;
         try {
-          return args.namespace === "npm" ? await packageImport(args) : await ownImport(args);
+          return args.namespace.startsWith("npm") ? await packageImport(args) : await ownImport(args);
         } catch (error) {
           if (error instanceof OutsideFolderError) {
             throw reject(`the import ${JSON.stringify(args.path)}: ${error.message}`);
@@ -116,16 +150,12 @@ export function bundlePlugin(sources: BundleSources): Plugin {
         return { contents: module?.text ?? "", loader: module?.format === "json" ? "json" : "js" };
       });
       setup.onLoad({ filter: /.*/, namespace: "npm" }, async args => {
-        const file = packaged.get(args.path);
-        if (file === undefined) throw reject(`${args.path} was never resolved`);
-        const language = file.format === "json" ? "json" : /\.[mc]?ts$/.test(file.path) ? "ts" : "js";
-        const inside = insidePackages(file.path);
-        const contents = await (known as KnownPackages).normalText(file.path, text =>
-          normalizePackaged(esbuild, text, language, inside),
-        );
-        packageFiles.note(inside, contents);
+        const contents = await normalText(args.path);
+        packageFiles.note(insidePackages(packaged.get(args.path)?.path ?? ""), contents);
         return { contents, loader: "js" };
       });
+      setup.onLoad({ filter: /.*/, namespace: `own${MADE}` }, made);
+      setup.onLoad({ filter: /.*/, namespace: `npm${MADE}` }, made);
       setup.onLoad({ filter: /.*/, namespace: MISSING }, args => ({
         contents: missingModule(args.path),
         loader: "js",

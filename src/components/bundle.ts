@@ -1,4 +1,3 @@
-import { SourceMap } from "node:module";
 import type { BuildOptions, Message, Plugin } from "esbuild";
 import { AppError } from "../lib/errors.ts";
 import { LOCAL_ACCOUNT } from "../lib/fair-slots.ts";
@@ -10,8 +9,8 @@ import { importLocation } from "./import-location.ts";
 import { type KnownPackages, withKnownPackages } from "./known-packages.ts";
 import { isLargeBundle } from "./large-bundle.ts";
 import type { ModuleLoader } from "./load-modules.ts";
-import { type GraphModule, type ModuleGraph, readModuleGraph } from "./module-graph.ts";
-import { formatMessage } from "./normalize-module.ts";
+import { type ModuleGraph, readModuleGraph } from "./module-graph.ts";
+import { formatMessage, inSource } from "./normalize-module.ts";
 import {
   type InstalledPackages,
   type PackageOptions,
@@ -181,17 +180,9 @@ function describeFailure(message: Message, graph: ModuleGraph): string {
   const own = [...graph.modules.values()].find(({ id, format }) => nodeName(id, format) === file);
   if (file === undefined) return formatMessage(message);
   const text = message.text.replaceAll(/(?<=")(?:own|npm):/g, "");
-  return own === undefined ? `${file}: ${text}` : `${own.id}: ${locationInSource(message, own)}${text}`;
-}
-
-/** esbuild's location is in the file's normal form. The source map translates it to the author's line. */
-function locationInSource({ location }: Message, { text }: GraphModule): string {
-  const map = /\/\/# sourceMappingURL=data:application\/json;base64,(\S+)\s*$/.exec(text)?.[1];
-  if (location === null || map === undefined) return "";
-  const payload = JSON.parse(Buffer.from(map, "base64").toString());
-  const found = new SourceMap(payload).findEntry(location.line - 1, location.column);
-  if (!("originalLine" in found)) return "";
-  return `line ${found.originalLine + 1}, column ${found.originalColumn + 1}: `;
+  return own === undefined
+    ? `${file}: ${text}`
+    : `${own.id}: ${formatMessage({ ...message, text, location: inSource(message.location, own.text) })}`;
 }
 
 const isLarge = (bundle: string): boolean => isLargeBundle(Buffer.byteLength(bundle));

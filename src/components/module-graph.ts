@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
-import type { Plugin } from "esbuild";
+import type { Message, Plugin } from "esbuild";
 import { AppError, invalidField } from "../lib/errors.ts";
 import { LOCAL_ACCOUNT } from "../lib/fair-slots.ts";
 import { type Esbuild, EsbuildCrashError, withEsbuild } from "./esbuild-process.ts";
 import { importLocation, withLocation } from "./import-location.ts";
 import { CODE_ID, MAX_FILES, type ModuleLoader, type SourceModule } from "./load-modules.ts";
-import { formatMessage, type NormalModule, normalizeOwn } from "./normalize-module.ts";
+import { madeRequires } from "./made-requires.ts";
+import { formatMessage, inSource, type NormalModule, normalizeOwn } from "./normalize-module.ts";
 import { readSpecifier, type Specifier } from "./specifier.ts";
 
 const READ_MS = 30_000;
@@ -70,6 +71,7 @@ async function scan(
     absWorkingDir: "/",
     plugins: [plugin],
   });
+  for (const specifier of madeRequires(module.code)) specifiers.add(specifier);
   return { specifiers: [...specifiers], format: Object.values(metafile.inputs)[0]?.format ?? "cjs" };
 }
 
@@ -80,12 +82,21 @@ async function parse(loader: ModuleLoader, source: SourceModule, account: string
       const scanned =
         source.language === "json"
           ? { specifiers: [], format: "json" as const }
-          : await scan(esbuild, normal);
+          : await scan(esbuild, normal).catch((error: unknown) => {
+              throw withSourcePlaces(error, normal.text);
+            });
       return { ...normal, ...scanned };
     });
   } catch (error) {
     throw toParseError(loader, source, error);
   }
+}
+
+/** Moves the places in an error from the normal form of a file to the author's file. */
+function withSourcePlaces(error: unknown, text: string): unknown {
+  for (const message of (error as { errors?: Message[] }).errors ?? [])
+    message.location = inSource(message.location, text);
+  return error;
 }
 
 function toParseError(loader: ModuleLoader, source: SourceModule, error: unknown): unknown {

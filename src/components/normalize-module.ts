@@ -1,5 +1,6 @@
+import { SourceMap } from "node:module";
 import { posix } from "node:path";
-import type { Message } from "esbuild";
+import type { Location, Message } from "esbuild";
 import type { Esbuild } from "./esbuild-process.ts";
 import type { SourceModule } from "./load-modules.ts";
 import { ownPlace } from "./package-files.ts";
@@ -130,7 +131,10 @@ export async function normalizePackaged(
   language: "js" | "ts" | "json",
   inside: string,
 ): Promise<string> {
-  if (language === "json") return withoutMap(`module.exports=JSON.parse(${JSON.stringify(text)});`);
+  if (language === "json") {
+    const json = text.replace(/^\uFEFF/, "");
+    return withoutMap(`module.exports=JSON.parse(${JSON.stringify(json)});`);
+  }
   const { code } = await esbuild.transform(text + NO_SOURCE_MAP, {
     ...SETTINGS,
     loader: language,
@@ -150,6 +154,16 @@ export function missingModule(name: string): string {
   return withoutMap(
     `throw Object.assign(new Error(${message}),{code:"MODULE_NOT_FOUND"});module.exports={};`,
   );
+}
+
+/** Returns the place in the author's file of a place in its normal form with source map; null if there is none. */
+export function inSource(location: Location | null, normalText: string): Location | null {
+  const map = /\/\/# sourceMappingURL=data:application\/json;base64,(\S+)\s*$/.exec(normalText)?.[1];
+  if (location === null || map === undefined) return null;
+  const payload = JSON.parse(Buffer.from(map, "base64").toString());
+  const found = new SourceMap(payload).findEntry(location.line - 1, location.column);
+  if (!("originalLine" in found)) return null;
+  return { ...location, line: found.originalLine + 1, column: found.originalColumn };
 }
 
 /** Returns `line 3, column 7: …`, counted from 1 as in editors. */

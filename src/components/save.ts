@@ -14,7 +14,7 @@ import { describeComponent } from "./describe.ts";
 import { fromUrl } from "./fetch-modules.ts";
 import { fromCode, type ModuleLoader } from "./load-modules.ts";
 import { hashOfFile } from "./module-graph.ts";
-import { mayPack, storeBundle } from "./store-bundle.ts";
+import { formOfBundles, storeBundle } from "./store-bundle.ts";
 
 export type SaveDeps = Pick<
   Platform,
@@ -34,6 +34,13 @@ const saves = new FairSlots({
   waitingPerAccount: 0,
   waiting: 0,
   what: "components are being saved",
+});
+
+/** More at once make an account's saves hardly faster, and all other requests slower (docs/performance.md). */
+const describes = new FairSlots({
+  total: LIMITS.describes.value,
+  perAccount: LIMITS.describesPerAccount.value,
+  what: "components are being described",
 });
 
 /**
@@ -103,10 +110,12 @@ async function describeAndStore(
   { code, url }: { code: string; url: string | null },
 ): Promise<Component> {
   const sandboxes = await platform.sandboxes();
-  const { usesRespond, addsSlash, ...description } = await describeComponent(sandboxes, built.bundle, {
-    owner: ownerId,
-    onEnded: ms => void countRuns(platform, ownerId, 0, ms).catch(() => undefined),
-  });
+  const { usesRespond, addsSlash, ...description } = await describes.run(ownerId, () =>
+    describeComponent(sandboxes, built.bundle, {
+      owner: ownerId,
+      onEnded: ms => void countRuns(platform, ownerId, 0, ms).catch(() => undefined),
+    }),
+  );
   const now = unixSeconds(platform.clock());
   const component: Component = {
     _id: newId("sc", platform.clock()),
@@ -140,9 +149,9 @@ async function describeAndStore(
 
 /** Stores component and bundle, both or neither. */
 async function store({ mongo }: SaveDeps, component: Component, built: Built): Promise<void> {
-  const isPacked = await mayPack(mongo);
+  const form = await formOfBundles(mongo);
   await transaction(mongo, async session => {
-    await storeBundle(mongo, session, built, isPacked);
+    await storeBundle(mongo, session, built, form);
     await Components(mongo).insertMany([component], { session });
   });
 }

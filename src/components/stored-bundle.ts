@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { Connection } from "mongoose";
 import { AppError } from "../lib/errors.ts";
-import { BundleChunks, Bundles, chunkId, type StoredBundle } from "../models/component.ts";
+import { BundleChunks, BundleParts, Bundles, chunkId, type StoredBundle } from "../models/component.ts";
 import type { Platform } from "../platform.ts";
 import type { BundleFile } from "../sandbox/bundle.ts";
 
@@ -43,8 +43,12 @@ async function write(mongo: Connection, hash: string, path: string): Promise<voi
 async function* packedChunks(
   mongo: Connection,
   hash: string,
-  { packed, chunks = 0 }: StoredBundle,
+  { packed, chunks = 0, parts }: StoredBundle,
 ): AsyncGenerator<Buffer> {
+  if (parts) {
+    for (const id of parts) yield bytesOf((await BundleParts(mongo).findById(id).lean())?.data);
+    return;
+  }
   yield bytesOf(packed);
   for (let n = 0; n < chunks; n += 1) {
     const chunk = await BundleChunks(mongo).findById(chunkId(hash, n)).lean();

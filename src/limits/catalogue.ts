@@ -280,8 +280,22 @@ export const LIMITS = defineLimits({
     what: "runs of sources that a request starts (`POST /sources/{id}/run`)",
     beyond: "429 `rate-limited`",
   },
+  describesPerAccount: {
+    value: 1,
+    unit: "count",
+    per: "account",
+    what: "components described at once while they are saved, in one web process",
+    beyond: "waits; accounts are served in turn",
+  },
+  describes: {
+    value: 4,
+    unit: "count",
+    per: "process",
+    what: "components described at once while they are saved",
+    beyond: "waits; accounts are served in turn",
+  },
   buildsPerAccount: {
-    value: 3,
+    value: 2,
     unit: "count",
     per: "account",
     what: "builds of components at once, in one web process",

@@ -56,6 +56,7 @@ export const Components = collection<Component>(
   )
     .index({ owner_id: 1, code_hash: 1 }, { unique: true })
     .index({ owner_id: 1, _id: -1 })
+    .index({ owner_id: 1, "description.type": 1, _id: -1 })
     .index({ bundle_hash: 1 })
     .index({ owner_id: 1, key: 1, _id: -1 })
     .index({ key: 1, published: 1, updated_at: -1 }),
@@ -71,6 +72,8 @@ export interface StoredBundle {
   packed?: Buffer;
   /** How many further parts are in `bundle_chunks`. */
   chunks?: number;
+  /** Ids of its parts in `bundle_parts`, in order, instead of `packed` and `chunks`. */
+  parts?: string[];
   /**
    * How many components have it, but for those that releases without this count saved. Each save and each deletion writes it, so
    * that those at the same time conflict, and one of them is repeated.
@@ -86,6 +89,7 @@ export const Bundles = collection<StoredBundle>(
       code: { type: String },
       packed: { type: Buffer },
       chunks: { type: Number },
+      parts: { type: [String], default: undefined },
       saves: { type: Number },
     },
     schemaOptions,
@@ -105,6 +109,28 @@ export const BundleChunks = collection<BundleChunk>(
   "bundle_chunks",
   new Schema<BundleChunk>(
     { _id: { type: String, required: true }, data: { type: Buffer, required: true } },
+    schemaOptions,
+  ),
+);
+
+/** A part of bundles, of which several may have it (docs/decisions/0046-large-bundles.md#packages-once). */
+export interface BundlePart {
+  /** SHA-256 of its text. */
+  _id: string;
+  /** The text with gzip. */
+  data: Buffer;
+  /** How many bundles have it. */
+  bundles: number;
+}
+
+export const BundleParts = collection<BundlePart>(
+  "bundle_parts",
+  new Schema<BundlePart>(
+    {
+      _id: { type: String, required: true },
+      data: { type: Buffer, required: true },
+      bundles: { type: Number, required: true },
+    },
     schemaOptions,
   ),
 );

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { Supervised } from "../soak/processes.ts";
 import type { RedisNode } from "../support/redis-nodes.ts";
 import { until } from "../support/until.ts";
 import {
@@ -72,16 +73,22 @@ const PROCESS_FAULTS: ClusterFault[] = [
     },
   },
   {
-    title: "rolling restart of all processes: SIGTERM",
+    title: "rolling restart of all processes, one of each kind at a time: SIGTERM",
+    // As orchestrators do: each kind is replaced by itself, and beside the others.
     async inject({ processes }) {
-      for (const one of processes) {
-        expect(await one.end("SIGTERM"), `the exit code of ${one.name}`).to.equal(0);
-        one.start();
-        await one.ready();
+      for (const number of ["1", "2"]) {
+        const ended = processes.filter(({ name }) => name.endsWith(`-${number}`));
+        await Promise.all(ended.map(restart));
       }
     },
   },
 ];
+
+async function restart(one: Supervised): Promise<void> {
+  expect(await one.end("SIGTERM"), `the exit code of ${one.name}`).to.equal(0);
+  one.start();
+  await one.ready();
+}
 
 /** What replication had not copied is lost with a master, unless masters without replicas take no writes. */
 const LAGGING: ClusterFault[] = [

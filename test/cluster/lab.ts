@@ -51,7 +51,7 @@ export interface ClusterLab {
 
 export const BOARD_PASSWORD = "a long password";
 
-const WORKERS = ["runs", "emissions", "deliveries"];
+const WORKERS = ["runs", "emissions", "deliveries", "deletions"];
 
 /** Starts all processes; resolves when they are ready. */
 export async function openClusterLab(stores: { redis: RedisServers; mongo: MongoSet }): Promise<ClusterLab> {
@@ -90,7 +90,6 @@ export async function openClusterLab(stores: { redis: RedisServers; mongo: Mongo
     processes.push(
       ...ports.map((port, i) => new Supervised(`web-${i + 1}`, { ...given, PORT: String(port) }, into)),
       ...WORKERS.flatMap(name => [1, 2].map(i => new Supervised(`${name}-${i}`, given, into))),
-      new Supervised("deletions-1", given, into),
     );
     for (const one of processes) one.start();
     for (const one of processes) await one.ready();

@@ -17,6 +17,8 @@ const FINISH_MS = 120_000;
 const PAUSE_MS = 600_000;
 /** What does not arrive although nothing has been open for so long, many sweeps, is lost. */
 const LOST_MS = 20_000;
+/** What is open for longer than this is reported. */
+const SLOW_MS = 10_000;
 /** Of ten requests, two are to a source and one publishes so many events at once; the others publish one. */
 const BATCH = 10;
 
@@ -114,17 +116,24 @@ export function startLoad(
     requests.some(({ result, keys }) => result === "accepted" && keys.some(key => !arrivals().has(key)));
 
   /** Waits until all has arrived and nothing is open; or, if something was lost, until nothing happens any more. */
-  async function settle(): Promise<{ stuck: Record<string, unknown>; doneAt: number }> {
+  async function settle(): Promise<{ stuck: Record<string, unknown>; doneAt: number; slow: string[] }> {
     let [stuck, doneAt, seen]: [Record<string, unknown>, number, number] = [{}, Date.now(), -1];
+    const [beganAt, slow]: [number, string[]] = [Date.now(), []];
     const isOver = async () => {
       stuck = await openWork(platform, [sourceId, workflowId]).catch(error => ({ unknown: String(error) }));
       const isIdle = Object.keys(stuck).length === 0;
+      if (!isIdle && slow.length === 0 && Date.now() - beganAt > SLOW_MS) {
+        const missing = isMissing()
+          ? "an accepted event has not arrived"
+          : "all that was accepted has arrived";
+        slow.push(`open after ${SLOW_MS / 1000} s: ${JSON.stringify(stuck)}; ${missing}`);
+      }
       if (!isIdle || seen !== arrivals().size) doneAt = Date.now();
       seen = arrivals().size;
       return isIdle && (!isMissing() || Date.now() - doneAt > LOST_MS);
     };
     await until(isOver, { timeoutMs: FINISH_MS, what: "no open work" }).catch(() => undefined);
-    return { stuck, doneAt };
+    return { stuck, doneAt, slow };
   }
 
   return {
@@ -136,7 +145,7 @@ export function startLoad(
       await sending;
       const stoppedAt = Date.now();
       await until(() => inFlight === 0, { what: "the last responses" });
-      const { stuck, doneAt } = await settle();
+      const { stuck, doneAt, slow } = await settle();
       const given = {
         requests,
         pauses,
@@ -148,7 +157,8 @@ export function startLoad(
       };
       const outcome = outcomeOf(given);
       const { lost } = outcome;
-      return { ...outcome, whereabouts: await whereabouts(platform, { lost, requests, kills: lab.kills }) };
+      const places = await whereabouts(platform, { lost, requests, kills: lab.kills });
+      return { ...outcome, whereabouts: [...slow, ...places] };
     },
   };
 }

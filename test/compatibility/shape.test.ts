@@ -34,6 +34,12 @@ const CASES: Case[] = [
     steps: [{ event: { method: "GET" }, emits: [{ method: "GET" }] }],
   },
   {
+    rule: "defineComponent needs no import, and returns the component",
+    file: "shape/defined.mjs",
+    described: { name: "Defined" },
+    steps: [{ emits: ["function"] }],
+  },
+  {
     rule: "this is one flat object: values, bound methods, $emit; new for each call",
     file: "shape/flat-this.mjs",
     configured: { word: "ho" },

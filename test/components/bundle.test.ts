@@ -77,6 +77,11 @@ describe("bundling a component", () => {
     const rejected: [string, string, RegExp][] = [
       ["a syntax error, with line and column", "export default {\n  a: 1,,\n};", /line 2, column 8/],
       ["a syntax error in TypeScript", "const a: number = ;\nexport default {};", /line 1, column 19/],
+      [
+        "a constant that is assigned to",
+        "const a = 1;\n\nexport default { run() { a = 2; } };",
+        /line 3, column 26: Cannot assign/,
+      ],
       ["code without a default export", "export const a = 1;", /no default export/],
       ["a relative import", `import a from "./a.mjs"; ${component}`, /"\.\/a\.mjs".*component_url/],
       ["an absolute path", `import a from "/etc/passwd"; ${component}`, /"\/etc\/passwd"/],

@@ -44,6 +44,33 @@ module.exports = [require(__dirname + "/words.js"), require(path.join(__dirname,
   },
   {
     manifest: {
+      name: "makes-its-require",
+      version: "1.0.0",
+      type: "module",
+      main: "index.js",
+      dependencies: { "moves-on": "3.0.0" },
+    },
+    files: {
+      "index.js": `import Module, { createRequire, isBuiltin } from "node:module";
+import path from "node:path";
+import { extra } from "./chunks/extra.js";
+const require = createRequire(import.meta.url);
+const { words } = require("./data.json");
+const load = Module.createRequire(path.dirname(import.meta.url));
+export default () => [words, require("moves-on"), load("./old.cjs"), extra, require("node:url") !== undefined, isBuiltin("fs")];`,
+      "data.json": `\uFEFF{"words": "of JSON"}`,
+      "old.cjs": `const create = require("module").createRequire;
+module.exports = "old" + create(__filename)("./data.json").words.length;`,
+      "chunks/extra.js": `import { createRequire as madeByBundler } from "module";
+const __require = (made => name => made(name))(madeByBundler(import.meta.url));
+let lacking;
+try { __require("is-not-installed"); } catch (error) { lacking = error.code; }
+export const extra = [__require("../more").more, lacking];`,
+      "more.js": `export const more = "more";`,
+    },
+  },
+  {
+    manifest: {
       name: "needs-what-is-gone",
       version: "1.0.0",
       main: "index.js",
@@ -85,6 +112,20 @@ describe("npm packages as components find them", () => {
     expect(await imported(`import a from "requires-beside"; export default { a };`)).to.deep.equal({
       a: ["words", "more", "top"],
     });
+  });
+
+  it("may require JSON, code and packages with a require that they make themselves", async () => {
+    const code = `import found from "makes-its-require"; export default { a: found() };`;
+    expect(await imported(code)).to.deep.equal({
+      a: ["of JSON", "3.0.0", "old7", ["more", "MODULE_NOT_FOUND"], true, true],
+    });
+  });
+
+  it("may be required by the component with a require that it makes itself", async () => {
+    const code = `import { createRequire } from "module";
+const require = createRequire(import.meta.url);
+export default { a: require("moves-on@1.0.0"), b: typeof require("fs").readFileSync };`;
+    expect(await imported(code)).to.deep.equal({ a: "1.0.0", b: "function" });
   });
 
   it("are rejected with the dependency's name if that is what does not exist", async () => {

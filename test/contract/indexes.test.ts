@@ -1,3 +1,5 @@
+// runs-long: npm test has test/contract/rest-api-lists.test.ts
+
 import { createHash } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +16,7 @@ import { routes } from "../../src/app.ts";
 import { storedBundle } from "../../src/components/stored-bundle.ts";
 import { rowIdCursor } from "../../src/http/pagination.ts";
 import { newId } from "../../src/lib/ids.ts";
-import { BundleChunks, Bundles, chunkId } from "../../src/models/component.ts";
+import { BundleChunks, BundleParts, Bundles, chunkId } from "../../src/models/component.ts";
 import { Mailboxes } from "../../src/models/mailbox.ts";
 import { BrowserApi, signInWith } from "../accounts/sessions/browser.ts";
 import { sweepAll } from "../support/sweep.ts";
@@ -94,6 +96,9 @@ describe("queries of the whole system", () => {
     const { url } = await api.expect(201, "POST", "/sign_in_links");
     await api.expect(201, "POST", "/sessions", { body: { link: url.split("#link=")[1] } });
     await api.request("GET", "/components/thing-1");
+    for (const type of ["source", "action"]) {
+      await api.expect(200, "GET", "/components", { query: { type } });
+    }
     await api.request("GET", "/sources/thing");
   }
 
@@ -180,6 +185,7 @@ describe("queries of the whole system", () => {
     });
     await sweepAll(worker);
     await readLargeBundle();
+    await readBundleInParts();
     const mailbox = { _id: api.userId };
     await until(
       async () => {
@@ -201,6 +207,19 @@ describe("queries of the whole system", () => {
     const packed = gzipSync(code);
     await Bundles(worker.mongo).insertOne({ _id: hash, packed: packed.subarray(0, 8), chunks: 1 });
     await BundleChunks(worker.mongo).insertOne({ _id: chunkId(hash, 0), data: packed.subarray(8) });
+    const path = join(tmpdir(), newId("run"));
+    await storedBundle(worker, hash).writeTo(path);
+    expect(readFileSync(path, "utf8")).to.equal(code);
+    rmSync(path);
+  }
+
+  /** Reads the parts of a bundle that others may have, too. */
+  async function readBundleInParts(): Promise<void> {
+    const { worker } = world.system;
+    const [id, code] = [newId("run"), `export default "${newId("run")}";`];
+    const hash = createHash("sha256").update(code).digest("hex");
+    await BundleParts(worker.mongo).insertOne({ _id: id, data: gzipSync(code), bundles: 1 });
+    await Bundles(worker.mongo).insertOne({ _id: hash, parts: [id] });
     const path = join(tmpdir(), newId("run"));
     await storedBundle(worker, hash).writeTo(path);
     expect(readFileSync(path, "utf8")).to.equal(code);

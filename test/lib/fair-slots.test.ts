@@ -27,6 +27,7 @@ const codeOf = (work: Promise<unknown>) =>
 /** Where work gets its slots, and the bounds of docs/limits.md that it has there. */
 const USES: [string, { total: Limit; perAccount: Limit }][] = [
   ["src/components/save.ts", { total: LIMITS.saves, perAccount: LIMITS.savesPerAccount }],
+  ["src/components/save.ts", { total: LIMITS.describes, perAccount: LIMITS.describesPerAccount }],
   ["src/components/esbuild-process.ts", { total: LIMITS.builds, perAccount: LIMITS.buildsPerAccount }],
   ["src/components/npm-packages.ts", { total: LIMITS.packageSets, perAccount: LIMITS.packageSetsPerAccount }],
   ["src/components/trial/build.ts", { total: LIMITS.trials, perAccount: LIMITS.trialsPerAccount }],

@@ -313,6 +313,8 @@ const PROVED_BY: Partial<Record<Name, string>> = {
   sharedSources: "test/sandbox/shared.test.ts",
   savesPerAccount: "test/components/save.test.ts",
   saves: "test/lib/fair-slots.test.ts",
+  describesPerAccount: "test/lib/fair-slots.test.ts",
+  describes: "test/lib/fair-slots.test.ts",
   buildsPerAccount: "test/lib/fair-slots.test.ts",
   builds: "test/lib/fair-slots.test.ts",
   packageSetsPerAccount: "test/lib/fair-slots.test.ts",

@@ -11,6 +11,14 @@ export interface BuildOrder {
   options: Omit<BundleOptions, "mayInstall">;
 }
 
+/** A part of a bundle that other bundles may have, too. */
+export interface PackedPart {
+  /** SHA-256 (hex) of its text. */
+  hash: string;
+  /** Its length in the file with gzip. */
+  bytes: number;
+}
+
 /** What was built, besides the files. */
 export interface BuildResult {
   /** As `ComponentBundle`. */
@@ -20,6 +28,8 @@ export interface BuildResult {
   /** SHA-256 (hex) of the bundle, and its length. */
   bundleHash: string;
   bundleBytes: number;
+  /** In order. */
+  parts: PackedPart[];
   traits: CodeTraits;
 }
 

@@ -16,11 +16,11 @@ export interface BuiltBundle extends BundleFile {
   traits: CodeTraits;
 }
 
-export interface Built extends Pick<BuildResult, "hash" | "modules" | "packages"> {
+export interface Built extends Pick<BuildResult, "hash" | "modules" | "packages" | "parts"> {
   bundle: BuiltBundle;
   /** Path of the bundle. */
   path: string;
-  /** Path of the bundle with gzip. */
+  /** Path of the bundle with gzip: its parts, one after the other. */
   packedPath: string;
 }
 

@@ -3,8 +3,8 @@ import { Readable } from "node:stream";
 import { sourceFolder } from "./source-folder.ts";
 
 /**
- * Removes globals that a component has no use for, and returns fixed values where deno would throw. Security does not
- * depend on this, because the process has no permissions (`spawn.ts`). It keeps a well-meaning component from
+ * Removes globals that a component has no use for, adds the one that it may expect, and returns fixed values where deno would
+ * throw. Security does not depend on this, because the process has no permissions (`spawn.ts`). It keeps a well-meaning component from
  * disturbing the protocol on stdin and stdout, and libraries from failing when they ask about the machine.
  */
 export function lockDown(): void {
@@ -15,6 +15,8 @@ export function lockDown(): void {
   for (const name of ["alert", "confirm", "prompt", "Worker", "close", "localStorage", "sessionStorage"]) {
     Reflect.deleteProperty(globalThis, name);
   }
+  // Code for other platforms wraps the component in it, without an import, for the sake of its types.
+  Object.assign(globalThis, { defineComponent: (component: unknown) => component });
   const fixed = (target: object, name: string, value: unknown) =>
     Reflect.defineProperty(target, name, { value, configurable: true, enumerable: true, writable: true });
   // Not imported; see `redirect-tmp.ts`.
