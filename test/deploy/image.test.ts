@@ -25,7 +25,7 @@ describe("the image", () => {
   let env: Record<string, string>;
 
   before(async function () {
-    if (!process.env.IMAGE) skipBecause(this, "it takes minutes to build: npm run test:image");
+    if (!process.env.IMAGE) skipBecause(this, "npm run test:image builds and starts it");
     const reason = whyNot({ args: [], command: ["true"] });
     if (reason) skipBecause(this, reason);
     stores = await openTestPlatform();
