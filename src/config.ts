@@ -179,9 +179,10 @@ type Environment = Static<typeof Environment>;
 /** Every setting there is. */
 export const settingNames: readonly string[] = Object.keys(Environment.properties);
 
-function describeError(error: ErrorObject): string {
-  if (error.keyword === "required") return `${error.params.missingProperty} is not set`;
-  return `${error.instancePath.slice(1)} ${error.message}`;
+function describeError({ keyword, params, instancePath, message }: ErrorObject): string {
+  if (keyword === "required") return `${params.missingProperty} is not set`;
+  const [, words] = (keyword === "pattern" && /^\^\(([\w|]+)\)\$$/.exec(params.pattern)) || [];
+  return `${instancePath.slice(1)} ${words ? `must be one of ${words.replaceAll("|", ", ")}` : message}`;
 }
 
 /** Unusable settings; each message starts with its variable's name. */
@@ -210,7 +211,12 @@ export function readConfig(
   known.PORT ??= "3000";
   known.PUBLIC_URL ??= `http://127.0.0.1:${known.PORT}`;
   const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, strict: false });
-  const messages = ajv.validate(Environment, known) ? [] : (ajv.errors ?? []).map(describeError);
+  const errors = ajv.validate(Environment, known) ? [] : (ajv.errors ?? []);
+  // What is wrong in words is better than a pattern.
+  const inWords = new Set(badFormats.map(message => message.split(" ")[0]));
+  const messages = errors
+    .filter(({ keyword, instancePath }) => keyword !== "pattern" || !inWords.has(instancePath.slice(1)))
+    .map(describeError);
   const isNamed = (name = "") => messages.some(message => message.startsWith(`${name} `));
   messages.push(...badFormats.filter(message => !isNamed(message.split(" ")[0])));
   const unknown = unknownNames(fileNames, settingNames);

@@ -19,6 +19,7 @@ import { openSandboxes, type Sandboxes } from "./sandbox/host.ts";
 import { SandboxHealth } from "./sandbox/sandbox-health.ts";
 import { warmRoom } from "./sandbox/warm-room.ts";
 import { Activity } from "./store/activity.ts";
+import { asLackOfRights } from "./store/ask-redis.ts";
 import { type EventLog, openEventLog } from "./store/event-log.ts";
 import { type Feed, openFeed } from "./store/feed.ts";
 import { findRedis } from "./store/find-redis.ts";
@@ -282,7 +283,7 @@ export async function openPlatform(
     };
   } catch (error) {
     await close();
-    throw error;
+    throw asLackOfRights(error) ?? error;
   }
 }
 

@@ -280,6 +280,12 @@ describe("settings", () => {
     expect(message).not.to.match(/hunter|c2VjcmV0|\n/);
   });
 
+  it("are reported with what would be right", () => {
+    expect(errorOf({ REDIS_MODE: "many" })).to.match(/REDIS_MODE must be one of single, cluster, sentinel /);
+    expect(errorOf({ REDIS_URL: "127.0.0.1:6379" })).to.match(/REDIS_URL must be one or more redis:\/\/ or /);
+    expect(errorOf({ SECRETS_KEY: "ä" })).to.match(/SECRETS_KEY must be one or more keys of 32 bytes/);
+  });
+
   it("accept a list of keys, each of 32 bytes", () => {
     const [first, second] = readConfig({ ...GOOD, SECRETS_KEY: `${KEY}, ${KEY}` }).secretsKeys;
     expect(first).to.deep.equal(second).and.have.length(32);

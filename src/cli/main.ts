@@ -34,6 +34,7 @@ import { sourceCommands } from "./resources/source.ts";
 import { subscriptionCommands } from "./resources/subscription.ts";
 import { webhookCommands } from "./resources/webhook.ts";
 import type { Run, WithPlatform } from "./run.ts";
+import { secretsCommands } from "./secrets/command.ts";
 import { traceCommand } from "./trace/command.ts";
 import { userCommands } from "./user.ts";
 import { versionCommand } from "./version.ts";
@@ -156,6 +157,7 @@ export function createProgram(): Command {
   emitCommand(program, run);
   doctorCommand(program, { withPlatform, readSettings });
   migrateCommand(program, readSettings);
+  secretsCommands(program, withPlatform);
   return program;
 }
 

@@ -1,9 +1,10 @@
 import { isIP } from "node:net";
-import { Redis, type RedisOptions } from "ioredis";
+import { Redis, type RedisOptions, ReplyError } from "ioredis";
 import { SetupError } from "../lib/setup-error.ts";
 import { isUntrustedCertificate } from "../lib/untrusted-certificate.ts";
 import type { RedisTls } from "./redis-settings.ts";
 import type { RedisServer } from "./redis-url.ts";
+import { speaksRedis, speaksTls } from "./what-speaks.ts";
 
 /** How long a server may take to connect, and to respond to each command. */
 const TIMEOUT_MS = 2000;
@@ -57,13 +58,17 @@ export async function askRedis<T>(server: Asked, ask: (redis: Redis) => Promise<
     await redis.connect();
     return await ask(redis);
   } catch (error) {
-    throw error instanceof SetupError ? error : describe(server, reason ?? (error as Error));
+    throw error instanceof SetupError ? error : await describe(server, reason ?? (error as Error));
   } finally {
     redis.disconnect();
   }
 }
 
-function describe(server: Asked, error: Error): Error {
+async function describe(server: Asked, error: Error): Promise<Error> {
+  return faultOf(server, error) ?? (await faultOfProtocol(server, error)) ?? reasonOf(server, error);
+}
+
+function faultOf(server: Asked, error: Error): SetupError | undefined {
   const at = addressOf(server);
   const { code } = error as NodeJS.ErrnoException;
   if (error.message.startsWith("NOAUTH")) {
@@ -82,10 +87,40 @@ function describe(server: Asked, error: Error): Error {
   if (code === "EPROTO" || code?.startsWith("ERR_SSL_")) {
     return new SetupError(`REDIS_URL: ${at} does not speak TLS as rediss:// wants (${code})`);
   }
-  // An AggregateError, of a name with several addresses, has no message of its own.
-  const text = error.message || code || error.name;
-  if (/closed|ECONNRESET/.test(text) && !server.tls) {
-    return new Error(`${at} closed the connection: if it speaks TLS, REDIS_URL must begin with rediss://`);
+  return undefined;
+}
+
+const ENDED = /closed|ECONNRESET/;
+const SILENT = /timed out|ETIMEDOUT/;
+
+/** Returns what is wrong if the server speaks something else than the URL says: a Redis then closes the connection, or waits. */
+async function faultOfProtocol(server: Asked, { message }: Error): Promise<SetupError | undefined> {
+  const at = addressOf(server);
+  const isUnreadable = message.includes("Unknown RESP type");
+  if (server.tls) {
+    const maySpeakClear = ENDED.test(message) || SILENT.test(message);
+    if (!maySpeakClear || !(await speaksRedis(server))) return undefined;
+    return new SetupError(`REDIS_URL: ${at} does not speak TLS: it must begin with redis, not rediss`);
   }
+  if ((isUnreadable || ENDED.test(message)) && (await speaksTls(server))) {
+    return new SetupError(`REDIS_URL: ${at} speaks TLS: it must begin with rediss, not redis`);
+  }
+  return isUnreadable ? new SetupError(`REDIS_URL: ${at} is not a Redis, but something else`) : undefined;
+}
+
+function reasonOf(server: Asked, error: Error): Error {
+  const at = addressOf(server);
+  // An AggregateError, of a name with several addresses, has no message of its own.
+  const text = error.message || (error as NodeJS.ErrnoException).code || error.name;
+  if (text === "Command timed out") return new Error(`${at} is connected, and does not respond as a Redis`);
   return new Error(text.includes(at) ? text : `${at}${server.tls ? " over TLS" : ""}: ${text}`);
+}
+
+/** Returns what is wrong with the rights of the user if that is what the error says; undefined for any other error. */
+export function asLackOfRights(error: unknown): SetupError | undefined {
+  const message = error instanceof ReplyError ? (error as Error).message : "";
+  if (!message.startsWith("NOPERM")) return undefined;
+  return new SetupError(
+    `REDIS_URL: the user lacks rights (${message}): it needs all commands, keys and channels`,
+  );
 }

@@ -118,6 +118,8 @@ export function redisKeys(prefix: string) {
     consentTicket: (hash: string) => `${prefix}:consent-ticket:${hash}`,
     /** String: a consent that is with the app, encrypted, by the hash of its state. */
     consentState: (hash: string) => `${prefix}:consent-state:${hash}`,
+    /** What `SCAN` matches to find every key that may hold an encrypted text. */
+    sealed: () => [`${prefix}:idempotency:*`, `${prefix}:consent-ticket:*`, `${prefix}:consent-state:*`],
     rateLimit: () => `${prefix}:rate`,
     idempotency: () => `${prefix}:idempotency`,
     writeProbe: () => `${prefix}:probe`,

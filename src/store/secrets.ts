@@ -13,6 +13,8 @@ export interface Secrets {
   seal(text: string): string;
   /** Decrypts it; throws if no key fits or the value was tampered with. */
   open(sealed: string): string;
+  /** The beginnings of what each key encrypted, that of the key that encrypts now first. */
+  beginnings: readonly [first: string, ...others: string[]];
 }
 
 const keyId = (key: Buffer) => createHash("sha256").update(key).digest("base64url").slice(0, 8);
@@ -39,12 +41,14 @@ export function createSecrets(keys: Buffer[]): Secrets {
     decipher.setAuthTag(raw.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
     return decipher.update(raw.subarray(NONCE_BYTES + TAG_BYTES), undefined, "utf8") + decipher.final("utf8");
   };
+  const [beginning = "", ...others] = [...byId.keys()].map(id => `v1.${id}.`);
   return {
+    beginnings: [beginning, ...others],
     seal(text) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv(ALGORITHM, first, nonce);
       const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-      return `v1.${keyId(first)}.${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString("base64url")}`;
+      return `${beginning}${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString("base64url")}`;
     },
     open(sealed) {
       const known = opened.get(sealed);

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { expect } from "chai";
 import { SetupError } from "../../src/lib/setup-error.ts";
 import { findRedis } from "../../src/store/find-redis.ts";
@@ -85,6 +88,31 @@ describe("connections to Redis", () => {
     );
   });
 
+  it("are given up at once for the port of something else", async () => {
+    const http = createServer((_request, response) => response.end()).listen(0, "127.0.0.1");
+    await once(http, "listening");
+    const { port } = http.address() as AddressInfo;
+    expect(await faultOf(`redis://127.0.0.1:${port}`)).to.equal(
+      `REDIS_URL: 127.0.0.1:${port} is not a Redis, but something else`,
+    );
+    http.close();
+  });
+
+  it("wait for a server that accepts connections and says nothing, and then say so", async () => {
+    const silent = createTcpServer().listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const { port } = silent.address() as AddressInfo;
+    for (const [url, line] of [
+      [`redis://127.0.0.1:${port}`, "is connected, and does not respond as a Redis"],
+      [`rediss://127.0.0.1:${port}`, "over TLS: connect ETIMEDOUT"],
+    ] as const) {
+      const fault = await findRedis(testConfig({ REDIS_URL: url }).redis, 100).catch((error: Error) => error);
+      expect(fault).not.to.be.instanceOf(SetupError);
+      expect((fault as Error).message).to.include(line);
+    }
+    silent.close();
+  });
+
   it("wait for a server that is away, and then say why", async () => {
     const { redis } = testConfig({ REDIS_URL: "redis://127.0.0.1:1" });
     const fault = await findRedis(redis, 100).catch((error: Error) => error);
@@ -110,10 +138,13 @@ describe("connections to Redis", () => {
       expect(await faultOf(url)).to.match(/the certificate of .* is not trusted .*REDIS_TLS_CA_FILE/);
     });
 
-    it("say so if the server speaks TLS and the URL does not", async () => {
-      const { redis } = testConfig({ REDIS_URL: `redis://${at(withTls)}` });
-      const fault = await findRedis(redis, 100).catch((error: Error) => error.message);
-      expect(fault).to.match(/^Redis did not respond \(.*rediss:\/\/\)$/);
+    it("are given up at once if one of server and URL speaks TLS and the other does not", async () => {
+      expect(await faultOf(`redis://${at(withTls)}`)).to.equal(
+        `REDIS_URL: ${at(withTls)} speaks TLS: it must begin with rediss, not redis`,
+      );
+      expect(await faultOf(`rediss://${at(single)}`, { REDIS_TLS_VERIFY: "false" })).to.equal(
+        `REDIS_URL: ${at(single)} does not speak TLS: it must begin with redis, not rediss`,
+      );
     });
 
     it("are to a cluster, from a list or from one node", async () => {

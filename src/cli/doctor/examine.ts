@@ -10,6 +10,7 @@ import { checkQueues } from "./check-queues.ts";
 import { checkRedis } from "./check-redis.ts";
 import { checkReplays } from "./check-replays.ts";
 import { checkSandbox } from "./check-sandbox.ts";
+import { checkSecrets } from "./check-secrets.ts";
 import { checkSetAside } from "./check-set-aside.ts";
 import { checkSources } from "./check-sources.ts";
 import { checkWebhooks } from "./check-webhooks.ts";
@@ -69,6 +70,7 @@ const checksOf = (platform: Platform): Check[] => [
   ["reconciler", () => checkSetAside(platform)],
   ["replays", () => checkReplays(platform)],
   ["webhooks", () => checkWebhooks(platform)],
+  ["secrets", () => checkSecrets(platform)],
 ];
 
 async function run(checks: readonly Check[]): Promise<Finding[]> {

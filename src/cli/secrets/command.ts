@@ -1,0 +1,65 @@
+import type { Command } from "commander";
+import { exitCodeOf, SetupError } from "../../lib/setup-error.ts";
+import type { Platform } from "../../platform.ts";
+import type { WithPlatform } from "../run.ts";
+
+const HELP = `
+To change SECRETS_KEY, four steps, each with a restart of every process, one after another if you like:
+
+  1. SECRETS_KEY=OLD,NEW   all can read what the new key encrypts
+  2. SECRETS_KEY=NEW,OLD   the new key encrypts
+  3. headwater secrets reseal, with that setting; nothing is restarted
+  4. SECRETS_KEY=NEW
+
+Everything goes on while it runs; what a request changes at the same moment stays as the request has it. It may be killed and
+run again: it goes on where it stopped. deploy/README.md says what else an old key is for.
+
+Exit code: 0 if nothing stored needs another key than the first (always with --dry-run), 1 if something does or for an error,
+2 for wrong usage, 78 for settings that can't be used.`;
+
+interface Options {
+  dryRun?: boolean;
+  json?: boolean;
+}
+
+export function secretsCommands(program: Command, withPlatform: WithPlatform): void {
+  const secrets = program.command("secrets").description("manage how secrets are stored");
+  secrets
+    .command("reseal")
+    .description(
+      "encrypt everything stored with the first key of SECRETS_KEY, so that the others can be removed",
+    )
+    .option("--dry-run", "print how much there is, and change nothing")
+    .option("--json", "print {done, places: [{place, resealed, busy, unreadable, ids}], left}")
+    .addHelpText("after", HELP)
+    .action(async (options: Options) => {
+      try {
+        process.exitCode = await withPlatform(platform => act(platform, options));
+      } catch (error) {
+        if (!(error instanceof SetupError)) throw error;
+        process.stderr.write(`headwater: ${error.message}\n`);
+        process.exitCode = exitCodeOf(error);
+      }
+    });
+}
+
+/** Counts or reseals, prints it, and returns the exit code. */
+async function act(platform: Platform, { dryRun, json }: Options): Promise<number> {
+  const print = (value: object, lines: () => string[]) =>
+    void process.stdout.write(`${json ? JSON.stringify(value, null, 2) : lines().join("\n")}\n`);
+  const { countSealed } = await import("./count-sealed.ts");
+  const { linesOfCounts, linesOfResealed } = await import("./lines.ts");
+  const keys = platform.secrets.beginnings.length;
+  const counts = await countSealed(platform);
+  if (dryRun) {
+    print({ places: counts }, () => linesOfCounts(counts));
+    return 0;
+  }
+  const [{ reseal }, { progressLine }] = await Promise.all([import("./reseal.ts"), import("./progress.ts")]);
+  const progress = progressLine(counts);
+  const result = await reseal(platform, progress.show);
+  progress.end();
+  const done = result.left === 0 && result.places.every(({ unreadable }) => unreadable === 0);
+  print({ done, ...result }, () => linesOfResealed(result, keys));
+  return done ? 0 : 1;
+}

@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { SEALED_FIELDS } from "../../src/models/sealed-fields.ts";
+import { root } from "../support/built.ts";
+import { placesOf } from "../support/sealed-texts.ts";
+
+/** Where each file that encrypts puts it: a new one is a field of SEALED_FIELDS, a key of `redisKeys.sealed`, or a cookie. */
+const SEALED_BY: Record<string, string> = {
+  "accounts/openid-connect/pending.ts": "a cookie",
+  "app.ts": "redis:idempotency",
+  "cli/secrets/sealed-with.ts": "where it was",
+  "components/additional-props/next-props.ts": "dynamic_props.sealed",
+  "connections/apps/set.ts": "apps.client_secret",
+  "connections/consent/ticket.ts": "redis:consent-ticket, redis:consent-state",
+  "connections/secrets.ts": "connections.secrets",
+  "destinations/settings.ts": "webhooks.settings",
+  "http/idempotency.ts": "redis:idempotency",
+  "sources/prepare.ts": "sources.configured_props, sources.dynamic_props",
+  "webhooks/create.ts": "webhooks.signing_keys[].sealed",
+  "webhooks/custom-headers.ts": "webhooks.headers",
+  "webhooks/rotate-signing-key.ts": "webhooks.signing_keys[].sealed",
+};
+
+const registered = placesOf(SEALED_FIELDS);
+
+describe("the fields that are sealed", () => {
+  it("are those of the files that seal something", () => {
+    const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter(
+      file => file.endsWith(".ts") && file !== "store/secrets.ts",
+    );
+    const sealing = files.filter(file =>
+      /\bseal\(|\.seal\b/.test(readFileSync(join(root, "src", file), "utf8")),
+    );
+    expect(sealing.sort(), "say in this file where it is stored").to.deep.equal(
+      Object.keys(SEALED_BY).sort(),
+    );
+    const places = new Set(Object.values(SEALED_BY).flatMap(text => text.split(", ")));
+    const fields = [...places].filter(place => /^\w+\./.test(place));
+    expect(fields, "SEALED_FIELDS").to.have.members(registered);
+  });
+});
