@@ -18,6 +18,7 @@ const ORDER = [
   "sandbox",
   "http",
   "queues",
+  "user-environment.js",
   "config.js",
   "platform.js",
   "models",

@@ -28,7 +28,9 @@ const NewSource = more("NewSource");
 const Start = more("Start");
 const Echo = more("Echo");
 const Delivery = more("Delivery");
+const DeployComponent = more("DeployComponent");
 const Destination = more("Destination");
+const Destinations = more("Destinations");
 const EventTrace = more("EventTrace");
 const Alerts = more("Alerts");
 const Subscription = more("Subscription");
@@ -74,9 +76,11 @@ const Screens = () => (
     <Route path={`${BASE}/sources/new`} component={NewSource} />
     <Route path={`${BASE}/sources/:id/:tab?`} component={Source} />
     <Route path={`${BASE}/components/:id?`} component={Components} />
+    <Route path={`${BASE}/components/:id/deploy`} component={DeployComponent} />
     <Route path={`${BASE}/connections`} component={Connections} />
     <Route path={`${BASE}/webhooks`} component={Webhooks} />
     <Route path={`${BASE}/webhooks/:id/:tab?`} component={Webhook} />
+    <Route path={`${BASE}/destinations`} component={Destinations} />
     <Route path={`${BASE}/destinations/:id/:tab?`} component={Destination} />
     <Route path={`${BASE}/deliveries`} component={Deliveries} />
     <Route path={`${BASE}/deliveries/:id`} component={Delivery} />

@@ -18,6 +18,7 @@ import { connectionRoutes } from "./connections/routes.ts";
 import { destinationDeliveryRoutes } from "./deliveries/destination-routes.ts";
 import { replayRoutes } from "./deliveries/replays/routes.ts";
 import { deliveryRoutes } from "./deliveries/routes.ts";
+import { actionRoutes } from "./destinations/action/routes.ts";
 import { destinationRoutes } from "./destinations/routes.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { docsPage } from "./http/docs-page.ts";
@@ -68,6 +69,7 @@ const featureRoutes: AnyRoute<Platform>[] = [
   ...autoSubscriptionRoutes,
   ...webhookRoutes,
   ...destinationRoutes,
+  ...actionRoutes,
   ...deliveryRoutes,
   ...destinationDeliveryRoutes,
   ...replayRoutes,

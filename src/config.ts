@@ -1,9 +1,7 @@
 import { readFileSync } from "node:fs";
-import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Ajv, type ErrorObject } from "ajv";
 import { type Static, type TInteger, Type } from "typebox";
+import { DURATION, durationMs } from "./lib/duration.ts";
 import { SetupError } from "./lib/setup-error.ts";
 import { parseSmtpUrl } from "./lib/smtp-url.ts";
 import { splitList } from "./lib/split-list.ts";
@@ -14,11 +12,12 @@ import { limitsOfPlan, parsePlanLimits } from "./limits/plan-limits.ts";
 import { parseOrganizationRule } from "./openid/rules.ts";
 import { consumedQueues } from "./queues/index.ts";
 import { parseQueueShards } from "./queues/parse-shards.ts";
-import { checkFormats, DURATION, durationMs, otlpHeaders, secretsKey } from "./setting-formats.ts";
+import { checkFormats, otlpHeaders, secretsKey } from "./setting-formats.ts";
 import { misspelledNames, unknownNames } from "./setting-names.ts";
 import type { RedisSettings } from "./store/redis-settings.ts";
 import { parseRedisUrl, type RedisMode } from "./store/redis-url.ts";
 import { SAMPLERS, type SamplerName } from "./tracing/sampler.ts";
+import { developmentSettings, root } from "./user-environment.ts";
 
 const INTEGER = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum });
 
@@ -179,47 +178,6 @@ type Environment = Static<typeof Environment>;
 
 /** Every setting there is. */
 export const settingNames: readonly string[] = Object.keys(Environment.properties);
-
-const root = fileURLToPath(new URL(import.meta.url.includes("/dist/") ? "../../" : "../", import.meta.url));
-
-/** `npm start` keeps its settings in `.data/dev.env`, so that the command line needs none beside it. */
-function developmentSettings(environment: NodeJS.ProcessEnv): Record<string, string> {
-  if (environment.MONGODB_URL || environment.REDIS_URL) return {};
-  try {
-    const lines = readFileSync(`${root}.data/dev.env`, "utf8").split("\n");
-    const pairs = lines.map(line => /^([A-Z_]+)=(.*)$/.exec(line)).filter(match => match !== null);
-    return Object.fromEntries(
-      pairs.map(([, name = "", value = ""]) => [name, value.replace(/^"(.*)"$/, "$1")]),
-    );
-  } catch {
-    return {};
-  }
-}
-
-/** Returns the address and the API key of this project's `npm start`; both undefined if there was none. */
-export function readDevelopmentStart(environment: NodeJS.ProcessEnv = process.env) {
-  const { PUBLIC_URL, HEADWATER_API_KEY } = developmentSettings(environment);
-  return { url: PUBLIC_URL, apiKey: HEADWATER_API_KEY };
-}
-
-/** Returns the folder in which the command line keeps a user's settings (XDG Base Directory). */
-export function readUserConfigFolder(environment: NodeJS.ProcessEnv = process.env): string {
-  const given = environment.XDG_CONFIG_HOME ?? "";
-  // The specification ignores relative ones.
-  return join(isAbsolute(given) ? given : join(homedir(), ".config"), "headwater");
-}
-
-/** Returns the folder in which the command line keeps how far it is (XDG Base Directory). */
-export function readUserStateFolder(environment: NodeJS.ProcessEnv = process.env): string {
-  const given = environment.XDG_STATE_HOME ?? "";
-  return join(isAbsolute(given) ? given : join(homedir(), ".local/state"), "headwater");
-}
-
-/** Returns what reads a variable that the user of the command line names; an empty one is there. */
-export const readVariables =
-  (environment: NodeJS.ProcessEnv = process.env) =>
-  (name: string): string | undefined =>
-    environment[name];
 
 function describeError(error: ErrorObject): string {
   if (error.keyword === "required") return `${error.params.missingProperty} is not set`;

@@ -114,7 +114,7 @@ const SPANS_DEADLINE_MS = 1500;
 export async function openPlatform(
   config: Config,
   process: string,
-  overrides: { clock?: () => number; log?: Logger } = {},
+  overrides: { clock?: () => number; log?: Logger; openSandboxes?: typeof openSandboxes } = {},
 ): Promise<Platform> {
   armFailpoint(config.failpoint);
   const log = overrides.log ?? createLogger(process, config.logLevel);
@@ -225,8 +225,9 @@ export async function openPlatform(
           .catch(() => undefined),
     );
     const sandboxHealth = new SandboxHealth();
+    const openHost = overrides.openSandboxes ?? openSandboxes;
     const sandboxes = openOnce(() =>
-      openSandboxes({
+      openHost({
         limits: sandboxLimits(config),
         maxProcesses: config.sandbox.processes,
         warm: warmRoom(config.sandbox.memoryMb),

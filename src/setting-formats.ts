@@ -1,5 +1,6 @@
 import { accessSync, constants, readFileSync } from "node:fs";
 import { parseCidrs, portsIn } from "./egress/address-rules.ts";
+import { durationMs } from "./lib/duration.ts";
 import { isLoopback } from "./lib/is-loopback.ts";
 import { MAIL_FROM, parseSmtpUrl } from "./lib/smtp-url.ts";
 import { splitList } from "./lib/split-list.ts";
@@ -8,18 +9,9 @@ import { parseOrganizationRule } from "./openid/rules.ts";
 import { parseQueueShards } from "./queues/parse-shards.ts";
 import { parseRedisUrl, type RedisUrl } from "./store/redis-url.ts";
 
-const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-export const DURATION = "[0-9]+(ms|s|m|h|d)";
 /** A longer timer would fire at once: Node counts milliseconds in 31 bits. */
 const LONGEST_MS = 24 * 86_400_000;
 const KEY_BYTES = 32;
-
-/** Returns the milliseconds of a text such as `5s`, `10m` or `24h`; NaN for any other text. */
-export function durationMs(text: string): number {
-  const [, amount, unit] = /^([0-9]+)(ms|s|m|h|d)$/.exec(text.trim()) ?? [];
-  return Number(amount) * (UNIT_MS[unit ?? ""] ?? Number.NaN);
-}
 
 /**
  * Returns the bytes of one key of `SECRETS_KEY`, which is base64 or 64 hex digits: generators of hosting services write either.

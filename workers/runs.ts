@@ -15,7 +15,7 @@ import { workerOptions } from "./worker-options.ts";
 /** How long the last records may take when a process stops; what is left then, the reconciler stores. Milliseconds. */
 const STOP_MS = 1000;
 
-/** Runs components in the sandbox; one of these processes also keeps stores and queues in agreement; each sends mails. */
+/** Runs components in the sandbox; these processes share what keeps stores and queues in agreement, too, and each sends mails. */
 export function start(platform: Platform): RunningWorker {
   const late = new LateRecords(platform);
   const deps = { ...platform, late };

@@ -5,6 +5,10 @@ export type Values = Record<string, unknown>;
 export type PropOptions = Schemas["PropOptions"];
 export type NextProps = Schemas["NextProps"];
 
+/** The values of a form that a new thing is made with. */
+export const given = (values: Values): Values =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== null));
+
 /** What a form tells of itself when it asks the component's code. */
 export interface SoFar {
   values: Values;
@@ -38,9 +42,7 @@ function turns(): Asker["inTurn"] {
 }
 
 const soFarBody = ({ values, dynamicPropsId }: SoFar) => ({
-  configured_props: Object.fromEntries(
-    Object.entries(values).filter(([, value]) => value !== undefined && value !== null),
-  ),
+  configured_props: given(values),
   ...(dynamicPropsId && { dynamic_props_id: dynamicPropsId }),
 });
 
@@ -59,6 +61,26 @@ export function askSource(id: string): Asker {
     inTurn: turns(),
     options: (soFar, query) => sources.configure(id, optionsBody(soFar, query)),
     props: soFar => sources.props(id, soFarBody(soFar)),
+  };
+}
+
+/** Asks with an action's own values where the form has none. */
+export function askAction(id: string): Asker {
+  const { destinations } = headwater;
+  return {
+    inTurn: turns(),
+    options: (soFar, query) => destinations.configure(id, optionsBody(soFar, query)),
+    props: soFar => destinations.props(id, soFarBody(soFar)),
+  };
+}
+
+/** Asks a saved component, for the account in which it is to be deployed. */
+export function askComponent(id: string): Asker {
+  const { components } = inAccount();
+  return {
+    inTurn: turns(),
+    options: (soFar, query) => components.configure(id, optionsBody(soFar, query)),
+    props: soFar => components.props(id, soFarBody(soFar)),
   };
 }
 

@@ -1,8 +1,17 @@
+import { orgId } from "../api/session";
+
 /** Quotes a text for a shell. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** Where the API is, for commands that readers copy. */
-export const apiUrl = (path: string): string => `${location.origin}/v1${path}`;
+/** What is made belongs to the caller, unless the request names an organization. */
+const MAKES = /^\/(components|connections|destinations|sources|subscriptions|webhooks)(\?|$)/;
+
+/** Where the API is, for commands that readers copy: in the account that is shown. */
+export function apiUrl(path: string): string {
+  const url = `${location.origin}/v1${path}`;
+  if (orgId.value === null || !MAKES.test(path)) return url;
+  return `${url}${path.includes("?") ? "&" : "?"}org_id=${orgId.value}`;
+}
 
 interface Command {
   method?: string;

@@ -5,10 +5,8 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["second", 1000],
 ];
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "narrow" });
-const absolute = new Intl.DateTimeFormat(undefined, {
-  dateStyle: "medium",
-  timeStyle: "medium",
-});
+// Long, because a medium time has no zone.
+const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
 const clock = new Intl.DateTimeFormat(undefined, {
   hour: "2-digit",
   minute: "2-digit",
@@ -24,7 +22,7 @@ export function ago(ms: number, now: number): string {
   return relative.format(Math.round(distance / size), unit);
 }
 
-/** Date and time in the reader's zone. */
+/** Date and time in the reader's zone, which it names. */
 export const exactTime = (ms: number): string => absolute.format(ms);
 
 /** The time of day with milliseconds. */
@@ -37,8 +35,8 @@ export const count = (value: number): string =>
   value < 100_000 ? plain.format(value) : compact.format(value);
 
 /** A number with its noun: "1 event", "2 events". */
-export const counted = (value: number, noun: string): string =>
-  `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+export const counted = (value: number, noun: string, plural = `${noun}s`): string =>
+  `${count(value)} ${value === 1 ? noun : plural}`;
 
 export function duration(ms: number | null): string {
   if (ms === null) return "–";
@@ -48,15 +46,18 @@ export function duration(ms: number | null): string {
   return `${(ms / 3_600_000).toFixed(1)} h`;
 }
 
+const inTenths = (value: number): string => value.toFixed(1).replace(/\.0$/, "");
+
 export function bytes(value: number): string {
   if (value < 1024) return `${value} B`;
   if (value < 1024 * 1024) return `${(value / 1024).toFixed(0)} KB`;
-  if (value < 1024 ** 3) return `${(value / 1024 ** 2).toFixed(1)} MB`;
-  return `${(value / 1024 ** 3).toFixed(1)} GB`;
+  if (value < 1024 ** 3) return `${inTenths(value / 1024 ** 2)} MB`;
+  return `${inTenths(value / 1024 ** 3)} GB`;
 }
 
+/** With a capital letter. */
+export const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** `signing_key` → "Signing key". */
-export const words = (name: string): string => {
-  const text = name.replaceAll(/[_-]+/g, " ");
-  return text.charAt(0).toUpperCase() + text.slice(1);
-};
+export const words = (name: string): string =>
+  name === "http" ? "HTTP" : sentence(name.replaceAll(/[_.-]+/g, " "));

@@ -198,7 +198,7 @@ export function Sessions() {
           filters={filters}
           empty={
             <NothingYet icon="monitor" title="No sessions" command="bin/headwater dashboard">
-              A link that signs in once is printed by:
+              This command prints a link that signs in once:
             </NothingYet>
           }
         >
@@ -279,7 +279,7 @@ export function Usage() {
             )}
             {user?.daily_compute_time_quota !== undefined && (
               <Limit
-                name="compute time today (ms)"
+                name="compute time today"
                 used={user.daily_compute_time_used ?? 0}
                 limit={user.daily_compute_time_quota}
               />
@@ -322,14 +322,25 @@ function Days({ rows }: { rows: DayOfUsage[] }) {
   );
 }
 
+/** Where the name alone does not say what is counted (docs/limits.md). */
+const LIMIT_NAMES: Record<string, string> = {
+  sub_minute_timers: "Timers under a minute",
+  webhooks: "Webhooks and destinations",
+  queued_bytes: "Waiting runs",
+  emission_bytes: "Waiting emitted events",
+  workflow_events: "Waiting for workflows",
+  workflow_event_bytes: "Size of those events",
+  published_events: "Events published today",
+};
+
 function Limit({ name, used, limit }: { name: string; used: number; limit: number }) {
   const share = limit === 0 ? 0 : used / limit;
   const tone = share >= 1 ? "bad" : share > 0.8 ? "warn" : "";
-  const shown = name.includes("bytes") ? bytes : count;
+  const shown = name.includes("bytes") ? bytes : name.includes("compute") ? duration : count;
   return (
     <li>
       <div class="spread">
-        <span>{words(name)}</span>
+        <span>{LIMIT_NAMES[name] ?? words(name)}</span>
         <span class="muted">
           {shown(used)} of {shown(limit)}
         </span>

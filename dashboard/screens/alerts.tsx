@@ -3,7 +3,9 @@ import { headwater, messageOf, type Schemas } from "../api/client";
 import { usePaged } from "../api/paged";
 import { useResource } from "../api/resource";
 import { inAccount, me, orgId } from "../api/session";
+import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
+import { sentence, words } from "../lib/format";
 import { Badge, Card, Page, Time } from "../ui/basics";
 import { Select } from "../ui/form";
 import { List } from "../ui/list";
@@ -18,7 +20,7 @@ type Tone = "good" | "warn" | "bad";
 /** The parts of an alert that are shown (docs/alerts.md). */
 interface Alert {
   type: string;
-  subject: { id: string } | null;
+  subject: { id: string; name: string | null } | null;
   message: string;
 }
 
@@ -28,6 +30,19 @@ const TONES: Record<string, Tone> = {
   "webhook.failing": "warn",
   "quota.80": "warn",
 };
+
+/** "Webhook failing", "Quota 80%". */
+const nameOfType = (type: string): string => words(type).replace(/^Quota \d+$/, "$&%");
+
+/** A connection has no screen of its own. */
+const Subject = ({ id, name }: { id: string; name: string | null }) =>
+  id.startsWith("apn_") ? (
+    <a href={to("/connections")} title={id}>
+      {name ?? id}
+    </a>
+  ) : (
+    <Thing id={id} />
+  );
 
 /** The last alerts of the account, and whether the user gets mails about them. */
 export function Alerts() {
@@ -65,12 +80,12 @@ export function Alerts() {
                 return (
                   <>
                     <td>
-                      <Badge tone={TONES[type] ?? "bad"}>{type}</Badge>
+                      <Badge tone={TONES[type] ?? "bad"}>{nameOfType(type)}</Badge>
                     </td>
                     <td data-label="about">
-                      {subject ? <Thing id={subject.id} /> : <span class="muted">the account</span>}
+                      {subject ? <Subject {...subject} /> : <span class="muted">this account</span>}
                     </td>
-                    <td>{message}</td>
+                    <td>{sentence(message)}</td>
                     <td>
                       <Time ms={indexed_at_ms} />
                     </td>
@@ -108,15 +123,17 @@ function MailSettings() {
     <Card title="Mail">
       <Loaded resource={resource}>
         {({ mail, email, is_mail_sent }) => (
-          <Select
-            label={`To ${email}, about your account and your organizations`}
-            value={changed ?? mail}
-            choices={CHOICES}
-            onChange={change}
-            hint={
-              is_mail_sent ? undefined : "This server sends no mail: its operator has set no mail server."
-            }
-          />
+          <div class="form">
+            <Select
+              label={`To ${email}, about your account and your organizations`}
+              value={changed ?? mail}
+              choices={CHOICES}
+              onChange={change}
+              hint={
+                is_mail_sent ? undefined : "This server sends no mail: its operator has set no mail server."
+              }
+            />
+          </div>
         )}
       </Loaded>
     </Card>

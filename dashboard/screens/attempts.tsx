@@ -1,6 +1,6 @@
 import type { Schemas } from "../api/client";
-import { duration, exactTime } from "../lib/format";
-import { Badge, Time } from "../ui/basics";
+import { duration } from "../lib/format";
+import { Badge, Moment } from "../ui/basics";
 import { JsonTree } from "../ui/json-tree";
 import { LogLines } from "../ui/log-lines";
 import { type Attempt, Status } from "./delivery-parts";
@@ -13,9 +13,14 @@ const headersOf = ({ number, at_ms }: Attempt): Record<string, string> => ({
 
 type Output = Schemas["ActionOutput"];
 
-/** What an action exported, returned and wrote to its log. */
-const ActionResult = ({ output: { exports, return_value, truncated, logs } }: { output: Output }) => (
+/** What an action did, as it says itself: its summary, what it exported and returned, and its log. */
+const ActionResult = ({
+  output: { summary, exports, return_value, truncated, logs },
+}: {
+  output: Output;
+}) => (
   <>
+    {summary !== null && <p class="summary">{summary}</p>}
     {Object.keys(exports).length > 0 && (
       <div>
         <div class="sub">Exports</div>
@@ -35,21 +40,22 @@ const ActionResult = ({ output: { exports, return_value, truncated, logs } }: { 
 
 interface AttemptsProps {
   attempts: (Attempt & { output?: Output })[];
+  listenerId: string;
   hasHeaders?: boolean;
 }
 
 /** The attempts of a delivery, newest first; the response is a stranger's text. */
-export const Attempts = ({ attempts, hasHeaders = false }: AttemptsProps) => (
+export const Attempts = ({ attempts, listenerId, hasHeaders = false }: AttemptsProps) => (
   <ol class="attempts">
     {[...attempts].reverse().map(attempt => (
       <li key={attempt.number}>
         <div class="row">
           <strong>Attempt {attempt.number}</strong>
-          <Status attempt={attempt} />
+          <Status attempt={attempt} listenerId={listenerId} />
           <span class="muted">{duration(attempt.latency_ms)}</span>
           {attempt.trigger === "manual" && <Badge tone="info">By hand</Badge>}
-          <span class="muted" title={exactTime(attempt.at_ms)}>
-            <Time ms={attempt.at_ms} />
+          <span class="muted">
+            <Moment ms={attempt.at_ms} />
           </span>
         </div>
         {hasHeaders && (
@@ -60,7 +66,7 @@ export const Attempts = ({ attempts, hasHeaders = false }: AttemptsProps) => (
           </p>
         )}
         {attempt.error && <p class="fault">{attempt.error}</p>}
-        {attempt.response && (
+        {attempt.response && !attempt.output && (
           <section tabIndex={0} aria-label={`Response to attempt ${attempt.number}`} class="response">
             <pre>{attempt.response}</pre>
           </section>

@@ -8,11 +8,15 @@ import { safeLink, to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
 import { Badge, Button, Card, Copyable, LinkButton, Notice, Page, Time } from "../ui/basics";
 import { Confirm } from "../ui/dialog";
+import { Select } from "../ui/form";
 import { List } from "../ui/list";
+import { Prose } from "../ui/prose";
 import { Loaded, NothingYet } from "../ui/states";
 import { Table } from "../ui/table";
 import { toast } from "../ui/toasts";
 import { Editor } from "./source-code";
+
+type Type = Schemas["Component"]["type"];
 
 /** The list, or one component. */
 export function Components() {
@@ -21,21 +25,38 @@ export function Components() {
 }
 
 function ComponentList() {
-  const { filters, resource } = usePaged((cursor, call) => {
-    const query = { ...cursor, exclude: "code" };
-    return inAccount().request("get", "/components", { query }, call);
-  });
+  const { filters, resource } = usePaged(
+    (cursor, call, { type }) => {
+      const query = { ...cursor, ...(type && { type: type as Type }), exclude: "code" };
+      return inAccount().components.list(query, call);
+    },
+    ["type"],
+  );
   return (
     <Page
       title="Components"
-      about="Saved code, from which sources are made. Each change of the code is a component of its own."
+      about="Saved code, from which sources and actions are made. Each change of the code is a component of its own."
       actions={
         <LinkButton href={to("/sources/new")} kind="primary" icon="plus">
-          Write one
+          New source
         </LinkButton>
       }
     >
       <section class="card">
+        <div class="card-head">
+          <h2>Saved components</h2>
+          <Select
+            label="Type"
+            isBare
+            value={filters.query.type ?? ""}
+            choices={[
+              { value: "", label: "All types" },
+              { value: "source", label: "Sources" },
+              { value: "action", label: "Actions" },
+            ]}
+            onChange={type => filters.set({ type })}
+          />
+        </div>
         <List
           resource={resource}
           filters={filters}
@@ -54,7 +75,7 @@ function ComponentList() {
           }
         >
           {rows => (
-            <Table heads={["Component", "Version", "Props", "Saved"]} rows={rows}>
+            <Table heads={["Component", "Type", "Version", "Props", "Saved"]} rows={rows}>
               {row => (
                 <>
                   <td>
@@ -62,6 +83,9 @@ function ComponentList() {
                       {row.name}
                     </a>
                     <div class="sub">{row.key ?? row.id}</div>
+                  </td>
+                  <td data-label="Type">
+                    <TypeBadge type={row.type} />
                   </td>
                   <td>
                     <Badge isPlain>{row.version}</Badge>
@@ -82,6 +106,10 @@ function ComponentList() {
   );
 }
 
+const TypeBadge = ({ type }: { type: Type }) => (
+  <Badge tone={type === "action" ? "accent" : "info"}>{type}</Badge>
+);
+
 function Component({ id }: { id: string }) {
   const { route } = useLocation();
   const resource = useResource(call => headwater.components.get(id, call), [id]);
@@ -92,12 +120,23 @@ function Component({ id }: { id: string }) {
       title={found?.name ?? "Component"}
       crumbs={<a href={to("/components")}>Components</a>}
       about={<Copyable text={id} label="id" />}
-      badge={found && <Badge isPlain>{found.version}</Badge>}
+      badge={
+        found && (
+          <>
+            <TypeBadge type={found.type} /> <Badge isPlain>{found.version}</Badge>
+          </>
+        )
+      }
       actions={
         found && (
-          <Button kind="danger" icon="trash" onClick={() => setDeleting(true)}>
-            Delete
-          </Button>
+          <>
+            <LinkButton href={to(`/components/${found.id}/deploy`)} kind="primary" icon="zap">
+              {found.type === "action" ? "Deploy as action" : "Deploy source"}
+            </LinkButton>
+            <Button kind="danger" icon="trash" onClick={() => setDeleting(true)}>
+              Delete
+            </Button>
+          </>
         )
       }
     >
@@ -116,7 +155,7 @@ function Component({ id }: { id: string }) {
             }
           }}
         >
-          <p>It can't be deleted while a source uses it.</p>
+          <p>It can't be deleted while a source or an action uses it.</p>
         </Confirm>
       )}
     </Page>
@@ -145,7 +184,7 @@ function Detail({ component }: { component: Schemas["Component"] }) {
                   {component.component_url}
                 </a>
               ) : (
-                (component.component_url ?? "written here or sent")
+                (component.component_url ?? "None: its code was written here, or sent")
               )}
             </dd>
             <dt>SHA-256</dt>
@@ -165,7 +204,12 @@ function Detail({ component }: { component: Schemas["Component"] }) {
                     <code>{prop.name}</code>
                   </dt>
                   <dd>
-                    {prop.type} <span class="sub">{prop.description}</span>
+                    {prop.type}{" "}
+                    {prop.description && (
+                      <span class="sub">
+                        <Prose text={prop.description} />
+                      </span>
+                    )}
                   </dd>
                 </>
               ))}

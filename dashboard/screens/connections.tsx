@@ -23,6 +23,7 @@ export function Connections() {
   const [isNew, setNew] = useState(Boolean(wanted));
   const [edited, setEdited] = useState<Connection | null>(null);
   const [deleted, setDeleted] = useState<Connection | null>(null);
+  const [rotated, setRotated] = useState<Connection | null>(null);
   const [used, setUsed] = useState<Used | null>(null);
   const connect = (
     <Button kind="primary" icon="plus" onClick={() => setNew(true)}>
@@ -60,7 +61,14 @@ export function Connections() {
                   <td>
                     <span class="title">{row.name}</span>
                     <div class="sub mono">{row.id}</div>
-                    {row.endpoint_url && <Copyable text={row.endpoint_url} label="address for its events" />}
+                    {row.endpoint_url && (
+                      <div class="row">
+                        <Copyable text={row.endpoint_url} label="address for its events" />
+                        <Button isSmall onClick={() => setRotated(row)}>
+                          Replace
+                        </Button>
+                      </div>
+                    )}
                   </td>
                   <td data-label="App">{row.app}</td>
                   <td>
@@ -119,6 +127,22 @@ export function Connections() {
             {deleted.kind === "oauth2"
               ? "What the app granted stays valid there until it ends: take it back in the app's own settings, too."
               : "The keys stay valid at the app until they are revoked there."}
+          </p>
+        </Confirm>
+      )}
+      {rotated && (
+        <Confirm
+          title={`Replace the address for events of ${rotated.name}?`}
+          action="Replace"
+          onClose={() => setRotated(null)}
+          onConfirm={async () => {
+            await headwater.connections.rotateEndpoint(rotated.id).catch(showFault);
+            resource.reload();
+          }}
+        >
+          <p>
+            Give the new address to the app. The old one works for 24 more hours; one that was replaced before
+            it ends at once. Sources need no change.
           </p>
         </Confirm>
       )}

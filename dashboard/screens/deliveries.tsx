@@ -117,7 +117,7 @@ function ReplayDialog({ filter: given, onClose }: ReplayDialogProps) {
       {!replay && (
         <p>
           {found
-            ? `${found.count_is_exact ? "" : "About "}${counted(found.count, "delivery").replace("deliverys", "deliveries")} match these filters. Each is sent again under its own id, at the pace of its webhook.`
+            ? `${found.count_is_exact ? "" : "About "}${counted(found.count, "delivery matches", "deliveries match")} these filters. Each is sent again under its own id, at the pace of its webhook.`
             : counting.error === undefined && "Counting …"}
         </p>
       )}

@@ -41,14 +41,14 @@ export const DeliveryFilters = ({ filters }: { filters: Filters }) => (
     />
     <ThingField
       aria-label="Webhook"
-      placeholder="Webhook: any"
+      placeholder="Any webhook"
       kinds={["wh", "ds", "ac"]}
       value={filters.query.webhook_id ?? ""}
       onChange={id => filters.set({ webhook_id: id })}
     />
     <ThingField
       aria-label="Emitter"
-      placeholder="Emitter: any"
+      placeholder="Any emitter"
       kinds={["dc", "p"]}
       value={filters.query.emitter_id ?? ""}
       onChange={id => filters.set({ emitter_id: id })}
@@ -58,7 +58,7 @@ export const DeliveryFilters = ({ filters }: { filters: Filters }) => (
     <DraftInput
       class="input"
       aria-label="Channel"
-      placeholder="Channel"
+      placeholder="Any channel"
       value={filters.query.event_name ?? ""}
       onCommit={field => filters.set({ event_name: field.value })}
     />
@@ -79,7 +79,7 @@ function Words({ filters }: { filters: Filters }) {
       type="search"
       aria-label="Words in the payload"
       aria-description={about}
-      placeholder={isOffered ? "Words in the payload" : "Payload search is off"}
+      placeholder={isOffered ? "Payload words" : "Payload search is off"}
       title={about}
       disabled={!isOffered && text === ""}
       maxLength={200}
@@ -106,7 +106,7 @@ function Pick({ name, label, choices, filters }: PickProps) {
       value={value}
       onChange={event => filters.set({ [name]: event.currentTarget.value })}
     >
-      <option value="">{label}: any</option>
+      <option value="">Any {label.toLowerCase()}</option>
       {choices.map(([one, text]) => (
         <option key={one} value={one}>
           {text}
@@ -123,7 +123,7 @@ const Status = ({ filters }: { filters: Filters }) => (
     <DraftInput
       class="input"
       aria-label="Response"
-      placeholder="Response: any"
+      placeholder="Any response"
       title="A status such as 503, a class such as 5xx, or none"
       list="statuses"
       pattern="[1-5]([0-9]{2}|[xX]{2})|none"
@@ -157,7 +157,7 @@ function Span({ filters }: { filters: Filters }) {
           filters.set({ hours: event.currentTarget.value, since: undefined, until: undefined })
         }
       >
-        <option value="">Time: any</option>
+        <option value="">Any time</option>
         <option value="1">last hour</option>
         <option value="24">last 24 hours</option>
         <option value="168">last 7 days</option>

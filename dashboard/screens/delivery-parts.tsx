@@ -1,5 +1,7 @@
 import type { Schemas } from "../api/client";
+import { isWebhook } from "../api/listeners";
 import { to } from "../lib/address";
+import { now } from "../lib/clock";
 import { duration } from "../lib/format";
 import { Badge, Time, type Tone } from "../ui/basics";
 import { Table } from "../ui/table";
@@ -21,18 +23,33 @@ export const DeliveryState = ({ state }: { state: Delivery["state"] }) => (
   </Badge>
 );
 
-/** The HTTP status of an attempt, or that there was no response. */
-export function Status({ attempt }: { attempt: Attempt | null }) {
+interface StatusProps {
+  attempt: Attempt | null;
+  /** Where it went. */
+  listenerId: string;
+}
+
+/** The HTTP status of an attempt, or that there was no response; without a request, that it failed. */
+export function Status({ attempt, listenerId }: StatusProps) {
   if (attempt === null) return <span class="muted">–</span>;
+  const wasRequested = isWebhook(listenerId) && !attempt.error?.startsWith("function: ");
   const isGood = attempt.status !== null && attempt.status >= 200 && attempt.status < 300;
   return (
     <Badge tone={isGood ? "good" : "bad"} isPlain>
-      {attempt.status ?? "no response"}
+      {attempt.status ?? (wasRequested ? "no response" : "failed")}
     </Badge>
   );
 }
 
-export const DeliveryTable = ({ rows, hasWebhook = true }: { rows: Delivery[]; hasWebhook?: boolean }) => (
+interface DeliveryTableProps {
+  rows: Delivery[];
+  /** False where all of them go to one listener. */
+  hasWebhook?: boolean;
+  /** False where all of them come from one emitter. */
+  hasEmitter?: boolean;
+}
+
+export const DeliveryTable = ({ rows, hasWebhook = true, hasEmitter = true }: DeliveryTableProps) => (
   <Table
     heads={["Event", ...(hasWebhook ? ["To"] : []), "State", "Last response", { number: "Attempts" }, "Time"]}
     rows={rows}
@@ -43,12 +60,14 @@ export const DeliveryTable = ({ rows, hasWebhook = true }: { rows: Delivery[]; h
           <a class="title" href={to(`/deliveries/${row.id}`)}>
             {row.event_name || "Event"} <span class="mono sub">{row.event_id}</span>
           </a>
-          <div class="sub">
-            from <Thing id={row.emitter_id} />
-          </div>
+          {hasEmitter && (
+            <div class="sub">
+              from <Thing id={row.emitter_id} />
+            </div>
+          )}
         </td>
         {hasWebhook && (
-          <td>
+          <td data-label="to">
             <Thing id={row.webhook_id} />
           </td>
         )}
@@ -56,12 +75,12 @@ export const DeliveryTable = ({ rows, hasWebhook = true }: { rows: Delivery[]; h
           <DeliveryState state={row.state} />
           {row.state === "pending" && row.next_attempt_at_ms !== null && row.attempts_made > 0 && (
             <div class="sub">
-              next <Time ms={row.next_attempt_at_ms} />
+              next <Time ms={Math.max(row.next_attempt_at_ms, now.value)} />
             </div>
           )}
         </td>
         <td>
-          <Status attempt={row.last_attempt} />
+          <Status attempt={row.last_attempt} listenerId={row.webhook_id} />
           {row.last_attempt && <span class="sub"> {duration(row.last_attempt.latency_ms)}</span>}
         </td>
         <td class="number" data-label="Attempts">

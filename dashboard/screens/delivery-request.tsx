@@ -9,24 +9,26 @@ export function Request({ delivery }: { delivery: Detail }) {
   const { request, attempts } = delivery;
   return (
     <Card title="Request">
-      {request === null ? (
-        <p class="muted">
-          {/^wh_/.test(delivery.webhook_id)
-            ? "The webhook was deleted; its address is not kept."
-            : "It gets the event with its ids, in the form of its kind."}
-        </p>
-      ) : (
-        <div class="stack tight">
-          {attempts.some(one => one.at_ms < request.webhook_updated_at * 1000) && (
-            <Notice>
-              The webhook was changed <Time ms={request.webhook_updated_at * 1000} />: attempts before may
-              have gone to another address, with other custom headers.
-            </Notice>
-          )}
-          <Head request={request} next={nextOf(delivery)} />
-        </div>
-      )}
-      <Body delivery={delivery} />
+      <div class="stack tight">
+        {request === null ? (
+          <p class="muted">
+            {/^wh_/.test(delivery.webhook_id)
+              ? "The webhook was deleted; its address is not kept."
+              : "The destination receives this event, with its ids:"}
+          </p>
+        ) : (
+          <div class="stack tight">
+            {attempts.some(one => one.at_ms < request.webhook_updated_at * 1000) && (
+              <Notice>
+                The webhook was changed <Time ms={request.webhook_updated_at * 1000} />: attempts before may
+                have gone to another address, with other custom headers.
+              </Notice>
+            )}
+            <Head request={request} next={nextOf(delivery)} />
+          </div>
+        )}
+        <Body delivery={delivery} />
+      </div>
     </Card>
   );
 }

@@ -1,12 +1,14 @@
 import { useRoute } from "preact-iso/router";
 import { headwater } from "../api/client";
 import { useReloadSoon } from "../api/fresh";
+import { isWebhook } from "../api/listeners";
 import { useLive } from "../api/live";
 import { useResource } from "../api/resource";
 import { orgId } from "../api/session";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
-import { Button, Card, Copyable, CopyBlock, LinkButton, Notice, Page, Time } from "../ui/basics";
+import { useOwnAccount } from "../lib/own-account";
+import { Button, Card, Copyable, CopyBlock, LinkButton, Moment, Notice, Page } from "../ui/basics";
 import { Loaded } from "../ui/states";
 import { Thing } from "../ui/thing";
 import { toast } from "../ui/toasts";
@@ -25,8 +27,6 @@ const REASONS: Record<string, string> = {
   "access-lost": "The owner of the listener may no longer see the emitter.",
 };
 
-const isWebhook = (id: string): boolean => id.startsWith("wh_");
-
 export function Delivery() {
   const { id = "" } = useRoute().params;
   const resource = useResource(
@@ -34,6 +34,7 @@ export function Delivery() {
       headwater.request("get", "/deliveries/{id}", { params: { id }, query: { expand: "event" } }, call),
     [id],
   );
+  useOwnAccount(resource.data);
   const soon = useReloadSoon(resource);
   useLive(
     { deliveries: true, org: orgId.value },
@@ -83,7 +84,11 @@ export function Delivery() {
               <div class="stack">
                 <Card title="Attempts">
                   {delivery.attempts.length > 0 ? (
-                    <Attempts attempts={delivery.attempts} hasHeaders={isWebhook(delivery.webhook_id)} />
+                    <Attempts
+                      attempts={delivery.attempts}
+                      listenerId={delivery.webhook_id}
+                      hasHeaders={isWebhook(delivery.webhook_id)}
+                    />
                   ) : (
                     <p class="muted">
                       {delivery.finished_at_ms === null
@@ -123,7 +128,7 @@ export function Delivery() {
                       <>
                         <dt>Next attempt</dt>
                         <dd>
-                          <Time ms={delivery.next_attempt_at_ms} />
+                          <Moment ms={delivery.next_attempt_at_ms} />
                         </dd>
                       </>
                     )}
@@ -131,16 +136,18 @@ export function Delivery() {
                       <>
                         <dt>Ended</dt>
                         <dd>
-                          <Time ms={delivery.finished_at_ms} />
+                          <Moment ms={delivery.finished_at_ms} />
                         </dd>
                       </>
                     )}
                   </dl>
                 </Card>
-                <CopyBlock
-                  text={apiCommand(`/deliveries/${id}/retry`, { method: "POST" })}
-                  label="Retry as curl"
-                />
+                <Card title="Retry with curl">
+                  <CopyBlock
+                    text={apiCommand(`/deliveries/${id}/retry`, { method: "POST" })}
+                    label="Retry as curl"
+                  />
+                </Card>
               </div>
             </div>
           </>

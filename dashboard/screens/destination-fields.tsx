@@ -15,7 +15,7 @@ interface Setting {
   isRequired?: boolean;
   /** Never shown, and kept if nothing is typed. */
   isSecret?: boolean;
-  type?: "number" | "json" | "code";
+  type?: "number";
 }
 
 const LOGIN: Setting[] = [
@@ -87,30 +87,8 @@ const KINDS: Record<Kind, { label: string; settings: Setting[] }> = {
       },
     ],
   },
-  action: {
-    label: "Action (a component)",
-    settings: [
-      {
-        name: "component_id",
-        label: "Component",
-        placeholder: "sc_…",
-        hint: "The id of a component of type action; or its code, below.",
-      },
-      {
-        name: "component_code",
-        label: "Code",
-        type: "code",
-        placeholder: 'export default { name: "Note", version: "0.0.1", type: "action", … };',
-      },
-      {
-        name: "configured_props",
-        label: "Props",
-        type: "json",
-        placeholder: '{ "note": "Order {{event.id}}" }',
-        hint: "JSON by prop name; {{event.…}} is a value of the event. A prop that is left out is kept, null removes it.",
-      },
-    ],
-  },
+  /** Its fields are those of its component (action-form.tsx). */
+  action: { label: "Action (a component)", settings: [] },
 };
 
 export const KIND_CHOICES = Object.entries(KINDS).map(([value, { label }]) => ({ value, label }));
@@ -120,28 +98,13 @@ export const labelOf = (kind: Kind): string => KINDS[kind].label;
 /** What is stored, as it stands in the fields; secrets are not shown. */
 export function typedOf(destination: StoredDestination): Typed {
   const shown = (destination[destination.kind] ?? {}) as Record<string, unknown>;
-  const texts = KINDS[destination.kind].settings.map(({ name, type }): [string, string] => {
-    const value = shown[name] ?? "";
-    return [name, type === "json" ? JSON.stringify(value, null, 2) : String(value)];
-  });
+  const texts = KINDS[destination.kind].settings.map(({ name }) => [name, String(shown[name] ?? "")]);
   return Object.fromEntries(texts);
 }
 
-/** Throws for JSON that is none. */
-function parsed({ type, label }: Setting, text: string): unknown {
-  if (type === "number") return Number(text);
-  if (type !== "json") return text.trim();
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Error(`${label}: this is not JSON (${(error as Error).message})`);
-  }
-}
+const parsed = ({ type }: Setting, text: string): unknown => (type === "number" ? Number(text) : text.trim());
 
-/**
- * The settings of a request: those of a new destination, or those that differ from `before`, of which an empty one is removed.
- * Throws for JSON that is none.
- */
+/** The settings of a request: those of a new destination, or those that differ from `before`, of which an empty one is removed. */
 export function settingsOf(kind: Kind, typed: Typed, before?: Typed): Record<string, unknown> {
   const changed = KINDS[kind].settings.filter(({ name }) => (typed[name] ?? "") !== (before?.[name] ?? ""));
   return Object.fromEntries(
@@ -170,7 +133,6 @@ export const DestinationFields = ({ kind, typed, onChange, faultOf, isNew = fals
       <TextField
         key={`${kind}.${name}`}
         label={label}
-        isLong={type === "json" || type === "code"}
         type={isSecret ? "password" : type === "number" ? "number" : "text"}
         autocomplete="off"
         placeholder={placeholder}

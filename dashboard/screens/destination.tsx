@@ -4,12 +4,20 @@ import { headwater } from "../api/client";
 import { useFresh } from "../api/fresh";
 import { type Resource, useResource } from "../api/resource";
 import { to } from "../lib/address";
+import { useOwnAccount } from "../lib/own-account";
 import { Copyable, Page, Tabs } from "../ui/basics";
 import { Loaded } from "../ui/states";
-import { DestinationFields, type StoredDestination, settingsOf, typedOf } from "./destination-fields";
+import { ActionFields, type StoredAction, useActionForm } from "./action-form";
+import {
+  DestinationFields,
+  type Kind,
+  type StoredDestination,
+  settingsOf,
+  typedOf,
+} from "./destination-fields";
 import { ListenerDeliveries } from "./listener-deliveries";
 import { Health } from "./listener-health";
-import { ListenerSettings } from "./listener-settings";
+import { faultsOf, ListenerSettings } from "./listener-settings";
 import { TestSend } from "./test-send";
 import { WebhookBadge } from "./webhook-parts";
 
@@ -24,11 +32,12 @@ export function Destination() {
   const { id = "", tab = "" } = useRoute().params;
   const resource = useResource(call => headwater.destinations.get(id, call), [id]);
   useFresh(resource, { of: id });
+  useOwnAccount(resource.data);
   const destination = resource.data;
   return (
     <Page
       title={destination ? destination.name || destination.url : "Destination"}
-      crumbs={<a href={to("/webhooks")}>Webhooks</a>}
+      crumbs={<a href={to("/destinations")}>Destinations</a>}
       badge={destination && <WebhookBadge webhook={destination} />}
       about={<Copyable text={id} label="id" />}
       actions={destination && <TestSend id={id} />}
@@ -59,28 +68,40 @@ interface SettingsProps {
   resource: Resource<StoredDestination>;
 }
 
-function Settings({ destination, resource }: SettingsProps) {
+const Settings = (props: SettingsProps) =>
+  props.destination.kind === "action" ? <ActionSettings {...props} /> : <ServerSettings {...props} />;
+
+function ServerSettings({ destination, resource }: SettingsProps) {
   const { kind } = destination;
   const stored = typedOf(destination);
-  const secrets = (destination.action?.secrets_set ?? []) as string[];
   const [typed, setTyped] = useState(stored);
-  const changes = () => {
-    const settings = settingsOf(kind, typed, stored);
-    return Object.keys(settings).length > 0 ? { [kind]: settings } : {};
-  };
   return (
     <ListenerSettings
       listener={destination}
       resource={resource}
-      changes={changes}
+      changes={() => fieldOf(kind, settingsOf(kind, typed, stored))}
       onSaved={saved => setTyped(typedOf(saved))}
     >
-      {faultOf => (
-        <>
-          <DestinationFields kind={kind} typed={typed} onChange={setTyped} faultOf={faultOf} />
-          {secrets.length > 0 && <p class="hint">Set, and never shown: {secrets.join(", ")}.</p>}
-        </>
-      )}
+      {fault => <DestinationFields kind={kind} typed={typed} onChange={setTyped} faultOf={faultsOf(fault)} />}
     </ListenerSettings>
   );
 }
+
+function ActionSettings({ destination, resource }: SettingsProps) {
+  const { id, action: settings } = destination;
+  const action = useActionForm({ id, action: settings as StoredAction });
+  return (
+    <ListenerSettings
+      listener={destination}
+      resource={resource}
+      changes={() => fieldOf("action", action.settings())}
+      onSaved={action.saved}
+    >
+      {fault => <ActionFields action={action} fault={fault} />}
+    </ListenerSettings>
+  );
+}
+
+/** A request without settings changes none. */
+const fieldOf = (kind: Kind, settings: object) =>
+  Object.keys(settings).length > 0 ? { [kind]: settings } : {};

@@ -2,14 +2,17 @@ import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { messageOf } from "../api/client";
 import { useFresh } from "../api/fresh";
-import { useResource } from "../api/resource";
-import { inAccount, orgId } from "../api/session";
-import { to, useFilters } from "../lib/address";
-import { Button, Card, Notice } from "../ui/basics";
+import { usePaged } from "../api/paged";
+import { inAccount } from "../api/session";
+import { to } from "../lib/address";
+import { apiCommand } from "../lib/curl";
+import { Button, Notice, Page } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
 import { Select, TextField } from "../ui/form";
-import { Loaded } from "../ui/states";
+import { List } from "../ui/list";
+import { NothingYet } from "../ui/states";
 import { Table } from "../ui/table";
+import { ActionFields, useActionForm } from "./action-form";
 import {
   DestinationFields,
   KIND_CHOICES,
@@ -22,55 +25,68 @@ import {
 import { faultsOf } from "./listener-settings";
 import { WebhookBadge } from "./webhook-parts";
 
-/** The newest; more than these are shown by the API and the command line. */
-const SHOWN = { limit: 100 };
-
 /** What events go to besides webhooks: streams, queues, buckets, actions. */
 export function Destinations() {
-  const filters = useFilters([]);
-  const resource = useResource(options => inAccount().destinations.list(SHOWN, options), [orgId.value]);
+  const { filters, resource } = usePaged((cursor, call) => inAccount().destinations.list(cursor, call));
   useFresh(resource);
+  const create = (
+    <Button kind="primary" icon="plus" onClick={() => filters.set({ new: "1" })}>
+      New destination
+    </Button>
+  );
   return (
-    <Card
+    <Page
       title="Destinations"
-      isPadded={false}
-      actions={
-        <Button isSmall icon="plus" onClick={() => filters.set({ new: "destination" })}>
-          New destination
-        </Button>
-      }
+      about="What else events go to: Redis streams, RabbitMQ, S3 buckets, and actions, which run your code for each event."
+      actions={create}
     >
-      <Loaded resource={resource}>{({ data }) => <Rows rows={data} />}</Loaded>
-      {filters.query.new === "destination" && (
-        <NewDestination onClose={() => filters.set({ new: undefined })} />
-      )}
-    </Card>
+      <section class="card">
+        <List
+          resource={resource}
+          filters={filters}
+          empty={
+            <NothingYet
+              icon="database"
+              title="No destinations yet"
+              command={apiCommand("/destinations", { method: "POST", body: EXAMPLE })}
+              action={create}
+            >
+              A destination gets events as a webhook does: retried until they arrive, in order if you like.
+              This command makes one of a Redis stream:
+            </NothingYet>
+          }
+        >
+          {rows => <Rows rows={rows} />}
+        </List>
+      </section>
+      {filters.query.new === "1" && <NewDestination onClose={() => filters.set({ new: undefined })} />}
+    </Page>
   );
 }
 
-const Rows = ({ rows }: { rows: StoredDestination[] }) =>
-  rows.length === 0 ? (
-    <p class="card-body muted">
-      Streams of Redis, queues of RabbitMQ, buckets and actions get events as webhooks do.
-    </p>
-  ) : (
-    <Table heads={["Destination", "Kind", "Health"]} rows={rows}>
-      {row => (
-        <>
-          <td>
-            <a class="title" href={to(`/destinations/${row.id}`)}>
-              {row.name || row.url}
-            </a>
-            <div class="sub">{row.name ? row.url : row.id}</div>
-          </td>
-          <td data-label="Kind">{labelOf(row.kind)}</td>
-          <td>
-            <WebhookBadge webhook={row} />
-          </td>
-        </>
-      )}
-    </Table>
-  );
+const EXAMPLE = {
+  name: "orders",
+  redis_stream: { url: "rediss://redis.example.com:6380", stream: "orders" },
+};
+
+const Rows = ({ rows }: { rows: StoredDestination[] }) => (
+  <Table heads={["Destination", "Kind", "Health"]} rows={rows}>
+    {row => (
+      <>
+        <td>
+          <a class="title" href={to(`/destinations/${row.id}`)}>
+            {row.name || row.url}
+          </a>
+          <div class="sub">{row.name ? row.url : row.id}</div>
+        </td>
+        <td data-label="Kind">{labelOf(row.kind)}</td>
+        <td>
+          <WebhookBadge webhook={row} />
+        </td>
+      </>
+    )}
+  </Table>
+);
 
 function NewDestination({ onClose }: { onClose: () => void }) {
   const { route } = useLocation();
@@ -78,11 +94,15 @@ function NewDestination({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const [typed, setTyped] = useState<Typed>({});
   const [fault, setFault] = useState<unknown>();
+  const action = useActionForm(null);
   const faultOf = faultsOf(fault);
   const create = async () => {
     setFault(undefined);
     try {
-      const body = { [kind]: settingsOf(kind, typed), ...(name && { name }) };
+      const isAction = kind === "action";
+      const label = name || (isAction && action.component?.name);
+      const settings = isAction ? action.settings() : settingsOf(kind, typed);
+      const body = { [kind]: settings, ...(label && { name: label }) };
       const { id } = await inAccount().destinations.create(body);
       route(to(`/destinations/${id}`));
     } catch (error) {
@@ -113,12 +133,20 @@ function NewDestination({ onClose }: { onClose: () => void }) {
           value={name}
           onInput={setName}
           fault={faultOf("name")}
-          hint="Shown in lists; the address if empty."
+          hint={`Shown in lists; ${kind === "action" ? "the component's" : "the address"} if empty.`}
         />
-        <DestinationFields kind={kind} typed={typed} onChange={setTyped} faultOf={faultOf} isNew />
+        {kind === "action" ? (
+          <ActionFields action={action} fault={fault} />
+        ) : (
+          <DestinationFields kind={kind} typed={typed} onChange={setTyped} faultOf={faultOf} isNew />
+        )}
         <div class="row end">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary">
+          <Button
+            type="submit"
+            kind="primary"
+            isDisabled={kind === "action" && action.component === undefined}
+          >
             Create destination
           </Button>
         </div>

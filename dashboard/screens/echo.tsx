@@ -5,6 +5,7 @@ import { payloadOf, type Summary, wholeEvent } from "../api/source";
 import { to, useFilters } from "../lib/address";
 import { postCommand } from "../lib/curl";
 import { clockTime, exactTime } from "../lib/format";
+import { useOwnAccount } from "../lib/own-account";
 import { Badge, Card, Copyable, Page } from "../ui/basics";
 import { JsonTree } from "../ui/json-tree";
 import { NothingYet } from "../ui/states";
@@ -27,6 +28,7 @@ export function Echo() {
   const { id = "" } = useRoute().params;
   const { query } = useFilters([]);
   const source = useResource(call => headwater.sources.get(id, call), [id]);
+  useOwnAccount(source.data);
   const live = useLiveRows(id, ["emit"], true);
   const url = source.data?.configured_props.http?.endpoint_url;
   return (

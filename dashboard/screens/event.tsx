@@ -10,8 +10,19 @@ import { type Resource, useResource } from "../api/resource";
 import { orgId } from "../api/session";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
-import { counted, duration, exactTime } from "../lib/format";
-import { Badge, Button, Card, Copyable, CopyBlock, LinkButton, Page, Time, type Tone } from "../ui/basics";
+import { counted, duration, sentence, words } from "../lib/format";
+import {
+  Badge,
+  Button,
+  Card,
+  Copyable,
+  CopyBlock,
+  LinkButton,
+  Moment,
+  Page,
+  Time,
+  type Tone,
+} from "../ui/basics";
 import { Icon, type IconName } from "../ui/icon";
 import { JsonTree } from "../ui/json-tree";
 import { Loaded } from "../ui/states";
@@ -69,9 +80,9 @@ export function EventTrace() {
   const replay = async (listenerId?: string) => {
     const { deliveries, runs, workflows, skipped } = await replayEvent(id, emitter, listenerId);
     const sent = deliveries.length + runs.length + workflows.length;
-    if (sent > 0) toast(`${counted(sent, "listener")} get it again.`, "good");
+    if (sent > 0) toast(`It is sent again to ${counted(sent, "listener")}.`, "good");
     for (const one of skipped) toast(`${nameOf(one.listener_id)}: ${one.reason}`, "bad");
-    if (sent + skipped.length === 0) toast("No listener is subscribed to it.", "info");
+    if (sent + skipped.length === 0) toast("Nothing is subscribed to it.", "info");
     resource.reload();
   };
   return (
@@ -152,7 +163,7 @@ function Story({ trace, replay, emitter, id }: StoryProps) {
         <Step icon="zap" tone="accent" title={<Thing id={trace.emitter_id} />} note="Emitter">
           {trace.run ? (
             <p>
-              Run <code>{trace.run.id}</code> ({trace.run.trigger}){" "}
+              Run <code>{trace.run.id}</code> ({words(trace.run.trigger)}){" "}
               <Badge tone={trace.run.outcome === "ok" ? "good" : "bad"}>{trace.run.outcome}</Badge>
               {trace.run.started_at_ms !== null && (
                 <span class="sub"> took {duration(trace.run.finished_at_ms - trace.run.started_at_ms)}</span>
@@ -172,7 +183,7 @@ function Story({ trace, replay, emitter, id }: StoryProps) {
         >
           {trace.emitted_at_ms !== null && (
             <p>
-              <Time ms={trace.emitted_at_ms} /> <span class="sub">{exactTime(trace.emitted_at_ms)}</span>
+              <Moment ms={trace.emitted_at_ms} />
             </p>
           )}
         </Step>
@@ -184,7 +195,7 @@ function Story({ trace, replay, emitter, id }: StoryProps) {
             </p>
           </Step>
         )}
-        {trace.subscriptions.map(subscription => (
+        {matchedFirst(trace.subscriptions).map(subscription => (
           <Branch key={subscription.id} trace={trace} subscription={subscription} replay={replay} />
         ))}
         {trace.dispatch && (
@@ -192,7 +203,7 @@ function Story({ trace, replay, emitter, id }: StoryProps) {
             icon="clock"
             tone="warn"
             title="First attempts are about to be made"
-            note={trace.dispatch.state}
+            note={words(trace.dispatch.state)}
           />
         )}
       </ol>
@@ -206,12 +217,16 @@ function Story({ trace, replay, emitter, id }: StoryProps) {
             </p>
           )}
         </Card>
-        <CopyBlock text={apiCommand(`/events/${id}?emitter_id=${emitter}`)} label="This page as curl" />
-        {command.text !== null ? (
-          <CopyBlock text={command.text} label="The event as curl" />
-        ) : (
-          <p class="muted">{command.reason}</p>
-        )}
+        <Card title="Publish it again">
+          {command.text !== null ? (
+            <CopyBlock text={command.text} label="The event as curl" />
+          ) : (
+            <p class="muted">{command.reason}</p>
+          )}
+        </Card>
+        <Card title="Read this page with curl">
+          <CopyBlock text={apiCommand(`/events/${id}?emitter_id=${emitter}`)} label="This page as curl" />
+        </Card>
       </div>
     </div>
   );
@@ -256,6 +271,9 @@ const Step = ({ icon, tone, title, note, children, actions }: StepProps) => (
   </li>
 );
 
+const matchedFirst = (subscriptions: Trace["subscriptions"]): Trace["subscriptions"] =>
+  [...subscriptions].sort((a, b) => Number(b.outcome === "matched") - Number(a.outcome === "matched"));
+
 const OUTCOMES: Record<string, [string, Tone]> = {
   matched: ["Matched", "good"],
   filtered: ["Filtered out", "warn"],
@@ -293,7 +311,7 @@ function Branch({
         </Button>
       }
     >
-      {subscription.reason && <p class="muted">{subscription.reason}</p>}
+      {subscription.reason && <p class="muted">{sentence(subscription.reason)}.</p>}
       {delivery && (
         <>
           <div class="row">
@@ -308,13 +326,13 @@ function Branch({
             )}
           </div>
           {delivery.waiting_for && <p class="muted">Waits for {delivery.waiting_for}.</p>}
-          <Attempts attempts={delivery.attempts} />
+          <Attempts attempts={delivery.attempts} listenerId={subscription.listener_id} />
         </>
       )}
       {listener && (
         <p class="row">
           <Badge tone={listener.state === "failed" ? "bad" : listener.state === "finished" ? "good" : "warn"}>
-            {listener.state}
+            {words(listener.state)}
           </Badge>
           {listener.run && <code>{listener.run.id}</code>}
         </p>

@@ -2,11 +2,13 @@ import { useState } from "preact/hooks";
 import { callsOf, isWebhook, type Listener } from "../api/listeners";
 import type { Resource } from "../api/resource";
 import { apiCommand } from "../lib/curl";
-import { count } from "../lib/format";
-import { Button, Card, Notice, Time } from "../ui/basics";
+import { count, exactTime } from "../lib/format";
+import { Button, Card, Notice } from "../ui/basics";
 import { Confirm } from "../ui/dialog";
 import { toast } from "../ui/toasts";
 import { StatsCharts } from "./stats";
+
+const at = (seconds: number): string => exactTime(seconds * 1000);
 
 export const subscribeCommand = (id: string) =>
   apiCommand(`/subscriptions?emitter_id=dc_…&listener_id=${id}`, { method: "POST" });
@@ -40,13 +42,9 @@ export function Health<One extends Listener>({ listener, resource }: HealthProps
       )}
       {listener.active && listener.failing_since !== null && (
         <Notice tone="warn">
-          {listener.notice ?? "Every attempt since then failed."} Failing since{" "}
-          <Time ms={listener.failing_since * 1000} />
-          {listener.will_be_disabled_at !== null && (
-            <>
-              , will be disabled <Time ms={listener.will_be_disabled_at * 1000} />
-            </>
-          )}
+          {listener.notice ?? "Every attempt has failed."} Failing since {at(listener.failing_since)}
+          {listener.will_be_disabled_at !== null &&
+            `, will be disabled on ${at(listener.will_be_disabled_at)} unless one succeeds`}
           .
         </Notice>
       )}

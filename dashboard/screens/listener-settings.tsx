@@ -29,8 +29,8 @@ export const faultsOf =
 interface SettingsProps<One extends Listener> {
   listener: One;
   resource: Resource<One>;
-  /** Fields that only a listener of this kind has. */
-  children: (faultOf: FaultOf) => ComponentChildren;
+  /** Fields that only a listener of this kind has; they get what the last request found wrong. */
+  children: (fault: unknown) => ComponentChildren;
   /** What those change; throws for what can't be sent. */
   changes: () => object;
   onSaved?: (saved: One) => void;
@@ -77,55 +77,62 @@ export function ListenerSettings<One extends Listener>({
     }
   };
   return (
-    <Card>
-      <form
-        class="form"
-        onSubmit={event => {
-          event.preventDefault();
-          void save();
-        }}
-      >
-        {fault !== undefined && <Notice tone="bad">{messageOf(fault)}</Notice>}
-        {children(faultOf)}
-        <TextField label="Name" value={name} onInput={setName} fault={faultOf("name")} />
-        <TextField
-          label="Description"
-          value={description}
-          onInput={setDescription}
-          fault={faultOf("description")}
-        />
-        <TextField
-          label="Deliveries in flight at a time"
-          type="number"
-          value={inFlight}
-          onInput={setInFlight}
-          hint="1 to 100; empty for the server's default."
-          fault={faultOf("max_in_flight")}
-        />
-        <TextField
-          label="Attempts per second"
-          type="number"
-          value={rate}
-          onInput={setRate}
-          hint="1 to 10,000; empty for no limit."
-          fault={faultOf("rate_limit_per_second")}
-        />
-        <Check label="In order, one at a time" isOn={isOrdered} onChange={setOrdered} />
-        <Check label="Active" isOn={isActive} onChange={setActive} />
-        {"header_names" in listener && listener.header_names.length > 0 && (
-          <p class="hint">
-            Custom headers: {listener.header_names.join(", ")}. Their values are never shown.
-          </p>
-        )}
+    <div class="stack">
+      <Card title="Settings">
+        <form
+          class="form"
+          onSubmit={event => {
+            event.preventDefault();
+            void save();
+          }}
+        >
+          {fault !== undefined && <Notice tone="bad">{messageOf(fault)}</Notice>}
+          {children(fault)}
+          <TextField label="Name" value={name} onInput={setName} fault={faultOf("name")} />
+          <TextField
+            label="Description"
+            value={description}
+            onInput={setDescription}
+            fault={faultOf("description")}
+          />
+          <TextField
+            label="Deliveries in flight at a time"
+            type="number"
+            value={inFlight}
+            onInput={setInFlight}
+            hint="1 to 100; empty for the server's default."
+            fault={faultOf("max_in_flight")}
+          />
+          <TextField
+            label="Attempts per second"
+            type="number"
+            value={rate}
+            onInput={setRate}
+            hint="1 to 10,000; empty for no limit."
+            fault={faultOf("rate_limit_per_second")}
+          />
+          <Check label="In order, one at a time" isOn={isOrdered} onChange={setOrdered} />
+          <Check label="Active" isOn={isActive} onChange={setActive} />
+          {"header_names" in listener && listener.header_names.length > 0 && (
+            <p class="hint">
+              Custom headers: {listener.header_names.join(", ")}. Their values are never shown.
+            </p>
+          )}
+          <div>
+            <Button type="submit" kind="primary">
+              Save
+            </Button>
+          </div>
+        </form>
+      </Card>
+      <Card title="Delete">
         <div class="spread">
-          <Button type="submit" kind="primary">
-            Save
-          </Button>
+          <span class="muted">A deleted {noun} can't be brought back.</span>
           <Button kind="danger" icon="trash" onClick={() => setDeleting(true)}>
             Delete {noun}
           </Button>
         </div>
-      </form>
+      </Card>
       {isDeleting && (
         <Confirm
           title={`Delete ${label}?`}
@@ -134,12 +141,12 @@ export function ListenerSettings<One extends Listener>({
           onConfirm={async () => {
             await callsOf(listener.id).delete(listener.id);
             toast(`${label} is deleted.`, "good");
-            route(to("/webhooks"));
+            route(to(`/${noun}s`));
           }}
         >
           <p>Its subscriptions are deleted, and its pending deliveries are cancelled.</p>
         </Confirm>
       )}
-    </Card>
+    </div>
   );
 }

@@ -6,6 +6,7 @@ import { Button, Notice } from "../ui/basics";
 import { Dialog } from "../ui/dialog";
 import { Select, TextField } from "../ui/form";
 import { ANY_APP } from "./account-field";
+import { EventRules, rulesOf, typedRules } from "./event-rules";
 
 const KEYS = "";
 
@@ -21,6 +22,7 @@ export function NewConnection({ app: wanted, onClose }: { app: string | undefine
   const [name, setName] = useState("");
   const [slug, setSlug] = useState(wanted === undefined || wanted === ANY_APP ? "" : wanted);
   const [fields, setFields] = useState<TypedField[]>([{ name: "api_key", value: "" }]);
+  const [rules, setRules] = useState(typedRules(null));
   const [fault, setFault] = useState<unknown>();
   const label = name === "" ? {} : { name };
   const asksConsent = apps.data?.data.some(one => one.slug === wanted) ?? false;
@@ -31,7 +33,13 @@ export function NewConnection({ app: wanted, onClose }: { app: string | undefine
       if (app !== KEYS)
         return location.assign((await inAccount().connections.connect({ app, ...label })).url);
       const values = Object.fromEntries(fields.map(one => [one.name.trim(), one.value]));
-      await inAccount().connections.create({ app: slug.trim(), ...label, fields: values });
+      const events = rulesOf(rules);
+      await inAccount().connections.create({
+        app: slug.trim(),
+        ...label,
+        fields: values,
+        ...(events && { events }),
+      });
       onClose();
     } catch (error) {
       setFault(error);
@@ -67,6 +75,11 @@ export function NewConnection({ app: wanted, onClose }: { app: string | undefine
               hint="The slug by which components name it."
             />
             <Fields fields={fields} onChange={setFields} />
+            <EventRules
+              rules={rules}
+              ofApp={apps.data?.data.find(one => one.slug === slug.trim())?.events ?? null}
+              onChange={setRules}
+            />
           </>
         )}
         <div class="row end">

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { messageOf } from "../api/client";
-import { askCode, type Values } from "../api/configure";
+import { askCode, given, type Values } from "../api/configure";
 import { HELLO_CODE } from "../api/receiver";
 import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
@@ -107,9 +107,9 @@ export function NewSource() {
               isBare
               value={template}
               choices={[
-                { value: "http", label: "HTTP request" },
-                { value: "timer", label: "Timer" },
-                { value: "poll", label: "Poll an API" },
+                { value: "http", label: "Example: HTTP request" },
+                { value: "timer", label: "Example: timer" },
+                { value: "poll", label: "Example: poll an API" },
               ]}
               onChange={next =>
                 leaveThen(() => {
@@ -135,7 +135,7 @@ export function NewSource() {
                 value={name}
                 onInput={setName}
                 fault={faults.name}
-                hint="By default from the component's."
+                hint="Empty: the name in the code."
               />
               {component && (
                 <PropForm
@@ -152,6 +152,7 @@ export function NewSource() {
           </Card>
           <About described={described} />
           <TryRun
+            key={template}
             code={code}
             values={known(given(values), component ? made.props : null)}
             hasSample={described?.component?.sample_emit ?? false}
@@ -162,6 +163,3 @@ export function NewSource() {
     </Page>
   );
 }
-
-const given = (values: Values): Values =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== null));

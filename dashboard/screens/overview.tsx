@@ -138,7 +138,7 @@ export function Overview() {
                       <a href={to(`/webhooks/${one.id}`)}>{one.name || one.url}</a>
                       {one.failing_since !== null && (
                         <span class="sub">
-                          since <Time ms={one.failing_since * 1000} />
+                          <Time ms={one.failing_since * 1000} />
                         </span>
                       )}
                       <WebhookBadge webhook={one} />

@@ -3,8 +3,10 @@ import type { Schemas } from "../api/client";
 import type { Values } from "../api/configure";
 import { Copyable, Notice } from "../ui/basics";
 import { Check, type Choice, FixedField, Select, TextField } from "../ui/form";
+import { Prose } from "../ui/prose";
 import { AccountField } from "./account-field";
 import { type Remote, RemoteField } from "./remote-choices";
+import { TemplateField } from "./template-field";
 import { FixedTimer, TimerField } from "./timer-field";
 
 type Prop = Schemas["ConfigurableProp"];
@@ -15,10 +17,12 @@ interface PropFormProps {
   onChange: (values: Values) => void;
   /** Faults by the name of the prop. */
   faults: Record<string, string>;
-  /** What the source has; null while it does not exist. */
+  /** What the source or action has; null while it does not exist. */
   stored: Stored | null;
   /** Asks the component's code for choices; without it, any value is typed. */
   remote?: Remote | undefined;
+  /** Values may be templates, as those of an action may (docs/actions.md#templates). */
+  hasTemplates?: boolean;
 }
 
 interface Stored {
@@ -32,7 +36,15 @@ interface Stored {
 const HIDDEN = new Set(["$.service.db"]);
 
 /** A form made from the props of a component (docs/component-api.md#props). */
-export const PropForm = ({ props, values, onChange, faults, stored, remote }: PropFormProps) => (
+export const PropForm = ({
+  props,
+  values,
+  onChange,
+  faults,
+  stored,
+  remote,
+  hasTemplates = false,
+}: PropFormProps) => (
   <>
     {props
       .filter(prop => !HIDDEN.has(prop.type) && prop.hidden !== true)
@@ -44,22 +56,27 @@ export const PropForm = ({ props, values, onChange, faults, stored, remote }: Pr
           fault={faults[prop.name]}
           stored={stored}
           remote={remote}
+          hasTemplates={hasTemplates}
           onChange={value => onChange({ ...values, [prop.name]: value })}
         />
       ))}
   </>
 );
 
-interface PropFieldProps {
+interface ValueProps {
   prop: Prop;
   value: unknown;
   fault: string | undefined;
-  stored: Stored | null;
   remote?: Remote | undefined;
   onChange: (value: unknown) => void;
 }
 
-function PropField({ prop, value, fault, stored, remote, onChange }: PropFieldProps) {
+interface PropFieldProps extends ValueProps {
+  stored: Stored | null;
+  hasTemplates: boolean;
+}
+
+function PropField({ prop, value, fault, stored, remote, hasTemplates, onChange }: PropFieldProps) {
   const label = labelOf(prop);
   const hint = prop.description;
   if (prop.type === "alert") return <Alert prop={prop} />;
@@ -123,7 +140,7 @@ function PropField({ prop, value, fault, stored, remote, onChange }: PropFieldPr
         free={
           <JsonField
             label={`${label}: credentials`}
-            hint={`${secretState(isSet)} As {"$auth": {…}}, or {"authProvisionId": "apn_…"}.`}
+            hint={`${credentialsState(isSet, stored?.values[prop.name])} As {"$auth": {…}}, or {"authProvisionId": "apn_…"}.`}
             value={value}
             fault={fault}
             onChange={onChange}
@@ -132,6 +149,28 @@ function PropField({ prop, value, fault, stored, remote, onChange }: PropFieldPr
       />
     );
   }
+  const field = <ValueField prop={prop} value={value} fault={fault} remote={remote} onChange={onChange} />;
+  if (!hasTemplates || isAnyText(prop)) return field;
+  return (
+    <TemplateField
+      label={label}
+      hint={hint}
+      value={value}
+      fault={fault}
+      onChange={onChange}
+      otherwise={field}
+    />
+  );
+}
+
+/** Whether every text is a value of the prop, a template too. */
+const isAnyText = (prop: Prop): boolean =>
+  prop.type === "string" && !Array.isArray(prop.options) && prop.remote_options !== true;
+
+/** A value that is neither a secret nor made by the server. */
+function ValueField({ prop, value, fault, remote, onChange }: ValueProps) {
+  const label = labelOf(prop);
+  const hint = prop.description;
   const choices = choicesOf(prop);
   if (choices && prop.type.endsWith("[]")) {
     return (
@@ -175,16 +214,18 @@ function PropField({ prop, value, fault, stored, remote, onChange }: PropFieldPr
   return <FreeField prop={prop} value={value} fault={fault} onChange={onChange} />;
 }
 
+/** What interfaces are called that have no label. */
+const INTERFACES: Record<string, string> = {
+  "$.interface.http": "Endpoint",
+  "$.interface.apphook": "Endpoint for the app's events",
+  "$.interface.timer": "Timer",
+};
+
 const labelOf = (prop: Prop): string =>
-  `${prop.label ?? prop.name}${prop.optional === true ? " (optional)" : ""}`;
+  `${prop.label ?? INTERFACES[prop.type] ?? prop.name}${prop.optional === true ? " (optional)" : ""}`;
 
 /** A field that takes any value of the prop's type. */
-function FreeField({
-  prop,
-  value,
-  fault,
-  onChange,
-}: Pick<PropFieldProps, "prop" | "value" | "fault" | "onChange">) {
+function FreeField({ prop, value, fault, onChange }: Omit<ValueProps, "remote">) {
   const label = labelOf(prop);
   const hint = prop.description;
   switch (prop.type) {
@@ -215,7 +256,11 @@ function FreeField({
       return (
         <div class="field">
           <Check label={label} isOn={Boolean(value ?? prop.default)} onChange={onChange} />
-          {hint && <div class="hint">{hint}</div>}
+          {hint && (
+            <div class="hint">
+              <Prose text={hint} />
+            </div>
+          )}
         </div>
       );
     case "string[]":
@@ -276,7 +321,11 @@ function ChecksField({ label, hint, value, fault, choices, onChange }: FieldProp
         />
       ))}
       <div id={about}>
-        {hint && <div class="hint">{hint}</div>}
+        {hint && (
+          <div class="hint">
+            <Prose text={hint} />
+          </div>
+        )}
         {fault && <div class="fault">{fault}</div>}
       </div>
     </fieldset>
@@ -289,7 +338,11 @@ const ALERT_TONES = { warning: "warn", error: "bad", info: "info", neutral: "inf
 function Alert({ prop }: { prop: Prop }) {
   const { alertType, content } = prop as { alertType?: unknown; content?: unknown };
   if (typeof content !== "string" || content === "") return null;
-  return <Notice tone={ALERT_TONES[alertType as keyof typeof ALERT_TONES] ?? "info"}>{content}</Notice>;
+  return (
+    <Notice tone={ALERT_TONES[alertType as keyof typeof ALERT_TONES] ?? "info"}>
+      <Prose text={content} />
+    </Notice>
+  );
 }
 
 function LinesField({ label, hint, value, fault, onChange }: FieldProps) {
@@ -344,6 +397,12 @@ function JsonField({ label, hint, value, fault, onChange }: FieldProps) {
 const secretState = (isSet: boolean): string =>
   isSet ? "Set, and never shown; leave this empty to keep it." : "Not set. Stored encrypted, never shown.";
 
+/** What credentials an app's prop has: of a source with a connection, those of the connection. */
+const credentialsState = (isSet: boolean, stored: unknown): string =>
+  stored === undefined || stored === null
+    ? secretState(isSet)
+    : "A connection is set, which they replace. Stored encrypted, never shown.";
+
 interface SecretFieldProps extends FieldProps {
   isSet: boolean;
   isRemovable: boolean;
@@ -366,7 +425,7 @@ function SecretField({ label, hint, value, fault, isSet, isRemovable, onChange }
       />
       {isSet && isRemovable && (
         <Check
-          label={`Remove ${label}`}
+          label={`Remove ${label.replace(/ \(optional\)$/, "")}`}
           isOn={isRemoved}
           onChange={isOn => onChange(isOn ? null : undefined)}
         />

@@ -107,7 +107,7 @@ export function SignIn() {
         )}
         {provider && (
           <>
-            <Button isDisabled={isBusy} onClick={leave}>
+            <Button kind="primary" isDisabled={isBusy} onClick={leave}>
               Sign in with {provider}
             </Button>
             <p class="hint">Or with an API key:</p>
@@ -122,11 +122,11 @@ export function SignIn() {
           value={key}
           onInput={setKey}
         />
-        <Button type="submit" kind="primary" isDisabled={isBusy}>
+        <Button type="submit" kind={provider ? "plain" : "primary"} isDisabled={isBusy}>
           {isBusy ? "Signing in …" : "Sign in"}
         </Button>
         <div class="stack tight">
-          <p class="hint">Or have a link printed that works once:</p>
+          <p class="hint">Or open a link that signs in once, which this command prints:</p>
           <CopyBlock text="bin/headwater dashboard" label="Command" />
         </div>
       </form>

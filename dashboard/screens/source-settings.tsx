@@ -7,16 +7,17 @@ import { Button, Card, Notice } from "../ui/basics";
 import { TextField } from "../ui/form";
 import { Loaded } from "../ui/states";
 import { toast } from "../ui/toasts";
+import { differing } from "./component-form";
 import { known, MadeState, useMadeProps } from "./made-props";
 import { PropForm } from "./prop-form";
 import { DeleteSource, type SourceResource } from "./source";
 
-/** Faults of a response by the name of the prop. */
+/** Faults of a response by the name of the prop; of an action, its fields are below `action`. */
 export function propFaults(error: unknown): Record<string, string> {
   if (!(error instanceof ApiError)) return {};
   return Object.fromEntries(
     error.errors.map(({ path, message }) => [
-      path.replace(/^configured_props\./, "").split(".")[0] ?? "",
+      path.replace(/^(action\.)?(configured_props\.)?/, "").split(".")[0] ?? "",
       message,
     ]),
   );
@@ -103,7 +104,7 @@ export function SourceSettings({ resource }: { resource: SourceResource }) {
           </div>
         </form>
       </Card>
-      <Card title="End">
+      <Card title="Delete">
         <div class="spread">
           <span class="muted">A deleted source can't be brought back.</span>
           <DeleteSource source={source} />
@@ -111,12 +112,4 @@ export function SourceSettings({ resource }: { resource: SourceResource }) {
       </Card>
     </div>
   );
-}
-
-/** The values that are not as they were: a change merges. */
-function differing(values: Values, before: Values): Values {
-  const entries = Object.entries(values).filter(
-    ([name, value]) => value !== undefined && JSON.stringify(value) !== JSON.stringify(before[name]),
-  );
-  return Object.fromEntries(entries);
 }

@@ -6,7 +6,8 @@ import { type Resource, useResource } from "../api/resource";
 import { inAccount } from "../api/session";
 import { to, useFilters } from "../lib/address";
 import { apiCommand, postCommand } from "../lib/curl";
-import { bytes, count, duration, words } from "../lib/format";
+import { bytes, duration, words } from "../lib/format";
+import { useOwnAccount } from "../lib/own-account";
 import { Badge, Button, Card, Copyable, CopyBlock, Page, Tabs, Time } from "../ui/basics";
 import { Confirm } from "../ui/dialog";
 import { later } from "../ui/later";
@@ -15,6 +16,7 @@ import { Loaded, NothingMatches, NothingYet } from "../ui/states";
 import { Table } from "../ui/table";
 import { toast } from "../ui/toasts";
 import { DeliveryTable } from "./delivery-parts";
+import { Dropped } from "./dropped";
 import { EventRow, LiveControls, NoRows, Waiting } from "./event-list";
 import { useLiveRows } from "./live-rows";
 import { StatsCharts } from "./stats";
@@ -43,6 +45,7 @@ function SourceOf({ id, tab }: { id: string; tab: string }) {
   const resource = useResource(call => headwater.sources.get(id, call), [id]);
   // Not below a form that is being filled in.
   useFresh(resource, { of: id, isOff: tab === "settings" || tab === "code" });
+  useOwnAccount(resource.data);
   const source = resource.data;
   const switchOn = async (active: boolean) => {
     await headwater.sources.update(id, { active });
@@ -193,49 +196,6 @@ function Trigger({ source }: { source: Detail }) {
   );
 }
 
-/** docs/design.md#guarantee-8 */
-const DROPS: Record<string, string> = {
-  deduped: "its id was emitted before (the component's dedupe)",
-  "over-quota": "runs past the day's quota",
-  truncated: "nothing is lost: the summary was cut to 1 KB",
-  "no-listener": "without a subscription",
-  filtered: "left out by the filter of a subscription",
-  "dropped-by-function": "dropped by the function of a subscription",
-  "listener-absent": "its listener was deleted or disabled",
-  unsubscribed: "its subscription was ended since",
-  "webhook-disabled": "for a disabled webhook",
-  "payload-gone": "its data is no longer kept",
-  loop: "passed 16 sources that listen to each other",
-  "deploy-muted": "emitted by a hook of the deploy",
-  "source-inactive": "runs of the inactive source",
-  "timer-overlap": "ticks while an earlier one waited",
-  "log-limit": "log lines of a run beyond its last 100",
-  "queue-full": "too much was waiting",
-  saturated: "too much was waiting for a workflow",
-  invalid: "could not be handled; the log names it",
-};
-
-function Dropped({ dropped }: { dropped: Record<string, number> }) {
-  const entries = Object.entries(dropped).filter(([, number]) => number > 0);
-  if (entries.length === 0) return null;
-  return (
-    <Card title="Dropped on purpose">
-      <dl class="facts">
-        {entries.map(([reason, number]) => (
-          <>
-            <dt key={reason}>
-              <Badge tone="warn">{words(reason)}</Badge>
-            </dt>
-            <dd>
-              {count(number)} <span class="sub">{DROPS[reason]}</span>
-            </dd>
-          </>
-        ))}
-      </dl>
-    </Card>
-  );
-}
-
 /** The last deliveries of a source's events, without their own screen. */
 function RecentDeliveries({ id }: { id: string }) {
   const resource = useResource(call => inAccount().deliveries.list({ emitter_id: id, limit: 5 }, call), [id]);
@@ -249,7 +209,7 @@ function RecentDeliveries({ id }: { id: string }) {
       <Loaded resource={resource} lines={2}>
         {({ data }) =>
           data.length > 0 ? (
-            <DeliveryTable rows={data} />
+            <DeliveryTable rows={data} hasEmitter={false} />
           ) : (
             <p class="card-body muted">
               No event of this source was delivered yet.{" "}
@@ -314,7 +274,7 @@ function Runs({ source }: { source: Detail }) {
             {run => (
               <>
                 <td>
-                  <span class="title">{run.trigger === "http" ? "HTTP" : words(run.trigger)}</span>
+                  <span class="title">{words(run.trigger)}</span>
                   <div class="sub">{run.id}</div>
                 </td>
                 <td>

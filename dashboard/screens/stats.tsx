@@ -3,11 +3,12 @@ import { type Hour, readStats } from "../api/calls";
 import { useFresh } from "../api/fresh";
 import { useResource } from "../api/resource";
 import { useFilters } from "../lib/address";
-import { count, duration, words } from "../lib/format";
-import { Badge, Card } from "../ui/basics";
+import { count, duration } from "../lib/format";
+import { Card } from "../ui/basics";
 import type { ChartProps, Series } from "../ui/chart";
 import { later } from "../ui/later";
 import { Loaded, NothingYet } from "../ui/states";
+import { Dropped } from "./dropped";
 
 const Chart = later<ChartProps>(async () => (await import("../ui/chart")).Chart);
 
@@ -32,7 +33,7 @@ export function successRate({ delivered, failed }: Pick<Hour, "delivered" | "fai
   const ended = delivered + failed;
   if (ended === 0) return "–";
   const percent = (100 * delivered) / ended;
-  return `${percent === 100 || percent < 10 ? Math.round(percent) : percent.toFixed(1)} %`;
+  return `${percent === 100 || percent < 10 ? Math.round(percent) : percent.toFixed(1)}%`;
 }
 
 interface StatsChartsProps {
@@ -110,7 +111,7 @@ export function StatsCharts({ of, kind, command }: StatsChartsProps) {
               </div>
             )}
             <HourChart rows={rows} kind={kind} />
-            <Drops dropped={total.dropped} />
+            <Dropped dropped={total.dropped} />
           </>
         )}
       </Loaded>
@@ -158,19 +159,3 @@ export function HourChart({ rows, kind }: { rows: Hour[]; kind: "source" | "list
     </div>
   );
 }
-
-const Drops = ({ dropped }: { dropped: Record<string, number> }) => {
-  const entries = Object.entries(dropped).filter(([, number]) => number > 0);
-  if (entries.length === 0) return null;
-  return (
-    <Card title="Dropped on purpose">
-      <div class="row">
-        {entries.map(([reason, number]) => (
-          <Badge key={reason} tone="warn">
-            {words(reason)} {count(number)}
-          </Badge>
-        ))}
-      </div>
-    </Card>
-  );
-};

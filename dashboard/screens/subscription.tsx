@@ -4,10 +4,10 @@ import { headwater, messageOf, type Schemas } from "../api/client";
 import { useFresh } from "../api/fresh";
 import { loadNames, nameOf } from "../api/names";
 import { type Resource, useResource } from "../api/resource";
-import { inAccount } from "../api/session";
 import type { Fault } from "../editor/editor";
 import { to } from "../lib/address";
 import { counted } from "../lib/format";
+import { useOwnAccount } from "../lib/own-account";
 import { Badge, Button, Card, Copyable, LinkButton, Notice, Page, Time } from "../ui/basics";
 import { Confirm } from "../ui/dialog";
 import { LogLines } from "../ui/log-lines";
@@ -34,6 +34,7 @@ export function Subscription() {
   const { id = "" } = useRoute().params;
   useEffect(loadNames, []);
   const resource = useResource(call => headwater.subscriptions.get(id, call), [id]);
+  useOwnAccount(resource.data);
   const listener = resource.data?.listener_id;
   useFresh(resource, { on: ["deliveries"], ...(listener !== undefined && { of: listener }) });
   const found = resource.data;
@@ -123,9 +124,7 @@ function Workbench({ subscription, resource }: EditedProps & { resource: Resourc
     return last && code === saved ? [last] : [];
   }, [found, code, last?.at_ms, saved]);
   const set = async (next: string | null) => {
-    const { emitter_id, listener_id, event_name } = subscription;
-    const key = { emitter_id, listener_id, ...(event_name && { event_name }) };
-    resource.put(await inAccount().subscriptions.create({ ...key, function: next }));
+    resource.put(await headwater.subscriptions.update(subscription.id, { function: next }));
     setFound(null);
   };
   const save = async () => {

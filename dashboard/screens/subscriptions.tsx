@@ -5,6 +5,7 @@ import { useResource } from "../api/resource";
 import { inAccount } from "../api/session";
 import { to } from "../lib/address";
 import { apiCommand } from "../lib/curl";
+import { useOwnAccount } from "../lib/own-account";
 import { Badge, Button, LinkButton, Notice, Page, Time } from "../ui/basics";
 import { Confirm, Dialog } from "../ui/dialog";
 import { Field, TextField } from "../ui/form";
@@ -144,6 +145,7 @@ function useEdited(id: string | undefined, rows: Subscription[] | undefined): Su
     [id, isElsewhere],
   );
   const { error } = found;
+  useOwnAccount(found.data);
   useEffect(() => {
     if (error !== undefined) toast(`The subscription ${id} was not found.`, "bad");
   }, [error]);
@@ -200,14 +202,17 @@ function Editor({ subscription, first, onClose, onSaved }: EditorProps) {
     });
   const save = () =>
     attempt(async () => {
-      const filterGiven = parsed();
-      await inAccount().subscriptions.create({
-        emitter_id: emitter,
-        listener_id: listener,
-        ...(channel && { event_name: channel }),
-        // The same subscription again replaces its filter.
-        ...((filterGiven || subscription?.filter) && { filter: filterGiven ?? {} }),
-      });
+      const given = parsed();
+      if (subscription) {
+        await headwater.subscriptions.update(subscription.id, { filter: given ?? null });
+      } else {
+        await inAccount().subscriptions.create({
+          emitter_id: emitter,
+          listener_id: listener,
+          ...(channel && { event_name: channel }),
+          ...(given && { filter: given }),
+        });
+      }
       toast("Saved.", "good");
       onSaved();
     });

@@ -1,11 +1,13 @@
 import { useMemo, useRef, useState } from "preact/hooks";
-import { headwater, messageOf, type Schemas } from "../api/client";
+import { messageOf, type Schemas } from "../api/client";
 import type { Values } from "../api/configure";
+import { inAccount } from "../api/session";
 import { duration } from "../lib/format";
 import { Badge, Button, Card, CopyBlock, Notice } from "../ui/basics";
 import { TextField } from "../ui/form";
 import { JsonTree } from "../ui/json-tree";
 import { LogLines } from "../ui/log-lines";
+import { Prose } from "../ui/prose";
 import { PropForm } from "./prop-form";
 
 /** What the code in an editor is, as it was checked last. `check` is for the editor. */
@@ -14,7 +16,7 @@ export function useDescription() {
   const latest = useRef("");
   const check = async (code: string) => {
     latest.current = code;
-    const found = await headwater.components.describe({ component_code: code });
+    const found = await inAccount().components.describe({ component_code: code });
     // Code that can't be parsed is described in no time, and what was there before it may come later.
     if (latest.current === code) setDescribed(found);
     return found.errors;
@@ -39,7 +41,11 @@ interface Ran {
   error: Tried["error"];
 }
 
-const EXAMPLE_EVENT = '{ "method": "POST", "path": "/", "body": { "name": "world" } }';
+/** An event to begin with: what a timer gives where the code has one and no endpoint, else a request. */
+const exampleFor = (code: string): string =>
+  code.includes("$.interface.timer") && !code.includes("$.interface.http")
+    ? '{ "timestamp": 1795480440, "interval_seconds": 60 }'
+    : '{ "method": "POST", "path": "/", "body": { "name": "world" } }';
 
 type Prop = Schemas["ConfigurableProp"];
 type Described = Schemas["DescribedCode"];
@@ -105,7 +111,7 @@ export function TryRun({
   event?: unknown;
   onRan: (ran: Ran) => void;
 }) {
-  const [event, setEvent] = useState(first === undefined ? EXAMPLE_EVENT : JSON.stringify(first, null, 2));
+  const [event, setEvent] = useState(first === undefined ? exampleFor(code) : JSON.stringify(first, null, 2));
   const [result, setResult] = useState<Tried | null>(null);
   const [fault, setFault] = useState("");
   const [added, setAdded] = useState<Values>({});
@@ -115,7 +121,7 @@ export function TryRun({
     try {
       const parsed: unknown = event.trim() === "" || isSample ? undefined : JSON.parse(event);
       const given = isSample ? { sample_emit: true } : { event: parsed };
-      const tried = await headwater.components.try({
+      const tried = await inAccount().components.try({
         component_code: code,
         configured_props: { ...added, ...values },
         ...given,
@@ -135,7 +141,7 @@ export function TryRun({
           rows={4}
           value={event}
           onInput={setEvent}
-          hint="What run() gets; JSON."
+          hint="What run() receives, as JSON; empty is {}."
         />
         <TrialValues
           props={props.filter(prop => isUnknown(prop, values))}
@@ -211,7 +217,11 @@ export const About = ({ described }: { described: Described | null }) => {
             <strong>{component.name}</strong> <span class="sub">{component.version}</span>
           </p>
         )}
-        {component?.description && <p class="muted">{component.description}</p>}
+        {component?.description && (
+          <p class="muted">
+            <Prose text={component.description} />
+          </p>
+        )}
         <div class="row">
           {Object.entries(component?.packages ?? {}).map(([name, version]) => (
             <Badge key={name} isPlain tone="info">

@@ -4,13 +4,14 @@ import { headwater, type Schemas } from "../api/client";
 import { useFresh } from "../api/fresh";
 import { type Resource, useResource } from "../api/resource";
 import { to } from "../lib/address";
+import { useOwnAccount } from "../lib/own-account";
 import { Button, Card, Copyable, Page, Tabs } from "../ui/basics";
 import { Confirm } from "../ui/dialog";
 import { TextField } from "../ui/form";
 import { Loaded } from "../ui/states";
 import { ListenerDeliveries } from "./listener-deliveries";
 import { Health } from "./listener-health";
-import { ListenerSettings } from "./listener-settings";
+import { faultsOf, ListenerSettings } from "./listener-settings";
 import { TestSend } from "./test-send";
 import { KeyShown, Verify } from "./webhook-key";
 import { WebhookBadge } from "./webhook-parts";
@@ -28,6 +29,7 @@ export function Webhook() {
   const { id = "", tab = "" } = useRoute().params;
   const resource = useResource(call => headwater.webhooks.get(id, call), [id]);
   useFresh(resource, { of: id });
+  useOwnAccount(resource.data);
   const webhook = resource.data;
   return (
     <Page
@@ -63,13 +65,13 @@ function Settings({ webhook, resource }: { webhook: Webhook; resource: Resource<
   const [url, setUrl] = useState(webhook.url);
   return (
     <ListenerSettings listener={webhook} resource={resource} changes={() => ({ url })}>
-      {faultOf => (
+      {fault => (
         <TextField
           label="Address"
           type="url"
           value={url}
           onInput={setUrl}
-          fault={faultOf("url")}
+          fault={faultsOf(fault)("url")}
           isRequired
         />
       )}

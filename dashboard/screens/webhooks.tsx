@@ -15,7 +15,6 @@ import { TextField } from "../ui/form";
 import { List } from "../ui/list";
 import { NothingYet } from "../ui/states";
 import { Table } from "../ui/table";
-import { Destinations } from "./destinations";
 import { successRate } from "./stats";
 import { KeyShown } from "./webhook-key";
 import { WebhookBadge } from "./webhook-parts";
@@ -111,7 +110,6 @@ export function Webhooks() {
           )}
         </List>
       </section>
-      <Destinations />
       {filters.query.new === "1" && <NewWebhook onClose={() => filters.set({ new: undefined })} />}
     </Page>
   );

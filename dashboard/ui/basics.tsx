@@ -113,13 +113,22 @@ export const Badge = ({
 
 /** "5 min ago", with the exact time for pointers and for screen readers. */
 export function Time({ ms }: { ms: number | null | undefined }) {
-  if (ms === null || ms === undefined) return <span class="muted">–</span>;
+  // Its tick may be seconds ago: what happened since would lie in the future.
+  const at = Math.max(now.value, Date.now());
+  if (ms === null || ms === undefined) return <span class="muted blank">–</span>;
   return (
     <time class="nowrap" dateTime={new Date(ms).toISOString()} title={exactTime(ms)}>
-      {ago(ms, now.value)}
+      {ago(ms, at)}
     </time>
   );
 }
+
+/** A time with its date beside it, where there is room for both. */
+export const Moment = ({ ms }: { ms: number }) => (
+  <>
+    <Time ms={ms} /> <span class="sub">{exactTime(ms)}</span>
+  </>
+);
 
 /** Copies a text, and says so for a moment. */
 export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {

@@ -19,6 +19,22 @@ export interface ChartProps {
 }
 
 const HEIGHT = 190;
+const HALF_HOUR_S = 1800;
+/** Counts and milliseconds are whole. */
+const STEPS = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map(one => one * 10 ** power)).flat();
+
+const day = new Intl.DateTimeFormat("en", { month: "short", day: "numeric" });
+const hour = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const moment = new Intl.DateTimeFormat("en", {
+  ...{ month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" },
+  ...{ hourCycle: "h23", timeZoneName: "short" },
+});
+
+/** The date at midnight, else the time of day, in the reader's zone; of Unix seconds. */
+const tick = (seconds: number): string => {
+  const date = new Date(seconds * 1000);
+  return (date.getHours() + date.getMinutes() === 0 ? day : hour).format(date);
+};
 
 /** A canvas draws no CSS variables, so they are read when it is drawn. */
 const colorOf = (name: string) => {
@@ -64,12 +80,19 @@ export function Chart({ times, series, format, label }: ChartProps) {
         legend: { live: true },
         padding: [12, 16, 0, 0],
         axes: [
-          { ...axis, grid: { show: false }, gap: 8 },
-          { ...axis, size: 54, values: (_, ticks) => ticks.map(format) },
+          { ...axis, grid: { show: false }, gap: 8, values: (_, ticks) => ticks.map(tick) },
+          { ...axis, size: 54, incrs: STEPS, values: (_, ticks) => ticks.map(format) },
         ],
-        scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
+        scales: {
+          // The first and the last hour are drawn whole.
+          x: { range: (_, first, last) => [first - HALF_HOUR_S, last + HALF_HOUR_S] },
+          y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
+        },
         series: [
-          { label: "Time" },
+          {
+            label: "Time",
+            value: (_: uPlot, at: number | null) => (at === null ? "–" : moment.format(at * 1000)),
+          },
           ...series.map((one, i) => {
             const color = colorOf(one.color);
             return {

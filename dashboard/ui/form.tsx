@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
+import { Prose } from "./prose";
 
 interface FieldProps {
   label: string;
@@ -21,7 +22,7 @@ export function Field({ label, hint, fault, children }: FieldProps) {
       <label for={id}>{label}</label>
       {children({ id, "aria-describedby": about, ...(fault && { "aria-invalid": true }) })}
       <div id={about}>
-        {hint && <div class="hint">{hint}</div>}
+        {hint && <div class="hint">{typeof hint === "string" ? <Prose text={hint} /> : hint}</div>}
         {fault && <div class="fault">{fault}</div>}
       </div>
     </div>

@@ -27,6 +27,7 @@ const GROUPS: { title: string; entries: Entry[] }[] = [
       { path: "/sources", label: "Sources", icon: "zap" },
       { path: "/subscriptions", label: "Subscriptions", icon: "route" },
       { path: "/webhooks", label: "Webhooks", icon: "webhook" },
+      { path: "/destinations", label: "Destinations", icon: "database" },
       { path: "/deliveries", label: "Deliveries", icon: "send" },
     ],
   },

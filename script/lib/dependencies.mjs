@@ -35,7 +35,7 @@ const OPTIONS = ["--ignore-scripts", "--include=dev", "--no-audit", "--no-fund",
 /** Installs the locked dependencies if any is missing. Throws UserError if npm fails. */
 export async function installDependencies({ root, say, signal }) {
   if (areInstalled(root)) return;
-  say("Installing the dependencies (npm ci) ...");
+  say("Installing the dependencies (npm ci, about a minute) ...");
   const { code, output } = await run("npm", ["ci", ...OPTIONS], {
     cwd: root,
     logFile: join(root, ".cache/npm.log"),

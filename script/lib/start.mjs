@@ -210,5 +210,9 @@ function announce({ user, url, say, link }) {
   say(
     `Headwater is ready: ${url}/v1  (docs ${url}/docs, board ${url}/admin/queues, password in .data/dev.env)`,
   );
-  if (link) say(`Signed in, once and within ten minutes (another one: bin/headwater dashboard): ${link}`);
+  if (link) {
+    say(
+      `Dashboard (signs in once, within ten minutes; bin/headwater dashboard prints another link): ${link}`,
+    );
+  }
 }

@@ -3,14 +3,12 @@
  * The parent sends `{file, options}` for each file and gets `{tests, output, failures, wallMs, cpuMs}` back; `{end}`
  * closes the channel, and then this process must end by itself.
  */
-import { readFileSync } from "node:fs";
 import { format } from "node:util";
 import Mocha from "mocha";
+import { cpuMs } from "./processes.mjs";
 
 /** How long a clean end may take. */
 const HANG_MS = 60_000;
-/** /proc counts CPU time in ticks of 10 ms. */
-const TICK_MS = 10;
 
 const { Base, Spec } = Mocha.reporters;
 const print = Base.consoleLog;
@@ -81,17 +79,10 @@ function cannotRun(error) {
   return { stats: { passes: 0, failures: 1, pending: 0 }, failures: [failure] };
 }
 
-/** CPU milliseconds of this process, and of its children that have ended; 0 for these without /proc. */
+/** CPU milliseconds of this process, and of its children that have ended. */
 function cpuUsed() {
   const { user, system } = process.cpuUsage();
-  const self = Math.round((user + system) / 1000);
-  try {
-    // The fields after the program's name in brackets: the 14th and 15th are the children's user and system time.
-    const fields = readFileSync("/proc/self/stat", "utf8").split(") ").at(-1).split(" ");
-    return { self, children: (Number(fields[13]) + Number(fields[14])) * TICK_MS };
-  } catch {
-    return { self, children: 0 };
-  }
+  return { ...cpuMs(process.pid), self: Math.round((user + system) / 1000) };
 }
 
 function end() {

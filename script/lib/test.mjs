@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { buildIfStale } from "./build.mjs";
 import { installDependencies } from "./dependencies.mjs";
 import { withOwnStores } from "./own-stores.mjs";
+import { cpuMs, readPid } from "./processes.mjs";
 import { isUnitTest, runsAlone, runsLong, selectFiles } from "./test-files.mjs";
 import { runTestFiles } from "./test-runner.mjs";
 import { runScript, UserError } from "./user-error.mjs";
@@ -23,7 +24,7 @@ either is out of date, and starts a MongoDB and a Redis that are removed afterwa
 
   --unit      only the files that need no store, sandbox or other process; no store is started
   --long      only the files with a line "// runs-long: <what of it is in npm test>"
-  --jobs N    test files that run at the same time (default: one more than there are CPUs, at most 4)
+  --jobs N    test files that run at the same time (default: two more than there are CPUs, with --long one, up to 6)
   --rerun     runs up to twelve files that failed once more, alone; the second result counts, and is listed as flaky
   --times     lists the slowest files, with their CPU time
   --watch     keeps the stores running and runs the named files again when a file in src/, workers/ or test/ changes
@@ -31,7 +32,9 @@ either is out of date, and starts a MongoDB and a Redis that are removed afterwa
 TEST_MONGODB_URL (or MONGODB_URL) and TEST_REDIS_URL (or REDIS_URL) name stores to use instead; every test has its own
 database and key prefix. A file with a line "// runs-alone: <reason>" runs after the others, one at a time.`;
 
-const MAX_JOBS = 4;
+/** Most files spend half of their time waiting; what `--long` runs floods the machine or measures it. */
+const JOBS_ABOVE_CPUS = 2;
+const MAX_JOBS = 6;
 const SLOWEST_SHOWN = 60;
 /** These need mocha's own command line, with all files in one process. */
 const ONLY_IN_MOCHA = /^--(?:inspect|watch|reporter|debug)/;
@@ -55,10 +58,11 @@ async function main() {
 async function runTests(given, args, forward) {
   const { root, say } = given;
   const isUnit = takeFlag(args, "--unit");
-  const jobs = takeNumber(args, "--jobs") ?? Math.min(availableParallelism() + 1, MAX_JOBS);
+  const isLong = takeFlag(args, "--long");
+  const further = isLong ? 1 : JOBS_ABOVE_CPUS;
+  const jobs = takeNumber(args, "--jobs") ?? Math.min(availableParallelism() + further, MAX_JOBS);
   const showTimes = takeFlag(args, "--times");
   const rerun = takeFlag(args, "--rerun");
-  const isLong = takeFlag(args, "--long");
   const { _: words, ...options } = await mochaOptions(args);
   // Words and names of tests find them in long files too.
   const isNamed = words.length > 0 || options.grep !== undefined || options.fgrep !== undefined;
@@ -67,7 +71,7 @@ async function runTests(given, args, forward) {
     .filter(file => (isLong || !isNamed ? runsLong(root, file) === isLong : true));
   if (isUnit) say(`${selected.length} test files need no store, sandbox or other process.`);
   const startedAt = Date.now();
-  return withStores(given, isUnit, async env => {
+  return withStores(given, isUnit, async (env, storesFolder) => {
     const ownMocha = args.filter(arg => arg.startsWith("-"));
     if (ownMocha.some(arg => ONLY_IN_MOCHA.test(arg))) {
       return runMocha({
@@ -80,7 +84,7 @@ async function runTests(given, args, forward) {
     const alone = isUnit || selected.length === 1 ? [] : selected.filter(file => runsAlone(root, file));
     const files = selected.filter(file => !alone.includes(file));
     const result = await runTestFiles({ ...given, files, alone, jobs, options, env, rerun });
-    if (showTimes) say(slowest(result.files));
+    if (showTimes) say(slowest(result.files) + cpuOfStores(storesFolder));
     return lastLine(result, { say, seconds: (Date.now() - startedAt) / 1000, signal: given.signal });
   });
 }
@@ -123,14 +127,18 @@ async function withStores({ root, say, signal }, isUnit, work) {
     redisUrl: env.TEST_REDIS_URL || env.REDIS_URL,
   };
   let code;
-  await withOwnStores({ root, given, isInMemory: true, say, signal }, async ({ mongodbUrl, redisUrl }) => {
-    // The plain names too: processes that tests start must never fall back on .data/dev.env.
-    code = await work({
-      ...{ TEST_MONGODB_URL: mongodbUrl, MONGODB_URL: mongodbUrl },
-      ...{ TEST_REDIS_URL: redisUrl, REDIS_URL: redisUrl },
-      ...npm,
-    });
-  });
+  await withOwnStores(
+    { root, given, isInMemory: true, say, signal },
+    async ({ mongodbUrl, redisUrl }, folder) => {
+      // The plain names too: processes that tests start must never fall back on .data/dev.env.
+      const addresses = {
+        ...{ TEST_MONGODB_URL: mongodbUrl, MONGODB_URL: mongodbUrl },
+        ...{ TEST_REDIS_URL: redisUrl, REDIS_URL: redisUrl },
+      };
+      const own = given.mongodbUrl ? {} : { TEST_STORES_ARE_REMOVED: "true" };
+      code = await work({ ...addresses, ...own, ...npm }, folder);
+    },
+  );
   return code;
 }
 
@@ -163,6 +171,13 @@ function slowest(files) {
     ...lines,
     `       ${seconds(total("self"))} ${seconds(total("children"))}  all ${files.length} files`,
   ].join("\n");
+}
+
+/** A line with the CPU time of the stores that were started for this run; empty for a unit test. */
+function cpuOfStores(folder) {
+  if (folder === undefined) return "";
+  const seconds = name => (cpuMs(readPid(join(folder, `${name}.pid`))).self / 1000).toFixed(1);
+  return `\n       MongoDB ${seconds("mongo")}, Redis ${seconds("redis")}`;
 }
 
 /** Prints the line that ends every run, alone, and returns the exit code. */

@@ -14,11 +14,11 @@ async function saveFile(platform: Platform, path: string): Promise<string> {
   return (await saveModules(platform, saver, fromFile(path), null))._id;
 }
 
-export function componentCommands(program: Command, run: Run): void {
-  program
-    .command("component")
-    .description("manage the registry of published components")
+/** Adds to the commands of components the one that needs the settings of the stores. */
+export function publishComponentCommand(component: Command, run: Run): void {
+  component
     .command("publish")
+    .helpGroup("For operators, who have the settings of the stores:")
     .description(
       "publish a component for every account: a local file with its relative imports, or a saved one by id",
     )

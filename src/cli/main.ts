@@ -7,7 +7,7 @@ import { appCommands } from "./app.ts";
 import { applyCommand } from "./apply/command.ts";
 import { catalogueCommand } from "./catalogue/command.ts";
 import { completionCommand } from "./completion/command.ts";
-import { componentCommands } from "./component.ts";
+import { publishComponentCommand } from "./component.ts";
 import { dashboardCommand } from "./dashboard.ts";
 import { deployCommand } from "./deploy/command.ts";
 import { devCommand } from "./dev/command.ts";
@@ -26,6 +26,7 @@ import { profileCommands, whoamiCommand } from "./remote/profile-commands.ts";
 import type { RemoteTools } from "./remote/remote-command.ts";
 import { actionCommands } from "./resources/action.ts";
 import { alertCommands } from "./resources/alert.ts";
+import { savedComponentCommands } from "./resources/component.ts";
 import { connectionCommands } from "./resources/connection.ts";
 import { deliveryCommands } from "./resources/delivery.ts";
 import { destinationCommands } from "./resources/destination.ts";
@@ -63,8 +64,8 @@ const run: Run = async work => {
 const readSettings = async () => (await import("../config.ts")).readConfig();
 
 const tools: RemoteTools = {
-  configFolder: async () => (await import("../config.ts")).readUserConfigFolder(),
-  developmentStart: async () => (await import("../config.ts")).readDevelopmentStart(),
+  configFolder: async () => (await import("../user-environment.ts")).readUserConfigFolder(),
+  developmentStart: async () => (await import("../user-environment.ts")).readDevelopmentStart(),
 };
 
 /** Throws ConfigError. */
@@ -130,15 +131,18 @@ export function createProgram(): Command {
   deliveryCommands(program, tools);
   alertCommands(program, tools);
   connectionCommands(program, tools);
+  publishComponentCommand(savedComponentCommands(program, tools), run);
   publishCommand(program, tools);
   traceCommand(program, tools);
   listenCommand(program, tools);
   deployCommand(program, tools, { withPlatform });
   applyCommand(program, tools, {
     withPlatform,
-    variables: async () => (await import("../config.ts")).readVariables(),
+    variables: async () => (await import("../user-environment.ts")).readVariables(),
   });
-  catalogueCommand(program, tools, async () => (await import("../config.ts")).readUserStateFolder());
+  catalogueCommand(program, tools, async () =>
+    (await import("../user-environment.ts")).readUserStateFolder(),
+  );
   program.commandsGroup("Without a server:");
   devCommand(program, localSettings);
   program.commandsGroup(
@@ -150,7 +154,6 @@ export function createProgram(): Command {
   workflowCommands(program, run);
   appCommands(program, run);
   emitCommand(program, run);
-  componentCommands(program, run);
   doctorCommand(program, { withPlatform, readSettings });
   migrateCommand(program, readSettings);
   return program;

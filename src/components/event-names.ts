@@ -1,5 +1,3 @@
-import { checkQuota } from "../accounts/check-quota.ts";
-import { tryConnectProps } from "../connections/connect-props.ts";
 import { invalidField } from "../lib/errors.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Component } from "../models/component.ts";
@@ -7,8 +5,8 @@ import { propValuesForRun, type StoredProps } from "../props/configure.ts";
 import { withFrame } from "../sandbox/own-frame.ts";
 import type { DescribedProp } from "../sandbox/protocol.ts";
 import { storedBundle } from "./stored-bundle.ts";
+import { askCode } from "./trial/ask-code.ts";
 import { inTrial, type TrialDeps } from "./trial/build.ts";
-import { callOnce } from "./trial/call-once.ts";
 
 interface EventNamesRequest {
   /** Name of the apphook prop. */
@@ -33,20 +31,15 @@ export function askEventNames(
 ): Promise<string[]> {
   const failed = (message: string) => invalidField("component", `props.${prop}.eventNames`, message);
   return inTrial(ownerId, async () => {
-    await checkQuota(platform, ownerId);
-    const connected = await tryConnectProps(platform, ownerId, { props, values });
-    if ("error" in connected) throw failed(connected.error.message);
-    const bound = propValuesForRun(props, connected.values, { endpointUrl: null });
-    const { error, emits } = await callOnce(
-      platform,
-      ownerId,
-      storedBundle(platform, component.bundle_hash),
-      { call: "eventNames", event: prop, props: bound, added, db: {} },
-      { wallMs: LIMITS.eventNamesMs.value },
-    );
+    const { value: names, error } = await askCode(platform, ownerId, {
+      ...{ bundle: storedBundle(platform, component.bundle_hash), props, values },
+      requestWith: connected => {
+        const bound = propValuesForRun(props, connected, { endpointUrl: null });
+        return { call: "eventNames", event: prop, props: bound, added, db: {} };
+      },
+      wallMs: LIMITS.eventNamesMs.value,
+    });
     if (error) throw failed(`${error.code}: ${withFrame(error.message, error.stack)}`);
-    // The code may emit on its own; what `eventNames` returned comes last.
-    const names = emits.at(-1)?.event;
     if (isListOfNames(names)) return names;
     throw failed(`must return at most ${LIMITS.eventNames.value} names of ${MAX_NAME} characters`);
   });

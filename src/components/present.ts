@@ -1,5 +1,6 @@
 import type { Component } from "../models/component.ts";
 import type { ComponentDescription } from "../sandbox/protocol.ts";
+import { typeOf } from "./is-action.ts";
 
 /** Returns a component as the API shows it (docs/rest-api.md#component). */
 export function presentComponent(component: Component) {
@@ -9,6 +10,7 @@ export function presentComponent(component: Component) {
     id: _id,
     code,
     code_hash,
+    type: typeOf(description),
     name,
     version,
     key,

@@ -7,7 +7,7 @@ import { findComponent, findOwnComponent, findPublished } from "./find.ts";
 import { listComponents } from "./list.ts";
 import { presentComponent } from "./present.ts";
 import { saveComponent } from "./save.ts";
-import { ComponentCode, ComponentSchema, ComponentUrl } from "./schema.ts";
+import { ComponentCode, ComponentSchema, ComponentUrl, TypeOfComponent } from "./schema.ts";
 
 type Deps = Pick<
   Platform,
@@ -22,6 +22,7 @@ const shown = {
   id: "sc_0CjB8zQw2MnP5vTa",
   code,
   code_hash: "8f434346648f6b96df89dda901c5176b10a6d83961dd3c1ac88b59b2dc327aa4",
+  type: "source" as const,
   name: "Hello",
   version: "0.0.1",
   key: "hello-http",
@@ -68,10 +69,11 @@ export const componentRoutes = [
     tag,
     summary: "List your components",
     access: { kind: "owner" },
+    query: Type.Object({ type: Type.Optional(TypeOfComponent) }),
     response: page(200, ComponentSchema),
     example: { response: shown },
-    handler: async ({ deps, owner, page }) => {
-      const found = await listComponents(deps, owner, page);
+    handler: async ({ deps, owner, page, query }) => {
+      const found = await listComponents(deps, owner, page, query.type);
       return { ...found, rows: found.rows.map(presentComponent) };
     },
   }),

@@ -14,12 +14,17 @@ export const ConfigurableProp = Type.Object(
   { additionalProperties: true, title: "ConfigurableProp" },
 );
 
+export const TypeOfComponent = Type.Union([Type.Literal("source"), Type.Literal("action")], {
+  description: "What it is deployed as: a source, or an action, which is a destination (docs/actions.md).",
+});
+
 /** A component as the API shows it (docs/rest-api.md#component). */
 export const ComponentSchema = Type.Object(
   {
     id: Type.String(),
     code: Type.String(),
     code_hash: Type.String(),
+    type: TypeOfComponent,
     name: Type.String(),
     version: Type.String(),
     key: Type.Union([Type.String(), Type.Null()]),

@@ -10,7 +10,7 @@ import {
   type StoredBundle,
 } from "../models/component.ts";
 import { packedBundles } from "../store/schema/migrations/0011-packed-bundles.ts";
-import { bundlesInParts } from "../store/schema/migrations/0014-bundles-in-parts.ts";
+import { bundlesInParts } from "../store/schema/migrations/0015-bundles-in-parts.ts";
 import { readState } from "../store/schema/state.ts";
 import type { PackedPart } from "./builder/order.ts";
 import type { Built } from "./builder/with-built.ts";
@@ -19,7 +19,7 @@ import { isLargeBundle } from "./large-bundle.ts";
 /** MongoDB's documents have at most 16 MB. Of a packed bundle beyond this, the further chunks are documents of their own. */
 const CHUNK_BYTES = LIMITS.bundleChunkBytes.value;
 
-/** How a bundle is stored: as releases before schema 10 read it, before schema 13, or as this one. */
+/** How a bundle is stored: as releases before schema 10 read it, before schema 14, or as this one. */
 type Form = "plain" | "packed" | "parts";
 
 /**

@@ -1,13 +1,20 @@
-import { type Connection, Connections } from "../models/connection.ts";
-import type { Platform } from "../platform.ts";
 import { connectedProps, type StoredProps } from "../props/configure.ts";
 import type { CallError, DescribedProp } from "../sandbox/protocol.ts";
 import { callErrorOf, connectionGone, notWorking } from "./connection-failed.ts";
 import { isFresh, mayRenew } from "./freshness.ts";
+import { lookUpConnection } from "./look-up.ts";
+import type { UsedToken } from "./note-use.ts";
 import { type RenewDeps, renewConnection } from "./renew.ts";
 import { openSecrets } from "./secrets.ts";
 
 export type ConnectDeps = RenewDeps;
+
+/** Values with credentials. */
+export interface Connected {
+  values: StoredProps;
+  /** The tokens among the credentials; `noteUse` is called with them after the call. */
+  tokens: UsedToken[];
+}
 
 /**
  * Returns a source's values with the credentials of the connections that they name, as `$auth`, each renewed if it is about
@@ -19,16 +26,19 @@ export async function connectProps(
   ownerId: string,
   { props, values }: { props: DescribedProp[]; values: StoredProps },
   signal?: AbortSignal,
-): Promise<StoredProps> {
+): Promise<Connected> {
   const connected = connectedProps(props, values);
-  if (connected.length === 0) return values;
-  const pairs = await Promise.all(
+  if (connected.length === 0) return { values, tokens: [] };
+  const found = await Promise.all(
     connected.map(async ({ prop, connectionId }) => {
-      const $auth = await authOf(platform, ownerId, connectionId, signal);
-      return [prop.name, { $auth }] as const;
+      const { $auth, tokens } = await authOf(platform, ownerId, connectionId, signal);
+      return { pair: [prop.name, { $auth }] as const, tokens };
     }),
   );
-  return { ...values, ...Object.fromEntries(pairs) };
+  return {
+    values: { ...values, ...Object.fromEntries(found.map(({ pair }) => pair)) },
+    tokens: found.flatMap(({ tokens }) => tokens),
+  };
 }
 
 /**
@@ -39,10 +49,10 @@ export async function tryConnectProps(
   platform: ConnectDeps,
   ownerId: string,
   described: { props: DescribedProp[]; values: StoredProps },
-): Promise<{ values: StoredProps } | { error: CallError }> {
+): Promise<Connected | { error: CallError }> {
   await platform.routing.refresh();
   try {
-    return { values: await connectProps(platform, ownerId, described) };
+    return await connectProps(platform, ownerId, described);
   } catch (error) {
     return { error: callErrorOf(error) };
   }
@@ -53,36 +63,18 @@ async function authOf(
   ownerId: string,
   id: string,
   signal: AbortSignal | undefined,
-): Promise<Record<string, string>> {
+): Promise<{ $auth: Record<string, string>; tokens: UsedToken[] }> {
   const known = await lookUpConnection(platform, id);
   if (known?.owner_id !== ownerId) throw connectionGone(id);
   const now = platform.clock();
   const isKnownToFail = !isFresh(known, now) && !mayRenew(known, now);
   if (isKnownToFail) throw notWorking(known);
-  const connection = isFresh(known, now) ? known : await renewConnection(platform, known, signal);
+  const connection = isFresh(known, now) ? known : await renewConnection(platform, known, { signal });
   const { fields, accessToken } = openSecrets(platform, connection);
-  return { ...fields, ...(accessToken !== undefined && { oauth_access_token: accessToken }) };
-}
-
-/**
- * Returns a connection from the routing cache; undefined if it does not exist. Every change of one invalidates its account's
- * part of the cache.
- */
-export async function lookUpConnection(
-  platform: Pick<Platform, "mongo" | "routing">,
-  id: string,
-): Promise<Connection | undefined> {
-  const found = await platform.routing.lookUp(
-    "connection",
-    [id],
-    async ids => {
-      const connections = await Connections(platform.mongo)
-        .find({ _id: { $in: ids } })
-        .lean<Connection[]>();
-      return new Map(connections.map(connection => [connection._id, connection]));
-    },
-    ({ owner_id }) => [owner_id],
-    ({ secrets }) => secrets.length,
-  );
-  return found.get(id);
+  if (accessToken === undefined) return { $auth: fields, tokens: [] };
+  const { version, rejection } = connection;
+  return {
+    $auth: { ...fields, oauth_access_token: accessToken },
+    tokens: [{ connectionId: id, version, rejectedBy: rejection?.by ?? null }],
+  };
 }

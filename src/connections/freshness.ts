@@ -7,7 +7,8 @@ const MARGIN_MS = 5 * 60_000;
 export function isFresh(connection: Connection, nowMs: number): boolean {
   const { health, renew_from_ms } = connection;
   if (health === "broken") return false;
-  if (renew_from_ms === null || nowMs < renew_from_ms) return true;
+  const isDue = isRejected(connection) || (renew_from_ms !== null && nowMs >= renew_from_ms);
+  if (!isDue) return true;
   return !hasEnded(connection, nowMs) && !mayRenew(connection, nowMs);
 }
 
@@ -15,9 +16,13 @@ export function isFresh(connection: Connection, nowMs: number): boolean {
 export const mayRenew = ({ health, retry_at_ms }: Connection, nowMs: number): boolean =>
   health !== "broken" && (retry_at_ms === null || nowMs >= retry_at_ms);
 
-/** Returns true if a connection's access token has ended. */
-export const hasEnded = ({ expires_at_ms }: Pick<Connection, "expires_at_ms">, nowMs: number): boolean =>
-  expires_at_ms !== null && nowMs >= expires_at_ms;
+/** Returns true if its app has rejected a connection's access token, which is to be renewed. */
+export const isRejected = ({ rejection, version }: Pick<Connection, "rejection" | "version">): boolean =>
+  rejection?.version === version;
+
+/** Returns true if a connection's access token has ended, or counts as ended. */
+export const hasEnded = (connection: Connection, nowMs: number): boolean =>
+  isRejected(connection) || (connection.expires_at_ms !== null && nowMs >= connection.expires_at_ms);
 
 /**
  * Returns from when a token that lives so long is renewed: 5 minutes before its end. One that lives less than 10 minutes would

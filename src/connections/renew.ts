@@ -29,20 +29,24 @@ const RETRY_MS = 10_000;
 /**
  * Returns a connection with a token that may be used. One process renews it at a time, and the others wait for what it
  * stores: an app that rotates refresh tokens takes each of them once, and one that is sent twice ends the connection
- * (docs/decisions/0038-connections.md). Throws ConnectionFailed if there is no such token, and the reason of `signal`.
+ * (docs/decisions/0038-connections.md). With `isForced` also a token that is fresh is replaced, unless that was done since
+ * the connection was read; if that fails, it is returned as it is. Throws ConnectionFailed if there is no such token, and the
+ * reason of `signal`.
  */
 export async function renewConnection(
   platform: RenewDeps,
-  { _id }: Pick<Connection, "_id">,
-  signal?: AbortSignal,
+  { _id, version }: Pick<Connection, "_id" | "version">,
+  { signal, isForced = false }: { signal?: AbortSignal | undefined; isForced?: boolean } = {},
 ): Promise<Connection> {
+  const isDone = (current: Connection) =>
+    isFresh(current, platform.clock()) && !(isForced && current.version === version);
   const { redis, keys } = platform;
   const waitUntil = performance.now() + WAIT_MS;
   for (;;) {
     const lock = await holdLock(redis, keys.connectionRenewal(_id), newToken(), LOCK_MS);
     if (lock !== null) {
       try {
-        return await renewAlone(platform, _id);
+        return await renewAlone(platform, _id, isDone);
       } finally {
         await lock.release();
       }
@@ -51,7 +55,7 @@ export async function renewConnection(
       signal?.throwIfAborted(),
     );
     const current = await read(platform, _id);
-    if (isFresh(current, platform.clock())) return current;
+    if (isDone(current)) return current;
     if (performance.now() > waitUntil) return usable(platform, current);
   }
 }
@@ -69,10 +73,14 @@ function usable(platform: RenewDeps, connection: Connection): Connection {
 }
 
 /** Renews the token, unless that was done or tried a moment ago. */
-async function renewAlone(platform: RenewDeps, id: string): Promise<Connection> {
+async function renewAlone(
+  platform: RenewDeps,
+  id: string,
+  isDone: (connection: Connection) => boolean,
+): Promise<Connection> {
   const before = await read(platform, id);
   const now = platform.clock();
-  if (isFresh(before, now)) return before;
+  if (isDone(before)) return before;
   if (!mayRenew(before, now)) throw notWorking(before);
   const { refreshToken } = openSecrets(platform, before);
   if (refreshToken === undefined) return await fail(platform, before, NO_REFRESH_TOKEN);

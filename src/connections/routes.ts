@@ -6,9 +6,12 @@ import { listApps } from "./apps/list.ts";
 import { askForConnection, askToReconnect } from "./consent/ask.ts";
 import { createConnection } from "./create.ts";
 import { deleteConnection } from "./delete.ts";
+import { rotateEndpoint } from "./events/rotate-endpoint.ts";
 import { ownConnection } from "./find.ts";
 import { listConnections } from "./list.ts";
 import { presentConnection } from "./present.ts";
+import type { RenewDeps } from "./renew.ts";
+import { renewByHand } from "./renew-by-hand.ts";
 import {
   AppView,
   ConnectionChanges,
@@ -19,8 +22,7 @@ import {
 } from "./schema.ts";
 import { updateConnection } from "./update.ts";
 
-const route =
-  routeFor<Pick<Platform, "mongo" | "redis" | "keys" | "clock" | "secrets" | "config" | "routing">>();
+const route = routeFor<RenewDeps & Pick<Platform, "config">>();
 const tag = "Connections";
 
 const example: ConnectionView = {
@@ -41,6 +43,7 @@ const example: ConnectionView = {
   updated_at: 1_700_000_000,
 };
 const params = { id: example.id };
+const endpointUrl = `https://headwater.example/in/${example.id}-Qm3vT8kZr1XcB6nWp0LsYdHj2FgA5uEe`;
 const keys: ConnectionView = {
   ...example,
   ...{ app: "weather", kind: "keys", name: "Weather", field_names: ["api_key"] },
@@ -169,6 +172,36 @@ export const connectionRoutes = [
     errors: ["conflict", "unavailable"],
     example: { params, response: consent },
     handler: ({ deps, resource, caller }) => askToReconnect(deps, resource, caller.userId),
+  }),
+  route({
+    method: "POST",
+    path: "/connections/{id}/renew",
+    id: "renewConnection",
+    tag,
+    summary: "Renew the token of a connection now",
+    description:
+      "Needed only if the app ended the token before its time and no run has noticed that: runs that fail with HTTP 401 have " +
+      "it renewed by themselves. A token that is less than 10 s old stays.",
+    access: ownConnection,
+    response: data(200, ConnectionView),
+    errors: ["conflict", "unavailable"],
+    example: { params, response: example },
+    handler: ({ deps, resource }) => renewByHand(deps, resource),
+  }),
+  route({
+    method: "POST",
+    path: "/connections/{id}/rotate_endpoint",
+    id: "rotateConnectionEndpoint",
+    tag,
+    summary: "Replace the address at which an app's events arrive",
+    description:
+      "Give the new `endpoint_url` to the app. The old one works for 24 more hours; if the address is replaced again before, " +
+      "it ends at once.",
+    access: ownConnection,
+    response: data(200, ConnectionView),
+    errors: ["conflict"],
+    example: { params, response: { ...example, endpoint_url: endpointUrl } },
+    handler: ({ deps, resource }) => rotateEndpoint(deps, resource),
   }),
   route({
     method: "DELETE",

@@ -40,7 +40,10 @@ export const ConnectionView = Type.Object(
         }),
         Type.Null(),
       ],
-      { description: "Why the last renewal failed; null if it did not." },
+      {
+        description:
+          "Why the last renewal failed; `token-rejected`: code got HTTP 401 with a token that had not ended. Null if neither.",
+      },
     ),
     expires_at: NullableInteger("Unix seconds: when its access token ends; null if it doesn't."),
     refreshed_at: NullableInteger("Unix seconds: when its access token was last granted or renewed."),

@@ -1,3 +1,4 @@
+import { shownOrg } from "../accounts/shown-org.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import type { ActionOutput, AttemptRecord, Delivery } from "../models/delivery.ts";
 import type { Recovery } from "../models/webhook.ts";
@@ -9,6 +10,7 @@ export function presentDelivery(delivery: Delivery): DeliveryView {
   const last = delivery.attempts.at(-1);
   return {
     id: delivery._id,
+    ...shownOrg(delivery.owner_id),
     webhook_id: delivery.webhook_id,
     subscription_id: delivery.subscription_id,
     emitter_id: delivery.emitter_id,

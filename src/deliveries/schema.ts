@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { ShownOrgId } from "../accounts/shown-org.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
 const Nullable = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(schema: T) =>
@@ -43,6 +44,7 @@ export const StateParam = Type.Union([
 export const DeliveryView = Type.Object(
   {
     id: Type.String({ description: "`dlv_…`; sent as `webhook-id` with every attempt." }),
+    org_id: ShownOrgId,
     webhook_id: Type.String(),
     subscription_id: Type.String(),
     emitter_id: Type.String(),

@@ -1,4 +1,5 @@
 import { groupBy } from "../lib/group-by.ts";
+import { ofPart, type Part } from "../lib/part.ts";
 import { Deliveries, type Delivery } from "../models/delivery.ts";
 import { Webhooks } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
@@ -40,21 +41,24 @@ const BATCH = 500;
  * webhook, on the waitlist, to fit on it, or for its turn in an order, has no job: its webhook is drained instead, once a
  * turn. Each batch is put off, ever longer with the delivery's age, so the index itself says where the next one begins.
  */
-export function beginDeliverySweep(platform: Deps): SweepBatch {
-  const sweep = new DeliverySweep(platform);
+export function beginDeliverySweep(platform: Deps, part: Part): SweepBatch {
+  const sweep = new DeliverySweep(platform, part);
   return () => sweep.next();
 }
 
 class DeliverySweep {
   readonly #platform: Deps;
+  /** Which deliveries are its part of all; part of a query. */
+  readonly #ids: object;
   /** Fixed: a delivery that becomes due again while the turn lasts belongs to the next turn. */
   readonly #nowMs: number;
   /** Webhooks that were drained in this turn, with the reason. */
   readonly #drained = new Set<string>();
   readonly #nextBatch: () => Promise<FairBatch<Overdue>>;
 
-  constructor(platform: Deps) {
+  constructor(platform: Deps, part: Part) {
     this.#platform = platform;
+    this.#ids = part.of === 1 ? {} : { _id: ofPart(part) };
     this.#nowMs = platform.clock();
     this.#nextBatch = openFairBatches(BATCH, (which, size) => this.#find(which, size));
   }
@@ -75,7 +79,7 @@ class DeliverySweep {
   async #find(which: OfAccounts, size: number): Promise<Overdue[]> {
     return await Deliveries(this.#platform.mongo)
       .find(
-        { state: "pending", sweep_at_ms: { $lte: this.#nowMs }, ...which },
+        { state: "pending", sweep_at_ms: { $lte: this.#nowMs }, ...this.#ids, ...which },
         { webhook_id: 1, owner_id: 1, generation: 1, next_attempt_at_ms: 1, sweep_at_ms: 1 },
       )
       .sort({ sweep_at_ms: 1 })

@@ -1,7 +1,7 @@
-import { lookUpConnection } from "../connections/connect-props.ts";
-import { parseAppEndpoint } from "../connections/events/endpoint.ts";
+import { isItsEndpoint, parseAppEndpoint } from "../connections/events/endpoint.ts";
 import { cachedEventRules } from "../connections/events/find-rules.ts";
 import { type AppRequest, readAppRequest } from "../connections/events/read-request.ts";
+import { lookUpConnection } from "../connections/look-up.ts";
 import { requestState } from "../http/request-log.ts";
 import { newId } from "../lib/ids.ts";
 import type { Connection } from "../models/connection.ts";
@@ -18,14 +18,14 @@ type Deps = Pick<Platform, "mongo" | "routing" | "clock" | "config" | "tracer">;
 
 /** Returns the connection at whose endpoint an app's events arrive; null if there is none. Throws `unavailable`. */
 export async function findAppEndpoint(
-  platform: Pick<Platform, "mongo" | "routing">,
+  platform: Pick<Platform, "mongo" | "routing" | "clock">,
   endpoint: string,
 ): Promise<Connection | null> {
   const named = parseAppEndpoint(endpoint);
   if (!named) return null;
   await platform.routing.refresh();
   const connection = await lookUpConnection(platform, named.connectionId);
-  return connection?.endpoint === named.token ? connection : null;
+  return connection && isItsEndpoint(connection, named.token, platform.clock()) ? connection : null;
 }
 
 /**

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { customAlphabet } from "nanoid";
 
 /** In ASCII order, so that ids sort by the time they start with. */
-const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+export const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const TIME_CHARS = 7;
 const RANDOM_CHARS = 9;
 

@@ -187,7 +187,7 @@ export const CATALOGUE = {
   },
   sweep_age_seconds: {
     kind: "gauge",
-    help: "Time since a step of the reconciler was last at work; more than a few times SWEEP_EVERY means that it is stuck",
+    help: "Time since a step of the reconciler was last at work, or the part of it that has waited for the longest; more than a few times SWEEP_EVERY means that it is stuck",
     labels: ["step"],
     scope: "installation",
   },

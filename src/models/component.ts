@@ -56,6 +56,7 @@ export const Components = collection<Component>(
   )
     .index({ owner_id: 1, code_hash: 1 }, { unique: true })
     .index({ owner_id: 1, _id: -1 })
+    .index({ owner_id: 1, "description.type": 1, _id: -1 })
     .index({ bundle_hash: 1 })
     .index({ owner_id: 1, key: 1, _id: -1 })
     .index({ key: 1, published: 1, updated_at: -1 }),

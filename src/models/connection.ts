@@ -20,6 +20,18 @@ export interface ConnectionFault {
   at_ms: number;
 }
 
+/** Code failed with HTTP 401, so that a token is renewed before its end (docs/connections.md#renewal). */
+export interface Rejection {
+  /** The connection's `version` of that time: as long as it is the present one, its token counts as ended. 0: it can't be renewed. */
+  version: number;
+  /** What failed: id of a source or an action, or which code was asked. */
+  by: string;
+  /** Unix milliseconds. */
+  at_ms: number;
+  /** How many tokens were rejected one after the other. */
+  times: number;
+}
+
 /** An account of an app that runs may use: its credentials, and whether they work (docs/connections.md). */
 export interface Connection {
   _id: string;
@@ -48,10 +60,14 @@ export interface Connection {
   renewal_began_at_ms: number | null;
   /** Unix milliseconds before which no further renewal is tried, after one that failed. */
   retry_at_ms: number | null;
+  /** The last time that its app rejected a token which had not ended; null or absent if not lately. */
+  rejection?: Rejection | null;
   /** Grows whenever its secrets are replaced: what a slower process received for earlier ones is not stored. */
   version: number;
   /** The last part of the URL at which its app's events arrive; absent before a source first listened to them. */
   endpoint?: string;
+  /** The last part of the URL before, which goes on working for a while; absent if there was none. */
+  old_endpoint?: { name: string; until_ms: number };
   /** How its events are named, in place of what the app's operator said; null or absent for that. */
   events?: AppEventRules | null;
   /** Unix milliseconds at which a source was last given it. */
@@ -88,8 +104,10 @@ export const Connections = collection<Connection>(
       renewed_at_ms: { type: Number, default: null },
       renewal_began_at_ms: { type: Number, default: null },
       retry_at_ms: { type: Number, default: null },
+      rejection: { type: Schema.Types.Mixed, default: undefined },
       version: { type: Number, required: true },
       endpoint: { type: String, default: undefined },
+      old_endpoint: { type: Schema.Types.Mixed, default: undefined },
       events: { type: Schema.Types.Mixed, default: undefined },
       used_at_ms: { type: Number, default: undefined },
       created_at: { type: Number, required: true },

@@ -8,11 +8,12 @@ import type { Platform } from "../platform.ts";
 import { openedQueue } from "../queues/define-queue.ts";
 import { allQueues } from "../queues/index.ts";
 import { shardsOf } from "../queues/shards.ts";
-import { STEP_NAMES } from "../reconcile/steps.ts";
+import { countParts } from "../reconcile/parts.ts";
+import { STEP_NAMES } from "../reconcile/step-names.ts";
 import { readMemoryShare } from "../store/probe-redis.ts";
 import { readEvictedKeys } from "../store/read-evictions.ts";
 import { listSetAside } from "../store/set-aside.ts";
-import { readSweepProgress } from "../store/sweep-turns.ts";
+import { readSweepProgress, unitNames } from "../store/sweep-turns.ts";
 import { mayInspect } from "./may-inspect.ts";
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
@@ -97,10 +98,12 @@ async function collectSweeps(platform: CollectDeps): Promise<void> {
   const [aside, progress] = await Promise.all([listSetAside(platform), readSweepProgress(platform)]);
   for (const step of STEP_NAMES) {
     platform.metrics.set("set_aside_items", aside.filter(item => item.step === step).length, { step });
-    const atMs = progress.get(step)?.at_ms;
-    if (atMs !== undefined) {
-      platform.metrics.set("sweep_age_seconds", Math.max(0, (platform.clock() - atMs) / 1000), { step });
-    }
+    const moments = unitNames(step, countParts(platform, step)).flatMap(
+      unit => progress.get(unit)?.at_ms ?? [],
+    );
+    // Of the part that has waited for the longest.
+    const ageMs = platform.clock() - Math.min(...moments);
+    if (moments.length > 0) platform.metrics.set("sweep_age_seconds", Math.max(0, ageMs / 1000), { step });
   }
 }
 

@@ -2,6 +2,7 @@ import { findAccounts } from "../accounts/find-accounts.ts";
 import { isAccountId } from "../alerts/channel.ts";
 import { divide } from "../lib/divide.ts";
 import { SLOTS_PER_MS } from "../lib/event-id.ts";
+import type { Part } from "../lib/part.ts";
 import { Sources } from "../models/source.ts";
 import { Workflows } from "../models/workflow.ts";
 import type { Platform } from "../platform.ts";
@@ -19,7 +20,7 @@ type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "eventLog" | "clock" | "
 const STEP = "silent_emitters";
 /** Keys of any kind looked at in one batch: a millisecond of Redis' time. */
 const SCANNED = 1000;
-/** A million keys in 50 minutes; an installation with few is looked through every ten. */
+/** A million keys of a master in 50 minutes; an installation with few is looked through every ten. */
 export const SILENT_EMITTERS_BOUNDS: SweepBounds = { batches: 10, everyMs: 600_000 };
 /** Emitters archived together: each is at most some MB, and most are some KB. */
 const ARCHIVED_AT_ONCE = 20;
@@ -29,9 +30,13 @@ const ARCHIVED_AT_ONCE = 20;
  * left of emitters that are deleted. Emitters of older versions, and those that have only drop counts, are noted with the
  * present time first, and moved when they were silent for so long again (docs/decisions/0032-memory-by-activity.md).
  */
-export function beginSilentEmitterSweep(platform: Deps, silentMs = SILENT_EMITTER_MS): SweepBatch {
+export function beginSilentEmitterSweep(
+  platform: Deps,
+  part: Part,
+  silentMs = SILENT_EMITTER_MS,
+): SweepBatch {
   return async cursor => {
-    const { found, next } = await scanKeys(platform.redis, cursor, platform.keys.tagged(), SCANNED);
+    const { found, next } = await scanKeys(platform.redis, cursor, platform.keys.tagged(), SCANNED, part);
     const { silent, unplaced } = await lookAt(platform, found, silentMs);
     const existing = await findExisting(platform, [...silent, ...unplaced]);
     const isReady = (id: string) => existing.get(id) === true;

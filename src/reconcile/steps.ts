@@ -10,53 +10,34 @@ import { beginAcceptedSweep } from "./accepted.ts";
 import { beginChangeSweep } from "./changes.ts";
 import { beginFailoverSweep } from "./failovers.ts";
 import { beginFunctionSweep, FUNCTIONS_BOUNDS } from "./functions.ts";
+import { countParts } from "./parts.ts";
 import { beginRunQueueSweep, RUN_QUEUES_BOUNDS } from "./run-queues.ts";
 import { beginSilentEmitterSweep, SILENT_EMITTERS_BOUNDS } from "./silent-emitters.ts";
 import { beginDeletionSweep, beginDeploymentSweep } from "./sources.ts";
+import { STEP_NAMES, type StepName } from "./step-names.ts";
 import { beginSchedulerSweep, beginTimerSweep, TIMERS_BOUNDS } from "./timers.ts";
 
 /** Work younger than this is being handled and not lost. Milliseconds. */
 const GRACE_MS = 15_000;
 
-export const STEP_NAMES = [
-  "run_queues",
-  "outboxes",
-  "settled",
-  "dispatches",
-  "deliveries",
-  "timers",
-  "schedulers",
-  "deleting",
-  "deploying",
-  "changes",
-  "replays",
-  "recoveries",
-  "accepted",
-  "silent_emitters",
-  "failovers",
-  "functions",
-  "alerts",
-] as const;
-export type StepName = (typeof STEP_NAMES)[number];
-
 /** Everything the reconciler looks for. The steps depend on nothing of each other and run side by side. */
 export function sweepSteps(platform: Platform): SweepStep[] {
   const graceMs = Math.min(GRACE_MS, platform.config.sweepEveryMs);
   const begin: Record<StepName, SweepStep["begin"]> = {
-    run_queues: () => beginRunQueueSweep(platform, graceMs),
+    run_queues: part => beginRunQueueSweep(platform, graceMs, part),
     outboxes: () => beginOutboxSweep(platform, graceMs),
-    settled: () => beginSettledSweep(platform, graceMs),
+    settled: part => beginSettledSweep(platform, graceMs, part),
     dispatches: () => beginDispatchSweep(platform),
-    deliveries: () => beginDeliverySweep(platform),
-    timers: () => beginTimerSweep(platform),
-    schedulers: () => beginSchedulerSweep(platform),
+    deliveries: part => beginDeliverySweep(platform, part),
+    timers: part => beginTimerSweep(platform, part),
+    schedulers: part => beginSchedulerSweep(platform, part),
     deleting: () => beginDeletionSweep(platform, graceMs),
     deploying: () => beginDeploymentSweep(platform),
     changes: () => beginChangeSweep(platform),
     replays: () => beginReplaySweep(platform, graceMs),
     recoveries: () => beginRecoverySweep(platform, graceMs),
     accepted: () => beginAcceptedSweep(platform),
-    silent_emitters: () => beginSilentEmitterSweep(platform),
+    silent_emitters: part => beginSilentEmitterSweep(platform, part),
     failovers: () => beginFailoverSweep(platform),
     functions: () => beginFunctionSweep(platform),
     alerts: () => beginAlertSweep(platform),
@@ -70,6 +51,7 @@ export function sweepSteps(platform: Platform): SweepStep[] {
   };
   return STEP_NAMES.map(name => ({
     name,
+    parts: () => countParts(platform, name),
     begin: begin[name],
     ...(bounds[name] && { bounds: bounds[name] }),
   }));

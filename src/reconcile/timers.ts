@@ -1,3 +1,4 @@
+import { hasId, hasNumber, ofPart, type Part } from "../lib/part.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import { RunRecords } from "../models/run.ts";
 import { type Source, Sources, type StoredTimer, TICKING, TIMERS_CHANGED } from "../models/source.ts";
@@ -26,7 +27,7 @@ const BATCH = 500;
 /** A timer whose next tick is overdue by this much may have stopped; so has one that is set this much too late. */
 const LATE_MS = 60_000;
 
-/** A turn looks at 5,000 timers that are right, some 100 ms of work; each batch that finds wrong ones is one more. */
+/** A turn of a part looks at 5,000 timers that are right, some 100 ms of work; each batch that finds wrong ones is one more. */
 export const TIMERS_BOUNDS: SweepBounds = { batches: 10, everyMs: 0 };
 /** What a change of a source could not set is set in the next turn if the source was changed within this. Milliseconds. */
 const CHANGED_MS = 600_000;
@@ -41,7 +42,7 @@ const IS_TICKING = { active: true, state: "ready", timer: { $type: "object" } } 
  * with the timers that are most likely wrong, however many there are: the overdue ones, and those of sources that were
  * changed a moment ago.
  */
-export function beginTimerSweep(platform: TimerPlatform): SweepBatch {
+export function beginTimerSweep(platform: TimerPlatform, part: Part): SweepBatch {
   const seen = new Set<string>();
   const repairUnseen = async (sources: TickingSource[]): Promise<number> => {
     const unseen: TickingSource[] = [];
@@ -55,10 +56,13 @@ export function beginTimerSweep(platform: TimerPlatform): SweepBatch {
   return async cursor => {
     let repaired = 0;
     if (isFirst)
-      repaired += await repairUnseen([...(await findOverdue(platform)), ...(await findChanged(platform))]);
+      repaired += await repairUnseen([
+        ...(await findOverdue(platform, part)),
+        ...(await findChanged(platform, part)),
+      ]);
     isFirst = false;
     const ticking = await Sources(platform.mongo)
-      .find({ ...IS_TICKING, _id: { $gt: cursor ?? "" } }, TICKING_FIELDS)
+      .find({ ...IS_TICKING, _id: { $gt: cursor ?? "", ...ofPart(part) } }, TICKING_FIELDS)
       .sort({ _id: 1 })
       .limit(BATCH)
       .hint(TICKING)
@@ -68,24 +72,32 @@ export function beginTimerSweep(platform: TimerPlatform): SweepBatch {
   };
 }
 
-/** Returns sources whose scheduler should have ticked before now, those that are overdue for the longest. */
-async function findOverdue({ mongo, redis, queues, clock }: TimerPlatform): Promise<TickingSource[]> {
+/**
+ * Returns sources of a part whose scheduler should have ticked before now, of those on each shard that are overdue for the
+ * longest: a part holds sources of all shards.
+ */
+async function findOverdue(
+  { mongo, redis, queues, clock }: TimerPlatform,
+  part: Part,
+): Promise<TickingSource[]> {
   const overdue = await Promise.all(
     shardsOf(openedQueue(queues, runs)).map(shard =>
-      redis.zrangebyscore(shard.toKey("repeat"), "-inf", clock() - LATE_MS, "LIMIT", 0, BATCH),
+      redis.zrangebyscore(shard.toKey("repeat"), "-inf", clock() - LATE_MS, "LIMIT", 0, BATCH * part.of),
     ),
   );
-  const ids = overdue.flat();
+  const ids = overdue.flat().filter(id => hasId(part, id));
   if (ids.length === 0) return [];
   return await Sources(mongo)
     .find({ ...IS_TICKING, _id: { $in: ids } }, TICKING_FIELDS)
     .lean<TickingSource[]>();
 }
 
-/** Returns sources that were changed a moment ago, the last ones. */
-async function findChanged({ mongo, clock }: TimerPlatform): Promise<TickingSource[]> {
+/** Returns sources of a part that were changed a moment ago, the last ones. */
+async function findChanged({ mongo, clock }: TimerPlatform, part: Part): Promise<TickingSource[]> {
+  const updated_at = { $gte: unixSeconds(clock() - CHANGED_MS) };
+  const ids = part.of === 1 ? {} : { _id: ofPart(part) };
   return await Sources(mongo)
-    .find({ ...IS_TICKING, updated_at: { $gte: unixSeconds(clock() - CHANGED_MS) } }, TICKING_FIELDS)
+    .find({ ...IS_TICKING, updated_at, ...ids }, TICKING_FIELDS)
     .sort({ updated_at: -1 })
     .limit(BATCH)
     .hint(TIMERS_CHANGED)
@@ -121,8 +133,8 @@ function isRight(timer: StoredTimer, scheduler: TimerScheduler | undefined, nowM
 }
 
 /** Removes job schedulers whose source is gone or must not tick (docs/design.md#guarantee-7). */
-export function beginSchedulerSweep(platform: TimerPlatform): SweepBatch {
-  const shards = shardsOf(openedQueue(platform.queues, runs));
+export function beginSchedulerSweep(platform: TimerPlatform, part: Part): SweepBatch {
+  const shards = shardsOf(openedQueue(platform.queues, runs)).filter((_, number) => hasNumber(part, number));
   return async cursor => {
     const [shard, at] = shardAndCursor(cursor);
     const key = (shards[shard] ?? shards[0])?.toKey("repeat") ?? "";

@@ -1,8 +1,9 @@
 import type { Platform } from "../platform.ts";
 import {
-  readSweepProgress,
+  readUnitProgress,
   type SweepProgress,
   type SweepStep,
+  type SweepUnit,
   writeSweepProgress,
 } from "../store/sweep-turns.ts";
 
@@ -11,22 +12,26 @@ type Deps = Pick<Platform, "redis" | "keys" | "clock">;
 interface TurnOptions {
   /** Milliseconds after which the turn ends with the batch under way; the next turn continues there. */
   budgetMs: number;
-  /** True once this process must not go on: it stops, or has lost the reconciler's lock. */
+  /** True once this process must not go on: it stops, or has lost its claim on the unit. */
   mustEnd: () => boolean;
   /** Called with what each batch repaired. */
   onRepaired: (count: number) => void;
 }
 
 /**
- * Runs one turn of a step: batch after batch from where the step last stopped, until it reaches the end, its budget is
+ * Runs one turn of a unit: batch after batch from where the last one stopped, until it reaches the end, its budget is
  * used up or it must end. Throws as the step does; then the same batch comes first in the next turn.
  */
-export async function runTurn(platform: Deps, step: SweepStep, options: TurnOptions): Promise<void> {
-  const before = (await readSweepProgress(platform)).get(step.name);
+export async function runTurn(
+  platform: Deps,
+  { name, step, part }: SweepUnit,
+  options: TurnOptions,
+): Promise<void> {
+  const before = await readUnitProgress(platform, name);
   if (before && !isDue(step, before, platform.clock())) {
-    return await writeSweepProgress(platform, step.name, { ...before, at_ms: platform.clock() });
+    return await writeSweepProgress(platform, name, { ...before, at_ms: platform.clock() });
   }
-  const sweep = step.begin();
+  const sweep = step.begin(part);
   const endsAt = performance.now() + options.budgetMs;
   let cursor = before?.cursor ?? null;
   let ended_at_ms = before?.ended_at_ms ?? null;
@@ -39,7 +44,7 @@ export async function runTurn(platform: Deps, step: SweepStep, options: TurnOpti
     cursor = next;
     const at_ms = platform.clock();
     if (cursor === null) ended_at_ms = at_ms;
-    await writeSweepProgress(platform, step.name, { cursor, at_ms, ended_at_ms });
+    await writeSweepProgress(platform, name, { cursor, at_ms, ended_at_ms });
     if (repaired === 0) quiet += 1;
   } while (cursor !== null && quiet < mostQuiet && performance.now() < endsAt);
 }

@@ -92,7 +92,7 @@ export class RunBatch {
     let startedAt = this.#platform.clock();
     let failure: { error: unknown } | undefined;
     try {
-      await executor.execute(items.slice(0, runs), this.#memory.db, {
+      const isOpen = await executor.execute(items.slice(0, runs), this.#memory.db, {
         forMs,
         onRespond: (item, response) => {
           this.#responded.add(item.run_id);
@@ -110,6 +110,7 @@ export class RunBatch {
           }
         },
       });
+      if (!isOpen) this.#executor = undefined;
       if (failure) throw failure.error;
     } catch (error) {
       // The runs that ended are recorded; the run that could not be executed is the first of the next batch.

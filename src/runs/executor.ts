@@ -1,4 +1,5 @@
 import { loadCode } from "../components/load-code.ts";
+import { noteUse } from "../connections/note-use.ts";
 import type { Source } from "../models/source.ts";
 import type { TriggerItem } from "../queues/run-item.ts";
 import type { CallResult, HttpResponse } from "../sandbox/protocol.ts";
@@ -22,20 +23,24 @@ export interface Execution {
  */
 export async function openExecutor(platform: RunDeps, source: Source, signal: AbortSignal) {
   const { component, bundle } = await loadCode(platform, source.component_id);
-  const bound = await boundProps(platform, source, component, signal);
+  const { tokens, ...bound } = await boundProps(platform, source, component, signal);
   const sandboxes = await platform.sandboxes();
   return {
     strategy: component.description.dedupe,
     /**
      * Runs the first item, and the next ones while there is time, each with the `db` that the one before it left.
-     * Throws the reason of `signal` if it aborts.
+     * Throws the reason of `signal` if it aborts. Returns false if it must be opened again, because an app rejected a token.
      */
-    async execute(items: TriggerItem[], db: Memory["db"], execution: Execution): Promise<void> {
+    async execute(items: TriggerItem[], db: Memory["db"], execution: Execution): Promise<boolean> {
       const { forMs, onRespond, onResult } = execution;
+      let last: Pick<CallResult, "error" | "unauthorized"> = {};
       await sandboxes.callBatch(
         processKey(source, bundle),
         bundle,
-        { call: "run", ...bound, db, events: items.map(item => item.event) },
+        {
+          ...{ call: "run", ...bound, db, events: items.map(item => item.event) },
+          ...(tokens.length > 0 && { stopsUnauthorized: true }),
+        },
         {
           signal,
           owner: source.owner_id,
@@ -43,11 +48,14 @@ export async function openExecutor(platform: RunDeps, source: Source, signal: Ab
           startWithinMs: forMs,
           onRespond: (index, response) => onRespond(items[index] as TriggerItem, response),
           onResult: (index, result) => {
+            last = result;
             if (!signal.aborted) onResult(items[index] as TriggerItem, result);
           },
         },
       );
       signal.throwIfAborted();
+      await noteUse(platform, { tokens, by: source._id }, last);
+      return !last.unauthorized || tokens.length === 0;
     },
   };
 }

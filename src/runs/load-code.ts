@@ -1,4 +1,5 @@
 import { type ConnectDeps, connectProps } from "../connections/connect-props.ts";
+import type { UsedToken } from "../connections/note-use.ts";
 import type { Component } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
 import type { Platform } from "../platform.ts";
@@ -10,7 +11,10 @@ import { propsOfSource } from "../sources/dynamic-props.ts";
 import { sourceFacts } from "../sources/endpoint.ts";
 
 /** What the sandbox puts on `this`: values by the name of their prop, and the props that are not in the code. */
-export type BoundProps = Pick<CallRequest, "props" | "added">;
+export interface BoundProps extends Pick<CallRequest, "props" | "added"> {
+  /** The tokens among the values. */
+  tokens: UsedToken[];
+}
 
 /**
  * Decrypts a source's props and returns what the sandbox puts on `this`, with the credentials of its connections. Throws as
@@ -24,9 +28,9 @@ export async function boundProps(
 ): Promise<BoundProps> {
   const { props, dynamic } = propsOfSource(platform, component, source);
   const stored = JSON.parse(platform.secrets.open(source.configured_props));
-  const values = await connectProps(platform, source.owner_id, { props, values: stored }, signal);
+  const { values, tokens } = await connectProps(platform, source.owner_id, { props, values: stored }, signal);
   const bound = propValuesForRun(props, values, sourceFacts(platform, source.endpoint, component));
-  return { props: bound, added: dynamic?.props.map(boundProp) };
+  return { props: bound, added: dynamic?.props.map(boundProp), tokens };
 }
 
 /**

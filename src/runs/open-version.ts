@@ -1,6 +1,7 @@
 import { countRuns } from "../accounts/usage.ts";
 import { loadCode } from "../components/load-code.ts";
 import { callErrorOf } from "../connections/connection-failed.ts";
+import { noteUse } from "../connections/note-use.ts";
 import type { Source } from "../models/source.ts";
 import type { CallError } from "../sandbox/protocol.ts";
 import type { TraceContext } from "../tracing/trace-context.ts";
@@ -49,7 +50,8 @@ export async function openVersion(
       const sandboxes = await platform.sandboxes();
       const bound = await boundOrFailed(platform, source, component, signal);
       if ("error" in bound) return { ...NOT_CALLED, error: bound.error };
-      const request = { call: hook, event: null, ...bound, db };
+      const { tokens, ...values } = bound;
+      const request = { call: hook, event: null, ...values, db };
       const options = {
         signal,
         wallMs: platform.config.sandbox.hookMs,
@@ -59,6 +61,7 @@ export async function openVersion(
       const result = await sandboxes.call(processKey(source, bundle), bundle, request, options);
       // A hook uses a sandbox as a run does, and counts as one (docs/design.md#quotas).
       await countRuns(platform, source.owner_id, 1, result.durationMs).catch(() => undefined);
+      await noteUse(platform, { tokens, by: source._id }, result);
       signal.throwIfAborted();
       const attributes = { "headwater.hook": hook, "headwater.source_id": source._id };
       span?.end(attributes, platform.clock(), result.error && outcomeLabel(result.error.code));

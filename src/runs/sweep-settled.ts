@@ -1,3 +1,4 @@
+import type { Part } from "../lib/part.ts";
 import { repairEach } from "../store/repair-each.ts";
 import { listSettled, readSettled } from "../store/settled-runs.ts";
 import type { SweepBatch } from "../store/sweep-turns.ts";
@@ -8,11 +9,11 @@ import type { SettledText } from "./settle.ts";
 type Deps = Parameters<typeof finishSettled>[0] & Pick<RunDeps, "runQueue">;
 
 /** Does what is left to be done for runs that were settled `graceMs` ago by a process that died since. */
-export function beginSettledSweep(platform: Deps, graceMs: number): SweepBatch {
+export function beginSettledSweep(platform: Deps, graceMs: number, part: Part): SweepBatch {
   const beforeMs = platform.clock() - graceMs;
   return async cursor => {
     // Busy sources too: a holder of their lease looks after its own runs only.
-    const { listed, next } = await platform.runQueue.findListed(Number.POSITIVE_INFINITY, cursor);
+    const { listed, next } = await platform.runQueue.findListed(Number.POSITIVE_INFINITY, cursor, part);
     const found = await Promise.all(listed.map(sourceId => listSettled(platform, sourceId)));
     const old = listed.flatMap((sourceId, i) =>
       (found[i] ?? []).filter(({ atMs }) => atMs < beforeMs).map(({ id }) => ({ sourceId, id })),

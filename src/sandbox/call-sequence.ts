@@ -83,9 +83,18 @@ export class CallSequence {
     return new CallRecord({ limits, onViolation, onRespond: response => onRespond?.(index, response) });
   }
 
-  #endCall(reportedMs: number, isLast: boolean, { error, db }: Pick<CallResult, "error" | "db">): void {
+  #endCall(
+    reportedMs: number,
+    isLast: boolean,
+    { error, unauthorized, db }: Pick<CallResult, "error" | "unauthorized" | "db">,
+  ): void {
     const { usage, onResult, onCallStart } = this.#options;
-    const result = { ...(error && { error }), ...this.#record.result(), ...(db && { db }) };
+    const result = {
+      ...(error && { error }),
+      ...(unauthorized && { unauthorized }),
+      ...this.#record.result(),
+      ...(db && { db }),
+    };
     const index = this.#completed++;
     this.#record = this.#newRecord();
     onResult(index, { ...result, ...usage.endCall(reportedMs, isLast) });

@@ -54,8 +54,11 @@ const SHAPES: Record<ChildMessage["kind"], object> = {
     bodyBase64: { type: "string" },
   }),
   ended: shape(
-    { call, ms: { type: "number", minimum: 0 }, last: { const: true }, error, db: { type: "object" } },
-    ["last", "error", "db"],
+    {
+      ...{ call, ms: { type: "number", minimum: 0 }, last: { const: true } },
+      ...{ error, unauthorized: { const: true }, db: { type: "object" } },
+    },
+    ["last", "error", "unauthorized", "db"],
   ),
 };
 

@@ -40,7 +40,7 @@ import type { BatchRequest, CallError, CallRequest, CallResult, ComponentDescrip
 import { Sandbox } from "./sandbox.ts";
 import type { SandboxHealth } from "./sandbox-health.ts";
 import { type Child, spawnChild } from "./spawn.ts";
-import { killUnlessSettled, waitUntilLoaded } from "./wait-until-loaded.ts";
+import { killUnlessSettled, type LoadLimit, waitUntilLoaded } from "./wait-until-loaded.ts";
 import type { WarmRoom } from "./warm-room.ts";
 import { DISK_LIMIT, startWatchdog } from "./watchdog.ts";
 
@@ -111,6 +111,8 @@ export interface SandboxesOptions {
    * that no other host uses.
    */
   firstUserId?: number;
+  /** Milliseconds that evaluating a component's code to describe it may take; by default those of every start. */
+  describeMs?: LoadLimit;
   /** A process is ended after this many calls, which frees the memory that a component has accumulated. */
   maxCalls?: number;
   logger?: Logger;
@@ -136,49 +138,80 @@ const NON_HEAP_MB = 192;
  */
 const RESERVED_MB = 768;
 
+/** What a host needs before its first sandbox: a second of processor time. Several hosts of a process may share it. */
+export interface PreparedSandboxes {
+  folder: HostFolder;
+  prelude: Prelude;
+  privileges: Privileges;
+  codeCache: CodeCache;
+  bundleFiles: BundleFiles;
+  /** To be called once no host uses it any more. */
+  close(): Promise<void>;
+}
+
 /**
- * Opens the host that runs untrusted components. Throws if deno is not installed or the host's folder can't be created.
+ * Prepares hosts with these limits of memory and time. Throws if deno is not installed or the host's folder can't be created.
  */
-export async function openSandboxes(options: SandboxesOptions): Promise<Sandboxes> {
-  const { heapMb, wallMs, cpuMs = wallMs } = options.limits;
+export async function prepareSandboxes({
+  limits: { heapMb, wallMs, cpuMs = wallMs },
+  firstUserId = FIRST_USER_ID,
+}: Pick<SandboxesOptions, "limits" | "firstUserId">): Promise<PreparedSandboxes> {
   const deno = findDeno();
-  const dial = createDial({ ...options.egress, connectTimeoutMs: CONNECT_MS });
   const folder = await openHostFolder();
   try {
     const prelude = await writePrelude(folder.path);
     const privileges = await findPrivileges({
       deno,
       hostFolder: folder.path,
-      firstUserId: options.firstUserId ?? FIRST_USER_ID,
+      firstUserId,
       limits: {
         cpuSeconds: Math.ceil((MAX_PROCESS_CPU_MS + 4 * Math.max(wallMs, cpuMs)) / 1000),
         dataMb: heapMb + NON_HEAP_MB + RESERVED_MB,
         fileMb: DISK_LIMIT.maxBytes / 1024 / 1024,
       },
     });
-    logPrivileges(privileges, options.logger);
     const codeCache = prepareCodeCache({ deno, hostFolder: folder.path, prelude, heapMb });
-    return new SandboxHost(options, { dial, folder, prelude, privileges, codeCache });
+    return {
+      ...{ folder, prelude, privileges, codeCache },
+      bundleFiles: new BundleFiles(`${folder.path}/bundles`),
+      async close() {
+        codeCache.stop();
+        await codeCache.done;
+        await privileges.close();
+        await folder.close();
+      },
+    };
   } catch (error) {
     await folder.close();
     throw error;
   }
 }
 
-interface HostResources {
+/**
+ * Opens the host that runs untrusted components, with what others share if that is given. Throws what `prepareSandboxes` throws.
+ */
+export async function openSandboxes(
+  options: SandboxesOptions,
+  shared?: PreparedSandboxes,
+): Promise<Sandboxes> {
+  const dial = createDial({ ...options.egress, connectTimeoutMs: CONNECT_MS });
+  const prepared = shared ?? (await prepareSandboxes(options));
+  logPrivileges(prepared.privileges, options.logger);
+  const closePrepared = shared ? async () => undefined : () => prepared.close();
+  return new SandboxHost(options, { ...prepared, dial, closePrepared });
+}
+
+interface HostResources extends Omit<PreparedSandboxes, "close"> {
   dial: Dial;
-  folder: HostFolder;
-  prelude: Prelude;
-  privileges: Privileges;
-  codeCache: CodeCache;
+  closePrepared(): Promise<void>;
 }
 
 class SandboxHost implements Sandboxes {
   readonly privileges: Sandboxes["privileges"];
   readonly #resources: HostResources;
   readonly #heapMb: number;
+  readonly #describeMs: LoadLimit | undefined;
   readonly #childLimits: ChildLimits;
-  readonly #bundleFiles: BundleFiles;
   readonly #pool: Pool;
   readonly #runner: CallRunner;
   readonly #stopWatchdog: () => void;
@@ -193,6 +226,7 @@ class SandboxHost implements Sandboxes {
     this.privileges = resources.privileges;
     this.#resources = resources;
     this.#heapMb = heapMb;
+    this.#describeMs = options.describeMs;
     this.#childLimits = {
       ...counted,
       maxRunBytes: LIMITS.runBytes.value,
@@ -204,7 +238,6 @@ class SandboxHost implements Sandboxes {
     this.#logger = options.logger;
     this.#metrics = options.metrics;
     this.#health = options.health;
-    this.#bundleFiles = new BundleFiles(`${resources.folder.path}/bundles`);
     this.#pool = new Pool({
       maxProcesses,
       ...(warm && { warm }),
@@ -244,13 +277,13 @@ class SandboxHost implements Sandboxes {
       });
     const startedAt = performance.now();
     try {
-      const loadError = await waitUntilLoaded(slot.sandbox, slot.source);
+      const loadError = await waitUntilLoaded(slot.sandbox, slot.source, this.#describeMs);
       if (loadError) {
         if (isSandboxLost(loadError)) return undefined;
         const message = loadError.message + sizeIfTooLarge(loadError, bundle, this.#heapMb);
         throw invalidField("component", "code", withFrame(message, loadError.stack));
       }
-      const described = await killUnlessSettled(slot.sandbox, slot.sandbox.describe());
+      const described = await killUnlessSettled(slot.sandbox, slot.sandbox.describe(), this.#describeMs);
       if (described.state === "lost") return undefined;
       if (described.state === "rejected") {
         throw invalidField("component", described.path, described.message);
@@ -321,8 +354,8 @@ class SandboxHost implements Sandboxes {
   }
 
   async #startChild(bundle: Bundle, isShared: boolean): Promise<Child> {
-    const { privileges, folder, prelude, codeCache, dial } = this.#resources;
-    const modulePath = await this.#bundleFiles.acquire(bundle);
+    const { privileges, folder, prelude, codeCache, bundleFiles, dial } = this.#resources;
+    const modulePath = await bundleFiles.acquire(bundle);
     try {
       const child = await spawnChild({
         privileges,
@@ -337,22 +370,19 @@ class SandboxHost implements Sandboxes {
       });
       void child.gone.then(error => {
         this.#logger?.debug({ pid: child.pid, code: error.code, reason: error.message }, "sandbox ended");
-        return this.#bundleFiles.release(modulePath);
+        return bundleFiles.release(modulePath);
       });
       return child;
     } catch (error) {
-      await this.#bundleFiles.release(modulePath);
+      await bundleFiles.release(modulePath);
       throw error;
     }
   }
 
   async #close(): Promise<void> {
-    const { folder, privileges, codeCache } = this.#resources;
     this.#stopWatchdog();
-    codeCache.stop();
-    await Promise.all([this.#pool.close(), codeCache.done]);
-    await privileges.close();
-    await folder.close();
+    await this.#pool.close();
+    await this.#resources.closePrepared();
   }
 }
 

@@ -146,10 +146,14 @@ export interface CallRequest {
 /** Consecutive calls of the same function, one for each event. Each sees the db as the previous call left it. */
 export interface BatchRequest extends Omit<CallRequest, "event"> {
   events: unknown[];
+  /** No further call starts after one that failed because a server rejected its credentials. */
+  stopsUnauthorized?: boolean | undefined;
 }
 
 export interface CallResult {
   error?: CallError;
+  /** True if the error says that a server rejected the call's credentials: HTTP 401. */
+  unauthorized?: true;
   emits: Emit[];
   logs: LogLine[];
   /**

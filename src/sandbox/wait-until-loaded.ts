@@ -7,7 +7,14 @@ import type { Sandbox } from "./sandbox.ts";
  * For starting deno and evaluating the module, before the call's own time starts, in milliseconds: of processor time, and
  * in all. A machine that is busy, or whose host is, takes several times as long for the same work.
  */
-const LOAD_MS = { cpu: 10_000, wall: 30_000 };
+const LOAD_MS: LoadLimit = { cpu: 10_000, wall: 30_000 };
+
+/** Milliseconds of processor time, and in all. */
+export interface LoadLimit {
+  cpu: number;
+  wall: number;
+}
+
 /** The time is counted in slices: one in which this process stood still counts as one, and the next reads what came. */
 const SLICES = 30;
 /** The time for which the process waited for a processor is not its own; but it is not waited for longer than this many times. */

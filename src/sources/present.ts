@@ -1,3 +1,4 @@
+import { shownOrg } from "../accounts/shown-org.ts";
 import { presentProps as describeProps } from "../components/present.ts";
 import { Components } from "../models/component.ts";
 import type { Source } from "../models/source.ts";
@@ -23,6 +24,7 @@ export async function presentSources(platform: Deps, sources: Source[]) {
     return {
       id: source._id,
       user_id: source.user_id,
+      ...shownOrg(source.owner_id),
       component_id: source.component_id,
       configured_props: presentProps(props, values, factsOf(platform, source, component)),
       dynamic_props_id: dynamic?.id ?? null,

@@ -1,4 +1,5 @@
 import { type TSchema, Type } from "typebox";
+import { ShownOrgId } from "../accounts/shown-org.ts";
 import { ComponentCode, ComponentUrl, ConfigurableProp } from "../components/schema.ts";
 
 /** Describes an object, and is true of any other value too: a component may use the name for a prop of another kind. */
@@ -32,6 +33,7 @@ export const SourceSchema = Type.Object(
   {
     id: Type.String(),
     user_id: Type.String(),
+    org_id: ShownOrgId,
     component_id: Type.String(),
     configured_props: ShownProps,
     dynamic_props_id: Type.Union([Type.String(), Type.Null()], {

@@ -92,9 +92,11 @@ export function redisKeys(prefix: string) {
     routingChanges: () => tagged("routing", "changes"),
     /** Hash: queue → its number of shards, which `grow-queue-shards.lua` describes. */
     queueShards: () => `${prefix}:queue-shards`,
-    /** Lock: the process that reconciles. */
+    /** Lock: the process that reconciles, if it is of a release whose processes did not share the work. */
     reconcilerLock: () => `${prefix}:reconciler`,
-    /** Hash: sweep step → where its last turn stopped, and when. */
+    /** Hash: unit of the reconciler's work → until when no other process may claim it, and the one that did. */
+    sweepUnits: () => `${prefix}:sweep-units`,
+    /** Hash: unit of the reconciler's work → where its last turn stopped, and when. */
     sweepTurns: () => `${prefix}:sweep-turns`,
     /** The masters of Redis at the last look, by the id of their start: others mean that jobs may be lost. */
     knownMasters: () => `${prefix}:known-masters`,

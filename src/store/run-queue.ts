@@ -1,5 +1,6 @@
 import { AppError } from "../lib/errors.ts";
 import { newToken } from "../lib/ids.ts";
+import { hasId, type Part, WHOLE } from "../lib/part.ts";
 import { reserveArgs, reserveKeys } from "./event-log.ts";
 import type { RedisKeys } from "./keys.ts";
 import { script } from "./lua.ts";
@@ -33,7 +34,7 @@ const MAX_CLAIM_BYTES = 2 * 1024 * 1024;
 /** A source is listed at most this often: a second command for each run of a busy one would double the run's own cost. */
 const LIST_EVERY_MS = 1000;
 const MAX_REMEMBERED_LISTINGS = 10_000;
-/** Listed sources that one call of `findListed` looks at, more or less. */
+/** Listed sources that one call of `findListed` returns, more or less. */
 const SCAN_COUNT = 200;
 
 export interface Pushed {
@@ -114,10 +115,14 @@ export interface RunQueue {
   /** Gives up the lease. What is left claimed did not crash the caller, unless `isBlamed`: then its crashes still count. */
   release(sourceId: string, token: string, options?: { isBlamed: boolean }): Promise<void>;
   /**
-   * Returns some hundred sources, behind `cursor`, whose newest run arrived before `beforeMs`, to the second; runs of them
-   * may wait. `next` is null at the end.
+   * Returns some hundred sources of a part, of all without it, behind `cursor`, whose newest run arrived before `beforeMs`, to
+   * the second; runs of them may wait. `next` is null at the end.
    */
-  findListed(beforeMs: number, cursor: string | null): Promise<{ listed: string[]; next: string | null }>;
+  findListed(
+    beforeMs: number,
+    cursor: string | null,
+    part?: Part,
+  ): Promise<{ listed: string[]; next: string | null }>;
   /** True if runs of a listed source wait while no worker holds its lease. A source without runs, settled ones too, is unlisted. */
   isStalled(sourceId: string): Promise<boolean>;
   /** Changes and runs that wait or are claimed. */
@@ -274,9 +279,13 @@ export function openRunQueue(
       await release(redis, ofSource, [token, isBlamed ? 1 : 0]);
     },
 
-    async findListed(beforeMs, cursor) {
-      const [next, found] = await redis.zscan(keys.sourcesWithRuns(), cursor ?? "0", "COUNT", SCAN_COUNT);
-      const listed = found.filter((_, i) => i % 2 === 0 && Number(found[i + 1]) <= beforeMs);
+    async findListed(beforeMs, cursor, part = WHOLE) {
+      // A scan can't be divided: each part goes through the ids of all, which costs little beside what is asked about each.
+      const count = SCAN_COUNT * part.of;
+      const [next, found] = await redis.zscan(keys.sourcesWithRuns(), cursor ?? "0", "COUNT", count);
+      const listed = found.filter(
+        (id, i) => i % 2 === 0 && Number(found[i + 1]) <= beforeMs && hasId(part, id),
+      );
       return { listed, next: next === "0" ? null : next };
     },
 

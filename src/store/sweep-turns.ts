@@ -1,3 +1,4 @@
+import type { Part } from "../lib/part.ts";
 import type { RedisKeys } from "./keys.ts";
 import type { RedisClient } from "./redis.ts";
 
@@ -17,9 +18,30 @@ export interface SweepStep {
   name: string;
   /** Without it, a turn goes on to the end, as far as its time lasts, and the next one starts at the beginning. */
   bounds?: SweepBounds;
-  /** Starts a turn: what becomes due later than this moment belongs to the next turn. */
-  begin: () => SweepBatch;
+  /** Into how many parts it is divided now; 1 without it. */
+  parts?: () => number;
+  /** Starts a turn of a part of it: what becomes due later than this moment belongs to the next turn. */
+  begin: (part: Part) => SweepBatch;
 }
+
+/** A step, or a part of one: what one process at a time is at work on, from a place of its own. */
+export interface SweepUnit {
+  /** That of its step, if it is all of it. */
+  name: string;
+  step: SweepStep;
+  part: Part;
+}
+
+/** Returns the names of the units into which a step is divided. */
+export const unitNames = (step: string, parts: number): string[] =>
+  Array.from({ length: parts }, (_, index) => (parts === 1 ? step : `${step} ${index + 1}/${parts}`));
+
+/** Returns the units of all steps, as they are divided now. */
+export const unitsOf = (steps: SweepStep[]): SweepUnit[] =>
+  steps.flatMap(step => {
+    const of = step.parts?.() ?? 1;
+    return unitNames(step.name, of).map((name, index) => ({ name, step, part: { index, of } }));
+  });
 
 /** Of a step that goes through much that is rarely wrong. */
 export interface SweepBounds {
@@ -29,7 +51,7 @@ export interface SweepBounds {
   everyMs: number;
 }
 
-/** Where and when a step was last at work, kept in Redis, so that any process continues where another stopped. */
+/** Where and when a unit was last worked on, kept in Redis, so that any process continues where another stopped. */
 export interface SweepProgress {
   cursor: string | null;
   /** Unix milliseconds of its last batch. */
@@ -40,17 +62,23 @@ export interface SweepProgress {
 
 type Deps = { redis: RedisClient; keys: RedisKeys };
 
-/** Returns the progress of the steps that have run, by step. Throws `unavailable`. */
+/** Returns the progress of the units that were worked on, by name. Throws `unavailable`. */
 export async function readSweepProgress(platform: Deps): Promise<Map<string, SweepProgress>> {
   const all = await platform.redis.hgetall(platform.keys.sweepTurns());
-  return new Map(Object.entries(all).map(([step, text]) => [step, JSON.parse(text) as SweepProgress]));
+  return new Map(Object.entries(all).map(([unit, text]) => [unit, JSON.parse(text) as SweepProgress]));
 }
 
-/** Stores the progress of a step. Throws `unavailable`. */
+/** Returns the progress of one unit; null if it was never worked on. Throws `unavailable`. */
+export async function readUnitProgress(platform: Deps, unit: string): Promise<SweepProgress | null> {
+  const text = await platform.redis.hget(platform.keys.sweepTurns(), unit);
+  return text === null ? null : (JSON.parse(text) as SweepProgress);
+}
+
+/** Stores the progress of a unit. Throws `unavailable`. */
 export async function writeSweepProgress(
   platform: Deps,
-  step: string,
+  unit: string,
   progress: SweepProgress,
 ): Promise<void> {
-  await platform.redis.hset(platform.keys.sweepTurns(), step, JSON.stringify(progress));
+  await platform.redis.hset(platform.keys.sweepTurns(), unit, JSON.stringify(progress));
 }

@@ -1,3 +1,4 @@
+import { shownOrg } from "../accounts/shown-org.ts";
 import { findFunctionCode } from "../functions/find-function.ts";
 import type { AutoSubscription, Subscription } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
@@ -5,6 +6,7 @@ import type { Platform } from "../platform.ts";
 /** Returns a subscription as its owner sees it in lists: of its function only the hash, and how it fares. */
 export function presentSubscription({
   _id,
+  owner_id,
   emitter_id,
   listener_id,
   event_name,
@@ -15,6 +17,7 @@ export function presentSubscription({
 }: Subscription) {
   return {
     id: _id,
+    ...shownOrg(owner_id),
     emitter_id,
     listener_id,
     event_name,

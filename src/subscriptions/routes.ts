@@ -8,6 +8,7 @@ import { presentSubscription, presentWithFunction } from "./present.ts";
 import { EventName, FilterSchema, FunctionCode, ListenerId, SubscriptionSchema } from "./schema.ts";
 import { type SubscribeDeps, subscribe } from "./subscribe.ts";
 import { deleteSubscription, unsubscribe } from "./unsubscribe.ts";
+import { updateSubscription } from "./update.ts";
 
 const route = routeFor<SubscribeDeps>();
 const tag = "Subscriptions";
@@ -93,6 +94,26 @@ export const subscriptionRoutes = [
     response: data(200, SubscriptionSchema),
     example: { params, response: shown },
     handler: ({ deps, resource }) => presentWithFunction(deps, resource),
+  }),
+  route({
+    method: "PUT",
+    path: "/subscriptions/{id}",
+    id: "updateSubscription",
+    tag,
+    summary: "Change a subscription",
+    description:
+      "Changes its filter and its function, whichever of your accounts it belongs to. What is left out stays, and null " +
+      "removes it. Another emitter, listener or channel is another subscription.",
+    access: ownSubscription,
+    body: Type.Object({
+      filter: Type.Optional(Type.Union([FilterSchema, Type.Null()])),
+      function: Type.Optional(Type.Union([FunctionCode, Type.Null()])),
+    }),
+    response: data(200, SubscriptionSchema),
+    errors: ["unavailable"],
+    example: { params, body: { filter: { "issue.state": "open" } }, response: shown },
+    handler: async ({ deps, resource, body }) =>
+      presentWithFunction(deps, await updateSubscription(deps, resource, body)),
   }),
   route({
     method: "DELETE",

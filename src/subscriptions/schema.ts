@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { ShownOrgId } from "../accounts/shown-org.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { ANY_CHANNEL } from "../sandbox/child/channel-name.ts";
 
@@ -26,6 +27,7 @@ export const ListenerId = Type.String({
 export const SubscriptionSchema = Type.Object(
   {
     id: Type.String(),
+    org_id: ShownOrgId,
     emitter_id: Type.String({
       description:
         "Id of a workflow, source or organization, or `p_*` or `dc_*`; of an account for its alerts.",

@@ -6,6 +6,7 @@ import { unixSeconds } from "../lib/unix-seconds.ts";
 import { type Subscription, Subscriptions } from "../models/subscription.ts";
 import type { Platform } from "../platform.ts";
 import { isDuplicateKey } from "../store/mongo.ts";
+import { changesOf } from "./changes.ts";
 import { checkEmitter, checkListener } from "./check-ids.ts";
 import { checkFilter } from "./filter.ts";
 import { rejectWithoutDeliveries } from "./reject-without-deliveries.ts";
@@ -77,25 +78,9 @@ export async function subscribe(
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
     const existing = await Subscriptions(platform.mongo)
-      .findOneAndUpdate(key, changesOf(filter, code, functionHash), { returnDocument: "after" })
+      .findOneAndUpdate(key, changesOf({ filter, code, functionHash }), { returnDocument: "after" })
       .lean();
     await platform.routing.invalidate(await accountsOfSubscriptions(platform, [subscription]));
     return existing ?? subscription;
   }
-}
-
-/** What a request changes of a subscription that exists. A function that is set counts its errors from then on. */
-function changesOf(filter: unknown, code: string | null | undefined, functionHash: string | undefined) {
-  const set = {
-    ...(filter !== undefined && { filter: JSON.stringify(filter) }),
-    ...(functionHash !== undefined && { function_hash: functionHash }),
-  };
-  const unset = {
-    ...(code === null && { function_hash: 1 as const }),
-    ...(code !== undefined && { function_errors: 1 as const, last_function_error: 1 as const }),
-  };
-  return {
-    ...(Object.keys(set).length > 0 && { $set: set }),
-    ...(Object.keys(unset).length > 0 && { $unset: unset }),
-  };
 }

@@ -1,3 +1,4 @@
+import { shownOrg } from "../accounts/shown-org.ts";
 import { unixSeconds } from "../lib/unix-seconds.ts";
 import type { Webhook } from "../models/webhook.ts";
 import type { Platform } from "../platform.ts";
@@ -11,6 +12,7 @@ export function presentWebhook(platform: Pick<Platform, "clock" | "config">, web
   return {
     id: _id,
     user_id,
+    ...shownOrg(webhook.owner_id),
     name,
     description,
     url,

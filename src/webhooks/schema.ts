@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { ShownOrgId } from "../accounts/shown-org.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 
 export const NullableText = (description: string) =>
@@ -29,6 +30,7 @@ export const WebhookView = Type.Object(
   {
     id: Type.String({ description: "`wh_…`; use it as the `listener_id` of subscriptions." }),
     user_id: Type.String({ description: "The user who created it." }),
+    org_id: ShownOrgId,
     name: NullableText("Label shown in listings."),
     description: NullableText("Description shown in listings."),
     url: Type.String({ description: "Address that events are sent to." }),

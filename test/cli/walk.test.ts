@@ -11,9 +11,6 @@ import { type System, startSystem } from "../support/system.ts";
 /** The first shell block of the page. */
 const walk = /^```sh\n(.*?)^```/ms.exec(read("docs/cli.md"))?.[1] ?? "";
 
-const HELLO = `export default { name: "Hello", version: "0.0.1", props: { http: "$.interface.http" },
-  run(event) { console.log("greeted"); this.$emit({ hello: event.body.name }, { summary: "said hello" }); } };`;
-
 describe("the walk of docs/cli.md", () => {
   let system: System;
   let receiver: Receiver;
@@ -22,7 +19,6 @@ describe("the walk of docs/cli.md", () => {
     system = await startSystem();
     receiver = await startReceiver(200);
     folder = await mkdtemp(join(tmpdir(), "headwater-walk-"));
-    await writeFile(join(folder, "hello.mjs"), HELLO);
     await mkdir(join(folder, "bin"));
     const program = programOf("src/cli/main.ts", { built: "bin/headwater" });
     const words = [process.execPath, ...program].map(word => `'${word}'`).join(" ");
@@ -42,11 +38,10 @@ describe("the walk of docs/cli.md", () => {
       // Not the project: a command that reads files of it would find none.
       cwd: folder,
       env: {
-        PATH: `${join(folder, "bin")}:${process.env.PATH}`,
+        PATH: process.env.PATH,
         HOME: folder,
         LINK: link,
-        FOLDER: folder,
-        RECEIVER: receiver.url,
+        HOOK: receiver.url,
       },
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -10,7 +10,7 @@ import { newId } from "../../src/lib/ids.ts";
 import { BundleChunks, BundleParts, Bundles, type Component } from "../../src/models/component.ts";
 import type { Migration } from "../../src/store/schema/migration.ts";
 import { packedBundles } from "../../src/store/schema/migrations/0011-packed-bundles.ts";
-import { bundlesInParts } from "../../src/store/schema/migrations/0014-bundles-in-parts.ts";
+import { bundlesInParts } from "../../src/store/schema/migrations/0015-bundles-in-parts.ts";
 import { type NpmRegistry, startNpmRegistry } from "../support/npm-registry.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { textOf } from "./text-of.ts";

@@ -10,6 +10,9 @@ import { quietly } from "../support/quietly.ts";
 
 export const APP_CLIENT = { id: "headwater", secret: "a secret of the test: + / & %" };
 
+/** The path of what needs a valid access token: 200 or 401. */
+export const RESOURCE = "/resource";
+
 /** How long access tokens of the server live. */
 export const TOKEN_S = 3600;
 
@@ -28,6 +31,8 @@ export interface AppServer {
   isAway: boolean;
   /** What responds to requests for tokens in place of it, while there is something. */
   impostor: ((request: IncomingMessage, response: ServerResponse) => void) | null;
+  /** Ends the access tokens that it gave out, before their time; refresh tokens stay valid. */
+  revokeAccess(): Promise<void>;
   /** Ends every grant, as a person does who takes the access back. */
   revokeAll(): Promise<void>;
   stop(): Promise<void>;
@@ -100,6 +105,11 @@ export async function startAppServer(publicUrl: string): Promise<AppServer> {
       if (started.isAway) return void response.writeHead(503).end("away");
       if (started.impostor) return started.impostor(request, response);
     }
+    if (request.url === RESOURCE) {
+      const token = request.headers.authorization?.replace(/^Bearer /, "") ?? "";
+      const isValid = (await provider.AccessToken.find(token)) !== undefined;
+      return void response.writeHead(isValid ? 200 : 401).end();
+    }
     if (!request.url?.startsWith("/interaction/")) return void provider.callback()(request, response);
     const result = request.url.endsWith("/deny")
       ? { error: "access_denied" }
@@ -121,6 +131,9 @@ export async function startAppServer(publicUrl: string): Promise<AppServer> {
         release = resolve;
       });
       return () => release();
+    },
+    async revokeAccess() {
+      for (const token of issued) await (await provider.AccessToken.find(token))?.destroy();
     },
     async revokeAll() {
       for (const id of grantIds) {

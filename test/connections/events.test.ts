@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { setApp } from "../../src/connections/apps/set.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
+import { Connections } from "../../src/models/connection.ts";
 import { RunRecords } from "../../src/models/run.ts";
 import { type Source, Sources } from "../../src/models/source.ts";
 import type { Api, Problem, SourceView } from "../support/api.ts";
@@ -119,6 +120,32 @@ describe("the events of an app", () => {
     }
     await api.request("DELETE", `/connections/${id}`, { query: { force: "true" } });
     expect((await post(url, message("deleted"))).status).to.equal(404);
+  });
+
+  it("arrive at a new address once it is replaced, and for a day at the old one, but not at one before", async () => {
+    const id = await connect();
+    expect((await api.request("POST", `/connections/${id}/rotate_endpoint`)).status, "has none").to.equal(
+      409,
+    );
+    const source = await deploy(NAMED, id);
+    const first = await urlOf(id);
+    const stranger = await system.user();
+    expect((await stranger.request("POST", `/connections/${id}/rotate_endpoint`)).status).to.equal(404);
+    const { endpoint_url: second } = await api.expect(200, "POST", `/connections/${id}/rotate_endpoint`);
+    expect(second).not.to.equal(first);
+    const shown = await api.expect(200, "GET", `/sources/${source.id}`);
+    expect(shown.configured_props.events.endpoint_url).to.equal(second);
+    for (const url of [first, second]) expect((await post(url, message("x"))).runs, url).to.have.length(1);
+    const { endpoint_url: third } = await api.expect(200, "POST", `/connections/${id}/rotate_endpoint`);
+    expect((await post(first, message("x"))).status, "two before").to.equal(404);
+    for (const url of [second, third]) expect((await post(url, message("x"))).runs, url).to.have.length(1);
+    await Connections(system.web.mongo).updateOne(
+      { _id: id },
+      { $set: { "old_endpoint.until_ms": Date.now() } },
+    );
+    await system.web.routing.invalidate([api.userId]);
+    expect((await post(second, message("x"))).status, "after a day").to.equal(404);
+    expect((await post(third, message("x"))).runs).to.have.length(1);
   });
 
   it("are not promised to a source that they would not reach", async () => {

@@ -94,7 +94,7 @@ describe("an app that misbehaves", () => {
     const props = [{ name: "demo", type: "app", app: "demo" }];
     const values = { demo: { authProvisionId } };
     return connectProps(system.worker, api.userId, { props, values }).then(
-      connected => (connected.demo as { $auth: Record<string, string> }).$auth,
+      connected => (connected.values.demo as { $auth: Record<string, string> }).$auth,
       (error: Error) => error,
     );
   }

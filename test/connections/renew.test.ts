@@ -44,7 +44,7 @@ describe("the token of a connection", () => {
     await platform.routing.refresh();
     const values = { demo: { authProvisionId } };
     const connected = await connectProps(platform, ownerId, { props: [APP_PROP], values });
-    return (connected.demo as { $auth: Record<string, string> }).$auth;
+    return (connected.values.demo as { $auth: Record<string, string> }).$auth;
   }
 
   const tokenOf = async (platform: Platform, id: string) => (await authOf(platform, id)).oauth_access_token;

@@ -1,3 +1,5 @@
+// runs-long: npm test has test/contract/rest-api-lists.test.ts
+
 import { createHash } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -94,6 +96,9 @@ describe("queries of the whole system", () => {
     const { url } = await api.expect(201, "POST", "/sign_in_links");
     await api.expect(201, "POST", "/sessions", { body: { link: url.split("#link=")[1] } });
     await api.request("GET", "/components/thing-1");
+    for (const type of ["source", "action"]) {
+      await api.expect(200, "GET", "/components", { query: { type } });
+    }
     await api.request("GET", "/sources/thing");
   }
 

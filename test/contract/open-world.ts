@@ -20,9 +20,14 @@ export async function openWorld(
   const env = { RATE_LIMIT_PER_SECOND: "0", FREE_LIMITS, ...provider.env, ...options.env };
   const system = await startSystem(env, { workers: options.workers ?? false });
   const receiver = await startReceiver();
+  const tokens = await startReceiver({
+    status: 200,
+    headers: { "content-type": "application/json" },
+    body: '{"access_token": "renewed", "token_type": "bearer"}',
+  });
   await setApp(system.worker, {
     ...{ slug: "github", name: "GitHub", clientId: "client", tokenAuth: "none" },
-    ...{ authorizeUrl: "https://github.example/authorize", tokenUrl: "https://github.example/token" },
+    ...{ authorizeUrl: "https://github.example/authorize", tokenUrl: `${tokens.url}/token` },
   });
   return {
     system,
@@ -30,6 +35,7 @@ export async function openWorld(
     async close() {
       await provider.stop();
       await receiver.close();
+      await tokens.close();
       await system.stop();
     },
   };

@@ -7,7 +7,7 @@ import { newCode, type Owner } from "./things.ts";
 
 const FIELDS = [
   ...["id", "code", "code_hash", "name", "version", "key", "component_url", "configurable_props"],
-  ...["additional_props"],
+  ...["additional_props", "type"],
   ...["created_at", "updated_at"],
 ];
 
@@ -50,6 +50,36 @@ describe("components", () => {
     for (const name of [component.id, "every-prop"]) {
       expect(await api.expect(200, "GET", `/components/${name}`)).to.deep.equal(component);
     }
+  });
+
+  it("have the type that they are deployed as, by which they are listed", async () => {
+    const owner = await world.system.user();
+    const saved = async (type: string) => {
+      const code = `export default { name: "Typed", version: "0.0.1", ${type} run() {} };`;
+      return owner.expect(201, "POST", "/components", { body: { component_code: code } });
+    };
+    const silent = await saved("");
+    const source = await saved('type: "source",');
+    const action = await saved('type: "action",');
+    expect([silent.type, source.type, action.type]).to.deep.equal(["source", "source", "action"]);
+    expect(await owner.expect(200, "GET", `/components/${action.id}`)).to.include({ type: "action" });
+    const listed = async (query: Record<string, string | number>) => {
+      const { body } = await owner.request("GET", "/components", { query });
+      const ids = body.data.map(({ id }: { id: string }) => id);
+      return { ids, total: body.page_info.total_count, end: body.page_info.end_cursor };
+    };
+    expect(await listed({})).to.deep.include({ ids: [action.id, source.id, silent.id], total: 3 });
+    expect(await listed({ type: "action" })).to.deep.include({ ids: [action.id], total: 1 });
+    const first = await listed({ type: "source", limit: 1 });
+    expect(first).to.deep.include({ ids: [source.id], total: 2 });
+    expect(await listed({ type: "source", limit: 1, after: first.end })).to.deep.include({
+      ids: [silent.id],
+    });
+    names(await owner.request("GET", "/components", { query: { type: "app" } }), "query type");
+    const described = await owner.expect(200, "POST", "/components/describe", {
+      body: { component_code: action.code },
+    });
+    expect(described.component).to.include({ type: "action" });
   });
 
   it("are not saved twice for the same code and owner", async () => {

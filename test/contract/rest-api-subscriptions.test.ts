@@ -167,6 +167,47 @@ describe("subscriptions", () => {
     }
   });
 
+  it("are changed by their id, whichever account of the caller has them", async () => {
+    const org_id = await world.system.organization(api.userId);
+    const owner = { api, orgId: org_id };
+    const of = {
+      emitter_id: await thing("source").make(world, owner),
+      listener_id: await thing("webhook").make(world, owner),
+    };
+    const { id } = (await post({ ...of, org_id })).body.data;
+    const code = "export default event => event;";
+    const put = (body: object, query: Query = {}) =>
+      api.request("PUT", `/subscriptions/${id}`, { query, body });
+    const changed = await put({ filter: { a: 1 }, function: code });
+    expect(changed.status).to.equal(200);
+    expect(changed.body.data).to.deep.include({ ...of, id, org_id, filter: { a: 1 }, function: code });
+    expect((await put({ filter: { a: 1 }, function: code })).body, "once more").to.deep.equal(changed.body);
+    expect(await api.expect(200, "GET", `/subscriptions/${id}`)).to.deep.equal(changed.body.data);
+    expect((await put({ filter: null })).body.data)
+      .to.include({ function: code })
+      .and.not.property("filter");
+    expect((await put({ function: null }, { org_id })).body.data).to.deep.equal({
+      ...{ ...of, id, org_id, event_name: "" },
+    });
+    expect(await list(), "none of the user's own").to.deep.equal([]);
+    expect(await list(`/orgs/${org_id}/subscriptions`)).to.have.length(1);
+
+    for (const [body, path] of [
+      [{ filter: { $where: "1" } }, "filter.$where"],
+      [{ filter: "x" }, "filter"],
+      [{ function: "" }, "function"],
+      [{ function: "export default 7;" }, "function"],
+      [{ listener_id: of.listener_id }, "listener_id"],
+      [{ event_name: "news" }, "event_name"],
+    ] as const) {
+      names(await put(body), `body ${path}`);
+    }
+    const stranger = await world.system.user();
+    rejected(await stranger.request("PUT", `/subscriptions/${id}`, { body: { filter: null } }), 404);
+    const other = await world.system.organization(api.userId);
+    rejected(await put({ filter: { b: 2 } }, { org_id: other }), 404);
+  });
+
   describe("from auto subscriptions", () => {
     it("are created for sources and workflows created afterwards only", async () => {
       const made = await auto({ event_name: "$errors", listener_id: webhook });

@@ -1,7 +1,7 @@
 import { publishComponent } from "../../src/components/publish.ts";
 import { createDeliveries } from "../../src/deliveries/dispatch/create.ts";
 import { eventScore } from "../../src/lib/event-id.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { newId, newToken } from "../../src/lib/ids.ts";
 import { Connections } from "../../src/models/connection.ts";
 import { type StoredEvent, StoredEvents, storedEventId } from "../../src/models/event.ts";
 import { Invitations } from "../../src/models/invitation.ts";
@@ -56,6 +56,13 @@ const webhook: Make = async ({ receiver }, owner) =>
 const destination: Make = async (_, owner) => {
   const body = { redis_stream: { url: "redis://127.0.0.1:1", stream: "events" } };
   const options = { query: orgQuery(owner), body };
+  return (await owner.api.expect(201, "POST", "/destinations", options)).id;
+};
+
+const action: Make = async (_, owner) => {
+  const component_code = `export default { name: "Act", version: "0.0.1", type: "action",
+    props: { city: { type: "string", optional: true, options: ["Bern", "Zug"] } }, run() {} };`;
+  const options = { query: orgQuery(owner), body: { action: { component_code } } };
   return (await owner.api.expect(201, "POST", "/destinations", options)).id;
 };
 
@@ -121,11 +128,16 @@ const publishedKey: Make = async ({ system }, owner) => {
   return key;
 };
 
-/** As an app has granted it: it can be asked for again. */
+/** As an app has granted it: it can be asked for again, renewed, and has an endpoint. */
 const connection: Make = async ({ system }, owner) => {
   const body = { app: "weather", fields: { api_key: "a key of the contract" } };
   const { id } = await owner.api.expect(201, "POST", "/connections", { body, query: orgQuery(owner) });
-  await Connections(system.worker.mongo).updateOne({ _id: id }, { $set: { app: "github", kind: "oauth2" } });
+  const granted = { fields: {}, accessToken: "granted", refreshToken: "granted, too" };
+  const secrets = system.worker.secrets.seal(JSON.stringify(granted));
+  await Connections(system.worker.mongo).updateOne(
+    { _id: id },
+    { $set: { app: "github", kind: "oauth2", secrets, endpoint: newToken() } },
+  );
   return id;
 };
 
@@ -181,6 +193,7 @@ export const THINGS: Record<string, Thing> = {
   source: { make: source, prefix: "dc" },
   webhook: { make: webhook, prefix: "wh" },
   destination: { make: destination, prefix: "ds" },
+  action: { make: action, prefix: "ac" },
   workflow: { make: workflow, prefix: "p" },
   subscription: { make: subscription, prefix: "sub" },
   "auto subscription": { make: autoSubscription, prefix: "asub" },

@@ -97,6 +97,8 @@ describe("a form that asks for an app's account", () => {
 
   it("takes other credentials, and says what is wrong with them", async () => {
     await chat().selectOption("Other credentials …");
+    await page.getByText("A connection is set, which they replace.", { exact: false }).waitFor();
+    expect(await page.getByText("Not set.", { exact: false }).count()).to.equal(0);
     await page.getByLabel("Chat: credentials").fill('{"$auth": {"token": "own"}}');
     const rejected = page.waitForResponse(response => response.request().method() === "PUT");
     await page.getByRole("button", { name: "Save" }).click();
@@ -132,6 +134,53 @@ describe("a form that asks for an app's account", () => {
     const { endpoint_url } = await api.expect(200, "GET", `/connections/${ids.Work}`);
     await page.getByText(endpoint_url, { exact: true }).waitFor();
     expect(await seriousFindings(page)).to.deep.equal([]);
+  });
+
+  it("replaces it there after a question", async () => {
+    const { endpoint_url } = await api.expect(200, "GET", `/connections/${ids.Work}`);
+    const row = page.getByRole("row").filter({ hasText: endpoint_url });
+    await row.getByRole("button", { name: "Replace" }).click();
+    await page.getByRole("dialog").getByText("works for 24 more hours", { exact: false }).waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Replace", exact: true }).click();
+    await until(async () => {
+      const now = await api.expect(200, "GET", `/connections/${ids.Work}`);
+      return now.endpoint_url !== endpoint_url;
+    });
+    await page.getByText(endpoint_url, { exact: true }).waitFor({ state: "detached" });
+  });
+
+  it("says how events are read, in the dialog of a connection", async () => {
+    const rules = async () => (await api.expect(200, "GET", `/connections/${ids.Work}`)).events;
+    const dialog = page.getByRole("dialog");
+    const edit = async () => {
+      await page
+        .getByRole("row")
+        .filter({ hasText: ids.Work as string })
+        .getByRole("button", { name: "Edit" })
+        .click();
+      await dialog.waitFor();
+    };
+    const save = async () => {
+      await dialog.getByRole("button", { name: "Save" }).click();
+      await dialog.waitFor({ state: "detached" });
+    };
+    await edit();
+    await dialog.getByText("Events that the app sends").click();
+    await dialog.getByLabel("What an event is called").fill("{{body.type}}\n\n {{body.type}}:{{body.room}} ");
+    await dialog.getByLabel("Challenge").fill("{{body.challenge}}");
+    expect(await seriousFindings(page)).to.deep.equal([]);
+    await save();
+    const names = ["{{body.type}}", "{{body.type}}:{{body.room}}"];
+    expect(await rules()).to.deep.equal({ names, challenge: "{{body.challenge}}" });
+    await edit();
+    expect(await dialog.getByLabel("What an event is called").inputValue()).to.equal(names.join("\n"));
+    await dialog.getByLabel("What an event is called").fill("push");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("events.names[0]", { exact: false }).waitFor();
+    await dialog.getByLabel("What an event is called").fill("");
+    await dialog.getByLabel("Challenge").fill("");
+    await save();
+    expect(await rules(), "as the operator says").to.equal(null);
   });
 
   it("meets no error of the browser on the way but the rejection", () => {

@@ -76,7 +76,7 @@ describe("what a reader does in the dashboard", () => {
     await until(async () => (await rows().count()) === 1);
     expect(page.url()).to.include("text=order-18");
     await button("Replay these …").click();
-    await dialog().getByText("1 delivery match these filters.", { exact: false }).waitFor();
+    await dialog().getByText("1 delivery matches these filters.", { exact: false }).waitFor();
     expect(await seriousFindings(page)).to.deep.equal([]);
     const sent = receiver.requests.length;
     await dialog().getByRole("button", { name: "Replay 1" }).click();

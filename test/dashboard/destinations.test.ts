@@ -42,7 +42,7 @@ describe("the dashboard's destinations and actions", () => {
     api = await system.user();
     tab = await openTab(browser, system);
     page = tab.page;
-    await signIn(tab, api, "/webhooks");
+    await signIn(tab, api, "/destinations");
     await settled(page);
   });
   after(async () => {
@@ -67,8 +67,8 @@ describe("the dashboard's destinations and actions", () => {
   const stored = (id = idOfPage()) => api.expect(200, "GET", `/destinations/${id}`);
 
   it("make a stream, by keyboard, and say at the field what is wrong", async () => {
-    await page.getByText("Streams of Redis, queues of RabbitMQ", { exact: false }).waitFor();
-    await button("New destination").focus();
+    await page.getByText("No destinations yet").waitFor();
+    await button("New destination").first().focus();
     await page.keyboard.press("Enter");
     await dialog().getByLabel("Address").waitFor();
     expect(await seriousFindings(page)).to.deep.equal([]);
@@ -145,18 +145,23 @@ describe("the dashboard's destinations and actions", () => {
   });
 
   it("make an action of code with a secret, and say what is wrong with its props", async () => {
-    await tab.go("/webhooks");
+    await tab.go("/destinations");
     await button("New destination").click();
     await dialog().getByLabel("Kind").selectOption({ label: "Action (a component)" });
+    expect(await inDialog("Create destination").isDisabled()).to.equal(true);
     await dialog().getByLabel("Name", { exact: true }).fill("Notes");
+    await dialog().getByLabel("Component", { exact: true }).selectOption({ label: "New code …" });
+    await dialog().getByLabel("Code").fill(ACTION.replace('type: "action",', ""));
+    await inDialog("Save the code").click();
+    await dialog().getByText("This is a source", { exact: false }).waitFor();
     await dialog().getByLabel("Code").fill(ACTION);
-    await dialog().getByLabel("Props").fill("{");
-    await inDialog("Create destination").click();
-    await dialog().getByText("this is not JSON", { exact: false }).waitFor();
-    await dialog().getByLabel("Props").fill('{ "other": 1 }');
+    await inDialog("Save the code").click();
+    await dialog().getByLabel("note").waitFor();
+    expect(await seriousFindings(page)).to.deep.equal([]);
+    await dialog().getByLabel("key (optional)").fill("s3cret");
     expect(await create()).to.equal(400);
-    await dialog().getByText("other: the component has no such prop", { exact: true }).waitFor();
-    await dialog().getByLabel("Props").fill('{ "note": "order {{event.order}}", "key": "s3cret" }');
+    expect(await dialog().getByLabel("note").getAttribute("aria-invalid")).to.equal("true");
+    await dialog().getByLabel("note").fill("order {{event.order}}");
     expect(await create()).to.equal(201);
     await page.getByRole("heading", { name: "Notes" }).waitFor();
     expect((await stored()).action).to.deep.include({
@@ -164,7 +169,8 @@ describe("the dashboard's destinations and actions", () => {
       secrets_set: ["key"],
     });
     await tabs().getByRole("link", { name: "Settings" }).click();
-    await page.getByText("Set, and never shown: key.").waitFor();
+    await page.getByText("Set, and never shown; leave this empty to keep it.").waitFor();
+    expect(await page.getByLabel("note").inputValue()).to.equal("order {{event.order}}");
     expect(await page.content()).not.to.include("s3cret");
   });
 
@@ -183,7 +189,8 @@ describe("the dashboard's destinations and actions", () => {
     expect(await seriousFindings(page)).to.deep.equal([]);
     await keepScreenshot(page, "action-delivery");
     await tab.go(`/destinations/${id}/settings`);
-    await page.getByLabel("Props").fill('{ "note": "fail", "key": null }');
+    await page.getByLabel("note").fill("fail");
+    await page.getByLabel("Remove key (optional)").check();
     await saveAndWait(page, id);
     expect((await stored(id)).action).to.deep.include({
       configured_props: { note: "fail" },

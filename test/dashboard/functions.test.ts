@@ -131,7 +131,7 @@ describe("the editor of a subscription's function", () => {
     await marked().getByText("return event.;").waitFor();
     await write("export default event => {\n  return event..x;\n};\n");
     await marked().waitFor({ state: "detached" });
-    expect(await press("Save", "/subscriptions")).to.equal(400);
+    expect(await press("Save", subscription)).to.equal(400);
     await page.getByText(/^line 2, column 16: .*found "\."/).waitFor();
     await marked().getByText("return event..x;").waitFor();
     expect(await stored()).not.to.have.property("function");
@@ -139,7 +139,7 @@ describe("the editor of a subscription's function", () => {
 
   it("saves it, keeps the filter, and shows how often it failed, and on what", async () => {
     await write(CODE);
-    expect(await press("Save", "/subscriptions")).to.equal(200);
+    expect(await press("Save", subscription)).to.equal(200);
     await until(() => button("Save").isDisabled());
     expect(await stored()).to.deep.include({ function: CODE, filter: { n: { $ne: 5 } } });
     await publish(3);
@@ -217,6 +217,38 @@ describe("the editor of a subscription's function", () => {
     await tab.open(`/subscriptions/${between.id}`);
     await page.getByText("A source or a workflow receives events as they are", { exact: false }).waitFor();
     expect(await editor().count()).to.equal(0);
+  });
+
+  it("changes an organization's subscription that was opened without it, and makes none of the reader's", async () => {
+    const org = await system.organization(api.userId);
+    const team = (await api.createWebhook(receiver.url, { name: "Team", org_id: org })).id;
+    const query = { emitter_id: org, listener_id: team, org_id: org };
+    const { id } = await api.expect(200, "POST", "/subscriptions", { query });
+    const before = await api.expect(200, "GET", "/users/me/subscriptions");
+    await tab.open(`/subscriptions/${id}`);
+    await editor().waitFor();
+    const isMoved = () => new URL(page.url()).searchParams.get("org") === org;
+    await until(isMoved);
+    await page.getByRole("link", { name: "Team" }).waitFor();
+    await write(CODE);
+    expect(await press("Save", id)).to.equal(200);
+    await page.getByRole("link", { name: "Change filter" }).click();
+    await page.getByRole("dialog").getByLabel("Filter").fill('{ "n": 1 }');
+    const saved = page.waitForResponse(one => one.request().method() === "PUT");
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    expect((await saved).status()).to.equal(200);
+    expect(await api.expect(200, "GET", `/subscriptions/${id}`)).to.deep.include({
+      ...{ function: CODE, filter: { n: 1 }, org_id: org },
+    });
+    await tab.open(`/subscriptions?edit=${id}`);
+    await until(isMoved);
+    await page.getByRole("dialog").getByLabel("Filter").fill("");
+    const removed = page.waitForResponse(one => one.request().method() === "PUT");
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    expect((await removed).status()).to.equal(200);
+    expect(await api.expect(200, "GET", `/subscriptions/${id}`)).not.to.have.property("filter");
+    const ids = (rows: { id: string }[]) => rows.map(one => one.id);
+    expect(ids(await api.expect(200, "GET", "/users/me/subscriptions"))).to.deep.equal(ids(before));
   });
 
   it("meets no error of the browser on the way", () => {

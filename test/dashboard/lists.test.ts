@@ -73,7 +73,7 @@ describe("long and filtered lists of the dashboard", () => {
       const [, health, success, p95, since, disabled] = cells.map(text => text.trim());
       return (
         health === "Failing" &&
-        success === "0 %" &&
+        success === "0%" &&
         /^[\d.]+ m?s$/.test(p95 ?? "") &&
         / ago$/.test(since ?? "") &&
         /^in [45] ?d/.test(disabled ?? "")

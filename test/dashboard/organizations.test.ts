@@ -68,6 +68,15 @@ describe("an organization in the dashboard", () => {
     await member(ofBert.page, emails.bert).waitFor();
   });
 
+  it("shows commands that make things in the organization, and not in the reader's own account", async () => {
+    const { page } = ofAnna;
+    const command = page.getByRole("region", { name: "Command" });
+    await open(ofAnna, `/destinations?org=${org}`);
+    expect(await command.textContent()).to.include(`/v1/destinations?org_id=${org}'`);
+    await open(ofAnna, "/destinations");
+    expect(await command.textContent()).to.include("/v1/destinations'");
+  });
+
   it("is switched to and from, with its own things only, and the address says which", async () => {
     const { page } = ofBert;
     const account = page.getByLabel("Account");

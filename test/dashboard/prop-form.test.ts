@@ -9,7 +9,7 @@ const CODE = `export default { name: "Form", version: "0.0.1",
     note: { type: "alert", alertType: "warning", content: "Needs a paid plan <b>there</b>" },
     timer: { type: "$.interface.timer", static: { cron: "0 9 * * *", timezone: "Europe/Berlin" } },
     tags: { type: "string[]", label: "Tags", options: ["red", { label: "Green", value: "g" }, "blue"], optional: true },
-    token: { type: "string", label: "Token", secret: true, optional: true },
+    token: { type: "string", label: "Token", description: "Of your **settings**, see [the docs](https://example.com/docs), not [here](javascript:alert).", secret: true, optional: true },
   },
   run() {} };`;
 const TIMED = `export default { name: "Timed", version: "0.0.1",
@@ -31,6 +31,13 @@ describe("the form of a source's props", () => {
   it("shows an alert of the component as text", async () => {
     await page.getByText("Needs a paid plan <b>there</b>").waitFor();
     expect(await seriousFindings(page)).to.deep.equal([]);
+  });
+
+  it("shows links and bold words of a description, and no link that is not one of the web", async () => {
+    const link = page.locator(".hint").getByRole("link", { name: "the docs" });
+    expect(await link.getAttribute("href")).to.equal("https://example.com/docs");
+    expect(await page.locator(".hint strong").textContent()).to.equal("settings");
+    await page.getByText("not [here](javascript:alert).", { exact: false }).waitFor();
   });
 
   it("shows the next five times of a timer that the code fixes, in its zone", async () => {

@@ -82,6 +82,9 @@ describe("every screen of the dashboard", function () {
     source = await api.createSource({ component_code: CODE, name: "orders" });
     const timer = await api.createSource({ component_code: TIMER, name: "heartbeat" });
     const webhook = await api.createWebhook(receiver.url, { name: "Billing" });
+    // Known by its address alone, which is longer than any screen is wide.
+    const nameless = await api.createWebhook(`${receiver.url}/v2/${"tenant-northwind/".repeat(6)}events`);
+    await api.subscribe(source.id, nameless.id);
     await api.expect(200, "POST", "/subscriptions", {
       query: { emitter_id: source.id, listener_id: webhook.id },
       body: { filter: { name: { $ne: "left out" } } },
@@ -145,6 +148,8 @@ describe("every screen of the dashboard", function () {
       "source-code": `/sources/${source.id}/code`,
       components: "/components",
       component: `/components/${source.component_id}`,
+      "source-deploy": `/components/${source.component_id}/deploy`,
+      "action-deploy": `/components/${action.action.component_id}/deploy`,
       webhooks: "/webhooks",
       "webhook-new": "/webhooks?new=1",
       webhook: `/webhooks/${webhook.id}`,
@@ -159,7 +164,8 @@ describe("every screen of the dashboard", function () {
       subscription: `/subscriptions/${subscription}`,
       connections: "/connections",
       "connections-none": `/connections?org=${organization}`,
-      "destination-new": "/webhooks?new=destination",
+      destinations: "/destinations",
+      "destination-new": "/destinations?new=1",
       destination: `/destinations/${stream.id}`,
       "destination-deliveries": `/destinations/${stream.id}/deliveries`,
       "destination-settings": `/destinations/${stream.id}/settings`,

@@ -65,6 +65,11 @@ const SCREENS: Screen[] = [
     nothingYet: { title: "No webhooks yet", command: /\/v1\/webhooks'/ },
   },
   {
+    name: "destinations",
+    path: () => "/destinations",
+    nothingYet: { title: "No destinations yet", command: /\/v1\/destinations'/ },
+  },
+  {
     name: "the health of a destination",
     path: ({ destination }) => `/destinations/${destination}`,
     holds: INSIDE,

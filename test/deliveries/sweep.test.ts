@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { waitlistEntry } from "../../src/deliveries/limits/permits.ts";
 import { beginDeliverySweep } from "../../src/deliveries/sweep.ts";
+import { WHOLE } from "../../src/lib/part.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
@@ -192,7 +193,7 @@ describe("sweep of deliveries", () => {
       { _id },
       { $set: { next_attempt_at_ms: now, sweep_at_ms: now } },
     );
-    const next = beginDeliverySweep(platform);
+    const next = beginDeliverySweep(platform, WHOLE);
     let batches = 0;
     while (!(await queue().getJob(`${_id}-0`))) {
       await next(null);

@@ -133,18 +133,20 @@ describe("the manifests for Kubernetes", () => {
     const rungOf = (manifests: Manifest[]) =>
       Object.fromEntries(ofKind(manifests, "Deployment").map(one => [one.metadata.name, podOf(one)]));
     const seccomp = rungOf(buildWith("seccomp"));
-    const profile = { type: "Localhost", localhostProfile: "headwater.json" };
-    expect(seccomp["headwater-runs"].securityContext.seccompProfile).to.deep.equal(profile);
-    expect(seccomp["headwater-web"].securityContext.seccompProfile).to.deep.equal(profile);
-    expect(seccomp["headwater-deliveries"].securityContext.seccompProfile).to.deep.equal({
-      type: "RuntimeDefault",
-    });
     const namespaces = rungOf(buildWith("user-namespaces"));
-    const runs = namespaces["headwater-runs"];
-    expect(runs).to.include({ hostUsers: false });
-    expect(runs.securityContext).to.include({ runAsUser: 0 });
-    expect(runs.containers[0].securityContext.capabilities.add).to.include("SYS_ADMIN");
-    expect(namespaces["headwater-deliveries"]).to.not.have.property("hostUsers");
-    expect(namespaces["headwater-deliveries"].securityContext).to.include({ runAsUser: 1000 });
+    // The web process tries components, and deliveries runs functions and actions.
+    for (const name of ["headwater-web", "headwater-runs", "headwater-deliveries"]) {
+      const profile = { type: "Localhost", localhostProfile: "headwater.json" };
+      expect(seccomp[name].securityContext.seccompProfile, name).to.deep.equal(profile);
+      const pod = namespaces[name];
+      expect(pod, name).to.include({ hostUsers: false });
+      expect(pod.securityContext, name).to.include({ runAsUser: 0 });
+      expect(pod.containers[0].securityContext.capabilities.add, name).to.include("SYS_ADMIN");
+    }
+    for (const name of ["headwater-emissions", "headwater-deletions"]) {
+      expect(seccomp[name].securityContext.seccompProfile, name).to.deep.equal({ type: "RuntimeDefault" });
+      expect(namespaces[name], name).to.not.have.property("hostUsers");
+      expect(namespaces[name].securityContext, name).to.include({ runAsUser: 1000 });
+    }
   });
 });

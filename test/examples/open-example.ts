@@ -4,13 +4,14 @@ import { bundleComponent } from "../../src/components/bundle.ts";
 import { type DescribedComponent, describeComponent } from "../../src/components/describe.ts";
 import { fromFile } from "../../src/components/load-modules.ts";
 import { configureProps, propValuesForRun } from "../../src/props/configure.ts";
-import { openSandboxes, type Sandboxes } from "../../src/sandbox/host.ts";
+import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult, ComponentCall, HttpResponse } from "../../src/sandbox/protocol.ts";
 import { fixturePackages } from "../support/fixture-packages.ts";
+import { openSharedSandboxes } from "../support/shared-sandboxes.ts";
 
 /** Opens real sandboxes. Components can reach loopback, where the tests' servers listen. */
 export function openTestSandboxes(): Promise<Sandboxes> {
-  return openSandboxes({
+  return openSharedSandboxes({
     limits: {
       wallMs: 30_000,
       heapMb: 256,

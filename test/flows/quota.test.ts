@@ -6,6 +6,13 @@ import { until } from "../support/until.ts";
 
 const CODE = `export default { name: "Quota", version: "0.0.1", props: { http: "$.interface.http" },
   run(event) { this.$emit({ ok: true }); } };`;
+/** What a form asks the code for. */
+const FORM = `export default { name: "Form", version: "0.0.1",
+  props: { pick: { type: "string", reloadProps: true, options() { return ["a"]; } } },
+  additionalProps() { return { more: { type: "string", optional: true } }; }, run() {} };`;
+const APP = `export default { name: "Named", version: "0.0.1",
+  props: { chat: { type: "app", app: "chat" },
+    events: { type: "$.interface.apphook", appProp: "chat", eventNames() { return ["a"]; } } }, run() {} };`;
 
 describe("quotas", () => {
   let system: System;
@@ -77,6 +84,28 @@ describe("quotas", () => {
     await until(
       async () => (await system.worker.mongo.collection("sources").findOne({ _id: id as never })) === null,
     );
+  });
+
+  it("count what forms ask of code, and end it past the quota", async () => {
+    const api = await system.user();
+    const save = async (component_code: string) =>
+      (await api.expect(201, "POST", "/components", { body: { component_code } })).id as string;
+    const [form, app] = [await save(FORM), await save(APP)];
+    const events = { names: ["{{body.type}}"] };
+    const connection = { app: "chat", fields: { token: "t" }, events };
+    const authProvisionId = (await api.expect(201, "POST", "/connections", { body: connection })).id;
+    const asked: [path: string, body: object][] = [
+      [`/components/${form}/configure`, { prop_name: "pick" }],
+      [`/components/${form}/props`, { configured_props: { pick: "a" } }],
+    ];
+    for (const [path, body] of asked) await api.expect(200, "POST", path, { body });
+    expect(await api.expect(200, "GET", "/users/me")).to.include({ daily_invocations_used: 2 });
+    // The names of an app's events are asked when a source is deployed.
+    const configured_props = { chat: { authProvisionId } };
+    for (const [path, body] of [...asked, ["/sources", { component_id: app, configured_props }] as const]) {
+      expect((await api.request("POST", path, { body })).status, path).to.equal(429);
+    }
+    expect(await api.expect(200, "GET", "/users/me")).to.include({ daily_invocations_used: 2 });
   });
 
   it("do not limit a paid account, whose user shows the billing period", async () => {

@@ -1,3 +1,5 @@
+// runs-long: npm test has test/tracing
+
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { expect } from "chai";

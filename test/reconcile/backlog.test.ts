@@ -7,7 +7,7 @@ import { StoredEvents } from "../../src/models/event.ts";
 import { RunRecords } from "../../src/models/run.ts";
 import { Sources } from "../../src/models/source.ts";
 import { Reconciler } from "../../src/reconcile/reconcile.ts";
-import { STEP_NAMES } from "../../src/reconcile/steps.ts";
+import { STEP_NAMES } from "../../src/reconcile/step-names.ts";
 import { readSweepProgress } from "../../src/store/sweep-turns.ts";
 import { storeSource } from "../sources/source-row.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";

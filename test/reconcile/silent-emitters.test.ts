@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
+import { WHOLE } from "../../src/lib/part.ts";
 import { Sources } from "../../src/models/source.ts";
 import { Workflows } from "../../src/models/workflow.ts";
 import { beginSilentEmitterSweep } from "../../src/reconcile/silent-emitters.ts";
@@ -38,7 +39,7 @@ describe("the sweep for silent emitters", () => {
   const isInRedis = async (id: string) =>
     isHere((await platform.redis.get(platform.keys.eventsPlace(id))) ?? "");
   async function pass(silentMs: number): Promise<void> {
-    const sweep = beginSilentEmitterSweep(platform, silentMs);
+    const sweep = beginSilentEmitterSweep(platform, WHOLE, silentMs);
     let cursor: string | null = null;
     do cursor = (await sweep(cursor)).next;
     while (cursor !== null);

@@ -1,6 +1,7 @@
 import { Worker } from "bullmq";
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
+import { WHOLE } from "../../src/lib/part.ts";
 import { type Source, Sources } from "../../src/models/source.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { runs } from "../../src/queues/runs.ts";
@@ -158,12 +159,12 @@ describe("reconciling timers", () => {
     const changed = await timerSource({ updated_at: Math.floor(Date.now() / 1000) });
     const stopped = await timerSource();
     const other = await timerSource();
-    expect((await beginTimerSweep(platform)(last)).repaired, "changed").to.equal(1);
+    expect((await beginTimerSweep(platform, WHOLE)(last)).repaired, "changed").to.equal(1);
     expect(await schedulers()).to.have.length(1);
     await sweep(platform, "timers");
     await loseTick(stopped);
     await queue().removeJobScheduler(other);
-    expect((await beginTimerSweep(later())(last)).repaired, "overdue").to.equal(1);
+    expect((await beginTimerSweep(later(), WHOLE)(last)).repaired, "overdue").to.equal(1);
     expect((await schedulers()).map(({ key }) => key)).to.have.members([changed, stopped]);
     expect(await sweep(platform, "timers"), "the pass").to.equal(1);
   });

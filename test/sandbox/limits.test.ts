@@ -5,7 +5,13 @@ import { LIMITS } from "../../src/limits/catalogue.ts";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
 import type { CallResult } from "../../src/sandbox/protocol.ts";
 import { until } from "../support/until.ts";
-import { openTestSandboxes, RUN, running, LIMITS as TEST_LIMITS } from "./sandbox-fixture.ts";
+import {
+  openOwnSandboxes,
+  openTestSandboxes,
+  RUN,
+  running,
+  LIMITS as TEST_LIMITS,
+} from "./sandbox-fixture.ts";
 
 describe("the limits of a sandbox", () => {
   let sandboxes: Sandboxes;
@@ -106,8 +112,18 @@ describe("the limits of a sandbox", () => {
 
   it("drops an event that a timer of an earlier call emits, and says so in the logs of the next call", async () => {
     const leaking = running(
-      `if (event.leak) setTimeout(() => { this.$emit("late"); globalThis.isDone = true; }, 30);
-       else { while (!globalThis.isDone) await new Promise(r => setTimeout(r, 5)); this.$emit("own"); }`,
+      `if (event.leak) {
+         const leak = () => {
+           if (!globalThis.isNext) return setTimeout(leak, 5);
+           this.$emit("late");
+           globalThis.isDone = true;
+         };
+         leak();
+       } else {
+         globalThis.isNext = true;
+         while (!globalThis.isDone) await new Promise(r => setTimeout(r, 5));
+         this.$emit("own");
+       }`,
     );
     const first = await sandboxes.call("k-leak", leaking, { ...RUN, event: { leak: true } });
     expect(first.emits).to.deep.equal([]);
@@ -219,7 +235,7 @@ describe("the processes of a sandbox host", () => {
     host.kill("SIGKILL");
     await new Promise(done => host.once("close", done));
     expect(await stat(folder).then(() => true)).to.equal(true);
-    sandboxes = await openTestSandboxes();
+    sandboxes = await openOwnSandboxes();
     await until(() =>
       stat(`/proc/${child}/cwd`).then(
         () => false,

@@ -2,6 +2,7 @@ import { LIMITS as BOUNDS } from "../../src/limits/catalogue.ts";
 import type { Bundle } from "../../src/sandbox/bundle.ts";
 import { openSandboxes, type Sandboxes, type SandboxesOptions } from "../../src/sandbox/host.ts";
 import type { CallRequest } from "../../src/sandbox/protocol.ts";
+import { openSharedSandboxes } from "../support/shared-sandboxes.ts";
 
 export const LIMITS = {
   wallMs: 8000,
@@ -12,15 +13,19 @@ export const LIMITS = {
   maxDbBytes: BOUNDS.databaseBytes.value,
 };
 
+const OPTIONS: SandboxesOptions = {
+  limits: LIMITS,
+  maxProcesses: 2,
+  idleMs: 60_000,
+  egress: { allow: [], blockedHosts: [] },
+};
+
 export function openTestSandboxes(overrides: Partial<SandboxesOptions> = {}): Promise<Sandboxes> {
-  return openSandboxes({
-    limits: LIMITS,
-    maxProcesses: 2,
-    idleMs: 60_000,
-    egress: { allow: [], blockedHosts: [] },
-    ...overrides,
-  });
+  return openSharedSandboxes({ ...OPTIONS, ...overrides });
 }
+
+/** Opens a host that prepares everything itself, as in a process of its own. */
+export const openOwnSandboxes = (): Promise<Sandboxes> => openSandboxes(OPTIONS);
 
 export const bundleOf = (code: string): Bundle => ({ code, hash: "test" });
 

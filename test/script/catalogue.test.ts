@@ -1,4 +1,4 @@
-// runs-long: test/cli/catalogue/catalogue.test.ts, with a server of the test
+// runs-long: npm test has test/cli/catalogue/causes.test.ts
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,3 +1,5 @@
+// runs-long: npm test has test/store/redis-failover.test.ts
+
 import { expect } from "chai";
 import type { Cluster } from "ioredis";
 import { findRedis } from "../../src/store/find-redis.ts";

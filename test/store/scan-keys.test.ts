@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { newId } from "../../src/lib/ids.ts";
+import { WHOLE } from "../../src/lib/part.ts";
 import { Workflows } from "../../src/models/workflow.ts";
 import { beginSilentEmitterSweep } from "../../src/reconcile/silent-emitters.ts";
 import { EventArchives } from "../../src/store/event-archive.ts";
@@ -36,6 +37,22 @@ describe("a scan of the keys of a Redis Cluster", () => {
     expect(pages).to.be.above(10);
   });
 
+  it("is divided by master, so that each of its parts finds keys of its own", async () => {
+    const seen: string[] = [];
+    for (const index of [0, 1, 2]) {
+      const before = seen.length;
+      let cursor: string | null = null;
+      do {
+        const page = await scanKeys(platform.redis, cursor, "scanned:*", 1000, { index, of: 3 });
+        seen.push(...page.found);
+        cursor = page.next;
+      } while (cursor !== null);
+      expect(seen.length, "of each master").to.be.above(before);
+    }
+    expect(seen.length).to.equal(new Set(seen).size);
+    expect(seen).to.have.length(300);
+  });
+
   it("goes on with the next master if the one of its cursor is gone", async () => {
     const { next } = await scanKeys(platform.redis, "0.0.0.0:1 77", "scanned:*", 10_000);
     expect(next).to.match(/^\S+:\d+ 0$/);
@@ -56,7 +73,7 @@ describe("a scan of the keys of a Redis Cluster", () => {
       await Workflows(platform.mongo).insertOne({ _id, owner_id: "u_1", name: "w", created_at: 0 });
       await emit(_id, "a");
     }
-    const sweep = beginSilentEmitterSweep(platform, 0);
+    const sweep = beginSilentEmitterSweep(platform, WHOLE, 0);
     let cursor: string | null = null;
     do cursor = (await sweep(cursor)).next;
     while (cursor !== null);

@@ -2,6 +2,8 @@ import { randomBytes } from "node:crypto";
 import { Cluster } from "ioredis";
 import { type Config, readConfig } from "../../src/config.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
+import { chooseDatabase, type Database, prepareDatabase, returnDatabase } from "./databases.ts";
+import { openSharedSandboxes } from "./shared-sandboxes.ts";
 
 const required = (name: string): string => {
   const value = process.env[name];
@@ -9,11 +11,14 @@ const required = (name: string): string => {
   return value;
 };
 
-/** Settings of a test: its own database and key prefix, loopback allowed, short waits; `env` overrides them. */
-export function testConfig(env: Record<string, string> = {}): Config {
+/**
+ * Settings of a test: its own database and key prefix, loopback allowed, short waits; `env` overrides them. The database is a new
+ * one, or `database`.
+ */
+export function testConfig(env: Record<string, string> = {}, database?: string): Config {
   const name = `t${randomBytes(6).toString("hex")}`;
   const mongodb = new URL(required("TEST_MONGODB_URL"));
-  mongodb.pathname = `/${name}`;
+  mongodb.pathname = `/${database ?? name}`;
   return readConfig({
     MONGODB_URL: mongodb.href,
     REDIS_URL: required("TEST_REDIS_URL"),
@@ -35,24 +40,28 @@ export interface TestPlatform extends Platform {
   destroy(): Promise<void>;
 }
 
-/** Opens a platform with the real stores, as the process of this name would. */
+/**
+ * Opens a platform with the real stores, as the process of this name would. `ownSandboxes`: with a host that prepares everything
+ * itself.
+ */
 export async function openTestPlatform(
   env: Record<string, string> = {},
-  options: { process?: string; clock?: () => number } = {},
+  options: { process?: string; clock?: () => number; ownSandboxes?: boolean } = {},
 ): Promise<TestPlatform> {
-  const config = testConfig(env);
-  const platform = await openPlatform(
-    config,
-    options.process ?? "runs",
-    options.clock ? { clock: options.clock } : {},
-  );
-  return Object.assign(platform, { destroy: () => destroy(platform) });
+  const database = chooseDatabase(env);
+  const config = testConfig(env, database?.name);
+  const platform = await openPlatform(config, options.process ?? "runs", {
+    ...(options.clock && { clock: options.clock }),
+    ...(!options.ownSandboxes && { openSandboxes: openSharedSandboxes }),
+  });
+  await prepareDatabase(platform.mongo, database);
+  return Object.assign(platform, { destroy: () => destroy(platform, database) });
 }
 
-async function destroy(platform: Platform): Promise<void> {
-  // Otherwise its counts would come back after the database is gone.
+async function destroy(platform: Platform, database: Database | undefined): Promise<void> {
+  // Otherwise its counts would come back after the database is empty.
   await platform.activity.close();
-  await platform.mongo.dropDatabase();
+  await returnDatabase(platform.mongo, database);
   await dropKeys(platform);
   await platform.close();
 }

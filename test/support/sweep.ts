@@ -1,19 +1,21 @@
 import type { Platform } from "../../src/platform.ts";
-import { STEP_NAMES, type StepName, sweepSteps } from "../../src/reconcile/steps.ts";
+import { STEP_NAMES, type StepName } from "../../src/reconcile/step-names.ts";
+import { sweepSteps } from "../../src/reconcile/steps.ts";
 import { runTurn } from "../../src/reconcile/turn.ts";
+import { unitsOf } from "../../src/store/sweep-turns.ts";
 
-/** Runs one whole turn of a step of the reconciler; returns how many items it repaired. */
+/** Runs one whole turn of each part of a step of the reconciler; returns how many items it repaired. */
 export async function sweep(platform: Platform, name: StepName): Promise<number> {
-  const step = sweepSteps(platform).find(one => one.name === name);
-  if (!step) throw new Error(`no step ${name}`);
   let repaired = 0;
-  await runTurn(platform, step, {
-    budgetMs: Number.POSITIVE_INFINITY,
-    mustEnd: () => false,
-    onRepaired: count => {
-      repaired += count;
-    },
-  });
+  for (const unit of unitsOf(sweepSteps(platform).filter(step => step.name === name))) {
+    await runTurn(platform, unit, {
+      budgetMs: Number.POSITIVE_INFINITY,
+      mustEnd: () => false,
+      onRepaired: count => {
+        repaired += count;
+      },
+    });
+  }
   return repaired;
 }
 

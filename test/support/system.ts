@@ -5,7 +5,9 @@ import type { RunningWorker } from "../../src/queues/run-worker.ts";
 import { startWeb, type WebServer } from "../../src/server.ts";
 import { start as startAll } from "../../workers/all.ts";
 import { Api } from "./api.ts";
+import { chooseDatabase, prepareDatabase, returnDatabase } from "./databases.ts";
 import { dropKeys, testConfig } from "./platform.ts";
+import { openSharedSandboxes } from "./shared-sandboxes.ts";
 
 /** The web process and all workers, in this process, with their own database; both sides have their own platform. */
 export interface System {
@@ -25,13 +27,15 @@ export async function startSystem(
   env: Record<string, string> = {},
   options: { workers?: boolean } = {},
 ): Promise<System> {
-  const config = testConfig(env);
-  const web = await openPlatform(config, "web");
+  const database = chooseDatabase(env);
+  const config = testConfig(env, database?.name);
+  const web = await openPlatform(config, "web", { openSandboxes: openSharedSandboxes });
+  await prepareDatabase(web.mongo, database);
   const server: WebServer = await startWeb(web, { checkResponses: true });
   const publicUrl = `http://127.0.0.1:${server.port}`;
   // The port is known only now, and endpoint URLs contain it.
   Object.defineProperty(web, "config", { value: { ...config, publicUrl } });
-  const worker = await openPlatform({ ...config, publicUrl }, "runs");
+  const worker = await openPlatform({ ...config, publicUrl }, "runs", { openSandboxes: openSharedSandboxes });
   let running: RunningWorker | undefined;
   if (options.workers !== false) {
     running = startAll(worker);
@@ -52,9 +56,9 @@ export async function startSystem(
     async stop() {
       await server.close();
       await running?.close(3000);
-      // Otherwise their counts would come back after the database is gone.
+      // Otherwise their counts would come back after the database is empty.
       await Promise.all([web.activity.close(), worker.activity.close()]);
-      await worker.mongo.dropDatabase();
+      await returnDatabase(worker.mongo, database);
       await dropKeys(worker);
       await web.close();
       await worker.close();

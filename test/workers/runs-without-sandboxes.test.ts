@@ -13,7 +13,7 @@ describe("a runs worker that can't start sandboxes", () => {
   let platform: TestPlatform;
   const { TMPDIR } = process.env;
   before(async () => {
-    platform = await openTestPlatform();
+    platform = await openTestPlatform({}, { ownSandboxes: true });
   });
   after(async () => {
     if (TMPDIR === undefined) delete process.env.TMPDIR;

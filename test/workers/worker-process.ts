@@ -36,8 +36,13 @@ export function spawnWorker(
   env: Record<string, string>,
   { logFile, flags = [], folder }: { logFile?: string; flags?: string[]; folder?: string | undefined } = {},
 ): WorkerProcess {
+  return spawnProgram([...flags, ...programOf(sourceOf(name), { folder })], env, logFile);
+}
+
+/** Starts a program as a child process of its own, with Node's arguments for it. With a `logFile` its output is kept there. */
+export function spawnProgram(args: string[], env: Record<string, string>, logFile?: string): WorkerProcess {
   const log = logFile === undefined ? "pipe" : openSync(logFile, "a");
-  const child: ChildProcess = spawn(process.execPath, [...flags, ...programOf(sourceOf(name), { folder })], {
+  const child: ChildProcess = spawn(process.execPath, args, {
     env: { PATH: process.env.PATH, NODE_OPTIONS: process.env.NODE_OPTIONS, ...env },
     stdio: ["ignore", log, log],
   });

@@ -64,7 +64,7 @@ export class Headwater {
 
   /**
    * What happens, as it happens: events of up to 20 emitters, and the deliveries and runs of the account. Connects again by
-   * itself and goes on behind the last event, of which some may come twice. Ends when `signal` aborts or the loop is left.
+   * itself, goes on behind the last event, and yields each event once. Ends when `signal` aborts or the loop is left.
    */
   watch(options: WatchOptions): AsyncGenerator<LiveMessage, void, undefined> {
     return watch(this.#connection, options);

@@ -1,5 +1,5 @@
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
-import { HTTP_TYPE, TIMER_TYPE } from "../../props/kinds.ts";
+import { APPHOOK_TYPE, HTTP_TYPE, TIMER_TYPE } from "../../props/kinds.ts";
 import { isTimerFault, parseTimer } from "../../props/timer.ts";
 import { presentTimer } from "../../props/timer-prop.ts";
 import { type Comparison, type FieldChange, fieldChanges } from "./change.ts";
@@ -16,10 +16,19 @@ interface WantedProps {
 export interface CurrentProps {
   configured_props: Props;
   secrets_set: string[];
+  /** Those that the code made for it. */
+  dynamic_props: Schemas["Component"]["configurable_props"];
 }
 
 /** What is known of the component that has the props; null for nothing. */
 type KnownComponent = Pick<Schemas["Component"], "configurable_props"> | null;
+
+/** Returns a component with the props that its code made for a source or an action. */
+export const withMadeProps = <Known extends KnownComponent>(
+  component: Known,
+  { dynamic_props }: Pick<CurrentProps, "dynamic_props">,
+): Known =>
+  component && { ...component, configurable_props: [...component.configurable_props, ...dynamic_props] };
 
 /** Compares props; `left` are those that the server has and the file does not. */
 export function compareProps(
@@ -61,7 +70,10 @@ export function changedProps(wanted: Props, left: string[], next: KnownComponent
   return { ...Object.fromEntries(removed.map(prop => [prop, null])), ...wanted };
 }
 
-/** Props that have a value on the server and none in the file. Interfaces have one without being configured. */
+/** Have a value without being configured. */
+const INTERFACES = new Set([HTTP_TYPE, APPHOOK_TYPE, TIMER_TYPE]);
+
+/** Props that have a value on the server and none in the file. */
 function leftProps(
   wanted: Props,
   { configured_props, secrets_set }: CurrentProps,
@@ -69,7 +81,7 @@ function leftProps(
 ): string[] {
   const hasOwnValue = (prop: string) => {
     const type = types.get(prop);
-    return type !== undefined && type !== HTTP_TYPE && type !== TIMER_TYPE;
+    return type !== undefined && !INTERFACES.has(type);
   };
   return [...Object.keys(configured_props), ...secrets_set].filter(
     prop => !Object.hasOwn(wanted, prop) && hasOwnValue(prop),

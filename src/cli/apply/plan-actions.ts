@@ -1,6 +1,6 @@
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { type Change, fieldChanges } from "./change.ts";
-import { type CurrentProps, changedProps, compareProps } from "./compare-props.ts";
+import { type CurrentProps, changedProps, compareProps, withMadeProps } from "./compare-props.ts";
 import {
   type ComponentTools,
   componentField,
@@ -46,8 +46,9 @@ async function planUpdate(
 ): Promise<Change | null> {
   const { client } = tools;
   const { component_id, ...present } = current.action as CurrentProps & { component_id: string };
-  const known = await findComponent(client, component_id);
-  const isSame = isSameComponent(component, component_id, known);
+  const before = await findComponent(client, component_id);
+  const isSame = isSameComponent(component, component_id, before);
+  const known = withMadeProps(before, present);
   const given = { wanted: declared.props ?? {}, raw: shown.props ?? {} };
   const props = compareProps(given, present, known, tools.sendsSecrets);
   const fields = [

@@ -1,5 +1,5 @@
 import type { Change } from "./change.ts";
-import { changedProps, compareProps } from "./compare-props.ts";
+import { changedProps, compareProps, withMadeProps } from "./compare-props.ts";
 import {
   type ComponentTools,
   componentField,
@@ -46,10 +46,7 @@ async function planUpdate(
   const current = await client.sources.get(id);
   const before = await findComponent(client, current.component_id);
   const isSame = isSameComponent(component, current.component_id, before);
-  const known = before && {
-    ...before,
-    configurable_props: [...before.configurable_props, ...current.dynamic_props],
-  };
+  const known = withMadeProps(before, current);
   const given = { wanted: declared.props ?? {}, raw: shown.props ?? {} };
   const props = compareProps(given, current, known, tools.sendsSecrets);
   const fields = [

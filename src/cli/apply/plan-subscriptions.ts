@@ -45,13 +45,17 @@ export async function planSubscriptions(
         ...(isSameCode ? [] : [{ field: "function", to: shown.function ?? null }]),
       ],
       apply: async made => {
+        const changed = isSameCode ? {} : { function: code ?? null };
+        if (current) {
+          await client.subscriptions.update(current.id, { filter: wanted.filter ?? null, ...changed });
+          return;
+        }
         await client.subscriptions.create({
           emitter_id: madeId(emitterId(wanted.from, made)),
           listener_id: madeId(listenerId(wanted.to, made)),
           event_name: wanted.channel ?? "",
-          // Left out, it would stay; an empty one matches everything.
-          filter: wanted.filter ?? {},
-          ...(isSameCode ? {} : { function: code ?? null }),
+          ...(wanted.filter && { filter: wanted.filter }),
+          ...changed,
         });
       },
     });

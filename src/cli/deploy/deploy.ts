@@ -1,5 +1,5 @@
 import type { Headwater, Schemas } from "../../../clients/typescript/src/index.ts";
-import { HTTP_TYPE, TIMER_TYPE } from "../../props/kinds.ts";
+import { APPHOOK_TYPE, HTTP_TYPE, TIMER_TYPE } from "../../props/kinds.ts";
 import { slugOf } from "../../sources/slug.ts";
 import type { SavedComponent } from "./save.ts";
 
@@ -45,11 +45,13 @@ export async function deploySource(
   };
 }
 
-/** Returns the values of the component's HTTP and timer props as the API shows them (docs/rest-api.md#source). */
+/** Returns the values of the component's interfaces as the API shows them (docs/rest-api.md#source). */
 function interfacesOf({ configurable_props }: SavedComponent, values: Record<string, unknown>) {
   const valueOfType = (type: string) =>
     values[configurable_props.find(prop => prop.type === type)?.name ?? ""];
-  const http = valueOfType(HTTP_TYPE) as { endpoint_url: string } | undefined;
+  const receives = (valueOfType(HTTP_TYPE) ?? valueOfType(APPHOOK_TYPE)) as
+    | { endpoint_url: string }
+    | undefined;
   const timer = valueOfType(TIMER_TYPE) as object | undefined;
-  return { ...(http && { endpoint_url: http.endpoint_url }), ...(timer && { timer }) };
+  return { ...(receives && { endpoint_url: receives.endpoint_url }), ...(timer && { timer }) };
 }

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { AppError } from "../../lib/errors.ts";
+import { type EventRuleOptions, eventRuleOptions, eventRulesOf } from "../event-rules.ts";
 import { readObjectFile } from "../json-file.ts";
 import { note, print, printJson, timeOf } from "../output/print.ts";
 import { fields } from "../output/table.ts";
@@ -39,6 +40,7 @@ export function connectionCommands(program: Command, tools: RemoteTools): void {
   appsCommand(connection, tools);
   fieldCommands(connection, tools);
   consentCommands(connection, tools);
+  replaceCommands(connection, tools);
   remoteAction<{ force?: boolean }>(
     commandOn(connection, "delete", CONNECTION, "delete a connection").option(
       "--force",
@@ -66,9 +68,10 @@ function appsCommand(connection: Command, tools: RemoteTools): void {
   });
 }
 
-interface FieldOptions {
+interface FieldOptions extends EventRuleOptions {
   name?: string;
   fields?: string;
+  appEvents?: boolean;
   json?: boolean;
 }
 
@@ -82,16 +85,33 @@ function fieldCommands(connection: Command, tools: RemoteTools): void {
     .argument("<app>", "slug of the app, as components name it")
     .requiredOption("--fields <file>", FIELDS)
     .option("--name <name>", "label shown in lists");
-  remoteAction<FieldOptions>(jsonOption(create), tools, async ({ client, options }, app = "") => {
+  const created = jsonOption(eventRuleOptions(create));
+  remoteAction<FieldOptions>(created, tools, async ({ client, options }, app = "") => {
     const fields = await readFields(options.fields ?? "");
-    show(await client.connections.create({ app, fields, ...nameOf(options) }), options);
+    show(await client.connections.create({ app, fields, ...bodyOf(options) }), options);
   });
-  const update = commandOn(connection, "update", CONNECTION, "rename a connection, or replace its fields")
+  const update = commandOn(
+    connection,
+    "update",
+    CONNECTION,
+    "rename a connection, or replace its fields or how its app's events are read",
+  )
     .option("--fields <file>", FIELDS)
     .option("--name <name>", "label shown in lists");
-  remoteAction<FieldOptions>(jsonOption(update), tools, async ({ client, options }, id = "") => {
-    const { fields: file } = options;
-    const body = { ...nameOf(options), ...(file !== undefined && { fields: await readFields(file) }) };
+  const updated = eventRuleOptions(update).option(
+    "--app-events",
+    "read events as the operator says for the app, not by rules of this connection",
+  );
+  remoteAction<FieldOptions>(jsonOption(updated), tools, async ({ client, options }, id = "") => {
+    const { fields: file, appEvents = false } = options;
+    if (appEvents && eventRulesOf(options)) {
+      throw new AppError("invalid", "--app-events goes without --event-name, --event and --challenge");
+    }
+    const body = {
+      ...bodyOf(options),
+      ...(appEvents && { events: null }),
+      ...(file !== undefined && { fields: await readFields(file) }),
+    };
     if (Object.keys(body).length === 0) throw new AppError("invalid", "nothing to change: give an option");
     show(await client.connections.update(id, body), options);
   });
@@ -100,7 +120,11 @@ function fieldCommands(connection: Command, tools: RemoteTools): void {
 const readFields = async (file: string) =>
   (await readObjectFile(file, "fields by name")) as Record<string, string>;
 
-const nameOf = ({ name }: FieldOptions) => (name === undefined ? {} : { name });
+const bodyOf = (options: FieldOptions) => {
+  const { name } = options;
+  const events = eventRulesOf(options);
+  return { ...(name !== undefined && { name }), ...(events && { events }) };
+};
 
 function show(connection: Connection, { json }: { json?: boolean }): void {
   if (json) printJson(connection);
@@ -130,6 +154,26 @@ function consentCommands(connection: Command, tools: RemoteTools): void {
   );
 }
 
+/** Commands that replace the token, and the address of the app's events. */
+function replaceCommands(connection: Command, tools: RemoteTools): void {
+  const renew = commandOn(connection, "renew", CONNECTION, "renew the token now, although it has time left");
+  remoteAction<{ json?: boolean }>(jsonOption(renew), tools, async ({ client, options }, id = "") =>
+    show(await client.connections.renew(id), options),
+  );
+  const rotate = commandOn(
+    connection,
+    "rotate-endpoint",
+    CONNECTION,
+    "replace the address of its app's events; the old one works for 24 more hours",
+  );
+  remoteAction<{ json?: boolean }>(jsonOption(rotate), tools, async ({ client, options }, id = "") => {
+    const rotated = await client.connections.rotateEndpoint(id);
+    if (options.json) return printJson(rotated);
+    print(rotated.endpoint_url ?? "");
+    note("Give this address to the app within 24 hours: then the old one ends.");
+  });
+}
+
 function printConsent(asked: Schemas["Consent"], json = false): void {
   if (json) {
     printJson(asked);
@@ -141,20 +185,19 @@ function printConsent(asked: Schemas["Consent"], json = false): void {
   print(asked.url);
 }
 
-const detailOf = ({
-  id,
-  name,
-  app,
-  kind,
-  field_names,
-  health,
-  error,
-  expires_at,
-  refreshed_at,
-}: Connection) =>
-  fields({
+function detailOf(connection: Connection): string {
+  const { name, id, app, kind, field_names, health, error, expires_at, refreshed_at } = connection;
+  const { endpoint_url, events } = connection;
+  return fields({
     ...{ name, id, app, kind, fields: field_names.join(", "), health },
     ...(error && { error: `${error.message} (${timeOf(error.at * 1000)})` }),
     ...(expires_at !== null && { "token ends": timeOf(expires_at * 1000) }),
     ...(refreshed_at !== null && { renewed: timeOf(refreshed_at * 1000) }),
+    ...(endpoint_url !== null && { "events arrive at": endpoint_url }),
+    ...(events && {
+      "event names": events.names?.join(", "),
+      event: events.event ?? "{{body}}",
+      challenge: events.challenge,
+    }),
   });
+}

@@ -11,6 +11,7 @@ import type { ListOptions } from "./print-rows.ts";
 import { commandOn, type Subject, showCommand } from "./subject.ts";
 
 type Delivery = Schemas["Delivery"];
+type Attempt = Schemas["DeliveryDetail"]["attempts"][number];
 
 interface SearchOptions extends ListOptions {
   state?: Delivery["state"];
@@ -142,5 +143,22 @@ function detailOf(delivery: Schemas["DeliveryDetail"]): string {
     latency_ms,
     response.slice(0, 80),
   ]);
-  return `${head}\n\n${table(["attempt", "time", "trigger", "result", "ms", "response"], rows)}`;
+  const attempts = table(["attempt", "time", "trigger", "result", "ms", "response"], rows);
+  return [head, attempts, ...delivery.attempts.flatMap(outputOf)].join("\n\n");
+}
+
+/** What an attempt of an action says of itself: nothing of any other. */
+function outputOf({ number, output }: Attempt): string[] {
+  if (output === undefined) return [];
+  const { summary, exports, return_value, truncated, logs } = output;
+  const named = Object.entries(exports).map(([name, value]) => [`export ${name}`, JSON.stringify(value)]);
+  const said = fields({
+    attempt: number,
+    ...(summary !== null && { summary }),
+    ...Object.fromEntries(named),
+    ...(return_value !== null && { returned: JSON.stringify(return_value) }),
+    ...(truncated && { cut: "only the first 4 KB are kept" }),
+  });
+  const lines = logs.map(({ ts, level, message }) => [timeOf(ts), level, message]);
+  return [lines.length === 0 ? said : `${said}\n${table(["time", "level", "log"], lines)}`];
 }

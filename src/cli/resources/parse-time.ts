@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { durationMs } from "../../setting-formats.ts";
+import { durationMs } from "../../lib/duration.ts";
 
 /** Parses a moment: a date (`2026-11-23T10:00:00Z`), Unix seconds, or how long ago (`2h`, `30m`). Returns Unix seconds. */
 export function parseTime(text: string, now = Date.now()): number {

@@ -99,19 +99,8 @@ function updateCommand(subscription: Command, tools: RemoteTools): void {
   remoteAction<ChangeOptions>(jsonOption(command), tools, async ({ client, options }, id = "") => {
     const changes = await changesOf(options);
     if (Object.keys(changes).length === 0) throw new AppError("invalid", "nothing to change: give an option");
-    const { emitter_id, listener_id, event_name } = await ownSubscription(client, id);
-    show(await client.subscriptions.create({ emitter_id, listener_id, event_name, ...changes }), options);
+    show(await client.subscriptions.update(id, changes), options);
   });
-}
-
-/**
- * Returns a subscription of the account that the client is for. By its id alone, one of an organization would be found too,
- * and its change would make another one for the user. Throws the client's `not-found`, and AppError `not-found`.
- */
-async function ownSubscription(client: Headwater, id: string): Promise<Subscription> {
-  await client.subscriptions.get(id);
-  for await (const one of client.subscriptions.list()) if (one.id === id) return one;
-  throw new AppError("not-found", `subscription: ${id} is an organization's: name it with --org`);
 }
 
 async function changesOf({ filter, function: file }: ChangeOptions) {
@@ -141,6 +130,7 @@ function detailOf(subscription: Subscription): string {
   const { function: code, last_function_error: error } = subscription;
   const head = fields({
     id: subscription.id,
+    organization: subscription.org_id,
     emitter: subscription.emitter_id,
     listener: subscription.listener_id,
     channel: subscription.event_name,

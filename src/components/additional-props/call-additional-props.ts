@@ -1,6 +1,4 @@
-import { checkQuota } from "../../accounts/check-quota.ts";
 import { checkConnections } from "../../connections/check.ts";
-import { tryConnectProps } from "../../connections/connect-props.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Component } from "../../models/component.ts";
 import type { Platform } from "../../platform.ts";
@@ -15,8 +13,8 @@ import type {
   LogLine,
 } from "../../sandbox/protocol.ts";
 import { storedBundle } from "../stored-bundle.ts";
+import { askCode } from "../trial/ask-code.ts";
 import type { TrialDeps } from "../trial/build.ts";
-import { callOnce } from "../trial/call-once.ts";
 import { checkAdded } from "./check-added.ts";
 
 /** What `additionalProps` returned: no props if it failed. */
@@ -57,21 +55,14 @@ export async function callAdditionalProps(
   { description, bundle }: MakingCode,
   { values, added }: PropsSoFar,
 ): Promise<AdditionalProps> {
-  await checkQuota(platform, ownerId);
-  const all = withAddedProps(description.props, added);
-  await checkConnections(platform, ownerId, all, values);
-  const connected = await tryConnectProps(platform, ownerId, { props: all, values });
-  if ("error" in connected) return { props: [], logs: [], error: connected.error };
-  const { logs, error, emits } = await callOnce(
-    platform,
-    ownerId,
-    bundle,
-    additionalPropsCall(description, { values: connected.values, added }, null),
-    { wallMs: LIMITS.additionalPropsMs.value },
-  );
-  if (error) return { props: [], logs, error };
-  // The code may emit on its own; what `additionalProps` returned comes last.
-  return { props: checkAdded(description, emits.at(-1)?.event), logs, error: null };
+  const props = withAddedProps(description.props, added);
+  await checkConnections(platform, ownerId, props, values);
+  const { value, logs, error } = await askCode(platform, ownerId, {
+    ...{ bundle, props, values },
+    requestWith: connected => additionalPropsCall(description, { values: connected, added }, null),
+    wallMs: LIMITS.additionalPropsMs.value,
+  });
+  return { props: error ? [] : checkAdded(description, value), logs, error };
 }
 
 /** Returns the call of `additionalProps` with the props so far. */

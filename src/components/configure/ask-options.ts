@@ -1,6 +1,5 @@
-import { checkQuota } from "../../accounts/check-quota.ts";
 import { checkConnections } from "../../connections/check.ts";
-import { type ConnectDeps, tryConnectProps } from "../../connections/connect-props.ts";
+import type { ConnectDeps } from "../../connections/connect-props.ts";
 import { invalidField } from "../../lib/errors.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
 import type { Component } from "../../models/component.ts";
@@ -10,8 +9,8 @@ import { withAddedProps } from "../../props/dynamic-props.ts";
 import type { CallError, DescribedProp, LogLine } from "../../sandbox/protocol.ts";
 import { configureFor } from "../configure-for.ts";
 import { storedBundle } from "../stored-bundle.ts";
+import { askCode } from "../trial/ask-code.ts";
 import { inTrial } from "../trial/build.ts";
-import { callOnce } from "../trial/call-once.ts";
 import { readOptions } from "./read-options.ts";
 
 export type ConfigureDeps = ConnectDeps & Pick<Platform, "config" | "sandboxes">;
@@ -65,35 +64,18 @@ export async function askOptions(
     mayLack: true,
   });
   await checkConnections(platform, ownerId, props, values);
-  return await inTrial(ownerId, async () => {
-    const connected = await tryConnectProps(platform, ownerId, { props, values });
-    if ("error" in connected) return { options: [], context: null, logs: [], error: connected.error };
-    const bound = propValuesForRun(props, connected.values, { endpointUrl: null });
-    return await ask(platform, ownerId, component, bound, request);
-  });
-}
-
-async function ask(
-  platform: ConfigureDeps,
-  ownerId: string,
-  component: Component,
-  props: Record<string, unknown>,
-  { prop, page, prevContext, query, added }: OptionsRequest,
-): Promise<Options> {
-  await checkQuota(platform, ownerId);
-  const result = await callOnce(
-    platform,
-    ownerId,
-    storedBundle(platform, component.bundle_hash),
-    { call: "options", event: { prop, page, prevContext, query }, props, added, db: {} },
-    { wallMs: LIMITS.optionsMs.value },
+  const { page, prevContext, query } = request;
+  const event = { prop: prop.name, page, prevContext, query };
+  const { value, logs, error } = await inTrial(ownerId, () =>
+    askCode(platform, ownerId, {
+      ...{ bundle: storedBundle(platform, component.bundle_hash), props, values },
+      requestWith: connected => {
+        const bound = propValuesForRun(props, connected, { endpointUrl: null });
+        return { call: "options", event, props: bound, added: request.added, db: {} };
+      },
+      wallMs: LIMITS.optionsMs.value,
+    }),
   );
-  // The code may emit on its own; what `options` returned comes last.
-  const listed = (result.emits.at(-1)?.event ?? {}) as { options?: unknown; context?: unknown };
-  return {
-    options: result.error ? [] : readOptions(listed.options),
-    context: result.error ? null : (listed.context ?? null),
-    logs: result.logs,
-    error: result.error ?? null,
-  };
+  const listed = (value ?? {}) as { options?: unknown; context?: unknown };
+  return { options: readOptions(listed.options), context: listed.context ?? null, logs, error };
 }

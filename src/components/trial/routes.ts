@@ -3,8 +3,9 @@ import { type Static, Type } from "typebox";
 import { data } from "../../http/response.ts";
 import { routeFor } from "../../http/route.ts";
 import type { HttpResponse } from "../../sandbox/protocol.ts";
+import { typeOf } from "../is-action.ts";
 import { presentProps } from "../present.ts";
-import { ComponentCode, ComponentSchema } from "../schema.ts";
+import { ComponentCode, ComponentSchema, TypeOfComponent } from "../schema.ts";
 import type { TrialDeps } from "./build.ts";
 import { describeCode } from "./describe-code.ts";
 import { EmitSchema, presentEmit } from "./present-emits.ts";
@@ -38,6 +39,7 @@ const DescribedCode = Type.Object(
     ),
     component: Type.Union([
       Type.Object({
+        type: TypeOfComponent,
         name: Type.String(),
         version: Type.String(),
         key: OrNull(Type.String()),
@@ -102,6 +104,7 @@ const exampleDescribed: Static<typeof DescribedCode> = {
   ok: true,
   errors: [],
   component: {
+    type: "source",
     name: "Hello",
     version: "0.0.1",
     key: "hello-http",
@@ -149,6 +152,7 @@ export const trialRoutes = [
         ok: true,
         errors: [],
         component: {
+          type: typeOf(description),
           name: description.name,
           version: description.version,
           key: description.key ?? null,

@@ -90,6 +90,7 @@ async function runOnce(
     { ...oneCall, added: added.map(boundProp), db },
     {
       wallMs: Math.min(platform.config.sandbox.runMs, LIMITS.trialMs.value),
+      use: { tokens: connected.tokens, by: "code on trial" },
       onRespond: given => {
         response = given;
       },

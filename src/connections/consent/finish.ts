@@ -91,7 +91,10 @@ async function replaceTokens(
   const { matchedCount } = await Connections(platform.mongo).updateOne(
     { _id: connectionId, owner_id: ownerId },
     {
-      $set: { scope: null, ...tokenFields(platform, tokens), updated_at: unixSeconds(platform.clock()) },
+      $set: {
+        ...{ scope: null, ...tokenFields(platform, tokens), rejection: null },
+        updated_at: unixSeconds(platform.clock()),
+      },
       $inc: { version: 1 },
     },
   );

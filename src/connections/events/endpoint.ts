@@ -1,6 +1,6 @@
 import { isId, isToken, newToken } from "../../lib/ids.ts";
 import { INGRESS_PREFIX, ingressBase } from "../../lib/ingress-address.ts";
-import { Connections } from "../../models/connection.ts";
+import { type Connection, Connections } from "../../models/connection.ts";
 import type { Platform } from "../../platform.ts";
 
 /** Returns the public URL at which the events of a connection's app arrive. */
@@ -16,6 +16,13 @@ export function parseAppEndpoint(name: string): { connectionId: string; token: s
   const isOne = others.length === 0 && isId("apn", connectionId) && isToken(token);
   return isOne ? { connectionId, token } : null;
 }
+
+/** Returns true if a token is that of a connection's endpoint, or of the one before for as long as that works. */
+export const isItsEndpoint = (
+  { endpoint, old_endpoint }: Pick<Connection, "endpoint" | "old_endpoint">,
+  token: string,
+  nowMs: number,
+): boolean => token === endpoint || (token === old_endpoint?.name && nowMs < old_endpoint.until_ms);
 
 /**
  * Returns the last part of a connection's endpoint, which is made when a source first listens to its app's events; undefined if the

@@ -1,14 +1,15 @@
 import { chooseDynamicProps } from "../../components/additional-props/choose-dynamic-props.ts";
 import { type ComponentInput, namesComponent, resolveComponent } from "../../components/resolve.ts";
 import { checkConnections } from "../../connections/check.ts";
-import { AppError, notFound } from "../../lib/errors.ts";
-import { type Component, Components } from "../../models/component.ts";
+import { AppError } from "../../lib/errors.ts";
+import type { Component } from "../../models/component.ts";
 import { configureActionProps } from "../../props/action-props.ts";
 import { connectedProps, presentProps, type StoredProps } from "../../props/configure.ts";
 import { withAddedProps } from "../../props/dynamic-props.ts";
 import { keptValues } from "../../props/kept-values.ts";
 import type { DescribedProp } from "../../sandbox/protocol.ts";
 import type { CheckDeps, CheckFor } from "../kind.ts";
+import { findComponent } from "./find-component.ts";
 import type { ActionSettings } from "./settings.ts";
 
 /** The settings of an action in a request. */
@@ -62,12 +63,6 @@ export async function configureAction(
       },
     };
   });
-}
-
-async function findComponent({ mongo }: CheckDeps, id: string): Promise<Component> {
-  const component = await Components(mongo).findById(id).lean();
-  if (!component) throw notFound("component");
-  return component;
 }
 
 const connectionsOf = (props: DescribedProp[], values: StoredProps): string[] => [

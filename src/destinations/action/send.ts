@@ -3,6 +3,7 @@ import { countRuns } from "../../accounts/usage.ts";
 import { type Code, loadCode } from "../../components/load-code.ts";
 import { connectProps } from "../../connections/connect-props.ts";
 import { ConnectionFailed, callErrorOf } from "../../connections/connection-failed.ts";
+import { noteUse, type UsedToken } from "../../connections/note-use.ts";
 import { AppError, type ErrorCode } from "../../lib/errors.ts";
 import { eventMs } from "../../lib/event-id.ts";
 import { LIMITS } from "../../limits/catalogue.ts";
@@ -30,6 +31,7 @@ export const sendToAction: SendToDestination = async (platform, destination, mes
   let code: Code;
   let props: PropValues;
   let added: DescribedProp[] | undefined;
+  let tokens: UsedToken[];
   try {
     const settings = openSettings<ActionSettings>(platform.secrets, destination);
     code = await loadCode(platform, settings.component_id);
@@ -39,8 +41,9 @@ export const sendToAction: SendToDestination = async (platform, destination, mes
     const filled = actionPropsFor(declared, settings.configured_props, scope);
     await platform.routing.refresh();
     const owner = destination.owner_id;
-    const values = await connectProps(platform, owner, { props: declared, values: filled }, signal);
-    props = propValuesForRun(declared, values, { endpointUrl: null });
+    const connected = await connectProps(platform, owner, { props: declared, values: filled }, signal);
+    tokens = connected.tokens;
+    props = propValuesForRun(declared, connected.values, { endpointUrl: null });
     await checkQuota(platform, destination.owner_id);
   } catch (error) {
     if (signal?.aborted)
@@ -49,6 +52,7 @@ export const sendToAction: SendToDestination = async (platform, destination, mes
   }
   const result = await call(platform, destination, { code, props, added, scope }, signal);
   await countRuns(platform, destination.owner_id, 1, result.durationMs).catch(() => undefined);
+  await noteUse(platform, { tokens, by: destination._id }, result);
   return responseOf(result);
 };
 

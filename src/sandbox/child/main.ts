@@ -9,6 +9,7 @@ import { type Component, componentOf, InvalidComponentError, objectOf } from "./
 import { describeComponent } from "./describe.ts";
 import { describeError, hideModulePath, mapPlaces } from "./describe-error.ts";
 import { askEventNames } from "./event-names.ts";
+import { isUnauthorized } from "./is-unauthorized.ts";
 import { lockDown } from "./lock-down.ts";
 import { exitProcess, receive, send, sendJson, setSecret } from "./port.ts";
 import { askOptions } from "./prop-options.ts";
@@ -140,16 +141,18 @@ async function runCalls(
     warnOfLateEmits(call);
     // Each call gets a new copy of the props, so that it does not see the changes of the previous call.
     const callRequest = { ...request, event: events[i], props: parse(props) };
-    const error = await attempt(() => invoke(component, callRequest, call, db.service), call);
+    const failure = await attempt(() => invoke(component, callRequest, call, db.service), call);
+    // Credentials that a server rejects are not tried again: the host may have newer ones for the next call.
+    const mustStop = failure.isUnauthorized && request.stopsUnauthorized === true;
     call.close();
     const closed = db.close();
     entries = closed.entries;
     const ms = max(0, now() - startedAt);
-    isLast = i + 1 < events.length && now() >= deadline;
+    isLast = i + 1 < events.length && (mustStop || now() >= deadline);
     current = undefined;
     const changedDb = closed.changed === undefined ? "" : `,"db":${closed.changed}`;
     sendJson(
-      `{"kind":"ended","call":${number},"ms":${ms}${isLast ? ',"last":true' : ""}${error}${changedDb}}`,
+      `{"kind":"ended","call":${number},"ms":${ms}${isLast ? ',"last":true' : ""}${failure.json}${changedDb}}`,
     );
   }
   if (mustExit) exitProcess(1);
@@ -162,15 +165,23 @@ function warnOfLateEmits(call: Call): void {
   call.log("warn", () => `${what} dropped: emitted after an earlier run had ended`);
 }
 
-/** Returns the `error` property of the `ended` message as JSON; empty if the call succeeded. */
-async function attempt(work: () => Promise<void>, call: Call): Promise<string> {
+interface Failure {
+  /** What the `ended` message says of it, as JSON; empty if the call succeeded. */
+  json: string;
+  isUnauthorized: boolean;
+}
+
+/** Does the work of a call; never rejects. */
+async function attempt(work: () => Promise<void>, call: Call): Promise<Failure> {
   try {
     await Promise.race([runAs(currentSource, work), call.failed]);
     // Waits for one turn of the event loop, so that an unhandled rejection still fails this call.
     await Promise.race([nextTurn(), call.failed]);
-    return "";
+    return { json: "", isUnauthorized: false };
   } catch (thrown) {
-    return `,"error":${stringify(describeError(thrown))}`;
+    const unauthorized = isUnauthorized(thrown);
+    const error = `,"error":${stringify(describeError(thrown))}`;
+    return { json: unauthorized ? `${error},"unauthorized":true` : error, isUnauthorized: unauthorized };
   }
 }
 

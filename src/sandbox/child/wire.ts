@@ -57,9 +57,9 @@ export function callsMessage(message: {
   startWithinMs: number;
 }): string {
   const { source, call, request, events, startWithinMs } = message;
-  const { props, db, added } = request;
+  const { props, db, added, stopsUnauthorized } = request;
   // `events` is the last property, so that its closing bracket is at the end of the JSON.
-  const withoutEvents = { call: request.call, props, added, db, events: [] };
+  const withoutEvents = { call: request.call, props, added, stopsUnauthorized, db, events: [] };
   const empty: ParentMessage = { kind: "calls", source, call, startWithinMs, request: withoutEvents };
   return JSON.stringify(empty).replace(/\]\}\}$/, () => `${events.join(",")}]}}`);
 }
@@ -80,7 +80,15 @@ export type ChildMessage =
   /**
    * A call has ended after `ms` milliseconds. The next one has started, unless this was the `last` or no event is left.
    */
-  | { kind: "ended"; call: number; ms: number; last?: true; error?: CallError; db?: Record<string, unknown> };
+  | {
+      kind: "ended";
+      call: number;
+      ms: number;
+      last?: true;
+      error?: CallError;
+      unauthorized?: true;
+      db?: Record<string, unknown>;
+    };
 
 /** Bytes that an `emit` message may have besides its event: the metadata and the names of the message itself. */
 export const FRAME_BYTES = 48 * 1024;

@@ -11,8 +11,9 @@ import { componentsOfActions } from "./migrations/0009-components-of-actions.ts"
 import { bundleChunks } from "./migrations/0010-bundle-chunks.ts";
 import { packedBundles } from "./migrations/0011-packed-bundles.ts";
 import { functionsOfAutoSubscriptions } from "./migrations/0012-functions-of-auto-subscriptions.ts";
-import { bundleParts } from "./migrations/0013-bundle-parts.ts";
-import { bundlesInParts } from "./migrations/0014-bundles-in-parts.ts";
+import { typesOfComponents } from "./migrations/0013-types-of-components.ts";
+import { bundleParts } from "./migrations/0014-bundle-parts.ts";
+import { bundlesInParts } from "./migrations/0015-bundles-in-parts.ts";
 
 /** Every migration, in order (CONTRIBUTING.md says how to add one). */
 export const MIGRATIONS: readonly Migration[] = [
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   bundleChunks,
   packedBundles,
   functionsOfAutoSubscriptions,
+  typesOfComponents,
   bundleParts,
   bundlesInParts,
 ];

@@ -1,3 +1,4 @@
+// runs-long: npm test has test/cli/apply/read-file.test.ts and test/flows/one-account.test.ts
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: it is how a file refers to the environment
 import { expect } from "chai";
 import { type AccountRedis, openAccountRedis, PASSWORD } from "../../support/account-redis.ts";

@@ -1,3 +1,5 @@
+// runs-long: npm test has test/cli/catalogue/causes.test.ts
+
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";

@@ -1,3 +1,5 @@
+// runs-long: npm test has test/flows/actions.test.ts and test/cli/deploy.test.ts
+
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +11,12 @@ import { commandsWith, headwater } from "../command.ts";
 
 const CODE = (version: string) => `export default { name: "Note", version: "${version}", type: "action",
   props: { note: "string", token: { type: "string", secret: true } },
-  run({ $ }) { $.export("$summary", this.note + " ${version}"); } };`;
+  run({ $ }) {
+    console.log("noting");
+    $.export("$summary", this.note + " ${version}");
+    $.export("length", this.note.length);
+    return { kept: this.note };
+  } };`;
 
 describe("headwater action", () => {
   let system: System;
@@ -67,6 +74,19 @@ describe("headwater action", () => {
     });
     await printed("publish", flow, "--event", '{"id": 8}');
     await until(async () => (await summaries()).includes("Order 8 2"));
+    const [{ id: delivery }] = await json(
+      "delivery",
+      "list",
+      "--webhook",
+      "note orders",
+      "--state",
+      "delivered",
+    );
+    expect(await printed("delivery", "show", delivery))
+      .to.match(/^summary +Order 8 2$/m)
+      .and.to.match(/^export length +7$/m)
+      .and.to.match(/^returned +\{"kept":"Order 8"\}$/m)
+      .and.to.match(/^20\S+Z +\w+ +noting$/m);
     expect(await printed("destination", "show", "note orders")).to.match(/^kind +action$/m);
     expect((await deploy(file, ...props)).deployed).to.include({ name: "Note", deployed: "created" });
   });

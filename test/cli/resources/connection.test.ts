@@ -1,7 +1,10 @@
+// runs-long: npm test has test/connections and test/cli/resources/subscription.test.ts
+
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { Connections } from "../../../src/models/connection.ts";
 import { APP_CLIENT, type AppServer, CookieBrowser, startAppServer } from "../../connections/app-server.ts";
 import type { Api } from "../../support/api.ts";
 import { type System, startSystem } from "../../support/system.ts";
@@ -13,7 +16,7 @@ const KEY = "a-key-of-the-weather";
 describe("headwater app and connection", () => {
   let system: System;
   let server: AppServer;
-  let api: Api;
+  let api: Api & { userId: string };
   let env: Record<string, string>;
   let folder: string;
   before(async () => {
@@ -99,6 +102,11 @@ describe("headwater app and connection", () => {
     const again = await headwater(["connection", "reconnect", asked.connection_id], env);
     expect(again.stderr).to.include(asked.connection_id);
     await agree(again.stdout.trim());
+    const earlier = { $set: { renewed_at_ms: Date.now() - 60_000 } };
+    await Connections(system.web.mongo).updateOne({ _id: asked.connection_id }, earlier);
+    await system.web.routing.invalidate([api.userId]);
+    expect(await printed("connection", "renew", asked.connection_id)).to.match(/^health +working$/m);
+    expect(server.grants.at(-1)).to.equal("refresh_token");
     const listed = await printed("connection", "list");
     expect(listed).to.match(new RegExp(`^Mine +${asked.connection_id} +demo +working`, "m"));
     expect(server.issued).to.have.length.above(2);
@@ -124,6 +132,48 @@ describe("headwater app and connection", () => {
       .and.not.to.include(KEY);
     expect(await printed("connection", "delete", made.id)).to.include(`${made.id} was deleted here`);
     expect(await failure("connection", "show", made.id)).to.include("connection not found");
+  });
+
+  it("says how the events of an app are read, for the app or for one connection, and shows it", async () => {
+    const rules = [
+      ...["--event-name", "{{body.type}}", "--event-name", "{{body.type}}:{{body.room}}"],
+      ...["--event", "{{body.event}}", "--challenge", "{{body.challenge}}"],
+    ];
+    const set = ["app", "set", "chat", "--public", ...settings()];
+    const { events } = JSON.parse(await printed(...set, ...rules));
+    expect(events).to.deep.equal({
+      names: ["{{body.type}}", "{{body.type}}:{{body.room}}"],
+      event: "{{body.event}}",
+      challenge: "{{body.challenge}}",
+    });
+    expect(await failure(...set, "--event-name", "push")).to.include("events.names[0]");
+    const [app] = (await json("connection", "apps")).filter(({ slug }: { slug: string }) => slug === "chat");
+    expect(app.events).to.deep.equal(events);
+
+    const file = await fields({ token: KEY });
+    const create = ["connection", "create", "chat", "--fields", file];
+    const made = await json(...create, "--event-name", "{{headers.x-event}}");
+    expect(made.events).to.deep.equal({ names: ["{{headers.x-event}}"] });
+    expect(await failure(...create, "--challenge", "none")).to.include("events.challenge");
+    expect(await printed("connection", "show", made.id))
+      .to.match(/^event names +\{\{headers\.x-event\}\}$/m)
+      .and.to.match(/^event +\{\{body\}\}$/m);
+    const update = ["connection", "update", made.id];
+    expect(await printed(...update, ...rules))
+      .to.match(/^event names +\{\{body\.type\}\}, \{\{body\.type\}\}:\{\{body\.room\}\}$/m)
+      .and.to.match(/^challenge +\{\{body\.challenge\}\}$/m);
+    expect(await failure(...update, "--app-events", "--event", "{{body}}")).to.include("--app-events goes");
+    expect((await json(...update, "--app-events")).events).to.equal(null);
+    expect(await printed("connection", "show", made.id)).not.to.match(/^event/m);
+    expect(await failure("connection", "rotate-endpoint", made.id)).to.include("has no endpoint");
+    expect(await failure("connection", "renew", made.id)).to.include("has fields, no token");
+    await Connections(system.web.mongo).updateOne({ _id: made.id }, { $set: { endpoint: "a".repeat(32) } });
+    const rotated = (await printed("connection", "rotate-endpoint", made.id)).trim();
+    expect(rotated).to.include(`/in/${made.id}-`);
+    expect(await printed("connection", "show", made.id))
+      .to.match(/^events arrive at +http/m)
+      .and.to.include(rotated);
+    await printed("app", "delete", "chat");
   });
 
   it("deletes a connection that is in use only with --force, and an app", async () => {

@@ -109,7 +109,7 @@ describe("headwater subscription", () => {
     expect((await headwater(["subscription", "test", flow, "--filter", "[]"], env)).code).to.equal(2);
   });
 
-  it("changes an organization's subscription for the organization only", async () => {
+  it("changes an organization's subscription by its id, and makes none for the user", async () => {
     const org = await system.organization(api.userId);
     const { id } = await api.expect(200, "POST", "/subscriptions", {
       query: {
@@ -119,12 +119,16 @@ describe("headwater subscription", () => {
       },
     });
     const filter = ["--filter", '{"n": 1}'];
-    expect(await failure("subscription", "update", id, ...filter)).to.include("name it with --org");
-    expect(await json("subscription", "list")).to.deep.equal([]);
-    expect(await json("subscription", "update", id, ...filter, "--org", org)).to.deep.include({
-      id,
-      filter: { n: 1 },
+    expect(await json("subscription", "update", id, ...filter)).to.deep.include({
+      ...{ id, org_id: org, filter: { n: 1 } },
     });
+    expect(await printed("subscription", "show", id)).to.match(new RegExp(`^organization +${org}$`, "m"));
+    const code = await file("export default event => event;");
+    expect(await json("subscription", "update", id, "--function", code, "--org", org)).to.deep.include({
+      ...{ id, filter: { n: 1 }, function: "export default event => event;" },
+    });
+    expect(await json("subscription", "list")).to.deep.equal([]);
+    expect(await json("subscription", "list", "--org", org)).to.have.length(1);
   });
 
   it("names the file and the function that is wrong", async () => {

@@ -12,6 +12,23 @@ const CODE = `export default {
 };`;
 const SOURCE = `export default { name: "S", version: "0.0.1", props: { http: "$.interface.http" }, run() {} };`;
 
+const ASKED = `export default {
+  name: "Asked", version: "0.0.1", type: "action",
+  props: {
+    key: { type: "string", secret: true }, country: "string",
+    city: { type: "string", optional: true, options() {
+      if (this.key !== "s3cret") throw new Error("401 from the atlas");
+      return [this.country + "-1", this.country + "-2"];
+    } },
+    mode: { type: "string", default: "plain", reloadProps: true },
+  },
+  additionalProps() {
+    if (this.key !== "s3cret") throw new Error("401 from the atlas");
+    return this.mode === "sized" ? { size: { type: "string", options: () => ["m", "km"] } } : {};
+  },
+  run() {},
+};`;
+
 describe("the destinations API with actions", () => {
   let system: System;
   let api: Api & { userId: string };
@@ -84,6 +101,69 @@ describe("the destinations API with actions", () => {
     expect((await rejected({})).map(([one]) => one)).to.include("action.component_id");
     const source = await api.request("POST", "/sources", { body: { component_code: CODE } });
     expect([source.status, source.body.errors[0].path]).to.deep.equal([400, "component_code"]);
+  });
+
+  it("list the choices of a prop with the values and secrets that are stored where a form leaves them out", async () => {
+    const configured_props = { key: "s3cret", country: "CH" };
+    const { id } = await create({ component_code: ASKED, configured_props });
+    const choices = (body: object) => api.expect(200, "POST", `/destinations/${id}/configure`, { body });
+    const listed = async (body: object) => {
+      const { options, error } = await choices({ prop_name: "city", ...body });
+      return error?.message ?? options.map(({ value }: { value: string }) => value);
+    };
+    expect(await listed({})).to.deep.equal(["CH-1", "CH-2"]);
+    expect(await listed({ configured_props: { country: "AT" } })).to.deep.equal(["AT-1", "AT-2"]);
+    expect(await listed({ configured_props: { country: "{{event.country}}" } })).to.deep.equal([
+      "{{event.country}}-1",
+      "{{event.country}}-2",
+    ]);
+    expect(await listed({ configured_props: { key: "another" } })).to.equal("401 from the atlas");
+    const { status, body } = await api.request("POST", `/destinations/${id}/configure`, {
+      body: { prop_name: "nothing" },
+    });
+    expect([status, body.errors[0].path]).to.deep.equal([400, "prop_name"]);
+  });
+
+  it("get the props that the values lead to, with those that are stored, and are changed with them", async () => {
+    const configured_props = { key: "s3cret", country: "CH" };
+    const { id } = await create({ component_code: ASKED, configured_props });
+    const next = await api.expect(200, "POST", `/destinations/${id}/props`, {
+      body: { configured_props: { mode: "sized" } },
+    });
+    expect(next.error).to.equal(null);
+    expect(next.dynamic_props.map(({ name }: { name: string }) => name)).to.deep.equal(["size"]);
+    const { dynamic_props_id } = next;
+    const sizes = await api.expect(200, "POST", `/destinations/${id}/configure`, {
+      body: { prop_name: "size", configured_props: { mode: "sized" }, dynamic_props_id },
+    });
+    expect(sizes.options.map(({ value }: { value: string }) => value)).to.deep.equal(["m", "km"]);
+    const { action } = await change(id, {
+      configured_props: { mode: "sized", size: "km" },
+      dynamic_props_id,
+    });
+    expect(action).to.deep.include({ dynamic_props_id, secrets_set: ["key"] });
+    expect(action.configured_props).to.deep.include({ mode: "sized", size: "km" });
+    const again = await api.expect(200, "POST", `/destinations/${id}/configure`, {
+      body: { prop_name: "size" },
+    });
+    expect(again.options).to.have.length(2);
+  });
+
+  it("ask nothing of a destination that is no action, or another account's", async () => {
+    const body = { redis_stream: { url: "redis://127.0.0.1:1", stream: "events" } };
+    const { id: stream } = await api.expect(201, "POST", "/destinations", { body });
+    const { id } = await create({ component_code: CODE, configured_props: { to: "x" } });
+    const stranger = await system.user();
+    for (const [by, of] of [
+      [api, stream],
+      [stranger, id],
+    ] as const) {
+      for (const path of ["configure", "props"]) {
+        const asked = { body: { ...(path === "configure" && { prop_name: "kind" }) } };
+        const { status } = await by.request("POST", `/destinations/${of}/${path}`, asked);
+        expect(status, path).to.equal(404);
+      }
+    }
   });
 
   it("are 404 for other accounts, and keep their component from being deleted", async () => {

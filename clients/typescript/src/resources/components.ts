@@ -1,10 +1,10 @@
 import type { Connection } from "../connection.ts";
-import { type Cursor, List } from "../list.ts";
-import type { BodyOf, Schemas } from "../operations.ts";
+import { List } from "../list.ts";
+import type { BodyOf, QueryOf, Schemas } from "../operations.ts";
 import type { CallOptions } from "../options.ts";
 import { BUILD_MS } from "../publish.ts";
 
-/** Components: the code of sources. */
+/** Components: the code of sources and actions. */
 export class Components {
   readonly #connection: Connection;
 
@@ -12,8 +12,11 @@ export class Components {
     this.#connection = connection;
   }
 
-  list(start: Cursor = {}, options?: CallOptions): List<Schemas["Component"]> {
-    return new List(start, query => this.#connection.send("get", "/components", { query }, options));
+  /** `type`: only those that are deployed as sources, or as actions. */
+  list(query: QueryOf<"/components", "get"> = {}, options?: CallOptions): List<Schemas["Component"]> {
+    return new List(query, cursor =>
+      this.#connection.send("get", "/components", { query: { ...query, ...cursor } }, options),
+    );
   }
 
   /** By id or key. */

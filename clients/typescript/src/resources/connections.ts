@@ -40,7 +40,17 @@ export class Connections {
     return this.#connection.send("post", "/connections/{id}/reconnect", { params: { id } }, options);
   }
 
-  /** Renames it, or replaces its fields. */
+  /** Renews its token now, although it may have time left. */
+  renew(id: string, options?: CallOptions) {
+    return this.#connection.send("post", "/connections/{id}/renew", { params: { id } }, options);
+  }
+
+  /** Replaces the address at which its app's events arrive; the old one works for 24 more hours. */
+  rotateEndpoint(id: string, options?: CallOptions) {
+    return this.#connection.send("post", "/connections/{id}/rotate_endpoint", { params: { id } }, options);
+  }
+
+  /** Renames it, or replaces its fields, or how its app's events are read. */
   update(id: string, body: BodyOf<"/connections/{id}", "put">, options?: CallOptions) {
     return this.#connection.send("put", "/connections/{id}", { params: { id }, body }, options);
   }

@@ -3,6 +3,7 @@ import { type Cursor, List } from "../list.ts";
 import { listOfAccount } from "../lists.ts";
 import type { BodyOf, QueryOf, Schemas } from "../operations.ts";
 import type { CallOptions } from "../options.ts";
+import { BUILD_MS } from "../publish.ts";
 
 /** Destinations: what events are delivered to over other protocols than HTTP. */
 export class Destinations {
@@ -36,6 +37,18 @@ export class Destinations {
   /** Sends a test event now, and returns what the destination said. */
   test(id: string, options?: CallOptions) {
     return this.#connection.send("post", "/destinations/{id}/test", { params: { id } }, options);
+  }
+
+  /** Of an action: gets the props that `additionalProps` makes of the values so far; its own count where one is left out. */
+  props(id: string, body: BodyOf<"/destinations/{id}/props", "post"> = {}, options?: CallOptions) {
+    const path = "/destinations/{id}/props";
+    return this.#connection.send("post", path, { params: { id }, body }, { usualMs: BUILD_MS, ...options });
+  }
+
+  /** Of an action: lists the choices of a prop, page by page; its own values count where one is left out. */
+  configure(id: string, body: BodyOf<"/destinations/{id}/configure", "post">, options?: CallOptions) {
+    const path = "/destinations/{id}/configure";
+    return this.#connection.send("post", path, { params: { id }, body }, { usualMs: BUILD_MS, ...options });
   }
 
   deliveries(

@@ -28,6 +28,11 @@ export class Subscriptions {
     return this.#connection.send("post", "/subscriptions", { body }, options);
   }
 
+  /** Changes the filter or the function, whichever account has it; null removes one, and what is left out stays. */
+  update(id: string, body: BodyOf<"/subscriptions/{id}", "put">, options?: CallOptions) {
+    return this.#connection.send("put", "/subscriptions/{id}", { params: { id }, body }, options);
+  }
+
   delete(id: string, options?: CallOptions) {
     return this.#connection.send("delete", "/subscriptions/{id}", { params: { id } }, options);
   }

@@ -3,7 +3,7 @@ import type { Migration } from "../migration.ts";
 
 /** Parts that bundles with equal packages have in common; found by their ids alone. */
 export const bundleParts: Migration = {
-  number: 13,
+  number: 14,
   name: "bundle parts",
   kind: "expand",
   run: context => createIndexes(context, { bundle_parts: [] }),

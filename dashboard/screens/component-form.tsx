@@ -1,0 +1,92 @@
+import { useState } from "preact/hooks";
+import type { Schemas } from "../api/client";
+import { type Asker, given, type Values } from "../api/configure";
+import { known, MadeState, useMadeProps } from "./made-props";
+import { PropForm } from "./prop-form";
+
+type Component = Schemas["Component"];
+
+/** What was deployed from a component: what its form begins with. */
+export interface Deployed {
+  values: Values;
+  /** Names of the props that have a secret. */
+  secrets: string[];
+  dynamicPropsId: string | null;
+  dynamicProps: Schemas["ConfigurableProp"][];
+}
+
+export const NOT_DEPLOYED: Deployed = { values: {}, secrets: [], dynamicPropsId: null, dynamicProps: [] };
+
+/** The values of a form for the props of a saved component, and what a request is made of them. */
+export function useComponentForm(
+  component: Component | null | undefined,
+  asker: Asker,
+  { values: before, dynamicPropsId, dynamicProps }: Deployed = NOT_DEPLOYED,
+) {
+  const [changed, setChanged] = useState<Values>({});
+  const values = { ...before, ...changed };
+  const made = useMadeProps(
+    component?.configurable_props ?? [],
+    values,
+    component?.additional_props ? asker : null,
+    { id: dynamicPropsId, props: dynamicProps },
+  );
+  const id = made.id === null || made.id === dynamicPropsId ? {} : { dynamic_props_id: made.id };
+  return {
+    values,
+    made,
+    asker,
+    setValues: (next: Values) => setChanged(differing(next, before)),
+    /** The fields of a new thing. */
+    whole: () => ({ configured_props: known(given(values), made.props), ...id }),
+    /** The fields that differ from those before, of which null removes one. */
+    changes: () => {
+      const sent = known(changed, made.props);
+      return { ...(Object.keys(sent).length > 0 && { configured_props: sent }), ...id };
+    },
+    /** Forgets what was saved; what was typed since stays. */
+    saved: () => setChanged(latest => differing(latest, changed)),
+  };
+}
+
+/** The values that are not as they were: a change merges. */
+export function differing(values: Values, before: Values): Values {
+  const entries = Object.entries(values).filter(
+    ([name, value]) => value !== undefined && JSON.stringify(value) !== JSON.stringify(before[name]),
+  );
+  return Object.fromEntries(entries);
+}
+
+interface FieldsProps {
+  component: Component;
+  form: ReturnType<typeof useComponentForm>;
+  deployed?: Deployed;
+  /** Faults by the name of the prop. */
+  faults: Record<string, string>;
+}
+
+export const ComponentFields = ({ component, form, deployed, faults }: FieldsProps) => {
+  const { values, made, asker, setValues } = form;
+  const isAction = component.type === "action";
+  return (
+    <>
+      {isAction && made.props.length > 0 && (
+        <p class="hint">A text may name values of the event, such as {"{{event.id}}"}.</p>
+      )}
+      <PropForm
+        key={component.id}
+        props={made.props}
+        values={values}
+        faults={faults}
+        stored={deployed ? { secrets: deployed.secrets, values: deployed.values, nextTickMs: null } : null}
+        remote={{
+          asker,
+          soFar: { values: known(given(values), made.props), dynamicPropsId: made.id },
+        }}
+        hasTemplates={isAction}
+        onChange={setValues}
+      />
+      {component.additional_props && <MadeState made={made} />}
+    </>
+  );
+};

@@ -1,0 +1,91 @@
+import { useMemo, useState } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso/router";
+import { headwater, messageOf, type Schemas } from "../api/client";
+import { askComponent } from "../api/configure";
+import { useResource } from "../api/resource";
+import { inAccount } from "../api/session";
+import { to } from "../lib/address";
+import { Button, Card, Copyable, Notice, Page } from "../ui/basics";
+import { TextField } from "../ui/form";
+import { Loaded } from "../ui/states";
+import { toast } from "../ui/toasts";
+import { ComponentFields, useComponentForm } from "./component-form";
+import { propFaults } from "./source-settings";
+
+type Component = Schemas["Component"];
+
+/** Makes a source or an action of a saved component. */
+export function DeployComponent() {
+  const { id = "" } = useRoute().params;
+  const resource = useResource(call => headwater.components.get(id, call), [id]);
+  const found = resource.data;
+  return (
+    <Page
+      title={found ? `Deploy ${found.name}` : "Deploy"}
+      crumbs={
+        <>
+          <a href={to("/components")}>Components</a> /{" "}
+          <a href={to(`/components/${id}`)}>{found?.name ?? id}</a>
+        </>
+      }
+      about={<Copyable text={id} label="id" />}
+    >
+      <Loaded resource={resource}>{component => <Form key={component.id} component={component} />}</Loaded>
+    </Page>
+  );
+}
+
+function Form({ component }: { component: Component }) {
+  const { route } = useLocation();
+  const [name, setName] = useState("");
+  const [fault, setFault] = useState<unknown>();
+  const asker = useMemo(() => askComponent(component.id), [component.id]);
+  const form = useComponentForm(component, asker);
+  const isAction = component.type === "action";
+  const faults = propFaults(fault);
+  const deploy = async () => {
+    setFault(undefined);
+    const { sources, destinations } = inAccount();
+    const settings = { component_id: component.id, ...form.whole() };
+    try {
+      const { id } = isAction
+        ? await destinations.create({ action: settings, name: name || component.name })
+        : await sources.create({ ...settings, ...(name && { name }) });
+      toast("Deployed.", "good");
+      route(to(isAction ? `/destinations/${id}` : `/sources/${id}`));
+    } catch (error) {
+      setFault(error);
+    }
+  };
+  return (
+    <Card title={isAction ? "Deploy as action" : "Deploy source"}>
+      <form
+        class="form"
+        onSubmit={event => {
+          event.preventDefault();
+          void deploy();
+        }}
+      >
+        <p class="hint">
+          {isAction
+            ? "Each event of its subscriptions runs it once, with these values."
+            : "It runs by its timer, its endpoint or the events that it listens to, with these values."}
+        </p>
+        {fault !== undefined && <Notice tone="bad">{messageOf(fault)}</Notice>}
+        <TextField
+          label="Name"
+          value={name}
+          onInput={setName}
+          fault={faults.name}
+          hint="By default from the component's."
+        />
+        <ComponentFields component={component} form={form} faults={faults} />
+        <div class="row end">
+          <Button type="submit" kind="primary" icon="zap">
+            Deploy
+          </Button>
+        </div>
+      </form>
+    </Card>
+  );
+}

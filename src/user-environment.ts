@@ -1,0 +1,52 @@
+/**
+ * What the command line reads of its user's machine. Apart from `config.ts`, which loads the queues and the drivers of the stores
+ * to check every setting: most commands need none of that, and start in half the time.
+ */
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The folder of the project, or of the installed package, with a slash at its end. */
+export const root = fileURLToPath(
+  new URL(import.meta.url.includes("/dist/") ? "../../" : "../", import.meta.url),
+);
+
+/** `npm start` keeps its settings in `.data/dev.env`, so that the command line needs none beside it. */
+export function developmentSettings(environment: NodeJS.ProcessEnv): Record<string, string> {
+  if (environment.MONGODB_URL || environment.REDIS_URL) return {};
+  try {
+    const lines = readFileSync(`${root}.data/dev.env`, "utf8").split("\n");
+    const pairs = lines.map(line => /^([A-Z_]+)=(.*)$/.exec(line)).filter(match => match !== null);
+    return Object.fromEntries(
+      pairs.map(([, name = "", value = ""]) => [name, value.replace(/^"(.*)"$/, "$1")]),
+    );
+  } catch {
+    return {};
+  }
+}
+
+/** Returns the address and the API key of this project's `npm start`; both undefined if there was none. */
+export function readDevelopmentStart(environment: NodeJS.ProcessEnv = process.env) {
+  const { PUBLIC_URL, HEADWATER_API_KEY } = developmentSettings(environment);
+  return { url: PUBLIC_URL, apiKey: HEADWATER_API_KEY };
+}
+
+/** Returns the folder in which the command line keeps a user's settings (XDG Base Directory). */
+export function readUserConfigFolder(environment: NodeJS.ProcessEnv = process.env): string {
+  const given = environment.XDG_CONFIG_HOME ?? "";
+  // The specification ignores relative ones.
+  return join(isAbsolute(given) ? given : join(homedir(), ".config"), "headwater");
+}
+
+/** Returns the folder in which the command line keeps how far it is (XDG Base Directory). */
+export function readUserStateFolder(environment: NodeJS.ProcessEnv = process.env): string {
+  const given = environment.XDG_STATE_HOME ?? "";
+  return join(isAbsolute(given) ? given : join(homedir(), ".local/state"), "headwater");
+}
+
+/** Returns what reads a variable that the user of the command line names; an empty one is there. */
+export const readVariables =
+  (environment: NodeJS.ProcessEnv = process.env) =>
+  (name: string): string | undefined =>
+    environment[name];
