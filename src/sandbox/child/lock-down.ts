@@ -45,6 +45,7 @@ export function lockDown(): void {
 const MACHINE = {
   hostname: "sandbox",
   cpus: [],
+  availableParallelism: 1,
   networkInterfaces: {},
   totalmem: 512 * 1024 * 1024,
   freemem: 256 * 1024 * 1024,
