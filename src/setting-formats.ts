@@ -144,6 +144,13 @@ const DEFAULT_PUBLIC_URL = "http://127.0.0.1";
 
 const redisUrl = parsedBy(parseRedisUrl);
 
+const mongodbUrl: Check = value => {
+  const [, rest] = /^mongodb(?:\+srv)?:\/\/([^?]*)/.exec(value) ?? [];
+  if (rest === undefined) return "must be a mongodb:// or mongodb+srv:// URL";
+  // The driver would take what follows the first @ for a host, and name it in errors: a part of the password.
+  return rest.split("@").length > 2 ? "must have its user and password percent-encoded" : null;
+};
+
 /** Returns what REDIS_URL says; undefined if it is missing or bad, which is reported for itself. */
 function parsedRedisUrl({ REDIS_URL }: Record<string, unknown>): RedisUrl | undefined {
   if (typeof REDIS_URL !== "string" || redisUrl(REDIS_URL, {}) !== null) return undefined;
@@ -175,6 +182,7 @@ function hasCertificate(path: string): boolean {
 }
 
 const CHECKS: Record<string, Check> = {
+  MONGODB_URL: mongodbUrl,
   REDIS_URL: redisUrl,
   REDIS_MODE: redisMode,
   REDIS_TLS_CA_FILE: (value, env) =>

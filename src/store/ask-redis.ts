@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { Redis, type RedisOptions, ReplyError } from "ioredis";
+import { Redis, type RedisOptions } from "ioredis";
 import { SetupError } from "../lib/setup-error.ts";
 import { isUntrustedCertificate } from "../lib/untrusted-certificate.ts";
 import type { RedisTls } from "./redis-settings.ts";
@@ -118,9 +118,8 @@ function reasonOf(server: Asked, error: Error): Error {
 
 /** Returns what is wrong with the rights of the user if that is what the error says; undefined for any other error. */
 export function asLackOfRights(error: unknown): SetupError | undefined {
-  const message = error instanceof ReplyError ? (error as Error).message : "";
-  if (!message.startsWith("NOPERM")) return undefined;
+  if (!(error instanceof Error) || !error.message.startsWith("NOPERM")) return undefined;
   return new SetupError(
-    `REDIS_URL: the user lacks rights (${message}): it needs all commands, keys and channels`,
+    `REDIS_URL: the user lacks rights (${error.message}): it needs all commands, keys and channels`,
   );
 }

@@ -9,7 +9,7 @@ const AUTHENTICATION_FAILED = 18;
 const UNAUTHORIZED = 13;
 
 /** Returns the text in one line, and without what a URL in it has before its hosts. */
-export const withoutUser = (text: string): string => text.replace(/\/\/[^@\s]*@/g, "//").replace(/\s+/g, " ");
+const withoutUser = (text: string): string => text.replace(/\/\/[^@\s]*@/g, "//").replace(/\s+/g, " ");
 
 /** Returns what is wrong with the settings or with MongoDB if no later try can help; undefined otherwise. */
 export function asSetupError(error: unknown): SetupError | undefined {
@@ -49,6 +49,24 @@ function faultOfServers(error: Error): string | undefined {
   if (!untrusted) return undefined;
   return `MONGODB_URL: the certificate of MongoDB is not trusted (${untrusted.message}): set tlsCAFile in it`;
 }
+
+/** Returns why MongoDB did not respond, in one line that names the servers. */
+export function reasonOfAway(error: Error): string {
+  const { reason } = error as { reason?: Topology };
+  const hosts = reason?.servers instanceof Map ? [...reason.servers.keys()].join(", ") : "";
+  // What mongoose guesses from a connection over TLS that was closed.
+  if (/not accepting SSL/.test(error.message))
+    return `${hosts} closed the connection: is it a MongoDB with TLS?`;
+  if (/^connection .* closed$/.test(error.message))
+    return `${hosts} closed the connection: is it a MongoDB, and one without TLS?`;
+  if (hosts && /^Server selection timed out/.test(error.message))
+    return `${hosts}: no response as from a MongoDB`;
+  return withoutUser(error.message);
+}
+
+/** Returns true if the names of a `mongodb+srv://` URL could not be looked up, which may pass. */
+export const isUnresolved = (error: unknown): boolean =>
+  /^query(Srv|Txt)$/.test(String((error as { syscall?: unknown }).syscall));
 
 /** Throws SetupError for a server of no replica set, which has no transactions. */
 export async function rejectWithoutReplicaSet(connection: Connection): Promise<void> {

@@ -10,7 +10,8 @@ import { AppError } from "../lib/errors.ts";
 import { lookAfterPoolsRarely } from "./idle-pools.ts";
 import { failWaitsOfLostConnections } from "./lost-connections.ts";
 import { mongoPool } from "./mongo-pool.ts";
-import { asSetupError, rejectWithoutReplicaSet, withoutUser } from "./mongo-setup.ts";
+import { asSetupError, isUnresolved, reasonOfAway, rejectWithoutReplicaSet } from "./mongo-setup.ts";
+import { rejectReadOnlyUser } from "./probe-mongo.ts";
 import { ensureSchema } from "./schema/ensure.ts";
 import { checkMongodbVersion, type WarnOfVersion } from "./server-versions.ts";
 
@@ -82,6 +83,7 @@ async function prepare(connection: Connection, warn: WarnOfVersion | undefined):
   if (warn) await checkMongodbVersion(connection, warn);
   for (const modelOn of collections) modelOn(connection);
   await ensureSchema(connection);
+  if (warn) await rejectReadOnlyUser(connection);
 }
 
 /** As `openMongo`, to a database of any schema. */
@@ -129,11 +131,9 @@ async function untilThere<T>(work: () => Promise<T>, deadline: number): Promise<
     } catch (error) {
       const setup = asSetupError(error);
       if (setup) throw setup;
-      if (!isAway(error)) throw error;
+      if (!isAway(error) && !isUnresolved(error)) throw error;
       if (Date.now() > deadline) {
-        throw new Error(`MongoDB did not respond (${withoutUser((error as Error).message)})`, {
-          cause: error,
-        });
+        throw new Error(`MongoDB did not respond (${reasonOfAway(error as Error)})`, { cause: error });
       }
       await delay(START_PAUSE_MS);
     }

@@ -1,5 +1,6 @@
 import type { Connection } from "mongoose";
 import { withDeadline } from "../lib/deadline.ts";
+import { asSetupError } from "./mongo-setup.ts";
 
 /** A write is tested at most this often, however often a load balancer asks. Milliseconds. */
 const EVERY_MS = 3000;
@@ -29,6 +30,20 @@ export async function probeMongo(mongo: Connection): Promise<void> {
     lastWrites.set(mongo, last);
   }
   await last.result;
+}
+
+/**
+ * Throws SetupError for a user who may not write. Whatever else keeps MongoDB from writing now may pass, and shows in
+ * `/readyz`.
+ */
+export async function rejectReadOnlyUser({ db }: Connection): Promise<void> {
+  if (!db) throw new Error("not connected");
+  try {
+    await withDeadline(writeProbe(db), DEADLINE_MS);
+  } catch (error) {
+    const setup = asSetupError(error);
+    if (setup) throw setup;
+  }
 }
 
 /** As durable as every other write: a full disk shows when the journal is written. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { root } from "../support/built.ts";
+import { skipBecause } from "../support/skip.ts";
 import { type System, startSystem } from "../support/system.ts";
 
 const run = promisify(execFile);
@@ -18,8 +19,7 @@ describe("a Python client that is generated from openapi.json", () => {
 
   before(async function () {
     if (bin === "") {
-      process.stdout.write("  skipped, because it needs packages that npm run test:python installs\n");
-      return this.skip();
+      return skipBecause(this, "it needs packages that npm run test:python installs");
     }
     folder = await mkdtemp(join(tmpdir(), "headwater-python-"));
     system = await startSystem();

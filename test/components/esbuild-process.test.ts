@@ -7,6 +7,7 @@ import {
   EsbuildTimeoutError,
   withEsbuild,
 } from "../../src/components/esbuild-process.ts";
+import { skipBecause } from "../support/skip.ts";
 
 const parseWith = async (esbuild: Esbuild) => (await esbuild.transform("let a = 1")).code;
 const parse = () => withEsbuild("account", 5000, parseWith);
@@ -44,7 +45,7 @@ describe("calls of esbuild", () => {
   });
 
   it("are executed by processes that give way to this one", async function () {
-    if (process.platform !== "linux") return this.skip();
+    if (process.platform !== "linux") skipBecause(this, "it is about Linux");
     await parse();
     const children = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8")
       .split(" ")

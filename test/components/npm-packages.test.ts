@@ -11,6 +11,7 @@ import { npmEnvironment, PACKAGES_LIMIT } from "../../src/components/run-npm.ts"
 import { LIMITS } from "../../src/limits/catalogue.ts";
 import { type NpmRegistry, type Published, startNpmRegistry } from "../support/npm-registry.ts";
 import { startReceiver } from "../support/receiver.ts";
+import { skipBecause } from "../support/skip.ts";
 import { importBundle, mapOf } from "./import-bundle.ts";
 import { rejection } from "./rejection.ts";
 
@@ -274,8 +275,7 @@ describe("npm packages of a component", () => {
     const environment = await publicRegistry();
     // The only test that needs a network outside this machine.
     if (!environment) {
-      console.log("The public npm registry can't be reached: skipped.");
-      return this.skip();
+      return skipBecause(this, "the public npm registry can't be reached");
     }
     const options = { cacheDir: join(registry.cacheDir, "public"), npmEnvironment: environment };
     const { packages } = await bundleComponent(

@@ -9,6 +9,7 @@ import { choosePort } from "../../script/lib/ports.mjs";
 import { readProcfile } from "../../script/lib/procfile.mjs";
 import type { Api, SourceView } from "../support/api.ts";
 import { root } from "../support/built.ts";
+import { skipBecause } from "../support/skip.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 import { environmentOf, spawnWorker, type WorkerProcess, whenReady } from "../workers/worker-process.ts";
@@ -105,7 +106,7 @@ describe("the first view of the dashboard", () => {
   }
 
   it("costs the web process little memory, page after page", async function () {
-    if (process.platform !== "linux") return this.skip();
+    if (process.platform !== "linux") skipBecause(this, "it is about Linux");
     this.timeout(180_000 + 10 * QUIET_MS);
     const before = await idleMb();
     const tab = await openTab(browser, served);

@@ -6,6 +6,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import type { Api } from "../support/api.ts";
 import { openBrowser } from "../support/browser.ts";
 import { root } from "../support/built.ts";
+import { skipBecause } from "../support/skip.ts";
 import type { System } from "../support/system.ts";
 import { until } from "../support/until.ts";
 
@@ -42,8 +43,7 @@ export async function browserOrSkip(
 ): Promise<Browser> {
   const opened = await openBrowser(hosts, port);
   if (!("missing" in opened)) return opened;
-  process.stdout.write(`  skipped, because it needs Chromium: ${opened.missing}\n`);
-  return context.skip();
+  return skipBecause(context, opened.missing);
 }
 
 /** Runs in the page: changes the address, and waits until the screen is drawn. */

@@ -3,17 +3,15 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { VERIFY } from "../../dashboard/lib/verify.ts";
 import { findProgram } from "../../script/lib/commands.mjs";
-import { packagedProgram } from "../../script/lib/packaged-program.mjs";
 import { signatureHeaders } from "../../src/deliveries/attempt/sign.ts";
 import { startReceiver } from "../support/receiver.ts";
+import { programOrSkip, skipBecause } from "../support/skip.ts";
 import { startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const newKey = () => `whsec_${randomBytes(32).toString("base64")}`;
 const codeOf = (language: string) => VERIFY.find(one => one.language === language)?.code ?? "";
 
@@ -97,11 +95,6 @@ describe("what the dashboard shows for verifying a delivery", () => {
     check(JSON.parse(stdout));
   }
 
-  function skip(context: Mocha.Context, missing: string): never {
-    process.stdout.write(`  skipped, because there is no ${missing} on the PATH\n`);
-    return context.skip();
-  }
-
   it("accepts genuine deliveries and no others in JavaScript, of bytes and of text", async () => {
     const source = `data:text/javascript,${encodeURIComponent(codeOf("Node"))}`;
     const { isGenuine } = (await import(source)) as {
@@ -114,7 +107,7 @@ describe("what the dashboard shows for verifying a delivery", () => {
 
   it("accepts genuine deliveries and no others in Python", function () {
     const python = findProgram("python3");
-    if (!python) skip(this, "python3");
+    if (!python) skipBecause(this, "there is no python3 on the PATH");
     const program = `${codeOf("Python")}
 import json, sys
 print(json.dumps([is_genuine(one["headers"], one["body"].encode(), one["key"]) for one in json.load(sys.stdin)]))`;
@@ -122,8 +115,7 @@ print(json.dumps([is_genuine(one["headers"], one["body"].encode(), one["key"]) f
   });
 
   it("accepts genuine deliveries and no others in Ruby", async function () {
-    const ruby = await packagedProgram("ruby", { root });
-    if (!ruby) skip(this, "ruby");
+    const ruby = await programOrSkip(this, "ruby");
     const program = `${codeOf("Ruby")}
 require "json"
 cases = JSON.parse($stdin.read.force_encoding("UTF-8"))
@@ -134,7 +126,7 @@ puts JSON.generate(cases.map { |one| genuine?(one["headers"], one["body"].b, one
   // Not installed where it is missing: the package takes some 80 MB of download and several times that of disk.
   it("accepts genuine deliveries and no others in Go", async function () {
     const go = findProgram("go");
-    if (!go) skip(this, "go");
+    if (!go) skipBecause(this, "there is no go on the PATH");
     await writeFile(join(folder, "go.mod"), "module verify\n\ngo 1.19\n");
     await writeFile(join(folder, "verify.go"), `package main\n\n${codeOf("Go")}\n`);
     await writeFile(join(folder, "main.go"), MAIN_GO);

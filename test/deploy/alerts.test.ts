@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect } from "chai";
-import { packagedProgram } from "../../script/lib/packaged-program.mjs";
 import { CATALOGUE } from "../../src/metrics/catalogue.ts";
 import { read, root } from "../docs/repository.ts";
 import { startReceiver } from "../support/receiver.ts";
+import { programOrSkip } from "../support/skip.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 
@@ -116,13 +116,7 @@ describe("board and alerts", () => {
   });
 
   it("pass promtool's checks and the tests of the rules", async function () {
-    const promtool = await packagedProgram("prometheus", { names: ["promtool"], root });
-    if (!promtool) {
-      process.stdout.write(
-        "  skipped, because there is no promtool on the PATH (Debian's package prometheus)\n",
-      );
-      this.skip();
-    }
+    const promtool = await programOrSkip(this, "prometheus", { names: ["promtool"] });
     for (const args of [
       ["check", "rules", "headwater.rules.yml"],
       ["check", "config", "prometheus.yml"],

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { BASE_IMAGE } from "../../script/lib/base-image.mjs";
 import { until } from "../support/until.ts";
 import { deployPath } from "./files.ts";
 
@@ -14,6 +15,8 @@ export interface Rung {
   name: string;
   args: string[];
   env?: Record<string, string>;
+  /** What the machine itself must be able to do in a container, whatever ours says. */
+  needs: { args: string[]; command: string[] };
 }
 
 const SAFE = ["--read-only", "--tmpfs", "/tmp:rw,exec,nosuid,size=1g,mode=1777", "--cap-drop", "ALL"];
@@ -41,18 +44,31 @@ export function rungs(folder: string): Rung[] {
     "SETUID",
     "SYS_ADMIN",
   ];
+  const namespace = ["--user", "0:0", "--uidmap", "0:500000:65536", "--gidmap", "0:500000:65536"];
   return [
     {
       name: "root of a user namespace",
+      needs: { args: namespace, command: ["true"] },
       args: [
-        ...[...SAFE, "--user", "0:0", "--uidmap", "0:500000:65536", "--gidmap", "0:500000:65536"],
+        ...[...SAFE, ...namespace],
         ...capabilities.flatMap(name => ["--cap-add", name]),
         ...["--security-opt", "no-new-privileges"],
       ],
       env: { SANDBOX_FIRST_UID: "30000" },
     },
-    { name: "the seccomp profile", args: [...SAFE, ...profile(deployPath("seccomp/headwater.json"))] },
-    { name: "no namespaces at all", args: [...SAFE, ...profile(without)] },
+    {
+      name: "the seccomp profile",
+      needs: {
+        args: ["--user", "1000:1000", "--security-opt", "seccomp=unconfined"],
+        command: ["unshare", "--user", "--net", "true"],
+      },
+      args: [...SAFE, ...profile(deployPath("seccomp/headwater.json"))],
+    },
+    {
+      name: "no namespaces at all",
+      needs: { args: [], command: ["true"] },
+      args: [...SAFE, ...profile(without)],
+    },
   ];
 }
 
@@ -154,6 +170,22 @@ export function runPodman(args: string[]) {
   return existsSync("/sys/fs/cgroup/unified")
     ? spawnSync("unshare", [...SECOND_CGROUPS, ...args], { encoding: "utf8" })
     : spawnSync("podman", args, { encoding: "utf8" });
+}
+
+/** Returns why this machine can't start a container like this one from another image than ours; undefined if it can. */
+export function whyNot({ args, command }: Rung["needs"]): string | undefined {
+  const { status, stderr, error } = runPodman([
+    "run",
+    "--rm",
+    ...COMMON,
+    ...HOST,
+    ...args,
+    BASE_IMAGE,
+    ...command,
+  ]);
+  if (status === 0) return undefined;
+  const reason = error?.message ?? stderr.trim().split("\n").at(-1);
+  return `this machine can't start such a container: ${reason}`;
 }
 
 /** Runs a command in a container without a network; `entry` replaces what the image starts. */

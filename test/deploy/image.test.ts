@@ -1,12 +1,12 @@
 // runs-alone: it starts containers on ports of this machine
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
-import { findProgram } from "../../script/lib/commands.mjs";
 import { Api } from "../support/api.ts";
 import { dropKeys, openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { skipBecause } from "../support/skip.ts";
 import { until } from "../support/until.ts";
-import { Containers, freePort, IMAGE, type Rung, runAlone, rungs, runPodman } from "./container.ts";
+import { Containers, freePort, type Rung, runAlone, rungs, whyNot } from "./container.ts";
 
 const CODE = `export default { name: "Hello", version: "0.0.1", props: { http: "$.interface.http" },
   run(event) { this.$emit({ hello: event.body.name }); } };`;
@@ -25,10 +25,9 @@ describe("the image", () => {
   let env: Record<string, string>;
 
   before(async function () {
-    // Building it takes minutes: npm run test:image.
-    if (!process.env.IMAGE) return this.skip();
-    if (!findProgram("podman")) return this.skip();
-    if (runPodman(["image", "exists", IMAGE]).status !== 0) return this.skip();
+    if (!process.env.IMAGE) skipBecause(this, "it takes minutes to build: npm run test:image");
+    const reason = whyNot({ args: [], command: ["true"] });
+    if (reason) skipBecause(this, reason);
     stores = await openTestPlatform();
     receiver = await startReceiver();
     const port = await freePort();
@@ -51,8 +50,10 @@ describe("the image", () => {
   });
 
   for (const name of Object.keys(MISSING)) {
-    it(`delivers an event of a component, read-only and with few privileges: ${name}`, async () => {
+    it(`delivers an event of a component, read-only and with few privileges: ${name}`, async function () {
       const rung = rungs(containers.folder).find(one => one.name === name) as Rung;
+      const reason = whyNot(rung.needs);
+      if (reason) skipBecause(this, reason);
       const email = `${randomBytes(4).toString("hex")}@example.test`;
       const created = containers.run(["bin/headwater", "user", "create", "--email", email], env, rung);
       const { api_key } = JSON.parse(created) as { api_key: string };

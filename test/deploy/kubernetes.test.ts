@@ -4,7 +4,7 @@ import { CATALOGUE } from "../../src/metrics/catalogue.ts";
 import { consumedQueues } from "../../src/queues/index.ts";
 import { queuePrefix } from "../../src/queues/open-queues.ts";
 import { type Manifest, podProcesses } from "./files.ts";
-import { build, buildWith, hasKubectl } from "./kustomize.ts";
+import { build, buildWith, needKubectl } from "./kustomize.ts";
 
 const podOf = ({ spec }: Manifest) => spec.template.spec;
 const ofKind = (manifests: Manifest[], ...kinds: string[]) =>
@@ -12,8 +12,7 @@ const ofKind = (manifests: Manifest[], ...kinds: string[]) =>
 
 describe("the manifests for Kubernetes", () => {
   before(function () {
-    // Part of Kubernetes' own client; Debian has no package of its own for it.
-    if (!hasKubectl()) this.skip();
+    needKubectl(this);
   });
 
   for (const overlay of ["small", "large"]) {

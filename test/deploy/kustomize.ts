@@ -3,10 +3,20 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { findProgram } from "../../script/lib/commands.mjs";
+import { skipBecause } from "../support/skip.ts";
 import { deployPath, type Manifest, manifestsIn } from "./files.ts";
 
 /** Whether this machine has kubectl, whose `kustomize` needs no cluster. */
 export const hasKubectl = (): boolean => findProgram("kubectl") !== undefined;
+
+/** Skips without kubectl. */
+export function needKubectl(context: Mocha.Context): void {
+  if (hasKubectl()) return;
+  skipBecause(
+    context,
+    "there is no kubectl on the PATH, and that of Debian 12 is too old to know components",
+  );
+}
 
 /** Builds a folder of deploy/kubernetes, such as `overlays/small`, or any other one. Throws with the message of kubectl. */
 export const build = (folder: string): Manifest[] =>

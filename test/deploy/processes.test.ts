@@ -6,7 +6,7 @@ import { STOPS_WITHIN_MS } from "../../src/lib/shutdown.ts";
 import { unknownNames } from "../../src/setting-names.ts";
 import { read, root } from "../docs/repository.ts";
 import { composeProcesses, type Deployed, flyProcesses, podProcesses, renderProcesses } from "./files.ts";
-import { build, hasKubectl } from "./kustomize.ts";
+import { build, hasKubectl, needKubectl } from "./kustomize.ts";
 
 const names = (file: string) => readProcfile(`${root}/${file}`).map(({ name }) => name);
 /** What `deploy/start` starts by name. */
@@ -33,6 +33,11 @@ const namesIn = (file: string) =>
     .flatMap(line => /^([A-Za-z_]+)=/.exec(line)?.[1] ?? []);
 
 describe("the processes of the deploy files", () => {
+  it("include the pods of both overlays", function () {
+    needKubectl(this);
+    expect(deployed().filter(({ where }) => /^(small|large)\b/.test(where)).length).to.be.above(5);
+  });
+
   it("are those of the Procfile, or programs of the image", () => {
     const commands = deployed().map(({ where, command }) => [where, command.join(" ")] as const);
     expect(commands.length).to.be.above(15);

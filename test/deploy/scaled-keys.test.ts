@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
-import { buildWith, hasKubectl } from "./kustomize.ts";
+import { buildWith, needKubectl } from "./kustomize.ts";
 
 describe("the Redis keys by which KEDA scales", () => {
   let platform: TestPlatform;
@@ -12,7 +12,7 @@ describe("the Redis keys by which KEDA scales", () => {
   after(() => platform.destroy());
 
   it("hold the jobs that wait", async function () {
-    if (!hasKubectl()) return this.skip();
+    needKubectl(this);
     const scaled = buildWith("scale-by-list").filter(({ kind }) => kind === "ScaledObject");
     expect(scaled).to.have.length(3);
     for (const { spec } of scaled) {

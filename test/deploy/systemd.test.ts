@@ -3,9 +3,9 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { findProgram } from "../../script/lib/commands.mjs";
 import { EXIT_CONFIG } from "../../src/lib/setup-error.ts";
 import { root } from "../docs/repository.ts";
+import { programOrSkip } from "../support/skip.ts";
 import { deployPath } from "./files.ts";
 
 /** The highest exposure, of 10, by `systemd-analyze security`; what is left is explained in deploy/README.md. */
@@ -14,9 +14,11 @@ const MAX_EXPOSURE = 2.5;
 describe("the systemd units", () => {
   let folder: string;
 
-  before(function () {
-    // Part of the package systemd, which a container often lacks.
-    if (!findProgram("systemd-analyze")) this.skip();
+  let analyze: string;
+
+  before(async function () {
+    // A container often lacks it.
+    analyze = await programOrSkip(this, "systemd", { names: ["systemd-analyze"] });
     folder = mkdtempSync(join(tmpdir(), "headwater-units-"));
     for (const name of ["headwater@.service", "headwater-migrate.service", "headwater.target"]) {
       // The paths of this checkout, because the program must exist.
@@ -34,7 +36,7 @@ describe("the systemd units", () => {
 
   for (const unit of ["headwater@web.service", "headwater-migrate.service", "headwater.target"]) {
     it(`are understood by systemd: ${unit}`, () => {
-      const { status, stderr } = spawnSync("systemd-analyze", ["verify", "--man=no", join(folder, unit)], {
+      const { status, stderr } = spawnSync(analyze, ["verify", "--man=no", join(folder, unit)], {
         encoding: "utf8",
       });
       const ours = stderr.split("\n").filter(line => line.includes("headwater"));
@@ -45,7 +47,7 @@ describe("the systemd units", () => {
 
   for (const unit of ["headwater@web.service", "headwater-migrate.service"]) {
     it(`leave a process little of the system: ${unit}`, () => {
-      const output = execFileSync("systemd-analyze", ["security", "--offline=true", join(folder, unit)], {
+      const output = execFileSync(analyze, ["security", "--offline=true", join(folder, unit)], {
         encoding: "utf8",
       });
       const exposure = /Overall exposure level for \S+: ([\d.]+)/.exec(output)?.[1];

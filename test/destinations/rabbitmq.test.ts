@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { emit } from "../deliveries/fixtures.ts";
 import type { TestPlatform } from "../support/platform.ts";
 import { BROKER, openRabbitMq, type RabbitMq } from "../support/rabbitmq.ts";
+import { skipBecause } from "../support/skip.ts";
 import {
   type Delivering,
   finishedDelivery,
@@ -18,10 +19,7 @@ describe("deliveries to RabbitMQ", () => {
 
   before(async function () {
     const opened = await openRabbitMq();
-    if ("missing" in opened) {
-      console.log(`      skipped: ${opened.missing}`);
-      this.skip();
-    }
+    if ("missing" in opened) skipBecause(this, opened.missing);
     broker = opened;
     // A broker takes long to start on a busy machine.
     delivering = await startDelivering(Array(200).fill("2s"));

@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { skipBecause } from "../support/skip.ts";
 
 const NOBODY = 65_534;
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -15,7 +16,7 @@ const FILES = NAMES.map(name => `test/escape/${name}.test.ts`);
 describe("a worker that is not root", () => {
   it("has sandboxes without a way out to files and storage, each other's included", async function () {
     // These tests then run as such a user anyway.
-    if (process.getuid?.() !== 0) return this.skip();
+    if (process.getuid?.() !== 0) skipBecause(this, "only root can become another user");
     const mocha = fileURLToPath(new URL("node_modules/mocha/bin/mocha.js", `file://${root}/`));
     const child = spawn(process.execPath, [mocha, "--reporter", "dot", ...FILES], {
       cwd: root,

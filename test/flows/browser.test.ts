@@ -7,6 +7,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { signInWith } from "../accounts/sessions/browser.ts";
 import type { Api, SourceView } from "../support/api.ts";
 import { openBrowser } from "../support/browser.ts";
+import { skipBecause } from "../support/skip.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 
@@ -54,8 +55,7 @@ describe("a browser that is signed in to the board", () => {
     this.timeout(300_000);
     const opened = await openBrowser([BOARD, INGRESS, EVIL]);
     if ("missing" in opened) {
-      process.stdout.write(`  skipped, because it needs Chromium: ${opened.missing}\n`);
-      return this.skip();
+      return skipBecause(this, opened.missing);
     }
     browser = opened;
     system = await startSystem({ ADMIN_PASSWORD: PASSWORD });

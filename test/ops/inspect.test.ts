@@ -6,6 +6,7 @@ import { LIMITS } from "../../src/limits/catalogue.ts";
 import { serveWorker } from "../../src/ops/serve-worker.ts";
 import { startWeb } from "../../src/server.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { skipBecause } from "../support/skip.ts";
 
 const TOKEN = "metrics-token-0123456789";
 
@@ -140,7 +141,7 @@ describe("metrics of a web process without METRICS_TOKEN", () => {
   });
 
   it("do not exist for other machines", async function () {
-    if (!external) return this.skip();
+    if (!external) skipBecause(this, "this machine has no other address");
     expect((await server.ask("/metrics", {}, external)).status).to.equal(404);
     expect((await server.ask("/readyz", {}, external)).status).to.equal(200);
   });

@@ -1,6 +1,7 @@
 import { readlink, stat } from "node:fs/promises";
 import { expect } from "chai";
 import { claimUserIds } from "../../src/sandbox/user-ids.ts";
+import { skipBecause } from "../support/skip.ts";
 import { openTestSandboxes, RUN, running } from "./sandbox-fixture.ts";
 
 const USER_ID = "separate user id";
@@ -8,7 +9,7 @@ const isRoot = process.getuid?.() === 0;
 
 describe("the privileges of sandboxes", () => {
   before(function () {
-    if (process.platform !== "linux") this.skip();
+    if (process.platform !== "linux") skipBecause(this, "it is about Linux");
   });
 
   it("never include a user id twice, in one worker or in two, until it is released", async () => {
@@ -29,10 +30,10 @@ describe("the privileges of sandboxes", () => {
   });
 
   it("separate two sandboxes by user id if the worker is root", async function () {
-    if (!isRoot) this.skip();
+    if (!isRoot) skipBecause(this, "only root has it");
     const sandboxes = await openTestSandboxes();
     try {
-      if (!sandboxes.privileges.active.includes(USER_ID)) this.skip();
+      if (!sandboxes.privileges.active.includes(USER_ID)) skipBecause(this, "this system has it not");
       const folders = await Promise.all(
         ["a", "b"].map(async key => {
           const { emits } = await sandboxes.call(key, running("this.$emit(process.pid)"), RUN);
@@ -50,7 +51,7 @@ describe("the privileges of sandboxes", () => {
   });
 
   it("are reported as missing if the system does not support them, and components still run", async function () {
-    if (!isRoot) this.skip();
+    if (!isRoot) skipBecause(this, "only root has it");
     // As a user id, this is -1, which no process can have.
     const sandboxes = await openTestSandboxes({ firstUserId: 4_294_967_295 });
     try {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Sandboxes } from "../../src/sandbox/host.ts";
+import { skipBecause } from "../support/skip.ts";
 import { until } from "../support/until.ts";
 import { LIMITS, openTestSandboxes, RUN, running } from "./sandbox-fixture.ts";
 
@@ -7,7 +8,7 @@ describe("the usage of a call", () => {
   let sandboxes: Sandboxes;
 
   before(async function () {
-    if (process.platform !== "linux") this.skip();
+    if (process.platform !== "linux") skipBecause(this, "it is about Linux");
     sandboxes = await openTestSandboxes();
   });
   after(() => sandboxes?.close());

@@ -154,8 +154,12 @@ declare module "*/script/lib/redis.mjs" {
 declare module "*/script/lib/packaged-program.mjs" {
   export function packagedProgram(
     name: string,
-    given: { root: string; names?: string[]; signal?: AbortSignal },
+    given: { root: string; names?: string[]; find?: () => string | undefined; signal?: AbortSignal },
   ): Promise<string | undefined>;
+}
+
+declare module "*/script/lib/base-image.mjs" {
+  export const BASE_IMAGE: string;
 }
 
 declare module "*/script/lib/commands.mjs" {

@@ -1,6 +1,8 @@
 // runs-long: npm test has test/workers/wrong-set-up.test.ts and test/store/server-versions.test.ts
 
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -49,8 +51,8 @@ describe("opening MongoDB", () => {
     `${server.url.replace("//", `//${user}`)}/setup?replicaSet=rs0${query}`;
 
   /** Returns the message with which a start with this URL is given up. */
-  async function faultOf(url: string): Promise<string> {
-    const opening = openMongo(url, OPTIONS).then(
+  async function faultOf(url: string, more: { warn?: (line: string) => void } = {}): Promise<string> {
+    const opening = openMongo(url, { ...OPTIONS, ...more }).then(
       async mongo => {
         await mongo.close();
         return new Error("opened");
@@ -89,6 +91,34 @@ describe("opening MongoDB", () => {
     expect(await faultOf(urlOf("&tls=true&tlsCAFile=/no/such/file"))).to.match(/^MONGODB_URL: ENOENT/);
   });
 
+  it("waits for what may pass, and then says what it met, and where", async () => {
+    const closing = createServer(socket => socket.end()).listen(0, "127.0.0.1");
+    const silent = createServer(() => undefined).listen(0, "127.0.0.1");
+    await Promise.all([once(closing, "listening"), once(silent, "listening")]);
+    const [closes, says] = [closing, silent].map(one => `127.0.0.1:${(one.address() as AddressInfo).port}`);
+    for (const [url, reason] of [
+      [
+        `mongodb://u:${PASSWORD}@${closes}/x`,
+        `${closes} closed the connection: is it a MongoDB, and one without TLS?`,
+      ],
+      [
+        `mongodb://u:${PASSWORD}@${closes}/x?tls=true`,
+        `${closes} closed the connection: is it a MongoDB with TLS?`,
+      ],
+      [`mongodb://u:${PASSWORD}@${says}/x`, `${says}: no response as from a MongoDB`],
+      [`mongodb+srv://u:${PASSWORD}@mongo.nowhere.invalid/x`, "querySrv E"],
+    ]) {
+      const opening = openMongo(url ?? "", { producer: true, deadlineMs: 100 });
+      const error = await opening.catch((thrown: Error) => thrown);
+      expect(error).to.be.instanceOf(Error).and.not.instanceOf(SetupError);
+      expect((error as Error).message)
+        .to.include(`MongoDB did not respond (${reason}`)
+        .and.not.match(/\n|hunter/);
+    }
+    closing.close();
+    silent.close();
+  });
+
   it("is given up for a replica set of another name", async () => {
     expect(await faultOf(urlOf().replace("rs0", "other"))).to.equal(
       "MONGODB_URL: none of its servers belongs to the replica set other",
@@ -97,6 +127,7 @@ describe("opening MongoDB", () => {
 
   it("is over TLS and with a user, and is given up for a wrong password and an unknown certificate", async () => {
     await admin({ createUser: "worker", pwd: PASSWORD, roles: ["root"] });
+    await admin({ createUser: "reader", pwd: PASSWORD, roles: ["readAnyDatabase", "clusterMonitor"] });
     await server.stop();
     change = args => [
       ...args,
@@ -108,6 +139,10 @@ describe("opening MongoDB", () => {
     const tls = `&authSource=admin&tls=true&tlsCAFile=${join(folder, "ca.pem")}`;
     const mongo = await openMongo(urlOf(tls, `worker:${PASSWORD}@`), OPTIONS);
     await mongo.close();
+    const reader = urlOf(tls, `reader:${PASSWORD}@`);
+    expect(await faultOf(reader, { warn: () => undefined })).to.match(/^MONGODB_URL: the user lacks rights/);
+    // The command line looks at such an installation.
+    await (await openMongo(reader, OPTIONS)).close();
     expect(await faultOf(urlOf(tls, "worker:hunter3@"))).to.equal(
       "MONGODB_URL: MongoDB does not know this user and password",
     );

@@ -33,7 +33,8 @@ export interface RabbitMq {
 
 /** Starts a RabbitMQ for one test, with its data in a temporary folder; says why if the machine has none. */
 export async function openRabbitMq(): Promise<RabbitMq | { missing: string }> {
-  const program = await rabbitMqProgram({ root });
+  const program = await rabbitMqProgram({ root }).catch((error: Error) => error);
+  if (program instanceof Error) return { missing: program.message };
   if (!program) {
     return { missing: "there is no rabbitmq-server on the PATH (Debian: apt-get install rabbitmq-server)" };
   }

@@ -5,6 +5,7 @@ import { headwater } from "../cli/command.ts";
 import { EVENTS, type Lab, openLab, PROCESSES, type ProcessName } from "../faults/lab.ts";
 import { type Load, startLoad } from "../faults/load.ts";
 import { root } from "../support/built.ts";
+import { skipBecause } from "../support/skip.ts";
 import { until } from "../support/until.ts";
 import { recordJobs } from "./record.ts";
 import { buildNext, PREVIOUS, previousFolder } from "./releases.ts";
@@ -140,7 +141,7 @@ describe("an upgrade under load", function () {
   });
 
   it("from the release before, and back to it: old workers under the new web process, and the reverse", async function () {
-    if (!isFull) return this.skip();
+    if (!isFull) skipBecause(this, "it needs a build of the release before: npm run test:upgrade");
     const old = previousFolder();
     lab = await openLab({ folder: old, env: UNHURRIED });
     if (process.env.UPGRADE_RECORD) await recordJobs(lab);

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { programOf } from "../support/built.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { skipBecause } from "../support/skip.ts";
 import { environmentOf, spawnWorker, whenReady } from "./worker-process.ts";
 
 const LISTER = fileURLToPath(new URL("./list-scripts.mjs", import.meta.url));
@@ -33,7 +34,7 @@ describe("a process of a small installation", () => {
   let folder: string;
   before(async function () {
     // From the sources, the compiler would be in each process.
-    if (programOf("src/server.ts").includes("tsx")) this.skip();
+    if (programOf("src/server.ts").includes("tsx")) skipBecause(this, "dist/ is out of date");
     platform = await openTestPlatform({ ADMIN_PASSWORD: "a password of the board" });
     folder = mkdtempSync(join(tmpdir(), "headwater-loaded-"));
   });

@@ -6,6 +6,7 @@ import { choosePort } from "../../script/lib/ports.mjs";
 import { readProcfile } from "../../script/lib/procfile.mjs";
 import { programOf, root } from "../support/built.ts";
 import { openTestPlatform, type TestPlatform } from "../support/platform.ts";
+import { skipBecause } from "../support/skip.ts";
 import { until } from "../support/until.ts";
 import { environmentOf, spawnWorker, type WorkerProcess, whenReady } from "./worker-process.ts";
 
@@ -31,7 +32,8 @@ describe("a small installation", () => {
   const children: WorkerProcess[] = [];
   before(async function () {
     // From the sources, the compiler would be in each process.
-    if (process.platform !== "linux" || programOf("src/server.ts").includes("tsx")) this.skip();
+    if (process.platform !== "linux") skipBecause(this, "it is about Linux");
+    if (programOf("src/server.ts").includes("tsx")) skipBecause(this, "dist/ is out of date");
     platform = await openTestPlatform({ ADMIN_PASSWORD: "a password of the board", SWEEP_EVERY: "30s" });
   });
   after(async () => {

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { skipBecause } from "../../support/skip.ts";
 import { headwater } from "../command.ts";
 
 /** What a line is completed by in one of the shells, in an order of its own. */
@@ -46,7 +47,7 @@ describe("headwater completion", () => {
   for (const [shell, complete] of Object.entries({ bash: inBash, fish: inFish })) {
     describe(`in ${shell}`, () => {
       before(function () {
-        if (spawnSync(shell, ["--version"]).error) this.skip();
+        if (spawnSync(shell, ["--version"]).error) skipBecause(this, `there is no ${shell} on the PATH`);
       });
 
       it("completes commands, their commands, options and the values of these", () => {
@@ -65,7 +66,7 @@ describe("headwater completion", () => {
   }
 
   it("prints a script that zsh can read", function () {
-    if (spawnSync("zsh", ["--version"]).error) this.skip();
+    if (spawnSync("zsh", ["--version"]).error) skipBecause(this, "there is no zsh on the PATH");
     output("zsh", ["-n", files.zsh ?? ""]);
     // What zsh's own completion does with it.
     const load = `compdef() { print -r -- "$2 $1 \${+functions[$1]}" }; . ${files.zsh}`;

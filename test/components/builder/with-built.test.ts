@@ -4,6 +4,7 @@ import { getPriority, tmpdir } from "node:os";
 import { expect } from "chai";
 import { buildProcess, withBuilt } from "../../../src/components/builder/with-built.ts";
 import { fromCode, type ModuleLoader } from "../../../src/components/load-modules.ts";
+import { skipBecause } from "../../support/skip.ts";
 import { rejection } from "../rejection.ts";
 
 const CODE = `export default { name: "Built", version: "1", run(event) { this.http.respond({ status: 200 }); } };`;
@@ -70,7 +71,7 @@ describe("building in a process of its own", () => {
   });
 
   it("has none of the platform's environment, and gives way to it", async function () {
-    if (process.platform !== "linux") return this.skip();
+    if (process.platform !== "linux") skipBecause(this, "it is about Linux");
     await build(ending(0));
     const { pid = 0 } = buildProcess();
     const names = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").filter(Boolean);
