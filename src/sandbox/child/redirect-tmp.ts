@@ -39,12 +39,12 @@ export function redirectTmp(privateFolder: string): void {
 }
 
 /**
- * Returns the function with Node's error for what is not there, in place of deno's for a path that the process has no access to,
- * which libraries don't expect: they look for files that say what system it is.
+ * Returns the function with Node's error for a path that the process has no access to, in place of deno's, which libraries don't
+ * expect: they look for files that say what system it is.
  */
 function withNodeErrors(name: string, call: Call): Call {
   const asNode = (error: unknown, path: unknown): unknown =>
-    error instanceof Error && error.name === "NotCapable" ? notFound(name.replace(/Sync$/, ""), path) : error;
+    error instanceof Error && error.name === "NotCapable" ? denied(name.replace(/Sync$/, ""), path) : error;
   return (path, ...rest) => {
     const last = rest.at(-1);
     if (typeof last === "function" && name !== "exists") {
@@ -65,7 +65,7 @@ function withNodeErrors(name: string, call: Call): Call {
   };
 }
 
-function notFound(syscall: string, path: unknown): Error {
-  const error = new Error(`ENOENT: no such file or directory, ${syscall} '${String(path)}'`);
-  return Object.assign(error, { code: "ENOENT", errno: -2, syscall, path: String(path) });
+function denied(syscall: string, path: unknown): Error {
+  const error = new Error(`EACCES: permission denied, ${syscall} '${String(path)}'`);
+  return Object.assign(error, { code: "EACCES", errno: -13, syscall, path: String(path) });
 }
