@@ -8,15 +8,17 @@ import { madeRequires, moduleThatRequires } from "./made-requires.ts";
 import type { ImportTarget, ModuleGraph } from "./module-graph.ts";
 import { missingModule, normalizePackaged, withoutMap } from "./normalize-module.ts";
 import type { InstalledPackages } from "./npm-packages.ts";
-import type { PackageFiles } from "./package-files.ts";
+import { type PackageFiles, placeOf } from "./package-files.ts";
+import { PLACE_OF } from "./place-of.ts";
 import { type ImportKind, OutsideFolderError, type Resolved } from "./resolve-package.ts";
 
 /** The virtual entry file, which exports the component as default, whether its own file is ESM or CommonJS. */
 export const ENTRY = "headwater-entry";
 const MISSING = "missing";
+const PLACE = "place";
 /** Follows the namespace of a file that makes itself a `require`, for what it gets as `node:module`. */
 const MADE = "-made";
-/** Follows the path of that file; it makes esbuild see a CommonJS module. */
+/** Follows the path of a file of ours; it makes esbuild see a CommonJS module. */
 const MADE_FILE = ".cjs";
 
 export interface BundleSources {
@@ -109,7 +111,17 @@ export function bundlePlugin(sources: BundleSources): Plugin {
     );
   }
 
+  /** What `require.resolve` returns is a module of its own. */
+  async function place(args: OnResolveArgs, name: string): Promise<OnResolveResult> {
+    const importer = packaged.get(args.importer);
+    const found = importer && (await known?.folder.resolveFromPackage(importer.path, name, "require"));
+    if (!found) return { path: name, namespace: MISSING };
+    const path = found.kind === "builtin" ? found.name : placeOf(insidePackages(found.path));
+    return { path: path + MADE_FILE, namespace: PLACE, pluginData: path };
+  }
+
   async function packageImport(args: OnResolveArgs): Promise<OnResolveResult> {
+    if (args.path.startsWith(PLACE_OF)) return place(args, args.path.slice(PLACE_OF.length));
     const importer = packaged.get(args.importer);
     const found =
       importer && (await known?.folder.resolveFromPackage(importer.path, args.path, kindOf(args)));
@@ -156,6 +168,10 @@ export function bundlePlugin(sources: BundleSources): Plugin {
       });
       setup.onLoad({ filter: /.*/, namespace: `own${MADE}` }, made);
       setup.onLoad({ filter: /.*/, namespace: `npm${MADE}` }, made);
+      setup.onLoad({ filter: /.*/, namespace: PLACE }, ({ pluginData }) => ({
+        contents: withoutMap(`module.exports=${JSON.stringify(pluginData)};`),
+        loader: "js",
+      }));
       setup.onLoad({ filter: /.*/, namespace: MISSING }, args => ({
         contents: missingModule(args.path),
         loader: "js",

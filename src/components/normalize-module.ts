@@ -4,6 +4,7 @@ import type { Location, Message } from "esbuild";
 import type { Esbuild } from "./esbuild-process.ts";
 import type { SourceModule } from "./load-modules.ts";
 import { ownPlace } from "./package-files.ts";
+import { PLACE_OF } from "./place-of.ts";
 
 /**
  * The normal form of a file before it is bundled: plain JavaScript without comments and white space. It is made by
@@ -121,6 +122,16 @@ function withRequiresBeside(code: string): string {
   });
 }
 
+const RESOLVE = new RegExp(String.raw`(?<![\w$.#])require\.resolve\((${WORDS})\)`, "g");
+
+/** Rewrites `require.resolve("./x")` as the import of a module that is the place of that file. */
+const withPlaces = (code: string): string =>
+  code.replace(RESOLVE, (_match, name: string) => `require(${JSON.stringify(PLACE_OF + JSON.parse(name))})`);
+
+/** A file without a parent is the program itself, which no file of a package is; returns that for the bundler's `define`. */
+const parentOf = (code: string): Record<string, string> =>
+  code.includes("module.parent") ? { "module.parent": "module" } : {};
+
 /**
  * Normalises a file of an npm package. It has no source map, because it does not appear in stacks. `inside` is its path in the
  * folder of the packages.
@@ -141,9 +152,10 @@ export async function normalizePackaged(
     // JSON of a package is a module like any other here, so `with { type: "json" }` would be wrong.
     supported: { "import-assertions": false, "import-attributes": false },
   });
-  const beside = withRequiresBeside(code);
-  const define = ownPlace(beside, inside);
-  const placed = define ? (await esbuild.transform(beside, { ...SETTINGS, define })).code : beside;
+  const beside = withPlaces(withRequiresBeside(code));
+  const define = { ...ownPlace(beside, inside), ...parentOf(beside) };
+  const placed =
+    Object.keys(define).length > 0 ? (await esbuild.transform(beside, { ...SETTINGS, define })).code : beside;
   return withoutMap(withoutFilePatterns(placed));
 }
 

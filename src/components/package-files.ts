@@ -3,6 +3,7 @@ import { join, posix } from "node:path";
 import { LIMITS } from "../limits/catalogue.ts";
 import { PACKAGE_FILES } from "../sandbox/child/source-folder.ts";
 import { filesOfPackage } from "./package-tree.ts";
+import { PLACE_OF } from "./place-of.ts";
 
 const OWN_PLACE = /(?<![\w$.])(?:__dirname|__filename|import\.meta\.(?:url|dirname|filename))(?![\w$])/;
 const READS = /\b(?:readFile|readdir|createReadStream|opendir|openSync|openAsBlob)(?:Sync)?\b/;
@@ -19,7 +20,7 @@ const NEVER_READ = /\.node$/;
  */
 export function ownPlace(code: string, inside: string): Record<string, string> | undefined {
   if (!OWN_PLACE.test(code)) return undefined;
-  const file = posix.join(PACKAGE_FILES, inside);
+  const file = placeOf(inside);
   const [name, folder, url] = [file, posix.dirname(file), `file://${encodeURI(file)}`].map(text =>
     JSON.stringify(text),
   ) as [string, string, string];
@@ -31,6 +32,9 @@ export function ownPlace(code: string, inside: string): Record<string, string> |
     "import.meta.filename": name,
   };
 }
+
+/** Returns where a file is when the component runs, if it is there. */
+export const placeOf = (inside: string): string => posix.join(PACKAGE_FILES, inside);
 
 interface PackageUse {
   /** Code of its files that know their place. */
@@ -48,7 +52,7 @@ export class PackageFiles {
 
   /** Notes a file of a package that is part of the bundle: its path in the folder of the packages, and its code. */
   note(inside: string, code: string): void {
-    const isPlaced = code.includes(`${PACKAGE_FILES}/`);
+    const isPlaced = code.includes(`${PACKAGE_FILES}/`) || code.includes(`require("${PLACE_OF}`);
     const reads = READS.test(code);
     if (!isPlaced && !reads) return;
     const root = packageRoot(inside);

@@ -102,7 +102,7 @@ export const RUN_LIMITS = defineLimits({
     beyond: INVALID,
   },
   packageDataBytes: {
-    value: 4 * MB,
+    value: 8 * MB,
     unit: "bytes",
     per: "component",
     what: "files that its npm packages read at run time, other than code",

@@ -43,6 +43,33 @@ export default () => readFile(new URL("./a b.json", import.meta.url), "utf8");`,
     files: { "index.js": `module.exports = path => require("fs").readFileSync(path, "utf8");` },
   },
   {
+    manifest: {
+      name: "resolves-beside",
+      version: "1.0.0",
+      main: "index.js",
+      dependencies: { reader: "1.0.0" },
+    },
+    files: {
+      "index.js": `const fs = require("fs"), found = require.resolve("./data/words.mjs");
+const codeOf = work => { try { return work(); } catch (error) { return error.code; } };
+const other = [require.resolve("reader"), require.resolve("fs")];
+module.exports = () => [fs.readFileSync(found, "utf8"), other, codeOf(() => require.resolve("is-not-there"))];`,
+      "data/words.mjs": "words to resolve",
+    },
+  },
+  {
+    manifest: { name: "looks-around", version: "1.0.0", main: "index.js" },
+    files: {
+      "index.js": `const fs = require("fs"), promises = require("fs/promises");
+const codeOf = work => { try { return work(); } catch (error) { return error.code; } };
+module.exports = async () => [
+  fs.existsSync("/etc/alpine-release"), codeOf(() => fs.readFileSync("/etc/os-release")),
+  await promises.stat("/etc").catch(error => error.code),
+  await new Promise(done => fs.readdir("/", error => done(error.code))), require("os").availableParallelism(), process.report.getReport(),
+];`,
+    },
+  },
+  {
     manifest: { name: "names-its-folder", version: "1.0.0", main: "index.js" },
     files: { "index.js": "module.exports = __dirname;", "data.txt": "never read" },
   },
@@ -80,6 +107,26 @@ export default { name: "x", version: "1", async run() { this.$emit(await ${expre
 
   it("are found by the address of a module", async () => {
     expect((await emitted("reads-by-url", "found()")).event).to.equal(`{"a": 1}`);
+  });
+
+  it("are found by require.resolve", async () => {
+    const place = "/tmp/.headwater-packages/node_modules/reader/index.js";
+    expect((await emitted("resolves-beside", "found()")).event).to.deep.equal([
+      "words to resolve",
+      [place, "fs"],
+      "MODULE_NOT_FOUND",
+    ]);
+  });
+
+  it("are all that there is for packages that look around on the machine, with Node's errors", async () => {
+    expect((await emitted("looks-around", "found()")).event).to.deep.equal([
+      false,
+      "EACCES",
+      "EACCES",
+      "EACCES",
+      1,
+      {},
+    ]);
   });
 
   it("are found by another package, if the code names them", async () => {

@@ -43,6 +43,12 @@ module.exports = [require(__dirname + "/words.js"), require(path.join(__dirname,
     },
   },
   {
+    manifest: { name: "asks-who-it-is", version: "1.0.0", main: "index.js" },
+    files: {
+      "index.js": `if (!module.parent) throw new Error("runs as a program"); module.exports = "a part";`,
+    },
+  },
+  {
     manifest: {
       name: "makes-its-require",
       version: "1.0.0",
@@ -118,6 +124,12 @@ describe("npm packages as components find them", () => {
     const code = `import found from "makes-its-require"; export default { a: found() };`;
     expect(await imported(code)).to.deep.equal({
       a: ["of JSON", "3.0.0", "old7", ["more", "MODULE_NOT_FOUND"], true, true],
+    });
+  });
+
+  it("see a parent, and so don't run as a program", async () => {
+    expect(await imported(`import a from "asks-who-it-is"; export default { a };`)).to.deep.equal({
+      a: "a part",
     });
   });
 

@@ -190,7 +190,7 @@ describe("the dashboard's destinations and actions", () => {
     await keepScreenshot(page, "action-delivery");
     await tab.go(`/destinations/${id}/settings`);
     await page.getByLabel("note").fill("fail");
-    await page.getByLabel("Remove key (optional)").check();
+    await page.getByLabel("Remove key").check();
     await saveAndWait(page, id);
     expect((await stored(id)).action).to.deep.include({
       configured_props: { note: "fail" },

@@ -26,6 +26,8 @@ export function lockDown(): void {
   fixed(process, "argv0", "node");
   fixed(process, "execPath", "/usr/local/bin/node");
   fixed(process, "stdin", Readable.from([]));
+  // It would describe the machine.
+  fixed(process.report, "getReport", () => ({}));
   for (const name of ["getuid", "geteuid", "getgid", "getegid"]) fixed(process, name, () => 1000);
   fixed(process, "getgroups", () => [1000]);
   fixed(process, "umask", () => 0o22);
@@ -45,6 +47,7 @@ export function lockDown(): void {
 const MACHINE = {
   hostname: "sandbox",
   cpus: [],
+  availableParallelism: 1,
   networkInterfaces: {},
   totalmem: 512 * 1024 * 1024,
   freemem: 256 * 1024 * 1024,
