@@ -17,9 +17,9 @@ import { putOffTo } from "../store/put-off.ts";
 import { repairAll } from "../store/repair-each.ts";
 import type { SweepBatch, Swept } from "../store/sweep-turns.ts";
 import { waitsWithoutJob } from "./attempt/far-retry.ts";
+import { findLostJobs, LOST_AFTER_MS } from "./find-lost-jobs.ts";
 import {
   acquireForOverdue,
-  permitTtlMs,
   releasePermits,
   UNLIMITED,
   type WebhookLimits,
@@ -111,9 +111,8 @@ class DeliverySweep {
   }
 
   /**
-   * Acquires permits for deliveries of one webhook; returns the jobs that got them. Since the jobs and the waitlist were looked
-   * up, one of these deliveries may have been granted its permit: its attempt is under way, and it is looked at again once
-   * the permit must have expired.
+   * Acquires permits for deliveries of one webhook; returns the jobs that have them. Some may be held already: by a job that was
+   * enqueued since the jobs were looked up, which is looked at again soon, or by one that was lost, which goes on here.
    */
   async #acquire(
     webhookId: string,
@@ -121,16 +120,19 @@ class DeliverySweep {
     due: Overdue[],
   ): Promise<{ acquired: NextAttempt[]; underWay: string[] }> {
     const jobs = due.map(nextAttemptOf);
-    const result = await acquireForOverdue(this.#platform, webhookId, webhook, jobs);
-    const underWay = result.underWay.map(({ delivery_id }) => delivery_id);
+    const { acquired, holders } = await acquireForOverdue(this.#platform, webhookId, webhook, jobs);
+    const lost = await findLostJobs(this.#platform, holders, this.#nowMs);
+    const underWay = holders
+      .filter(({ job }) => !lost.includes(job))
+      .map(({ job: { delivery_id } }) => delivery_id);
     if (underWay.length > 0) {
       await Deliveries(this.#platform.mongo).updateMany(
         { _id: { $in: underWay }, state: "pending", sweep_at_ms: { $lte: this.#nowMs } },
-        { $set: { sweep_at_ms: this.#nowMs + permitTtlMs(this.#platform, webhook) } },
+        { $set: { sweep_at_ms: this.#nowMs + LOST_AFTER_MS } },
         { hint: { _id: 1 } },
       );
     }
-    return { acquired: result.acquired, underWay };
+    return { acquired: [...acquired, ...lost], underWay };
   }
 
   /** Enqueues jobs that have their permits; gives these back if that fails, because they would count as jobs under way. */

@@ -4,7 +4,10 @@ import { script } from "./lua.ts";
 import type { MemoryShare } from "./memory-share.ts";
 import type { RedisClient } from "./redis.ts";
 
-const acquireOrWait = script<[result: number, tokenInMs: number]>("token-bucket", "acquire-or-wait");
+const acquireOrWait = script<[result: number, inMs: number, isNext?: number]>(
+  "token-bucket",
+  "acquire-or-wait",
+);
 const acquire = script<number>("acquire-permits");
 const renew = script<number>("renew-permits");
 const release = script<[tokenInMs: number, mustRefill: number, ...granted: string[]]>(
@@ -43,8 +46,8 @@ export interface PermitRequest {
 /** What became of a request. */
 export interface Acquired {
   acquired: boolean;
-  /** True if another job of the delivery holds a permit. */
-  isUnderWay: boolean;
+  /** The permit that a job of the delivery holds already; null if none does. */
+  held: HeldPermit | null;
   /** Milliseconds until the waitlist must be drained; 0 if it need not be. */
   tokenInMs: number;
 }
@@ -101,6 +104,13 @@ export interface Permits {
   delete(webhookId: string): Promise<void>;
 }
 
+export interface HeldPermit {
+  /** Milliseconds since the permit was acquired, granted or last renewed. */
+  forMs: number;
+  /** True if it is the permit of the job that the waitlist leads to. */
+  isNext: boolean;
+}
+
 export interface RefillCandidate {
   /** As `acquireOrWait` adds it. */
   job: string;
@@ -128,8 +138,9 @@ export function openPermits(
         ...[waiting.job, name, permits, ttlMs, perSecond ?? 0, bound(), OVERFLOW_KEPT_MS],
         ...[waiting.name, mayBeHeld ? 1 : 0],
       ];
-      const [result, tokenInMs] = await acquireOrWait(redis, allKeys(webhookId), args);
-      return { acquired: result === 1, isUnderWay: result === 2, tokenInMs };
+      const [result, inMs, isNext] = await acquireOrWait(redis, allKeys(webhookId), args);
+      if (result === 2) return { acquired: false, held: { forMs: inMs, isNext: isNext === 1 }, tokenInMs: 0 };
+      return { acquired: result === 1, held: null, tokenInMs: inMs };
     },
     acquire: (webhookId, names, permits, ttlMs) =>
       acquire(redis, [keys.webhookPermits(webhookId)], [permits, ttlMs, ...names]),

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { waitlistEntry } from "../../src/deliveries/limits/permits.ts";
+import { permitTtlMs, waitlistEntry } from "../../src/deliveries/limits/permits.ts";
 import { beginDeliverySweep } from "../../src/deliveries/sweep.ts";
 import { WHOLE } from "../../src/lib/part.ts";
 import { LIMITS } from "../../src/limits/catalogue.ts";
@@ -107,31 +107,68 @@ describe("sweep of deliveries", () => {
     expect(jobs.map(({ name, data }) => [name, data.reason])).to.deep.equal([["drain", "tokens"]]);
   });
 
-  it("enqueues nothing for a delivery that was granted its permit and whose job is just being enqueued", async () => {
+  const ttlMs = () => permitTtlMs(platform, {});
+
+  /** Grants the only delivery a permit from the waitlist so many milliseconds ago, and enqueues no job. */
+  async function grant(agoMs: number): Promise<string> {
     const { _id, webhook_id, ...rest } = await onlyDelivery(platform, listener.webhookId);
     await queue().remove(`${_id}-0`);
     const next = nextAttemptOf({ _id, webhook_id, ...rest, generation: 1 });
     await platform.redis.zadd(platform.keys.webhookWaitlist(webhook_id), 1, waitlistEntry(next));
-    const limits = { permits: 1, perSecond: null, ttlMs: 60_000 };
+    const limits = { permits: 1, perSecond: null, ttlMs: ttlMs() - agoMs };
     const { granted } = await platform.permits.release(webhook_id, [], limits);
     expect(granted).to.deep.equal([waitlistEntry(next)]);
-    now += 60_000;
-    await sweep(platform, "deliveries");
-    expect(await jobCount(), "a second job beside the one that is granted").to.equal(0);
+    return _id;
+  }
 
-    await platform.permits.release(webhook_id, [`${_id}-1`], limits);
+  it("enqueues nothing for a delivery that was granted its permit and whose job is just being enqueued", async () => {
+    await grant(0);
+    now += 60_000;
+    expect(await sweep(platform, "deliveries")).to.equal(0);
+    expect(await jobCount(), "a second job beside the one that is granted").to.equal(0);
+    const { sweep_at_ms } = await onlyDelivery(platform, listener.webhookId);
+    expect(sweep_at_ms, "it looks again soon").to.equal(now + 5000);
+  });
+
+  it("enqueues a delivery whose job was lost after it had been granted its permit, which it keeps", async () => {
+    const id = await grant(6000);
+    now += 60_000;
+    expect(await sweep(platform, "deliveries")).to.equal(1);
+    const job = await queue().getJob(`${id}-1`);
+    expect(job?.data).to.include({ delivery_id: id, generation: 1 });
+    const held = await platform.redis.zrange(platform.keys.webhookPermits(listener.webhookId), "0", "-1");
+    expect(held).to.deep.equal([`${id}-1`]);
     now += 120_000;
-    expect(await sweep(platform, "deliveries"), "it was lost after all").to.equal(1);
+    expect(await sweep(platform, "deliveries"), "now it has a job").to.equal(0);
     expect(await jobCount()).to.equal(1);
   });
 
-  it("enqueues nothing for a delivery whose attempt goes on without its job", async () => {
+  it("enqueues nothing for a delivery whose attempt has just begun, and whose job is not stored any more", async () => {
     const { _id, webhook_id } = await onlyDelivery(platform, listener.webhookId);
     await queue().remove(`${_id}-0`);
-    expect(await platform.permits.acquire(webhook_id, [`${_id}-0`], 1, 60_000)).to.equal(1);
+    expect(await platform.permits.acquire(webhook_id, [`${_id}-0`], 1, ttlMs())).to.equal(1);
     now += 60_000;
     await sweep(platform, "deliveries");
     expect(await jobCount()).to.equal(0);
+  });
+
+  it("enqueues nothing for a delivery that has moved on since, although a job held its permit for long", async () => {
+    const id = await grant(6000);
+    now += 60_000;
+    const rows = Deliveries(platform.mongo);
+    const due = await rows.findOne({ _id: id }, { sweep_at_ms: 1 }).lean();
+    const next = beginDeliverySweep(platform, WHOLE);
+    // Between the look for overdue deliveries and the one for their permits.
+    const acquire = platform.permits.acquireOrWait;
+    platform.permits.acquireOrWait = async (...args) => {
+      const acquired = await acquire(...args);
+      await rows.updateOne({ _id: id }, { $set: { sweep_at_ms: now + ttlMs() } });
+      return acquired;
+    };
+    await next(null);
+    expect(due?.sweep_at_ms).to.be.below(now);
+    expect(await jobCount()).to.equal(0);
+    expect((await rows.findById(id).lean())?.sweep_at_ms).to.equal(now + ttlMs());
   });
 
   it("enqueues nothing for deliveries that did not fit on a waitlist, and has it refilled once", async () => {

@@ -35,7 +35,7 @@ describe("permits of a webhook", () => {
 
   it("need a token too if the rate is limited, and report when the next token is available", async () => {
     const limits = { perSecond: 8 };
-    expect(await acquireOrWait(1, limits)).to.deep.equal({ acquired: true, isUnderWay: false, tokenInMs: 0 });
+    expect(await acquireOrWait(1, limits)).to.deep.equal({ acquired: true, held: null, tokenInMs: 0 });
     expect((await acquireOrWait(2, limits)).acquired).to.equal(true);
     const third = await acquireOrWait(3, limits);
     expect(third.acquired).to.equal(false);
@@ -50,7 +50,7 @@ describe("permits of a webhook", () => {
     await acquireOrWait(1, limits);
     expect(await acquireOrWait(2, limits)).to.deep.equal({
       acquired: false,
-      isUnderWay: false,
+      held: null,
       tokenInMs: 0,
     });
     const { granted, tokenInMs } = await release(["dlv_1-0"], limits);
@@ -75,17 +75,20 @@ describe("permits of a webhook", () => {
     await acquireOrWait(2, limits);
     expect(await acquireOrWait(2), "it waits: the waitlist is to be drained").to.deep.equal({
       acquired: false,
-      isUnderWay: false,
+      held: null,
       tokenInMs: 1,
     });
     expect((await release(["dlv_1-0"], limits)).granted).to.deep.equal([job(2)]);
-    expect(await acquireOrWait(2), "it was granted").to.include({ acquired: false, isUnderWay: true });
+    const { acquired, held } = await acquireOrWait(2);
+    expect([acquired, held?.isNext], "it was granted").to.deep.equal([false, true]);
     expect(await platform.redis.zcard(platform.keys.webhookWaitlist(id))).to.equal(0);
   });
 
   it("are not acquired again by a caller that is not the job that may hold them", async () => {
     expect((await acquireOrWait(1, { mayBeHeld: true })).acquired).to.equal(true);
-    expect(await acquireOrWait(1, { mayBeHeld: true })).to.include({ acquired: false, isUnderWay: true });
+    const { acquired, held } = await acquireOrWait(1, { mayBeHeld: true });
+    expect([acquired, held?.isNext]).to.deep.equal([false, false]);
+    expect(held?.forMs, "milliseconds since it was acquired").to.be.within(0, 5000);
     expect((await acquireOrWait(1)).acquired, "the job itself").to.equal(true);
     await release(["dlv_1-0"]);
     expect((await acquireOrWait(1, { mayBeHeld: true })).acquired).to.equal(true);

@@ -63,22 +63,35 @@ export async function acquirePermits(
   return jobs.filter((_, index) => results[index]?.acquired);
 }
 
+/** A job that holds its permit, and for how long. */
+export interface Holder {
+  job: NextAttempt;
+  /** Milliseconds since it acquired or was granted it. */
+  forMs: number;
+}
+
 /**
- * As `acquirePermits`, for deliveries that were found overdue: whether they have a job is as it was a moment ago. `underWay`
- * are those of which a job holds its permit. It makes their attempt, unless it was lost; then the permit expires.
+ * As `acquirePermits`, for deliveries that were found overdue and had no job a moment ago. `holders` are their jobs that hold a
+ * permit all the same: each was enqueued since, is about to be, makes its attempt without being stored, or was lost.
  */
 export async function acquireForOverdue(
   platform: PermitDeps,
   webhookId: string,
   webhook: WebhookLimits,
   jobs: NextAttempt[],
-): Promise<{ acquired: NextAttempt[]; underWay: NextAttempt[] }> {
+): Promise<{ acquired: NextAttempt[]; holders: Holder[] }> {
   const results = await acquireOrWait(platform, webhookId, webhook, jobs, true);
   return {
     acquired: jobs.filter((_, index) => results[index]?.acquired),
-    underWay: jobs.filter((_, index) => results[index]?.isUnderWay),
+    holders: jobs.flatMap((job, index) => {
+      const held = results[index]?.held;
+      return held ? [{ job: held.isNext ? whenWaiting(job) : job, forMs: held.forMs }] : [];
+    }),
   };
 }
+
+/** The job that goes on for this one after it has waited. */
+const whenWaiting = (job: NextAttempt): NextAttempt => ({ ...job, generation: job.generation + 1 });
 
 async function acquireOrWait(
   platform: PermitDeps,
@@ -90,7 +103,7 @@ async function acquireOrWait(
   const limits = limitsOf(platform, webhook);
   const results = await Promise.all(
     jobs.map(job => {
-      const next = { ...job, generation: job.generation + 1 };
+      const next = whenWaiting(job);
       const waiting = { job: waitlistEntry(next), name: nextAttemptJobId(next) };
       const request = { name: nextAttemptJobId(job), waiting, mayBeHeld };
       return platform.permits.acquireOrWait(webhookId, request, limits);
