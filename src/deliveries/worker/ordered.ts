@@ -9,7 +9,8 @@ import { Snooze } from "../../queues/snooze.ts";
 import { rowsOf } from "../../store/mongo.ts";
 import { firstOnItsWay } from "../../store/on-their-way.ts";
 import { deliveryId } from "../dispatch/create.ts";
-import { permitTtlMs, releasePermits } from "../limits/permits.ts";
+import { releasePermits } from "../limits/permits.ts";
+import { heldPermitTtlMs, renewPermits } from "../limits/renew-permits.ts";
 import { attemptDelivery } from "./attempt-delivery.ts";
 import type { DeliveryDeps, LogFields } from "./deps.ts";
 import type { SharedByLaterAttempts } from "./next-attempt.ts";
@@ -46,10 +47,11 @@ export async function sendOrdered(
   const ids = { webhook_id: webhook._id };
   // Named after the job, so that a job that is started again after a crash still holds its permit.
   const permit = [context.jobId];
-  if ((await platform.permits.acquire(webhook._id, permit, 1, permitTtlMs(platform, webhook))) === 0) {
+  if ((await platform.permits.acquire(webhook._id, permit, 1, heldPermitTtlMs(platform))) === 0) {
     await enqueueDrain(platform, webhook, "order", TAKEN_MS, TAKEN_MS);
     return { ...ids, result: "busy" };
   }
+  const stopRenewing = renewPermits(platform, () => [[webhook._id, permit]]);
   let isDetached = false;
   const drained = await shared.detached.unlessSlow({
     async work(signal) {
@@ -57,6 +59,7 @@ export async function sendOrdered(
       try {
         sent = await sendWhileDue(platform, webhook, { ...context, signal }, shared);
       } finally {
+        stopRenewing();
         await releasePermits(platform, webhook._id, permit, webhook);
       }
       if (sent.next === "now" ? isDetached : sent.next !== "none" && sent.next < SOON_MS) {

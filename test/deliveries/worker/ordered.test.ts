@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { createDeliveries } from "../../../src/deliveries/dispatch/create.ts";
+import { heldPermitTtlMs } from "../../../src/deliveries/limits/renew-permits.ts";
 import { drain } from "../../../src/deliveries/worker/drain.ts";
 import { storeEvents } from "../../../src/events/store.ts";
 import { type StoredEvent, StoredEvents } from "../../../src/models/event.ts";
@@ -20,12 +21,15 @@ describe("drain of an ordered webhook", () => {
   let listener: Subscribed;
   let now: number;
 
-  beforeEach(async () => {
-    now = Date.now();
+  const openWith = async (settings: Record<string, string>) => {
     platform = await openTestPlatform(
-      { DELIVERY_RETRY_SCHEDULE: "10s" },
+      { DELIVERY_RETRY_SCHEDULE: "10s", ...settings },
       { process: "deliveries", clock: () => now },
     );
+  };
+  beforeEach(async () => {
+    now = Date.now();
+    await openWith({});
     endpoint = await startReceiver(200);
     listener = await subscribeLimited(platform, endpoint.url, { ordered: true });
   });
@@ -101,6 +105,29 @@ describe("drain of an ordered webhook", () => {
     endpoint.release();
     await one;
     await runDrain("another");
+    expect(numbersOf(endpoint.requests)).to.deep.equal([0, 1]);
+  });
+
+  it("holds its permit for as long as an attempt takes, and not for long after its process was killed", async () => {
+    await platform.destroy();
+    await openWith({ STALLED_AFTER: "500ms" });
+    listener = await subscribeLimited(platform, endpoint.url, { ordered: true });
+    const ttlMs = heldPermitTtlMs(platform);
+    for (const event of eventsInOrder(2, now)) await record(event);
+    now += 1000;
+    endpoint.script("hang", 200);
+    const one = runDrain("one");
+    await until(() => endpoint.hanging() === 1);
+    const after = Date.now() + 2 * ttlMs;
+    await until(() => Date.now() > after);
+    expect(await runDrain("another")).to.include({ result: "busy" });
+    endpoint.release();
+    await one;
+
+    const acquire = () => platform.permits.acquire(listener.webhookId, ["of-a-killed-process"], 1, ttlMs);
+    await until(async () => (await acquire()) === 1, { what: "the drain to release its permit" });
+    expect(await runDrain("another")).to.include({ result: "busy" });
+    await until(async () => (await runDrain("another")).result !== "busy", { what: "the permit" });
     expect(numbersOf(endpoint.requests)).to.deep.equal([0, 1]);
   });
 
