@@ -11,11 +11,12 @@ export function watchLosses(redis: RedisClient, clock: () => number): () => numb
   const note = () => {
     since = clock();
   };
+  // When the next connection is ready, too: until then other processes may have written to a master that was lost later.
+  const watch = (node: Redis) => void node.on("close", note).on("ready", note);
   if (!(redis instanceof Cluster)) {
-    redis.on("close", note);
+    watch(redis);
     return () => since;
   }
-  const watch = (node: Redis) => void node.on("close", note);
   for (const node of redis.nodes("all")) watch(node);
   redis.on("+node", watch);
   // A master that hangs keeps its connection for some seconds after another one has taken its place.
