@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import type { Supervised } from "../soak/processes.ts";
 import type { RedisNode } from "../support/redis-nodes.ts";
@@ -22,8 +23,9 @@ const LONG_STOP_MS = 25_000;
 const A_MOMENT = 0.005;
 /** What a replica without a processor for some moments had not read when its link broke. */
 const A_LAG = 0.1;
-/** So many times one worker is killed. */
-const KILLS = 3;
+/** So many workers are killed, one after another, whether the one before is back or not. */
+const KILLS = 4;
+const KILL_EVERY_MS = 5000;
 /** Events that arrive after a fault, or between two, which shows that the others go on. */
 const GOING_ON = 20;
 
@@ -60,16 +62,19 @@ const MONGO_FAULTS: ClusterFault[] = [
 
 const PROCESS_FAULTS: ClusterFault[] = [
   {
-    title: `a random worker, ${KILLS} times, each when the one before is back and events arrive: kill -9`,
+    title: `a random worker each ${seconds(KILL_EVERY_MS)}, ${KILLS} times: kill -9`,
     async inject(lab) {
       const workers = lab.processes.filter(({ kind }) => kind !== "web");
       for (let n = 0; n < KILLS; n++) {
         const worker = workers[Math.floor(Math.random() * workers.length)];
+        // The interval is a part of the fault.
+        const next = delay(KILL_EVERY_MS);
         await worker?.end("SIGKILL");
         worker?.start();
-        await worker?.ready();
-        await moreArrive(lab, GOING_ON);
+        await next;
       }
+      for (const worker of workers) await worker.ready();
+      await moreArrive(lab, GOING_ON);
     },
   },
   {
