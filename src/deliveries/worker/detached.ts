@@ -39,7 +39,7 @@ export class Detached {
       signal?.removeEventListener("abort", onAbort);
     }
     this.add(
-      result.catch(error => repeat(error)),
+      result.catch(error => repeat(error, stop.signal)),
       reason => stop.abort(reason),
     );
     return null;
@@ -57,6 +57,7 @@ interface Detachable<Result> {
   work: (signal: AbortSignal) => Promise<Result>;
   /** Makes sure that no crash loses the work any longer; resolves with false if it must stay in its job. */
   leave: () => Promise<boolean>;
-  repeat: (error: unknown) => Promise<void>;
+  /** Does the work again; the signal is aborted when the worker stops. */
+  repeat: (error: unknown, signal: AbortSignal) => Promise<void>;
   signal: AbortSignal | undefined;
 }

@@ -4,8 +4,7 @@ import { eventMs } from "../../lib/event-id.ts";
 import { failpoint } from "../../lib/failpoint.ts";
 import { groupBy } from "../../lib/group-by.ts";
 import type { Delivery } from "../../models/delivery.ts";
-import { enqueue } from "../../queues/define-queue.ts";
-import { deliveries, type FirstAttempts, nextAttemptOf } from "../../queues/deliveries.ts";
+import { type FirstAttempts, nextAttemptOf } from "../../queues/deliveries.ts";
 import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import { Snooze } from "../../queues/snooze.ts";
 import { traceField } from "../../tracing/trace-context.ts";
@@ -28,6 +27,7 @@ import type { DeliveryDeps, LogFields } from "./deps.ts";
 import { DETACH_MS, type Detached } from "./detached.ts";
 import { type LoadedFirstAttempts, loadFirstAttempts, type ToSend } from "./load-first-attempts.ts";
 import { SETTLE_MS } from "./ordered.ts";
+import { repeatAttempt } from "./repeat-attempt.ts";
 import { FUNCTION_LATER_MS, type Transform, type Transformed } from "./transform.ts";
 
 /** What the attempts of one process share. */
@@ -102,7 +102,10 @@ export async function makeFirstAttempts(
   if (!(await settlesWithin(all, DETACH_MS))) {
     const slow = attempts.filter(({ state }) => state === "in-flight" || state === "transforming");
     await recordPending(platform, slow);
-    shared.detached.add(all, reason => stop.abort(reason));
+    const repeated = slow.map(attempt =>
+      work[attempts.indexOf(attempt)]?.catch(error => repeat(platform, attempt, error, stop.signal)),
+    );
+    shared.detached.add(Promise.allSettled(repeated), reason => stop.abort(reason));
     // The others wait for a permit, at most for the patience of the permit cache.
     await Promise.allSettled(work.filter((_, i) => !slow.includes(attempts[i] as FirstAttempt)));
     counts.detached = slow.length;
@@ -152,7 +155,7 @@ async function makeOne(
   shared: SharedByAttempts,
 ): Promise<string> {
   const { webhook } = attempt;
-  const unsendable = attempt.transformed && (await withTransformed(platform, attempt, shared));
+  const unsendable = attempt.transformed && (await withTransformed(platform, attempt, signal, shared));
   if (unsendable) return unsendable;
   if (shared.rateLimits.isExhausted(webhook)) return await withoutPermit(attempt, shared);
   const result = await shared.permitCache.use(webhook, async noteHealth => {
@@ -204,20 +207,21 @@ async function send(
   try {
     return await makeAttempt(platform, { webhook, message, retryIndex: 0 }, signal, shared);
   } catch (error) {
-    return await repeat(platform, attempt, error);
+    return await repeat(platform, attempt, error, signal);
   }
 }
 
-/** A job of its own repeats an attempt that failed, by a fault of ours, after its job was over. */
+/** A job of its own repeats an attempt that failed, by a fault of ours, if its job is over; otherwise its job does: throws. */
 async function repeat(
   platform: DeliveryDeps,
   { pending }: FirstAttempt,
   error: unknown,
+  signal: AbortSignal,
   delayMs = 0,
 ): Promise<"repeated"> {
   const delivery = await pending;
   if (!delivery) throw error;
-  await enqueue(platform.queues, deliveries.jobs["next-attempt"], nextAttemptOf(delivery), { delayMs });
+  await repeatAttempt(platform, { delivery, job: nextAttemptOf(delivery), delayMs, signal });
   return "repeated";
 }
 
@@ -245,6 +249,7 @@ function startTransforms(
 async function withTransformed(
   platform: DeliveryDeps,
   attempt: FirstAttempt,
+  signal: AbortSignal,
   shared: SharedByAttempts,
 ): Promise<string | undefined> {
   const startedAtMs = platform.clock();
@@ -253,7 +258,7 @@ async function withTransformed(
   try {
     transformed = (await attempt.transformed) as Transformed;
   } catch (error) {
-    return await repeat(platform, attempt, error);
+    return await repeat(platform, attempt, error, signal);
   }
   attempt.state = "waiting";
   const { event, listener, webhook, deliveryId: id } = attempt;
@@ -263,7 +268,7 @@ async function withTransformed(
   }
   if (transformed.kind === "later") {
     if (!attempt.pending) return "saturated";
-    return await repeat(platform, attempt, undefined, FUNCTION_LATER_MS);
+    return await repeat(platform, attempt, undefined, signal, FUNCTION_LATER_MS);
   }
   if (transformed.kind === "failed") {
     const { error } = transformed;

@@ -1,7 +1,6 @@
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import { type Webhook, Webhooks } from "../../models/webhook.ts";
-import { enqueue } from "../../queues/define-queue.ts";
-import { deliveries, type NextAttempt } from "../../queues/deliveries.ts";
+import type { NextAttempt } from "../../queues/deliveries.ts";
 import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import type { JobContext } from "../../queues/run-worker.ts";
 import { Snooze } from "../../queues/snooze.ts";
@@ -16,6 +15,7 @@ import {
 import { attemptDelivery } from "./attempt-delivery.ts";
 import type { DeliveryDeps, LogFields } from "./deps.ts";
 import type { SharedByAttempts } from "./first-attempts.ts";
+import { repeatAttempt } from "./repeat-attempt.ts";
 
 /** Between two tries of an attempt that found too many others in flight; more or less by half. Milliseconds. */
 const PUT_OFF_MS = 1500;
@@ -60,7 +60,8 @@ export async function makeNextAttempt(
     const fields = await shared.detached.unlessSlow({
       work: stop => attemptWithPermit(platform, { job, delivery, webhook, limits, signal: stop }, shared),
       leave: () => leaveToSweep(platform, delivery, limits),
-      repeat: error => repeat(platform, job, error),
+      repeat: (error, stopped) =>
+        repeatAttempt(platform, { delivery, job, delayMs: delayOf(error), signal: stopped }),
       signal,
     });
     return { ...ids, ...(fields ?? { result: "detached" }) };
@@ -119,11 +120,7 @@ async function leaveToSweep(
   return matchedCount > 0;
 }
 
-/** A job of its own repeats an attempt that failed after its job was over; if this fails too, the sweep does. */
-async function repeat(platform: DeliveryDeps, job: NextAttempt, error: unknown): Promise<void> {
-  const delayMs = error instanceof Snooze ? error.delayMs : 0;
-  await enqueue(platform.queues, deliveries.jobs["next-attempt"], job, { delayMs }).catch(() => undefined);
-}
+const delayOf = (error: unknown) => (error instanceof Snooze ? error.delayMs : 0);
 
 /**
  * A job of an earlier generation was superseded. A job of a later one was on the waitlist (see `acquirePermits`), and is

@@ -231,6 +231,33 @@ describe("first attempts", () => {
     expect((await deliveriesOf(platform, slow.webhookId))[0]?.attempts).to.have.length(1);
   });
 
+  it("are made again as soon as MongoDB takes writes if they ended after their job and could not be recorded", async () => {
+    receiver.script("hang");
+    const to = await subscribe(platform, receiver.url);
+    await emit([event()], [to]);
+    start();
+    await until(async () => (await deliveriesOf(platform, to.webhookId))[0]?.state === "pending", {
+      what: "an attempt that goes on without its job",
+    });
+    await idle();
+    const { mongo } = platform;
+    const collection = Deliveries(mongo).collection.collectionName;
+    const allow = (validator: object) => mongo.db?.command({ collMod: collection, validator });
+    // What MongoDB's profiler says of this test's database.
+    const rejected = () => mongo.collection("system.profile").countDocuments({ op: "update", errCode: 121 });
+    await mongo.db?.command({ profile: 2 });
+    await allow({ nothing: { $exists: true } });
+    receiver.script(200);
+    receiver.release();
+    await until(async () => (await rejected()) >= 2, { what: "a record and a repetition that failed" });
+    await mongo.db?.command({ profile: 0 });
+    await allow({});
+    // No sweep runs here.
+    await until(async () => (await deliveriesOf(platform, to.webhookId))[0]?.state === "delivered");
+    const ids = receiver.requests.map(({ headers }) => headers["webhook-id"]);
+    expect(new Set(ids).size).to.equal(1);
+  });
+
   it("wait on the waitlist of a webhook that is failing, and their job ends", async () => {
     receiver.script(500, "hang");
     const to = await subscribe(platform, receiver.url);
