@@ -120,6 +120,16 @@ const LAGGING: ClusterFault[] = [
   },
 ];
 
+export const BOTH_STORES: ClusterFault = {
+  title: "a Redis master and MongoDB's primary at once: kill -9",
+  mayLose: A_MOMENT,
+  async inject(lab) {
+    const masters = await lab.redis.masters();
+    const master = await busiest(masters);
+    await Promise.all([killMaster(lab, master, masters.length), killPrimary(lab)]);
+  },
+};
+
 export const ON_A_CLUSTER: ClusterFault[] = [
   {
     title: "each Redis master in turn: kill -9",
@@ -161,15 +171,7 @@ export const ON_A_CLUSTER: ClusterFault[] = [
     inject: lab => freezeMaster(lab, LONG_STOP_MS),
   },
   ...MONGO_FAULTS,
-  {
-    title: "a Redis master and MongoDB's primary at once: kill -9",
-    mayLose: A_MOMENT,
-    async inject(lab) {
-      const masters = await lab.redis.masters();
-      const master = await busiest(masters);
-      await Promise.all([killMaster(lab, master, masters.length), killPrimary(lab)]);
-    },
-  },
+  BOTH_STORES,
   ...PROCESS_FAULTS,
   ...LAGGING,
 ];

@@ -28,7 +28,7 @@ export interface RedisServers {
   reshard(): Promise<number>;
 }
 
-/** Two web processes and two of each worker on stores of several servers. */
+/** Two web processes and one or two of each worker on stores of several servers. */
 export interface ClusterLab {
   redis: RedisServers;
   mongo: MongoSet;
@@ -53,9 +53,15 @@ export const BOARD_PASSWORD = "a long password";
 
 const WORKERS = ["runs", "emissions", "deliveries", "deletions"];
 
+interface LabOptions {
+  redis: RedisServers;
+  mongo: MongoSet;
+  /** Processes of each worker; 2 unless it is given. */
+  workersOfEach?: 1 | 2;
+}
+
 /** Starts all processes; resolves when they are ready. */
-export async function openClusterLab(stores: { redis: RedisServers; mongo: MongoSet }): Promise<ClusterLab> {
-  const { redis, mongo } = stores;
+export async function openClusterLab({ redis, mongo, workersOfEach = 2 }: LabOptions): Promise<ClusterLab> {
   const database = `lab${redis.sentinels.length}`;
   const config = testConfig({
     MONGODB_URL: mongo.urlOf(database),
@@ -89,7 +95,9 @@ export async function openClusterLab(stores: { redis: RedisServers; mongo: Mongo
     const into = mkdtempSync(join(logs, `${starts}-`));
     processes.push(
       ...ports.map((port, i) => new Supervised(`web-${i + 1}`, { ...given, PORT: String(port) }, into)),
-      ...WORKERS.flatMap(name => [1, 2].map(i => new Supervised(`${name}-${i}`, given, into))),
+      ...WORKERS.flatMap(name =>
+        [1, 2].slice(0, workersOfEach).map(i => new Supervised(`${name}-${i}`, given, into)),
+      ),
     );
     for (const one of processes) one.start();
     for (const one of processes) await one.ready();

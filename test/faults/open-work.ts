@@ -4,6 +4,9 @@ import { StoredEvents } from "../../src/models/event.ts";
 import type { Platform } from "../../src/platform.ts";
 import { listSettled } from "../../src/store/settled-runs.ts";
 
+/** Pending deliveries that are shown whole: what waits for what is in their fields. */
+const PENDING_SHOWN = 2;
+
 /** Returns what of these emitters still waits, is in progress, or is left to the sweep; empty if everything is done. */
 export async function openWork(platform: Platform, emitterIds: string[]): Promise<Record<string, unknown>> {
   const open: Record<string, unknown> = {};
@@ -18,11 +21,12 @@ export async function openWork(platform: Platform, emitterIds: string[]): Promis
     const settled = await listSettled(platform, emitter);
     if (queued + settled.length > 0) open[emitter] = { queued, settled: settled.length };
   }
-  const pending = await Deliveries(platform.mongo).countDocuments({
-    state: "pending",
-    emitter_id: { $in: emitterIds },
-  });
-  if (pending > 0) open.pending = pending;
+  const which = { state: "pending" as const, emitter_id: { $in: emitterIds } };
+  const pending = await Deliveries(platform.mongo).countDocuments(which);
+  if (pending > 0) {
+    open.pending = pending;
+    open.first_pending = await Deliveries(platform.mongo).find(which).limit(PENDING_SHOWN).lean();
+  }
   const accepted = await AcceptedWork(platform.mongo).countDocuments();
   if (accepted > 0) open.accepted = accepted;
   const undispatched = await StoredEvents(platform.mongo)
