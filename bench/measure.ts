@@ -61,15 +61,20 @@ export async function measure(side: Side, load: Load, ends: Ends): Promise<Figur
   const isByClock = load.perSecond !== undefined;
   const isCounted = isByClock || load.isCounted === true;
   const idle = isCounted ? await countPerSecond(side.stores, IDLE_SECONDS) : {};
-  const stopCount = isCounted && (await countRoundTrips(side.stores, idle));
-  const stopMeter = startMeter([
-    ...side.watched,
-    { name: "sender", group: "sender", pid: sender.pid },
-    { name: "receiver", group: "receiver", pid: receiver.pid },
-  ]);
-  const sent = await sendAndWait(side, load, ends);
-  const reading = stopMeter();
-  const roundTrips = stopCount && divided(await stopCount(), Math.max(1, sent.accepted));
+  const sendMetered = async () => {
+    const stopMeter = startMeter([
+      ...side.watched,
+      { name: "sender", group: "sender", pid: sender.pid },
+      { name: "receiver", group: "receiver", pid: receiver.pid },
+    ]);
+    const sent = await sendAndWait(side, load, ends);
+    return { sent, reading: stopMeter() };
+  };
+  const { result, counts } = isCounted
+    ? await countRoundTrips(side.stores, sendMetered, idle)
+    : { result: await sendMetered(), counts: undefined };
+  const { sent, reading } = result;
+  const roundTrips = counts && divided(counts, Math.max(1, sent.accepted));
   const received = await requestFrom<Received>(receiver, { do: "figures" });
   return {
     ...figuresOf(load, sent, received, reading),

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { Redis } from "ioredis";
 import mongoose from "mongoose";
 import type { Stores } from "./stores.ts";
@@ -11,31 +12,35 @@ export type RoundTrips = Record<string, number>;
 export const REDIS_READS = "Redis requests";
 export const MONGODB_REQUESTS = "MongoDB requests";
 
-/** Starts to count; the returned function returns what was counted since then, without what an idle system asks. */
-export async function countRoundTrips(stores: Stores, idlePerSecond: RoundTrips = {}) {
-  const redis = stores.redisUrl.split(",").map(url => new Redis(url));
+/** Calls `work`, and returns its result and what was counted meanwhile, without what an idle system asks. */
+export async function countRoundTrips<Result>(
+  stores: Stores,
+  work: () => Promise<Result>,
+  idlePerSecond: RoundTrips = {},
+): Promise<{ result: Result; counts: RoundTrips }> {
   const mongo = await mongoose.createConnection(stores.mongodbUrl).asPromise();
-  const before = await readCounts(redis, mongo);
-  const startedAt = performance.now();
-  return async (): Promise<RoundTrips> => {
+  const redis = stores.redisUrl.split(",").map(url => new Redis(url));
+  try {
+    const before = await readCounts(redis, mongo);
+    const startedAt = performance.now();
+    const result = await work();
     const after = await readCounts(redis, mongo);
     const seconds = (performance.now() - startedAt) / 1000;
+    const counts = Object.entries(after).map(([name, count]) => [
+      name,
+      count - (before[name] ?? 0) - (idlePerSecond[name] ?? 0) * seconds,
+    ]);
+    return { result, counts: Object.fromEntries(counts) };
+  } finally {
     for (const server of redis) server.disconnect();
     await mongo.close();
-    return Object.fromEntries(
-      Object.entries(after).map(([name, count]) => [
-        name,
-        count - (before[name] ?? 0) - (idlePerSecond[name] ?? 0) * seconds,
-      ]),
-    );
-  };
+  }
 }
 
 /** Counts for some seconds, and returns the counts per second. */
 export async function countPerSecond(stores: Stores, seconds: number): Promise<RoundTrips> {
-  const stop = await countRoundTrips(stores);
-  await new Promise(resolve => setTimeout(resolve, seconds * 1000));
-  return divided(await stop(), seconds);
+  const { counts } = await countRoundTrips(stores, () => delay(seconds * 1000));
+  return divided(counts, seconds);
 }
 
 /** Returns how many commands Redis executed, those that scripts call too. */
