@@ -14,7 +14,7 @@ import { parse, positive, runEntry } from "./entry.ts";
 import { machineLine, machineOf } from "./machine.ts";
 import { startMeter, type Watched } from "./meter.ts";
 import { table } from "./report.ts";
-import { storesOfEnvironment } from "./stores.ts";
+import { redisPid, storesOfEnvironment } from "./stores.ts";
 import { quantile } from "./times.ts";
 
 const HELP = `Usage: npm run bench:accept -- [options]
@@ -93,8 +93,8 @@ async function main(args: string[]): Promise<void> {
     const isLinked = async () => /state=online/.test(String(await master.ask("INFO", "replication")));
     await until(isLinked, { what: "the replica" });
     const ofStores: Watched[] = [
-      { name: "redis", group: "redis", pid: await pidOf(master) },
-      { name: "replica", group: "redis", pid: await pidOf(replica) },
+      { name: "redis", group: "redis", pid: await redisPid(master) },
+      { name: "replica", group: "redis", pid: await redisPid(replica) },
       { name: "mongod", group: "mongodb", pid: Number(process.env.BENCH_MONGODB_PID) },
     ];
     for (const variant of variants) opened.push(await install(variant, master.url, receiver));
@@ -112,9 +112,6 @@ async function main(args: string[]): Promise<void> {
     await Promise.all([receiver.close(), nodes.close()]);
   }
 }
-
-const pidOf = async (node: RedisNode): Promise<number> =>
-  Number(/process_id:(\d+)/.exec(String(await node.ask("INFO", "server")))?.[1]);
 
 async function install(
   variant: Variant,

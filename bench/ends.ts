@@ -29,8 +29,13 @@ export async function startEnds(root: string, logFile: string): Promise<Ends> {
 
 /**
  * Stops both ends at the first signal, so that the measurement fails and stops all other processes in order. The second
- * signal ends this process at once.
+ * signal ends this process at once. The returned function undoes it.
  */
-export function stopOnSignal(ends: Ends): void {
-  for (const name of ["SIGINT", "SIGTERM"]) process.once(name, () => void ends.stop());
+export function stopOnSignal(ends: Ends): () => void {
+  const stop = () => void ends.stop();
+  const names = ["SIGINT", "SIGTERM"];
+  for (const name of names) process.once(name, stop);
+  return () => {
+    for (const name of names) process.off(name, stop);
+  };
 }

@@ -4,10 +4,17 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Queue } from "bullmq";
+import { pino } from "pino";
 import { readProcfile } from "../script/lib/procfile.mjs";
 import { type Config, readConfig } from "../src/config.ts";
-import { queuePrefix } from "../src/queues/open-queues.ts";
+import { deliveries } from "../src/queues/deliveries.ts";
+import { emissions } from "../src/queues/emissions.ts";
+import { KeptShards } from "../src/queues/keep-shards.ts";
+import { runs } from "../src/queues/runs.ts";
+import { findRedis } from "../src/store/find-redis.ts";
+import { redisKeys } from "../src/store/keys.ts";
+import { growQueueShards } from "../src/store/queue-shards.ts";
+import { openWorkerRedis, whenReady } from "../src/store/redis.ts";
 import { Api } from "../test/support/api.ts";
 import { type Child, startChild } from "./child.ts";
 import type { Watched } from "./meter.ts";
@@ -44,23 +51,25 @@ const processesOf = (small = false) =>
 /** The names of the processes of an installation of this form. */
 export const processNames = (small: boolean): string[] => processesOf(small).map(({ name }) => name);
 
-const REDIS_PREFIX = "headwater";
+const DEADLINE_MS = 5000;
 
 export async function startHeadwater(options: HeadwaterOptions): Promise<Headwater> {
   const port = await freePort();
   // The receiver is on this machine; the API's rate limit would only slow down the preparations.
-  const settings = { EGRESS_ALLOW: "127.0.0.0/8", RATE_LIMIT_PER_SECOND: "0", ...options.settings };
   const env = {
-    ...settings,
+    ...{ EGRESS_ALLOW: "127.0.0.0/8", RATE_LIMIT_PER_SECOND: "0", REDIS_PREFIX: "headwater" },
+    ...options.settings,
     MONGODB_URL: options.stores.mongodbUrl,
     REDIS_URL: options.stores.redisUrl,
-    REDIS_PREFIX,
     PORT: String(port),
     PUBLIC_URL: `http://127.0.0.1:${port}`,
     SECRETS_KEY: randomBytes(32).toString("base64"),
   };
+  const config = readConfig(env);
+  const queues = await openQueues(config);
   const children = new Map<string, Child>();
   const stop = async () => {
+    await queues.close();
     await Promise.all([...children.values()].map(child => child.stop()));
   };
   try {
@@ -76,16 +85,9 @@ export async function startHeadwater(options: HeadwaterOptions): Promise<Headwat
     await stop();
     throw error;
   }
-  const queues = ["runs", "emissions", "deliveries"].map(
-    name =>
-      new Queue(name, {
-        connection: { url: options.stores.redisUrl },
-        prefix: queuePrefix(REDIS_PREFIX, name),
-      }),
-  );
   return {
     api: new Api(`${env.PUBLIC_URL}/v1`, createAccount(options.root, env)),
-    redisPrefix: REDIS_PREFIX,
+    redisPrefix: config.redisPrefix,
     watched: [
       ...[...children].map(([name, { pid }]) => ({ name, group: "ours" as const, pid })),
       {
@@ -95,13 +97,34 @@ export async function startHeadwater(options: HeadwaterOptions): Promise<Headwat
         children: true,
       },
     ],
-    config: readConfig(env),
-    whenIdle: () => whenIdle(queues),
-    async stop() {
-      await Promise.all(queues.map(queue => queue.close()));
-      await stop();
-    },
+    config,
+    whenIdle: queues.whenIdle,
+    stop,
   };
+}
+
+/** Opens the queues that a load goes through; shards of the settings are used from the first job on. */
+async function openQueues({ redis: settings, redisPrefix: prefix, queueShards }: Config) {
+  const redis = openWorkerRedis(await findRedis(settings, DEADLINE_MS));
+  try {
+    await whenReady(redis, DEADLINE_MS);
+    const keys = redisKeys(prefix);
+    // Where a process raises the numbers, producers use them 15 s later.
+    await growQueueShards({ redis, keys }, new Map(Object.entries(queueShards)), 0);
+    const log = pino({ level: "warn" });
+    const options = { redis, keys, prefix, wanted: {}, log, deadlineMs: DEADLINE_MS };
+    const kept = await KeptShards.open([runs, emissions, deliveries], options);
+    return {
+      whenIdle: () => whenIdle([...kept.queues.values()]),
+      async close() {
+        await kept.close();
+        redis.disconnect();
+      },
+    };
+  } catch (error) {
+    redis.disconnect();
+    throw error;
+  }
 }
 
 function profiling({ file }: { file: string }): string[] {

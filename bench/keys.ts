@@ -21,7 +21,7 @@ over HTTP, and so many sources with a timer of a second:
   --emitters N     (default 20)
   --timers N       (default 10)
   --per-second N   published events a second, by the clock (default 100)
-  --warm-up N      seconds before the reading (default 5); more than 15 if QUEUE_SHARDS is set
+  --warm-up N      seconds before the reading (default 5)
   --seconds N      (default 20)
   --set NAME=VALUE a setting of Headwater, such as QUEUE_SHARDS=deliveries:4; may be repeated
 

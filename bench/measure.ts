@@ -11,12 +11,17 @@ import { quantile } from "./times.ts";
 /** How many events are sent, and how. */
 export interface Load {
   events: number;
+  /** Of each emitter. */
   webhooks: number;
   senders: number;
+  /** Workflows that are published to in turn; one by default. */
+  emitters?: number;
   /** Events a second by the clock, instead of as fast as they are accepted. */
   perSecond?: number;
   /** Of each event; 1 KiB by default. */
   bytes?: number;
+  /** Counts round trips although events share them. */
+  isCounted?: boolean;
 }
 
 export interface Figures {
@@ -34,7 +39,7 @@ export interface Figures {
   processes: Usage[];
   /** Of events that are sent as fast as they are accepted. */
   backlog?: Backlog;
-  /** Of an event that is sent by the clock; otherwise events share them, and the rate says more. */
+  /** Of an event that is sent by the clock, or of a load that is counted; otherwise the rate says more. */
   roundTrips?: RoundTrips;
   /** Share of the machine's CPU time that other processes used: if it is high, the figures are doubtful. */
   elsewhere: number;
@@ -54,20 +59,27 @@ export async function measure(side: Side, load: Load, ends: Ends): Promise<Figur
   const warmUpEvents = Math.min(load.events, WARM_UP_DELIVERIES / load.webhooks);
   await sendAndWait(side, { ...atOnce, events: warmUpEvents }, ends);
   const isByClock = load.perSecond !== undefined;
-  const idle = isByClock ? await countPerSecond(side.stores, IDLE_SECONDS) : {};
-  const stopCount = isByClock && (await countRoundTrips(side.stores, idle));
-  const stopMeter = startMeter([
-    ...side.watched,
-    { name: "sender", group: "sender", pid: sender.pid },
-    { name: "receiver", group: "receiver", pid: receiver.pid },
-  ]);
-  const sent = await sendAndWait(side, load, ends);
-  const reading = stopMeter();
-  const roundTrips = stopCount && divided(await stopCount(), Math.max(1, sent.accepted));
+  const isCounted = isByClock || load.isCounted === true;
+  const idle = isCounted ? await countPerSecond(side.stores, IDLE_SECONDS) : {};
+  const sendMetered = async () => {
+    const stopMeter = startMeter([
+      ...side.watched,
+      { name: "sender", group: "sender", pid: sender.pid },
+      { name: "receiver", group: "receiver", pid: receiver.pid },
+    ]);
+    const sent = await sendAndWait(side, load, ends);
+    return { sent, reading: stopMeter() };
+  };
+  const { result, counts } = isCounted
+    ? await countRoundTrips(side.stores, sendMetered, idle)
+    : { result: await sendMetered(), counts: undefined };
+  const { sent, reading } = result;
+  const roundTrips = counts && divided(counts, Math.max(1, sent.accepted));
   const received = await requestFrom<Received>(receiver, { do: "figures" });
   return {
     ...figuresOf(load, sent, received, reading),
-    ...(roundTrips ? { roundTrips } : { backlog: backlogOf(sent, received, load.webhooks) }),
+    ...(roundTrips && { roundTrips }),
+    ...(!isByClock && { backlog: backlogOf(sent, received, load.webhooks) }),
   };
 }
 

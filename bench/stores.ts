@@ -1,16 +1,18 @@
 import { execFileSync } from "node:child_process";
 import type { Queue } from "bullmq";
+import type { RedisNode } from "../test/support/redis-nodes.ts";
 import type { Watched } from "./meter.ts";
 
-/** The stores that `script/bench` started for this run. */
+/** The stores of a measurement. */
 export interface Stores {
   mongodbUrl: string;
+  /** One server, or the masters of a cluster, separated by commas. */
   redisUrl: string;
   /** MongoDB and Redis, for the meter. */
   watched: Watched[];
 }
 
-/** Reads the environment variables that `script/bench` sets. */
+/** Returns the stores that `script/bench` started for this run, from the environment variables that it sets. */
 export function storesOfEnvironment(): Stores {
   const required = (name: string): string => {
     const value = process.env[name];
@@ -25,6 +27,11 @@ export function storesOfEnvironment(): Stores {
       { name: "Redis", group: "redis", pid: Number(required("BENCH_REDIS_PID")) },
     ],
   };
+}
+
+/** Returns the process of a Redis, for the meter. */
+export async function redisPid(node: RedisNode): Promise<number> {
+  return Number(/process_id:(\d+)/.exec(String(await node.ask("INFO", "server")))?.[1]);
 }
 
 /** Returns the version that a store's server program prints. */

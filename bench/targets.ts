@@ -11,10 +11,13 @@ import { singleServer } from "../src/store/redis-settings.ts";
 import type { BenchEvent } from "./event.ts";
 import { addRawJobs, type RawQueue } from "./raw-queue.ts";
 
-/** Where events are sent: HTTP endpoints in turn, Headwater's API, its `emissions` queue, or the raw limit's queue. */
+/**
+ * Where events are sent: HTTP endpoints in turn, emitters of Headwater's API in turn, its `emissions` queue, or the raw
+ * limit's queue.
+ */
 export type Target =
   | { kind: "http"; urls: string[]; connections: number }
-  | { kind: "publish"; url: string; apiKey: string; connections: number }
+  | { kind: "publish"; urls: string[]; apiKey: string; connections: number }
   | { kind: "emissions"; redisUrl: string; redisPrefix: string; emitterId: string; publish: Publish }
   | { kind: "raw"; queue: RawQueue; webhookUrls: string[] };
 
@@ -62,13 +65,14 @@ function openHttp(urls: string[], connections: number): OpenTarget {
 }
 
 /** Publishes each event by a request of its own, as a program does (docs/rest-api.md#publish). */
-function openPublish({ url, apiKey, connections }: Target & { kind: "publish" }): OpenTarget {
-  const { origin, pathname: path } = new URL(url);
-  const pool = new Pool(origin, { connections });
+function openPublish({ urls, apiKey, connections }: Target & { kind: "publish" }): OpenTarget {
+  const paths = urls.map(url => new URL(url).pathname);
+  const pool = new Pool(new URL(urls[0] ?? "").origin, { connections });
   const headers = { "content-type": "application/json", authorization: `Bearer ${apiKey}` };
   return {
     async send(event) {
       const body = JSON.stringify({ event });
+      const path = paths[event.n % paths.length] ?? "/";
       const response = await pool.request({ method: "POST", path, headers, body });
       await response.body.dump();
       if (response.statusCode !== 202) throw new Error(`status ${response.statusCode}`);

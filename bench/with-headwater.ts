@@ -30,12 +30,13 @@ export async function withHeadwater<Result>(
   // Emptied each time, because Headwater logs one line a job.
   writeFileSync(logFile, "");
   const ends = await startEnds(root, logFile);
+  const ignoreSignals = stopOnSignal(ends);
   let headwater: Headwater | undefined;
   try {
-    stopOnSignal(ends);
     headwater = await startHeadwater({ root, logFile, ...options });
     return await work({ headwater, ends, logFile });
   } finally {
     await Promise.all([headwater?.stop(), ends.stop()]);
+    ignoreSignals();
   }
 }

@@ -124,28 +124,34 @@ async function measureAndPrint(bench: Bench, title: string, side: Side, load: Lo
   return figures;
 }
 
-/** Creates an emitter with its webhooks; returns where to send its events, and what to watch. */
+/** Creates emitters with their webhooks; returns where to send its events, and what to watch. */
 export async function setUp(bench: Bench, load: Load, way: Way): Promise<Side> {
   const { headwater, stores } = bench;
-  const { emitterId, target } = await (way === "publish"
+  const { emitterIds, target } = await (way === "publish"
     ? publishing(bench, load)
     : source(bench, load, way));
-  for (const url of webhookUrlsOf(bench, load)) {
-    await headwater.api.subscribe(emitterId, (await headwater.api.createWebhook(url)).id);
+  for (const emitterId of emitterIds) {
+    for (const url of webhookUrlsOf(bench, load)) {
+      await headwater.api.subscribe(emitterId, (await headwater.api.createWebhook(url)).id);
+    }
   }
   const watched = [...headwater.watched, ...stores.watched];
   return { target, stores, watched, whenIdle: headwater.whenIdle };
 }
 
 interface Emitting {
-  emitterId: string;
+  emitterIds: string[];
   target: Target;
 }
 
-async function publishing({ headwater: { api } }: Bench, { senders }: Load): Promise<Emitting> {
-  const { id } = await api.expect<{ id: string }>(201, "POST", "/workflows", { body: { name: "Bench" } });
-  const url = `${api.baseUrl}/workflows/${id}/events`;
-  return { emitterId: id, target: { kind: "publish", url, apiKey: api.apiKey, connections: senders } };
+async function publishing({ headwater: { api } }: Bench, { senders, emitters = 1 }: Load): Promise<Emitting> {
+  const emitterIds: string[] = [];
+  for (let n = 0; n < emitters; n++) {
+    const body = { name: `Bench ${n}` };
+    emitterIds.push((await api.expect<{ id: string }>(201, "POST", "/workflows", { body })).id);
+  }
+  const urls = emitterIds.map(id => `${api.baseUrl}/workflows/${id}/events`);
+  return { emitterIds, target: { kind: "publish", urls, apiKey: api.apiKey, connections: senders } };
 }
 
 async function source(
@@ -156,10 +162,10 @@ async function source(
   const { id, configured_props } = await api.createSource({ component_code: CODE });
   if (way === "emissions") {
     const { redisUrl } = stores;
-    return { emitterId: id, target: { kind: "emissions", redisUrl, redisPrefix, emitterId: id, publish } };
+    return { emitterIds: [id], target: { kind: "emissions", redisUrl, redisPrefix, emitterId: id, publish } };
   }
   const urls = [configured_props.http?.endpoint_url ?? ""];
-  return { emitterId: id, target: { kind: "http", urls, connections: senders } };
+  return { emitterIds: [id], target: { kind: "http", urls, connections: senders } };
 }
 
 const webhookUrlsOf = ({ ends }: Bench, { webhooks }: Load): string[] =>

@@ -16,6 +16,7 @@ const PARTS = {
   memory: "bench/memory.ts",
   runs: "bench/runs.ts",
   saves: "bench/saves.ts",
+  shards: "bench/shards.ts",
 };
 
 async function main() {
