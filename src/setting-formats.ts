@@ -108,7 +108,7 @@ const issuer: Check = (value, env) => {
   if (new URL(value).username !== "") return "must not contain a user name";
   if (env.OIDC_CLIENT_ID === undefined) return "needs OIDC_CLIENT_ID";
   if (!SIGN_IN_RULES.some(name => splitList(String(env[name] ?? "")).length > 0)) {
-    return `needs a rule whom it lets in: ${SIGN_IN_RULES.join(", ")}`;
+    return `needs a rule for who may sign in: one of ${SIGN_IN_RULES.join(", ")}`;
   }
   const publicUrl = env.PUBLIC_URL ?? DEFAULT_PUBLIC_URL;
   const isReachable = typeof publicUrl !== "string" || !URL.canParse(publicUrl) || isSafe(publicUrl);
@@ -148,7 +148,7 @@ const mongodbUrl: Check = value => {
   const [, rest] = /^mongodb(?:\+srv)?:\/\/([^?]*)/.exec(value) ?? [];
   if (rest === undefined) return "must be a mongodb:// or mongodb+srv:// URL";
   // The driver would take what follows the first @ for a host, and name it in errors: a part of the password.
-  return rest.split("@").length > 2 ? "must have its user and password percent-encoded" : null;
+  return rest.split("@").length > 2 ? "must have a percent-encoded user and password" : null;
 };
 
 /** Returns what REDIS_URL says; undefined if it is missing or bad, which is reported for itself. */
@@ -161,9 +161,9 @@ const redisMode: Check = (value, env) => {
   const url = parsedRedisUrl(env);
   if (!url) return null;
   if (value === "sentinel" && url.mode !== "sentinel")
-    return "is sentinel, but REDIS_URL is not redis+sentinel://";
+    return "is sentinel, but REDIS_URL does not begin with redis+sentinel://";
   if (value !== "sentinel" && url.mode === "sentinel")
-    return `is ${value}, but REDIS_URL is redis+sentinel://`;
+    return `is ${value}, but REDIS_URL begins with redis+sentinel://`;
   if (value === "single" && url.servers.length > 1) return "is single, but REDIS_URL names several servers";
   if (value === "cluster" && url.database > 0)
     return "is cluster, but REDIS_URL names a database other than 0";
@@ -174,7 +174,7 @@ const redisMode: Check = (value, env) => {
 function ofRedis(env: Record<string, unknown>, scheme: string, what: "TLS" | "Sentinels"): string | null {
   const url = parsedRedisUrl(env);
   if (!url || (what === "TLS" ? url.isTls : url.mode === "sentinel")) return null;
-  return `is for ${what}: REDIS_URL must begin with ${scheme}`;
+  return `applies only to ${what}: REDIS_URL must begin with ${scheme}`;
 }
 
 function hasCertificate(path: string): boolean {
@@ -196,7 +196,7 @@ const CHECKS: Record<string, Check> = {
   INGRESS_URL: (value, env) =>
     httpUrl(value, env) ??
     (hasHostOf(value, env.PUBLIC_URL ?? DEFAULT_PUBLIC_URL)
-      ? "must have another host than the API and the board"
+      ? "must not have the host of the API and the board"
       : null),
   SECRETS_KEY: value => {
     const keys = splitList(value).map(secretsKey);

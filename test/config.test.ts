@@ -183,22 +183,22 @@ describe("settings", () => {
   }
 
   const CONTRADICTIONS: [string, Record<string, string>][] = [
-    ["REDIS_MODE is sentinel, but REDIS_URL is not redis+sentinel://", { REDIS_MODE: "sentinel" }],
+    ["REDIS_MODE is sentinel, but REDIS_URL does not begin with redis+sentinel://", { REDIS_MODE: "sentinel" }],
     [
       "REDIS_MODE is single, but REDIS_URL names several servers",
       { REDIS_MODE: "single", REDIS_URL: "redis://a,redis://b" },
     ],
     [
-      "REDIS_MODE is cluster, but REDIS_URL is redis+sentinel://",
+      "REDIS_MODE is cluster, but REDIS_URL begins with redis+sentinel://",
       { REDIS_MODE: "cluster", REDIS_URL: "redis+sentinel://a/m" },
     ],
     [
       "REDIS_MODE is cluster, but REDIS_URL names a database other than 0",
       { REDIS_MODE: "cluster", REDIS_URL: "redis://a/2" },
     ],
-    ["REDIS_TLS_VERIFY is for TLS: REDIS_URL must begin with rediss", { REDIS_TLS_VERIFY: "false" }],
+    ["REDIS_TLS_VERIFY applies only to TLS: REDIS_URL must begin with rediss", { REDIS_TLS_VERIFY: "false" }],
     [
-      "REDIS_SENTINEL_PASSWORD is for Sentinels: REDIS_URL must begin with redis+sentinel",
+      "REDIS_SENTINEL_PASSWORD applies only to Sentinels: REDIS_URL must begin with redis+sentinel",
       { REDIS_SENTINEL_PASSWORD: "hunter2" },
     ],
   ];
@@ -368,8 +368,8 @@ describe("the settings of an OpenID provider", () => {
       [{ OIDC_ISSUER: "https://me@login.example.com" }, "OIDC_ISSUER must not contain a user name"],
       [{ OIDC_ISSUER: undefined }, "OIDC_CLIENT_ID needs OIDC_ISSUER"],
       [{ OIDC_CLIENT_ID: undefined }, "OIDC_ISSUER needs OIDC_CLIENT_ID"],
-      [{ OIDC_ALLOWED_DOMAINS: undefined }, "OIDC_ISSUER needs a rule whom it lets in"],
-      [{ OIDC_ALLOWED_DOMAINS: " , " }, "OIDC_ISSUER needs a rule whom it lets in"],
+      [{ OIDC_ALLOWED_DOMAINS: undefined }, "OIDC_ISSUER needs a rule for who may sign in"],
+      [{ OIDC_ALLOWED_DOMAINS: " , " }, "OIDC_ISSUER needs a rule for who may sign in"],
       [{ PUBLIC_URL: "http://headwater.example.com" }, "OIDC_ISSUER needs a PUBLIC_URL with https"],
       [{ OIDC_ALLOWED_DOMAINS: "@example.com" }, "OIDC_ALLOWED_DOMAINS must be domains without @"],
       [{ OIDC_ALLOWED_DOMAINS: "*.example.com" }, "OIDC_ALLOWED_DOMAINS must be domains without @"],

@@ -28,7 +28,7 @@ export function judgeVersion({ title, least, newestMajor }: Supported, version: 
   if (Number.parseInt(version, 10) <= newestMajor) return { is: "ok" };
   return {
     is: "untested",
-    message: `${title} ${version} is newer than ${newestMajor}.x, the newest that was tested`,
+    message: `${title} ${version} is newer than ${newestMajor}.x, the newest tested version`,
   };
 }
 

@@ -59,9 +59,9 @@ interface Pass {
 }
 
 /**
- * Once another Redis server has become a master, or one has restarted or lost its data, makes everything due that the sweeps
- * have put off, once: its job may be lost, and else it would be looked at only after as long as it had waited. What no sweep
- * has put off is found by them in time anyway. Repairs nothing by itself.
+ * If another Redis server has become a master, or a master has restarted or lost its data, makes everything due at once that
+ * the sweeps have put off. The job of such an item may be lost, and its next look may be as far away as the time that it had
+ * waited. Items that were not put off are looked at soon enough. Repairs nothing by itself.
  */
 export function beginFailoverSweep(platform: Deps): SweepBatch {
   return async cursor => {

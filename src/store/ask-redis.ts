@@ -72,20 +72,20 @@ function faultOf(server: Asked, error: Error): SetupError | undefined {
   const at = addressOf(server);
   const { code } = error as NodeJS.ErrnoException;
   if (error.message.startsWith("NOAUTH")) {
-    return new SetupError(`REDIS_URL: ${at} wants a password (NOAUTH)`);
+    return new SetupError(`REDIS_URL: ${at} requires a password (NOAUTH)`);
   }
   if (/^WRONGPASS|^ERR (invalid|AUTH|Client sent AUTH)/.test(error.message)) {
-    return new SetupError(`REDIS_URL: ${at} does not know this user and password`);
+    return new SetupError(`REDIS_URL: ${at} rejects this user and password`);
   }
   if (error.message.startsWith("NOPERM")) {
-    return new SetupError(`REDIS_URL: the user lacks rights at ${at} (${error.message})`);
+    return new SetupError(`REDIS_URL: the user lacks permissions at ${at} (${error.message})`);
   }
   if (isUntrustedCertificate(error)) {
     const advice = "set REDIS_TLS_CA_FILE, or REDIS_TLS_VERIFY=false for a self-signed one";
     return new SetupError(`REDIS_URL: the certificate of ${at} is not trusted (${error.message}): ${advice}`);
   }
   if (code === "EPROTO" || code?.startsWith("ERR_SSL_")) {
-    return new SetupError(`REDIS_URL: ${at} does not speak TLS as rediss:// wants (${code})`);
+    return new SetupError(`REDIS_URL: the TLS handshake with ${at} failed (${code})`);
   }
   return undefined;
 }
@@ -100,19 +100,19 @@ async function faultOfProtocol(server: Asked, { message }: Error): Promise<Setup
   if (server.tls) {
     const maySpeakClear = ENDED.test(message) || SILENT.test(message);
     if (!maySpeakClear || !(await speaksRedis(server))) return undefined;
-    return new SetupError(`REDIS_URL: ${at} does not speak TLS: it must begin with redis, not rediss`);
+    return new SetupError(`REDIS_URL: ${at} does not speak TLS: the URL must begin with redis, not rediss`);
   }
   if ((isUnreadable || ENDED.test(message)) && (await speaksTls(server))) {
-    return new SetupError(`REDIS_URL: ${at} speaks TLS: it must begin with rediss, not redis`);
+    return new SetupError(`REDIS_URL: ${at} speaks TLS: the URL must begin with rediss, not redis`);
   }
-  return isUnreadable ? new SetupError(`REDIS_URL: ${at} is not a Redis, but something else`) : undefined;
+  return isUnreadable ? new SetupError(`REDIS_URL: ${at} is not a Redis server`) : undefined;
 }
 
 function reasonOf(server: Asked, error: Error): Error {
   const at = addressOf(server);
   // An AggregateError, of a name with several addresses, has no message of its own.
   const text = error.message || (error as NodeJS.ErrnoException).code || error.name;
-  if (text === "Command timed out") return new Error(`${at} is connected, and does not respond as a Redis`);
+  if (text === "Command timed out") return new Error(`${at} accepts connections, but does not respond like a Redis server`);
   return new Error(text.includes(at) ? text : `${at}${server.tls ? " over TLS" : ""}: ${text}`);
 }
 
@@ -120,6 +120,6 @@ function reasonOf(server: Asked, error: Error): Error {
 export function asLackOfRights(error: unknown): SetupError | undefined {
   if (!(error instanceof Error) || !error.message.startsWith("NOPERM")) return undefined;
   return new SetupError(
-    `REDIS_URL: the user lacks rights (${error.message}): it needs all commands, keys and channels`,
+    `REDIS_URL: the user lacks permissions (${error.message}): it needs all commands, keys and channels`,
   );
 }

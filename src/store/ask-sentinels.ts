@@ -19,14 +19,14 @@ export async function askSentinel(server: RedisServer, settings: RedisSettings):
   return await askRedis({ ...server, username, password, family, tls }, async redis => {
     if (fieldOf(await redis.info(), "redis_mode") !== "sentinel") {
       throw new SetupError(
-        `REDIS_URL: ${addressOf(server)} is not a Sentinel, but a Redis: its URL is redis://`,
+        `REDIS_URL: ${addressOf(server)} is a Redis server, not a Sentinel: its URL begins with redis://`,
       );
     }
     const found = (await redis.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", name)) as [string, string] | null;
     if (found === null) {
       const names = (await listOf(redis, "MASTERS")).map(one => one.name).join(", ");
       throw new SetupError(
-        `REDIS_URL: the Sentinel ${addressOf(server)} watches no master ${name}, only: ${names || "none"}`,
+        `REDIS_URL: the Sentinel ${addressOf(server)} does not watch a master named ${name}; it watches: ${names || "none"}`,
       );
     }
     const master = { host: found[0], port: Number(found[1]) };

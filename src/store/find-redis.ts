@@ -48,7 +48,7 @@ async function look(server: RedisServer, settings: RedisSettings): Promise<Redis
     const info = await redis.info();
     if (fieldOf(info, "redis_mode") === "sentinel") {
       throw new SetupError(
-        `REDIS_URL: ${at} is a Sentinel: write redis+sentinel://${at}/ and its master's name`,
+        `REDIS_URL: ${at} is a Sentinel: the URL must be redis+sentinel://${at}/ followed by the name of its master`,
       );
     }
     const isCluster = fieldOf(info, "cluster_enabled") === "1";
@@ -58,7 +58,7 @@ async function look(server: RedisServer, settings: RedisSettings): Promise<Redis
       return "cluster";
     }
     const role = fieldOf(info, "role");
-    if (role !== undefined && role !== "master") throw new Error(`${at} is a replica, which takes no writes`);
+    if (role !== undefined && role !== "master") throw new Error(`${at} is a replica, which accepts no writes`);
     await expectDatabase(redis, at, settings.database);
     return "single";
   });
@@ -68,7 +68,7 @@ function rejectOtherMode(at: string, { mode, database }: RedisSettings, isCluste
   if (!isCluster) {
     if (mode !== "cluster") return;
     throw new SetupError(
-      `REDIS_URL: ${at} is not a node of a cluster, which REDIS_MODE=cluster and a list of servers mean`,
+      `REDIS_URL: ${at} is not a node of a cluster, but REDIS_MODE=cluster or a list of servers requires one`,
     );
   }
   if (mode === "single") {
@@ -77,7 +77,7 @@ function rejectOtherMode(at: string, { mode, database }: RedisSettings, isCluste
   if (mode === "sentinel")
     throw new SetupError(`REDIS_URL: the Sentinels' master ${at} is a node of a cluster`);
   if (database > 0)
-    throw new SetupError(`REDIS_URL: ${at} is a node of a cluster, which has database 0 only`);
+    throw new SetupError(`REDIS_URL: ${at} is a node of a cluster, which has only database 0`);
 }
 
 async function expectServing(redis: Redis, at: string): Promise<void> {

@@ -25,8 +25,8 @@ function faultOf(error: unknown): string | undefined {
   if ((error as NodeJS.ErrnoException).code === "ENOENT") return `MONGODB_URL: ${message}`;
   if (error instanceof MongoServerError) {
     if (error.code === AUTHENTICATION_FAILED)
-      return "MONGODB_URL: MongoDB does not know this user and password";
-    if (error.code === UNAUTHORIZED) return `MONGODB_URL: the user lacks rights (${message})`;
+      return "MONGODB_URL: MongoDB rejects this user and password";
+    if (error.code === UNAUTHORIZED) return `MONGODB_URL: the user lacks permissions (${message})`;
   }
   return faultOfServers(error);
 }
@@ -47,7 +47,7 @@ function faultOfServers(error: Error): string | undefined {
   }
   const untrusted = [...reason.servers.values()].map(one => one.error).find(isUntrustedCertificate);
   if (!untrusted) return undefined;
-  return `MONGODB_URL: the certificate of MongoDB is not trusted (${untrusted.message}): set tlsCAFile in it`;
+  return `MONGODB_URL: the certificate of MongoDB is not trusted (${untrusted.message}): set tlsCAFile in the URL`;
 }
 
 /** Returns why MongoDB did not respond, in one line that names the servers. */
@@ -56,11 +56,11 @@ export function reasonOfAway(error: Error): string {
   const hosts = reason?.servers instanceof Map ? [...reason.servers.keys()].join(", ") : "";
   // What mongoose guesses from a connection over TLS that was closed.
   if (/not accepting SSL/.test(error.message))
-    return `${hosts} closed the connection: is it a MongoDB with TLS?`;
+    return `${hosts} closed the connection: is it a MongoDB server with TLS?`;
   if (/^connection .* closed$/.test(error.message))
-    return `${hosts} closed the connection: is it a MongoDB, and one without TLS?`;
+    return `${hosts} closed the connection: is it a MongoDB server without TLS?`;
   if (hosts && /^Server selection timed out/.test(error.message))
-    return `${hosts}: no response as from a MongoDB`;
+    return `${hosts} did not respond like a MongoDB server`;
   return withoutUser(error.message);
 }
 
@@ -74,6 +74,6 @@ export async function rejectWithoutReplicaSet(connection: Connection): Promise<v
   // A router of a sharded cluster names no set.
   if (hello.setName || hello.msg === "isdbgrid") return;
   throw new SetupError(
-    "MONGODB_URL: MongoDB is not a replica set, so it has no transactions: start mongod with --replSet, call rs.initiate()",
+    "MONGODB_URL: MongoDB is not a replica set, so it has no transactions: start mongod with --replSet and call rs.initiate()",
   );
 }

@@ -38,7 +38,7 @@ export async function rejectEviction(client: RedisClient): Promise<void> {
   const policies = (await infoOfMasters(client, "memory")).map(info => fieldOf(info, "maxmemory_policy"));
   const policy = policies.find(one => one !== undefined && one !== "noeviction");
   if (policy === undefined) return;
-  throw new SetupError(`Redis may evict keys: maxmemory-policy is ${policy}, must be noeviction`);
+  throw new SetupError(`Redis may evict keys: maxmemory-policy is ${policy}, but must be noeviction`);
 }
 
 /** Throws if a master says that the cluster can't serve. */

@@ -69,10 +69,10 @@ function parseServers(text: string): RedisUrl {
   const [first] = parsed as [ReturnType<typeof parseServer>];
   const isList = parsed.length > 1;
   if (parsed.some(({ isTls }) => isTls !== first.isTls)) {
-    throw new Error("must be all redis:// or all rediss://: the nodes of a cluster share one way to connect");
+    throw new Error("must not mix redis:// and rediss://: all nodes of a cluster use the same one");
   }
   if (isList && parsed.some(({ database }) => database > 0)) {
-    throw new Error("must not name a database in a list of servers: a cluster has database 0 only");
+    throw new Error("must not name a database in a list of servers: a cluster has only database 0");
   }
   return {
     mode: isList ? "cluster" : undefined,
@@ -99,7 +99,7 @@ function parseServer(text: string) {
     throw new Error("must be one or more redis:// or rediss:// URLs, separated by commas");
   }
   const path = /^\/?(?:(\d{1,5})\/?)?$/.exec(url.pathname);
-  if (!path) throw new Error("must end with the host, its port or the number of a database");
+  if (!path) throw new Error("must end after the host, its port or the number of a database");
   return {
     server: hostAndPort(url, PORT.redis),
     username: decoded(url.username) || undefined,
@@ -119,7 +119,7 @@ function parseHost(text: string, defaultPort: number): RedisServer {
   const address = `redis://${text}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url || url.hostname === "" || url.host.length < text.length) {
-    throw new Error("must have hosts with or without a port, separated by commas");
+    throw new Error("must have host names, each with or without a port, separated by commas");
   }
   return hostAndPort(url, defaultPort);
 }
@@ -131,14 +131,14 @@ const hostAndPort = ({ hostname, port }: URL, defaultPort: number): RedisServer 
 
 function parseDatabase(text: string): number {
   if (Number(text) < MOST_DATABASES) return Number(text);
-  throw new Error(`must name a database below ${MOST_DATABASES}`);
+  throw new Error(`must name a database with a number below ${MOST_DATABASES}`);
 }
 
 /** A query with anything else would be an option of the client, such as a key prefix that breaks BullMQ. */
 function parseFamily(query: string): number {
   if (query === "" || query === "?") return 0;
   const [, family] = /^\?family=([046])$/.exec(query) ?? [];
-  if (family === undefined) throw new Error("must have no query but family=4, family=6 or family=0");
+  if (family === undefined) throw new Error("must not have a query other than family=4, family=6 or family=0");
   return Number(family);
 }
 
@@ -146,11 +146,11 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new Error("must have its user, password and names percent-encoded");
+    throw new Error("must have a percent-encoded user, password and master name");
   }
 }
 
 function bounded<T>(servers: T[]): T[] {
   if (servers.length <= MOST_SERVERS) return servers;
-  throw new Error(`must name no more than ${MOST_SERVERS} servers: the others are found through them`);
+  throw new Error(`must name at most ${MOST_SERVERS} servers: the others are found through them`);
 }

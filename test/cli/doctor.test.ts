@@ -93,7 +93,7 @@ describe("headwater doctor", () => {
     await worker.close(1000);
     const ofRuns = problems(found.filter(({ check }) => check === "queue runs"));
     expect(ofRuns).to.include.members(["is paused", "no worker is connected"]);
-    expect(ofRuns.join()).to.match(/1 jobs wait, the oldest for 60 min/);
+    expect(ofRuns.join()).to.match(/1 jobs are waiting, the oldest for 60 min/);
     await queue.resume();
     await queue.drain();
   });
@@ -138,7 +138,7 @@ describe("headwater doctor", () => {
     await Webhooks(platform.mongo).insertMany([webhook({}), failing, disabled]);
     const found = await checkWebhooks(platform);
     expect(found.map(({ severity, message }) => [severity, message])).to.deep.equal([
-      ["note", `1 fail: ${failing._id}`],
+      ["note", `1 are failing: ${failing._id}`],
       ["note", `1 were disabled: ${disabled._id}`],
     ]);
   });

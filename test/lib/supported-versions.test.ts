@@ -18,7 +18,7 @@ describe("supported versions", () => {
       message: "MongoDB 5.0.3 is too old: install 6.0 or newer",
     });
     expect(judgeVersion(SUPPORTED.mongodb, "8.0.1")).to.include({
-      message: "MongoDB 8.0.1 is newer than 6.x, the newest that was tested",
+      message: "MongoDB 8.0.1 is newer than 6.x, the newest tested version",
     });
   });
 

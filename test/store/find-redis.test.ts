@@ -78,10 +78,10 @@ describe("connections to Redis", () => {
 
   it("are given up at once for a wrong password, a missing one, or a database that does not exist", async () => {
     expect(await faultOf(`redis://:hunter3@${at(single)}`)).to.equal(
-      `REDIS_URL: ${at(single)} does not know this user and password`,
+      `REDIS_URL: ${at(single)} rejects this user and password`,
     );
     expect(await faultOf(`redis://${at(single)}`)).to.equal(
-      `REDIS_URL: ${at(single)} wants a password (NOAUTH)`,
+      `REDIS_URL: ${at(single)} requires a password (NOAUTH)`,
     );
     expect(await faultOf(`redis://:${PASSWORD}@${at(single)}/7`)).to.equal(
       `REDIS_URL: ${at(single)} has no database 7`,
@@ -93,7 +93,7 @@ describe("connections to Redis", () => {
     await once(http, "listening");
     const { port } = http.address() as AddressInfo;
     expect(await faultOf(`redis://127.0.0.1:${port}`)).to.equal(
-      `REDIS_URL: 127.0.0.1:${port} is not a Redis, but something else`,
+      `REDIS_URL: 127.0.0.1:${port} is not a Redis server`,
     );
     http.close();
   });
@@ -103,7 +103,7 @@ describe("connections to Redis", () => {
     await once(silent, "listening");
     const { port } = silent.address() as AddressInfo;
     for (const [url, line] of [
-      [`redis://127.0.0.1:${port}`, "is connected, and does not respond as a Redis"],
+      [`redis://127.0.0.1:${port}`, "accepts connections, but does not respond like a Redis server"],
       [`rediss://127.0.0.1:${port}`, "over TLS: connect ETIMEDOUT"],
     ] as const) {
       const fault = await findRedis(testConfig({ REDIS_URL: url }).redis, 100).catch((error: Error) => error);
@@ -126,7 +126,7 @@ describe("connections to Redis", () => {
       expect(await child.ended, child.output()).to.equal(78);
       const lines = child.output().trim().split("\n");
       expect(lines.filter(line => !line.startsWith("{"))).to.have.length(1);
-      expect(lines.at(-1)).to.match(/: REDIS_URL: .* wants a password/);
+      expect(lines.at(-1)).to.match(/: REDIS_URL: .* requires a password/);
     }
   });
 
@@ -140,10 +140,10 @@ describe("connections to Redis", () => {
 
     it("are given up at once if one of server and URL speaks TLS and the other does not", async () => {
       expect(await faultOf(`redis://${at(withTls)}`)).to.equal(
-        `REDIS_URL: ${at(withTls)} speaks TLS: it must begin with rediss, not redis`,
+        `REDIS_URL: ${at(withTls)} speaks TLS: the URL must begin with rediss, not redis`,
       );
       expect(await faultOf(`rediss://${at(single)}`, { REDIS_TLS_VERIFY: "false" })).to.equal(
-        `REDIS_URL: ${at(single)} does not speak TLS: it must begin with redis, not rediss`,
+        `REDIS_URL: ${at(single)} does not speak TLS: the URL must begin with redis, not rediss`,
       );
     });
 
@@ -176,7 +176,7 @@ describe("connections to Redis", () => {
     const sentinel = watched.sentinels[0] as RedisNode;
     const list = `redis://:${PASSWORD}@${at(single)},redis://:${PASSWORD}@127.0.0.1:1`;
     expect(await faultOf(list)).to.equal(
-      `REDIS_URL: ${at(single)} is not a node of a cluster, which REDIS_MODE=cluster and a list of servers mean`,
+      `REDIS_URL: ${at(single)} is not a node of a cluster, but REDIS_MODE=cluster or a list of servers requires one`,
     );
     expect(await faultOf(`redis://:${PASSWORD}@${at(single)}`, { REDIS_MODE: "cluster" })).to.match(
       /is not a node of a cluster/,
@@ -184,14 +184,14 @@ describe("connections to Redis", () => {
     expect(await faultOf(node.url, { ...tls, REDIS_MODE: "single" })).to.equal(
       `REDIS_MODE is single, but ${at(node)} is a node of a cluster: set it to cluster`,
     );
-    expect(await faultOf(`${node.url}/2`, tls)).to.match(/is a node of a cluster, which has database 0 only/);
-    expect(await faultOf(sentinel.url, tls)).to.match(/is a Sentinel: write redis\+sentinel:/);
-    expect(await faultOf(`rediss+sentinel://${at(withTls)}/${MASTER}`, tls)).to.match(/is not a Sentinel/);
+    expect(await faultOf(`${node.url}/2`, tls)).to.match(/is a node of a cluster, which has only database 0/);
+    expect(await faultOf(sentinel.url, tls)).to.match(/is a Sentinel: the URL must be redis\+sentinel:/);
+    expect(await faultOf(`rediss+sentinel://${at(withTls)}/${MASTER}`, tls)).to.match(/is a Redis server, not a Sentinel/);
     expect(await faultOf(watched.url.replace(MASTER, "other"), tls)).to.match(
-      new RegExp(`watches no master other, only: ${MASTER}$`),
+      new RegExp(`does not watch a master named other; it watches: ${MASTER}$`),
     );
     expect(await faultOf(watched.url.replace(PASSWORD, "hunter3"), tls)).to.match(
-      /does not know this user and password/,
+      /rejects this user and password/,
     );
   });
 });

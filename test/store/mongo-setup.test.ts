@@ -99,13 +99,13 @@ describe("opening MongoDB", () => {
     for (const [url, reason] of [
       [
         `mongodb://u:${PASSWORD}@${closes}/x`,
-        `${closes} closed the connection: is it a MongoDB, and one without TLS?`,
+        `${closes} closed the connection: is it a MongoDB server without TLS?`,
       ],
       [
         `mongodb://u:${PASSWORD}@${closes}/x?tls=true`,
-        `${closes} closed the connection: is it a MongoDB with TLS?`,
+        `${closes} closed the connection: is it a MongoDB server with TLS?`,
       ],
-      [`mongodb://u:${PASSWORD}@${says}/x`, `${says}: no response as from a MongoDB`],
+      [`mongodb://u:${PASSWORD}@${says}/x`, `${says} did not respond like a MongoDB server`],
       [`mongodb+srv://u:${PASSWORD}@mongo.nowhere.invalid/x`, "querySrv E"],
     ]) {
       const opening = openMongo(url ?? "", { producer: true, deadlineMs: 100 });
@@ -140,13 +140,13 @@ describe("opening MongoDB", () => {
     const mongo = await openMongo(urlOf(tls, `worker:${PASSWORD}@`), OPTIONS);
     await mongo.close();
     const reader = urlOf(tls, `reader:${PASSWORD}@`);
-    expect(await faultOf(reader, { warn: () => undefined })).to.match(/^MONGODB_URL: the user lacks rights/);
+    expect(await faultOf(reader, { warn: () => undefined })).to.match(/^MONGODB_URL: the user lacks permissions/);
     // The command line looks at such an installation.
     await (await openMongo(reader, OPTIONS)).close();
     expect(await faultOf(urlOf(tls, "worker:hunter3@"))).to.equal(
-      "MONGODB_URL: MongoDB does not know this user and password",
+      "MONGODB_URL: MongoDB rejects this user and password",
     );
-    expect(await faultOf(urlOf(tls))).to.match(/^MONGODB_URL: the user lacks rights/);
+    expect(await faultOf(urlOf(tls))).to.match(/^MONGODB_URL: the user lacks permissions/);
     expect(await faultOf(urlOf("&authSource=admin&tls=true", `worker:${PASSWORD}@`))).to.match(
       /^MONGODB_URL: the certificate of MongoDB is not trusted/,
     );

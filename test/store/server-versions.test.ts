@@ -39,8 +39,8 @@ describe("the version of a store", () => {
     expect(await outcome(checkRedisVersion(redisOf("8.2.1"), warn))).to.equal("starts");
     expect(await outcome(checkMongodbVersion(mongoOf("8.0.4"), warn))).to.equal("starts");
     expect(warnings).to.deep.equal([
-      "Redis 8.2.1 is newer than 7.x, the newest that was tested",
-      "MongoDB 8.0.4 is newer than 6.x, the newest that was tested",
+      "Redis 8.2.1 is newer than 7.x, the newest tested version",
+      "MongoDB 8.0.4 is newer than 6.x, the newest tested version",
     ]);
   });
 

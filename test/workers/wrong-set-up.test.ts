@@ -51,7 +51,7 @@ describe("a process with a set-up that no later start can mend", () => {
     [
       "a Sentinel that watches no such master",
       () => ({ REDIS_URL: `redis+sentinel://${at(sentinel)}/main` }),
-      /REDIS_URL: the Sentinel 127\.0\.0\.1:\d+ watches no master main, only: none/,
+      /REDIS_URL: the Sentinel 127\.0\.0\.1:\d+ does not watch a master named main; it watches: none/,
     ],
     ["a Redis that may evict keys", () => ({ REDIS_URL: evicting.url }), /maxmemory-policy is allkeys-lru/],
     [

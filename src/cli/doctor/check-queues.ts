@@ -46,7 +46,7 @@ async function checkQueue(
   }
   const waitedMs = oldest === undefined ? 0 : clock() - oldest;
   if (waitedMs > MAX_WAIT_MS) {
-    const message = `${counts.waiting} jobs wait, the oldest for ${duration(waitedMs)}`;
+    const message = `${counts.waiting} jobs are waiting, the oldest for ${duration(waitedMs)}`;
     const advice = isConsumed ? "start more workers, or look at the log of its worker" : "start your engine";
     found.push((isConsumed ? problem : note)(check, message, advice));
   }
@@ -58,11 +58,11 @@ async function checkQueue(
   }
   const newer = await newerJob(name, queue);
   if (newer !== undefined) {
-    const message = `jobs wait that only a newer release knows: ${newer}`;
+    const message = `jobs are waiting that only a newer release can handle: ${newer}`;
     found.push(problem(check, message, "start the workers of the newer release (docs/upgrading.md)"));
   }
   if (found.length > 0) return found;
-  return [ok(check, `${counts.waiting} wait, ${counts.active} run, ${counts.delayed} are delayed`)];
+  return [ok(check, `${counts.waiting} waiting, ${counts.active} running, ${counts.delayed} delayed`)];
 }
 
 /** Jobs looked at, of those that are due first. */

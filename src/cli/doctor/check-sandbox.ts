@@ -11,12 +11,12 @@ export async function checkSandbox(platform: Pick<Platform, "sandboxes">): Promi
     const { active, missing } = sandboxes.privileges;
     const has = ok(
       "sandbox",
-      `starts here, with ${active.length > 0 ? active.join(", ") : "Deno's own limits only"}`,
+      `can be started here, with ${active.length > 0 ? active.join(", ") : "Deno's own limits only"}`,
     );
     if (missing.length === 0) return [has];
     const advice =
       "run the workers as root on Linux with util-linux (docs/decisions/0010-sandbox-privileges.md)";
-    return [has, note("sandbox", `lacks here: ${missing.join(", ")}`, advice)];
+    return [has, note("sandbox", `this system lacks: ${missing.join(", ")}`, advice)];
   } catch (error) {
     const { message, cause } = error as Error;
     const reason = cause instanceof Error ? `${message}: ${cause.message}` : message;

@@ -12,7 +12,7 @@ export async function checkSchema(db: Database): Promise<Finding> {
   if (fault !== undefined) {
     return problem("schema", fault, "docs/upgrading.md has the steps of an upgrade");
   }
-  const has = `${state.version}, and this release needs ${SCHEMA}`;
+  const has = `the database has schema ${state.version}, this release needs ${SCHEMA}`;
   if (planOf(state, MIGRATIONS, false).every(({ step }) => step === "applied")) return ok("schema", has);
-  return note("schema", `${has}; migrations wait`, "run `headwater migrate` once no older process runs");
+  return note("schema", `${has}; some migrations have not run`, "run `headwater migrate` once no process of an older release is running");
 }

@@ -11,20 +11,20 @@ export function judgeSecrets(counts: SealedCount[], keys: number): Finding {
   const check = "secrets";
   const unreadable = namesOf(counts, "unreadable");
   if (unreadable) {
-    const message = `encrypted with a key that SECRETS_KEY lacks: ${unreadable}`;
+    const message = `some values are encrypted with a key that SECRETS_KEY lacks: ${unreadable}`;
     // Responses for an Idempotency-Key, which are kept for half a day.
     const isPassing = counts.every(count => count.place === "Redis" || count.unreadable === 0);
-    if (isPassing) return note(check, message, "what Redis has expires within 12 hours");
+    if (isPassing) return note(check, message, "the values in Redis expire within 12 hours");
     const advice = "add that key at the end of SECRETS_KEY, or have their owners save them again";
     return problem(check, message, advice);
   }
   const due = namesOf(counts, "due");
   if (due) {
     const advice = "run headwater secrets reseal once every process has this SECRETS_KEY";
-    return note(check, `still need another key than the first of SECRETS_KEY: ${due}`, advice);
+    return note(check, `some values still need a key other than the first of SECRETS_KEY: ${due}`, advice);
   }
-  if (keys === 1) return ok(check, "all can be read");
-  return note(check, "none needs another key than the first of SECRETS_KEY", "remove the other keys");
+  if (keys === 1) return ok(check, "all values can be read");
+  return note(check, "no value needs a key other than the first of SECRETS_KEY", "remove the other keys");
 }
 
 const namesOf = (counts: SealedCount[], what: "due" | "unreadable"): string =>

@@ -15,7 +15,7 @@ export async function checkSetAside(platform: Pick<Platform, "redis" | "keys">):
       problem(
         "reconciler",
         `${item} of step ${step} failed ${count} times: ${error.replace(/\s+/g, " ")}`,
-        "look for its id in the log of the runs worker; it is tried again by itself",
+        "look for its id in the log of the runs worker; the reconciler tries it again",
       ),
     );
 }

@@ -17,21 +17,21 @@ const TIMER_MS = 2 * 60_000;
 const BETWEEN_STATES_MS = 20 * 60_000;
 const UNNOTIFIED_MS = 2 * 60_000;
 
-const NO_RECONCILER = "start a runs worker: its reconciler repairs this; its log says why if it does not";
+const NO_RECONCILER = "start a runs worker: its reconciler repairs this; if it does not, its log says why";
 
 /** Checks sources that stand still: timers, deployments, deletions, begun changes, runs of which no worker knows. */
 export async function checkSources(platform: Deps): Promise<Finding[]> {
   const stuck = [
-    { what: "timers stand still", ids: await findStoppedTimers(platform) },
-    { what: "sources are being deployed for over 20 min", ids: await findBetween(platform, "deploying") },
-    { what: "sources are being deleted for over 20 min", ids: await findBetween(platform, "deleting") },
-    { what: "sources have a change that began and did not end", ids: await findBegun(platform) },
+    { what: "timers have stopped", ids: await findStoppedTimers(platform) },
+    { what: "sources have been in deployment for over 20 min", ids: await findBetween(platform, "deploying") },
+    { what: "sources have been in deletion for over 20 min", ids: await findBetween(platform, "deleting") },
+    { what: "sources have a change that began and has not ended", ids: await findBegun(platform) },
     {
-      what: "sources have runs that wait, and no worker was notified",
+      what: "sources have waiting runs, and no worker was notified",
       ids: await findUnnotified(platform),
     },
   ].filter(({ ids }) => ids.length > 0);
-  if (stuck.length === 0) return [ok("sources", "none stands still")];
+  if (stuck.length === 0) return [ok("sources", "none is stuck")];
   return stuck.map(({ what, ids }) =>
     problem("sources", `${ids.length} ${what}: ${listed(ids)}`, NO_RECONCILER),
   );

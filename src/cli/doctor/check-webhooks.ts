@@ -22,7 +22,7 @@ export async function checkWebhooks({ mongo }: Pick<Platform, "mongo">): Promise
   const found: Finding[] = [];
   const idsOf = (webhooks: { _id: string }[]) => listed(webhooks.map(({ _id }) => _id));
   if (failing.length > 0) {
-    const message = `${failing.length} fail: ${idsOf(failing)}`;
+    const message = `${failing.length} are failing: ${idsOf(failing)}`;
     found.push(
       note("webhooks", message, "their owners see each attempt (docs/troubleshooting.md, question 6)"),
     );
@@ -33,5 +33,5 @@ export async function checkWebhooks({ mongo }: Pick<Platform, "mongo">): Promise
       note("webhooks", message, "their owners enable and recover them (docs/troubleshooting.md, question 7)"),
     );
   }
-  return found.length > 0 ? found : [ok("webhooks", "none fails or was disabled")];
+  return found.length > 0 ? found : [ok("webhooks", "none is failing or disabled")];
 }

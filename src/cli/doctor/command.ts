@@ -3,14 +3,14 @@ import type { DoctorDeps } from "./examine.ts";
 import type { Finding, Severity } from "./finding.ts";
 
 const HELP = `
-Run it on the machine of a worker and with a worker's settings: sandbox, npm and clock are checked where it runs. Beside an
-\`npm start\`, no settings are needed. It prints one line for each thing checked: what was found, and what to do.
+Run it on the machine of a worker, with the worker's settings, because it checks sandbox, npm and clock where it runs. While
+\`npm start\` runs, it needs no settings. It prints one line for each check: what was found, and what to do.
 
   ok        all is well
-  note      worth knowing; only the owner of the thing can change it, or the installation works without it
+  note      worth knowing; either only its owner can change it, or the installation works without it
   PROBLEM   stops or endangers work
 
-Exit code: 0 without a problem, 1 with one, 2 for wrong usage. docs/troubleshooting.md explains the lines.`;
+Exit code: 0 without a problem, 1 with one, 2 for wrong usage. docs/troubleshooting.md explains each line.`;
 
 const LABELS: Record<Severity, string> = { ok: "ok", note: "note", problem: "PROBLEM" };
 

@@ -49,7 +49,7 @@ export async function examine({ readSettings, withPlatform }: DoctorDeps): Promi
   const isDown = stores.some(({ message }) => message.includes("not respond"));
   if (isDown) {
     const advice = "repeat this when both stores respond";
-    return [...stores, note("everything else", "is not checked without the stores", advice)];
+    return [...stores, note("everything else", "was not checked, because a store does not respond", advice)];
   }
   try {
     return [...stores, ...(await withPlatform(platform => run(checksOf(platform))))];
@@ -58,7 +58,7 @@ export async function examine({ readSettings, withPlatform }: DoctorDeps): Promi
     const advice = "correct it, and repeat this";
     return [
       ...stores,
-      problem("everything else", `is not checked with such stores: ${error.message}`, advice),
+      problem("everything else", `was not checked: ${error.message}`, advice),
     ];
   }
 }
@@ -79,7 +79,7 @@ async function run(checks: readonly Check[]): Promise<Finding[]> {
     const checking = check();
     try {
       if (await settlesWithin(checking, CHECK_MS)) found.push(...[await checking].flat());
-      else found.push(problem(name, "the check takes over a minute", "the stores may be overloaded"));
+      else found.push(problem(name, "the check took over a minute", "the stores may be overloaded"));
     } catch (error) {
       const message = (error as Error).message.replace(/\s+/g, " ");
       found.push(

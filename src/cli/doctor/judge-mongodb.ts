@@ -27,7 +27,7 @@ function judgeReplicaSet({ setName, isWritablePrimary }: MongodbReadings["hello"
     return problem(check, "MongoDB is not a replica set, so it has no transactions", advice);
   }
   if (isWritablePrimary) return ok(check, `${setName} has a primary`);
-  return problem(check, `${setName} has no primary that takes writes`, "look at rs.status()");
+  return problem(check, `${setName} has no primary that accepts writes`, "look at rs.status()");
 }
 
 function judgeDisk({ fsUsedSize = 0, fsTotalSize }: MongodbReadings["disk"]): Finding {

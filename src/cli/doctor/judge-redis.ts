@@ -48,6 +48,6 @@ function judgeMemory(share: number, limits: string[]): Finding {
     return problem(check, text, "raise maxmemory, or find what waits: a full Redis accepts nothing");
   }
   if (limits.every(limit => Number(limit) > 0)) return ok(check, text);
-  const advice = "set maxmemory, so that Redis rejects work before the kernel ends it";
+  const advice = "set maxmemory, so that Redis rejects work before the kernel kills it";
   return note(check, `${text} of the machine's, without a limit`, advice);
 }

@@ -4,17 +4,17 @@ import type { Platform } from "../../platform.ts";
 import type { WithPlatform } from "../run.ts";
 
 const HELP = `
-To change SECRETS_KEY, four steps, each with a restart of every process, one after another if you like:
+To change SECRETS_KEY, follow four steps. In steps 1, 2 and 4 restart every process, one after another if you like:
 
-  1. SECRETS_KEY=OLD,NEW   all can read what the new key encrypts
-  2. SECRETS_KEY=NEW,OLD   the new key encrypts
-  3. headwater secrets reseal, with that setting; nothing is restarted
+  1. SECRETS_KEY=OLD,NEW   from now on, all processes can read what the new key encrypts
+  2. SECRETS_KEY=NEW,OLD   from now on, the new key encrypts
+  3. headwater secrets reseal, with that setting; this needs no restart
   4. SECRETS_KEY=NEW
 
-Everything goes on while it runs; what a request changes at the same moment stays as the request has it. It may be killed and
-run again: it goes on where it stopped. deploy/README.md says what else an old key is for.
+Everything continues to work while it runs; a value that a request changes at the same moment stays as the request stores it. It
+may be killed and run again: it continues where it stopped. deploy/README.md says what else an old key is needed for.
 
-Exit code: 0 if nothing stored needs another key than the first (always with --dry-run), 1 if something does or for an error,
+Exit code: 0 if nothing stored needs a key other than the first (always with --dry-run), 1 if something does or for an error,
 2 for wrong usage, 78 for settings that can't be used.`;
 
 interface Options {

@@ -9,7 +9,7 @@ export function linesOfCounts(counts: SealedCount[]): string[] {
   return [
     ...counts.map(({ place, due, unreadable }) => {
       const line = `${place}: ${grouped(due)} to encrypt again`;
-      return unreadable === 0 ? line : `${line}, ${grouped(unreadable)} with a key that SECRETS_KEY lacks`;
+      return unreadable === 0 ? line : `${line}, ${grouped(unreadable)} encrypted with a key that SECRETS_KEY lacks`;
     }),
     total === 0 ? "nothing to encrypt again" : `${grouped(total)} to encrypt again; nothing was changed`,
   ];
@@ -26,7 +26,7 @@ export function linesOfResealed({ places, left }: Resealed, keys: number): strin
 
 function unreadableLine({ place, unreadable, ids }: Resealed["places"][number]): string {
   const more = unreadable > ids.length ? ", …" : "";
-  return `${place}: ${grouped(unreadable)} with a key that SECRETS_KEY lacks, which stay as they are: ${ids.join(", ")}${more}`;
+  return `${place}: ${grouped(unreadable)} encrypted with a key that SECRETS_KEY lacks, and left as they are: ${ids.join(", ")}${more}`;
 }
 
 const unfinished = (left: number) =>
@@ -34,7 +34,7 @@ const unfinished = (left: number) =>
   "not have this SECRETS_KEY yet, and run this again";
 
 function endOf(keys: number): string {
-  if (keys === 1) return "done: nothing needs another key than the one of SECRETS_KEY";
+  if (keys === 1) return "done: nothing needs a key other than the one in SECRETS_KEY";
   const others = keys === 2 ? "the old key" : `the ${keys - 1} old keys`;
-  return `done: nothing needs another key than the first, and ${others} can be removed from SECRETS_KEY`;
+  return `done: nothing needs a key other than the first, so ${others} can be removed from SECRETS_KEY`;
 }

@@ -30,7 +30,7 @@ export async function backfill(
 ): Promise<void> {
   const documents = db.collection<Document>(collection);
   let { after, changed } = (await position()) ?? { after: null, changed: 0 };
-  if (after !== null) say(`  goes on after ${changed} documents of ${collection}`);
+  if (after !== null) say(`  continues after ${changed} documents of ${collection}`);
   let saidAt = performance.now();
   for (;;) {
     signal.throwIfAborted();

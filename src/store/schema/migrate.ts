@@ -58,7 +58,7 @@ function waitingLines(plan: ReturnType<typeof planOf>): string[] {
     .filter(({ step }) => step === "wait")
     .map(
       ({ migration: { number, name, worksFrom } }) =>
-        `${number} ${name} waits until no process of a release before schema ${worksFrom ?? number} runs: run \`headwater migrate\` again then`,
+        `${number} ${name} waits: run \`headwater migrate\` again once no process of a release before schema ${worksFrom ?? number} is running`,
     );
 }
 
@@ -68,7 +68,7 @@ async function waitForLock(db: Database, say: (line: string) => void): Promise<H
     const lock = await acquireSchemaLock(db);
     if (lock) return lock;
     if (performance.now() >= sayAt) {
-      say("another process changes the schema: waiting for it");
+      say("another process is changing the schema: waiting for it");
       sayAt = performance.now() + SAY_AGAIN_MS;
     }
     await delay(AGAIN_MS);

@@ -35,7 +35,7 @@ export async function acquireSchemaLock(db: Database, ttlMs = TTL_MS): Promise<H
         return (await locks(db).updateOne({ _id: ID, holder }, renewal)).matchedCount === 1;
       },
       release: () => locks(db).deleteOne({ _id: ID, holder }),
-      lostReason: new Error("another process has taken over: it goes on with the migrations"),
+      lostReason: new Error("another process has taken over the migrations, and continues them"),
     });
   // In two steps, because an upsert can't compare with the server's time.
   const expired = await locks(db).updateOne({ _id: ID, $expr: { $lt: ["$until", "$$NOW"] } }, held);

@@ -101,7 +101,7 @@ export function schemaProblem(state: SchemaState, needs: number): string | undef
   const has = `MONGODB_URL: this database has schema ${state.version}`;
   if (state.version < needs) return `${has}, this release needs ${needs}: run \`headwater migrate\``;
   if (state.works_from <= needs) return undefined;
-  return `${has}, which releases before schema ${state.works_from} can't use, and this release is of schema ${needs}: run a newer release`;
+  return `${has}, which releases before schema ${state.works_from} can't use; this release has schema ${needs}: run a newer release`;
 }
 
 /** Throws SetupError for a database on which a release that needs this schema can't run. */

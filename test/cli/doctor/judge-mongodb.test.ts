@@ -61,7 +61,7 @@ describe("what the doctor says of MongoDB", () => {
       {
         check: "replica set",
         severity: "problem",
-        message: "rs0 has no primary that takes writes",
+        message: "rs0 has no primary that accepts writes",
         advice: "look at rs.status()",
       },
     ]);
@@ -81,7 +81,7 @@ describe("what the doctor says of MongoDB", () => {
       {
         check: "MongoDB",
         severity: "note",
-        message: "MongoDB 10.0.0 is newer than 6.x, the newest that was tested",
+        message: "MongoDB 10.0.0 is newer than 6.x, the newest tested version",
         advice: "try it on a copy first, or install one that was tested",
       },
     ]);

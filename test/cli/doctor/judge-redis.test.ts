@@ -93,7 +93,7 @@ describe("what the doctor says of Redis", () => {
         check: "memory of Redis",
         severity: "note",
         message: "50 % used of the machine's, without a limit",
-        advice: "set maxmemory, so that Redis rejects work before the kernel ends it",
+        advice: "set maxmemory, so that Redis rejects work before the kernel kills it",
       },
     ]);
   });

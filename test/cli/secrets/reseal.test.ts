@@ -71,7 +71,7 @@ describe("headwater secrets reseal", () => {
     expect(lines.at(-1)).to.match(/^\d+ to encrypt again; nothing was changed$/);
     expect(await findSealedTexts(system.web)).to.deep.equal(before);
     expect(await checkSecrets(withKeys(fresh, old))).to.include({ severity: "note" });
-    expect((await checkSecrets(withKeys(fresh, old))).message).to.match(/^still need .*1 in sources/);
+    expect((await checkSecrets(withKeys(fresh, old))).message).to.match(/^some values still need .*1 in sources/);
   });
 
   it("leaves what no key can read, lists it, and fails", async () => {
@@ -79,7 +79,7 @@ describe("headwater secrets reseal", () => {
     const { code, stdout, stderr } = await command([other]);
     expect(code, stderr).to.equal(1);
     expect(stdout).to.include(
-      `sources: 1 with a key that SECRETS_KEY lacks, which stay as they are: ${stored.source}\n`,
+      `sources: 1 encrypted with a key that SECRETS_KEY lacks, and left as they are: ${stored.source}\n`,
     );
     expect(await findSealedTexts(system.web)).to.deep.equal(before);
     expect((await checkSecrets(withKeys(other))).severity).to.equal("problem");
@@ -120,7 +120,7 @@ describe("headwater secrets reseal", () => {
     const again = await command([fresh, old]);
     expect(again.code).to.equal(0);
     expect(again.stdout).to.match(
-      /\ndone: nothing needs another key than the first, and the old key can be removed/,
+      /\ndone: nothing needs a key other than the first, so the old key can be removed/,
     );
     expect(await checkSecrets(withKeys(fresh, old))).to.include({
       severity: "note",

@@ -112,7 +112,7 @@ describe("the schema at the start of a process", () => {
     );
     await migrate(database.db, { migrations: [one, two, three, removal], say });
     expect(await ensured([one, two])).to.match(
-      /has schema 3, which releases before schema 3 can't use, and this release is of schema 2: run a newer release$/,
+      /has schema 3, which releases before schema 3 can't use; this release has schema 2: run a newer release$/,
     );
     expect(await ensured([one, two, three])).to.equal("starts");
   });

@@ -69,7 +69,7 @@ describe("migrations", () => {
     const first = run([slow]);
     await until(() => lines.length > 0);
     const second = run([slow]);
-    await until(() => lines.includes("another process changes the schema: waiting for it"));
+    await until(() => lines.includes("another process is changing the schema: waiting for it"));
     goOn();
     await Promise.all([first, second]);
     expect(await ran(database.db)).to.deep.equal([1]);
@@ -82,7 +82,7 @@ describe("migrations", () => {
     await run(all);
     expect(await ran(database.db)).to.deep.equal([1, 2, 4]);
     expect(lines).to.include(
-      "3 step 3 waits until no process of a release before schema 2 runs: run `headwater migrate` again then",
+      "3 step 3 waits: run `headwater migrate` again once no process of a release before schema 2 is running",
     );
     await run(all);
     expect(await ran(database.db)).to.deep.equal([1, 2, 4, 3]);
@@ -105,7 +105,7 @@ describe("migrations", () => {
       "  1 step 1 (expand): applied",
       "  2 step 2 (expand): would run",
       "  3 step 3 (contract): waits",
-      "3 step 3 waits until no process of a release before schema 2 runs: run `headwater migrate` again then",
+      "3 step 3 waits: run `headwater migrate` again once no process of a release before schema 2 is running",
     ]);
     expect(await ran(database.db)).to.deep.equal([1]);
   });
@@ -149,7 +149,7 @@ describe("migrations", () => {
     expect(await run([fill]).catch((error: Error) => error.message)).to.equal("killed");
     expect(await users.countDocuments({ plan: "free" })).to.equal(30);
     await run([fill]);
-    expect(lines).to.include("  goes on after 30 documents of users");
+    expect(lines).to.include("  continues after 30 documents of users");
     expect(lines).to.include("  85 documents of users");
     expect(await users.countDocuments({ plan: "free", seen: 1 })).to.equal(85);
     expect(await users.countDocuments({ plan: "paid", seen: { $exists: false } })).to.equal(10);
