@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Ajv, type ErrorObject } from "ajv";
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { type Static, type TInteger, Type } from "typebox";
 import { DURATION, durationMs } from "./lib/duration.ts";
 import { SetupError } from "./lib/setup-error.ts";
@@ -193,6 +193,10 @@ export class ConfigError extends SetupError {
   }
 }
 
+const AJV_OPTIONS = { allErrors: true, coerceTypes: true, useDefaults: true, strict: false };
+/** Compiled at the first use, and once: a test process reads hundreds of configurations. */
+let validate: ValidateFunction | undefined;
+
 /**
  * Reads and validates the settings; after this every value is trusted (docs/design.md#configuration). `fileNames` are the
  * names that a `.env` gave, each of which must be a setting. Throws ConfigError naming every bad variable at once.
@@ -210,8 +214,8 @@ export function readConfig(
   const badFormats = checkFormats(known);
   known.PORT ??= "3000";
   known.PUBLIC_URL ??= `http://127.0.0.1:${known.PORT}`;
-  const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, strict: false });
-  const errors = ajv.validate(Environment, known) ? [] : (ajv.errors ?? []);
+  validate ??= new Ajv(AJV_OPTIONS).compile(Environment);
+  const errors = validate(known) ? [] : (validate.errors ?? []);
   // What is wrong in words is better than a pattern.
   const inWords = new Set(badFormats.map(message => message.split(" ")[0]));
   const messages = errors

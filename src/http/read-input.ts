@@ -97,17 +97,37 @@ function collectErrors<T>(errors: FieldError[], read: () => T, otherwise: T): T 
   }
 }
 
+interface Checks {
+  coerce: Map<string, Coerce>;
+  checkQuery: Check;
+  checkBody: Check;
+  checkPath: Check;
+}
+
+/** Of each route, once in a process: tests start many systems in one, and to compile all checks takes longer than to start one. */
+const compiled = new WeakMap<AnyRoute, Checks>();
+
+function checksOf(route: AnyRoute): Checks {
+  const known = compiled.get(route);
+  if (known) return known;
+  const querySchema = queryParametersOf(route);
+  const isLarge = route.maxBodyBytes !== undefined;
+  const checks = {
+    coerce: new Map(
+      Object.entries(querySchema.properties).map(([name, schema]) => [name, compileCoerce(schema)]),
+    ),
+    checkQuery: compileCheck(closed(querySchema), "query"),
+    checkBody: compileCheck(closed(route.body ?? Type.Object({})), "body", { isLarge }),
+    checkPath: compileCheck(route.params ?? Type.Object({}), "path"),
+  };
+  compiled.set(route, checks);
+  return checks;
+}
+
 /** Returns a reader of a route's input, which throws one `invalid` that lists every wrong parameter and field. */
 export function compileInput(route: AnyRoute, readBody: ReadBody): ReadInput {
-  const querySchema = queryParametersOf(route);
   const known = responseFields(route.response);
-  const coerce = new Map(
-    Object.entries(querySchema.properties).map(([name, schema]) => [name, compileCoerce(schema)]),
-  );
-  const checkQuery = compileCheck(closed(querySchema), "query");
-  const isLarge = route.maxBodyBytes !== undefined;
-  const checkBody = compileCheck(closed(route.body ?? Type.Object({})), "body", { isLarge });
-  const checkPath = compileCheck(route.params ?? Type.Object({}), "path");
+  const { coerce, checkQuery, checkBody, checkPath } = checksOf(route);
 
   return async (ctx, params) => {
     checkParams(params, checkPath, route);

@@ -11,7 +11,7 @@ import { createReadBody, type ReadBody } from "./read-body.ts";
 import { compileInput, type Input, type ReadInput } from "./read-input.ts";
 import { requestState } from "./request-log.ts";
 import type { AnyRoute, Caller } from "./route.ts";
-import { compileResponseCheck, sendResponse } from "./send-response.ts";
+import { responseCheck, sendResponse } from "./send-response.ts";
 
 export interface RouterOptions<Deps> {
   deps: Deps;
@@ -54,7 +54,7 @@ function serve<Deps>(
 ) {
   // At its first request: to compile the checks of all routes takes half a second of CPU time at each start.
   let readInput: ReadInput | undefined;
-  const check = options.checkResponses ? compileResponseCheck(route.id, route.response) : undefined;
+  const check = options.checkResponses ? responseCheck(route.id, route.response) : undefined;
 
   const respond = async (ctx: Context, input: Input, caller: Caller | undefined) => {
     const { requestId, log } = requestState(ctx);

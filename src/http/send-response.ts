@@ -4,7 +4,7 @@ import { mapPage, type Page, type PageRequest, WHOLE_LIST } from "../store/page.
 import { type FieldFilter, filterFields, responseFields } from "./fields.ts";
 import { isPaged, pageEnvelope } from "./pagination.ts";
 import type { ResponseSpec } from "./response.ts";
-import { compileCheck } from "./validate.ts";
+import { type Check, compileCheck } from "./validate.ts";
 
 /** Throws if an object of a response does not match the declared schema. */
 export type CheckResponse = (result: unknown) => void;
@@ -15,13 +15,22 @@ function objectsOf(response: ResponseSpec, result: unknown): unknown[] {
   return [result];
 }
 
+/** Of each response, at its first use and once in a process: tests start many systems in one, and each uses a few routes. */
+const compiled = new WeakMap<ResponseSpec, Check>();
+
+function checkOf(response: ResponseSpec, schema: TSchema): Check {
+  const check = compiled.get(response) ?? compileCheck(schema, "body");
+  compiled.set(response, check);
+  return check;
+}
+
 /** For tests: returns a check that a response matches its declared schema and has no other fields. */
-export function compileResponseCheck(routeId: string, response: ResponseSpec): CheckResponse {
+export function responseCheck(routeId: string, response: ResponseSpec): CheckResponse {
   const schema: TSchema | undefined = "schema" in response ? response.schema : undefined;
   if (!schema) return () => {};
-  const check = compileCheck(schema, "body");
   const known = responseFields(response) ?? new Set();
   return result => {
+    const check = checkOf(response, schema);
     for (const object of objectsOf(response, result)) {
       const sent: unknown = JSON.parse(JSON.stringify(object ?? null));
       const errors = check(sent).map(error => `${error.path} ${error.message}`);
