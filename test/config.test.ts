@@ -183,7 +183,10 @@ describe("settings", () => {
   }
 
   const CONTRADICTIONS: [string, Record<string, string>][] = [
-    ["REDIS_MODE is sentinel, but REDIS_URL does not begin with redis+sentinel://", { REDIS_MODE: "sentinel" }],
+    [
+      "REDIS_MODE is sentinel, but REDIS_URL does not begin with redis+sentinel://",
+      { REDIS_MODE: "sentinel" },
+    ],
     [
       "REDIS_MODE is single, but REDIS_URL names several servers",
       { REDIS_MODE: "single", REDIS_URL: "redis://a,redis://b" },

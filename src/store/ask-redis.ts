@@ -112,7 +112,8 @@ function reasonOf(server: Asked, error: Error): Error {
   const at = addressOf(server);
   // An AggregateError, of a name with several addresses, has no message of its own.
   const text = error.message || (error as NodeJS.ErrnoException).code || error.name;
-  if (text === "Command timed out") return new Error(`${at} accepts connections, but does not respond like a Redis server`);
+  if (text === "Command timed out")
+    return new Error(`${at} accepts connections, but does not respond like a Redis server`);
   return new Error(text.includes(at) ? text : `${at}${server.tls ? " over TLS" : ""}: ${text}`);
 }
 

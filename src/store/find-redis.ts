@@ -58,7 +58,8 @@ async function look(server: RedisServer, settings: RedisSettings): Promise<Redis
       return "cluster";
     }
     const role = fieldOf(info, "role");
-    if (role !== undefined && role !== "master") throw new Error(`${at} is a replica, which accepts no writes`);
+    if (role !== undefined && role !== "master")
+      throw new Error(`${at} is a replica, which accepts no writes`);
     await expectDatabase(redis, at, settings.database);
     return "single";
   });

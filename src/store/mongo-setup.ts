@@ -24,8 +24,7 @@ function faultOf(error: unknown): string | undefined {
   if (BAD_URL.has(error.name)) return `MONGODB_URL: ${message}`;
   if ((error as NodeJS.ErrnoException).code === "ENOENT") return `MONGODB_URL: ${message}`;
   if (error instanceof MongoServerError) {
-    if (error.code === AUTHENTICATION_FAILED)
-      return "MONGODB_URL: MongoDB rejects this user and password";
+    if (error.code === AUTHENTICATION_FAILED) return "MONGODB_URL: MongoDB rejects this user and password";
     if (error.code === UNAUTHORIZED) return `MONGODB_URL: the user lacks permissions (${message})`;
   }
   return faultOfServers(error);

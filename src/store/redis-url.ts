@@ -138,7 +138,8 @@ function parseDatabase(text: string): number {
 function parseFamily(query: string): number {
   if (query === "" || query === "?") return 0;
   const [, family] = /^\?family=([046])$/.exec(query) ?? [];
-  if (family === undefined) throw new Error("must not have a query other than family=4, family=6 or family=0");
+  if (family === undefined)
+    throw new Error("must not have a query other than family=4, family=6 or family=0");
   return Number(family);
 }
 

@@ -186,7 +186,9 @@ describe("connections to Redis", () => {
     );
     expect(await faultOf(`${node.url}/2`, tls)).to.match(/is a node of a cluster, which has only database 0/);
     expect(await faultOf(sentinel.url, tls)).to.match(/is a Sentinel: the URL must be redis\+sentinel:/);
-    expect(await faultOf(`rediss+sentinel://${at(withTls)}/${MASTER}`, tls)).to.match(/is a Redis server, not a Sentinel/);
+    expect(await faultOf(`rediss+sentinel://${at(withTls)}/${MASTER}`, tls)).to.match(
+      /is a Redis server, not a Sentinel/,
+    );
     expect(await faultOf(watched.url.replace(MASTER, "other"), tls)).to.match(
       new RegExp(`does not watch a master named other; it watches: ${MASTER}$`),
     );

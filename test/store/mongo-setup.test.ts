@@ -140,7 +140,9 @@ describe("opening MongoDB", () => {
     const mongo = await openMongo(urlOf(tls, `worker:${PASSWORD}@`), OPTIONS);
     await mongo.close();
     const reader = urlOf(tls, `reader:${PASSWORD}@`);
-    expect(await faultOf(reader, { warn: () => undefined })).to.match(/^MONGODB_URL: the user lacks permissions/);
+    expect(await faultOf(reader, { warn: () => undefined })).to.match(
+      /^MONGODB_URL: the user lacks permissions/,
+    );
     // The command line looks at such an installation.
     await (await openMongo(reader, OPTIONS)).close();
     expect(await faultOf(urlOf(tls, "worker:hunter3@"))).to.equal(

@@ -14,5 +14,9 @@ export async function checkSchema(db: Database): Promise<Finding> {
   }
   const has = `the database has schema ${state.version}, this release needs ${SCHEMA}`;
   if (planOf(state, MIGRATIONS, false).every(({ step }) => step === "applied")) return ok("schema", has);
-  return note("schema", `${has}; some migrations have not run`, "run `headwater migrate` once no process of an older release is running");
+  return note(
+    "schema",
+    `${has}; some migrations have not run`,
+    "run `headwater migrate` once no process of an older release is running",
+  );
 }

@@ -23,7 +23,10 @@ const NO_RECONCILER = "start a runs worker: its reconciler repairs this; if it d
 export async function checkSources(platform: Deps): Promise<Finding[]> {
   const stuck = [
     { what: "timers have stopped", ids: await findStoppedTimers(platform) },
-    { what: "sources have been in deployment for over 20 min", ids: await findBetween(platform, "deploying") },
+    {
+      what: "sources have been in deployment for over 20 min",
+      ids: await findBetween(platform, "deploying"),
+    },
     { what: "sources have been in deletion for over 20 min", ids: await findBetween(platform, "deleting") },
     { what: "sources have a change that began and has not ended", ids: await findBegun(platform) },
     {

@@ -56,10 +56,7 @@ export async function examine({ readSettings, withPlatform }: DoctorDeps): Promi
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     const advice = "correct it, and repeat this";
-    return [
-      ...stores,
-      problem("everything else", `was not checked: ${error.message}`, advice),
-    ];
+    return [...stores, problem("everything else", `was not checked: ${error.message}`, advice)];
   }
 }
 

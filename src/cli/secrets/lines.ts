@@ -9,7 +9,9 @@ export function linesOfCounts(counts: SealedCount[]): string[] {
   return [
     ...counts.map(({ place, due, unreadable }) => {
       const line = `${place}: ${grouped(due)} to encrypt again`;
-      return unreadable === 0 ? line : `${line}, ${grouped(unreadable)} encrypted with a key that SECRETS_KEY lacks`;
+      return unreadable === 0
+        ? line
+        : `${line}, ${grouped(unreadable)} encrypted with a key that SECRETS_KEY lacks`;
     }),
     total === 0 ? "nothing to encrypt again" : `${grouped(total)} to encrypt again; nothing was changed`,
   ];

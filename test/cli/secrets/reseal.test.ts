@@ -71,7 +71,9 @@ describe("headwater secrets reseal", () => {
     expect(lines.at(-1)).to.match(/^\d+ to encrypt again; nothing was changed$/);
     expect(await findSealedTexts(system.web)).to.deep.equal(before);
     expect(await checkSecrets(withKeys(fresh, old))).to.include({ severity: "note" });
-    expect((await checkSecrets(withKeys(fresh, old))).message).to.match(/^some values still need .*1 in sources/);
+    expect((await checkSecrets(withKeys(fresh, old))).message).to.match(
+      /^some values still need .*1 in sources/,
+    );
   });
 
   it("leaves what no key can read, lists it, and fails", async () => {
