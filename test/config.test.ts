@@ -287,7 +287,7 @@ describe("settings", () => {
     expect(errorOf({ REDIS_MODE: "many" })).to.match(/REDIS_MODE must be one of single, cluster, sentinel /);
     expect(errorOf({ MONGODB_URL: "127.0.0.1:27017" })).to.match(/MONGODB_URL must be a mongodb:\/\/ or /);
     expect(errorOf({ MONGODB_URL: "mongodb://u:hun@ter/2@127.0.0.1/x" })).to.match(
-      /MONGODB_URL must have its user /,
+      /MONGODB_URL must have a percent-encoded user /,
     );
     expect(errorOf({ REDIS_URL: "127.0.0.1:6379" })).to.match(/REDIS_URL must be one or more redis:\/\/ or /);
     expect(errorOf({ SECRETS_KEY: "ä" })).to.match(/SECRETS_KEY must be one or more keys of 32 bytes/);

@@ -60,7 +60,12 @@ describe("headwater migrate", () => {
     expect(first.stdout).to.match(new RegExp(`emitter_id_1_score_1 of events, ${EVENTS} documents$`, "m"));
     await isComplete();
     // What releases before could not work with is left to a later run, when their processes have ended.
-    const later = await headwater(["migrate"], env);
+    const again = await headwater(["migrate"], env);
+    expect(again.stdout).to.match(
+      /^\d+ packed bundles waits: run `headwater migrate --contract` once no process of/m,
+    );
+    expect(again.stdout).to.match(new RegExp(`^schema ${SCHEMA}: nothing to do$`, "m"));
+    const later = await headwater(["migrate", "--contract"], env);
     expect(later.stdout).to.match(/^\d+ packed bundles \(contract\) …$/m);
     const last = await headwater(["migrate"], env);
     expect(last).to.include({ code: 0, stdout: `schema ${SCHEMA}: nothing to do\n` });

@@ -7,8 +7,9 @@ Run it before the processes of a new release start. Processes of the old release
 run at any time, repeated, and killed: it does not repeat a finished step. If two run at once, the second waits for the first. It needs the
 settings of a process, and connects only to MongoDB. docs/upgrading.md has the steps of an upgrade.
 
-  headwater migrate             # Procfile: release
-  headwater migrate --status    # what the database has, and what would run
+  headwater migrate               # Procfile: release
+  headwater migrate --status      # what the database has, and what would run
+  headwater migrate --contract    # once no process of an older release is running: also removes what only those need
 
 Exit code: 0 if nothing is left to do now, 1 for an error, 78 for settings that can't be used, or for a database that a newer
 release has changed so that this release can't use it.`;
@@ -19,15 +20,19 @@ export function migrateCommand(program: Command, readSettings: () => Promise<Con
     .description("bring the database to the schema of this release")
     .option("--dry-run", "print what would run, and change nothing")
     .option("--status", "the same as --dry-run")
+    .option("--contract", "also remove what only older releases need: none of their processes may be running")
     .addHelpText("after", HELP)
-    .action(async ({ dryRun, status }: { dryRun?: boolean; status?: boolean }) => {
-      const { migrateDatabase } = await import("./migrate-database.ts");
-      try {
-        await migrateDatabase(await readSettings(), dryRun || status ? "print" : "run");
-      } catch (error) {
-        if (!(error instanceof SetupError)) throw error;
-        process.stderr.write(`headwater: ${error.message}\n`);
-        process.exitCode = exitCodeOf(error);
-      }
-    });
+    .action(
+      async ({ dryRun, status, contract }: Record<"dryRun" | "status" | "contract", true | undefined>) => {
+        const { migrateDatabase } = await import("./migrate-database.ts");
+        try {
+          const options = { isDryRun: Boolean(dryRun || status), mayContract: contract === true };
+          await migrateDatabase(await readSettings(), options);
+        } catch (error) {
+          if (!(error instanceof SetupError)) throw error;
+          process.stderr.write(`headwater: ${error.message}\n`);
+          process.exitCode = exitCodeOf(error);
+        }
+      },
+    );
 }

@@ -9,7 +9,10 @@ import { checkMongodbVersion } from "../../store/server-versions.ts";
 const DEADLINE_MS = 15_000;
 
 /** Runs the migrations that the database lacks, or prints them; one line on stdout for each step. Throws SetupError. */
-export async function migrateDatabase(config: Config, what: "run" | "print"): Promise<void> {
+export async function migrateDatabase(
+  config: Config,
+  { isDryRun, mayContract }: { isDryRun: boolean; mayContract: boolean },
+): Promise<void> {
   armFailpoint(config.failpoint);
   const say = (line: string) => void process.stdout.write(`${line}\n`);
   const connection = await connectMongo(config.mongodbUrl, { producer: false, deadlineMs: DEADLINE_MS });
@@ -17,7 +20,7 @@ export async function migrateDatabase(config: Config, what: "run" | "print"): Pr
     await checkMongodbVersion(connection, say);
     const { db } = connection;
     if (!db) throw new Error("not connected");
-    await (what === "run" ? migrate : printPlan)(db, { migrations: MIGRATIONS, say });
+    await (isDryRun ? printPlan : migrate)(db, { migrations: MIGRATIONS, mayContract, say });
   } finally {
     await connection.close();
   }

@@ -6,6 +6,7 @@ import { adoptState, findState, positionOf, recordApplied, type SchemaState } fr
 
 interface Options {
   migrations: readonly Migration[];
+  mayContract: boolean;
   say: (line: string) => void;
 }
 
@@ -17,13 +18,13 @@ interface Options {
 export async function applyMigrations(
   db: Database,
   lock: HeldLock,
-  { migrations, say }: Options,
+  { migrations, mayContract, say }: Options,
 ): Promise<SchemaState> {
   const found = await findState(db);
   if (!found.isStored && found.state.version > 0) await adoptState(db, found.state);
   let { state } = found;
   let unrecorded: Migration[] = [];
-  for (const { migration, step } of planOf(state, migrations, found.isEmpty)) {
+  for (const { migration, step } of planOf(state, migrations, { isEmpty: found.isEmpty, mayContract })) {
     if (step !== "run") continue;
     lock.lost.throwIfAborted();
     const { number, name, kind } = migration;

@@ -9,6 +9,8 @@ import { findState, rejectUnusable } from "./state.ts";
 
 interface Options {
   migrations: readonly Migration[];
+  /** True if no process of an older release is running: only then may a contract remove what such a process needs. */
+  mayContract?: boolean;
   say: (line: string) => void;
 }
 
@@ -21,15 +23,18 @@ const SAY_AGAIN_MS = 30_000;
  * killed loses nothing but the step that it was in. Waits for as long as another process is at it. Throws SetupError for a
  * database that a newer release has contracted, and the server's error for a step that fails; the steps before it are kept.
  */
-export async function migrate(db: Database, { migrations, say }: Options): Promise<void> {
+export async function migrate(
+  db: Database,
+  { migrations, mayContract = false, say }: Options,
+): Promise<void> {
   const lock = await waitForLock(db, say);
   try {
     const before = await findState(db);
     const needs = schemaOf(migrations);
     if (before.state.works_from > needs) rejectUnusable(before.state, needs);
-    const plan = planOf(before.state, migrations, before.isEmpty);
+    const plan = planOf(before.state, migrations, { isEmpty: before.isEmpty, mayContract });
     const isDone = before.isStored && plan.every(({ step }) => step !== "run");
-    const state = await applyMigrations(db, lock, { migrations, say });
+    const state = await applyMigrations(db, lock, { migrations, mayContract, say });
     for (const line of waitingLines(plan)) say(line);
     say(`schema ${state.version}${isDone ? ": nothing to do" : ""}`);
   } finally {
@@ -38,13 +43,16 @@ export async function migrate(db: Database, { migrations, say }: Options): Promi
 }
 
 /** Prints what `migrate` would do, and changes nothing. */
-export async function printPlan(db: Database, { migrations, say }: Options): Promise<void> {
+export async function printPlan(
+  db: Database,
+  { migrations, mayContract = false, say }: Options,
+): Promise<void> {
   const { state, isEmpty, missing } = await findState(db);
   const needs = schemaOf(migrations);
   if (isEmpty) say("the database is empty");
   else say(`the database has schema ${state.version}, this release needs ${needs}`);
   if (missing.length > 0) say(`it lacks ${missing.join(", ")}`);
-  const plan = planOf(state, migrations, isEmpty);
+  const plan = planOf(state, migrations, { isEmpty, mayContract });
   const words = { applied: "applied", run: "would run", wait: "waits" };
   for (const { migration, step } of plan) {
     say(`  ${migration.number} ${migration.name} (${migration.kind}): ${words[step]}`);
@@ -58,7 +66,7 @@ function waitingLines(plan: ReturnType<typeof planOf>): string[] {
     .filter(({ step }) => step === "wait")
     .map(
       ({ migration: { number, name, worksFrom } }) =>
-        `${number} ${name} waits: run \`headwater migrate\` again once no process of a release before schema ${worksFrom ?? number} is running`,
+        `${number} ${name} waits: run \`headwater migrate --contract\` once no process of a release before schema ${worksFrom ?? number} is running`,
     );
 }
 

@@ -17,7 +17,8 @@ describe("migrations", () => {
   afterEach(() => database.drop());
 
   const say = (line: string) => void lines.push(line);
-  const run = (migrations: Migration[]) => migrate(database.db, { migrations, say });
+  const run = (migrations: Migration[], mayContract = false) =>
+    migrate(database.db, { migrations, mayContract, say });
 
   it("run once each, in order, with a line for each", async () => {
     await addUser(database.db);
@@ -76,15 +77,18 @@ describe("migrations", () => {
     expect(lines.at(-1)).to.equal("schema 1: nothing to do");
   });
 
-  it("that remove something wait until the database had their schema before, and run on an empty one", async () => {
+  it("that remove something wait for the operator's word and for their schema, and run on an empty database", async () => {
     const all = [migration(1), migration(2), migration(3, { kind: "contract", worksFrom: 2 }), migration(4)];
     await addUser(database.db);
     await run(all);
     expect(await ran(database.db)).to.deep.equal([1, 2, 4]);
     expect(lines).to.include(
-      "3 step 3 waits: run `headwater migrate` again once no process of a release before schema 2 is running",
+      "3 step 3 waits: run `headwater migrate --contract` once no process of a release before schema 2 is running",
     );
+    // As a release phase that is repeated before any new process has started.
     await run(all);
+    expect(await ran(database.db)).to.deep.equal([1, 2, 4]);
+    await run(all, true);
     expect(await ran(database.db)).to.deep.equal([1, 2, 4, 3]);
     expect(await readState(database.db)).to.deep.equal({ version: 4, works_from: 2, applied: [1, 2, 3, 4] });
 
@@ -92,6 +96,13 @@ describe("migrations", () => {
     await migrate(empty.db, { migrations: all, say });
     expect(await ran(empty.db)).to.deep.equal([1, 2, 3, 4]);
     await empty.drop();
+  });
+
+  it("that remove something wait even with the operator's word if the database gets their schema only now", async () => {
+    await addUser(database.db);
+    await run([migration(1)]);
+    await run([migration(1), migration(2), migration(3, { kind: "contract", worksFrom: 2 })], true);
+    expect(await ran(database.db)).to.deep.equal([1, 2]);
   });
 
   it("can be printed before they run, which changes nothing", async () => {
@@ -105,7 +116,7 @@ describe("migrations", () => {
       "  1 step 1 (expand): applied",
       "  2 step 2 (expand): would run",
       "  3 step 3 (contract): waits",
-      "3 step 3 waits: run `headwater migrate` again once no process of a release before schema 2 is running",
+      "3 step 3 waits: run `headwater migrate --contract` once no process of a release before schema 2 is running",
     ]);
     expect(await ran(database.db)).to.deep.equal([1]);
   });
@@ -116,7 +127,7 @@ describe("migrations", () => {
     lines = [];
     await run([migration(1)]);
     expect(lines).to.deep.equal(["schema 2: nothing to do"]);
-    await run([migration(1), migration(2), migration(3, { kind: "contract", worksFrom: 2 })]);
+    await run([migration(1), migration(2), migration(3, { kind: "contract", worksFrom: 2 })], true);
     const failed = await run([migration(1)]).catch((error: Error) => error.message);
     expect(failed).to.match(/has schema 2, which releases before schema 2 can't use/);
   });
