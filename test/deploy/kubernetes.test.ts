@@ -91,6 +91,18 @@ describe("the manifests for Kubernetes", () => {
     expect(pod.containers[0].resources.limits.memory).to.equal("4Gi");
   });
 
+  it("give the Prometheus operator the labels by which rules and board find a process", () => {
+    const monitor = build("overlays/large").find(({ kind }) => kind === "PodMonitor");
+    const endpoints: { relabelings: object[] }[] = monitor?.spec.podMetricsEndpoints;
+    expect(endpoints).to.have.length(2);
+    for (const { relabelings } of endpoints) {
+      expect(relabelings).to.deep.equal([
+        { targetLabel: "job", replacement: "headwater" },
+        { sourceLabels: ["__meta_kubernetes_pod_label_headwater_process"], targetLabel: "process" },
+      ]);
+    }
+  });
+
   it("run a deployment for each queue in the large overlay", () => {
     const commands = podProcesses("large", build("overlays/large")).map(({ command }) => command.join(" "));
     expect(commands).to.have.members(["web", "release", ...consumedQueues.map(({ name }) => name)]);

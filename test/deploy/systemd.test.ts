@@ -62,4 +62,14 @@ describe("the systemd units", () => {
     expect(unit).to.match(new RegExp(`^RestartPreventExitStatus=.*\\b${EXIT_CONFIG}\\b`, "m"));
     expect(unit).to.not.match(/^(PrivateUsers|MemoryDenyWriteExecute)=/m);
   });
+
+  it("migrate before each start of a process, which a migration that fails does not stop", () => {
+    const unit = readFileSync(deployPath("systemd", "headwater@.service"), "utf8");
+    expect(unit).to.match(/^Wants=.*\bheadwater-migrate\.service\b/m);
+    expect(unit).to.match(/^After=.*\bheadwater-migrate\.service\b/m);
+    expect(unit).to.not.match(/^(Requires|BindsTo)=/m);
+    const migration = readFileSync(deployPath("systemd", "headwater-migrate.service"), "utf8");
+    expect(migration, "once it has run, it must run again").to.not.match(/^RemainAfterExit=/m);
+    expect(migration).to.match(/^Restart=on-failure$/m);
+  });
 });
