@@ -19,14 +19,21 @@ export async function runEntry(
   }
 }
 
-/** As `parseArgs`; throws UsageError. */
+/** As `parseArgs`, but a negative number may follow its option, so that its own check rejects it; throws UsageError. */
 export function parse<Config extends ParseArgsConfig>(config: Config): ReturnType<typeof parseArgs<Config>> {
+  const args = config.args?.flatMap((arg, i, all) => {
+    if (isNegative(arg) && isOption(all[i - 1])) return [];
+    return isOption(arg) && isNegative(all[i + 1]) ? [`${arg}=${all[i + 1]}`] : [arg];
+  });
   try {
-    return parseArgs(config);
+    return parseArgs({ ...config, ...(args && { args }) } as Config);
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw new UsageError((error as Error).message.split("\n")[0]);
   }
 }
+
+const isOption = (arg: string | undefined) => arg !== undefined && /^--[^=]+$/.test(arg);
+const isNegative = (arg: string | undefined) => arg !== undefined && /^-\d/.test(arg);
 
 export function positive(text: string, what: string): number {
   if (!/^[1-9][0-9]*$/.test(text)) throw new UsageError(`${what} must be a whole number of at least 1`);

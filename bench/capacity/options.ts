@@ -39,6 +39,7 @@ export const DEFAULTS: Omit<Demand, "events" | "way"> = {
 
 const WAYS: readonly Way[] = ["publish", "queue", "source", "timer"];
 const MAX_RETENTION_DAYS = 30;
+const MAX_BACKLOG_DAYS = 7;
 /** The largest body of a request that publishes. */
 const MAX_PAYLOAD = 5 * 1024 * 1024;
 
@@ -81,8 +82,14 @@ export function readOptions(args: string[]): { demand: Demand; json: boolean } {
   const seconds = (name: string, fallback: number) =>
     given[name] === undefined ? fallback : parseSeconds(given[name], `--${name}`);
   const retentionDays = seconds("retention", DEFAULTS.retentionDays * 86_400) / 86_400;
-  if (retentionDays > MAX_RETENTION_DAYS) {
-    throw new UsageError("--retention must be 30d or less: events and deliveries are deleted after 30 days");
+  if (retentionDays === 0 || retentionDays > MAX_RETENTION_DAYS) {
+    throw new UsageError(
+      "--retention must be 30d or less, and not 0: events and deliveries are deleted after 30 days",
+    );
+  }
+  const backlogSeconds = seconds("backlog", DEFAULTS.backlogSeconds);
+  if (backlogSeconds > MAX_BACKLOG_DAYS * 86_400) {
+    throw new UsageError(`--backlog must be ${MAX_BACKLOG_DAYS}d or less`);
   }
   return {
     demand: {
@@ -98,7 +105,7 @@ export function readOptions(args: string[]): { demand: Demand; json: boolean } {
       latencyMs: number("latency", DEFAULTS.latencyMs, 1, 15_000),
       runMs: number("run", DEFAULTS.runMs, 0, 300_000),
       emitters: number("emitters", DEFAULTS.emitters, 1, 1e9),
-      backlogSeconds: seconds("backlog", DEFAULTS.backlogSeconds),
+      backlogSeconds,
       load: number("load", DEFAULTS.load * 100, 1, 100) / 100,
     },
     json: values.json as boolean,
