@@ -31,7 +31,7 @@ const MOST_SERVERS = 100;
 const MOST_DATABASES = 10_000;
 
 const SENTINEL =
-  /^redis(s?)\+sentinel:\/\/(?:([^@/?#]*)@)?([^@/?#]+)\/([^/?#\s]+)(?:\/(\d{1,5}))?(\?[^#]*)?$/;
+  /^redis(s?)\+sentinel:\/\/(?:([^@/?#]*)@)?([^@/?#]+)\/([^@/?#\s]+)(?:\/(\d{1,5}))?(\?[^#]*)?$/;
 
 /**
  * Parses `redis://`, `rediss://`, several of them separated by commas (the nodes of a cluster), or

@@ -77,6 +77,8 @@ describe("the URL of Redis", () => {
     ["redis://a?keyPrefix=x", /a query other than/],
     ["redis://u:%E0%A4%A@a", /percent-encoded/],
     ["redis+sentinel://a:26379", /MASTER/],
+    // A slash in a password that is not encoded: the rest must not become a host, which errors show.
+    ["redis+sentinel://user:12/34@a:26379", /MASTER/],
     ["redis+sentinel:///main", /MASTER/],
     ["redis+sentinel://a:b/main", /host names/],
     ["redis+sentinel://a,/main", /host names/],
