@@ -155,7 +155,7 @@ async function makeOne(
   shared: SharedByAttempts,
 ): Promise<string> {
   const { webhook } = attempt;
-  const unsendable = attempt.transformed && (await withTransformed(platform, attempt, signal, shared));
+  const unsendable = attempt.transformed && (await withTransformed(platform, attempt, shared));
   if (unsendable) return unsendable;
   if (shared.rateLimits.isExhausted(webhook)) return await withoutPermit(attempt, shared);
   const result = await shared.permitCache.use(webhook, async noteHealth => {
@@ -166,14 +166,13 @@ async function makeOne(
     try {
       attempt.state = "in-flight";
       const attempted = await send(platform, attempt, signal, shared);
-      if (attempted !== "repeated") noteHealth(attempted.decision.kind !== "delivered");
+      noteHealth(attempted.decision.kind !== "delivered");
       return attempted;
     } finally {
       leave();
     }
   });
   if (result === null) return await withoutPermit(attempt, shared);
-  if (result === "repeated") return result;
   // The permit is released before the record is written: the endpoint is free for the next attempt.
   return await record(platform, attempt, result, shared);
 }
@@ -185,13 +184,12 @@ async function withoutPermit(attempt: FirstAttempt, shared: SharedByAttempts): P
   return "parked";
 }
 
-/** Makes the attempt. Returns `repeated` if it was stopped after its job was over: a job of its own repeats it. */
 async function send(
   platform: DeliveryDeps,
   attempt: FirstAttempt,
   signal: AbortSignal,
   shared: SharedByAttempts,
-): Promise<Attempted | "repeated"> {
+): Promise<Attempted> {
   const { webhook, event, body } = attempt;
   const message = {
     id: attempt.deliveryId,
@@ -204,25 +202,18 @@ async function send(
   };
   const sinceEventMs = platform.clock() - eventMs(event.event_id);
   platform.metrics.observe("event_first_attempt_seconds", sinceEventMs / 1000);
-  try {
-    return await makeAttempt(platform, { webhook, message, retryIndex: 0 }, signal, shared);
-  } catch (error) {
-    return await repeat(platform, attempt, error, signal);
-  }
+  return await makeAttempt(platform, { webhook, message, retryIndex: 0 }, signal, shared);
 }
 
-/** A job of its own repeats an attempt that failed, by a fault of ours, if its job is over; otherwise its job does: throws. */
+/** A job of its own repeats an attempt that failed, by a fault of ours, after its job was over. It holds no permit any more. */
 async function repeat(
   platform: DeliveryDeps,
   { pending }: FirstAttempt,
   error: unknown,
   signal: AbortSignal,
-  delayMs = 0,
-): Promise<"repeated"> {
+): Promise<void> {
   const delivery = await pending;
-  if (!delivery) throw error;
-  await repeatAttempt(platform, { delivery, job: nextAttemptOf(delivery), delayMs, signal });
-  return "repeated";
+  if (delivery) await repeatAttempt(platform, { delivery, job: nextAttemptOf(delivery), error, signal });
 }
 
 /** Starts the functions of those attempts that have one, each with all its events; returns what becomes of each, by delivery. */
@@ -245,21 +236,18 @@ function startTransforms(
   return started;
 }
 
-/** Replaces what is sent by what the function made of it. Returns the attempt's result if nothing is to be sent. */
+/**
+ * Replaces what is sent by what the function made of it. Returns the attempt's result if nothing is to be sent. Throws Snooze if
+ * the function had no turn and the attempt's job is over.
+ */
 async function withTransformed(
   platform: DeliveryDeps,
   attempt: FirstAttempt,
-  signal: AbortSignal,
   shared: SharedByAttempts,
 ): Promise<string | undefined> {
   const startedAtMs = platform.clock();
   attempt.state = "transforming";
-  let transformed: Transformed;
-  try {
-    transformed = (await attempt.transformed) as Transformed;
-  } catch (error) {
-    return await repeat(platform, attempt, error, signal);
-  }
+  const transformed = (await attempt.transformed) as Transformed;
   attempt.state = "waiting";
   const { event, listener, webhook, deliveryId: id } = attempt;
   if (transformed.kind === "send") {
@@ -268,7 +256,7 @@ async function withTransformed(
   }
   if (transformed.kind === "later") {
     if (!attempt.pending) return "saturated";
-    return await repeat(platform, attempt, undefined, signal, FUNCTION_LATER_MS);
+    throw new Snooze(FUNCTION_LATER_MS, { result: "function-later" });
   }
   if (transformed.kind === "failed") {
     const { error } = transformed;

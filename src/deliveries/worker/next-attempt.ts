@@ -60,8 +60,7 @@ export async function makeNextAttempt(
     const fields = await shared.detached.unlessSlow({
       work: stop => attemptWithPermit(platform, { job, delivery, webhook, limits, signal: stop }, shared),
       leave: () => leaveToSweep(platform, delivery, limits),
-      repeat: (error, stopped) =>
-        repeatAttempt(platform, { delivery, job, delayMs: delayOf(error), signal: stopped }),
+      repeat: (error, stopped) => repeatAttempt(platform, { delivery, job, error, signal: stopped }),
       signal,
     });
     return { ...ids, ...(fields ?? { result: "detached" }) };
@@ -119,8 +118,6 @@ async function leaveToSweep(
   );
   return matchedCount > 0;
 }
-
-const delayOf = (error: unknown) => (error instanceof Snooze ? error.delayMs : 0);
 
 /**
  * A job of an earlier generation was superseded. A job of a later one was on the waitlist (see `acquirePermits`), and is

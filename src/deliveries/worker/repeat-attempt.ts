@@ -3,6 +3,7 @@ import { Deliveries, type Delivery } from "../../models/delivery.ts";
 import type { Platform } from "../../platform.ts";
 import { enqueue } from "../../queues/define-queue.ts";
 import { deliveries, type NextAttempt } from "../../queues/deliveries.ts";
+import { Snooze } from "../../queues/snooze.ts";
 
 type Deps = Pick<Platform, "mongo" | "queues" | "config" | "clock">;
 
@@ -15,7 +16,8 @@ interface Repeated {
   /** Pending; as it was when the attempt began. */
   delivery: Pick<Delivery, "_id" | "generation">;
   job: NextAttempt;
-  delayMs?: number;
+  /** What the attempt failed with; a Snooze says how much later it is to be made. */
+  error: unknown;
   /** Aborted when the worker stops: then there is one more try. */
   signal: AbortSignal;
 }
@@ -27,8 +29,9 @@ interface Repeated {
  */
 export async function repeatAttempt(
   platform: Deps,
-  { delivery: { _id, generation }, job, delayMs = 0, signal }: Repeated,
+  { delivery: { _id, generation }, job, error, signal }: Repeated,
 ): Promise<void> {
+  const delayMs = error instanceof Snooze ? error.delayMs : 0;
   const givesUpAt = performance.now() + GIVE_UP_MS;
   do {
     try {
