@@ -181,8 +181,10 @@ function cpuOfStores(folder) {
 }
 
 /** Prints the line that ends every run, alone, and returns the exit code. */
-function lastLine({ passed, failed, skipped, flaky }, { say, seconds, signal }) {
+function lastLine({ passed, failed, skipped, flaky, files }, { say, seconds, signal }) {
   say(`\n${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`);
+  const failedFiles = files.filter(({ tests }) => tests.failed > 0);
+  if (failedFiles.length > 0) say(`failed: ${failedFiles.map(({ file }) => file).join(", ")}`);
   if (flaky.length > 0) say(`flaky, passed when run again alone: ${flaky.join(", ")}`);
   say(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
   if (signal.aborted) return 130;
