@@ -25,6 +25,8 @@ export interface DueDelivery {
   signal: AbortSignal | undefined;
   options: RetryOptions;
   transform: Transform;
+  /** Called once the endpoint has responded, before the attempt is recorded, with what that means for the webhook's health. */
+  onResponse?: (isFailing: boolean) => void;
 }
 
 /**
@@ -73,8 +75,9 @@ export async function attemptDelivery(
   };
   observeLateness(platform, delivery);
   const attempted = await makeAttempt(platform, { webhook, message, retryIndex }, signal, options);
-  const recorded = await recordAttempt(platform, { ...attempted, delivery, generation });
   const isFailing = attempted.decision.kind !== "delivered";
+  due.onResponse?.(isFailing);
+  const recorded = await recordAttempt(platform, { ...attempted, delivery, generation });
   return { fields: attemptFields(delivery, attempted, recorded), isFailing };
 }
 

@@ -83,26 +83,34 @@ interface AttemptWithPermit {
   signal: AbortSignal;
 }
 
-/** Makes the attempt and releases its permit. Throws Snooze if too many others are in flight. */
+/**
+ * Makes the attempt, and releases its permit as soon as the endpoint has responded: a record that is written to a majority of
+ * MongoDB's members takes longer than many endpoints. Throws Snooze if too many others are in flight.
+ */
 async function attemptWithPermit(
   platform: DeliveryDeps,
   { job, delivery, webhook, limits, signal }: AttemptWithPermit,
   { inFlight, transform, ...options }: SharedByLaterAttempts,
 ): Promise<LogFields> {
-  let after = limits;
   let leave: (() => void) | null = null;
+  let released: Promise<void> | undefined;
+  const release = (after: WebhookLimits): Promise<void> => {
+    if (released) return released;
+    leave?.();
+    released = releasePermit(platform, after, job);
+    // Awaited at the end; until then a rejection without a listener would end the process.
+    released.catch(() => undefined);
+    return released;
+  };
+  const onResponse = (isFailing: boolean) =>
+    void release({ ...limits, failing_since_ms: isFailing ? platform.clock() : null });
   try {
     leave = webhook ? await inFlight.enter(webhook) : () => undefined;
     if (!leave) throw new Snooze(PUT_OFF_MS * (0.5 + Math.random()), { result: "put-off" });
-    const due = { delivery, webhook, generation: job.generation, signal, options, transform };
-    const { fields, isFailing } = await attemptDelivery(platform, due);
-    if (isFailing !== undefined) {
-      after = { ...limits, failing_since_ms: isFailing ? platform.clock() : null };
-    }
-    return fields;
+    const due = { delivery, webhook, generation: job.generation, signal, options, transform, onResponse };
+    return (await attemptDelivery(platform, due)).fields;
   } finally {
-    leave?.();
-    await releasePermit(platform, after, job);
+    await release(limits);
   }
 }
 
