@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { Ajv2019 } from "ajv/dist/2019.js";
 import { expect } from "chai";
 import { parse } from "yaml";
+import { settingNames } from "../../src/config.ts";
 import { read } from "../docs/repository.ts";
 import { compose, deployPath } from "./files.ts";
 
@@ -72,12 +73,22 @@ describe("deploy/compose.yaml", () => {
     }
   });
 
+  it("passes on every setting that the operator may choose, and no value for one that is not chosen", () => {
+    // The image's own, and the token that Prometheus reads from the volume.
+    const fixed = ["HOST", "PORT", "WORKER_PORT", "CACHE_DIR", "METRICS_TOKEN"];
+    const env = services.web?.environment ?? {};
+    expect(Object.keys(env)).to.include.members(settingNames.filter(name => !fixed.includes(name)));
+    for (const name of fixed) expect(env).not.to.have.property(name);
+    const values = Object.values(env).filter(value => value !== null);
+    expect(values.every(value => !/^\$\{\w+\}$/.test(String(value)))).to.equal(true);
+  });
+
   it("mounts files that are there", () => {
     const mounted = Object.values(services)
       .flatMap(({ volumes = [] }) => volumes as string[])
       .map(volume => volume.split(":")[0] ?? "")
-      .filter(path => path.startsWith("./compose"));
-    expect(mounted).to.have.length(2);
+      .filter(path => path.startsWith("./"));
+    expect(mounted).to.have.length(4);
     for (const path of mounted) expect(statSync(deployPath(path)), path).to.be.an("object");
     expect(services.web?.security_opt).to.include("seccomp:seccomp/headwater.json");
     expect(statSync(deployPath("seccomp/headwater.json")).isFile()).to.equal(true);

@@ -108,6 +108,59 @@ export function flyProcesses(): Deployed[] {
   }));
 }
 
+/** How much memory a host gives a process. */
+export interface Sized {
+  where: string;
+  /** The process, as the Procfile names it. */
+  name: string;
+  env: Record<string, string | undefined>;
+  memoryMb: number;
+}
+
+/** Megabytes of the plans of hosts, as their documentation lists them. */
+const HEROKU_MB: Record<string, number> = { "standard-1x": 512, "standard-2x": 1024 };
+const RENDER_MB: Record<string, number> = { starter: 512, standard: 2048 };
+
+export function herokuSizes(): Sized[] {
+  const app = JSON.parse(read("app.json")) as {
+    env: Record<string, { value?: string }>;
+    formation: Record<string, { size: string }>;
+  };
+  const env = Object.fromEntries(Object.entries(app.env).map(([name, { value }]) => [name, value]));
+  return Object.entries(app.formation).map(([name, { size }]) => ({
+    where: `app.json ${name}`,
+    name,
+    env,
+    memoryMb: HEROKU_MB[size] ?? Number.NaN,
+  }));
+}
+
+export function flySizes(): Sized[] {
+  const fly = parseToml(read("deploy/fly.toml")) as unknown as {
+    env: Record<string, string>;
+    vm: { processes: string[]; memory: string }[];
+  };
+  return fly.vm.flatMap(({ processes, memory }) =>
+    processes.map(name => {
+      const [, number, unit] = /^(\d+)(mb|gb)$/.exec(memory) ?? [];
+      const memoryMb = Number(number) * (unit === "gb" ? 1024 : 1);
+      return { where: `fly.toml ${name}`, name, env: fly.env, memoryMb };
+    }),
+  );
+}
+
+export function renderSizes(): Sized[] {
+  const { services } = parseYaml(read("deploy/render.yaml"), { merge: true }) as {
+    services: { name: string; plan: string }[];
+  };
+  return renderProcesses()
+    .filter(({ command }) => !command.includes("release"))
+    .map(({ where, command, env }) => {
+      const plan = services.find(({ name }) => where.endsWith(` ${name}`))?.plan ?? "";
+      return { where, name: command.join(" "), env, memoryMb: RENDER_MB[plan] ?? Number.NaN };
+    });
+}
+
 /** The processes among the objects of Kubernetes. */
 export function podProcesses(where: string, manifests: Manifest[]): Deployed[] {
   const settings = manifests.filter(({ kind }) => kind === "ConfigMap").map(({ data }) => data ?? {});

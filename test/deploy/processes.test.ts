@@ -3,9 +3,19 @@ import { expect } from "chai";
 import { readProcfile } from "../../script/lib/procfile.mjs";
 import { settingNames } from "../../src/config.ts";
 import { STOPS_WITHIN_MS } from "../../src/lib/shutdown.ts";
+import { LIMITS } from "../../src/limits/catalogue.ts";
 import { unknownNames } from "../../src/setting-names.ts";
 import { read, root } from "../docs/repository.ts";
-import { composeProcesses, type Deployed, flyProcesses, podProcesses, renderProcesses } from "./files.ts";
+import {
+  composeProcesses,
+  type Deployed,
+  flyProcesses,
+  flySizes,
+  herokuSizes,
+  podProcesses,
+  renderProcesses,
+  renderSizes,
+} from "./files.ts";
 import { build, hasKubectl, needKubectl } from "./kustomize.ts";
 
 const names = (file: string) => readProcfile(`${root}/${file}`).map(({ name }) => name);
@@ -15,6 +25,10 @@ const PROCESSES = [...names("Procfile"), "release", ...names("Procfile.small").m
 const PROGRAMS = ["node deploy/generate-secrets.mjs /run/secrets/headwater"];
 /** Between a process' own deadline and the kill. */
 const SPARE_MS = 5000;
+
+/** The measured peaks of deploy/README.md#sizes: of a worker that starts sandboxes, and of one sandbox. Megabytes. */
+const WORKER_MB = 196;
+const SANDBOX_MB = 47;
 
 /** What the host's own build reads, and not Headwater. */
 const OF_THE_HOST = ["NPM_CONFIG_PRODUCTION"];
@@ -78,6 +92,21 @@ describe("the processes of the deploy files", () => {
     }
     const unit = /^TimeoutStopSec=(\d+)$/m.exec(read("deploy/systemd/headwater@.service"))?.[1];
     expect(Number(unit) * 1000).to.be.at.least(STOPS_WITHIN_MS + SPARE_MS);
+  });
+
+  it("that start sandboxes have memory for as many as they may start", () => {
+    const sizes = herokuSizes();
+    const needed = (env: Record<string, string | undefined>, memoryMb: number) =>
+      WORKER_MB +
+      Number(env.SANDBOX_PROCESSES ?? LIMITS.sandboxes.value) * SANDBOX_MB +
+      Number(env.SANDBOX_MEMORY_MB ?? memoryMb / 4);
+    const starting = [...flySizes(), ...renderSizes(), ...sizes].filter(({ name }) =>
+      ["runs", "deliveries"].includes(name),
+    );
+    expect(starting).to.have.length(6);
+    for (const { where, env, memoryMb } of starting) {
+      expect(memoryMb, where).to.be.at.least(needed(env, memoryMb));
+    }
   });
 
   it("of app.json are all those of the Procfile that run for ever", () => {
