@@ -37,12 +37,12 @@ function concurrencySettings(): Record<string, TInteger> {
 
 const Environment = Type.Object({
   /** MongoDB ≥ 6.0, a replica set: multi-document changes use transactions. */
-  MONGODB_URL: Type.String({ pattern: "^mongodb(\\+srv)?://" }),
+  MONGODB_URL: Type.String(),
   /**
    * Redis ≥ 6.2 with `noeviction` and AOF. Several `redis://` urls, comma-separated, mean a cluster;
    * `redis+sentinel://h1:26379,h2:26379/mymaster` means Sentinels, and `rediss` TLS.
    */
-  REDIS_URL: Type.String({ pattern: "^rediss?(\\+sentinel)?://" }),
+  REDIS_URL: Type.String(),
   /** Unset: from the URL, and for a single one from what its server says. */
   REDIS_MODE: Type.Optional(Type.String({ pattern: "^(single|cluster|sentinel)$" })),
   /** A file of certificates in PEM that are trusted for Redis and Sentinels, and no others. */
@@ -193,6 +193,13 @@ export class ConfigError extends SetupError {
   }
 }
 
+/** Reports numbers in other notations, such as 0x2 or 1e3, which would be coerced. */
+const badNumbers = (known: Record<string, unknown>): string[] =>
+  Object.entries(Environment.properties)
+    .filter(([name, { type }]) => (type === "integer" || type === "number") && known[name] !== undefined)
+    .filter(([name]) => !/^\s*[+-]?\d+(\.\d+)?\s*$/.test(String(known[name])))
+    .map(([name]) => `${name} must be a number in decimal digits`);
+
 const AJV_OPTIONS = { allErrors: true, coerceTypes: true, useDefaults: true, strict: false };
 /** Compiled at the first use, and once: a test process reads hundreds of configurations. */
 let validate: ValidateFunction | undefined;
@@ -211,7 +218,7 @@ export function readConfig(
       .filter(name => given[name] !== undefined && given[name] !== "")
       .map(name => [name, given[name]]),
   );
-  const badFormats = checkFormats(known);
+  const badFormats = [...checkFormats(known), ...badNumbers(known)];
   known.PORT ??= "3000";
   known.PUBLIC_URL ??= `http://127.0.0.1:${known.PORT}`;
   validate ??= new Ajv(AJV_OPTIONS).compile(Environment);
@@ -290,7 +297,7 @@ function freeze(env: Environment, environment: NodeJS.ProcessEnv) {
     npmEnvironment: Object.freeze(
       Object.fromEntries(Object.entries(environment).filter(([name]) => NPM_VARIABLE.test(name))),
     ),
-    mongodbUrl: env.MONGODB_URL,
+    mongodbUrl: env.MONGODB_URL.trim(),
     packageCacheBytes: env.PACKAGES_MB * 1024 * 1024,
     npmrc: env.PACKAGES_NPMRC || undefined,
     npmHosts: frozen(splitList(env.PACKAGES_HOSTS)),

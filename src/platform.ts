@@ -27,7 +27,7 @@ import { type RedisKeys, redisKeys } from "./store/keys.ts";
 import { type MemoryShare, openMemoryShare } from "./store/memory-share.ts";
 import { openMongo } from "./store/mongo.ts";
 import { openPermits, type Permits } from "./store/permits.ts";
-import { rejectEviction } from "./store/probe-redis.ts";
+import { probeChannels, rejectEviction } from "./store/probe-redis.ts";
 import { openQueuedBytes, type QueuedBytes } from "./store/queued-bytes.ts";
 import {
   inProducerTime,
@@ -150,6 +150,7 @@ export async function openPlatform(
     await whenReady(redis, STORES_DEADLINE_MS);
     // Not for the command line, which must be able to look at such an installation.
     if (process !== "cli") await rejectEviction(redis);
+    if (process !== "cli") await probeChannels(redis, keys.eventFeed("probe"));
     const warn = (line: string) => log.warn(line);
     if (process !== "cli") await checkRedisVersion(redis, warn);
     const storeClock = await StoreClock.open(redis);

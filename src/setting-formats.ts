@@ -4,6 +4,7 @@ import { durationMs } from "./lib/duration.ts";
 import { isLoopback } from "./lib/is-loopback.ts";
 import { MAIL_FROM, parseSmtpUrl } from "./lib/smtp-url.ts";
 import { splitList } from "./lib/split-list.ts";
+import { LIMITS } from "./limits/catalogue.ts";
 import { parsePlanLimits } from "./limits/plan-limits.ts";
 import { parseOrganizationRule } from "./openid/rules.ts";
 import { parseQueueShards } from "./queues/parse-shards.ts";
@@ -144,11 +145,27 @@ const DEFAULT_PUBLIC_URL = "http://127.0.0.1";
 
 const redisUrl = parsedBy(parseRedisUrl);
 
+/** What is stored must survive an election, and what is read must be the newest: options of the URL would win over ours. */
+const OPTIONS = new Map([
+  ["w", "majority"],
+  ["journal", "true"],
+  ["readconcernlevel", "majority"],
+  ["readpreference", "primary"],
+  ["retrywrites", "true"],
+]);
+
 const mongodbUrl: Check = value => {
-  const [, rest] = /^mongodb(?:\+srv)?:\/\/([^?]*)/.exec(value) ?? [];
+  const [, rest] = /^mongodb(?:\+srv)?:\/\/([^?]*)/.exec(value.trim()) ?? [];
   if (rest === undefined) return "must be a mongodb:// or mongodb+srv:// URL";
   // The driver would take what follows the first @ for a host, and name it in errors: a part of the password.
-  return rest.split("@").length > 2 ? "must have a percent-encoded user and password" : null;
+  if (rest.split("@").length > 2) return "must have a percent-encoded user and password";
+  const [, query = ""] = /\?(.*)$/s.exec(value.trim()) ?? [];
+  const other = [...new URLSearchParams(query)].find(
+    ([name, text]) => (OPTIONS.get(name.toLowerCase()) ?? text.toLowerCase()) !== text.toLowerCase(),
+  );
+  return other
+    ? `must not have the option ${other[0]}, except as ${OPTIONS.get(other[0].toLowerCase())}`
+    : null;
 };
 
 /** Returns what REDIS_URL says; undefined if it is missing or bad, which is reported for itself. */
@@ -178,7 +195,11 @@ function ofRedis(env: Record<string, unknown>, scheme: string, what: "TLS" | "Se
 }
 
 function hasCertificate(path: string): boolean {
-  return isReadable(path) && readFileSync(path, "utf8").includes("-----BEGIN CERTIFICATE-----");
+  try {
+    return readFileSync(path, "utf8").includes("-----BEGIN CERTIFICATE-----");
+  } catch {
+    return false;
+  }
 }
 
 const CHECKS: Record<string, Check> = {
@@ -234,9 +255,10 @@ const CHECKS: Record<string, Check> = {
       : "must be host names, each with or without a port, separated by commas",
   QUEUE_SHARDS: queueShards,
   WORKER_SHARDS: value =>
-    splitList(value).length > 0 && splitList(value).every(word => /^\d{1,4}$/.test(word))
+    splitList(value).length > 0 &&
+    splitList(value).every(word => /^\d{1,4}$/.test(word) && Number(word) < LIMITS.queueShards.value)
       ? null
-      : "must be numbers of shards, separated by commas, such as 0,1",
+      : `must be numbers of shards, 0 to ${LIMITS.queueShards.value - 1}, separated by commas, such as 0,1`,
   DELIVERY_RETRY_SCHEDULE: durations,
   DELIVERY_TIMEOUT: durations,
   DELIVERY_DISABLE_AFTER: durations,

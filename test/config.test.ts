@@ -111,8 +111,13 @@ describe("settings", () => {
     ["REDIS_MODE", "clustered"],
     ["ACCEPT_REPLICAS", "-1"],
     ["ACCEPT_REPLICAS", "one"],
+    // Notations that would be coerced to a number.
+    ["ACCEPT_REPLICAS", "0x2"],
+    ["ACCEPT_REPLICAS", "1e1"],
+    ["OTEL_TRACES_SAMPLER_ARG", "0x1"],
     ["DURABLE_INGRESS", "postgres"],
     ["REDIS_TLS_CA_FILE", "/no/such/file"],
+    ["REDIS_TLS_CA_FILE", tmpdir()],
     ["REDIS_PREFIX", "Upper_Case"],
     ["QUEUE_SHARDS", "deliveries"],
     ["QUEUE_SHARDS", "deliveries:0"],
@@ -121,6 +126,12 @@ describe("settings", () => {
     ["QUEUE_SHARDS", "runs:2,runs:4"],
     ["WORKER_SHARDS", "first"],
     ["WORKER_SHARDS", ","],
+    ["WORKER_SHARDS", String(LIMITS.queueShards.value)],
+    ["MONGODB_URL", "mongodb://a/x?w=1"],
+    ["MONGODB_URL", "mongodb://a/x?journal=false"],
+    ["MONGODB_URL", "mongodb://a/x?retryWrites=false"],
+    ["MONGODB_URL", "mongodb://a/x?readPreference=secondaryPreferred"],
+    ["MONGODB_URL", "mongodb://a/x?readConcernLevel=local"],
     ["SECRETS_KEY", undefined],
     ["SECRETS_KEY", "short"],
     ["SECRETS_KEY", randomBytes(31).toString("base64")],
@@ -281,6 +292,17 @@ describe("settings", () => {
       expect(message).to.match(new RegExp(`\\b${name}\\b`));
     }
     expect(message).not.to.match(/hunter|c2VjcmV0|\n/);
+    expect(errorOf({ QUEUE_SHARDS: "deliveries:\u001b[31m" })).not.to.include("\u001b");
+  });
+
+  it("are read without the blanks around a URL, and with options of MongoDB's URL that say what is done anyway", () => {
+    const { redis, mongodbUrl } = readConfig({
+      ...GOOD,
+      REDIS_URL: " redis://a:6379 ",
+      MONGODB_URL: " mongodb://a/x?retryWrites=true&w=majority&appName=x ",
+    });
+    expect(redis.servers).to.deep.equal([{ host: "a", port: 6379 }]);
+    expect(mongodbUrl).to.equal("mongodb://a/x?retryWrites=true&w=majority&appName=x");
   });
 
   it("are reported with what would be right", () => {

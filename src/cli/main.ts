@@ -1,7 +1,7 @@
 import "../lib/require-node.ts";
 
 import { Command, CommanderError } from "commander";
-import { AppError } from "../lib/errors.ts";
+import { exitCodeOf } from "../lib/setup-error.ts";
 import { version } from "../lib/version.ts";
 import { appCommands } from "./app.ts";
 import { applyCommand } from "./apply/command.ts";
@@ -105,9 +105,9 @@ async function localSettings(): Promise<LocalSettings> {
 }
 
 const HELP = `
-Exit codes: 0 success, 1 an error, 2 wrong usage. docs/cli.md describes everything.`;
+Exit codes: 0 success, 1 an error, 2 wrong usage, 78 settings that can't be used. docs/cli.md describes everything.`;
 
-/** The command line: what was asked for on stdout, errors on stderr; exit code 2 for wrong usage, 1 for an error. */
+/** The command line: what was asked for on stdout, errors on stderr; the exit code is that of `HELP`. */
 export function createProgram(): Command {
   const program = new Command("headwater")
     .description("Headwater's command line. Beside a running `npm start`, no settings are needed.")
@@ -180,5 +180,5 @@ try {
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2);
   process.stderr.write(`headwater: ${lineOf(error)}\n`);
-  process.exit(error instanceof AppError || error instanceof Error ? 1 : 70);
+  process.exit(exitCodeOf(error));
 }

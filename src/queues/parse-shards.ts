@@ -12,9 +12,7 @@ export function parseQueueShards(text: string): Record<string, number> {
   for (const word of splitList(text)) {
     const [, name = "", number] = /^([a-z-]+):(\d{1,4})$/.exec(word) ?? [];
     if (!NAMES.includes(name) || Number(number) < 1 || Number(number) > MOST) {
-      throw new Error(
-        `must be such as deliveries:4,runs:2, with ${NAMES.join(", ")} and 1 to ${MOST}, not ${word}`,
-      );
+      throw new Error(`must be such as deliveries:4,runs:2, with ${NAMES.join(", ")} and 1 to ${MOST}`);
     }
     if (numbers[name] !== undefined) throw new Error(`names ${name} twice`);
     numbers[name] = Number(number);

@@ -17,22 +17,25 @@ const PAUSE_MS = 200;
  */
 export async function findRedis(settings: RedisSettings, deadlineMs: number): Promise<RedisTarget> {
   const deadline = Date.now() + deadlineMs;
-  let reason = "";
   for (;;) {
-    for (const server of settings.servers) {
-      try {
-        return settings.mode === "sentinel"
-          ? await throughSentinel(server, settings)
-          : { ...settings, mode: await look(server, settings), members: [] };
-      } catch (error) {
-        if (error instanceof SetupError) throw error;
-        reason = (error as Error).message;
-      }
-      if (Date.now() >= deadline) throw new Error(`Redis did not respond (${reason})`);
-    }
+    const answers = await Promise.allSettled(settings.servers.map(server => ask(server, settings)));
+    const found = answers.find(({ status }) => status === "fulfilled");
+    const faults = answers.flatMap(answer => (answer.status === "rejected" ? [answer.reason as Error] : []));
+    const fault = faults.find(one => one instanceof SetupError);
+    // One Sentinel may have forgotten its master; a server that is none of the cluster would take a part of the keys.
+    const isTolerable = settings.mode === "sentinel" && (found || faults.some(one => one !== fault));
+    if (fault && !isTolerable) throw fault;
+    if (found?.status === "fulfilled") return found.value;
+    if (Date.now() >= deadline)
+      throw fault ?? new Error(`REDIS_URL: Redis did not respond (${faults[0]?.message})`);
     await delay(PAUSE_MS);
   }
 }
+
+const ask = async (server: RedisServer, settings: RedisSettings): Promise<RedisTarget> =>
+  settings.mode === "sentinel"
+    ? await throughSentinel(server, settings)
+    : { ...settings, mode: await look(server, settings), members: [] };
 
 async function throughSentinel(sentinel: RedisServer, settings: RedisSettings): Promise<RedisTarget> {
   const { master, members } = await askSentinel(sentinel, settings);

@@ -4,7 +4,12 @@ import { isUntrustedCertificate } from "../lib/untrusted-certificate.ts";
 
 const { MongoServerError } = mongoose.mongo;
 /** By name: the driver's parser of URLs has a `MongoParseError` of its own. */
-const BAD_URL = new Set(["MongoParseError", "MongoInvalidArgumentError", "MongoMissingCredentialsError"]);
+const BAD_URL = new Set([
+  ...["MongoParseError", "MongoInvalidArgumentError", "MongoMissingCredentialsError"],
+  ...["MongoAPIError", "MongoRuntimeError"],
+]);
+/** Of a file that the URL names. */
+const BAD_FILE = new Set<unknown>(["ENOENT", "EISDIR", "EACCES", "ENOTDIR"]);
 const AUTHENTICATION_FAILED = 18;
 const UNAUTHORIZED = 13;
 
@@ -22,7 +27,7 @@ function faultOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { message } = error;
   if (BAD_URL.has(error.name)) return `MONGODB_URL: ${message}`;
-  if ((error as NodeJS.ErrnoException).code === "ENOENT") return `MONGODB_URL: ${message}`;
+  if (BAD_FILE.has((error as NodeJS.ErrnoException).code)) return `MONGODB_URL: ${message}`;
   if (error instanceof MongoServerError) {
     if (error.code === AUTHENTICATION_FAILED) return "MONGODB_URL: MongoDB rejects this user and password";
     if (error.code === UNAUTHORIZED) return `MONGODB_URL: the user lacks permissions (${message})`;

@@ -133,7 +133,9 @@ async function untilThere<T>(work: () => Promise<T>, deadline: number): Promise<
       if (setup) throw setup;
       if (!isAway(error) && !isUnresolved(error)) throw error;
       if (Date.now() > deadline) {
-        throw new Error(`MongoDB did not respond (${reasonOfAway(error as Error)})`, { cause: error });
+        throw new Error(`MONGODB_URL: MongoDB did not respond (${reasonOfAway(error as Error)})`, {
+          cause: error,
+        });
       }
       await delay(START_PAUSE_MS);
     }

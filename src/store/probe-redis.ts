@@ -38,7 +38,14 @@ export async function rejectEviction(client: RedisClient): Promise<void> {
   const policies = (await infoOfMasters(client, "memory")).map(info => fieldOf(info, "maxmemory_policy"));
   const policy = policies.find(one => one !== undefined && one !== "noeviction");
   if (policy === undefined) return;
-  throw new SetupError(`Redis may evict keys: maxmemory-policy is ${policy}, but must be noeviction`);
+  throw new SetupError(
+    `REDIS_URL: Redis may evict keys: maxmemory-policy is ${policy}, but must be noeviction`,
+  );
+}
+
+/** Throws Redis' NOPERM error if the user may not publish on our channels, as live streams and responses of runs need. */
+export async function probeChannels(client: RedisClient, channel: string): Promise<void> {
+  await client.publish(channel, "");
 }
 
 /** Throws if a master says that the cluster can't serve. */

@@ -201,7 +201,7 @@ export async function whenReady(client: RedisClient, deadlineMs: number): Promis
   try {
     await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(
-        () => reject(new Error(`Redis did not respond (${last?.message ?? "no error"})`)),
+        () => reject(new Error(`REDIS_URL: Redis did not respond (${last?.message ?? "no error"})`)),
         deadlineMs,
       );
       client.once("ready", () => {

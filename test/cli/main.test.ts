@@ -26,7 +26,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const NOWHERE = "127.0.0.1:1";
 
 /** Expects an error: its exit code, one or a few plain lines on stderr, nothing on stdout. */
-function expectError(result: CommandResult, code: 1 | 2, message: RegExp): void {
+function expectError(result: CommandResult, code: 1 | 2 | 78, message: RegExp): void {
   const { stdout, stderr } = result;
   expect(stderr).to.match(message);
   expect(result.code, stderr).to.equal(code);
@@ -220,7 +220,7 @@ export default { name: "From a file", version: "1.2.3", key: "from-a-file", run(
     await cp(join(root, "package.json"), join(project, "package.json"));
     await symlink(join(root, "node_modules"), join(project, "node_modules"));
     const result = await headwater(["key", "list", newId("u")], {}, project);
-    expectError(result, 1, /MONGODB_URL is not set.*REDIS_URL is not set.*SECRETS_KEY is not set/);
+    expectError(result, 78, /MONGODB_URL is not set.*REDIS_URL is not set.*SECRETS_KEY is not set/);
 
     await mkdir(join(project, ".data"));
     const lines = Object.entries(env).map(([name, value]) => `${name}="${value}"`);

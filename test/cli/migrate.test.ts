@@ -134,12 +134,29 @@ describe("headwater migrate", () => {
     await database.db.collection<{ _id: string }>("schema").insertOne({ _id: "state", ...newer });
     const line =
       /MONGODB_URL: this database has schema \d+, which releases before schema \d+ can't use.*: run a newer release$/;
-    const command = await headwater(["migrate"], env);
-    expect(command.code).to.equal(78);
-    expect(command.stderr.trim()).to.match(line);
+    for (const args of [["migrate"], ["migrate", "--status"], ["key", "list", "u_1"]]) {
+      const command = await headwater(args, env);
+      expect(command.code, args.join(" ")).to.equal(78);
+      expect(command.stderr.trim()).to.match(line);
+    }
     const child = spawnWorker("web", env);
     expect(await child.ended).to.equal(78);
     expect(child.output().trim()).to.match(line);
+  });
+
+  it("and every process reject a state of the schema that is not ours, with code 78", async () => {
+    await setUpAsBefore(database.db);
+    const schema = database.db.collection<{ _id: string }>("schema");
+    await schema.insertOne({ _id: "state", version: "abc" } as { _id: string });
+    const line = /MONGODB_URL: the document state of the collection schema is not one of Headwater's/;
+    for (const args of [["migrate"], ["migrate", "--status"]]) {
+      const command = await headwater(args, env);
+      expect(command.code, args.join(" ")).to.equal(78);
+      expect(command.stderr).to.match(line);
+    }
+    const child = spawnWorker("runs", env);
+    expect(await child.ended, child.output()).to.equal(78);
+    expect(child.output()).to.match(line);
   });
 
   it("says in one line what is wrong with a setting, and exits with 78", async () => {

@@ -61,6 +61,7 @@ describe("connections to Redis", () => {
       openRedisCluster({ tls: true, replicas: 0 }),
       openWatchedRedis({ tls: true, replicas: 1, sentinels: 1, password: PASSWORD }),
     ]);
+    await single.ask("ACL", "SETUSER", "mute", "on", `>${PASSWORD}`, "~*", "resetchannels", "+@all");
     await single.ask("ACL", "SETUSER", "worker", "on", `>${PASSWORD}`, "~*", "&*", "+@all");
   });
   after(async () => {
@@ -117,7 +118,7 @@ describe("connections to Redis", () => {
     const { redis } = testConfig({ REDIS_URL: "redis://127.0.0.1:1" });
     const fault = await findRedis(redis, 100).catch((error: Error) => error);
     expect(fault).not.to.be.instanceOf(SetupError);
-    expect((fault as Error).message).to.match(/^Redis did not respond \(.*ECONNREFUSED.*\)$/);
+    expect((fault as Error).message).to.match(/^REDIS_URL: Redis did not respond \(.*ECONNREFUSED.*\)$/);
   });
 
   it("end a process with one line and exit code 78 if no later start can help", async () => {
@@ -127,6 +128,14 @@ describe("connections to Redis", () => {
       const lines = child.output().trim().split("\n");
       expect(lines.filter(line => !line.startsWith("{"))).to.have.length(1);
       expect(lines.at(-1)).to.match(/: REDIS_URL: .* requires a password/);
+    }
+  });
+
+  it("end a process whose user may not use channels", async () => {
+    const env = { ...environmentOf(testConfig()), REDIS_URL: `redis://mute:${PASSWORD}@${at(single)}` };
+    for (const child of ["web", "deliveries"].map(name => spawnWorker(name, env))) {
+      expect(await child.ended, child.output()).to.equal(78);
+      expect(child.output()).to.match(/: REDIS_URL: the user lacks permissions .*channels/);
     }
   });
 
@@ -168,6 +177,15 @@ describe("connections to Redis", () => {
       expect(target.members.map(({ port }) => port)).to.have.members(watched.servers.map(({ port }) => port));
       await works(target);
     });
+
+    it("are through a Sentinel that knows the master, although another one has forgotten it", async () => {
+      const forgetful = await nodes.sentinel([]);
+      const list = watched.url.replace("@", `@${at(forgetful)},`);
+      expect(
+        await faultOf(watched.url.replace(/@[^/]+/, `@${at(forgetful)}`), { REDIS_TLS_VERIFY: "false" }),
+      ).to.include("does not");
+      await works(await find(list, { REDIS_TLS_CA_FILE: watched.caFile }));
+    });
   });
 
   it("are given up at once if the servers are not what the settings say", async () => {
@@ -178,6 +196,8 @@ describe("connections to Redis", () => {
     expect(await faultOf(list)).to.equal(
       `REDIS_URL: ${at(single)} is not a node of a cluster, but REDIS_MODE=cluster or a list of servers requires one`,
     );
+    // A key would go to either, depending on which of the two responds first.
+    expect(await faultOf(`${node.url},rediss://${at(withTls)}`, tls)).to.match(/is not a node of a cluster/);
     expect(await faultOf(`redis://:${PASSWORD}@${at(single)}`, { REDIS_MODE: "cluster" })).to.match(
       /is not a node of a cluster/,
     );

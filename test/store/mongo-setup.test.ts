@@ -89,6 +89,8 @@ describe("opening MongoDB", () => {
     expect(await faultOf(urlOf("&nope=1"))).to.match(/^MONGODB_URL: .*nope/);
     expect(await faultOf(`mongodb://u:${PASSWORD}@`)).to.match(/^MONGODB_URL: /);
     expect(await faultOf(urlOf("&tls=true&tlsCAFile=/no/such/file"))).to.match(/^MONGODB_URL: ENOENT/);
+    expect(await faultOf(urlOf(`&tls=true&tlsCAFile=${folder}`))).to.match(/^MONGODB_URL: EISDIR/);
+    expect(await faultOf("mongodb://127.0.0.1:99999/x")).to.match(/^MONGODB_URL: /);
   });
 
   it("waits for what may pass, and then says what it met, and where", async () => {

@@ -1,4 +1,5 @@
 import mongoose, { type Connection } from "mongoose";
+import { asSetupError, reasonOfAway } from "../../store/mongo-setup.ts";
 import { checkSchema } from "./check-schema.ts";
 import { checkClockSkew } from "./clock-skew.ts";
 import { type Finding, problem } from "./finding.ts";
@@ -13,7 +14,9 @@ export async function checkMongodb(url: string): Promise<Finding[]> {
     await connection.asPromise();
     return await checkServer(connection);
   } catch (error) {
-    const reason = (error as Error).message.replace(/\s+/g, " ");
+    const fault = asSetupError(error);
+    if (fault) return [problem("MongoDB", fault.message, "correct the setting, or that MongoDB")];
+    const reason = reasonOfAway(error as Error);
     return [problem("MongoDB", `does not respond: ${reason}`, "start it, or correct MONGODB_URL")];
   } finally {
     await connection.close();

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import type { Config } from "../../config.ts";
-import { exitCodeOf, SetupError } from "../../lib/setup-error.ts";
 
 const HELP = `
 Run it before the processes of a new release start. Processes of the old release continue while it runs, and after it. It may be
@@ -25,14 +24,8 @@ export function migrateCommand(program: Command, readSettings: () => Promise<Con
     .action(
       async ({ dryRun, status, contract }: Record<"dryRun" | "status" | "contract", true | undefined>) => {
         const { migrateDatabase } = await import("./migrate-database.ts");
-        try {
-          const options = { isDryRun: Boolean(dryRun || status), mayContract: contract === true };
-          await migrateDatabase(await readSettings(), options);
-        } catch (error) {
-          if (!(error instanceof SetupError)) throw error;
-          process.stderr.write(`headwater: ${error.message}\n`);
-          process.exitCode = exitCodeOf(error);
-        }
+        const options = { isDryRun: Boolean(dryRun || status), mayContract: contract === true };
+        await migrateDatabase(await readSettings(), options);
       },
     );
 }

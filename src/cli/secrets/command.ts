@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { exitCodeOf, SetupError } from "../../lib/setup-error.ts";
 import type { Platform } from "../../platform.ts";
 import type { WithPlatform } from "../run.ts";
 
@@ -33,13 +32,7 @@ export function secretsCommands(program: Command, withPlatform: WithPlatform): v
     .option("--json", "print {done, places: [{place, resealed, busy, unreadable, ids}], left}")
     .addHelpText("after", HELP)
     .action(async (options: Options) => {
-      try {
-        process.exitCode = await withPlatform(platform => act(platform, options));
-      } catch (error) {
-        if (!(error instanceof SetupError)) throw error;
-        process.stderr.write(`headwater: ${error.message}\n`);
-        process.exitCode = exitCodeOf(error);
-      }
+      process.exitCode = await withPlatform(platform => act(platform, options));
     });
 }
 

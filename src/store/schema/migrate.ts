@@ -49,6 +49,7 @@ export async function printPlan(
 ): Promise<void> {
   const { state, isEmpty, missing } = await findState(db);
   const needs = schemaOf(migrations);
+  if (state.works_from > needs) rejectUnusable(state, needs);
   if (isEmpty) say("the database is empty");
   else say(`the database has schema ${state.version}, this release needs ${needs}`);
   if (missing.length > 0) say(`it lacks ${missing.join(", ")}`);

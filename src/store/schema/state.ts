@@ -25,13 +25,20 @@ const states = (db: Database) => db.collection<StoredState>(SCHEMA_COLLECTION);
 const positions = (db: Database) => db.collection<StoredPosition>(SCHEMA_COLLECTION);
 const positionId = (number: number) => `position-${number}`;
 
-/** Returns the stored state; null for a database that has none. */
+/** Returns the stored state; null for a database that has none. Throws SetupError for a document of another shape. */
 export async function readState(db: Database): Promise<SchemaState | null> {
-  return await states(db).findOne(
-    { _id: ID },
-    { projection: { _id: 0, version: 1, works_from: 1, applied: 1 } },
+  const projection = { _id: 0, version: 1, works_from: 1, applied: 1 };
+  const stored = await states(db).findOne<SchemaState>({ _id: ID }, { projection });
+  if (stored === null || isState(stored)) return stored;
+  throw new SetupError(
+    `MONGODB_URL: the document ${ID} of the collection ${SCHEMA_COLLECTION} is not one of Headwater's: restore it from a backup`,
   );
 }
+
+const isCount = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
+
+const isState = ({ version, works_from, applied }: SchemaState): boolean =>
+  isCount(version) && isCount(works_from) && Array.isArray(applied) && applied.every(isCount);
 
 /**
  * Returns the state of a database that may have none stored: nothing for one without documents, the first schema for one that
