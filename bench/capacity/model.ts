@@ -186,7 +186,10 @@ const throughStore = (
 
 const megabits = (bytesPerSecond: number) => (bytesPerSecond * 8) / 1e6;
 
-function wallsOf({ way, events, fanOut, latencyMs, load, emitters }: Demand, { redis }: Plan): string[] {
+function wallsOf(
+  { way, events, fanOut, latencyMs, load, emitters }: Demand,
+  { redis, mongodb }: Plan,
+): string[] {
   const walls: string[] = [];
   if (redis.masters > 1) {
     walls.push(
@@ -196,6 +199,22 @@ function wallsOf({ way, events, fanOut, latencyMs, load, emitters }: Demand, { r
   if (redis.memoryMb > LARGE_REDIS_MB) {
     walls.push(
       `Redis: ${Math.ceil(redis.memoryMb / 1024)} GB; a smaller --backlog, or fewer emitters that are active within a day`,
+    );
+  }
+  if (mongodb.cores > LARGE_MONGODB_CORES) {
+    walls.push(
+      `MongoDB: the primary needs ${Math.ceil(mongodb.cores)} cores: a machine of that size, or shards (docs/scaling.md#shard-keys)`,
+    );
+  }
+  const diskGb = mongodb.dataGb + mongodb.indexGb;
+  if (diskGb > LARGE_MONGODB_GB) {
+    walls.push(
+      `MongoDB: ${Math.round(diskGb).toLocaleString("en")} GB on each member, before compression: shards (docs/scaling.md#shard-keys), or --retention as long as you need it`,
+    );
+  }
+  if (mongodb.connections > MANY_CONNECTIONS) {
+    walls.push(
+      `MongoDB: up to ${mongodb.connections.toLocaleString("en")} connections, a thread each: a smaller maxPoolSize in MONGODB_URL`,
     );
   }
   const perWebhook = (LIMITS.permits.value * 1000) / latencyMs;
@@ -214,6 +233,10 @@ function wallsOf({ way, events, fanOut, latencyMs, load, emitters }: Demand, { r
 
 const MB = 2 ** 20;
 const GB = 2 ** 30;
+/** Up to here one machine is usual; what is beyond it, nobody has tried with Headwater. */
+const LARGE_MONGODB_CORES = 16;
+const LARGE_MONGODB_GB = 4096;
+const MANY_CONNECTIONS = 10_000;
 /** Events up to this size that no webhook receives are not in MongoDB. */
 const SUMMARY_BYTES = 1024;
 /** Above this share of Redis' memory, accounts with much waiting work get 429. */

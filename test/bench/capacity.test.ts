@@ -115,6 +115,46 @@ describe("the capacity model", () => {
     );
   });
 
+  it("names the walls of MongoDB: its primary's cores, its disk, its connections", () => {
+    const { walls } = plan(demand({ events: 200_000 }));
+    const text = walls.join("\n");
+    expect(text).to.match(/MongoDB: the primary needs \d+ cores/);
+    expect(text).to.match(/MongoDB: [\d,]+ GB on each member/);
+    expect(text).to.match(/MongoDB: up to [\d,]+ connections/);
+    expect(plan(demand({ events: 100, emitters: 10 })).walls).to.deep.equal([]);
+  });
+
+  it("is what the table of docs/scaling.md was made with", () => {
+    const ROW = /^\| ([\d,]+) (published|through HTTP sources) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm;
+    const rows = [...read("docs/scaling.md").matchAll(ROW)];
+    expect(rows).to.have.length(10);
+    const numbers = (text = "") => (text.match(/[\d,.]+/g) ?? []).map(word => Number(word.replace(/,/g, "")));
+    const near = (shown: number, made: number, what: string) => {
+      // Two digits that count.
+      expect(shown, what).to.be.closeTo(made, made * 0.05 + 0.001);
+    };
+    for (const [line, events, way, counts, cores, redis, mongodb] of rows) {
+      const made = plan(
+        demand({
+          events: numbers(events)[0] ?? 0,
+          way: way === "published" ? "publish" : "source",
+          emitters: 1000,
+        }),
+      );
+      const { web, runs, emissions, deliveries } = made.processes;
+      expect(numbers(counts?.replaceAll("/", " ")), line).to.deep.equal(
+        [web, runs, emissions, deliveries].map(({ count }) => count),
+      );
+      near(numbers(cores)[0] ?? 0, made.cores, line);
+      const [redisCores = 0, redisGb = 0] = numbers(redis?.replace(", ", " "));
+      near(redisCores, made.redis.cores, line);
+      near(redisGb, made.redis.memoryMb / 1024, line);
+      const [dataGb = 0, indexGb = 0] = numbers(mongodb?.replace(", ", " "));
+      near(dataGb, made.mongodb.dataGb, line);
+      near(indexGb, made.mongodb.indexGb, line);
+    }
+  });
+
   it("names the walls: one Redis server, one source, one webhook", () => {
     const { walls, redis } = plan(demand({ way: "source", events: 20_000, emitters: 3 }));
     expect(redis.masters).to.be.above(1);
