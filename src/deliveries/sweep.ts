@@ -21,7 +21,7 @@ import { findLostJobs, LOST_AFTER_MS } from "./find-lost-jobs.ts";
 import {
   acquireForOverdue,
   releasePermits,
-  UNLIMITED,
+  unlimited,
   type WebhookLimits,
   waitlistEntry,
 } from "./limits/permits.ts";
@@ -91,7 +91,7 @@ class DeliverySweep {
   async #enqueueDue(overdue: Overdue[]): Promise<number> {
     const webhooks = await this.#activeWebhooks(overdue);
     const isOrdered = ({ webhook_id }: Overdue) => webhooks.get(webhook_id)?.ordered === true;
-    for (const { webhook_id } of overdue.filter(isOrdered)) await this.#drain(webhook_id, "order");
+    for (const delivery of overdue.filter(isOrdered)) await this.#drain(delivery, "order");
     const alone = overdue.filter(delivery => !isOrdered(delivery));
     const states = await this.#jobStates(alone, 0);
     const absent = await this.#withoutWaiting(alone.filter((_, index) => states[index] === "absent"));
@@ -99,7 +99,7 @@ class DeliverySweep {
     const renewed = await this.#nextGeneration(alone.filter((_, index) => states[index] === "finished"));
     const byWebhook = [...groupBy([...absent, ...renewed], ({ webhook_id }) => webhook_id)];
     const results = await Promise.all(
-      byWebhook.map(([id, due]) => this.#acquire(id, webhooks.get(id) ?? UNLIMITED, due)),
+      byWebhook.map(([id, due]) => this.#acquire(id, webhooks.get(id) ?? unlimited(due[0]?.owner_id), due)),
     );
     await this.#enqueue(
       results.flatMap(({ acquired }) => acquired),
@@ -143,7 +143,8 @@ class DeliverySweep {
       for (const [id, ofWebhook] of groupBy(jobs, ({ webhook_id }) => webhook_id)) {
         const names = ofWebhook.map(nextAttemptJobId);
         // If they can't be given back, they expire.
-        await releasePermits(this.#platform, id, names, webhooks.get(id) ?? UNLIMITED).catch(() => undefined);
+        const limits = webhooks.get(id) ?? unlimited(ofWebhook[0]?.account_id);
+        await releasePermits(this.#platform, id, names, limits).catch(() => undefined);
       }
       throw error;
     }
@@ -155,7 +156,7 @@ class DeliverySweep {
     const found = await Webhooks(this.#platform.mongo)
       .find(
         { _id: { $in: ids }, active: true },
-        { kind: 1, ordered: 1, failing_since_ms: 1, max_in_flight: 1, rate_limit_per_second: 1 },
+        { owner_id: 1, kind: 1, ordered: 1, failing_since_ms: 1, max_in_flight: 1, rate_limit_per_second: 1 },
       )
       .lean<(WebhookLimits & { _id: string })[]>();
     return new Map(found.map(webhook => [webhook._id, webhook]));
@@ -186,9 +187,9 @@ class DeliverySweep {
     const overflowing = await this.#overflowing(overdue.filter((_, i) => states[i] === "absent"));
     const lost: Overdue[] = [];
     for (const [i, delivery] of overdue.entries()) {
-      if (arrivals[i] !== null && arrivals[i] !== undefined) await this.#drain(delivery.webhook_id, "tokens");
+      if (arrivals[i] !== null && arrivals[i] !== undefined) await this.#drain(delivery, "tokens");
       else if (states[i] === "absent" && overflowing.has(delivery.webhook_id)) {
-        await this.#drain(delivery.webhook_id, "refill");
+        await this.#drain(delivery, "refill");
       } else if (states[i] !== "live") lost.push(delivery);
     }
     return lost;
@@ -201,10 +202,10 @@ class DeliverySweep {
     return new Set(ids.filter((_, i) => overflows[i] !== null));
   }
 
-  async #drain(webhookId: string, reason: Drain["reason"]): Promise<void> {
-    const name = `${webhookId} ${reason}`;
+  async #drain({ webhook_id, owner_id }: Overdue, reason: Drain["reason"]): Promise<void> {
+    const name = `${webhook_id} ${reason}`;
     if (this.#drained.has(name)) return;
-    await enqueueDrain(this.#platform, webhookId, reason, 0);
+    await enqueueDrain(this.#platform, { _id: webhook_id, owner_id }, reason, 0);
     this.#drained.add(name);
   }
 

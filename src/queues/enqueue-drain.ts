@@ -6,22 +6,18 @@ const SLOT_MS = 100;
 
 /**
  * Enqueues a job that takes up what waits at a webhook, due at the end of the slot in which `inMs` have passed. That is
- * always in the future, so that a drain under way never swallows the next one. `webhook` is its id where its owner is not
- * known; then the drain takes turns of its own. Throws `unavailable`.
+ * always in the future, so that a drain under way never swallows the next one. Without its owner, a drain takes turns of its own,
+ * as another account would, and an account that is alone then makes room for it. Throws `unavailable`.
  */
 export async function enqueueDrain(
   platform: { queues: Queues; clock: () => number },
-  webhook: string | { _id: string; owner_id: string },
+  { _id: webhook_id, owner_id }: { _id: string; owner_id: string | undefined },
   reason: Drain["reason"],
   inMs: number,
   slotMs = SLOT_MS,
 ): Promise<void> {
   const now = platform.clock();
   const due_ms = (Math.floor((now + inMs) / slotMs) + 1) * slotMs;
-  const whose =
-    typeof webhook === "string"
-      ? { webhook_id: webhook }
-      : { webhook_id: webhook._id, account_id: webhook.owner_id };
-  const drain = { ...whose, reason, due_ms };
+  const drain = { webhook_id, ...(owner_id !== undefined && { account_id: owner_id }), reason, due_ms };
   await enqueue(platform.queues, deliveries.jobs.drain, drain, { delayMs: due_ms - now });
 }

@@ -8,7 +8,7 @@ const acquireOrWait = script<[result: number, inMs: number, isNext?: number]>(
   "token-bucket",
   "acquire-or-wait",
 );
-const acquire = script<number>("acquire-permits");
+const acquire = script<[acquired: number, waiting: number]>("acquire-permits");
 const renew = script<number>("renew-permits");
 const release = script<[tokenInMs: number, mustRefill: number, ...granted: string[]]>(
   "token-bucket",
@@ -69,8 +69,13 @@ export interface Permits {
    * under way, however many callers find it due.
    */
   acquireOrWait(webhookId: string, request: PermitRequest, limits: PermitLimits): Promise<Acquired>;
-  /** Acquires up to one permit for each name, without tokens or the waitlist; returns how many. */
-  acquire(webhookId: string, names: string[], permits: number, ttlMs: number): Promise<number>;
+  /** Acquires up to one permit for each name, without tokens or the waitlist; returns how many, and how long the waitlist is. */
+  acquire(
+    webhookId: string,
+    names: string[],
+    permits: number,
+    ttlMs: number,
+  ): Promise<{ acquired: number; waiting: number }>;
   /** Extends permits; expired ones stay lost. */
   renew(webhookId: string, names: string[], ttlMs: number): Promise<void>;
   /**
@@ -142,8 +147,11 @@ export function openPermits(
       if (result === 2) return { acquired: false, held: { forMs: inMs, isNext: isNext === 1 }, tokenInMs: 0 };
       return { acquired: result === 1, held: null, tokenInMs: inMs };
     },
-    acquire: (webhookId, names, permits, ttlMs) =>
-      acquire(redis, [keys.webhookPermits(webhookId)], [permits, ttlMs, ...names]),
+    async acquire(webhookId, names, permits, ttlMs) {
+      const used = [keys.webhookPermits(webhookId), keys.webhookWaitlist(webhookId)];
+      const [acquired, waiting] = await acquire(redis, used, [permits, ttlMs, ...names]);
+      return { acquired, waiting };
+    },
     async renew(webhookId, names, ttlMs) {
       await renew(redis, [keys.webhookPermits(webhookId)], [ttlMs, ...names]);
     },

@@ -146,7 +146,7 @@ describe("sweep of deliveries", () => {
   it("enqueues nothing for a delivery whose attempt has just begun, and whose job is not stored any more", async () => {
     const { _id, webhook_id } = await onlyDelivery(platform, listener.webhookId);
     await queue().remove(`${_id}-0`);
-    expect(await platform.permits.acquire(webhook_id, [`${_id}-0`], 1, ttlMs())).to.equal(1);
+    expect(await platform.permits.acquire(webhook_id, [`${_id}-0`], 1, ttlMs())).to.include({ acquired: 1 });
     now += 60_000;
     await sweep(platform, "deliveries");
     expect(await jobCount()).to.equal(0);

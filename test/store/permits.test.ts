@@ -161,7 +161,8 @@ describe("permits of a webhook", () => {
   });
 
   it("can be acquired again under the same name", async () => {
-    const acquire = (...names: string[]) => platform.permits.acquire(id, names, 1, ttlMs);
+    const acquire = async (...names: string[]) =>
+      (await platform.permits.acquire(id, names, 1, ttlMs)).acquired;
     expect(await acquire("drain-1")).to.equal(1);
     expect(await acquire("drain-2")).to.equal(0);
     expect(await acquire("drain-1")).to.equal(1);

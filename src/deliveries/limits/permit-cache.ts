@@ -1,21 +1,36 @@
 import type { Webhook } from "../../models/webhook.ts";
-import { type PermitDeps, permitCount, releasePermits, UNLIMITED } from "./permits.ts";
+import { type PermitDeps, permitCount, releasePermits, unlimited } from "./permits.ts";
 import { heldPermitTtlMs, renewPermits } from "./renew-permits.ts";
 
 /** What one process holds of a webhook's permits, and the attempts that wait for one. */
 interface WebhookPermits {
+  ownerId: string;
   /** Names of permits that this process holds and does not use. */
   free: string[];
   /** All permits that this process holds: since when, and since when the present attempt. */
   held: Map<string, { since: number; attemptSince: number }>;
   /** Names of permits whose release failed: they are released again, and used by no attempt until then. */
   unreleased: string[];
-  waiting: { resolve: (permit: string | null) => void; since: number }[];
+  waiting: { resolve: (permit: string | NoPermit) => void; since: number }[];
   isAcquiring: boolean;
   timer: NodeJS.Timeout | undefined;
   /** How long the endpoint takes to respond; a moving average. */
   responseMs: number;
 }
+
+/**
+ * Why an attempt got no permit. `busy`: none will be free soon. `waitlisted`: so many deliveries are on the waitlist that it gets
+ * every permit that is released: to wait here would hold a job slot that the jobs of those deliveries need.
+ */
+export class NoPermit {
+  readonly reason: "busy" | "waitlisted";
+
+  constructor(reason: "busy" | "waitlisted") {
+    this.reason = reason;
+  }
+}
+export const BUSY = new NoPermit("busy");
+const WAITLISTED = new NoPermit("waitlisted");
 
 /** An attempt that would wait longer joins the webhook's waitlist in Redis, where waiting holds no job slot. */
 const PATIENCE_MS = 1000;
@@ -53,16 +68,16 @@ export class PermitCache {
   }
 
   /**
-   * Does `work` with a permit and returns its result; null, without calling it, if no permit will be free soon. The permit is
+   * Does `work` with a permit and returns its result; a NoPermit, without calling it, if no permit will be free soon. The permit is
    * released however `work` ends: one that is held and not used would be renewed for as long as the process lives. `work`
    * may say through its argument whether the endpoint fails now, which decides how many permits there are.
    */
   async use<Result>(
     webhook: Webhook,
     work: (noteHealth: (isFailing: boolean) => void) => Promise<Result>,
-  ): Promise<Result | null> {
+  ): Promise<Result | NoPermit> {
     const permit = await this.#acquire(webhook);
-    if (permit === null) return null;
+    if (permit instanceof NoPermit) return permit;
     let after = webhook;
     try {
       return await work(isFailing => {
@@ -74,13 +89,13 @@ export class PermitCache {
     }
   }
 
-  /** Returns the name of a permit for one attempt, or null if none will be free soon. */
-  #acquire(webhook: Webhook): Promise<string | null> {
-    const permits = this.#of(webhook._id);
+  /** Returns the name of a permit for one attempt. */
+  #acquire(webhook: Webhook): Promise<string | NoPermit> {
+    const permits = this.#of(webhook);
     if (permits.waiting.length === 0 && permits.free.length > 0) {
       return Promise.resolve(startAttempt(permits));
     }
-    if (isSaturated(permits, webhook)) return Promise.resolve(null);
+    if (isSaturated(permits, webhook)) return Promise.resolve(BUSY);
     return new Promise(resolve => {
       permits.waiting.push({ resolve, since: performance.now() });
       const mayHoldMore = permits.held.size < permitCount(this.#platform, webhook);
@@ -91,7 +106,7 @@ export class PermitCache {
 
   /** Takes back the permit of an attempt that has ended. */
   #release(webhook: Webhook, permit: string): void {
-    const permits = this.#of(webhook._id);
+    const permits = this.#of(webhook);
     const now = performance.now();
     const { since = 0, attemptSince = now } = permits.held.get(permit) ?? {};
     permits.responseMs += (now - attemptSince - permits.responseMs) / 8;
@@ -110,16 +125,17 @@ export class PermitCache {
     this.#stopRenewing();
     this.#isClosed = true;
     // Where no permit is held any longer, one waiting job is granted one: it grants the next.
-    const one = { ...UNLIMITED, max_in_flight: 1 };
-    for (const [id, { held, unreleased }] of this.#webhooks) {
+    for (const [id, { held, unreleased, ownerId }] of this.#webhooks) {
+      const one = { ...unlimited(ownerId), max_in_flight: 1 };
       await releasePermits(this.#platform, id, [...held.keys(), ...unreleased], one);
     }
   }
 
-  #of(webhookId: string): WebhookPermits {
-    let permits = this.#webhooks.get(webhookId);
+  #of({ _id, owner_id: ownerId }: Webhook): WebhookPermits {
+    let permits = this.#webhooks.get(_id);
     if (!permits) {
       permits = {
+        ownerId,
         free: [],
         held: new Map(),
         unreleased: [],
@@ -128,7 +144,7 @@ export class PermitCache {
         timer: undefined,
         responseMs: 0,
       };
-      this.#webhooks.set(webhookId, permits);
+      this.#webhooks.set(_id, permits);
     }
     return permits;
   }
@@ -148,7 +164,7 @@ export class PermitCache {
     const isQuick = permits.held.size > 0 && expectedResponseMs(permits) <= QUICK_RESPONSE_MS;
     const patienceMs = isQuick ? QUICK_PATIENCE_MS : PATIENCE_MS;
     while (permits.waiting[0] && now - permits.waiting[0].since > patienceMs) {
-      permits.waiting.shift()?.resolve(null);
+      permits.waiting.shift()?.resolve(BUSY);
     }
     if (permits.waiting.length > 0) return this.#serveLater(webhook, permits, ACQUIRE_AGAIN_MS);
     const idle = [...permits.free.splice(0), ...permits.unreleased.splice(0)];
@@ -167,10 +183,13 @@ export class PermitCache {
     const names = Array.from({ length: wanted }, () => `${this.#name}-${++this.#named}`);
     try {
       const ttlMs = heldPermitTtlMs(this.#platform);
-      const acquired = await this.#platform.permits.acquire(webhook._id, names, most, ttlMs);
+      const { acquired, waiting } = await this.#platform.permits.acquire(webhook._id, names, most, ttlMs);
       for (const permit of names.slice(0, acquired)) {
         permits.held.set(permit, { since: performance.now(), attemptSince: performance.now() });
         permits.free.push(permit);
+      }
+      if (permits.held.size === 0 && waiting >= most) {
+        for (const { resolve } of permits.waiting.splice(0)) resolve(WAITLISTED);
       }
     } catch {
       // Redis is away: the waiting attempts get no permit, and their job is repeated.

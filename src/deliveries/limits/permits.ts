@@ -10,15 +10,19 @@ export type PermitDeps = Pick<Platform, "permits" | "queues" | "config" | "clock
 export type WebhookLimits = Pick<
   Webhook,
   "failing_since_ms" | "kind" | "max_in_flight" | "rate_limit_per_second" | "ordered"
->;
+> & {
+  /** Whose it is; undefined for one that is deleted, where nothing else says so. */
+  owner_id: string | undefined;
+};
 
 /** The limits of a webhook that is deleted or disabled: what waits for it goes on, in order to end. */
-export const UNLIMITED: WebhookLimits = {
+export const unlimited = (ownerId: string | undefined): WebhookLimits => ({
+  owner_id: ownerId,
   failing_since_ms: null,
   max_in_flight: null,
   rate_limit_per_second: null,
   ordered: false,
-};
+});
 
 /** Beyond the attempt itself: loading, recording, and the time in the queue of a job that was granted its permit. */
 const PERMIT_MARGIN_MS = 30_000;
@@ -109,7 +113,8 @@ async function acquireOrWait(
       return platform.permits.acquireOrWait(webhookId, request, limits);
     }),
   );
-  await drainWhenTokens(platform, webhookId, Math.max(0, ...results.map(({ tokenInMs }) => tokenInMs)));
+  const tokenInMs = Math.max(0, ...results.map(one => one.tokenInMs));
+  await drainWhenTokens(platform, { _id: webhookId, owner_id: webhook.owner_id }, tokenInMs);
   return results;
 }
 
@@ -147,11 +152,16 @@ export async function releasePermits(
     deliveries.jobs["next-attempt"],
     granted.map(text => JSON.parse(text) as NextAttempt),
   );
-  await drainWhenTokens(platform, webhookId, tokenInMs);
+  const drained = { _id: webhookId, owner_id: webhook.owner_id };
+  await drainWhenTokens(platform, drained, tokenInMs);
   // What waits at an ordered webhook is pending in MongoDB anyway, and is sent from there.
-  if (mustRefill && !webhook.ordered) await enqueueDrain(platform, webhookId, "refill", 0);
+  if (mustRefill && !webhook.ordered) await enqueueDrain(platform, drained, "refill", 0);
 }
 
-async function drainWhenTokens(platform: PermitDeps, webhookId: string, tokenInMs: number): Promise<void> {
-  if (tokenInMs > 0) await enqueueDrain(platform, webhookId, "tokens", tokenInMs);
+async function drainWhenTokens(
+  platform: PermitDeps,
+  webhook: { _id: string; owner_id: string | undefined },
+  tokenInMs: number,
+): Promise<void> {
+  if (tokenInMs > 0) await enqueueDrain(platform, webhook, "tokens", tokenInMs);
 }

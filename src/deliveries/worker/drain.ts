@@ -1,7 +1,7 @@
 import { Webhooks } from "../../models/webhook.ts";
 import type { Drain } from "../../queues/deliveries.ts";
 import type { JobContext } from "../../queues/run-worker.ts";
-import { releasePermits, UNLIMITED } from "../limits/permits.ts";
+import { releasePermits, unlimited } from "../limits/permits.ts";
 import type { DeliveryDeps, LogFields } from "./deps.ts";
 import type { SharedByLaterAttempts } from "./next-attempt.ts";
 import { sendOrdered } from "./ordered.ts";
@@ -16,7 +16,7 @@ export async function drain(
   const { webhook_id, reason } = context.job;
   const webhook = await Webhooks(platform.mongo).findById(webhook_id).lean();
   if (webhook?.active && webhook.ordered) return await sendOrdered(platform, webhook, context, shared);
-  const limits = webhook?.active ? webhook : UNLIMITED;
+  const limits = webhook?.active ? webhook : unlimited(webhook?.owner_id ?? context.job.account_id);
   // The deliveries of a webhook that is not ordered any more waited in MongoDB too.
   const added = reason === "tokens" ? 0 : await refillWaitlist(platform, webhook_id, limits);
   // Releasing nothing grants the free permits to the waitlist.

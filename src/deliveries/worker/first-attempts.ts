@@ -20,7 +20,7 @@ import {
 import { deliveryId, newDelivery } from "../dispatch/create.ts";
 import type { ClearPendingDispatch } from "../dispatch/outbox.ts";
 import type { InFlight } from "../limits/in-flight.ts";
-import type { PermitCache } from "../limits/permit-cache.ts";
+import { BUSY, NoPermit, type PermitCache } from "../limits/permit-cache.ts";
 import { permitTtlMs } from "../limits/permits.ts";
 import { isRateLimited, type RateLimits } from "../limits/rate.ts";
 import type { DeliveryDeps, LogFields } from "./deps.ts";
@@ -77,7 +77,7 @@ export async function makeFirstAttempts(
   const loaded = await loadFirstAttempts(platform, job, attemptsStarted > 1);
   const { toSend } = loaded;
   const unsent = await recordUnsent(platform, loaded);
-  for (const webhookId of loaded.orderedWebhooks) await enqueueDrain(platform, webhookId, "order", SETTLE_MS);
+  for (const webhook of loaded.orderedWebhooks) await enqueueDrain(platform, webhook, "order", SETTLE_MS);
 
   const stop = new AbortController();
   // Each attempt in flight listens; Node would warn about more than ten listeners.
@@ -160,9 +160,9 @@ async function makeOne(
   if (shared.rateLimits.isExhausted(webhook)) return await withoutPermit(attempt, shared);
   const result = await shared.permitCache.use(webhook, async noteHealth => {
     // Only now: a token acquired early and kept while its owner waits for a permit would be one too many later.
-    if (isRateLimited(webhook) && !(await shared.rateLimits.tryAcquire(webhook))) return null;
+    if (isRateLimited(webhook) && !(await shared.rateLimits.tryAcquire(webhook))) return BUSY;
     const leave = await shared.inFlight.enter(webhook);
-    if (!leave) return null;
+    if (!leave) return BUSY;
     try {
       attempt.state = "in-flight";
       const attempted = await send(platform, attempt, signal, shared);
@@ -172,7 +172,10 @@ async function makeOne(
       leave();
     }
   });
-  if (result === null) return await withoutPermit(attempt, shared);
+  if (result instanceof NoPermit) {
+    attempt.mayPark ||= result.reason === "waitlisted";
+    return await withoutPermit(attempt, shared);
+  }
   // The permit is released before the record is written: the endpoint is free for the next attempt.
   return await record(platform, attempt, result, shared);
 }

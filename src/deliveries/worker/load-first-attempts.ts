@@ -31,7 +31,7 @@ export interface LoadedFirstAttempts {
   /** Deliveries to ordered webhooks, which a drain job sends. */
   ordered: Delivery[];
   /** Those webhooks, also if an earlier try recorded the deliveries. */
-  orderedWebhooks: Set<string>;
+  orderedWebhooks: Set<Webhook>;
 }
 
 /**
@@ -79,7 +79,7 @@ export async function loadFirstAttempts(
   for (const { id, event, listener } of all) {
     const { subscriptionId, webhookId, ownerId } = listener;
     const webhook = webhooks.get(webhookId) ?? null;
-    if (webhook?.active && webhook.ordered) loaded.orderedWebhooks.add(webhookId);
+    if (webhook?.active && webhook.ordered) loaded.orderedWebhooks.add(webhook);
     if (recorded.size > 0 && recorded.has(id)) continue;
     const subscription = { subscription_id: subscriptionId, emitter_id: event.emitter_id };
     const prepared = prepare({

@@ -9,7 +9,7 @@ import {
   acquirePermit,
   permitTtlMs,
   releasePermit,
-  UNLIMITED,
+  unlimited,
   type WebhookLimits,
 } from "../limits/permits.ts";
 import { attemptDelivery } from "./attempt-delivery.ts";
@@ -52,7 +52,7 @@ export async function makeNextAttempt(
   };
   const isDueNow = delivery !== null && isDue(delivery, job, platform.clock());
   const isOrdered = webhook?.active && webhook.ordered;
-  const limits: WebhookLimits = webhook?.active ? webhook : UNLIMITED;
+  const limits = webhook?.active ? webhook : unlimited(webhook?.owner_id ?? delivery?.owner_id);
   if (isDueNow && webhook?.active && !isOrdered && !(await acquirePermit(platform, webhook, job))) {
     return { ...ids, result: "waitlisted" };
   }

@@ -47,7 +47,8 @@ export async function sendOrdered(
   const ids = { webhook_id: webhook._id };
   // Named after the job, so that a job that is started again after a crash still holds its permit.
   const permit = [context.jobId];
-  if ((await platform.permits.acquire(webhook._id, permit, 1, heldPermitTtlMs(platform))) === 0) {
+  const { acquired } = await platform.permits.acquire(webhook._id, permit, 1, heldPermitTtlMs(platform));
+  if (acquired === 0) {
     await enqueueDrain(platform, webhook, "order", TAKEN_MS, TAKEN_MS);
     return { ...ids, result: "busy" };
   }

@@ -41,8 +41,10 @@ export async function refillWaitlist(
     overflow,
     isAll,
   });
-  if (added === 0 && !isFull && !isAll)
-    await enqueueDrain(platform, webhookId, "refill", SETTLE_MS, SETTLE_MS);
+  if (added === 0 && !isFull && !isAll) {
+    const webhook = { _id: webhookId, owner_id: limits.owner_id };
+    await enqueueDrain(platform, webhook, "refill", SETTLE_MS, SETTLE_MS);
+  }
   return added;
 }
 

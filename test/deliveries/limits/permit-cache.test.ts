@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { NoPermit, PermitCache } from "../../../src/deliveries/limits/permit-cache.ts";
+import { acquirePermits, releasePermits } from "../../../src/deliveries/limits/permits.ts";
 import { AppError } from "../../../src/lib/errors.ts";
 import type { RunningWorker } from "../../../src/queues/run-worker.ts";
 import type { Permits } from "../../../src/store/permits.ts";
@@ -6,7 +8,7 @@ import { start as startDeliveries } from "../../../workers/deliveries.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import { type Receiver, startReceiver } from "../../support/receiver.ts";
 import { until } from "../../support/until.ts";
-import { deliveriesOf } from "../fixtures.ts";
+import { deliveriesOf, webhookOf } from "../fixtures.ts";
 import { emitTo, eventsInOrder, subscribeLimited } from "../rate-limited-webhook.ts";
 
 describe("permits of first attempts", () => {
@@ -37,6 +39,43 @@ describe("permits of first attempts", () => {
     });
     return () => left;
   }
+
+  it("are not waited for in a job slot while the jobs of the waitlist hold all and others wait behind them", async () => {
+    const to = await subscribeLimited(platform, receiver.url, {
+      max_in_flight: 2,
+      rate_limit_per_second: null,
+    });
+    const webhook = await webhookOf(platform, to.webhookId);
+    const jobs = Array.from({ length: 4 }, (_, n) => ({
+      ...{ delivery_id: `dlv_${n}`, webhook_id: to.webhookId, generation: 0 },
+    }));
+    expect(await acquirePermits(platform, to.webhookId, webhook, jobs)).to.have.length(2);
+    const permits = new PermitCache(platform, "this-process");
+    const use = () => permits.use(webhook, async () => "sent");
+    for (const result of await Promise.all([use(), use(), use()])) {
+      expect(result).to.be.instanceOf(NoPermit).and.include({ reason: "waitlisted" });
+    }
+    await permits.close();
+  });
+
+  it("are waited for if fewer wait than there are permits", async () => {
+    const to = await subscribeLimited(platform, receiver.url, {
+      max_in_flight: 2,
+      rate_limit_per_second: null,
+    });
+    const webhook = await webhookOf(platform, to.webhookId);
+    const jobs = Array.from({ length: 3 }, (_, n) => ({
+      ...{ delivery_id: `dlv_${n}`, webhook_id: to.webhookId, generation: 0 },
+    }));
+    await acquirePermits(platform, to.webhookId, webhook, jobs);
+    const permits = new PermitCache(platform, "this-process");
+    const used = permits.use(webhook, async () => "sent");
+    // One goes to the job that waits, one is free.
+    const held = jobs.slice(0, 2).map(({ delivery_id }) => `${delivery_id}-0`);
+    await releasePermits(platform, to.webhookId, held, webhook);
+    expect(await used).to.equal("sent");
+    await permits.close();
+  });
 
   for (const name of ["acquire", "acquireTokens", "release", "renew"] as const) {
     it(`are all free again after Redis refused "${name}" for a moment`, async () => {

@@ -125,7 +125,7 @@ describe("drain of an ordered webhook", () => {
     await one;
 
     const acquire = () => platform.permits.acquire(listener.webhookId, ["of-a-killed-process"], 1, ttlMs);
-    await until(async () => (await acquire()) === 1, { what: "the drain to release its permit" });
+    await until(async () => (await acquire()).acquired === 1, { what: "the drain to release its permit" });
     expect(await runDrain("another")).to.include({ result: "busy" });
     await until(async () => (await runDrain("another")).result !== "busy", { what: "the permit" });
     expect(numbersOf(endpoint.requests)).to.deep.equal([0, 1]);
@@ -150,7 +150,8 @@ describe("drain of an ordered webhook", () => {
   });
 
   it("is one job, however often it is enqueued at the same time", async () => {
-    for (let i = 0; i < 20; i++) await enqueueDrain(platform, listener.webhookId, "order", 1000 + i / 20);
+    const webhook = { _id: listener.webhookId, owner_id: OWNER };
+    for (let i = 0; i < 20; i++) await enqueueDrain(platform, webhook, "order", 1000 + i / 20);
     expect(await delaysOfDrains()).to.have.length(1);
   });
 
