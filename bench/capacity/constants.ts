@@ -62,8 +62,8 @@ export const SIZES = {
   /** A warm sandbox, its own pages (docs/performance.md#older-figures: 47 MB, of which 20 are shared). */
   sandboxMb: 47,
   redisIdleMb: 20,
-  /** A source or workflow that emits (docs/decisions/0004-summaries-in-redis-payloads-in-mongodb.md: 0.2 to 0.6 MB). */
-  redisEmitterKb: 400,
+  /** An emitter that emitted a thousand events of 900 bytes within a day (docs/decisions/0032-memory-by-activity.md: 272,000 bytes). */
+  redisEmitterKb: 270,
   redisWaitingEventBytes: 400,
   /** Bytes beside the payload. */
   mongodbData: { event: 240, delivery: 590 },

@@ -116,7 +116,7 @@ describe("the capacity model", () => {
   });
 
   it("names the walls of MongoDB: its primary's cores, its disk, its connections", () => {
-    const { walls } = plan(demand({ events: 200_000 }));
+    const { walls } = plan(demand({ events: 500_000 }));
     const text = walls.join("\n");
     expect(text).to.match(/MongoDB: the primary needs \d+ cores/);
     expect(text).to.match(/MongoDB: [\d,]+ GB on each member/);
