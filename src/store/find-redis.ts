@@ -23,8 +23,8 @@ export async function findRedis(settings: RedisSettings, deadlineMs: number): Pr
     const faults = answers.flatMap(answer => (answer.status === "rejected" ? [answer.reason as Error] : []));
     const fault = faults.find(one => one instanceof SetupError);
     // One Sentinel may have forgotten its master; a server that is none of the cluster would take a part of the keys.
-    const isTolerable = settings.mode === "sentinel" && (found || faults.some(one => one !== fault));
-    if (fault && !isTolerable) throw fault;
+    const mayPass = found !== undefined || faults.some(one => !(one instanceof SetupError));
+    if (fault && !(settings.mode === "sentinel" && mayPass)) throw fault;
     if (found?.status === "fulfilled") return found.value;
     if (Date.now() >= deadline)
       throw fault ?? new Error(`REDIS_URL: Redis did not respond (${faults[0]?.message})`);
