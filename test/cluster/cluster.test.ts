@@ -71,5 +71,5 @@ describe("an installation on stores of several servers", function () {
   }
 
   describeOn("a Redis Cluster", openCluster, ON_A_CLUSTER);
-  if (isFullSize) describeOn("Redis behind Sentinels", openSentinels, BEHIND_SENTINELS);
+  describeOn("Redis behind Sentinels", openSentinels, BEHIND_SENTINELS);
 });

@@ -180,6 +180,7 @@ export const BEHIND_SENTINELS: ClusterFault[] = [
   {
     title: "the Redis master: kill -9",
     mayLose: A_MOMENT,
+    isShort: true,
     async inject(lab) {
       const [master] = (await lab.redis.masters()) as [RedisNode];
       await killMaster(lab, master, 1);
