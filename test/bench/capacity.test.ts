@@ -125,7 +125,8 @@ describe("the capacity model", () => {
   });
 
   it("is what the table of docs/scaling.md was made with", () => {
-    const ROW = /^\| ([\d,]+) (published|through HTTP sources) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm;
+    const ROW =
+      /^\| ([\d,]+) (published|through HTTP sources) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm;
     const rows = [...read("docs/scaling.md").matchAll(ROW)];
     expect(rows).to.have.length(10);
     const numbers = (text = "") => (text.match(/[\d,.]+/g) ?? []).map(word => Number(word.replace(/,/g, "")));
