@@ -18,9 +18,9 @@ const PAUSE_MS = 200;
 export async function findRedis(settings: RedisSettings, deadlineMs: number): Promise<RedisTarget> {
   const deadline = Date.now() + deadlineMs;
   for (;;) {
-    const answers = await Promise.allSettled(settings.servers.map(server => ask(server, settings)));
-    const found = answers.find(({ status }) => status === "fulfilled");
-    const faults = answers.flatMap(answer => (answer.status === "rejected" ? [answer.reason as Error] : []));
+    const asked = await Promise.allSettled(settings.servers.map(server => ask(server, settings)));
+    const found = asked.find(({ status }) => status === "fulfilled");
+    const faults = asked.flatMap(one => (one.status === "rejected" ? [one.reason as Error] : []));
     const fault = faults.find(one => one instanceof SetupError);
     // One Sentinel may have forgotten its master; a server that is none of the cluster would take a part of the keys.
     const mayPass = found !== undefined || faults.some(one => !(one instanceof SetupError));

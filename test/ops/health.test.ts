@@ -108,7 +108,7 @@ describe("health of the web process", () => {
           (error: Error) => error.message,
         );
         expect(await starting, process).to.equal(
-          "Redis may evict keys: maxmemory-policy is allkeys-lru, but must be noeviction",
+          "REDIS_URL: Redis may evict keys: maxmemory-policy is allkeys-lru, but must be noeviction",
         );
       }
     } finally {

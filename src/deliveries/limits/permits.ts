@@ -11,7 +11,7 @@ export type WebhookLimits = Pick<
   Webhook,
   "failing_since_ms" | "kind" | "max_in_flight" | "rate_limit_per_second" | "ordered"
 > & {
-  /** Whose it is; undefined for one that is deleted, where nothing else says so. */
+  /** The account that owns it; undefined for one that is deleted, where nothing else says so. */
   owner_id: string | undefined;
 };
 
