@@ -13,7 +13,7 @@ const PAUSE_MS = 200;
 /**
  * Asks the servers that the settings name what they are, and returns how to reach Redis. Waits for servers that are away, and
  * for a cluster or a master that can't serve yet, until the deadline. Throws SetupError at once if a server is not what the
- * settings say, and at the deadline an error with the last reason.
+ * settings say, unless it is a Sentinel and another one may still respond, and at the deadline an error with the last reason.
  */
 export async function findRedis(settings: RedisSettings, deadlineMs: number): Promise<RedisTarget> {
   const deadline = Date.now() + deadlineMs;
