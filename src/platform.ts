@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Connection } from "mongoose";
 import type { Config } from "./config.ts";
 import { createEgress, type Egress } from "./egress/agent.ts";
@@ -104,6 +105,7 @@ export interface Platform {
 
 /** How long a start waits for the stores before it fails with a clear line. */
 const STORES_DEADLINE_MS = 15_000;
+const AGAIN_MS = 200;
 /** How long the last spans may take when a process stops. */
 const SPANS_DEADLINE_MS = 1500;
 
@@ -148,11 +150,15 @@ export async function openPlatform(
     watchConnection(redis, log, "redis connection");
     closers.push(async () => redis.disconnect());
     await whenReady(redis, STORES_DEADLINE_MS);
-    // Not for the command line, which must be able to look at such an installation.
-    if (process !== "cli") await rejectEviction(redis);
-    if (process !== "cli") await probeChannels(redis, keys.eventFeed("probe"));
     const warn = (line: string) => log.warn(line);
-    if (process !== "cli") await checkRedisVersion(redis, warn);
+    // Not for the command line, which must be able to look at such an installation.
+    if (process !== "cli") {
+      await whileUnavailable(async () => {
+        await rejectEviction(redis);
+        await probeChannels(redis, keys.eventFeed("probe"));
+        await checkRedisVersion(redis, warn);
+      }, STORES_DEADLINE_MS);
+    }
     const storeClock = await StoreClock.open(redis);
     closers.push(async () => storeClock.close());
     const clock = overrides.clock ?? storeClock.now;
@@ -285,6 +291,20 @@ export async function openPlatform(
   } catch (error) {
     await close();
     throw asLackOfRights(error) ?? error;
+  }
+}
+
+/** Does `work` again for as long as it throws `unavailable`: a store may go away in the middle of a start, and be back soon. */
+async function whileUnavailable(work: () => Promise<void>, deadlineMs: number): Promise<void> {
+  const deadline = performance.now() + deadlineMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const isAway = error instanceof AppError && error.code === "unavailable";
+      if (!isAway || performance.now() >= deadline) throw error;
+      await delay(AGAIN_MS);
+    }
   }
 }
 

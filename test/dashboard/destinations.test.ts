@@ -8,6 +8,7 @@ import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
 import {
   browserOrSkip,
+  isInvalid,
   keepScreenshot,
   openTab,
   saveAndWait,
@@ -76,7 +77,7 @@ describe("the dashboard's destinations and actions", () => {
     await dialog().getByLabel("Address").fill("http://redis.example.com");
     await dialog().getByLabel("Stream").fill("orders");
     expect(await create()).to.equal(400);
-    expect(await dialog().getByLabel("Address").getAttribute("aria-invalid")).to.equal("true");
+    await isInvalid(dialog().getByLabel("Address"));
     expect(await seriousFindings(page)).to.deep.equal([]);
     await dialog().getByLabel("Address").fill(redis.url);
     await dialog().getByLabel("Password").fill("a wrong one");
@@ -118,7 +119,7 @@ describe("the dashboard's destinations and actions", () => {
     const rejected = page.waitForResponse(one => one.request().method() === "PUT");
     await button("Save").click();
     expect((await rejected).status()).to.equal(400);
-    expect(await page.getByLabel("Attempts per second").getAttribute("aria-invalid")).to.equal("true");
+    await isInvalid(page.getByLabel("Attempts per second"));
     expect(await seriousFindings(page)).to.deep.equal([]);
     await keepScreenshot(page, "destination-settings");
   });
@@ -160,7 +161,7 @@ describe("the dashboard's destinations and actions", () => {
     expect(await seriousFindings(page)).to.deep.equal([]);
     await dialog().getByLabel("key (optional)").fill("s3cret");
     expect(await create()).to.equal(400);
-    expect(await dialog().getByLabel("note").getAttribute("aria-invalid")).to.equal("true");
+    await isInvalid(dialog().getByLabel("note"));
     await dialog().getByLabel("note").fill("order {{event.order}}");
     expect(await create()).to.equal(201);
     await page.getByRole("heading", { name: "Notes" }).waitFor();

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 import type { Api } from "../support/api.ts";
 import { openBrowser } from "../support/browser.ts";
 import { root } from "../support/built.ts";
@@ -143,4 +143,11 @@ export async function saveAndWait(page: Page, id: string): Promise<void> {
   );
   await page.getByRole("button", { name: "Save" }).click();
   expect((await saved).status()).to.equal(200);
+}
+
+/** Waits until a field is marked as wrong: the page shows a response a moment after it has arrived. */
+export async function isInvalid(field: Locator): Promise<void> {
+  await until(async () => (await field.getAttribute("aria-invalid")) === "true", {
+    what: "a field that is marked",
+  });
 }

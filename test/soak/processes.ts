@@ -9,7 +9,7 @@ const STOP_MS = 20_000;
 /** How long after its end a supervisor starts a process again. */
 const AGAIN_MS = 500;
 /** A process that starts while a store is away ends with this line, and its supervisor starts it again. */
-const STORE_AWAY = /did not respond|not reachable|ECONN|being shut down/;
+const STORE_AWAY = /did not respond|can't be reached|ECONN|being shut down/;
 
 /** What ended without being told to. */
 export interface UnexpectedEnd {
