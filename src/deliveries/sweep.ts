@@ -99,7 +99,9 @@ class DeliverySweep {
     const renewed = await this.#nextGeneration(alone.filter((_, index) => states[index] === "finished"));
     const byWebhook = [...groupBy([...absent, ...renewed], ({ webhook_id }) => webhook_id)];
     const results = await Promise.all(
-      byWebhook.map(([id, due]) => this.#acquire(id, webhooks.get(id) ?? unlimited(due[0]?.owner_id), due)),
+      byWebhook.map(([_id, due]) =>
+        this.#acquire(webhooks.get(_id) ?? unlimited({ _id, owner_id: due[0]?.owner_id }), due),
+      ),
     );
     await this.#enqueue(
       results.flatMap(({ acquired }) => acquired),
@@ -115,12 +117,11 @@ class DeliverySweep {
    * enqueued since the jobs were looked up, which is looked at again soon, or by one that was lost, which goes on here.
    */
   async #acquire(
-    webhookId: string,
     webhook: WebhookLimits,
     due: Overdue[],
   ): Promise<{ acquired: NextAttempt[]; underWay: string[] }> {
     const jobs = due.map(nextAttemptOf);
-    const { acquired, holders } = await acquireForOverdue(this.#platform, webhookId, webhook, jobs);
+    const { acquired, holders } = await acquireForOverdue(this.#platform, webhook, jobs);
     const lost = await findLostJobs(this.#platform, holders, this.#nowMs);
     const underWay = holders
       .filter(({ job }) => !lost.includes(job))
@@ -140,11 +141,11 @@ class DeliverySweep {
     try {
       await enqueueAll(this.#platform.queues, deliveries.jobs["next-attempt"], jobs);
     } catch (error) {
-      for (const [id, ofWebhook] of groupBy(jobs, ({ webhook_id }) => webhook_id)) {
+      for (const [_id, ofWebhook] of groupBy(jobs, ({ webhook_id }) => webhook_id)) {
         const names = ofWebhook.map(nextAttemptJobId);
         // If they can't be given back, they expire.
-        const limits = webhooks.get(id) ?? unlimited(ofWebhook[0]?.account_id);
-        await releasePermits(this.#platform, id, names, limits).catch(() => undefined);
+        const webhook = webhooks.get(_id) ?? unlimited({ _id, owner_id: ofWebhook[0]?.account_id });
+        await releasePermits(this.#platform, webhook, names).catch(() => undefined);
       }
       throw error;
     }
@@ -158,7 +159,7 @@ class DeliverySweep {
         { _id: { $in: ids }, active: true },
         { owner_id: 1, kind: 1, ordered: 1, failing_since_ms: 1, max_in_flight: 1, rate_limit_per_second: 1 },
       )
-      .lean<(WebhookLimits & { _id: string })[]>();
+      .lean<WebhookLimits[]>();
     return new Map(found.map(webhook => [webhook._id, webhook]));
   }
 

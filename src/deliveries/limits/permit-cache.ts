@@ -25,7 +25,7 @@ interface WebhookPermits {
 export class NoPermit {
   readonly reason: "busy" | "waitlisted";
 
-  constructor(reason: "busy" | "waitlisted") {
+  constructor(reason: NoPermit["reason"]) {
     this.reason = reason;
   }
 }
@@ -125,9 +125,9 @@ export class PermitCache {
     this.#stopRenewing();
     this.#isClosed = true;
     // Where no permit is held any longer, one waiting job is granted one: it grants the next.
-    for (const [id, { held, unreleased, ownerId }] of this.#webhooks) {
-      const one = { ...unlimited(ownerId), max_in_flight: 1 };
-      await releasePermits(this.#platform, id, [...held.keys(), ...unreleased], one);
+    for (const [_id, { held, unreleased, ownerId }] of this.#webhooks) {
+      const one = { ...unlimited({ _id, owner_id: ownerId }), max_in_flight: 1 };
+      await releasePermits(this.#platform, one, [...held.keys(), ...unreleased]);
     }
   }
 
@@ -201,7 +201,7 @@ export class PermitCache {
 
   async #giveBack(webhook: Webhook, permits: WebhookPermits, names: string[]): Promise<void> {
     for (const permit of names) permits.held.delete(permit);
-    await releasePermits(this.#platform, webhook._id, names, webhook).catch(() => {
+    await releasePermits(this.#platform, webhook, names).catch(() => {
       // After close() they expire.
       if (!this.#isClosed) permits.unreleased.push(...names);
     });

@@ -7,17 +7,18 @@ import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import type { Acquired, PermitLimits } from "../../store/permits.ts";
 
 export type PermitDeps = Pick<Platform, "permits" | "queues" | "config" | "clock">;
+/** A webhook as far as its permits are concerned. */
 export type WebhookLimits = Pick<
   Webhook,
-  "failing_since_ms" | "kind" | "max_in_flight" | "rate_limit_per_second" | "ordered"
+  "_id" | "failing_since_ms" | "kind" | "max_in_flight" | "rate_limit_per_second" | "ordered"
 > & {
   /** The account that owns it; undefined for one that is deleted, where nothing else says so. */
   owner_id: string | undefined;
 };
 
 /** The limits of a webhook that is deleted or disabled: what waits for it goes on, in order to end. */
-export const unlimited = (ownerId: string | undefined): WebhookLimits => ({
-  owner_id: ownerId,
+export const unlimited = (webhook: Pick<WebhookLimits, "_id" | "owner_id">): WebhookLimits => ({
+  ...webhook,
   failing_since_ms: null,
   max_in_flight: null,
   rate_limit_per_second: null,
@@ -59,11 +60,10 @@ const limitsOf = (platform: PermitDeps, webhook: WebhookLimits): PermitLimits =>
  */
 export async function acquirePermits(
   platform: PermitDeps,
-  webhookId: string,
   webhook: WebhookLimits,
   jobs: NextAttempt[],
 ): Promise<NextAttempt[]> {
-  const results = await acquireOrWait(platform, webhookId, webhook, jobs, false);
+  const results = await acquireOrWait(platform, webhook, jobs, false);
   return jobs.filter((_, index) => results[index]?.acquired);
 }
 
@@ -80,11 +80,10 @@ export interface Holder {
  */
 export async function acquireForOverdue(
   platform: PermitDeps,
-  webhookId: string,
   webhook: WebhookLimits,
   jobs: NextAttempt[],
 ): Promise<{ acquired: NextAttempt[]; holders: Holder[] }> {
-  const results = await acquireOrWait(platform, webhookId, webhook, jobs, true);
+  const results = await acquireOrWait(platform, webhook, jobs, true);
   return {
     acquired: jobs.filter((_, index) => results[index]?.acquired),
     holders: jobs.flatMap((job, index) => {
@@ -99,7 +98,6 @@ const whenWaiting = (job: NextAttempt): NextAttempt => ({ ...job, generation: jo
 
 async function acquireOrWait(
   platform: PermitDeps,
-  webhookId: string,
   webhook: WebhookLimits,
   jobs: NextAttempt[],
   mayBeHeld: boolean,
@@ -110,11 +108,11 @@ async function acquireOrWait(
       const next = whenWaiting(job);
       const waiting = { job: waitlistEntry(next), name: nextAttemptJobId(next) };
       const request = { name: nextAttemptJobId(job), waiting, mayBeHeld };
-      return platform.permits.acquireOrWait(webhookId, request, limits);
+      return platform.permits.acquireOrWait(webhook._id, request, limits);
     }),
   );
   const tokenInMs = Math.max(0, ...results.map(one => one.tokenInMs));
-  await drainWhenTokens(platform, { _id: webhookId, owner_id: webhook.owner_id }, tokenInMs);
+  await drainWhenTokens(platform, webhook, tokenInMs);
   return results;
 }
 
@@ -124,12 +122,12 @@ export async function acquirePermit(
   webhook: WebhookLimits,
   job: NextAttempt,
 ): Promise<boolean> {
-  return (await acquirePermits(platform, job.webhook_id, webhook, [job])).length > 0;
+  return (await acquirePermits(platform, webhook, [job])).length > 0;
 }
 
 /** Releases the job's permit, if it had one, and enqueues the waiting jobs that are granted one. */
 export function releasePermit(platform: PermitDeps, webhook: WebhookLimits, job: NextAttempt): Promise<void> {
-  return releasePermits(platform, job.webhook_id, [nextAttemptJobId(job)], webhook);
+  return releasePermits(platform, webhook, [nextAttemptJobId(job)]);
 }
 
 /**
@@ -138,12 +136,11 @@ export function releasePermit(platform: PermitDeps, webhook: WebhookLimits, job:
  */
 export async function releasePermits(
   platform: PermitDeps,
-  webhookId: string,
-  names: string[],
   webhook: WebhookLimits,
+  names: string[],
 ): Promise<void> {
   const { granted, tokenInMs, mustRefill } = await platform.permits.release(
-    webhookId,
+    webhook._id,
     names,
     limitsOf(platform, webhook),
   );
@@ -152,15 +149,14 @@ export async function releasePermits(
     deliveries.jobs["next-attempt"],
     granted.map(text => JSON.parse(text) as NextAttempt),
   );
-  const drained = { _id: webhookId, owner_id: webhook.owner_id };
-  await drainWhenTokens(platform, drained, tokenInMs);
+  await drainWhenTokens(platform, webhook, tokenInMs);
   // What waits at an ordered webhook is pending in MongoDB anyway, and is sent from there.
-  if (mustRefill && !webhook.ordered) await enqueueDrain(platform, drained, "refill", 0);
+  if (mustRefill && !webhook.ordered) await enqueueDrain(platform, webhook, "refill", 0);
 }
 
 async function drainWhenTokens(
   platform: PermitDeps,
-  webhook: { _id: string; owner_id: string | undefined },
+  webhook: WebhookLimits,
   tokenInMs: number,
 ): Promise<void> {
   if (tokenInMs > 0) await enqueueDrain(platform, webhook, "tokens", tokenInMs);

@@ -16,10 +16,12 @@ export async function drain(
   const { webhook_id, reason } = context.job;
   const webhook = await Webhooks(platform.mongo).findById(webhook_id).lean();
   if (webhook?.active && webhook.ordered) return await sendOrdered(platform, webhook, context, shared);
-  const limits = webhook?.active ? webhook : unlimited(webhook?.owner_id ?? context.job.account_id);
+  const limits = webhook?.active
+    ? webhook
+    : unlimited({ _id: webhook_id, owner_id: webhook?.owner_id ?? context.job.account_id });
   // The deliveries of a webhook that is not ordered any more waited in MongoDB too.
-  const added = reason === "tokens" ? 0 : await refillWaitlist(platform, webhook_id, limits);
+  const added = reason === "tokens" ? 0 : await refillWaitlist(platform, limits);
   // Releasing nothing grants the free permits to the waitlist.
-  await releasePermits(platform, webhook_id, [], limits);
+  await releasePermits(platform, limits, []);
   return { webhook_id, result: "waitlist-drained", ...(added > 0 && { added }) };
 }

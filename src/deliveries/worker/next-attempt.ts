@@ -52,7 +52,8 @@ export async function makeNextAttempt(
   };
   const isDueNow = delivery !== null && isDue(delivery, job, platform.clock());
   const isOrdered = webhook?.active && webhook.ordered;
-  const limits = webhook?.active ? webhook : unlimited(webhook?.owner_id ?? delivery?.owner_id);
+  const owner_id = webhook?.owner_id ?? delivery?.owner_id;
+  const limits = webhook?.active ? webhook : unlimited({ _id: job.webhook_id, owner_id });
   if (isDueNow && webhook?.active && !isOrdered && !(await acquirePermit(platform, webhook, job))) {
     return { ...ids, result: "waitlisted" };
   }

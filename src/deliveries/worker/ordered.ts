@@ -61,7 +61,7 @@ export async function sendOrdered(
         sent = await sendWhileDue(platform, webhook, { ...context, signal }, shared);
       } finally {
         stopRenewing();
-        await releasePermits(platform, webhook._id, permit, webhook);
+        await releasePermits(platform, webhook, permit);
       }
       if (sent.next === "now" ? isDetached : sent.next !== "none" && sent.next < SOON_MS) {
         await enqueueDrain(platform, webhook, "order", sent.next === "now" ? 0 : (sent.next as number));

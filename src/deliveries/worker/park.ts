@@ -25,7 +25,7 @@ export async function park(platform: DeliveryDeps, waiting: ToSend[]): Promise<v
     if (!first) continue;
     const jobs = ofWebhook.map(({ delivery }) => nextAttemptOf(delivery));
     // Permits may have become free in between: then those deliveries go on as jobs.
-    const acquired = await acquirePermits(platform, first.webhook._id, first.webhook, jobs);
+    const acquired = await acquirePermits(platform, first.webhook, jobs);
     await enqueueAll(platform.queues, deliveries.jobs["next-attempt"], acquired);
   }
 }

@@ -21,30 +21,23 @@ type Due = Pick<
  * a later `releasePermits` has it fetched; if nothing could be added although there is room, another drain looks again soon.
  * Safe to repeat: an entry is spelled as `acquirePermits` spells it. Throws `unavailable`.
  */
-export async function refillWaitlist(
-  platform: DeliveryDeps,
-  webhookId: string,
-  limits: WebhookLimits,
-): Promise<number> {
+export async function refillWaitlist(platform: DeliveryDeps, webhook: WebhookLimits): Promise<number> {
   const now = platform.clock();
   // Read first: what is added to the overflow from here on may be missing below.
-  const overflow = await platform.permits.overflow(webhookId);
-  const most = BATCH + permitCount(platform, limits);
-  const due = await findDue(platform, webhookId, now, most);
+  const overflow = await platform.permits.overflow(webhook._id);
+  const most = BATCH + permitCount(platform, webhook);
+  const due = await findDue(platform, webhook._id, now, most);
   const settled = due.filter(({ next_attempt_at_ms }) => (next_attempt_at_ms ?? 0) <= now - SETTLE_MS);
   const isAll = due.length < most && settled.length === due.length;
   const candidates = await withoutJobs(
     platform,
     settled.filter(delivery => !isFirstAttemptInFlight(delivery, now)),
   );
-  const { added, isFull } = await platform.permits.refill(webhookId, candidates.map(refillCandidate), {
+  const { added, isFull } = await platform.permits.refill(webhook._id, candidates.map(refillCandidate), {
     overflow,
     isAll,
   });
-  if (added === 0 && !isFull && !isAll) {
-    const webhook = { _id: webhookId, owner_id: limits.owner_id };
-    await enqueueDrain(platform, webhook, "refill", SETTLE_MS, SETTLE_MS);
-  }
+  if (added === 0 && !isFull && !isAll) await enqueueDrain(platform, webhook, "refill", SETTLE_MS, SETTLE_MS);
   return added;
 }
 

@@ -40,16 +40,21 @@ describe("permits of first attempts", () => {
     return () => left;
   }
 
+  /** Makes a webhook with two permits, and so many jobs for it, none of which is enqueued. */
+  async function withTwoPermits(jobs: number) {
+    const limits = { max_in_flight: 2, rate_limit_per_second: null };
+    const { webhookId } = await subscribeLimited(platform, receiver.url, limits);
+    return {
+      webhook: await webhookOf(platform, webhookId),
+      jobs: Array.from({ length: jobs }, (_, n) => ({
+        ...{ delivery_id: `dlv_${n}`, webhook_id: webhookId, generation: 0 },
+      })),
+    };
+  }
+
   it("are not waited for in a job slot while the jobs of the waitlist hold all and others wait behind them", async () => {
-    const to = await subscribeLimited(platform, receiver.url, {
-      max_in_flight: 2,
-      rate_limit_per_second: null,
-    });
-    const webhook = await webhookOf(platform, to.webhookId);
-    const jobs = Array.from({ length: 4 }, (_, n) => ({
-      ...{ delivery_id: `dlv_${n}`, webhook_id: to.webhookId, generation: 0 },
-    }));
-    expect(await acquirePermits(platform, to.webhookId, webhook, jobs)).to.have.length(2);
+    const { webhook, jobs } = await withTwoPermits(4);
+    expect(await acquirePermits(platform, webhook, jobs)).to.have.length(2);
     const permits = new PermitCache(platform, "this-process");
     const use = () => permits.use(webhook, async () => "sent");
     for (const result of await Promise.all([use(), use(), use()])) {
@@ -59,20 +64,13 @@ describe("permits of first attempts", () => {
   });
 
   it("are waited for if fewer wait than there are permits", async () => {
-    const to = await subscribeLimited(platform, receiver.url, {
-      max_in_flight: 2,
-      rate_limit_per_second: null,
-    });
-    const webhook = await webhookOf(platform, to.webhookId);
-    const jobs = Array.from({ length: 3 }, (_, n) => ({
-      ...{ delivery_id: `dlv_${n}`, webhook_id: to.webhookId, generation: 0 },
-    }));
-    await acquirePermits(platform, to.webhookId, webhook, jobs);
+    const { webhook, jobs } = await withTwoPermits(3);
+    await acquirePermits(platform, webhook, jobs);
     const permits = new PermitCache(platform, "this-process");
     const used = permits.use(webhook, async () => "sent");
     // One goes to the job that waits, one is free.
     const held = jobs.slice(0, 2).map(({ delivery_id }) => `${delivery_id}-0`);
-    await releasePermits(platform, to.webhookId, held, webhook);
+    await releasePermits(platform, webhook, held);
     expect(await used).to.equal("sent");
     await permits.close();
   });

@@ -20,11 +20,11 @@ describe("the jobs that lead a waitlist on", () => {
     const jobs = Array.from({ length: 8 }, (_, n) => ({
       ...{ delivery_id: `dlv_${n}`, webhook_id: webhookId, generation: 0, account_id: OWNER },
     }));
-    const acquired = await acquirePermits(platform, webhookId, webhook, jobs);
+    const acquired = await acquirePermits(platform, webhook, jobs);
     // One that did not fit on the waitlist.
     await platform.redis.hset(platform.keys.webhookOverflow(webhookId), "count", 1);
     const names = acquired.map(({ delivery_id }) => `${delivery_id}-0`);
-    await releasePermits(platform, webhookId, names, webhook);
+    await releasePermits(platform, webhook, names);
     const enqueued = await openedQueue(platform.queues, deliveries).getJobs();
     const reasons = new Set(enqueued.flatMap(({ name, data }) => (name === "drain" ? [data.reason] : [])));
     expect([...reasons]).to.have.members(["tokens", "refill"]);
