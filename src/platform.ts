@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Connection } from "mongoose";
 import type { Config } from "./config.ts";
 import { createEgress, type Egress } from "./egress/agent.ts";
@@ -28,7 +27,6 @@ import { type RedisKeys, redisKeys } from "./store/keys.ts";
 import { type MemoryShare, openMemoryShare } from "./store/memory-share.ts";
 import { openMongo } from "./store/mongo.ts";
 import { openPermits, type Permits } from "./store/permits.ts";
-import { probeChannels, rejectEviction } from "./store/probe-redis.ts";
 import { openQueuedBytes, type QueuedBytes } from "./store/queued-bytes.ts";
 import {
   inProducerTime,
@@ -39,11 +37,11 @@ import {
 } from "./store/redis.ts";
 import { watchLosses } from "./store/redis-losses.ts";
 import type { RedisTarget } from "./store/redis-settings.ts";
+import { rejectUnusableRedis } from "./store/reject-unusable-redis.ts";
 import { NO_REPLICAS, openReplicas, type Replicas } from "./store/replicas.ts";
 import { openRoutingCache, type RoutingCache } from "./store/routing-cache.ts";
 import { openRunQueue, type RunQueue } from "./store/run-queue.ts";
 import { createSecrets, type Secrets } from "./store/secrets.ts";
-import { checkRedisVersion } from "./store/server-versions.ts";
 import { StoreClock } from "./store/store-clock.ts";
 import { storeHosts } from "./store/store-hosts.ts";
 import { openSubscriberRedis } from "./store/subscriber-redis.ts";
@@ -105,7 +103,6 @@ export interface Platform {
 
 /** How long a start waits for the stores before it fails with a clear line. */
 const STORES_DEADLINE_MS = 15_000;
-const AGAIN_MS = 200;
 /** How long the last spans may take when a process stops. */
 const SPANS_DEADLINE_MS = 1500;
 
@@ -153,11 +150,8 @@ export async function openPlatform(
     const warn = (line: string) => log.warn(line);
     // Not for the command line, which must be able to look at such an installation.
     if (process !== "cli") {
-      await whileUnavailable(async () => {
-        await rejectEviction(redis);
-        await probeChannels(redis, keys.eventFeed("probe"));
-        await checkRedisVersion(redis, warn);
-      }, STORES_DEADLINE_MS);
+      const channel = keys.eventFeed("probe");
+      await rejectUnusableRedis(redis, { channel, warn, deadlineMs: STORES_DEADLINE_MS });
     }
     const storeClock = await StoreClock.open(redis);
     closers.push(async () => storeClock.close());
@@ -291,20 +285,6 @@ export async function openPlatform(
   } catch (error) {
     await close();
     throw asLackOfRights(error) ?? error;
-  }
-}
-
-/** Does `work` again for as long as it throws `unavailable`: a store may go away in the middle of a start, and be back soon. */
-async function whileUnavailable(work: () => Promise<void>, deadlineMs: number): Promise<void> {
-  const deadline = performance.now() + deadlineMs;
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      const isAway = error instanceof AppError && error.code === "unavailable";
-      if (!isAway || performance.now() >= deadline) throw error;
-      await delay(AGAIN_MS);
-    }
   }
 }
 

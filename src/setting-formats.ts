@@ -145,8 +145,11 @@ const DEFAULT_PUBLIC_URL = "http://127.0.0.1";
 
 const redisUrl = parsedBy(parseRedisUrl);
 
-/** What is stored must survive an election, and what is read must be the newest: options of the URL would win over ours. */
-const OPTIONS = new Map([
+/**
+ * Options of MongoDB's URL that would win over ours, with what they may be: what is stored must survive an election, and what is
+ * read must be the newest.
+ */
+const MONGODB_OPTIONS = new Map([
   ["w", "majority"],
   ["journal", "true"],
   ["readconcernlevel", "majority"],
@@ -155,17 +158,16 @@ const OPTIONS = new Map([
 ]);
 
 const mongodbUrl: Check = value => {
-  const [, rest] = /^mongodb(?:\+srv)?:\/\/([^?]*)/.exec(value.trim()) ?? [];
+  const [, rest, query = ""] = /^mongodb(?:\+srv)?:\/\/([^?]*)(?:\?(.*))?$/s.exec(value.trim()) ?? [];
   if (rest === undefined) return "must be a mongodb:// or mongodb+srv:// URL";
   // The driver would take what follows the first @ for a host, and name it in errors: a part of the password.
   if (rest.split("@").length > 2) return "must have a percent-encoded user and password";
-  const [, query = ""] = /\?(.*)$/s.exec(value.trim()) ?? [];
-  const other = [...new URLSearchParams(query)].find(
-    ([name, text]) => (OPTIONS.get(name.toLowerCase()) ?? text.toLowerCase()) !== text.toLowerCase(),
-  );
-  return other
-    ? `must not have the option ${other[0]}, except as ${OPTIONS.get(other[0].toLowerCase())}`
-    : null;
+  for (const [name, text] of new URLSearchParams(query)) {
+    const only = MONGODB_OPTIONS.get(name.toLowerCase());
+    if (only !== undefined && text.toLowerCase() !== only)
+      return `must not have the option ${name}, except as ${only}`;
+  }
+  return null;
 };
 
 /** Returns what REDIS_URL says; undefined if it is missing or bad, which is reported for itself. */

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
+import { SIZES } from "../../bench/capacity/constants.ts";
 import { readProcfile } from "../../script/lib/procfile.mjs";
 import { settingNames } from "../../src/config.ts";
 import { STOPS_WITHIN_MS } from "../../src/lib/shutdown.ts";
@@ -26,9 +27,8 @@ const PROGRAMS = ["node deploy/generate-secrets.mjs /run/secrets/headwater"];
 /** Between a process' own deadline and the kill. */
 const SPARE_MS = 5000;
 
-/** The measured peaks of deploy/README.md#sizes: of a worker that starts sandboxes, and of one sandbox. Megabytes. */
+/** The measured peak of a worker that starts sandboxes (deploy/README.md#sizes). Megabytes. */
 const WORKER_MB = 196;
-const SANDBOX_MB = 47;
 
 /** What the host's own build reads, and not Headwater. */
 const OF_THE_HOST = ["NPM_CONFIG_PRODUCTION"];
@@ -95,12 +95,11 @@ describe("the processes of the deploy files", () => {
   });
 
   it("that start sandboxes have memory for as many as they may start", () => {
-    const sizes = herokuSizes();
     const needed = (env: Record<string, string | undefined>, memoryMb: number) =>
       WORKER_MB +
-      Number(env.SANDBOX_PROCESSES ?? LIMITS.sandboxes.value) * SANDBOX_MB +
+      Number(env.SANDBOX_PROCESSES ?? LIMITS.sandboxes.value) * SIZES.sandboxMb +
       Number(env.SANDBOX_MEMORY_MB ?? memoryMb / 4);
-    const starting = [...flySizes(), ...renderSizes(), ...sizes].filter(({ name }) =>
+    const starting = [...flySizes(), ...renderSizes(), ...herokuSizes()].filter(({ name }) =>
       ["runs", "deliveries"].includes(name),
     );
     expect(starting).to.have.length(6);

@@ -5,7 +5,7 @@ import type { Database, Migration } from "./migration.ts";
 import { schemaOf } from "./migration.ts";
 import { planOf } from "./plan.ts";
 import { acquireSchemaLock } from "./schema-lock.ts";
-import { findState, rejectUnusable } from "./state.ts";
+import { findState, rejectContracted } from "./state.ts";
 
 interface Options {
   migrations: readonly Migration[];
@@ -31,7 +31,7 @@ export async function migrate(
   try {
     const before = await findState(db);
     const needs = schemaOf(migrations);
-    if (before.state.works_from > needs) rejectUnusable(before.state, needs);
+    rejectContracted(before.state, needs);
     const plan = planOf(before.state, migrations, { isEmpty: before.isEmpty, mayContract });
     const isDone = before.isStored && plan.every(({ step }) => step !== "run");
     const state = await applyMigrations(db, lock, { migrations, mayContract, say });
@@ -49,7 +49,7 @@ export async function printPlan(
 ): Promise<void> {
   const { state, isEmpty, missing } = await findState(db);
   const needs = schemaOf(migrations);
-  if (state.works_from > needs) rejectUnusable(state, needs);
+  rejectContracted(state, needs);
   if (isEmpty) say("the database is empty");
   else say(`the database has schema ${state.version}, this release needs ${needs}`);
   if (missing.length > 0) say(`it lacks ${missing.join(", ")}`);

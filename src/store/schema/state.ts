@@ -111,6 +111,11 @@ export function schemaProblem(state: SchemaState, needs: number): string | undef
   return `${has}, which releases before schema ${state.works_from} can't use; this release has schema ${needs}: run a newer release`;
 }
 
+/** Throws SetupError for a database that a newer release has contracted so that one that needs this schema can't use it. */
+export function rejectContracted(state: SchemaState, needs: number): void {
+  if (state.works_from > needs) rejectUnusable(state, needs);
+}
+
 /** Throws SetupError for a database on which a release that needs this schema can't run. */
 export function rejectUnusable(state: SchemaState, needs: number): void {
   const fault = schemaProblem(state, needs);
