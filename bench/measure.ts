@@ -1,3 +1,4 @@
+import mongoose from "mongoose";
 import { type Backlog, backlogOf } from "./backlog.ts";
 import type { Child } from "./child.ts";
 import type { Ends } from "./ends.ts";
@@ -6,6 +7,7 @@ import type { Received, ReceiverRequest } from "./processes/receiver.ts";
 import type { SendRequest, Sent } from "./processes/sender.ts";
 import { countPerSecond, countRoundTrips, divided, type RoundTrips } from "./round-trips.ts";
 import type { Side } from "./side.ts";
+import type { Stores } from "./stores.ts";
 import { quantile } from "./times.ts";
 
 /** How many events are sent, and how. */
@@ -51,6 +53,8 @@ const POLL_MS = 50;
 /** After this long without a new delivery, missing deliveries count as lost. */
 const STALL_MS = 30_000;
 const IDLE_SECONDS = 5;
+/** All deliveries of a held endpoint are on the waitlist after this time. */
+const PARKED_MS = 120_000;
 
 /** Warms up, sends the load, waits until all of it is received and recorded, and returns the figures. */
 export async function measure(side: Side, load: Load, ends: Ends): Promise<Figures> {
@@ -85,11 +89,19 @@ export async function measure(side: Side, load: Load, ends: Ends): Promise<Figur
 
 let loads = 0;
 
-async function sendAndWait(side: Side, load: Load, { sender, receiver }: Ends): Promise<Sent> {
+async function sendAndWait(side: Side, load: Load, ends: Ends): Promise<Sent> {
+  const sent = await sendAll(side, load, ends);
+  await whenReceived(ends.receiver, sent.accepted * load.webhooks);
+  await side.whenIdle();
+  return sent;
+}
+
+/** Sends the load, and returns once the last event was accepted. */
+async function sendAll(side: Side, load: Load, { sender, receiver }: Ends): Promise<Sent> {
   const { events, webhooks, senders, perSecond, bytes } = load;
   loads += 1;
   await requestFrom(receiver, { do: "expect", load: loads, events, webhooks });
-  const sent = await sender.request<Sent>({
+  return await sender.request<Sent>({
     target: side.target,
     load: loads,
     events,
@@ -97,9 +109,67 @@ async function sendAndWait(side: Side, load: Load, { sender, receiver }: Ends): 
     ...(perSecond && { perSecond }),
     ...(bytes && { bytes }),
   } satisfies SendRequest);
-  await whenReceived(receiver, sent.accepted * webhooks);
-  await side.whenIdle();
-  return sent;
+}
+
+/** How long the endpoint takes to respond while a backlog grows: too long for any attempt to wait its turn. */
+const HELD_MS = 3000;
+
+/**
+ * Sends the load to an endpoint that takes long to respond, waits until all deliveries but those in flight are on its webhook's
+ * waitlist, and returns the figures from the moment when it responds at once.
+ */
+export async function measureWaitlist(side: Side, load: Load, ends: Ends): Promise<Figures> {
+  const { sender, receiver } = ends;
+  await sendAndWait(side, { ...load, events: Math.min(load.events, WARM_UP_DELIVERIES) }, ends);
+  await requestFrom(receiver, { do: "respond-after", ms: HELD_MS });
+  const sent = await sendAll(side, load, ends);
+  await whenParked(side.stores, sent.accepted, () => requestFrom<number>(receiver, { do: "progress" }));
+  const before = await requestFrom<Received>(receiver, { do: "figures" });
+  const stopMeter = startMeter([
+    ...side.watched,
+    { name: "sender", group: "sender", pid: sender.pid },
+    { name: "receiver", group: "receiver", pid: receiver.pid },
+  ]);
+  const { result: releasedAtMs, counts } = await countRoundTrips(side.stores, async () => {
+    const now = Date.now();
+    await requestFrom(receiver, { do: "respond-after", ms: 0 });
+    await whenReceived(receiver, sent.accepted);
+    await side.whenIdle();
+    return now;
+  });
+  const reading = stopMeter();
+  const after = await requestFrom<Received>(receiver, { do: "figures" });
+  const received = { ...after, received: after.received - before.received };
+  const figures = figuresOf(load, { ...sent, startedAtMs: releasedAtMs }, received, reading);
+  return {
+    ...figures,
+    acceptedPerSecond: (sent.accepted * 1000) / (sent.endedAtMs - sent.startedAtMs),
+    lost: sent.accepted - after.received,
+    roundTrips: divided(counts, Math.max(1, received.received)),
+  };
+}
+
+/** Deliveries that may be on their way to the waitlist. */
+const NOT_PARKED = 64;
+
+/** Resolves once all that was accepted has been received or is a pending delivery. */
+async function whenParked(
+  stores: Stores,
+  accepted: number,
+  receivedNow: () => Promise<number>,
+): Promise<void> {
+  const mongo = await mongoose.createConnection(stores.mongodbUrl).asPromise();
+  try {
+    const deadline = performance.now() + PARKED_MS;
+    while (performance.now() < deadline) {
+      const pending = await mongo.collection("deliveries").countDocuments({ state: "pending" });
+      if (pending + (await receivedNow()) >= accepted - NOT_PARKED) return;
+      await new Promise(resolve => setTimeout(resolve, 10 * POLL_MS));
+    }
+    throw new Error("the deliveries did not all join the waitlist");
+  } finally {
+    await mongo.close();
+  }
 }
 
 async function whenReceived(receiver: Child, deliveries: number): Promise<void> {

@@ -21,6 +21,7 @@ this stack for comparison: node:http -> BullMQ add -> Worker -> undici POST. Eve
   W5  growth: W1 as new, then with 1,000,000 deliveries to be retried later, 100,000 subscriptions and 10,000 sources added in turn
   W6  the same as W4, 100 requests a second for 30 s
   W7  timers: 1,000 sources of 10 accounts that tick each minute, spread over it, and then all on the same second
+  W8  waitlist: 5,000 deliveries to an endpoint that takes 3 s, measured from the moment it responds at once
 
 Runs all unless workloads are named.
 

@@ -1,15 +1,15 @@
 import type { Ends } from "./ends.ts";
 import { growDeliveries, growSources, growSubscriptions } from "./growth.ts";
 import type { Headwater } from "./headwater.ts";
-import { type Figures, type Load, measure } from "./measure.ts";
+import { type Figures, type Load, measure, measureWaitlist } from "./measure.ts";
 import { type RawFront, startRaw } from "./raw.ts";
 import type { Side } from "./side.ts";
 import type { Stores } from "./stores.ts";
 import type { Publish, Target } from "./targets.ts";
 
-export type WorkloadName = "P1" | "P2" | "P3" | "W1" | "W2" | "W3" | "W4" | "W5" | "W6";
+export type WorkloadName = "P1" | "P2" | "P3" | "W1" | "W2" | "W3" | "W4" | "W5" | "W6" | "W8";
 /** W7 counts ticks instead of deliveries: `timers.ts`. */
-export const ALL_WORKLOADS = ["P1", "P2", "P3", "W1", "W2", "W3", "W4", "W5", "W6", "W7"] as const;
+export const ALL_WORKLOADS = ["P1", "P2", "P3", "W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8"] as const;
 
 /** How events reach Headwater: over HTTP to the API, on its queue, or over HTTP to a source. */
 export type Way = "publish" | "emissions" | "endpoint";
@@ -64,7 +64,16 @@ export async function runWorkload(bench: Bench, name: WorkloadName): Promise<Row
       return await growth(bench);
     case "W6":
       return [await compare(bench, name, "HTTP, component, latency at 100/s", byClock, "endpoint")];
+    case "W8":
+      return [await waitlist(bench, load(5_000, 1))];
   }
+}
+
+async function waitlist(bench: Bench, load: Load): Promise<Row> {
+  const side = await setUp(bench, load, "publish");
+  const what = "a waitlist, once the endpoint is quick";
+  const ours = printed(bench, `W8 ${what}`, await measureWaitlist(side, load, bench.ends));
+  return { workload: "W8", what, load, ours };
 }
 
 /** Measures the raw limit, then Headwater. W4 has the same raw limit as W1, which runs no component. */
@@ -113,7 +122,10 @@ async function growth(bench: Bench): Promise<Row[]> {
 }
 
 async function measureAndPrint(bench: Bench, title: string, side: Side, load: Load): Promise<Figures> {
-  const figures = await measure(side, load, bench.ends);
+  return printed(bench, title, await measure(side, load, bench.ends));
+}
+
+function printed(bench: Bench, title: string, figures: Figures): Figures {
   const { deliveredPerSecond, cpu, latencyMs, lost, doubled, strays, rejected } = figures;
   bench.print(
     `${title}: ${Math.round(deliveredPerSecond)} delivered/s, ${cpu.all.toFixed(2)} CPU s per 1,000, ` +

@@ -9,6 +9,8 @@ import { serveParent } from "../serve-parent.ts";
 export type ReceiverRequest =
   | { do: "listen" }
   | { do: "expect"; load: number; events: number; webhooks: number }
+  /** From now on it takes so long to respond; what is in progress ends at once if it takes no time any more. */
+  | { do: "respond-after"; ms: number }
   | { do: "progress" }
   | { do: "figures" };
 
@@ -31,6 +33,8 @@ let events = 0;
 let seen = new Uint8Array(0);
 let latencies = new Float64Array(0);
 let arrivals = new Float64Array(0);
+let respondAfterMs = 0;
+const held = new Set<() => void>();
 let figures = { received: 0, doubled: 0, strays: 0, lastAtMs: 0 };
 
 function count(webhook: number, event: BenchEvent, hasId: boolean, nowMs: number): void {
@@ -55,9 +59,20 @@ const server = createServer((request, response) => {
   request.on("end", () => {
     const event = JSON.parse(Buffer.concat(chunks).toString()) as BenchEvent;
     count(Number(request.url?.slice(1)), event, request.headers["webhook-id"] !== undefined, nowMs);
-    response.writeHead(204).end();
+    const respond = () => void response.writeHead(204).end();
+    if (respondAfterMs === 0) respond();
+    else hold(respond);
   });
 });
+function hold(respond: () => void): void {
+  const end = () => {
+    clearTimeout(timer);
+    held.delete(end);
+    respond();
+  };
+  const timer = setTimeout(end, respondAfterMs);
+  held.add(end);
+}
 server.keepAliveTimeout = 600_000;
 
 serveParent<ReceiverRequest>(async request => {
@@ -72,6 +87,10 @@ serveParent<ReceiverRequest>(async request => {
       latencies = new Float64Array(request.events * request.webhooks);
       arrivals = new Float64Array(request.events * request.webhooks);
       figures = { received: 0, doubled: 0, strays: 0, lastAtMs: 0 };
+      return undefined;
+    case "respond-after":
+      respondAfterMs = request.ms;
+      if (respondAfterMs === 0) for (const end of held) end();
       return undefined;
     case "progress":
       return figures.received;
