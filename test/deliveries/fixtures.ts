@@ -1,9 +1,9 @@
 import type { RetryOptions } from "../../src/deliveries/attempt/attempt.ts";
 import { createDeliveries } from "../../src/deliveries/dispatch/create.ts";
 import { InFlight } from "../../src/deliveries/limits/in-flight.ts";
+import { openAttemptTools } from "../../src/deliveries/worker/attempt-tools.ts";
 import { Detached } from "../../src/deliveries/worker/detached.ts";
 import type { SharedByLaterAttempts } from "../../src/deliveries/worker/next-attempt.ts";
-import { openTransform } from "../../src/deliveries/worker/transform.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { Deliveries, type Delivery } from "../../src/models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../../src/models/event.ts";
@@ -91,10 +91,9 @@ export async function emit(
 
 /** What the later attempts of one process share, for handlers that are called without a worker. */
 export const openShared = (platform: TestPlatform, options: RetryOptions = {}): SharedByLaterAttempts => ({
-  ...options,
+  ...openAttemptTools(platform, options),
   detached: new Detached(),
   inFlight: new InFlight(platform.metrics),
-  transform: openTransform(platform),
 });
 
 export async function deliveriesOf(platform: TestPlatform, webhookId: string): Promise<Delivery[]> {

@@ -31,38 +31,75 @@ export interface ToRecord extends Attempted {
 }
 
 /**
- * Records an attempt and what follows from it in one conditional write, and then enqueues the next attempt, unless it is far
- * away: a crash between the two leaves a pending delivery that the sweep finds. Returns false if the delivery had moved on
- * (a manual retry, a cancellation); then only the attempt is recorded.
+ * Records later attempts and what follows from each, all in one round trip, and then enqueues the next attempts, unless they
+ * are far away: a crash between the two leaves pending deliveries that the sweep finds. Returns false for a delivery that had
+ * moved on (a manual retry, a cancellation); then only the attempt is recorded. Safe to repeat after a failure.
  */
-export async function recordAttempt(platform: Deps, attempted: ToRecord): Promise<boolean> {
-  const { delivery, decision } = attempted;
+export async function recordLaterAttempts(platform: Deps, attempted: ToRecord[]): Promise<boolean[]> {
+  const recorded = await writeAttempts(platform, attempted);
+  failpoint("retry-recorded");
+  await Promise.all(attempted.filter((_, i) => recorded[i]).map(one => goOn(platform, one)));
+  return recorded;
+}
+
+/** Writes each attempt to its delivery, with what follows unless the delivery had moved on; returns false if it had. */
+async function writeAttempts(platform: Deps, attempted: ToRecord[]): Promise<boolean[]> {
   const model = Deliveries(platform.mongo);
-  const pushed = { attempts: { $each: [attemptRecord(attempted)], $slice: -MAX_ATTEMPTS_KEPT } };
-  const generation = attempted.generation + 1;
-  const { matchedCount } = await model.updateOne(
-    { _id: delivery._id, state: "pending", generation: delivery.generation },
-    {
-      $set: { ...fieldsAfter(platform, attempted), generation, retry_index: delivery.retry_index + 1 },
-      $push: pushed,
-    },
+  const pushed = (one: ToRecord) => ({
+    attempts: { $each: [attemptRecord(one)], $slice: -MAX_ATTEMPTS_KEPT },
+  });
+  const { matchedCount } = await model.bulkWrite(
+    attempted.map(one => {
+      const { _id, generation, retry_index } = one.delivery;
+      const next = { generation: one.generation + 1, retry_index: retry_index + 1 };
+      return {
+        updateOne: {
+          filter: { _id, state: "pending", generation },
+          update: { $set: { ...fieldsAfter(platform, one), ...next }, $push: pushed(one) },
+        },
+      };
+    }),
+    { ordered: false },
   );
-  if (matchedCount === 0) {
-    await model.updateOne({ _id: delivery._id }, { $push: pushed });
-    return false;
+  if (matchedCount === attempted.length) return attempted.map(() => true);
+  const isWritten = await findWritten(platform, attempted);
+  const recorded = attempted.map(isWritten);
+  const late = attempted.filter((_, i) => !recorded[i]);
+  if (late.length > 0) {
+    await model.bulkWrite(
+      late.map(one => ({ updateOne: { filter: { _id: one.delivery._id }, update: { $push: pushed(one) } } })),
+      { ordered: false },
+    );
   }
+  return recorded;
+}
+
+/** MongoDB says how many of the writes found their delivery, and not which ones did. */
+async function findWritten(platform: Deps, attempted: ToRecord[]): Promise<(one: ToRecord) => boolean> {
+  const rows = await Deliveries(platform.mongo)
+    .find(
+      { _id: { $in: attempted.map(({ delivery }) => delivery._id) } },
+      { "attempts.number": 1, "attempts.at_ms": 1 },
+    )
+    .lean<Pick<Delivery, "_id" | "attempts">[]>();
+  const attempts = new Map(rows.map(({ _id, attempts }) => [_id, attempts]));
+  return ({ delivery, number, startedAtMs }) =>
+    attempts.get(delivery._id)?.some(one => one.number === number && one.at_ms === startedAtMs) ?? false;
+}
+
+/** Notes an attempt that was recorded, and enqueues the next one. */
+async function goOn(platform: Deps, attempted: ToRecord): Promise<void> {
+  const { delivery, decision } = attempted;
+  const generation = attempted.generation + 1;
   noteAttempt(platform, {
     ...delivery,
     ...fieldsAfter(platform, attempted),
     generation,
     attempts: [attemptRecord(attempted)],
   });
-  failpoint("retry-recorded");
-  if (decision.kind === "retry" && !isFarRetry(decision.delayMs)) {
-    const job = nextAttemptOf({ ...delivery, generation });
-    await enqueue(platform.queues, deliveries.jobs["next-attempt"], job, { delayMs: decision.delayMs });
-  }
-  return true;
+  if (decision.kind !== "retry" || isFarRetry(decision.delayMs)) return;
+  const job = nextAttemptOf({ ...delivery, generation });
+  await enqueue(platform.queues, deliveries.jobs["next-attempt"], job, { delayMs: decision.delayMs });
 }
 
 /**

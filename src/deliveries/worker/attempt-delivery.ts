@@ -2,15 +2,15 @@ import { canAccess } from "../../accounts/access.ts";
 import { AppError } from "../../lib/errors.ts";
 import { eventMs } from "../../lib/event-id.ts";
 import type { Delivery } from "../../models/delivery.ts";
-import { StoredEvents } from "../../models/event.ts";
-import { Subscriptions } from "../../models/subscription.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import { Snooze } from "../../queues/snooze.ts";
 import { isSubscriptionEnded } from "../../subscriptions/ended.ts";
 import { traceField } from "../../tracing/trace-context.ts";
-import { type Attempted, failedAttempt, makeAttempt, type RetryOptions } from "../attempt/attempt.ts";
+import { type Attempted, failedAttempt, makeAttempt } from "../attempt/attempt.ts";
 import { type DeliveryFacts, prepare } from "../attempt/prepare.ts";
-import { endDelivery, recordAttempt } from "../attempt/record.ts";
+import { endDelivery } from "../attempt/record.ts";
+import type { AttemptReads } from "./attempt-reads.ts";
+import type { AttemptTools } from "./attempt-tools.ts";
 import type { DeliveryDeps, LogFields } from "./deps.ts";
 import { FUNCTION_LATER_MS, type Transform, type Transformed } from "./transform.ts";
 
@@ -23,8 +23,6 @@ export interface DueDelivery {
   /** The generation of the job that makes the attempt. */
   generation: number;
   signal: AbortSignal | undefined;
-  options: RetryOptions;
-  transform: Transform;
   /** Called once the endpoint has responded, before the attempt is recorded, with what that means for the webhook's health. */
   onResponse?: (isFailing: boolean) => void;
 }
@@ -36,9 +34,10 @@ export interface DueDelivery {
 export async function attemptDelivery(
   platform: DeliveryDeps,
   due: DueDelivery,
+  tools: AttemptTools,
 ): Promise<{ fields: LogFields; isFailing?: boolean }> {
-  const { delivery, generation, signal, options } = due;
-  const facts = await loadFacts(platform, due);
+  const { delivery, generation, signal } = due;
+  const facts = await loadFacts(platform, due, tools.reads);
   const prepared = prepare(facts);
   if (prepared.kind !== "send") {
     const ageMs = platform.clock() - delivery.created_at.getTime();
@@ -52,15 +51,15 @@ export async function attemptDelivery(
   const startedAtMs = platform.clock();
   const number = (delivery.attempts.at(-1)?.number ?? 0) + 1;
   const { retry_index: retryIndex } = delivery;
-  const transformed = await transformBody(due, prepared.body, facts);
+  const transformed = await transformBody(due, prepared.body, facts, tools.transform);
   if (transformed.kind === "dropped") {
     await endDelivery(platform, delivery, "dropped-by-function");
     return { fields: { result: "dropped-by-function" } };
   }
   if (transformed.kind === "failed") {
     const unsendable = { number, retryIndex, startedAtMs, error: transformed.error };
-    const attempted = failedAttempt(platform, webhook, unsendable, options);
-    const recorded = await recordAttempt(platform, { ...attempted, delivery, generation });
+    const attempted = failedAttempt(platform, webhook, unsendable, tools);
+    const recorded = await tools.recordLater({ ...attempted, delivery, generation });
     return { fields: attemptFields(delivery, attempted, recorded) };
   }
   const { body } = transformed;
@@ -74,10 +73,10 @@ export async function attemptDelivery(
     trace: delivery.trace,
   };
   observeLateness(platform, delivery);
-  const attempted = await makeAttempt(platform, { webhook, message, retryIndex }, signal, options);
+  const attempted = await makeAttempt(platform, { webhook, message, retryIndex }, signal, tools);
   const isFailing = attempted.decision.kind !== "delivered";
   due.onResponse?.(isFailing);
-  const recorded = await recordAttempt(platform, { ...attempted, delivery, generation });
+  const recorded = await tools.recordLater({ ...attempted, delivery, generation });
   return { fields: attemptFields(delivery, attempted, recorded), isFailing };
 }
 
@@ -103,9 +102,10 @@ function attemptFields(
  * Snooze if the function had no turn.
  */
 async function transformBody(
-  { delivery, signal, transform }: DueDelivery,
+  { delivery, signal }: DueDelivery,
   body: string,
   { functionHash, functionOwner }: LoadedFacts,
+  transform: Transform,
 ): Promise<Exclude<Transformed, { kind: "later" }>> {
   if (functionHash === null && delivery.function_hash === undefined) return { kind: "send", body };
   const { _id, event_id, emitter_id, event_name, emit_id, subscription_id, webhook_id } = delivery;
@@ -140,12 +140,14 @@ interface LoadedFacts extends DeliveryFacts {
   functionOwner: string;
 }
 
-async function loadFacts(platform: DeliveryDeps, { delivery, webhook }: DueDelivery): Promise<LoadedFacts> {
-  const [event, subscription] = await Promise.all([
-    StoredEvents(platform.mongo).findById(delivery.emit_id, { event: 1 }).lean(),
-    Subscriptions(platform.mongo)
-      .findById(delivery.subscription_id, { owner_id: 1, function_hash: 1 })
-      .lean(),
+async function loadFacts(
+  platform: DeliveryDeps,
+  { delivery, webhook }: DueDelivery,
+  reads: AttemptReads,
+): Promise<LoadedFacts> {
+  const [payload, subscription] = await Promise.all([
+    reads.payload(delivery.emit_id),
+    reads.subscription(delivery.subscription_id),
   ]);
   return {
     webhook,
@@ -153,7 +155,7 @@ async function loadFacts(platform: DeliveryDeps, { delivery, webhook }: DueDeliv
     hasAccess:
       !webhook || !subscription || (await canAccess(platform, subscription.owner_id, webhook.owner_id)),
     isSubscribed: subscription !== null || !(await isSubscriptionEnded(platform, delivery)),
-    payload: event?.event,
+    payload: payload ?? undefined,
     functionHash: (subscription ?? delivery).function_hash ?? null,
     functionOwner: (subscription ?? delivery).owner_id,
   };

@@ -8,37 +8,30 @@ import { type FirstAttempts, nextAttemptOf } from "../../queues/deliveries.ts";
 import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import { Snooze } from "../../queues/snooze.ts";
 import { traceField } from "../../tracing/trace-context.ts";
-import { type Attempted, failedAttempt, makeAttempt, type RetryOptions } from "../attempt/attempt.ts";
-import {
-  countUnsent,
-  endDelivery,
-  endedDelivery,
-  insertNew,
-  recordAttempt,
-  type ToRecord,
-} from "../attempt/record.ts";
+import { type Attempted, failedAttempt, makeAttempt } from "../attempt/attempt.ts";
+import { countUnsent, endDelivery, endedDelivery, insertNew, type ToRecord } from "../attempt/record.ts";
 import { deliveryId, newDelivery } from "../dispatch/create.ts";
 import type { ClearPendingDispatch } from "../dispatch/outbox.ts";
 import type { InFlight } from "../limits/in-flight.ts";
 import { BUSY, NoPermit, type PermitCache } from "../limits/permit-cache.ts";
 import { permitTtlMs } from "../limits/permits.ts";
 import { isRateLimited, type RateLimits } from "../limits/rate.ts";
+import type { AttemptTools } from "./attempt-tools.ts";
 import type { DeliveryDeps, LogFields } from "./deps.ts";
 import { DETACH_MS, type Detached } from "./detached.ts";
 import { type LoadedFirstAttempts, loadFirstAttempts, type ToSend } from "./load-first-attempts.ts";
 import { SETTLE_MS } from "./ordered.ts";
 import { repeatAttempt } from "./repeat-attempt.ts";
-import { FUNCTION_LATER_MS, type Transform, type Transformed } from "./transform.ts";
+import { FUNCTION_LATER_MS, type Transformed } from "./transform.ts";
 
 /** What the attempts of one process share. */
-export interface SharedByAttempts extends RetryOptions {
+export interface SharedByAttempts extends AttemptTools {
   detached: Detached;
   inFlight: InFlight;
   permitCache: PermitCache;
   rateLimits: RateLimits;
   /** Parks first attempts on their webhook's waitlist, many at a time. */
   park: (waiting: ToSend) => Promise<void>;
-  transform: Transform;
   /** Records first attempts whose events their function dropped, many at a time. */
   recordDropped: (dropped: Delivery) => Promise<void>;
   clearPendingDispatch: ClearPendingDispatch;
@@ -287,7 +280,7 @@ async function record(
   logAttempt(platform, delivery, attempted);
   const pending = await attempt.pending;
   if (pending) {
-    await recordAttempt(platform, { ...attempted, delivery: pending, generation: pending.generation });
+    await shared.recordLater({ ...attempted, delivery: pending, generation: pending.generation });
   } else {
     await shared.record({ ...attempted, delivery, generation: 0 });
   }

@@ -10,6 +10,7 @@ import { openClearPendingDispatch } from "../dispatch/outbox.ts";
 import { InFlight } from "../limits/in-flight.ts";
 import { PermitCache } from "../limits/permit-cache.ts";
 import { openRateLimits } from "../limits/rate.ts";
+import { openAttemptTools } from "./attempt-tools.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { Detached } from "./detached.ts";
 import { drain } from "./drain.ts";
@@ -19,7 +20,6 @@ import { makeNextAttempt } from "./next-attempt.ts";
 import { park } from "./park.ts";
 import { recoverFailed } from "./recover.ts";
 import { runReplay } from "./replay.ts";
-import { openTransform } from "./transform.ts";
 
 /** Attempts recorded in one write. */
 const RECORDS_PER_WRITE = 200;
@@ -43,13 +43,12 @@ export function openDeliveriesHandler(
   const inFlight = new InFlight(platform.metrics);
   const permitCache = new PermitCache(platform, platform.processId);
   const shared: SharedByAttempts = {
-    ...options,
+    ...openAttemptTools(platform, options),
     detached,
     inFlight,
     permitCache,
     rateLimits: openRateLimits(platform),
     park: createBatcher((waiting: ToSend[]) => park(platform, waiting), { maxWeight: RECORDS_PER_WRITE }),
-    transform: openTransform(platform),
     recordDropped: createBatcher((dropped: Delivery[]) => recordDropped(platform, dropped), {
       maxWeight: RECORDS_PER_WRITE,
     }),

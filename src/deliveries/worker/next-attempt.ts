@@ -1,10 +1,9 @@
 import { Deliveries, type Delivery } from "../../models/delivery.ts";
-import { type Webhook, Webhooks } from "../../models/webhook.ts";
+import type { Webhook } from "../../models/webhook.ts";
 import type { NextAttempt } from "../../queues/deliveries.ts";
 import { enqueueDrain } from "../../queues/enqueue-drain.ts";
 import type { JobContext } from "../../queues/run-worker.ts";
 import { Snooze } from "../../queues/snooze.ts";
-import type { RetryOptions } from "../attempt/attempt.ts";
 import {
   acquirePermit,
   permitTtlMs,
@@ -13,6 +12,7 @@ import {
   type WebhookLimits,
 } from "../limits/permits.ts";
 import { attemptDelivery } from "./attempt-delivery.ts";
+import type { AttemptTools } from "./attempt-tools.ts";
 import type { DeliveryDeps, LogFields } from "./deps.ts";
 import type { SharedByAttempts } from "./first-attempts.ts";
 import { repeatAttempt } from "./repeat-attempt.ts";
@@ -21,8 +21,7 @@ import { repeatAttempt } from "./repeat-attempt.ts";
 const PUT_OFF_MS = 1500;
 
 /** What the later attempts of one process share. */
-export type SharedByLaterAttempts = RetryOptions &
-  Pick<SharedByAttempts, "inFlight" | "detached" | "transform">;
+export type SharedByLaterAttempts = AttemptTools & Pick<SharedByAttempts, "inFlight" | "detached">;
 
 type Context = Pick<JobContext<NextAttempt>, "job"> & { signal?: AbortSignal };
 
@@ -38,11 +37,8 @@ export async function makeNextAttempt(
   shared: SharedByLaterAttempts,
 ): Promise<LogFields> {
   const [delivery, webhook] = await Promise.all([
-    // The last attempt holds the number; reading all fifty would be a waste.
-    Deliveries(platform.mongo)
-      .findById(job.delivery_id, { attempts: { $slice: -1 } })
-      .lean<Delivery>(),
-    Webhooks(platform.mongo).findById(job.webhook_id).lean(),
+    shared.reads.delivery(job.delivery_id),
+    shared.reads.webhook(job.webhook_id),
   ]);
   const ids = {
     delivery_id: job.delivery_id,
@@ -91,7 +87,7 @@ interface AttemptWithPermit {
 async function attemptWithPermit(
   platform: DeliveryDeps,
   { job, delivery, webhook, limits, signal }: AttemptWithPermit,
-  { inFlight, transform, ...options }: SharedByLaterAttempts,
+  shared: SharedByLaterAttempts,
 ): Promise<LogFields> {
   let leave: (() => void) | null = null;
   let released: Promise<void> | undefined;
@@ -106,10 +102,10 @@ async function attemptWithPermit(
   const onResponse = (isFailing: boolean) =>
     void release({ ...limits, failing_since_ms: isFailing ? platform.clock() : null });
   try {
-    leave = webhook ? await inFlight.enter(webhook) : () => undefined;
+    leave = webhook ? await shared.inFlight.enter(webhook) : () => undefined;
     if (!leave) throw new Snooze(PUT_OFF_MS * (0.5 + Math.random()), { result: "put-off" });
-    const due = { delivery, webhook, generation: job.generation, signal, options, transform, onResponse };
-    return (await attemptDelivery(platform, due)).fields;
+    const due = { delivery, webhook, generation: job.generation, signal, onResponse };
+    return (await attemptDelivery(platform, due, shared)).fields;
   } finally {
     await release(limits);
   }

@@ -95,7 +95,7 @@ async function sendWhileDue(
   platform: DeliveryDeps,
   webhook: Webhook,
   { signal, isStopping }: Pick<JobContext<unknown>, "signal" | "isStopping">,
-  { inFlight, transform, ...options }: SharedByLaterAttempts,
+  shared: SharedByLaterAttempts,
 ): Promise<Drained> {
   const drained: Drained = { next: "now", attempts: 0, delivered: 0 };
   const endsAt = performance.now() + DRAIN_MS;
@@ -105,10 +105,10 @@ async function sendWhileDue(
     if (!head) return { ...drained, next: "none" };
     const waitMs = waitOf(head, unrecorded, platform.clock()) || (await tokenInMs(platform, webhook));
     if (waitMs > 0) return { ...drained, next: waitMs };
-    const due = { delivery: head, webhook, generation: head.generation, signal, options, transform };
-    const leave = await inFlight.enter(webhook);
+    const due = { delivery: head, webhook, generation: head.generation, signal };
+    const leave = await shared.inFlight.enter(webhook);
     if (!leave) return { ...drained, next: TAKEN_MS };
-    const { fields, isFailing } = await attemptDelivery(platform, due).finally(leave);
+    const { fields, isFailing } = await attemptDelivery(platform, due, shared).finally(leave);
     const { _id: delivery_id, webhook_id, event_id, emitter_id } = head;
     platform.log.debug({ delivery_id, webhook_id, event_id, emitter_id, ...fields }, "attempt");
     drained.attempts += 1;

@@ -34,16 +34,8 @@ describe("a delivery that goes through a function", () => {
   const attempt = async () => {
     const delivery = await onlyDelivery(platform, listener.webhookId);
     const webhook = await webhookOf(platform, listener.webhookId);
-    const { transform } = openShared(platform);
-    const due = {
-      delivery,
-      webhook,
-      generation: delivery.generation,
-      signal: undefined,
-      options: {},
-      transform,
-    };
-    return (await attemptDelivery(platform, due)).fields;
+    const due = { delivery, webhook, generation: delivery.generation, signal: undefined };
+    return (await attemptDelivery(platform, due, openShared(platform))).fields;
   };
 
   it("goes through it although the subscription was deleted with its emitter", async () => {
@@ -89,10 +81,8 @@ describe("a delivery that goes through a function", () => {
     }) as TestPlatform;
     const delivery = await onlyDelivery(platform, listener.webhookId);
     const webhook = await webhookOf(platform, listener.webhookId);
-    const { transform } = openShared(counting);
-    await attemptDelivery(counting, {
-      ...{ delivery, webhook, generation: 0, signal: undefined, options: {}, transform },
-    });
+    const due = { delivery, webhook, generation: 0, signal: undefined };
+    await attemptDelivery(counting, due, openShared(counting));
     expect([receiver.requests.length, opened]).to.deep.equal([1, 0]);
   });
 });

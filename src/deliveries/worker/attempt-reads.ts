@@ -1,0 +1,58 @@
+import { createBatcher } from "../../lib/batcher.ts";
+import { Deliveries, type Delivery } from "../../models/delivery.ts";
+import { StoredEvents } from "../../models/event.ts";
+import { type Subscription, Subscriptions } from "../../models/subscription.ts";
+import { type Webhook, Webhooks } from "../../models/webhook.ts";
+import type { DeliveryDeps } from "./deps.ts";
+
+/** What a later attempt reads, as it is now; null if it is absent. */
+export interface AttemptReads {
+  /** With its last attempt only: that one holds the number, and reading all fifty would be a waste. */
+  delivery(id: string): Promise<Delivery | null>;
+  webhook(id: string): Promise<Webhook | null>;
+  /** An event's payload, as JSON. */
+  payload(emitId: string): Promise<string | null>;
+  subscription(id: string): Promise<Pick<Subscription, "owner_id" | "function_hash"> | null>;
+}
+
+/** Documents of one query. */
+const MOST = 100;
+
+/** Reads what the attempts of one process ask for at the same time in one query of each kind. */
+export function openAttemptReads({ mongo }: Pick<DeliveryDeps, "mongo">): AttemptReads {
+  const payload = byId(ids =>
+    StoredEvents(mongo)
+      .find({ _id: { $in: ids } }, { event: 1 })
+      .lean(),
+  );
+  return {
+    delivery: byId(ids =>
+      Deliveries(mongo)
+        .find({ _id: { $in: ids } }, { attempts: { $slice: -1 } })
+        .lean<Delivery[]>(),
+    ),
+    webhook: byId(ids =>
+      Webhooks(mongo)
+        .find({ _id: { $in: ids } })
+        .lean<Webhook[]>(),
+    ),
+    payload: async emitId => (await payload(emitId))?.event ?? null,
+    subscription: byId(ids =>
+      Subscriptions(mongo)
+        .find({ _id: { $in: ids } }, { owner_id: 1, function_hash: 1 })
+        .lean(),
+    ),
+  };
+}
+
+function byId<Row extends { _id: string }>(
+  find: (ids: string[]) => Promise<Row[]>,
+): (id: string) => Promise<Row | null> {
+  return createBatcher<string, Row | null>(
+    async ids => {
+      const rows = new Map((await find([...new Set(ids)])).map(row => [row._id, row]));
+      return ids.map(id => rows.get(id) ?? null);
+    },
+    { maxWeight: MOST },
+  );
+}
