@@ -77,7 +77,7 @@ export async function openClusterLab({ redis, mongo, workersOfEach = 2 }: LabOpt
     NODE_ENV: "test",
     PUBLIC_URL: webs[0] ?? "",
     ADMIN_PASSWORD: BOARD_PASSWORD,
-    SWEEP_EVERY: "2s",
+    SWEEP_EVERY: "5s",
     DELIVERY_TIMEOUT: "5s",
     // Counted for each request, and never reached.
     RATE_LIMIT_PER_SECOND: "10000",

@@ -1,4 +1,4 @@
-import { openWork } from "../faults/open-work.ts";
+import { LOOK_EVERY_MS, openWork } from "../faults/open-work.ts";
 import type { Api } from "../support/api.ts";
 import { until } from "../support/until.ts";
 import type { ClusterLab } from "./lab.ts";
@@ -132,7 +132,8 @@ export function startLoad(
       seen = arrivals().size;
       return isIdle && (!isMissing() || Date.now() - doneAt > LOST_MS);
     };
-    await until(isOver, { timeoutMs: FINISH_MS, what: "no open work" }).catch(() => undefined);
+    const waiting = { timeoutMs: FINISH_MS, everyMs: LOOK_EVERY_MS, what: "no open work" };
+    await until(isOver, waiting).catch(() => undefined);
     return { stuck, doneAt, slow };
   }
 

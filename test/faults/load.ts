@@ -4,7 +4,7 @@ import { eventScore } from "../../src/lib/event-id.ts";
 import { openPublisher } from "../../src/queues/publish-emissions.ts";
 import { until } from "../support/until.ts";
 import { EVENTS, isFullSize, KINDS, type Kind, type Lab, WEBHOOKS } from "./lab.ts";
-import { openWork } from "./open-work.ts";
+import { LOOK_EVERY_MS, openWork } from "./open-work.ts";
 
 /** Shares of all events: most are published, because a run in a sandbox costs many times what a delivery does. */
 const SHARES: Record<Kind, number> = {
@@ -173,7 +173,11 @@ export function startLoad(lab: Lab, name: string): Load {
       );
       const lost = missing();
       if (lost.length > 0) return { lost, repeats: 0 };
-      await until(() => expectIdle(lab), { timeoutMs: FINISH_MS, what: "all queues to be empty" });
+      await until(() => expectIdle(lab), {
+        timeoutMs: FINISH_MS,
+        everyMs: LOOK_EVERY_MS,
+        what: "all queues to be empty",
+      });
       return { lost, repeats: checkIds() };
     },
   };

@@ -7,6 +7,9 @@ import { listSettled } from "../../src/store/settled-runs.ts";
 /** Pending deliveries that are shown whole: what waits for what is in their fields. */
 const PENDING_SHOWN = 2;
 
+/** Between two looks: one counts thousands of rows while the system under test works. Milliseconds. */
+export const LOOK_EVERY_MS = 250;
+
 /** Returns what of these emitters still waits, is in progress, or is left to the sweep; empty if everything is done. */
 export async function openWork(platform: Platform, emitterIds: string[]): Promise<Record<string, unknown>> {
   const open: Record<string, unknown> = {};
@@ -30,7 +33,9 @@ export async function openWork(platform: Platform, emitterIds: string[]): Promis
   const accepted = await AcceptedWork(platform.mongo).countDocuments();
   if (accepted > 0) open.accepted = accepted;
   const undispatched = await StoredEvents(platform.mongo)
-    .findOne({ pending_dispatch: { $exists: true } })
+    .findOne({ "pending_dispatch.sweep_at_ms": { $gt: 0 } })
+    // Otherwise MongoDB reads every event when there is none.
+    .hint("pending_dispatch")
     .lean();
   if (undispatched) open.undispatched = undispatched;
   return open;

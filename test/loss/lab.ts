@@ -6,7 +6,7 @@ import { createUser } from "../../src/accounts/users.ts";
 import { AcceptedWork } from "../../src/models/accepted.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
 import { type Arrival, type CountingReceiver, startCountingReceiver } from "../faults/counting-receiver.ts";
-import { openWork } from "../faults/open-work.ts";
+import { LOOK_EVERY_MS, openWork } from "../faults/open-work.ts";
 import { Supervised } from "../soak/processes.ts";
 import { Api } from "../support/api.ts";
 import { testConfig } from "../support/platform.ts";
@@ -149,7 +149,7 @@ async function openLoad(api: Api, receiver: CountingReceiver, platform: Platform
         if (Object.keys(open).length > 0 || rows > 0) throw new Error(JSON.stringify({ ...open, rows }));
         return true;
       };
-      await until(isDone, { timeoutMs: DRAIN_MS, what: "all work to be done" });
+      await until(isDone, { timeoutMs: DRAIN_MS, everyMs: LOOK_EVERY_MS, what: "all work to be done" });
       const arrivals = receiver.at(PATH);
       const all = [...arrivals.values()];
       return {

@@ -1,3 +1,4 @@
+import { type Thread, thisThread } from "../../lib/busy-thread.ts";
 import type { Webhook } from "../../models/webhook.ts";
 import { type PermitDeps, permitCount, releasePermits, unlimited } from "./permits.ts";
 import { heldPermitTtlMs, renewPermits } from "./renew-permits.ts";
@@ -36,6 +37,8 @@ const WAITLISTED = new NoPermit("waitlisted");
 const PATIENCE_MS = 1000;
 /** An endpoint that responds within this time is quick: its attempts may wait longer, since they move on. */
 const QUICK_RESPONSE_MS = 250;
+/** While the processor is scarce, a response takes longer by our own fault: up to so many times as long is quick as well. */
+const MAX_SCARCITY = 4;
 const QUICK_PATIENCE_MS = 5000;
 /** A permit held longer is released, so that other processes and the waitlist get their share. */
 const MAX_HOLD_MS = 1000;
@@ -54,14 +57,16 @@ export class PermitCache {
   readonly #platform: PermitDeps;
   readonly #name: string;
   readonly #webhooks = new Map<string, WebhookPermits>();
+  readonly #thread: Thread;
   readonly #stopRenewing: () => void;
   #named = 0;
   #isClosed = false;
 
   /** `name` distinguishes this process's permits from those of others. */
-  constructor(platform: PermitDeps, name: string) {
+  constructor(platform: PermitDeps, name: string, thread: Thread = thisThread) {
     this.#platform = platform;
     this.#name = name;
+    this.#thread = thread;
     this.#stopRenewing = renewPermits(platform, () =>
       [...this.#webhooks].map(([id, { held }]) => [id, [...held.keys()]]),
     );
@@ -89,13 +94,17 @@ export class PermitCache {
     }
   }
 
+  get #quickMs(): number {
+    return QUICK_RESPONSE_MS * Math.min(this.#thread.pressure, MAX_SCARCITY);
+  }
+
   /** Returns the name of a permit for one attempt. */
   #acquire(webhook: Webhook): Promise<string | NoPermit> {
     const permits = this.#of(webhook);
     if (permits.waiting.length === 0 && permits.free.length > 0) {
       return Promise.resolve(startAttempt(permits));
     }
-    if (isSaturated(permits, webhook)) return Promise.resolve(BUSY);
+    if (isSaturated(permits, webhook, this.#quickMs)) return Promise.resolve(BUSY);
     return new Promise(resolve => {
       permits.waiting.push({ resolve, since: performance.now() });
       const mayHoldMore = permits.held.size < permitCount(this.#platform, webhook);
@@ -161,7 +170,7 @@ export class PermitCache {
     assignFree(permits);
     if (permits.waiting.length > 0) await this.#acquireMore(webhook, permits);
     const now = performance.now();
-    const isQuick = permits.held.size > 0 && expectedResponseMs(permits) <= QUICK_RESPONSE_MS;
+    const isQuick = permits.held.size > 0 && expectedResponseMs(permits) <= this.#quickMs;
     const patienceMs = isQuick ? QUICK_PATIENCE_MS : PATIENCE_MS;
     while (permits.waiting[0] && now - permits.waiting[0].since > patienceMs) {
       permits.waiting.shift()?.resolve(BUSY);
@@ -226,14 +235,14 @@ function startAttempt(permits: WebhookPermits): string {
  * Returns true if the endpoint is slow and one more attempt would wait longer than the patience. A quick endpoint with much
  * to deliver turns no attempt away: then the wait is our own.
  */
-function isSaturated(permits: WebhookPermits, webhook: Webhook): boolean {
+function isSaturated(permits: WebhookPermits, webhook: Webhook, quickMs: number): boolean {
   const { waiting, held } = permits;
   if (waiting.length === 0) return false;
   if (webhook.failing_since_ms !== null) return true;
   const oldestMs = performance.now() - (waiting[0]?.since ?? 0);
   const responseMs = expectedResponseMs(permits);
   const waitMs = (responseMs * waiting.length) / Math.max(1, held.size);
-  return oldestMs > QUICK_PATIENCE_MS || (responseMs > QUICK_RESPONSE_MS && waitMs > PATIENCE_MS);
+  return oldestMs > QUICK_PATIENCE_MS || (responseMs > quickMs && waitMs > PATIENCE_MS);
 }
 
 /** How long the endpoint takes, by the responses that arrived and the attempts still in flight. Milliseconds. */

@@ -39,20 +39,29 @@ export interface SharedByAttempts extends AttemptTools {
   record: (attempted: ToRecord) => Promise<void>;
 }
 
-/** A webhook with more to deliver than it has permits is tried again, each time after a longer pause. */
-const saturatedMs = (attemptsStarted: number) =>
-  Math.min(250 * 2 ** Math.min(attemptsStarted - 1, 6), 15_000) * (0.75 + Math.random() / 2);
+/**
+ * How much later a job comes again whose attempts got no permit (`saturated`), or no turn of their function: each time after a
+ * longer pause, up to this. Milliseconds.
+ */
+const AGAIN_MS = { saturated: 2000, "function-later": 15_000 };
+const againMs = (attemptsStarted: number, most: number) =>
+  Math.min(250 * 2 ** Math.min(attemptsStarted - 1, 6), most) * (0.75 + Math.random() / 2);
 
 /** A job that was started this often without a free permit has its attempts parked: looking again costs more by then. */
 const PARK_AFTER_STARTS = 4;
+/**
+ * The same while a waitlist gets every permit. It moves, and a delivery that joins it costs several times what a first attempt
+ * costs: after a burst at a quick endpoint, all that comes would join it, and it would never become shorter.
+ */
+const JOIN_WAITLIST_AFTER_STARTS = 8;
 
 /** One first attempt on its way. */
 interface FirstAttempt extends ToSend {
   state: "waiting" | "transforming" | "in-flight" | "responded" | "done";
   /** Set once the delivery is a pending document: then the attempt's result is recorded there. */
   pending?: Promise<Delivery>;
-  /** It is parked if it gets no permit soon; otherwise it comes again with its job. */
-  mayPark: boolean;
+  /** Whether it is parked if it gets no permit for this reason; otherwise it comes again with its job. */
+  mayPark: Record<NoPermit["reason"], boolean>;
   /** What its function makes of the event; undefined without a function. */
   transformed: Promise<Transformed> | undefined;
 }
@@ -78,12 +87,15 @@ export async function makeFirstAttempts(
   const onAbort = () => stop.abort(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   const counts: Record<string, number> = {};
-  const hasWaitedLong = attemptsStarted >= PARK_AFTER_STARTS;
   const mayBeStored = attemptsStarted > 1 || job.is_redispatch === true;
   const transformedOf = startTransforms(shared, toSend, { mayBeStored, signal: stop.signal });
   const attempts = toSend.map((one): FirstAttempt => {
     const { webhook } = one;
-    const mayPark = hasWaitedLong || webhook.failing_since_ms !== null || isRateLimited(webhook);
+    const isSlow = webhook.failing_since_ms !== null || isRateLimited(webhook);
+    const mayPark = {
+      busy: isSlow || attemptsStarted >= PARK_AFTER_STARTS,
+      waitlisted: isSlow || attemptsStarted >= JOIN_WAITLIST_AFTER_STARTS,
+    };
     return { ...one, state: "waiting", mayPark, transformed: transformedOf.get(one.deliveryId) };
   });
   const work = attempts.map(async attempt => {
@@ -107,7 +119,9 @@ export async function makeFirstAttempts(
   signal.removeEventListener("abort", onAbort);
   if (failure !== undefined) throw failure;
   const fields = { ...idsOf(job), events: job.events.length, attempts: attempts.length, unsent, ...counts };
-  if (counts.saturated) throw new Snooze(saturatedMs(attemptsStarted), fields);
+  for (const reason of ["function-later", "saturated"] as const) {
+    if (counts[reason]) throw new Snooze(againMs(attemptsStarted, AGAIN_MS[reason]), fields);
+  }
   failpoint("attempts-recorded");
   shared.clearPendingDispatch(job.events.map(event => event.id));
   return fields;
@@ -150,7 +164,7 @@ async function makeOne(
   const { webhook } = attempt;
   const unsendable = attempt.transformed && (await withTransformed(platform, attempt, shared));
   if (unsendable) return unsendable;
-  if (shared.rateLimits.isExhausted(webhook)) return await withoutPermit(attempt, shared);
+  if (shared.rateLimits.isExhausted(webhook)) return await withoutPermit(attempt, BUSY, shared);
   const result = await shared.permitCache.use(webhook, async noteHealth => {
     // Only now: a token acquired early and kept while its owner waits for a permit would be one too many later.
     if (isRateLimited(webhook) && !(await shared.rateLimits.tryAcquire(webhook))) return BUSY;
@@ -165,17 +179,18 @@ async function makeOne(
       leave();
     }
   });
-  if (result instanceof NoPermit) {
-    attempt.mayPark ||= result.reason === "waitlisted";
-    return await withoutPermit(attempt, shared);
-  }
+  if (result instanceof NoPermit) return await withoutPermit(attempt, result, shared);
   // The permit is released before the record is written: the endpoint is free for the next attempt.
   return await record(platform, attempt, result, shared);
 }
 
-async function withoutPermit(attempt: FirstAttempt, shared: SharedByAttempts): Promise<string> {
+async function withoutPermit(
+  attempt: FirstAttempt,
+  { reason }: NoPermit,
+  shared: SharedByAttempts,
+): Promise<string> {
   // One whose function took long has no job that could come again.
-  if (!attempt.mayPark && !attempt.pending) return "saturated";
+  if (!attempt.mayPark[reason] && !attempt.pending) return "saturated";
   await shared.park(attempt);
   return "parked";
 }
@@ -251,7 +266,7 @@ async function withTransformed(
     return undefined;
   }
   if (transformed.kind === "later") {
-    if (!attempt.pending) return "saturated";
+    if (!attempt.pending) return "function-later";
     throw new Snooze(FUNCTION_LATER_MS, { result: "function-later" });
   }
   if (transformed.kind === "failed") {
