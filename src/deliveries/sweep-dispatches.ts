@@ -1,17 +1,21 @@
+import { groupBy } from "../lib/group-by.ts";
 import { newToken } from "../lib/ids.ts";
 import { Deliveries } from "../models/delivery.ts";
 import { type StoredEvent, StoredEvents } from "../models/event.ts";
 import type { Platform } from "../platform.ts";
 import { enqueueAll, jobStates } from "../queues/define-queue.ts";
-import { deliveries } from "../queues/deliveries.ts";
+import { deliveries, type FirstAttempts } from "../queues/deliveries.ts";
 import { putOffTo } from "../store/put-off.ts";
 import { repairAll } from "../store/repair-each.ts";
 import type { SweepBatch, Swept } from "../store/sweep-turns.ts";
-import { firstDeliveryIds, whatIsPending } from "./dispatch/dispatch.ts";
+import { firstDeliveryIds, packEvents, whatIsPending } from "./dispatch/dispatch.ts";
 
 type Deps = Pick<Platform, "mongo" | "redis" | "keys" | "queues" | "config" | "clock" | "log">;
 /** Without its payload, which may be half a megabyte. */
-type Overdue = Pick<StoredEvent, "_id" | "event_id" | "emitter_id" | "name" | "trace" | "pending_dispatch">;
+type Overdue = Pick<
+  StoredEvent,
+  "_id" | "event_id" | "emitter_id" | "owner_id" | "name" | "trace" | "pending_dispatch"
+>;
 
 /** An event has up to 200 listeners. */
 const BATCH = 200;
@@ -32,7 +36,7 @@ async function sweepBatch(platform: Deps, nowMs: number): Promise<Swept> {
   const overdue = await StoredEvents(platform.mongo)
     .find(
       { "pending_dispatch.sweep_at_ms": { $gt: 0, $lte: nowMs } },
-      { event_id: 1, emitter_id: 1, name: 1, trace: 1, pending_dispatch: 1 },
+      { event_id: 1, emitter_id: 1, owner_id: 1, name: 1, trace: 1, pending_dispatch: 1 },
     )
     .hint("pending_dispatch")
     .sort({ "pending_dispatch.sweep_at_ms": 1 })
@@ -93,25 +97,30 @@ async function clear(platform: Deps, events: Overdue[]): Promise<number> {
 /** Under new job ids, since an old job may be kept as failed; the ids are stored first, so that nothing is done twice. */
 async function redispatch(platform: Deps, events: Overdue[]): Promise<void> {
   if (events.length === 0) return;
-  const jobs = events.map(({ _id, event_id, emitter_id, name, trace, pending_dispatch }) => ({
-    job_id: newToken(),
-    is_redispatch: true,
-    // Without the payload: the worker reads it.
-    events: [
-      {
+  const ofAccounts = [...groupBy(events, ({ owner_id }) => owner_id).values()];
+  const packed = ofAccounts
+    .flatMap(ofOne => packEvents(ofOne, event => whatIsPending(event).listeners.length))
+    .map(some => ({ job_id: newToken(), events: some }));
+  await StoredEvents(platform.mongo).bulkWrite(
+    packed.flatMap(({ job_id, events: some }) =>
+      some.map(({ _id, pending_dispatch }) => ({
+        updateOne: {
+          filter: { _id, "pending_dispatch.job_id": pending_dispatch?.job_id },
+          update: { $set: { "pending_dispatch.job_id": job_id } },
+        },
+      })),
+    ),
+    { ordered: false },
+  );
+  const jobs = packed.map(
+    ({ job_id, events: some }): FirstAttempts => ({
+      ...{ job_id, is_redispatch: true, account_id: some[0]?.owner_id },
+      // Without the payloads: the worker reads them.
+      events: some.map(({ _id, event_id, emitter_id, name, trace, pending_dispatch }) => ({
         ...{ id: _id, event_id, emitter_id, name, ...(trace !== undefined && { trace }) },
         ...whatIsPending({ pending_dispatch }),
-      },
-    ],
-  }));
-  await StoredEvents(platform.mongo).bulkWrite(
-    events.map(({ _id, pending_dispatch }, index) => ({
-      updateOne: {
-        filter: { _id, "pending_dispatch.job_id": pending_dispatch?.job_id },
-        update: { $set: { "pending_dispatch.job_id": jobs[index]?.job_id } },
-      },
-    })),
-    { ordered: false },
+      })),
+    }),
   );
   await enqueueAll(platform.queues, deliveries.jobs["first-attempts"], jobs);
 }

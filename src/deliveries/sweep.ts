@@ -223,7 +223,7 @@ class DeliverySweep {
     const moved = await Deliveries(this.#platform.mongo)
       .find(
         { _id: { $in: [...next.keys()] }, state: "pending" },
-        { webhook_id: 1, generation: 1, next_attempt_at_ms: 1 },
+        { webhook_id: 1, owner_id: 1, generation: 1, next_attempt_at_ms: 1 },
       )
       .hint({ _id: 1 })
       .lean<Overdue[]>();

@@ -139,18 +139,17 @@ function ofWebhook({ webhook_id }: NextAttempt | Drain | Recover) {
   return webhook_id;
 }
 
-/** The job of a delivery's next attempt. */
+/** The job of a delivery's next attempt, in the turn of its account. */
 export const nextAttemptOf = (delivery: {
   _id: string;
   webhook_id: string;
   generation: number;
-  /** Absent where only a few fields were read. */
-  owner_id?: string;
+  owner_id: string;
 }): NextAttempt => ({
   delivery_id: delivery._id,
   webhook_id: delivery.webhook_id,
   generation: delivery.generation,
-  ...(delivery.owner_id !== undefined && { account_id: delivery.owner_id }),
+  account_id: delivery.owner_id,
 });
 
 /** The id of that job: one for each generation, so that a repeated enqueue adds nothing. */

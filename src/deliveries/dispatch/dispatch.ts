@@ -42,7 +42,9 @@ export async function dispatchEvents(
   storeAll: (events: StoredEvent[]) => Promise<void>,
 ): Promise<void> {
   const ofAccounts = [...groupBy(toDispatch, ({ event }) => event.owner_id).values()];
-  const packed = ofAccounts.flatMap(packJobs).map(events => ({ job_id: newToken(), events }));
+  const packed = ofAccounts
+    .flatMap(ofOne => packEvents(ofOne, ({ listeners }) => listeners.length))
+    .map(events => ({ job_id: newToken(), events }));
   const awaiting = await webhooksThatWait(platform, toDispatch);
   for (const { job_id, events } of packed) {
     for (const { event, listeners } of events) {
@@ -101,9 +103,12 @@ async function webhooksThatWait(
   return id => webhooks.get(id)?.ordered === true;
 }
 
-/** Packs events of one account. An event stays in one job with all its listeners, so that the job knows when the event is done. */
-const packJobs = (toDispatch: EventToDispatch[]): EventToDispatch[][] =>
-  divide(toDispatch, ATTEMPTS_PER_JOB, ({ listeners }) => listeners.length);
+/**
+ * Packs events of one account into jobs. An event stays in one job with all its listeners, so that the job knows when the event is
+ * done; `listenersOf` returns how many it has.
+ */
+export const packEvents = <Event>(events: Event[], listenersOf: (event: Event) => number): Event[][] =>
+  divide(events, ATTEMPTS_PER_JOB, listenersOf);
 
 /** An event as its job of first attempts carries it. */
 function eventInJob(
