@@ -95,8 +95,11 @@ async function restart(one: Supervised): Promise<void> {
   await one.ready();
 }
 
-/** What replication had not copied is lost with a master, unless masters without replicas take no writes. */
-const LAGGING: ClusterFault[] = [
+/**
+ * What replication had not copied is lost with a master, unless masters without replicas take no writes, or what is accepted is
+ * confirmed by as many replicas as there are: with fewer, one that lacks it may become the master.
+ */
+const lagging = (replicas: number): ClusterFault[] => [
   {
     title: "no replication of what the busiest Redis master takes, then kill -9 of it",
     mayLose: 1,
@@ -108,8 +111,8 @@ const LAGGING: ClusterFault[] = [
     inject: lab => withReplicas(lab, 1, () => killLagging(lab)),
   },
   {
-    title: "the same with ACCEPT_REPLICAS=1",
-    settings: { ACCEPT_REPLICAS: "1" },
+    title: `the same with ACCEPT_REPLICAS=${replicas}`,
+    settings: { ACCEPT_REPLICAS: String(replicas) },
     inject: killLagging,
   },
   {
@@ -173,7 +176,7 @@ export const ON_A_CLUSTER: ClusterFault[] = [
   ...MONGO_FAULTS,
   BOTH_STORES,
   ...PROCESS_FAULTS,
-  ...LAGGING,
+  ...lagging(1),
 ];
 
 export const BEHIND_SENTINELS: ClusterFault[] = [
@@ -206,5 +209,5 @@ export const BEHIND_SENTINELS: ClusterFault[] = [
     title: `the Redis master: SIGSTOP for ${seconds(STOPPED_MS)}`,
     inject: lab => freezeMaster(lab, STOPPED_MS),
   },
-  ...LAGGING,
+  ...lagging(2),
 ];
