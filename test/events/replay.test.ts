@@ -86,7 +86,8 @@ describe("the replay of an event", () => {
       return rows.find((row: { id: string }) => row.id === runs[0].id);
     });
     expect(run).to.include({ outcome: "ok", trigger: "event" });
-    expect(await api.summaries(source.id)).to.have.length(2);
+    // A run is recorded before its events are published.
+    await until(async () => (await api.summaries(source.id)).length === 2, { what: "the event of its run" });
   });
 
   it("is 404 for another account's event or listener, and for an unknown event", async () => {
