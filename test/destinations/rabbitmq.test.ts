@@ -108,5 +108,6 @@ describe("deliveries to RabbitMQ", () => {
     kill: broker.kill,
     start: broker.start,
     connections: broker.connections,
+    ownConnections: 1,
   }));
 });
