@@ -86,9 +86,20 @@ function withoutBranches(errors: ErrorObject[]): ErrorObject[] {
 /** Returns what is wrong with a value, for its sender; an empty list if nothing is. Fills in defaults in place. */
 export type Check = (value: unknown) => FieldError[];
 
+type Validate = ReturnType<Ajv["compile"]>;
+
+/** Compiled schemas. Several routes, and their examples, may have the same one, and to compile it takes a few milliseconds. */
+const compiled = new Map([checking, checkingLarge].map(ajv => [ajv, new WeakMap<object, Validate>()]));
+
+function compile(ajv: Ajv, schema: object): Validate {
+  const validate = compiled.get(ajv)?.get(schema) ?? ajv.compile(withoutIds(schema) as object);
+  compiled.get(ajv)?.set(schema, validate);
+  return validate;
+}
+
 /** Compiles a schema into a check; `location` is the `in` of its errors. Of a large value it reports the first one only. */
 export function compileCheck(schema: object, location: FieldError["in"], { isLarge = false } = {}): Check {
-  const validate = (isLarge ? checkingLarge : checking).compile(withoutIds(schema) as object);
+  const validate = compile(isLarge ? checkingLarge : checking, schema);
   return value => {
     if (validate(value)) return [];
     return withoutBranches(validate.errors ?? [])
@@ -107,8 +118,17 @@ export type Coerce = (text: string) => unknown;
 /** Ajv accepts everything that `Number` does, such as `0x10`, `1e2` or spaces; the API does not. */
 const DECIMAL = /^-?[0-9]+(\.[0-9]+)?$/;
 
+/** Many routes have the same parameters. */
+const coerces = new WeakMap<TSchema, Coerce>();
+
 /** Compiles the schema of one query parameter; the check that follows reports a value that was not converted. */
 export function compileCoerce(schema: TSchema): Coerce {
+  const coerce = coerces.get(schema) ?? newCoerce(schema);
+  coerces.set(schema, coerce);
+  return coerce;
+}
+
+function newCoerce(schema: TSchema): Coerce {
   const validate = coercing.compile({ type: "object", properties: { value: withoutIds(schema) } });
   const isNumber = ["integer", "number"].includes((schema as { type?: string }).type ?? "");
   return text => {
