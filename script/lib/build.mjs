@@ -27,7 +27,7 @@ const SETTINGS = [
   "script/lib/build.mjs",
   "script/lib/dashboard.mjs",
 ];
-/** Copied as sources: the sandbox's prelude is bundled from them, and from what they import, when a host starts. */
+/** Copied as sources: the sandbox's prelude is bundled from them, and from what they import. */
 const VERBATIM = [join("src", "sandbox") + sep, join("src", "limits", "emit-limits.ts")];
 
 /** Builds into dist/ unless dist/ was built from the same sources. Throws UserError for code that can't be parsed. */
@@ -41,6 +41,7 @@ export async function buildIfStale({ root, say, signal }) {
     await compile(root, fresh, signal);
     copyAssets(root, fresh);
     await bundlePackages(root, fresh);
+    await bundlePrelude(fresh);
     await buildDashboard(root, join(fresh, "dashboard"));
     writeFileSync(join(fresh, ".sources"), fingerprintOf(root));
     replaceFolder(join(root, "dist"), fresh);
@@ -100,6 +101,12 @@ async function bundlePackages(root, outDir) {
       JSON.stringify({ name, type: "module", exports: "./index.js" }),
     );
   }
+}
+
+/** Bundles the sandbox's prelude, so that no start of a process does. */
+async function bundlePrelude(outDir) {
+  const built = await import(join(outDir, "src/sandbox/prelude.js"));
+  await built.bundlePrelude(join(outDir, "prelude.js"));
 }
 
 function replaceFolder(folder, fresh) {

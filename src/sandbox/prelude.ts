@@ -1,4 +1,5 @@
-import { chmod, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, copyFile, writeFile } from "node:fs/promises";
 import { builtinModules, createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,17 +13,25 @@ export interface Prelude {
   importMap: string;
 }
 
-/**
- * Bundles `child/` and undici into the one file that deno runs. This is done when the host starts and takes 0.1 s. The
- * build only copies `child/` to `dist`, so that this works the same from `src` and from `dist`.
- */
+/** What the build has bundled (`script/lib/build.mjs`); the sources have none. */
+const BUILT = fileURLToPath(new URL("../../prelude.js", import.meta.url));
+
+/** Writes the one file that deno runs, and what it imports. Without a build it is bundled first, which takes 0.1 s. */
 export async function writePrelude(folder: string): Promise<Prelude> {
   const main = join(folder, "prelude.js");
+  if (existsSync(BUILT)) await copyFile(BUILT, main);
+  else await bundlePrelude(main);
+  await chmod(main, READABLE);
+  return { main, importMap: await writeImportMap(folder) };
+}
+
+/** Bundles `child/` and undici into one file. */
+export async function bundlePrelude(outfile: string): Promise<void> {
   const esbuild = newEsbuild();
   try {
     await esbuild.build({
       entryPoints: [fileURLToPath(new URL("./child/main.ts", import.meta.url))],
-      outfile: main,
+      outfile,
       bundle: true,
       format: "esm",
       platform: "node",
@@ -38,8 +47,6 @@ export async function writePrelude(folder: string): Promise<Prelude> {
     // Its process would stay beside this one, with 40 MB, for a build that comes once.
     await esbuild.stop();
   }
-  await chmod(main, READABLE);
-  return { main, importMap: await writeImportMap(folder) };
 }
 
 /** The sandboxes run as other users; the umask must not keep them from reading these files. */
