@@ -64,7 +64,22 @@ async function collectionsOf({ db }: Connection): Promise<string> {
 
 async function empty(connection: Connection): Promise<void> {
   const names = (await collectionsOf(connection)).split(",").filter(name => name !== SCHEMA_COLLECTION);
-  await Promise.all(names.map(name => connection.db?.collection(name).deleteMany({})));
+  const used = await withDocuments(connection, names);
+  await Promise.all(used.map(name => connection.db?.collection(name).deleteMany({})));
+}
+
+/** Returns which of the collections have documents: of thirty, most tests use a few. */
+async function withDocuments({ db }: Connection, names: string[]): Promise<string[]> {
+  const nameIfUsed = (name: string) => [{ $limit: 1 }, { $project: { _id: { $literal: name } } }];
+  const [first = "", ...others] = names;
+  const found = await db
+    ?.collection(first)
+    .aggregate(
+      [...nameIfUsed(first), ...others.map(coll => ({ $unionWith: { coll, pipeline: nameIfUsed(coll) } }))],
+      { readConcern: "local" },
+    )
+    .toArray();
+  return (found ?? []).map(({ _id }) => String(_id));
 }
 
 let isDropping = false;
