@@ -1,0 +1,24 @@
+// runs-long: npm test has test/contract/rest-api-input.test.ts, with one route of each kind
+import { routes } from "../../src/app.ts";
+import { testInput } from "./input.ts";
+import { openWorld } from "./open-world.ts";
+import { oneOfEachKind } from "./route-kinds.ts";
+import type { Owner } from "./things.ts";
+
+describe("requests to every other route", () => {
+  let world: Awaited<ReturnType<typeof openWorld>>;
+  let owner: Owner;
+
+  before(async () => {
+    world = await openWorld();
+    const api = await world.system.user();
+    owner = { api, orgId: await world.system.organization(api.userId) };
+  });
+  after(() => world.close());
+
+  const tested = new Set(oneOfEachKind(routes));
+  testInput(
+    routes.filter(route => !tested.has(route)),
+    () => ({ world, owner }),
+  );
+});
