@@ -4,7 +4,7 @@ import { newId } from "../../src/lib/ids.ts";
 import { RunRecords } from "../../src/models/run.ts";
 import { SourceMemories, Sources } from "../../src/models/source.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
-import { enqueueRuns, notifyRuns } from "../../src/queues/enqueue-run.ts";
+import { notifyRuns } from "../../src/queues/enqueue-run.ts";
 import type { JobContext, RunningWorker } from "../../src/queues/run-worker.ts";
 import type { SourceJob } from "../../src/queues/runs.ts";
 import { executeQueuedRuns } from "../../src/runs/handle-job.ts";
@@ -13,29 +13,11 @@ import { readDrops } from "../../src/store/drops.ts";
 import { leaseToken, UNBOUNDED } from "../../src/store/run-queue.ts";
 import { start as startEmissions } from "../../workers/emissions.ts";
 import { start as startRuns } from "../../workers/runs.ts";
-import type { Summary } from "../support/api.ts";
 import { type Received, type Receiver, startReceiver } from "../support/receiver.ts";
 import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
-import { environmentOf, spawnWorker, type WorkerProcess, whenReady } from "../workers/worker-process.ts";
-
-const ENV = {
-  STALLED_AFTER: "1s",
-  RUN_HEAP_MB: "64",
-  FREE_DAILY_INVOCATIONS: "5",
-  SANDBOX_EGRESS_ALLOW: "127.0.0.0/8",
-};
-
-const code = (run: string, more = "") =>
-  `export default { name: "Worked", version: "0.0.1", props: { http: "$.interface.http", db: "$.service.db" }, ${more}
-    async run(event) { ${run} } };`;
-
-/** Counts its runs in the db and emits the count; requests `event.url` first, if given. */
-const COUNTING = code(`
-  if (event.url) await fetch(event.url + "/" + event.n);
-  const count = (this.db.get("count") ?? 0) + 1;
-  this.db.set("count", count);
-  this.$emit({ n: event.n, count });`);
+import { environmentOf, spawnWorker, type WorkerProcess } from "../workers/worker-process.ts";
+import { COUNTING, code, ENV, numbered, queuedRuns, raw } from "./queued-runs.ts";
 
 describe("the run queue of a source", () => {
   let system: System;
@@ -55,53 +37,7 @@ describe("the run queue of a source", () => {
     await system.stop();
   });
 
-  async function newSource(component_code: string, plan: "free" | "paid" = "paid") {
-    const api = await system.user({ plan });
-    const { id } = await api.createSource({ component_code });
-    return { id, api };
-  }
-
-  /** Adds runs to the run queue, all at once; returns their ids. */
-  async function enqueue(sourceId: string, events: Record<string, unknown>[]): Promise<string[]> {
-    const items = events.map(event => ({
-      kind: "http" as const,
-      run_id: newId("run"),
-      at_ms: Date.now(),
-      event,
-    }));
-    await enqueueRuns(system.web, sourceId, items);
-    return items.map(item => item.run_id);
-  }
-  const numbered = (length: number, more: Record<string, unknown> = {}) =>
-    Array.from({ length }, (_, n) => ({ n, ...more }));
-
-  const recordsOf = (sourceId: string, runIds: string[]) =>
-    until(
-      async () => {
-        const found = await RunRecords(system.web.mongo).find({ source_id: sourceId }).lean();
-        const byId = new Map(found.map(record => [record._id, record]));
-        return found.length >= runIds.length && runIds.flatMap(id => byId.get(id) ?? []);
-      },
-      { what: "the records of all runs" },
-    );
-
-  /** Returns all events of a stream, oldest first. */
-  async function eventsOf(
-    { id, api }: Awaited<ReturnType<typeof newSource>>,
-    count: number,
-    stream?: string,
-  ) {
-    const options = { ...(stream && { stream }), query: { limit: 100 } };
-    const found = await until(
-      async () => {
-        const rows = await api.summaries(id, options);
-        return rows.length >= count && rows;
-      },
-      { what: `${count} events` },
-    );
-    return found.reverse();
-  }
-  const raw = (events: Summary[]) => events.map(({ event }) => event.raw_event);
+  const { newSource, enqueue, recordsOf, eventsOf } = queuedRuns(() => system);
 
   describe("with a running worker", () => {
     let runs: RunningWorker;
@@ -306,39 +242,37 @@ describe("the run queue of a source", () => {
   });
 
   describe("after its worker is killed", () => {
-    const processes: WorkerProcess[] = [];
-    const start = async (): Promise<WorkerProcess> => {
-      const worker = spawnWorker("runs", { ...environmentOf(system.worker.config), ...ENV });
-      processes.push(worker);
-      await whenReady(worker);
-      return worker;
+    let victim: WorkerProcess | undefined;
+    let runs: RunningWorker | undefined;
+    afterEach(async () => {
+      victim?.kill("SIGKILL");
+      await victim?.ended;
+      await stop();
+    });
+    const start = () => {
+      runs = startRuns(system.worker);
     };
-    const kill = async () => {
-      for (const worker of processes.splice(0)) {
-        worker.kill("SIGKILL");
-        await worker.ended;
-      }
+    const stop = async () => {
+      await runs?.close(3000);
+      runs = undefined;
     };
-    afterEach(kill);
 
     it("in the middle of a batch, publishes every event exactly once, in order", async () => {
       const source = await newSource(COUNTING);
-      let victim: WorkerProcess | undefined;
+      let isKilled = false;
       // Kills the worker only once it has executed runs that are not recorded yet: those are executed again.
       const killLate = async ({ path }: Received) => {
         const recorded = await RunRecords(system.web.mongo).countDocuments({ source_id: source.id });
-        if (!victim || Number(path.split("/").at(-1)) <= recorded) return 200;
-        victim.kill("SIGKILL");
-        victim = undefined;
+        if (isKilled || Number(path.split("/").at(-1)) <= recorded) return 200;
+        isKilled = true;
+        victim?.kill("SIGKILL");
         return "hang";
       };
       receiver.script(killLate);
       const runIds = await enqueue(source.id, numbered(40, { url: receiver.url }));
-      const first = spawnWorker("runs", { ...environmentOf(system.worker.config), ...ENV });
-      processes.push(first);
-      victim = first;
-      expect(await first.ended).to.equal("SIGKILL");
-      await start();
+      victim = spawnWorker("runs", { ...environmentOf(system.worker.config), ...ENV });
+      expect(await victim.ended).to.equal("SIGKILL");
+      start();
       await recordsOf(source.id, runIds);
       const events = await eventsOf(source, 40);
       expect(raw(events)).to.deep.equal(numbered(40).map(({ n }) => ({ n, count: n + 1 })));
@@ -346,39 +280,12 @@ describe("the run queue of a source", () => {
       expect(receiver.requests.length, "started runs, some of them twice").to.be.above(40);
     });
 
-    it("repeatedly during the same run, fails that run and continues with the next", async () => {
-      const source = await newSource(COUNTING);
-      receiver.script("hang");
-      const [first, deadly, next] = [{ n: 0 }, { n: 1, url: receiver.url }, { n: 2 }];
-      const runIds = await enqueue(source.id, [first, deadly, next]);
-      for (let crashes = 0; crashes < 4; crashes++) {
-        const worker = await start();
-        await until(() => receiver.hanging() === 1, { what: "the start of the run" });
-        worker.kill("SIGKILL");
-        await worker.ended;
-        await until(() => receiver.hanging() === 0, { what: "the end of its sandbox" });
-      }
-      await start();
-      const records = await recordsOf(source.id, runIds);
-      expect(records.map(({ outcome }) => outcome)).to.deep.equal(["ok", "Crashed", "ok"]);
-      expect(receiver.requests).to.have.length(4);
-      const [error] = await eventsOf(source, 1, "$errors");
-      expect(error?.event).to.deep.include({ original_event: deadly });
-      expect(error?.event.error).to.deep.include({ code: "Crashed" });
-      expect(error?.event.error.message).to.match(/4 workers/);
-      const expected = [
-        { n: 0, count: 1 },
-        { n: 2, count: 2 },
-      ];
-      expect(raw(await eventsOf(source, 2))).to.deep.equal(expected);
-    });
-
     it("repeatedly during the hook of a deletion, deletes the source without the hook", async () => {
-      await start();
+      start();
       const source = await newSource(
         code("", `hooks: { async deactivate() { await fetch("${receiver.url}/left"); } },`),
       );
-      await kill();
+      await stop();
       expect((await source.api.request("DELETE", `/sources/${source.id}`)).status).to.equal(204);
       const { runQueue } = system.web;
       for (let crashes = 0; crashes < 5; crashes++) {
@@ -387,7 +294,7 @@ describe("the run queue of a source", () => {
             (await runQueue.claim(source.id, leaseToken(`crashed-${crashes}`), 1, 1)).state === "runs",
         );
       }
-      await start();
+      start();
       await until(async () => (await Sources(system.web.mongo).exists({ _id: source.id })) === null, {
         what: "the deletion of the source",
       });
