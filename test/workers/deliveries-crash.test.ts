@@ -1,10 +1,12 @@
 import { expect } from "chai";
+import { choosePort } from "../../script/lib/ports.mjs";
 import { saveFunction } from "../../src/functions/save-function.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { Subscriptions } from "../../src/models/subscription.ts";
 import { TransformedPayloads } from "../../src/models/transformed-payload.ts";
 import { openedQueue } from "../../src/queues/define-queue.ts";
 import { deliveries } from "../../src/queues/deliveries.ts";
+import type { RunningWorker } from "../../src/queues/run-worker.ts";
 import { start as startDeliveries } from "../../workers/deliveries.ts";
 import {
   deliveriesOf,
@@ -26,9 +28,11 @@ describe("deliveries worker as a process", () => {
   let endpoint: Receiver;
   let listener: Subscribed;
   let child: WorkerProcess | undefined;
+  let worker: RunningWorker | undefined;
 
   beforeEach(async () => {
-    platform = await openTestPlatform({ STALLED_AFTER: "1s" }, { process: "deliveries" });
+    const env = { STALLED_AFTER: "1s", DELIVERY_RETRY_SCHEDULE: "90s" };
+    platform = await openTestPlatform(env, { process: "deliveries" });
     endpoint = await startReceiver(200);
     listener = await subscribe(platform, endpoint.url);
   });
@@ -36,6 +40,8 @@ describe("deliveries worker as a process", () => {
     child?.kill("SIGKILL");
     await child?.ended;
     child = undefined;
+    await worker?.close(5000);
+    worker = undefined;
     await endpoint.close();
     await platform.destroy();
   });
@@ -44,6 +50,10 @@ describe("deliveries worker as a process", () => {
     child = spawnWorker("deliveries", { ...environmentOf(platform.config), ...env });
     await whenReady(child);
     return child;
+  };
+  /** Goes on in this process. */
+  const goOn = () => {
+    worker = startDeliveries(platform);
   };
   const delivered = () =>
     until(async () => {
@@ -59,9 +69,9 @@ describe("deliveries worker as a process", () => {
     }, 200);
     await emit(platform, [listener]);
     expect(await first.ended).to.equal("SIGKILL");
-    const worker = startDeliveries(platform);
+    goOn();
     const delivery = await delivered();
-    await worker.close(5000);
+    await worker?.close(5000);
     expect(endpoint.requests.map(({ headers }) => headers["webhook-id"])).to.deep.equal([
       delivery._id,
       delivery._id,
@@ -87,7 +97,7 @@ describe("deliveries worker as a process", () => {
       // On a busy machine its sandbox takes so long to start that the attempt has left its job.
       const [pending] = await deliveriesOf(platform, listener.webhookId);
       expect(pending?.attempts ?? [], "recorded").to.deep.equal([]);
-      await start();
+      goOn();
       if (pending) {
         const due = { sweep_at_ms: platform.clock() };
         await Deliveries(platform.mongo).updateOne({ _id: pending._id }, { $set: due });
@@ -105,7 +115,7 @@ describe("deliveries worker as a process", () => {
     await emit(platform, [listener]);
     const { _id } = await onlyDelivery(platform, listener.webhookId);
     await openedQueue(platform.queues, deliveries).remove(`${_id}-0`);
-    await start();
+    goOn();
     await until(() => sweep(platform, "deliveries"));
     await delivered();
     expect(endpoint.requests).to.have.length(1);
@@ -113,7 +123,7 @@ describe("deliveries worker as a process", () => {
 
   it("makes the next attempt that was recorded and never enqueued, after a sweep", async () => {
     endpoint.script(500, 200);
-    await start({ DELIVERY_RETRY_SCHEDULE: "90s" });
+    goOn();
     await emit(platform, [listener]);
     const { _id } = await onlyDelivery(platform, listener.webhookId);
     const queue = openedQueue(platform.queues, deliveries);
@@ -126,14 +136,19 @@ describe("deliveries worker as a process", () => {
     expect(endpoint.requests).to.have.length(2);
   });
 
-  it("logs one line an attempt, without the URL, headers or keys", async () => {
-    const worker = await start();
+  it("serves its health on its own port, logs one line an attempt without the URL, headers or keys, and ends with code 0 on SIGTERM", async () => {
+    const port = await choosePort(0);
+    const running = await start({ WORKER_PORT: String(port) });
+    const response = await fetch(`http://127.0.0.1:${port}/healthz`);
+    expect(response.status).to.equal(200);
+    expect((await fetch(`http://127.0.0.1:${port}/other`)).status).to.equal(404);
+
     const secret = await subscribe(platform, `${endpoint.url}?token=s3cret`, {
       headers: { authorization: "Bearer s3cret" },
     });
     await emit(platform, [secret]);
     const line = await until(() =>
-      worker
+      running
         .output()
         .split("\n")
         .find(text => text.includes('"msg":"job"')),
@@ -148,13 +163,10 @@ describe("deliveries worker as a process", () => {
       status: 200,
       attempt_number: 1,
     });
-    expect(worker.output()).not.to.match(/s3cret|whsec_|token/);
-  });
+    expect(running.output()).not.to.match(/s3cret|whsec_|token/);
 
-  it("exits with code 0 on SIGTERM", async () => {
-    const worker = await start();
-    worker.kill("SIGTERM");
-    expect(await worker.ended).to.equal(0);
+    running.kill("SIGTERM");
+    expect(await running.ended).to.equal(0);
   });
 
   it("exits with one line that names an invalid setting", async () => {
@@ -163,15 +175,5 @@ describe("deliveries worker as a process", () => {
     const lines = child.output().trim().split("\n");
     expect(lines).to.have.length(1);
     expect(lines[0]).to.match(/^deliveries: configuration: DELIVERY_TIMEOUT /);
-  });
-
-  it("serves its health on its own port", async () => {
-    // The port of the closed receiver was free a moment ago.
-    const { port } = new URL(endpoint.url);
-    await endpoint.close();
-    await start({ WORKER_PORT: port });
-    const response = await fetch(`http://127.0.0.1:${port}/healthz`);
-    expect(response.status).to.equal(200);
-    expect((await fetch(`http://127.0.0.1:${port}/other`)).status).to.equal(404);
   });
 });
