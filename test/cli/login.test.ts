@@ -1,3 +1,4 @@
+// runs-long: npm test has test/cli/walk.test.ts, which signs in, and test/cli/remote
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,0 +1,76 @@
+// runs-long: npm test has test/cli/deploy.test.ts, with one error
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { Api } from "../support/api.ts";
+import { type System, startSystem } from "../support/system.ts";
+import { environmentOf } from "../workers/worker-process.ts";
+import { headwater } from "./command.ts";
+
+describe("errors of headwater deploy", () => {
+  let system: System;
+  let api: Api & { userId: string };
+  let env: Record<string, string>;
+  let folder: string;
+
+  before(async () => {
+    system = await startSystem({}, { workers: false });
+    api = await system.user();
+    env = {
+      ...environmentOf(system.web.config),
+      HEADWATER_URL: system.baseUrl,
+      HEADWATER_API_KEY: api.apiKey,
+    };
+    folder = await mkdtemp(join(tmpdir(), "headwater-deploy-"));
+    await mkdir(join(folder, "parts"));
+    await writeFile(join(folder, "parts/word.mjs"), 'export const word = "imported";\n');
+  });
+  after(async () => {
+    await system.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const save = async (name: string, code: string) => {
+    await writeFile(join(folder, name), code);
+    return join(folder, name);
+  };
+
+  it("are reported in one line, with exit code 1", async () => {
+    const needy = await save(
+      "needy.mjs",
+      'export default { name: "Needy", version: "1", props: { who: "string" }, run() {} };',
+    );
+    const several = await save(
+      "other.mjs",
+      'import { word } from "./parts/word.mjs"; export default { name: "Other", version: word, run() {} };',
+    );
+    const broken = await save("broken.mjs", "export default {\n  run() { const = 1 },\n};");
+    const { HEADWATER_API_KEY: _, ...keyless } = env;
+    // With only one of the stores, neither the settings of a server nor those of a development start are complete.
+    const client = {
+      HEADWATER_URL: system.baseUrl,
+      HEADWATER_API_KEY: api.apiKey,
+      MONGODB_URL: "mongodb://127.0.0.1:1",
+    };
+    const cases: [string[], Record<string, string>, RegExp][] = [
+      [[needy, "--key", "hw_wrong"], env, /returned 401/],
+      [[several, "--key", "hw_wrong"], env, /the API key is unknown in the stores/],
+      [[several], client, /other\.mjs imports other files, which the API does not accept/],
+      [[broken], env, /broken\.mjs: line 2, column \d+/],
+      [[needy], keyless, /no API key: run headwater login, or set it with --key/],
+      [[needy, "--url", "http://127.0.0.1:1"], env, /no response from http:\/\/127\.0\.0\.1:1/],
+    ];
+    for (let at = 0; at < cases.length; at += 4) {
+      await Promise.all(
+        cases.slice(at, at + 4).map(async ([args, settings, message]) => {
+          const { code, stdout, stderr } = await headwater(["deploy", ...args], settings);
+          expect(stderr).to.match(message);
+          expect(stderr.trimEnd().split("\n")).to.have.length(1);
+          expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "" });
+        }),
+      );
+    }
+    expect((await api.request("GET", "/users/me/sources")).text).not.to.include("Needy");
+  });
+});
