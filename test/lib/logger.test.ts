@@ -1,10 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { type AddressInfo, createServer } from "node:net";
+import { pathToFileURL } from "node:url";
 import { expect } from "chai";
 import fc from "fast-check";
 import { createUser } from "../../src/accounts/users.ts";
 import { openPlatform } from "../../src/platform.ts";
 import { Api } from "../support/api.ts";
+import { programOf, root } from "../support/built.ts";
 import { dropKeys, testConfig } from "../support/platform.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
@@ -12,15 +14,15 @@ import { environmentOf, spawnWorker, whenReady } from "../workers/worker-process
 
 /** Runs a script that logs in a child process, whose stdout is the log; returns the parsed lines. */
 function linesOf(script: string, level = "info"): Record<string, unknown>[] {
-  const logger = new URL("../../src/lib/logger.ts", import.meta.url).href;
-  const consoleLog = new URL("../../src/lib/console-log.ts", import.meta.url).href;
-  const code = `import { createLogger } from ${JSON.stringify(logger)};
-    import { logConsole } from ${JSON.stringify(consoleLog)};
+  const flags = programOf("src/lib/logger.ts").slice(0, -1);
+  const from = (source: string) => JSON.stringify(pathToFileURL(programOf(source).at(-1) ?? "").href);
+  const code = `import { createLogger } from ${from("src/lib/logger.ts")};
+    import { logConsole } from ${from("src/lib/console-log.ts")};
     const log = createLogger("test", ${JSON.stringify(level)}); ${script}`;
   const { stdout, stderr, status } = spawnSync(
     process.execPath,
-    ["--import", "tsx", "--input-type=module", "--eval", code],
-    { encoding: "utf8", cwd: new URL("../..", import.meta.url).pathname },
+    [...flags, "--input-type=module", "--eval", code],
+    { encoding: "utf8", cwd: root },
   );
   if (status !== 0) throw new Error(stderr);
   return stdout
