@@ -1,4 +1,5 @@
 // runs-alone: it measures how long the reconciler's steps wait for each other
+// runs-long: npm test has test/reconcile/turns.test.ts
 import { expect } from "chai";
 import { newDelivery } from "../../src/deliveries/dispatch/create.ts";
 import { newId } from "../../src/lib/ids.ts";

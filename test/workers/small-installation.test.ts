@@ -1,4 +1,5 @@
 // runs-alone: it measures what idle processes take
+// runs-long: npm test has test/workers/loaded-at-start.test.ts
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
