@@ -77,36 +77,6 @@ describe("stored bundles", () => {
     }
   });
 
-  it("are there as long as a component has them, whatever is saved and deleted at the same time", async function () {
-    this.timeout(120_000);
-    const text = code("Common");
-    const save = () => saveComponent(platform, saver(), { code: text });
-    let components: Component[] = await Promise.all([save(), save(), save(), save()]);
-    const hash = components[0]?.bundle_hash ?? "";
-    for (let round = 0; round < 5; round += 1) {
-      const [kept, ...others] = await Promise.all([
-        save(),
-        save(),
-        ...components.map(one => deleteComponent(platform, one).then(() => undefined)),
-      ]);
-      expect(await textOf(platform, hash)).to.include('"Common"');
-      components = [kept, ...others].filter(one => one !== undefined);
-    }
-    await Promise.all(components.map(one => deleteComponent(platform, one)));
-    expect(await stored(hash)).to.equal(null);
-  });
-
-  it("are deleted by whichever of two deletions is the last", async function () {
-    this.timeout(120_000);
-    for (let round = 0; round < 5; round += 1) {
-      const text = code(`Last ${round}`);
-      const components = [];
-      for (let n = 0; n < 4; n += 1) components.push(await saveComponent(platform, saver(), { code: text }));
-      await Promise.all(components.map(one => deleteComponent(platform, one)));
-      expect(await stored(components[0]?.bundle_hash ?? "")).to.equal(null);
-    }
-  });
-
   it("are read as earlier releases stored them", async () => {
     await Bundles(platform.mongo).insertOne({ _id: "earlier", code: "export default 1" });
     expect(await textOf(platform, "earlier")).to.equal("export default 1");
