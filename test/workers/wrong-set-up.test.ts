@@ -35,6 +35,7 @@ describe("a process with a set-up that no later start can mend", () => {
         { url: port => `mongodb://127.0.0.1:${port}` },
       ),
     ]);
+    await plain.ask("ACL", "SETUSER", "mute", "on", `>${PASSWORD}`, "~*", "resetchannels", "+@all");
   });
   after(async () => {
     await Promise.all([nodes?.close(), servers.close()]);
@@ -53,6 +54,11 @@ describe("a process with a set-up that no later start can mend", () => {
       "a Sentinel that watches no such master",
       () => ({ REDIS_URL: `redis+sentinel://${at(sentinel)}/main` }),
       /REDIS_URL: the Sentinel 127\.0\.0\.1:\d+ does not watch a master named main; it watches: none/,
+    ],
+    [
+      "a user of Redis who may not use channels",
+      () => ({ REDIS_URL: `redis://mute:${PASSWORD}@${at(plain)}` }),
+      /REDIS_URL: the user lacks permissions .*channels/,
     ],
     ["a Redis that may evict keys", () => ({ REDIS_URL: evicting.url }), /maxmemory-policy is allkeys-lru/],
     [
