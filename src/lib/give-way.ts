@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { constants, getPriority, setPriority } from "node:os";
 
 /** How much nicer a process that does an account's work is than the platform's own. */
@@ -21,14 +21,43 @@ export function giveWay(pid: number): void {
   if (!isGivingWay) makeNicer([pid]);
 }
 
+/**
+ * Makes a process that gives way nicer than all others that do, while it computes for long, or as nice as they are again: what needs
+ * the processor for some milliseconds would wait for a turn of each one that computes without end.
+ */
+export function giveWayToOthers(pid: number, isLong: boolean): void {
+  setPriorities(threadsOf(pid), isLong ? constants.priority.PRIORITY_LOW : nicer());
+}
+
 function makeNicer(ids: number[]): void {
-  const priority = Math.min(getPriority() + NICENESS, constants.priority.PRIORITY_LOW);
+  setPriorities(ids, nicer());
+}
+
+const nicer = () => Math.min(getPriority() + (isGivingWay ? 0 : NICENESS), constants.priority.PRIORITY_LOW);
+
+function setPriorities(ids: number[], priority: number): void {
   for (const id of ids) {
     try {
       setPriority(id, priority);
     } catch {
-      // All are equal.
+      // All are equal. One that was made nicer stays so where only root may undo that.
     }
+    setPriorityOfSession(id, priority);
+  }
+}
+
+/**
+ * Sets how nice a session of one process of ours is. Linux may share the processor between sessions first, and then how nice a
+ * process is counts only in its own (sched(7), autogroup): a sandbox, which is a session, would get as much as the whole platform.
+ */
+function setPriorityOfSession(pid: number, priority: number): void {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // Behind the program's name: state, parent, group, session.
+    const session = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[3]);
+    if (session === pid) writeFileSync(`/proc/${pid}/autogroup`, String(priority));
+  } catch {
+    // The system has no such groups, or permits no change.
   }
 }
 

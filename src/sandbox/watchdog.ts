@@ -1,3 +1,4 @@
+import { giveWayToOthers } from "../lib/give-way.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { hostError } from "./host-error.ts";
 import { exceedsLimit } from "./measure-folder.ts";
@@ -12,6 +13,8 @@ export interface WatchdogOptions {
 }
 
 const EVERY_MS = 500;
+/** A call that has used so much processor time gives way to those of others until it ends. */
+const LONG_CPU_MS = 200;
 /** Processor time that garbage collection and closing connections may use between calls. */
 const IDLE_CPU_MS = 2000;
 /**
@@ -34,6 +37,7 @@ export const DISK_LIMIT = {
 export function startWatchdog({ sandboxes, memoryMb, cpuMs }: WatchdogOptions): () => void {
   const idleCpu = new WeakMap<Sandbox, number>();
   const cpuAtMeasuring = new WeakMap<Sandbox, number>();
+  const givingWay = new WeakSet<Sandbox>();
   let isChecking = false;
 
   async function check(sandbox: Sandbox, isBusy: boolean): Promise<void> {
@@ -43,6 +47,12 @@ export function startWatchdog({ sandboxes, memoryMb, cpuMs }: WatchdogOptions): 
     }
     if (used.callCpuMs !== undefined && used.callCpuMs > cpuMs) {
       sandbox.kill(hostError("Timeout", `The component used more than ${cpuMs} ms of processor time`));
+    }
+    const isLong = (used.callCpuMs ?? 0) > LONG_CPU_MS;
+    if (isLong !== givingWay.has(sandbox)) {
+      giveWayToOthers(sandbox.pid, isLong);
+      if (isLong) givingWay.add(sandbox);
+      else givingWay.delete(sandbox);
     }
     const before = idleCpu.get(sandbox);
     if (isBusy) idleCpu.delete(sandbox);

@@ -10,7 +10,7 @@ describe("authorization of a route of each kind", () => {
       for (const { name } of fieldsOf(route).filter(field => field.name.endsWith("_id"))) {
         expect(
           name in REFERENCES || NO_REFERENCE.has(name),
-          `${route.id} takes ${name}: add it to REFERENCES or NO_REFERENCE in this file`,
+          `${route.id} takes ${name}: add it to REFERENCES or NO_REFERENCE in access.ts`,
         ).to.equal(true);
       }
     }
