@@ -17,13 +17,17 @@ export interface AttemptReads {
 
 /** Documents of one query. */
 const MOST = 100;
+/** A payload may have half a megabyte: few at a time, so that an account's large ones don't hold up the small ones of others. */
+const PAYLOADS = { maxWeight: 16, concurrency: 4 };
 
 /** Reads what the attempts of one process ask for at the same time in one query of each kind. */
 export function openAttemptReads({ mongo }: Pick<DeliveryDeps, "mongo">): AttemptReads {
-  const payload = byId(ids =>
-    StoredEvents(mongo)
-      .find({ _id: { $in: ids } }, { event: 1 })
-      .lean(),
+  const payload = byId(
+    ids =>
+      StoredEvents(mongo)
+        .find({ _id: { $in: ids } }, { event: 1 })
+        .lean(),
+    PAYLOADS,
   );
   return {
     delivery: byId(ids =>
@@ -47,12 +51,10 @@ export function openAttemptReads({ mongo }: Pick<DeliveryDeps, "mongo">): Attemp
 
 function byId<Row extends { _id: string }>(
   find: (ids: string[]) => Promise<Row[]>,
+  bounds: { maxWeight: number; concurrency?: number } = { maxWeight: MOST },
 ): (id: string) => Promise<Row | null> {
-  return createBatcher<string, Row | null>(
-    async ids => {
-      const rows = new Map((await find([...new Set(ids)])).map(row => [row._id, row]));
-      return ids.map(id => rows.get(id) ?? null);
-    },
-    { maxWeight: MOST },
-  );
+  return createBatcher<string, Row | null>(async ids => {
+    const rows = new Map((await find([...new Set(ids)])).map(row => [row._id, row]));
+    return ids.map(id => rows.get(id) ?? null);
+  }, bounds);
 }

@@ -16,6 +16,7 @@ export interface AttemptTools extends RetryOptions {
 /** Attempts recorded in one write. */
 const RECORDS_PER_WRITE = 200;
 
+/** Opens what the attempts of one process share; `options` change the retries of tests. */
 export function openAttemptTools(platform: DeliveryDeps, options: RetryOptions = {}): AttemptTools {
   return {
     ...options,
