@@ -1,4 +1,3 @@
-import mongoose from "mongoose";
 import { type Backlog, backlogOf } from "./backlog.ts";
 import type { Child } from "./child.ts";
 import type { Ends } from "./ends.ts";
@@ -7,7 +6,6 @@ import type { Received, ReceiverRequest } from "./processes/receiver.ts";
 import type { SendRequest, Sent } from "./processes/sender.ts";
 import { countPerSecond, countRoundTrips, divided, type RoundTrips } from "./round-trips.ts";
 import type { Side } from "./side.ts";
-import type { Stores } from "./stores.ts";
 import { quantile } from "./times.ts";
 
 /** How many events are sent, and how. */
@@ -48,17 +46,14 @@ export interface Figures {
 }
 
 /** Most deliveries before each measurement, so that V8 has compiled the code and connections are open. */
-const WARM_UP_DELIVERIES = 2000;
-const POLL_MS = 50;
+export const WARM_UP_DELIVERIES = 2000;
+export const POLL_MS = 50;
 /** After this long without a new delivery, missing deliveries count as lost. */
 const STALL_MS = 30_000;
 const IDLE_SECONDS = 5;
-/** All deliveries of a held endpoint are on the waitlist after this time. */
-const PARKED_MS = 120_000;
 
 /** Warms up, sends the load, waits until all of it is received and recorded, and returns the figures. */
 export async function measure(side: Side, load: Load, ends: Ends): Promise<Figures> {
-  const { sender, receiver } = ends;
   const { perSecond: _, ...atOnce } = load;
   const warmUpEvents = Math.min(load.events, WARM_UP_DELIVERIES / load.webhooks);
   await sendAndWait(side, { ...atOnce, events: warmUpEvents }, ends);
@@ -66,11 +61,7 @@ export async function measure(side: Side, load: Load, ends: Ends): Promise<Figur
   const isCounted = isByClock || load.isCounted === true;
   const idle = isCounted ? await countPerSecond(side.stores, IDLE_SECONDS) : {};
   const sendMetered = async () => {
-    const stopMeter = startMeter([
-      ...side.watched,
-      { name: "sender", group: "sender", pid: sender.pid },
-      { name: "receiver", group: "receiver", pid: receiver.pid },
-    ]);
+    const stopMeter = startMeterOf(side, ends);
     const sent = await sendAndWait(side, load, ends);
     return { sent, reading: stopMeter() };
   };
@@ -79,7 +70,7 @@ export async function measure(side: Side, load: Load, ends: Ends): Promise<Figur
     : { result: await sendMetered(), counts: undefined };
   const { sent, reading } = result;
   const roundTrips = counts && divided(counts, Math.max(1, sent.accepted));
-  const received = await requestFrom<Received>(receiver, { do: "figures" });
+  const received = await requestFrom<Received>(ends.receiver, { do: "figures" });
   return {
     ...figuresOf(load, sent, received, reading),
     ...(roundTrips && { roundTrips }),
@@ -87,9 +78,17 @@ export async function measure(side: Side, load: Load, ends: Ends): Promise<Figur
   };
 }
 
+/** Watches what is measured, and both ends. */
+export const startMeterOf = ({ watched }: Side, { sender, receiver }: Ends): (() => Reading) =>
+  startMeter([
+    ...watched,
+    { name: "sender", group: "sender", pid: sender.pid },
+    { name: "receiver", group: "receiver", pid: receiver.pid },
+  ]);
+
 let loads = 0;
 
-async function sendAndWait(side: Side, load: Load, ends: Ends): Promise<Sent> {
+export async function sendAndWait(side: Side, load: Load, ends: Ends): Promise<Sent> {
   const sent = await sendAll(side, load, ends);
   await whenReceived(ends.receiver, sent.accepted * load.webhooks);
   await side.whenIdle();
@@ -97,7 +96,7 @@ async function sendAndWait(side: Side, load: Load, ends: Ends): Promise<Sent> {
 }
 
 /** Sends the load, and returns once the last event was accepted. */
-async function sendAll(side: Side, load: Load, { sender, receiver }: Ends): Promise<Sent> {
+export async function sendAll(side: Side, load: Load, { sender, receiver }: Ends): Promise<Sent> {
   const { events, webhooks, senders, perSecond, bytes } = load;
   loads += 1;
   await requestFrom(receiver, { do: "expect", load: loads, events, webhooks });
@@ -111,68 +110,7 @@ async function sendAll(side: Side, load: Load, { sender, receiver }: Ends): Prom
   } satisfies SendRequest);
 }
 
-/** How long the endpoint takes to respond while a backlog grows: too long for any attempt to wait its turn. */
-const HELD_MS = 3000;
-
-/**
- * Sends the load to an endpoint that takes long to respond, waits until all deliveries but those in flight are on its webhook's
- * waitlist, and returns the figures from the moment when it responds at once.
- */
-export async function measureWaitlist(side: Side, load: Load, ends: Ends): Promise<Figures> {
-  const { sender, receiver } = ends;
-  await sendAndWait(side, { ...load, events: Math.min(load.events, WARM_UP_DELIVERIES) }, ends);
-  await requestFrom(receiver, { do: "respond-after", ms: HELD_MS });
-  const sent = await sendAll(side, load, ends);
-  await whenParked(side.stores, sent.accepted, () => requestFrom<number>(receiver, { do: "progress" }));
-  const before = await requestFrom<Received>(receiver, { do: "figures" });
-  const stopMeter = startMeter([
-    ...side.watched,
-    { name: "sender", group: "sender", pid: sender.pid },
-    { name: "receiver", group: "receiver", pid: receiver.pid },
-  ]);
-  const { result: releasedAtMs, counts } = await countRoundTrips(side.stores, async () => {
-    const now = Date.now();
-    await requestFrom(receiver, { do: "respond-after", ms: 0 });
-    await whenReceived(receiver, sent.accepted);
-    await side.whenIdle();
-    return now;
-  });
-  const reading = stopMeter();
-  const after = await requestFrom<Received>(receiver, { do: "figures" });
-  const received = { ...after, received: after.received - before.received };
-  const figures = figuresOf(load, { ...sent, startedAtMs: releasedAtMs }, received, reading);
-  return {
-    ...figures,
-    acceptedPerSecond: (sent.accepted * 1000) / (sent.endedAtMs - sent.startedAtMs),
-    lost: sent.accepted - after.received,
-    roundTrips: divided(counts, Math.max(1, received.received)),
-  };
-}
-
-/** Deliveries that may be on their way to the waitlist. */
-const NOT_PARKED = 64;
-
-/** Resolves once all that was accepted has been received or is a pending delivery. */
-async function whenParked(
-  stores: Stores,
-  accepted: number,
-  receivedNow: () => Promise<number>,
-): Promise<void> {
-  const mongo = await mongoose.createConnection(stores.mongodbUrl).asPromise();
-  try {
-    const deadline = performance.now() + PARKED_MS;
-    while (performance.now() < deadline) {
-      const pending = await mongo.collection("deliveries").countDocuments({ state: "pending" });
-      if (pending + (await receivedNow()) >= accepted - NOT_PARKED) return;
-      await new Promise(resolve => setTimeout(resolve, 10 * POLL_MS));
-    }
-    throw new Error("the deliveries did not all join the waitlist");
-  } finally {
-    await mongo.close();
-  }
-}
-
-async function whenReceived(receiver: Child, deliveries: number): Promise<void> {
+export async function whenReceived(receiver: Child, deliveries: number): Promise<void> {
   let last = -1;
   let changedAt = performance.now();
   while (performance.now() - changedAt < STALL_MS) {
@@ -184,11 +122,16 @@ async function whenReceived(receiver: Child, deliveries: number): Promise<void> 
   }
 }
 
-function requestFrom<Response>(receiver: Child, request: ReceiverRequest): Promise<Response> {
+export function requestFrom<Response>(receiver: Child, request: ReceiverRequest): Promise<Response> {
   return receiver.request<Response>(request);
 }
 
-function figuresOf(load: Load, sent: Sent, received: Received, { processes, elsewhere }: Reading): Figures {
+export function figuresOf(
+  load: Load,
+  sent: Sent,
+  received: Received,
+  { processes, elsewhere }: Reading,
+): Figures {
   const latency = (q: number) => quantile(received.latencies, q);
   const cpu = (groups: Group[]) =>
     (processes.filter(one => groups.includes(one.group)).reduce((sum, one) => sum + one.cpuSeconds, 0) *

@@ -1,11 +1,12 @@
 import type { Ends } from "./ends.ts";
 import { growDeliveries, growSources, growSubscriptions } from "./growth.ts";
 import type { Headwater } from "./headwater.ts";
-import { type Figures, type Load, measure, measureWaitlist } from "./measure.ts";
+import { type Figures, type Load, measure } from "./measure.ts";
 import { type RawFront, startRaw } from "./raw.ts";
 import type { Side } from "./side.ts";
 import type { Stores } from "./stores.ts";
 import type { Publish, Target } from "./targets.ts";
+import { measureWaitlist } from "./waitlist.ts";
 
 export type WorkloadName = "P1" | "P2" | "P3" | "W1" | "W2" | "W3" | "W4" | "W5" | "W6" | "W8";
 /** W7 counts ticks instead of deliveries: `timers.ts`. */
