@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { fieldsOfStat } from "../src/lib/proc-stat.ts";
 
 /** What a process belongs to: what is measured, its two stores, or the two ends of the measurement. */
 export type Group = "ours" | "redis" | "mongodb" | "sender" | "receiver";
@@ -82,9 +83,7 @@ function machineTicks(): { all: number; busy: number } {
 
 /** The fields of /proc/<pid>/stat; empty if the process has ended. */
 function statOf(pid: number): string[] {
-  const text = readProc(`${pid}/stat`);
-  // The second field is a name in brackets, which may contain spaces.
-  return [String(pid), "", ...text.slice(text.lastIndexOf(")") + 2).split(" ")];
+  return [String(pid), "", ...fieldsOfStat(readProc(`${pid}/stat`))];
 }
 
 /** Returns the processes that a process started, and those that they started. */

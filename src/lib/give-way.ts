@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { constants, getPriority, setPriority } from "node:os";
+import { fieldsOfStat } from "./proc-stat.ts";
 
 /** How much nicer a process that does an account's work is than the platform's own. */
 const NICENESS = 10;
@@ -9,7 +10,7 @@ let isGivingWay = false;
 
 /** Makes this process nicer, those of its threads that exist too: all that it does is an account's work. */
 export function giveWayItself(): void {
-  makeNicer(threadsOf(process.pid));
+  makeNicer(process.pid, threadsOf(process.pid));
   isGivingWay = true;
 }
 
@@ -18,7 +19,7 @@ export function giveWayItself(): void {
  * however much the components of an account compute. Where the system permits no change, all are equal.
  */
 export function giveWay(pid: number): void {
-  if (!isGivingWay) makeNicer([pid]);
+  if (!isGivingWay) makeNicer(pid, [pid]);
 }
 
 /**
@@ -26,24 +27,24 @@ export function giveWay(pid: number): void {
  * the processor for some milliseconds would wait for a turn of each one that computes without end.
  */
 export function giveWayToOthers(pid: number, isLong: boolean): void {
-  setPriorities(threadsOf(pid), isLong ? constants.priority.PRIORITY_LOW : nicer());
+  setPriorities(pid, threadsOf(pid), isLong ? constants.priority.PRIORITY_LOW : nicer());
 }
 
-function makeNicer(ids: number[]): void {
-  setPriorities(ids, nicer());
+function makeNicer(pid: number, threads: number[]): void {
+  setPriorities(pid, threads, nicer());
 }
 
 const nicer = () => Math.min(getPriority() + (isGivingWay ? 0 : NICENESS), constants.priority.PRIORITY_LOW);
 
-function setPriorities(ids: number[], priority: number): void {
-  for (const id of ids) {
+function setPriorities(pid: number, threads: number[], priority: number): void {
+  for (const id of threads) {
     try {
       setPriority(id, priority);
     } catch {
       // All are equal. One that was made nicer stays so where only root may undo that.
     }
-    setPriorityOfSession(id, priority);
   }
+  setPriorityOfSession(pid, priority);
 }
 
 /**
@@ -52,10 +53,8 @@ function setPriorities(ids: number[], priority: number): void {
  */
 function setPriorityOfSession(pid: number, priority: number): void {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // Behind the program's name: state, parent, group, session.
-    const session = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[3]);
-    if (session === pid) writeFileSync(`/proc/${pid}/autogroup`, String(priority));
+    const [, , , session] = fieldsOfStat(readFileSync(`/proc/${pid}/stat`, "utf8"));
+    if (Number(session) === pid) writeFileSync(`/proc/${pid}/autogroup`, String(priority));
   } catch {
     // The system has no such groups, or permits no change.
   }
@@ -76,7 +75,7 @@ export function childrenGiveWay(program: string): void {
     const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "utf8");
     for (const pid of children.split(" ").filter(Boolean)) {
       if (readFileSync(`/proc/${pid}/comm`, "utf8").trim() !== program) continue;
-      if (!isGivingWay) makeNicer(threadsOf(Number(pid)));
+      if (!isGivingWay) makeNicer(Number(pid), threadsOf(Number(pid)));
     }
   } catch {
     // It has ended, or the system has no such files.

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
+import { fieldsOfStat } from "../lib/proc-stat.ts";
 
 export interface UsageSample {
   cpuMs: number;
@@ -99,7 +100,7 @@ function read(file: number | undefined): string | undefined {
 
 function parseCpuMs(stat: string | undefined): number | undefined {
   if (stat === undefined) return undefined;
-  // The second field is the command in parentheses and may contain spaces; the times are fields 14 and 15.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  // The times are fields 14 and 15 of proc(5).
+  const fields = fieldsOfStat(stat);
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
