@@ -23,6 +23,9 @@ type Deps = Pick<
   "mongo" | "redis" | "keys" | "queues" | "config" | "clock" | "metrics" | "activity" | "log"
 >;
 
+/** Attempts recorded in one write. */
+export const RECORDS_PER_WRITE = 200;
+
 /** An attempt to be recorded with its delivery. */
 export interface ToRecord extends Attempted {
   delivery: Delivery;

@@ -1,6 +1,6 @@
 import { createBatcher } from "../../lib/batcher.ts";
 import type { RetryOptions } from "../attempt/attempt.ts";
-import { recordLaterAttempts, type ToRecord } from "../attempt/record.ts";
+import { RECORDS_PER_WRITE, recordLaterAttempts, type ToRecord } from "../attempt/record.ts";
 import { type AttemptReads, openAttemptReads } from "./attempt-reads.ts";
 import type { DeliveryDeps } from "./deps.ts";
 import { openTransform, type Transform } from "./transform.ts";
@@ -12,9 +12,6 @@ export interface AttemptTools extends RetryOptions {
   /** Records a later attempt, with those that end at the same time; returns false if its delivery had moved on. */
   recordLater: (attempted: ToRecord) => Promise<boolean>;
 }
-
-/** Attempts recorded in one write. */
-const RECORDS_PER_WRITE = 200;
 
 /** Opens what the attempts of one process share; `options` change the retries of tests. */
 export function openAttemptTools(platform: DeliveryDeps, options: RetryOptions = {}): AttemptTools {

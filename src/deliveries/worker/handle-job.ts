@@ -5,7 +5,7 @@ import type { Platform } from "../../platform.ts";
 import type { deliveries } from "../../queues/deliveries.ts";
 import type { JobHandlers } from "../../queues/run-worker.ts";
 import type { RetryOptions } from "../attempt/attempt.ts";
-import { recordDropped, recordFirstAttempts, type ToRecord } from "../attempt/record.ts";
+import { RECORDS_PER_WRITE, recordDropped, recordFirstAttempts, type ToRecord } from "../attempt/record.ts";
 import { openClearPendingDispatch } from "../dispatch/outbox.ts";
 import { InFlight } from "../limits/in-flight.ts";
 import { PermitCache } from "../limits/permit-cache.ts";
@@ -21,8 +21,6 @@ import { park } from "./park.ts";
 import { recoverFailed } from "./recover.ts";
 import { runReplay } from "./replay.ts";
 
-/** Attempts recorded in one write. */
-const RECORDS_PER_WRITE = 200;
 /** How long a stopping worker waits for Redis to take its permits back. */
 const RELEASE_MS = 500;
 
