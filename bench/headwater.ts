@@ -1,10 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
+import { choosePort } from "../script/lib/ports.mjs";
 import { readProcfile } from "../script/lib/procfile.mjs";
 import { type Config, readConfig } from "../src/config.ts";
 import { deliveries } from "../src/queues/deliveries.ts";
@@ -54,7 +53,7 @@ export const processNames = (small: boolean): string[] => processesOf(small).map
 const DEADLINE_MS = 5000;
 
 export async function startHeadwater(options: HeadwaterOptions): Promise<Headwater> {
-  const port = await freePort();
+  const port = await choosePort(0);
   // The receiver is on this machine; the API's rate limit would only slow down the preparations.
   const env = {
     ...{ EGRESS_ALLOW: "127.0.0.0/8", RATE_LIMIT_PER_SECOND: "0", REDIS_PREFIX: "headwater" },
@@ -138,13 +137,4 @@ function createAccount(root: string, env: Record<string, string>): string {
     encoding: "utf8",
   });
   return (JSON.parse(output) as { api_key: string }).api_key;
-}
-
-/** Returns a port that is free now: endpoint URLs contain the port, so it must be known before the start. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise(resolve => server.once("listening", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise(resolve => server.close(resolve));
-  return port;
 }

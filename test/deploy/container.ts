@@ -1,6 +1,5 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BASE_IMAGE } from "../../script/lib/base-image.mjs";
@@ -196,13 +195,4 @@ function podman(args: string[]): string {
   const { status, stdout, stderr } = runPodman(args);
   if (status !== 0) throw new Error(`podman ${args[0]}: ${stderr.slice(-2000)}${stdout.slice(-500)}`);
   return stdout;
-}
-
-/** Returns a port that is free now; containers share this machine's ports. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise(resolve => server.once("listening", resolve));
-  const address = server.address();
-  await new Promise(resolve => server.close(resolve));
-  return typeof address === "object" && address ? address.port : 0;
 }

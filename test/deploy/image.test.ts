@@ -1,12 +1,13 @@
 // runs-alone: it starts containers on ports of this machine
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
+import { choosePort } from "../../script/lib/ports.mjs";
 import { Api } from "../support/api.ts";
 import { dropKeys, openTestPlatform, type TestPlatform } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { skipBecause } from "../support/skip.ts";
 import { until } from "../support/until.ts";
-import { Containers, freePort, type Rung, runAlone, rungs, whyNot } from "./container.ts";
+import { Containers, type Rung, runAlone, rungs, whyNot } from "./container.ts";
 
 const CODE = `export default { name: "Hello", version: "0.0.1", props: { http: "$.interface.http" },
   run(event) { this.$emit({ hello: event.body.name }); } };`;
@@ -30,13 +31,13 @@ describe("the image", () => {
     if (reason) skipBecause(this, reason);
     stores = await openTestPlatform();
     receiver = await startReceiver();
-    const port = await freePort();
+    const port = await choosePort(0);
     env = {
       ...{ MONGODB_URL: stores.config.mongodbUrl, REDIS_URL: stores.config.redisUrl },
       ...{ REDIS_PREFIX: stores.config.redisPrefix, SECRETS_KEY: randomBytes(32).toString("hex") },
       ...{
         PORT: String(port),
-        WORKER_PORT: String(await freePort()),
+        WORKER_PORT: String(await choosePort(0)),
         PUBLIC_URL: `http://127.0.0.1:${port}`,
       },
       ...{ HOST: "127.0.0.1", EGRESS_ALLOW: "127.0.0.0/8", METRICS_TOKEN: randomBytes(16).toString("hex") },

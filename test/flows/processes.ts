@@ -1,19 +1,10 @@
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
+import { choosePort } from "../../script/lib/ports.mjs";
 import { createUser } from "../../src/accounts/users.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
 import { Api } from "../support/api.ts";
 import { dropKeys, testConfig } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { environmentOf, spawnWorker, type WorkerProcess, whenReady } from "../workers/worker-process.ts";
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise(resolve => server.once("listening", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise(resolve => server.close(resolve));
-  return port;
-}
 
 /** An installation whose processes a test starts and kills one by one. */
 export interface Processes {
@@ -33,7 +24,7 @@ export interface Processes {
 export async function openProcesses(): Promise<Processes> {
   const config = testConfig({ STALLED_AFTER: "1s", SWEEP_EVERY: "1s" });
   const platform = await openPlatform(config, "runs");
-  const port = await freePort();
+  const port = await choosePort(0);
   const env = {
     ...environmentOf(config),
     PORT: String(port),

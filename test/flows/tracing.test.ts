@@ -1,8 +1,7 @@
 // runs-long: npm test has test/tracing
 
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { expect } from "chai";
+import { choosePort } from "../../script/lib/ports.mjs";
 import { createUser } from "../../src/accounts/users.ts";
 import type { EventTrace } from "../../src/events/trace-schema.ts";
 import { openPlatform, type Platform } from "../../src/platform.ts";
@@ -38,14 +37,6 @@ const send = (source: SourceView, n: number, headers: Record<string, string> = {
 const spanOf = (collector: Collector, traceId: string, name: string): Promise<ExportedSpan> =>
   until(() => collector.of(traceId).find(span => span.name === name), { what: `a span ${name}` });
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise(resolve => server.once("listening", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise(resolve => server.close(resolve));
-  return port;
-}
-
 describe("a trace through all processes", () => {
   let platform: Platform;
   let receiver: Receiver;
@@ -72,7 +63,7 @@ describe("a trace through all processes", () => {
     receiver = await startReceiver(200);
     const config = testConfig({ STALLED_AFTER: "1s" });
     platform = await openPlatform(config, "runs");
-    const port = await freePort();
+    const port = await choosePort(0);
     env = {
       ...environmentOf(config),
       PORT: String(port),

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { type AddressInfo, createServer } from "node:net";
 import { pathToFileURL } from "node:url";
 import { expect } from "chai";
 import fc from "fast-check";
+import { choosePort } from "../../script/lib/ports.mjs";
 import { createUser } from "../../src/accounts/users.ts";
 import { openPlatform } from "../../src/platform.ts";
 import { Api } from "../support/api.ts";
@@ -134,7 +134,7 @@ describe("the logs of web and workers", () => {
     const config = testConfig({ ADMIN_PASSWORD: SECRETS.admin });
     const platform = await openPlatform(config, "runs");
     const receiver = await startReceiver(500, 200);
-    const port = await freePort();
+    const port = await choosePort(0);
     const env: Record<string, string> = {
       ...environmentOf(config),
       ADMIN_PASSWORD: SECRETS.admin,
@@ -226,11 +226,3 @@ describe("the logs of web and workers", () => {
     }
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise(resolve => server.once("listening", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise(resolve => server.close(resolve));
-  return port;
-}

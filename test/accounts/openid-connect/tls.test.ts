@@ -1,24 +1,14 @@
-import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Agent, fetch as fetchOfUndici } from "undici";
+import { choosePort } from "../../../script/lib/ports.mjs";
 import { TEST_TLS } from "../../egress/test-tls.ts";
 import { startOpenIdProvider, type TestProvider } from "../../support/openid-provider.ts";
 import { openTestPlatform, type TestPlatform } from "../../support/platform.ts";
 import { environmentOf, spawnWorker, type WorkerProcess, whenReady } from "../../workers/worker-process.ts";
 import { Visitor } from "./visitor.ts";
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 // A process reads NODE_EXTRA_CA_CERTS when it starts, so these are web processes of their own.
 describe("sign-in with a provider whose certificate is of an own authority", () => {
@@ -50,7 +40,7 @@ describe("sign-in with a provider whose certificate is of an own authority", () 
     fetchOfUndici(url, { ...init, dispatcher: agent })) as unknown as typeof fetch;
 
   async function startWeb(env: Record<string, string>): Promise<Visitor> {
-    const port = await freePort();
+    const port = await choosePort(0);
     const publicUrl = `http://127.0.0.1:${port}`;
     web = spawnWorker("web", {
       ...environmentOf(platform.config),
