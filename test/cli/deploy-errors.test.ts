@@ -1,40 +1,20 @@
 // runs-long: npm test has test/cli/deploy.test.ts, with one error
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect } from "chai";
-import type { Api } from "../support/api.ts";
-import { type System, startSystem } from "../support/system.ts";
-import { environmentOf } from "../workers/worker-process.ts";
 import { headwater } from "./command.ts";
+import { type DeployFolder, openDeployFolder } from "./deploy-folder.ts";
 
 describe("errors of headwater deploy", () => {
-  let system: System;
-  let api: Api & { userId: string };
-  let env: Record<string, string>;
-  let folder: string;
+  let open: DeployFolder;
+  let api: DeployFolder["api"];
+  let env: DeployFolder["env"];
 
   before(async () => {
-    system = await startSystem({}, { workers: false });
-    api = await system.user();
-    env = {
-      ...environmentOf(system.web.config),
-      HEADWATER_URL: system.baseUrl,
-      HEADWATER_API_KEY: api.apiKey,
-    };
-    folder = await mkdtemp(join(tmpdir(), "headwater-deploy-"));
-    await mkdir(join(folder, "parts"));
-    await writeFile(join(folder, "parts/word.mjs"), 'export const word = "imported";\n');
+    open = await openDeployFolder({ workers: false });
+    ({ api, env } = open);
   });
-  after(async () => {
-    await system.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => open.close());
 
-  const save = async (name: string, code: string) => {
-    await writeFile(join(folder, name), code);
-    return join(folder, name);
-  };
+  const save = (name: string, code: string) => open.save(name, code);
 
   it("are reported in one line, with exit code 1", async () => {
     const needy = await save(
@@ -49,7 +29,7 @@ describe("errors of headwater deploy", () => {
     const { HEADWATER_API_KEY: _, ...keyless } = env;
     // With only one of the stores, neither the settings of a server nor those of a development start are complete.
     const client = {
-      HEADWATER_URL: system.baseUrl,
+      HEADWATER_URL: open.system.baseUrl,
       HEADWATER_API_KEY: api.apiKey,
       MONGODB_URL: "mongodb://127.0.0.1:1",
     };

@@ -1,43 +1,25 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Components } from "../../src/models/component.ts";
-import type { Api } from "../support/api.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
-import { type System, startSystem } from "../support/system.ts";
 import { until } from "../support/until.ts";
-import { environmentOf } from "../workers/worker-process.ts";
 import { type CommandResult, headwater } from "./command.ts";
+import { type DeployFolder, openDeployFolder } from "./deploy-folder.ts";
 
 describe("headwater deploy", () => {
-  let system: System;
-  let api: Api & { userId: string };
-  let env: Record<string, string>;
+  let open: DeployFolder;
+  let api: DeployFolder["api"];
+  let env: DeployFolder["env"];
   let folder: string;
 
   before(async () => {
-    system = await startSystem();
-    api = await system.user();
-    env = {
-      ...environmentOf(system.web.config),
-      HEADWATER_URL: system.baseUrl,
-      HEADWATER_API_KEY: api.apiKey,
-    };
-    folder = await mkdtemp(join(tmpdir(), "headwater-deploy-"));
-    await mkdir(join(folder, "parts"));
-    await writeFile(join(folder, "parts/word.mjs"), 'export const word = "imported";\n');
-    await writeFile(join(folder, "props.json"), '{"who": "anna"}');
+    open = await openDeployFolder();
+    ({ api, env, folder } = open);
+    await save("props.json", '{"who": "anna"}');
   });
-  after(async () => {
-    await system.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => open.close());
 
-  const save = async (name: string, code: string) => {
-    await writeFile(join(folder, name), code);
-    return join(folder, name);
-  };
+  const save = (name: string, code: string) => open.save(name, code);
 
   /** Returns what a deployment printed, which must succeed. */
   function printed({ code, stdout, stderr }: CommandResult) {
@@ -95,7 +77,7 @@ describe("headwater deploy", () => {
       deployed: "created",
     });
     expect(await emitted(source.id)).to.deep.equal([{ word: "imported", who: "anna" }]);
-    expect(await Components(system.web.mongo).findById(source.component_id).lean()).to.include({
+    expect(await Components(open.system.web.mongo).findById(source.component_id).lean()).to.include({
       owner_id: api.userId,
       user_id: api.userId,
     });

@@ -1,7 +1,7 @@
 // runs-long: npm test has test/contract/rest-api-input.test.ts, with one route of each kind
 import { routes } from "../../src/app.ts";
 import { testInput } from "./input.ts";
-import { openWorld } from "./open-world.ts";
+import { openOwner, openWorld } from "./open-world.ts";
 import { oneOfEachKind } from "./route-kinds.ts";
 import type { Owner } from "./things.ts";
 
@@ -11,8 +11,7 @@ describe("requests to every other route", () => {
 
   before(async () => {
     world = await openWorld();
-    const api = await world.system.user();
-    owner = { api, orgId: await world.system.organization(api.userId) };
+    owner = await openOwner(world);
   });
   after(() => world.close());
 

@@ -2,7 +2,7 @@ import { setApp } from "../../src/connections/apps/set.ts";
 import { startOpenIdProvider } from "../support/openid-provider.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { startSystem } from "../support/system.ts";
-import type { World } from "./things.ts";
+import type { Owner, World } from "./things.ts";
 
 /** One user of a test has hundreds of everything. */
 const FREE_LIMITS = [
@@ -39,4 +39,10 @@ export async function openWorld(
       await system.stop();
     },
   };
+}
+
+/** Creates a user with an organization: a resource is made for the one or the other. */
+export async function openOwner({ system }: World): Promise<Owner> {
+  const api = await system.user();
+  return { api, orgId: await system.organization(api.userId) };
 }

@@ -3,7 +3,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect } from "chai";
 import { routes } from "../../src/app.ts";
 import { document, faultsOf, operationOf, responseOf } from "./document.ts";
-import { openWorld } from "./open-world.ts";
+import { openOwner, openWorld } from "./open-world.ts";
 import { exampleRequest, send } from "./requests.ts";
 import type { Owner } from "./things.ts";
 
@@ -103,8 +103,7 @@ describe("the examples of the OpenAPI document", () => {
 
   before(async () => {
     world = await openWorld();
-    const api = await world.system.user();
-    owner = { api, orgId: await world.system.organization(api.userId) };
+    owner = await openOwner(world);
   });
   after(() => world.close());
 

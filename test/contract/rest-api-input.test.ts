@@ -2,7 +2,7 @@ import { request as httpRequest } from "node:http";
 import { expect } from "chai";
 import { routes } from "../../src/app.ts";
 import { testInput } from "./input.ts";
-import { openWorld } from "./open-world.ts";
+import { openOwner, openWorld } from "./open-world.ts";
 import { oneOfEachKind } from "./route-kinds.ts";
 import type { Owner } from "./things.ts";
 
@@ -13,8 +13,7 @@ describe("requests to a route of each kind", () => {
 
   before(async () => {
     world = await openWorld();
-    const api = await world.system.user();
-    owner = { api, orgId: await world.system.organization(api.userId) };
+    owner = await openOwner(world);
   });
   after(() => world.close());
 

@@ -1,42 +1,21 @@
 // runs-long: npm test has test/cli/resources/subscription.test.ts and test/functions
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect } from "chai";
-import type { Api } from "../../support/api.ts";
-import { type Receiver, startReceiver } from "../../support/receiver.ts";
-import { type System, startSystem } from "../../support/system.ts";
 import { until } from "../../support/until.ts";
 import { commandsWith, headwater } from "../command.ts";
+import { openSubscriptionCommands, type SubscriptionCommands } from "./subscription-commands.ts";
 
 describe("headwater subscription with a trial or an error", () => {
-  let system: System;
-  let receiver: Receiver;
-  let api: Api & { userId: string };
+  let open: SubscriptionCommands;
   let env: Record<string, string>;
   let flow: string;
-  let folder: string;
   before(async () => {
-    system = await startSystem();
-    receiver = await startReceiver(200);
-    api = await system.user();
-    env = { HEADWATER_URL: system.baseUrl, HEADWATER_API_KEY: api.apiKey };
-    flow = (await api.expect(201, "POST", "/workflows", { body: { name: "Flow" } })).id;
-    folder = await mkdtemp(join(tmpdir(), "headwater-subscription-"));
-    await api.createWebhook(receiver.url, { name: "inbox" });
+    open = await openSubscriptionCommands();
+    ({ env, flow } = open);
   });
-  after(async () => {
-    await rm(folder, { recursive: true, force: true });
-    await receiver?.close();
-    await system?.stop();
-  });
+  after(() => open?.close());
 
   const { printed, json, failure } = commandsWith(() => env);
-  async function file(code: string): Promise<string> {
-    const path = join(folder, "function.ts");
-    await writeFile(path, code);
-    return path;
-  }
+  const file = (code: string) => open.file(code);
 
   it("tries a function on the last events or a given one, and stores nothing", async () => {
     await printed("publish", flow, "--event", '{"n": 5}', "--name", "tries");

@@ -1,41 +1,23 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect } from "chai";
-import type { Api } from "../../support/api.ts";
-import { type Receiver, startReceiver } from "../../support/receiver.ts";
-import { type System, startSystem } from "../../support/system.ts";
+import type { Receiver } from "../../support/receiver.ts";
 import { until } from "../../support/until.ts";
 import { commandsWith } from "../command.ts";
+import { openSubscriptionCommands, type SubscriptionCommands } from "./subscription-commands.ts";
 
 describe("headwater subscription", () => {
-  let system: System;
+  let open: SubscriptionCommands;
   let receiver: Receiver;
-  let api: Api & { userId: string };
+  let api: SubscriptionCommands["api"];
   let env: Record<string, string>;
   let flow: string;
-  let folder: string;
   before(async () => {
-    system = await startSystem();
-    receiver = await startReceiver(200);
-    api = await system.user();
-    env = { HEADWATER_URL: system.baseUrl, HEADWATER_API_KEY: api.apiKey };
-    flow = (await api.expect(201, "POST", "/workflows", { body: { name: "Flow" } })).id;
-    folder = await mkdtemp(join(tmpdir(), "headwater-subscription-"));
-    await api.createWebhook(receiver.url, { name: "inbox" });
+    open = await openSubscriptionCommands();
+    ({ receiver, api, env, flow } = open);
   });
-  after(async () => {
-    await rm(folder, { recursive: true, force: true });
-    await receiver?.close();
-    await system?.stop();
-  });
+  after(() => open?.close());
 
   const { printed, json, failure } = commandsWith(() => env);
-  async function file(code: string): Promise<string> {
-    const path = join(folder, "function.ts");
-    await writeFile(path, code);
-    return path;
-  }
+  const file = (code: string) => open.file(code);
   const received = () => receiver.requests.map(({ raw }) => JSON.parse(raw));
 
   it("sets a function, shows it, replaces it and takes it away", async () => {
@@ -67,7 +49,7 @@ describe("headwater subscription", () => {
   });
 
   it("changes an organization's subscription by its id, and makes none for the user", async () => {
-    const org = await system.organization(api.userId);
+    const org = await open.system.organization(api.userId);
     const { id } = await api.expect(200, "POST", "/subscriptions", {
       query: {
         org_id: org,
