@@ -12,11 +12,10 @@ describe("a process that does an account's work", () => {
   };
   afterEach(() => child.kill("SIGKILL"));
 
-  /** How nice the session of a process is to other sessions; undefined on a system that does not weigh them. */
+  /** How nice the session of a process is to other sessions; undefined where it is not weighed: the file is empty then, or absent. */
   const nicenessOfSession = (pid: number | "self") => {
     const file = `/proc/${pid}/autogroup`;
-    if (!existsSync(file)) return undefined;
-    return Number(/nice (-?\d+)/.exec(readFileSync(file, "utf8"))?.[1]);
+    return existsSync(file) ? /nice (-?\d+)/.exec(readFileSync(file, "utf8"))?.[1] : undefined;
   };
 
   it("gives way to the platform, as a process and as a session", () => {
@@ -24,7 +23,7 @@ describe("a process that does an account's work", () => {
     giveWay(pid);
     const nicer = Math.min(getPriority() + 10, 19);
     expect(getPriority(pid)).to.equal(nicer);
-    expect(nicenessOfSession(pid)).to.be.oneOf([nicer, undefined]);
+    expect(nicenessOfSession(pid)).to.be.oneOf([String(nicer), undefined]);
   });
 
   it("gives way to those of others while it computes for long", () => {
