@@ -1,5 +1,6 @@
 import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { startBuildsWith } from "../../src/components/builder/build-process.ts";
 import {
   openSandboxes,
   type PreparedSandboxes,
@@ -7,6 +8,11 @@ import {
   type Sandboxes,
   type SandboxesOptions,
 } from "../../src/sandbox/host.ts";
+import { programOf } from "./built.ts";
+
+// Each test process builds components in one of these, for all of its files.
+const [builder = ""] = programOf("src/components/builder/child.ts");
+if (builder.endsWith(".js")) startBuildsWith(builder);
 
 /** By the limits that they are prepared for. They stay until the process ends. */
 const prepared = new Map<string, Promise<PreparedSandboxes>>();
