@@ -1,5 +1,3 @@
-// runs-alone: an installation of six processes on nine servers
-
 import { type MongoSet, openMongoSet } from "../support/mongo-set.ts";
 import { BOTH_STORES } from "./faults.ts";
 import { type ClusterLab, openClusterLab } from "./lab.ts";
