@@ -16,7 +16,7 @@ const EVENTS = Number(CLUSTER_EVENTS ?? 500);
 /** All faults on both kinds of stores, and a table. */
 const isFullSize = CLUSTER_EVENTS !== undefined;
 /** Requests a second; a slow machine that can't keep up shows its backlog in place of the faults. */
-const PER_SECOND = Number(CLUSTER_PER_SECOND ?? (isFullSize ? 150 : 40));
+const PER_SECOND = Number(CLUSTER_PER_SECOND ?? (isFullSize ? 120 : 30));
 
 const isPart = ({ isShort }: ClusterFault) => (isFullSize ? isShort !== "only" : isShort !== undefined);
 
@@ -70,6 +70,6 @@ describe("an installation on stores of several servers", function () {
     });
   }
 
-  describeOn("a Redis Cluster", openCluster, ON_A_CLUSTER);
+  describeOn("a Redis Cluster", () => openCluster(), ON_A_CLUSTER);
   describeOn("Redis behind Sentinels", openSentinels, BEHIND_SENTINELS);
 });

@@ -51,6 +51,9 @@ export interface ClusterLab {
 
 export const BOARD_PASSWORD = "a long password";
 
+/** What a sweep must repair waits for the next one, so long at most. */
+export const SWEEP_MS = 5000;
+
 const WORKERS = ["runs", "emissions", "deliveries", "deletions"];
 
 interface LabOptions {
@@ -77,9 +80,9 @@ export async function openClusterLab({ redis, mongo, workersOfEach = 2 }: LabOpt
     NODE_ENV: "test",
     PUBLIC_URL: webs[0] ?? "",
     ADMIN_PASSWORD: BOARD_PASSWORD,
-    SWEEP_EVERY: "5s",
+    SWEEP_EVERY: `${SWEEP_MS}ms`,
     DELIVERY_TIMEOUT: "5s",
-    // Counted for each request, and never reached.
+    // Counted for each request, and never reached: one of main-job.ts tells by the count that it is shared.
     RATE_LIMIT_PER_SECOND: "10000",
     RATE_LIMIT_BURST: "10000",
     DELIVERY_RETRY_SCHEDULE: ["200ms", "500ms", ...Array(18).fill("1s")].join(","),

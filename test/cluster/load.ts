@@ -1,10 +1,10 @@
-import { LOOK_EVERY_MS, openWork } from "../faults/open-work.ts";
+import { LOOK_EVERY_MS, openWork, QUEUES } from "../faults/open-work.ts";
+import { whereabouts } from "../faults/whereabouts.ts";
 import type { Api } from "../support/api.ts";
 import { until } from "../support/until.ts";
 import type { ClusterLab } from "./lab.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { type Sent, send } from "./send.ts";
-import { whereabouts } from "./whereabouts.ts";
 
 const SOURCE = `export default { name: "Counted", version: "0.0.1", dedupe: "unique",
   props: { http: "$.interface.http" },
@@ -19,7 +19,7 @@ const PAUSE_MS = 600_000;
 const LOST_MS = 20_000;
 /** What is open for longer than this is reported. */
 const SLOW_MS = 10_000;
-/** Of ten requests, two are to a source and one publishes so many events at once; the others publish one. */
+/** Of ten requests, two are to a source and two publish so many events at once; the others publish one. */
 const BATCH = 10;
 
 /** What events are sent to. */
@@ -76,7 +76,7 @@ export function startLoad(
     const key = `${path.slice(1)}.${n}`;
     if (n % 5 === 0) return { kind: "source", keys: [key], to: endpoint, body: { key } };
     const to = `/v1/workflows/${workflowId}/events`;
-    if (n % 10 !== 1) return { kind: "event", keys: [key], to, body: { id: key, event: { key } } };
+    if (n % 5 !== 1) return { kind: "event", keys: [key], to, body: { id: key, event: { key } } };
     const keys = Array.from({ length: BATCH }, (_, i) => `${key}.${i}`);
     return { kind: "batch", keys, to, body: { events: keys.map(one => ({ id: one, event: { key: one } })) } };
   }
@@ -116,12 +116,15 @@ export function startLoad(
     requests.some(({ result, keys }) => result === "accepted" && keys.some(key => !arrivals().has(key)));
 
   /** Waits until all has arrived and nothing is open; or, if something was lost, until nothing happens any more. */
-  async function settle(): Promise<{ stuck: Record<string, unknown>; doneAt: number; slow: string[] }> {
+  async function settle() {
     let [stuck, doneAt, seen]: [Record<string, unknown>, number, number] = [{}, Date.now(), -1];
+    let [idleMs, idleSince]: [number, number | undefined] = [0, undefined];
     const [beganAt, slow]: [number, string[]] = [Date.now(), []];
     const isOver = async () => {
       stuck = await openWork(platform, [sourceId, workflowId]).catch(error => ({ unknown: String(error) }));
       const isIdle = Object.keys(stuck).length === 0;
+      idleSince = isIdle || QUEUES.some(name => name in stuck) ? undefined : (idleSince ?? Date.now());
+      idleMs = Math.max(idleMs, Date.now() - (idleSince ?? Date.now()));
       if (!isIdle && slow.length === 0 && Date.now() - beganAt > SLOW_MS) {
         const missing = isMissing()
           ? "an accepted event has not arrived"
@@ -134,7 +137,14 @@ export function startLoad(
     };
     const waiting = { timeoutMs: FINISH_MS, everyMs: LOOK_EVERY_MS, what: "no open work" };
     await until(isOver, waiting).catch(() => undefined);
-    return { stuck, doneAt, slow };
+    return { stuck, doneAt, slow, idleMs };
+  }
+
+  /** How long before or after a server was killed an event was accepted. */
+  function whenAccepted(key: string): string {
+    const { kind, endedAt = 0 } = requests.find(({ keys }) => keys.includes(key)) ?? {};
+    const [nearest = 0] = lab.kills.map(at => endedAt - at).sort((a, b) => Math.abs(a) - Math.abs(b));
+    return `${key} (${kind}) was accepted ${nearest} ms after a kill`;
   }
 
   return {
@@ -146,7 +156,7 @@ export function startLoad(
       await sending;
       const stoppedAt = Date.now();
       await until(() => inFlight === 0, { what: "the last responses" });
-      const { stuck, doneAt, slow } = await settle();
+      const { stuck, doneAt, slow, idleMs } = await settle();
       const given = {
         requests,
         pauses,
@@ -155,11 +165,11 @@ export function startLoad(
         stoppedAt,
         doneAt,
         stuck,
+        idleMs,
       };
       const outcome = outcomeOf(given);
-      const { lost } = outcome;
-      const places = await whereabouts(platform, { lost, requests, kills: lab.kills });
-      return { ...outcome, whereabouts: [...slow, ...places] };
+      const places = await whereabouts(platform, outcome.lost);
+      return { ...outcome, whereabouts: [...slow, ...outcome.lost.map(whenAccepted), ...places] };
     },
   };
 }

@@ -136,6 +136,36 @@ export function describeMainJob(labOf: () => ClusterLab, { isShort = false } = {
     });
   });
 
+  it("counts the requests with a key at all web processes together", async () => {
+    const leftAt = async (api: Api) => {
+      const { status, headers } = await api.request("GET", "/users/me");
+      expect(status).to.equal(200);
+      return Number(headers.get("ratelimit-remaining"));
+    };
+    // The count begins anew each second, so the second request may be the first of its count; then another key is used.
+    let keys = 0;
+    const isShared = async () => {
+      const { apis } = await labOf().user(`counted-${++keys}`);
+      const [one = 0, other = 0] = [await leftAt(apis[0] as Api), await leftAt(apis[1] as Api)];
+      return other === one - 1;
+    };
+    await until(isShared, { what: "a request to the other web process in the count" });
+  });
+
+  it("starts as many runs by hand as an account may, at all web processes together", async () => {
+    const { id } = await first.createSource({ component_code: TICKING });
+    const statusAt = async (api: Api) =>
+      (await api.request("POST", `/sources/${id}/run`, { body: {} })).status;
+    const most = LIMITS.runsByHand.value;
+    const statuses = await Promise.all(
+      Array.from({ length: most + 10 }, (_, n) => statusAt(n % 2 === 0 ? first : second)),
+    );
+    expect(statuses.filter(status => status === 202)).to.have.length(most);
+    expect(statuses.filter(status => status === 429)).to.have.length(10);
+    for (const api of [first, second]) expect(await statusAt(api)).to.equal(429);
+    await first.expect(204, "DELETE", `/sources/${id}`);
+  });
+
   // The last: for a while this address can sign in no more.
   it("limits guesses at all web processes together", async () => {
     const { webs } = labOf();

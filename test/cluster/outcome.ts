@@ -25,6 +25,8 @@ export interface Outcome {
   shareSilent: number;
   /** Other responses, by what they were. */
   unexpected: string[];
+  /** The longest that something was open after the last request, and no queue had a job for it: what waits for a sweep. */
+  idleMs: number;
   /** What is still open in the end. */
   stuck: Record<string, unknown>;
 }
@@ -37,6 +39,7 @@ interface Given {
   stoppedAt: number;
   doneAt: number;
   stuck: Record<string, unknown>;
+  idleMs: number;
 }
 
 /** Counts what became of a load. */
@@ -48,6 +51,7 @@ export function outcomeOf({
   stoppedAt,
   doneAt,
   stuck,
+  idleMs,
 }: Given): Outcome {
   const accepted = requests.filter(({ result }) => result === "accepted");
   const keys = accepted.flatMap(one => one.keys);
@@ -68,6 +72,7 @@ export function outcomeOf({
     share5xx: share("5xx"),
     shareSilent: share("silent"),
     unexpected: [...new Set(requests.map(({ result }) => result))].filter(one => one.startsWith("status")),
+    idleMs,
     stuck,
   };
 }

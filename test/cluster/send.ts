@@ -1,3 +1,5 @@
+import { request } from "undici";
+
 /** A request of a load, and what became of it. */
 export interface Sent {
   /** To a source's endpoint, one event that is published, or many at once. */
@@ -23,20 +25,23 @@ export async function send(
   const signal = AbortSignal.timeout(PATIENCE_MS);
   for (const url of urls) {
     try {
-      const response = await fetch(url, {
+      // Of the processor, which the installation needs, it takes a third of what `fetch` does.
+      const { statusCode, body: response } = await request(url, {
         method: "POST",
         headers: { "content-type": "application/json", authorization: `Bearer ${apiKey}` },
         body: JSON.stringify(body),
         signal,
       });
-      await response.arrayBuffer();
-      const { ok, status } = response;
-      const result = ok ? "accepted" : status >= 500 ? "5xx" : (`status ${status}` as const);
-      return { endedAt: Date.now(), result };
+      await response.dump();
+      return { endedAt: Date.now(), result: resultOf(statusCode) };
     } catch (error) {
-      const { cause } = error as { cause?: { code?: string } };
-      if (cause?.code !== "ECONNREFUSED") break;
+      if ((error as { code?: string }).code !== "ECONNREFUSED") break;
     }
   }
   return { endedAt: Date.now(), result: "silent" };
+}
+
+function resultOf(status: number): Sent["result"] {
+  if (status < 300) return "accepted";
+  return status >= 500 ? "5xx" : `status ${status}`;
 }

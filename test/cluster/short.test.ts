@@ -2,7 +2,7 @@ import { type MongoSet, openMongoSet } from "../support/mongo-set.ts";
 import { BOTH_STORES } from "./faults.ts";
 import { type ClusterLab, openClusterLab } from "./lab.ts";
 import { describeMainJob } from "./main-job.ts";
-import { openCluster } from "./stores.ts";
+import { AWAY_MS, openCluster } from "./stores.ts";
 import { survive } from "./survive.ts";
 
 const EVENTS = 500;
@@ -16,7 +16,7 @@ describe("a small installation on a Redis Cluster and a MongoDB of three", funct
   let lab: ClusterLab;
 
   before(async () => {
-    [mongo, redis] = await Promise.all([openMongoSet(), openCluster()]);
+    [mongo, redis] = await Promise.all([openMongoSet(), openCluster(AWAY_MS.besideOthers)]);
     lab = await openClusterLab({ redis, mongo, workersOfEach: 1 });
   });
   after(async () => {

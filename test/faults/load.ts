@@ -1,10 +1,12 @@
 import { expect } from "chai";
 import { AppError } from "../../src/lib/errors.ts";
 import { eventScore } from "../../src/lib/event-id.ts";
+import { RunRecords } from "../../src/models/run.ts";
 import { openPublisher } from "../../src/queues/publish-emissions.ts";
 import { until } from "../support/until.ts";
 import { EVENTS, isFullSize, KINDS, type Kind, type Lab, WEBHOOKS } from "./lab.ts";
 import { LOOK_EVERY_MS, openWork } from "./open-work.ts";
+import { whereabouts } from "./whereabouts.ts";
 
 /** Shares of all events: most are published, because a run in a sandbox costs many times what a delivery does. */
 const SHARES: Record<Kind, number> = {
@@ -29,6 +31,8 @@ const FIRST = 0.2;
 /** Time after the last fault: for a stalled job, a sweep, or a permit that a killed process held. */
 const FINISH_MS = isFullSize ? 240_000 : 180_000;
 const AGAIN_MS = 100;
+/** Failed runs that are printed. */
+const MOST_SAID = 3;
 
 /** What the receiver got of the whole load. */
 export interface Outcome {
@@ -164,7 +168,7 @@ export function startLoad(lab: Lab, name: string): Load {
             const arrivals = receiver.at(path);
             return Array.from({ length: totals[kind] ?? 0 }, (_, n) => keyOf(kind, n))
               .filter(key => !arrivals.has(key))
-              .map(key => `${key} at ${path}`);
+              .map(key => ({ key, path }));
           }),
         );
       const expected = KINDS.reduce((sum, kind) => sum + (totals[kind] ?? 0) * WEBHOOKS[kind].length, 0);
@@ -172,13 +176,16 @@ export function startLoad(lab: Lab, name: string): Load {
         () => undefined,
       );
       const lost = missing();
-      if (lost.length > 0) return { lost, repeats: 0 };
+      if (lost.length > 0) {
+        await sayWhere(lab, new Set(lost.map(({ key }) => key)));
+        return { lost: lost.map(({ key, path }) => `${key} at ${path}`), repeats: 0 };
+      }
       await until(() => expectIdle(lab), {
         timeoutMs: FINISH_MS,
         everyMs: LOOK_EVERY_MS,
         what: "all queues to be empty",
       });
-      return { lost, repeats: checkIds() };
+      return { lost: [], repeats: checkIds() };
     },
   };
 
@@ -245,6 +252,21 @@ async function post202({ api, emitters }: Lab, body: unknown, ids: string[]): Pr
     throw new Error(`publishing: ${response.status} ${response.text}`);
   }
   expect(response.body.data.emit_ids, "emit ids").to.deep.equal(ids);
+}
+
+/** Prints what still waits, what became of the events with these keys, and which runs failed in place of emitting one. */
+async function sayWhere({ platform, emitters }: Lab, keys: Set<string>): Promise<void> {
+  const sources = [emitters.source, emitters.stateless];
+  const failed = await RunRecords(platform.mongo)
+    .find({ source_id: { $in: sources }, error: { $exists: true } })
+    .limit(MOST_SAID)
+    .lean();
+  const lines = [
+    `open: ${JSON.stringify(await openWork(platform, sources))}`,
+    ...(await whereabouts(platform, [...keys])),
+    ...failed.map(run => `run failed: ${JSON.stringify(run)}`),
+  ];
+  for (const line of lines) console.log(`  ${line}`);
 }
 
 /** Throws an error that lists what still waits, is in progress, or is left to the sweep. */

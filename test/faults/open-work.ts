@@ -7,13 +7,16 @@ import { listSettled } from "../../src/store/settled-runs.ts";
 /** Pending deliveries that are shown whole: what waits for what is in their fields. */
 const PENDING_SHOWN = 2;
 
+/** Those whose jobs are open work. */
+export const QUEUES = ["runs", "emissions", "deliveries"];
+
 /** Between two looks: one counts thousands of rows while the system under test works. Milliseconds. */
 export const LOOK_EVERY_MS = 250;
 
 /** Returns what of these emitters still waits, is in progress, or is left to the sweep; empty if everything is done. */
 export async function openWork(platform: Platform, emitterIds: string[]): Promise<Record<string, unknown>> {
   const open: Record<string, unknown> = {};
-  for (const name of ["runs", "emissions", "deliveries"]) {
+  for (const name of QUEUES) {
     const counts = await platform.queues
       .get(name)
       ?.getJobCounts("waiting", "prioritized", "active", "delayed");
