@@ -1,10 +1,21 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { readProcfile } from "../../script/lib/procfile.mjs";
 import type { Config } from "../../src/config.ts";
-import { programOf } from "../support/built.ts";
+import { programOf, root } from "../support/built.ts";
 import { until } from "../support/until.ts";
 
 const sourceOf = (name: string) => (name === "web" ? "src/server.ts" : `workers/${name}.ts`);
+
+const PROCFILES = ["Procfile", "Procfile.small"].flatMap(file => readProcfile(join(root, file)));
+
+/** Node's arguments for a process, as installations have them; the program's file is the last one. */
+const flagsOf = (name: string): string[] =>
+  PROCFILES.find(({ args }) => args.at(-1) === `dist/${sourceOf(name).replace(/ts$/, "js")}`)?.args.slice(
+    0,
+    -1,
+  ) ?? [];
 
 export interface WorkerProcess {
   pid: number | undefined;
@@ -28,13 +39,17 @@ export function environmentOf(config: Config): Record<string, string> {
 }
 
 /**
- * Starts a worker, or `web`, as a child process. With a `logFile`, which must be new, its output is kept there; `flags` are Node's;
- * `folder` holds another release.
+ * Starts a worker, or `web`, as a child process. With a `logFile`, which must be new, its output is kept there; `flags` are Node's,
+ * those of the Procfile unless they are given; `folder` holds another release.
  */
 export function spawnWorker(
   name: string,
   env: Record<string, string>,
-  { logFile, flags = [], folder }: { logFile?: string; flags?: string[]; folder?: string | undefined } = {},
+  {
+    logFile,
+    flags = flagsOf(name),
+    folder,
+  }: { logFile?: string; flags?: string[]; folder?: string | undefined } = {},
 ): WorkerProcess {
   return spawnProgram([...flags, ...programOf(sourceOf(name), { folder })], env, logFile);
 }
