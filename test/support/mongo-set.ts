@@ -29,6 +29,12 @@ interface MongoSetOptions {
   args?: string[];
 }
 
+/** Compression is for disks and networks: here the members share two processors, and their data is in memory. */
+const UNCOMPRESSED = [
+  ...["--networkMessageCompressors", "disabled"],
+  ...["--wiredTigerCollectionBlockCompressor", "none", "--wiredTigerJournalCompressor", "none"],
+];
+
 /** Starts a replica set; by default of three members. */
 export async function openMongoSet(options: MongoSetOptions = {}): Promise<MongoSet> {
   const { members: count = 3, electionTimeoutMs = 2000, args = [] } = options;
@@ -41,7 +47,7 @@ export async function openMongoSet(options: MongoSetOptions = {}): Promise<Mongo
     return await servers.open(
       firstPort => {
         const kind = mongoKind({ program, firstPort, root });
-        return { ...kind, args: given => [...kind.args(given), ...args] };
+        return { ...kind, args: given => [...kind.args(given), ...UNCOMPRESSED, ...args] };
       },
       { url: port => `mongodb://127.0.0.1:${port}` },
     );
