@@ -82,7 +82,7 @@ export async function openClusterLab({ redis, mongo, workersOfEach = 2 }: LabOpt
     ADMIN_PASSWORD: BOARD_PASSWORD,
     SWEEP_EVERY: `${SWEEP_MS}ms`,
     DELIVERY_TIMEOUT: "5s",
-    // Counted for each request, and never reached: one of main-job.ts tells by the count that it is shared.
+    // Counted for each request, and never reached: a test in main-job.ts shows that the count is shared.
     RATE_LIMIT_PER_SECOND: "10000",
     RATE_LIMIT_BURST: "10000",
     DELIVERY_RETRY_SCHEDULE: ["200ms", "500ms", ...Array(18).fill("1s")].join(","),

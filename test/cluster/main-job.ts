@@ -142,7 +142,7 @@ export function describeMainJob(labOf: () => ClusterLab, { isShort = false } = {
       expect(status).to.equal(200);
       return Number(headers.get("ratelimit-remaining"));
     };
-    // The count begins anew each second, so the second request may be the first of its count; then another key is used.
+    // The count restarts each second, so the second request may be the first of its count; then another key is used.
     let keys = 0;
     const isShared = async () => {
       const { apis } = await labOf().user(`counted-${++keys}`);
