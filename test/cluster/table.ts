@@ -9,15 +9,8 @@ export interface Row {
 
 const HEAD = [
   ...["stores", "fault under load", "accepted", "delivered", "lost", "doubled", "out of order", "repeats"],
-  ...[
-    "flows again after",
-    "accepts again after",
-    "5xx",
-    "no response",
-    "settled after",
-    "stuck for",
-    "open in the end",
-  ],
+  ...["flows again after", "accepts again after", "5xx", "no response", "settled after", "stuck for"],
+  "open in the end",
 ];
 
 /** Returns a row in Markdown. */
@@ -37,8 +30,8 @@ function cellsOf(outcome: Outcome): (string | number)[] {
   return [
     ...[accepted, delivered, lost.length, doubled.length, disordered.length, repeats],
     ...[seconds(outcome.longestGapMs), seconds(outcome.longestRejectedMs)],
-    ...[percent(outcome.share5xx), percent(outcome.shareSilent), seconds(outcome.settledMs)],
-    seconds(outcome.idleMs),
+    ...[percent(outcome.share5xx), percent(outcome.shareSilent)],
+    ...[seconds(outcome.settledMs), seconds(outcome.idleMs)],
     Object.keys(stuck).join(", ") || "nothing",
   ];
 }
