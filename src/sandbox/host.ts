@@ -20,6 +20,7 @@ import { nanoid } from "nanoid";
 import type { Logger } from "pino";
 import { createDial, type Dial, type DialOptions } from "../egress/dial.ts";
 import { AppError, invalidField } from "../lib/errors.ts";
+import type { OwnedFolder } from "../lib/owned-folder.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Bundle } from "./bundle.ts";
@@ -31,7 +32,7 @@ import type { ChildLimits } from "./child/wire.ts";
 import { type CodeCache, prepareCodeCache } from "./code-cache.ts";
 import { findDeno } from "./deno-binary.ts";
 import { isSandboxLost } from "./host-error.ts";
-import { type HostFolder, openHostFolder } from "./host-folder.ts";
+import { openHostFolder } from "./host-folder.ts";
 import { withFrame } from "./own-frame.ts";
 import { Pool } from "./pool.ts";
 import { type Prelude, writePrelude } from "./prelude.ts";
@@ -140,7 +141,7 @@ const RESERVED_MB = 768;
 
 /** What a host needs before its first sandbox: a second of processor time. Several hosts of a process may share it. */
 export interface PreparedSandboxes {
-  folder: HostFolder;
+  folder: OwnedFolder;
   prelude: Prelude;
   privileges: Privileges;
   codeCache: CodeCache;

@@ -2,9 +2,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { createDial } from "../../src/egress/dial.ts";
+import type { OwnedFolder } from "../../src/lib/owned-folder.ts";
 import { findDeno } from "../../src/sandbox/deno-binary.ts";
 import { hostError } from "../../src/sandbox/host-error.ts";
-import { type HostFolder, openHostFolder } from "../../src/sandbox/host-folder.ts";
+import { openHostFolder } from "../../src/sandbox/host-folder.ts";
 import { writePrelude } from "../../src/sandbox/prelude.ts";
 import type { CallResult } from "../../src/sandbox/protocol.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
@@ -43,7 +44,7 @@ const prelude = (handler: string) => `
   }`;
 
 describe("an escape by a child that sends arbitrary messages", () => {
-  let folder: HostFolder;
+  let folder: OwnedFolder;
   let importMap: string;
   const open: Sandbox[] = [];
 

@@ -1,8 +1,8 @@
-import { copyFile, link, mkdtemp, readdir, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile, link } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../lib/errors.ts";
 import { LOCAL_ACCOUNT } from "../../lib/fair-slots.ts";
+import { openOwnedFolder, removeAbandonedFolders } from "../../lib/owned-folder.ts";
 import type { BundleFile } from "../../sandbox/bundle.ts";
 import type { BundleOptions } from "../bundle.ts";
 import type { CodeTraits } from "../code-traits.ts";
@@ -31,7 +31,6 @@ interface BuildOptions extends BundleOptions {
 }
 
 const PREFIX = "headwater-build-";
-const ABANDONED_MS = 24 * 3_600_000;
 const RETRY_MS = 10_000;
 
 /** The one of this process. It is started by the first build, and again after it was lost. */
@@ -41,7 +40,7 @@ let building: BuildProcess | undefined;
 export function buildProcess(): BuildProcess {
   if (!building?.isUsable) {
     building = new BuildProcess();
-    void removeAbandoned();
+    void removeAbandonedBuilds();
   }
   return building;
 }
@@ -56,9 +55,9 @@ export async function withBuilt<T>(
   options: BuildOptions,
   use: (built: Built) => Promise<T>,
 ): Promise<T | null> {
-  const folder = await mkdtemp(join(tmpdir(), PREFIX));
+  const folder = await openOwnedFolder(PREFIX);
   try {
-    const order = orderOf(loader, options, folder);
+    const order = orderOf(loader, options, folder.path);
     const callbacks = callbacksOf(loader, options);
     const result = await buildOnce(order, callbacks)
       .catch((error: unknown) => {
@@ -70,9 +69,9 @@ export async function withBuilt<T>(
         const message = "the component could not be built, for lack of memory or time";
         throw new AppError("unavailable", message, { cause: error, retryAfterMs: RETRY_MS });
       });
-    return result && (await use(builtOf(result, folder)));
+    return result && (await use(builtOf(result, folder.path)));
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await folder.close();
   }
 }
 
@@ -122,11 +121,7 @@ function builtOf({ bundleHash, bundleBytes, traits, ...result }: BuildResult, fo
   };
 }
 
-/** Removes what killed processes left behind. */
-async function removeAbandoned(): Promise<void> {
-  const names = await readdir(tmpdir()).catch(() => []);
-  for (const path of names.filter(name => name.startsWith(PREFIX)).map(name => join(tmpdir(), name))) {
-    const found = await stat(path).catch(() => undefined);
-    if (found && Date.now() - found.mtimeMs > ABANDONED_MS) await rm(path, { recursive: true, force: true });
-  }
+/** Removes what processes left behind that were killed while they built or saved a component. */
+export async function removeAbandonedBuilds(): Promise<void> {
+  await removeAbandonedFolders(PREFIX);
 }

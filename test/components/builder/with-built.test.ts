@@ -1,10 +1,18 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { getPriority, tmpdir } from "node:os";
+import { dirname } from "node:path";
 import { expect } from "chai";
-import { buildProcess, withBuilt } from "../../../src/components/builder/with-built.ts";
+import {
+  buildProcess,
+  removeAbandonedBuilds,
+  withBuilt,
+} from "../../../src/components/builder/with-built.ts";
 import { fromCode, type ModuleLoader } from "../../../src/components/load-modules.ts";
 import { skipBecause } from "../../support/skip.ts";
+import { until } from "../../support/until.ts";
 import { rejection } from "../rejection.ts";
 
 const CODE = `export default { name: "Built", version: "1", run(event) { this.http.respond({ status: 200 }); } };`;
@@ -37,6 +45,21 @@ describe("building in a process of its own", () => {
     expect(await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => error.code)).to.equal(
       "ENOENT",
     );
+  });
+
+  it("leaves nothing for the next one if its caller is killed", async () => {
+    const program = new URL("killed-builder.ts", import.meta.url).pathname;
+    const builder = spawn(process.execPath, ["--import", "tsx", program]);
+    let path = "";
+    builder.stdout.on("data", chunk => {
+      path += chunk;
+    });
+    await until(() => path, { what: "the component is built" });
+    builder.kill("SIGKILL");
+    await once(builder, "close");
+    expect(existsSync(path)).to.equal(true);
+    await removeAbandonedBuilds();
+    expect(existsSync(dirname(path))).to.equal(false);
   });
 
   it("ends after the files were read if the caller knows the code", async () => {
