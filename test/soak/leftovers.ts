@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { removeAbandonedBuilds } from "../../src/components/builder/with-built.ts";
 import { Deliveries } from "../../src/models/delivery.ts";
 import { StoredEvents } from "../../src/models/event.ts";
 import { SourceMemories, Sources } from "../../src/models/source.ts";
@@ -62,7 +63,7 @@ export async function leftByProcesses(installation: Installation): Promise<Row[]
   const temporary = [
     ...new Set([join(folder, "sandboxes"), ...processes.map(({ name }) => join(folder, name))]),
   ];
-  // As the next start does: folders and children of hosts that were killed.
+  // As the next start and its first build do: folders of processes that were killed, and children of such hosts.
   const own = process.env.TMPDIR;
   for (const path of temporary) {
     process.env.TMPDIR = path;
@@ -70,6 +71,7 @@ export async function leftByProcesses(installation: Installation): Promise<Row[]
       opened => opened.close(),
       () => undefined,
     );
+    await removeAbandonedBuilds();
   }
   if (own === undefined) delete process.env.TMPDIR;
   else process.env.TMPDIR = own;

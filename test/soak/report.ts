@@ -5,6 +5,14 @@ export function deviations(rows: Row[]): number {
   return rows.reduce((sum, { isDeviation, count }) => sum + (isDeviation ? count : 0), 0);
 }
 
+/** The deviations alone, each with its first examples: what a reader of a test's message needs, who may see only its head. */
+export function deviating(rows: Row[]): string {
+  return rows
+    .filter(({ isDeviation, count }) => isDeviation && count > 0)
+    .flatMap(({ what, count, examples }) => [`${what}: ${count}`, ...examples.map(example => `  ${example}`)])
+    .join("\n");
+}
+
 /** The result as a table; the first examples of each deviation follow it. */
 export function table(rows: Row[]): string {
   const width = Math.max(...rows.map(({ what }) => what.length));

@@ -1,7 +1,7 @@
 // runs-alone: it runs a whole installation and stops processes and stores at random
 // runs-long: npm test has test/flows, where processes are killed at exact steps
 import { expect } from "chai";
-import { deviations, table } from "./report.ts";
+import { deviating, deviations, table } from "./report.ts";
 import { soak } from "./soak.ts";
 
 /** A minute of what `npm run test:soak` does for longer (docs/reliability.md). */
@@ -24,6 +24,6 @@ describe("a soak", function () {
     expect(accepted?.count).to.be.above(50);
     const published = rows.find(({ what }) => what === "accepted by publishing over HTTP");
     expect(published?.count).to.be.above(20);
-    expect(deviations(rows), `${lines.join("\n")}\n${table(rows)}\n`).to.equal(0);
+    expect(deviations(rows), `${deviating(rows)}\n\n${lines.join("\n")}\n${table(rows)}\n`).to.equal(0);
   });
 });
