@@ -84,7 +84,7 @@ describe("headwater catalogue, interrupted", () => {
     const isDeployed = async () => {
       const [state = ""] = await readdir(at("state/headwater")).catch(() => []);
       const text = state && (await readFile(at(`state/headwater/${state}`), "utf8"));
-      return text.includes('"began":"') && text.includes("b.mjs") && (await owned()).length === 2;
+      return text.includes("b.mjs") && (await api.expect(200, "GET", "/users/me/sources")).length === 1;
     };
     await until(isDeployed, { what: "the second component to be deployed" });
     running.kill("SIGINT");
