@@ -18,7 +18,7 @@ import {
 
 const seconds = (ms: number) => `${ms / 1000} s`;
 
-const LONG_STOP_MS = 25_000;
+const LONG_STOP_MS = 20_000;
 /** What a master that is killed has confirmed, and not yet sent to its replica: a moment's work, if any. */
 const A_MOMENT = 0.005;
 /** What a replica without a processor for some moments had not read when its link broke. */

@@ -2,7 +2,7 @@ import { LOOK_EVERY_MS, openWork, QUEUES } from "../faults/open-work.ts";
 import { whereabouts } from "../faults/whereabouts.ts";
 import type { Api } from "../support/api.ts";
 import { until } from "../support/until.ts";
-import type { ClusterLab } from "./lab.ts";
+import { type ClusterLab, SWEEP_MS } from "./lab.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { type Sent, send } from "./send.ts";
 
@@ -15,8 +15,8 @@ const MOST_IN_FLIGHT = 64;
 const FINISH_MS = 120_000;
 /** The longest that nothing may be sent, because too much is open. */
 const PAUSE_MS = 600_000;
-/** What does not arrive although nothing has been open for so long, many sweeps, is lost. */
-const LOST_MS = 20_000;
+/** What does not arrive although nothing has been open for so long is lost. */
+const LOST_MS = 2 * SWEEP_MS;
 /** What is open for longer than this is reported. */
 const SLOW_MS = 10_000;
 /** Of ten requests, two are to a source and two publish so many events at once; the others publish one. */

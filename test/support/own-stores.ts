@@ -59,7 +59,8 @@ export function ownServers(parent = tmpdir()): { open: OpenServer; close(): Prom
   const handles: StoreHandle[] = [];
   const killAll = () => {
     for (const { pid, isAlive } of handles) if (isAlive()) process.kill(pid, "SIGKILL");
-    rmSync(folder, { recursive: true, force: true });
+    // One that is being killed may still write.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   // Also if the run ends early: no other process knows these servers.
   process.once("exit", killAll);
@@ -105,7 +106,7 @@ export function ownServers(parent = tmpdir()): { open: OpenServer; close(): Prom
     async close() {
       killAll();
       await until(() => !handles.some(handle => handle.isAlive()), { what: "the servers to be gone" });
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
       process.off("exit", killAll);
     },
   };
