@@ -16,7 +16,7 @@ const EVENTS = Number(CLUSTER_EVENTS ?? 500);
 /** All faults on both kinds of stores, and a table. */
 const isFullSize = CLUSTER_EVENTS !== undefined;
 /** Requests a second; a slow machine that can't keep up shows its backlog in place of the faults. */
-const PER_SECOND = Number(CLUSTER_PER_SECOND ?? (isFullSize ? 140 : 30));
+const PER_SECOND = Number(CLUSTER_PER_SECOND ?? (isFullSize ? 170 : 30));
 
 const isPart = ({ isShort }: ClusterFault) => (isFullSize ? isShort !== "only" : isShort !== undefined);
 

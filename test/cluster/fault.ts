@@ -10,6 +10,8 @@ export interface ClusterFault {
   inject(lab: ClusterLab): Promise<void>;
   /** Of all processes, while the fault lasts. */
   settings?: Record<string, string>;
+  /** The share of the usual requests a second, under a fault that keeps the processors busy itself; 1 unless it is given. */
+  pace?: number;
   /** The share of what was accepted that may be lost, because replication is asynchronous. */
   mayLose?: number;
   /** What Redis has lost is enqueued again, behind what came later. */

@@ -18,7 +18,6 @@ import {
 
 const seconds = (ms: number) => `${ms / 1000} s`;
 
-const LONG_STOP_MS = 20_000;
 /** What a master that is killed has confirmed, and not yet sent to its replica: a moment's work, if any. */
 const A_MOMENT = 0.005;
 /** What a replica without a processor for some moments had not read when its link broke. */
@@ -79,6 +78,7 @@ const PROCESS_FAULTS: ClusterFault[] = [
   },
   {
     title: "rolling restart of all processes, one of each kind at a time: SIGTERM",
+    pace: 0.5,
     // As orchestrators do: each kind is replaced by itself, and beside the others.
     async inject({ processes }) {
       for (const number of ["1", "2"]) {
@@ -170,8 +170,8 @@ export const ON_A_CLUSTER: ClusterFault[] = [
     },
   },
   {
-    title: `a Redis master: SIGSTOP for ${seconds(LONG_STOP_MS)}`,
-    inject: lab => freezeMaster(lab, LONG_STOP_MS),
+    title: `a Redis master: SIGSTOP for ${seconds(STOPPED_MS)}`,
+    inject: lab => freezeMaster(lab, STOPPED_MS),
   },
   ...MONGO_FAULTS,
   BOTH_STORES,

@@ -27,20 +27,31 @@ export async function survive(
   fault: ClusterFault,
   { events, perSecond, name, row, isSaid }: Survived,
 ): Promise<void> {
+  const times: string[] = [];
+  let at = Date.now();
+  const lap = (what: string) => {
+    times.push(`${what} ${((Date.now() - at) / 1000).toFixed(1)} s`);
+    at = Date.now();
+  };
   await lab.use(fault.settings ?? {});
+  lap("settings");
   const ended = () => lab.processes.flatMap(({ unexpected }) => unexpected);
   const before = ended().length;
-  const load = startLoad(lab, await addEmitters(lab, name), { perSecond, mostOpen: events / 2 });
+  const rate = perSecond * (fault.pace ?? 1);
+  const load = startLoad(lab, await addEmitters(lab, name), { perSecond: rate, mostOpen: events / 2 });
   try {
     await load.arrivedAtLeast(events / 10);
+    lap("first events");
     await fault.inject(lab);
+    lap("fault");
     const outcome = await load.finish(events);
+    lap("the rest");
     row.outcome = outcome;
     for (const line of outcome.whereabouts) console.log(`  ${line}`);
     if (Object.keys(outcome.stuck).length > 0) console.log(`  open: ${JSON.stringify(outcome.stuck)}`);
   } finally {
     load.stop();
-    if (isSaid) console.log(rowOf(row));
+    if (isSaid) console.log(`${rowOf(row)}\n  ${times.join(", ")}`);
     await lab.heal();
   }
   expectAll(row.outcome, fault);
