@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
-import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import type { ErrorObject, ValidateFunction } from "ajv";
 import { type Static, type TInteger, Type } from "typebox";
 import { DURATION, durationMs } from "./lib/duration.ts";
+import { newAjv } from "./lib/new-ajv.ts";
 import { SetupError } from "./lib/setup-error.ts";
 import { parseSmtpUrl } from "./lib/smtp-url.ts";
 import { splitList } from "./lib/split-list.ts";
@@ -221,7 +222,7 @@ export function readConfig(
   const badFormats = [...checkFormats(known), ...badNumbers(known)];
   known.PORT ??= "3000";
   known.PUBLIC_URL ??= `http://127.0.0.1:${known.PORT}`;
-  validate ??= new Ajv(AJV_OPTIONS).compile(Environment);
+  validate ??= newAjv(AJV_OPTIONS).compile(Environment);
   const errors = validate(known) ? [] : (validate.errors ?? []);
   // What is wrong in words is better than a pattern.
   const inWords = new Set(badFormats.map(message => message.split(" ")[0]));

@@ -1,20 +1,21 @@
-import { Ajv, type ErrorObject, type Options } from "ajv";
+import type { Ajv, ErrorObject, Options } from "ajv";
 import addFormats from "ajv-formats";
 import type { TSchema } from "typebox";
 import type { FieldError } from "../lib/errors.ts";
+import { newAjv } from "../lib/new-ajv.ts";
 
 const OPTIONS: Options = { strict: false, allErrors: true, verbose: true, ownProperties: true };
 
-function newAjv(options: Options): Ajv {
-  const ajv = new Ajv({ ...OPTIONS, ...options });
+function withFormats(options: Options): Ajv {
+  const ajv = newAjv({ ...OPTIONS, ...options });
   addFormats.default(ajv);
   return ajv;
 }
 
-const checking = newAjv({ useDefaults: true });
+const checking = withFormats({ useDefaults: true });
 /** Stops at the first error: those of a large body could take more memory than the body. */
-const checkingLarge = newAjv({ useDefaults: true, allErrors: false });
-const coercing = newAjv({ coerceTypes: true });
+const checkingLarge = withFormats({ useDefaults: true, allErrors: false });
+const coercing = withFormats({ coerceTypes: true });
 
 /** Longer lists and paths would only echo the request. */
 const MAX_ERRORS = 50;

@@ -1,6 +1,6 @@
-import { Ajv } from "ajv";
 import { type Static, type TObject, Type } from "typebox";
 import { isDeeperThan } from "../lib/json-shape.ts";
+import { newAjv } from "../lib/new-ajv.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { ANY_CHANNEL } from "../sandbox/child/channel-name.ts";
 import { defineQueue, FAILED_JOBS_KEPT } from "./define-queue.ts";
@@ -68,7 +68,7 @@ export const EmissionsJob = Type.Unsafe<EmissionsJob>({
   else: Emission as TObject,
 });
 
-const isEmission = new Ajv({ strict: false }).compile<Emission>(Emission);
+const isEmission = newAjv({ strict: false }).compile<Emission>(Emission);
 const MAX_DEPTH = LIMITS.eventDepth.value;
 
 /** Returns what is wrong with an emission (docs/jobs.md); undefined if it is valid. */

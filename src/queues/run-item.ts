@@ -1,6 +1,6 @@
-import { Ajv } from "ajv";
 import { type Static, Type } from "typebox";
 import { AppError } from "../lib/errors.ts";
+import { newAjv } from "../lib/new-ajv.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import { jsonShape } from "../sandbox/child/json-shape.ts";
 
@@ -82,7 +82,7 @@ export type Candidate = Static<typeof Candidate>;
 /** The item itself is a level around its event. */
 const MAX_DEPTH = LIMITS.eventDepth.value + 1;
 
-const validate = new Ajv({ strict: false }).compile<RunItem>(RunItem);
+const validate = newAjv({ strict: false }).compile<RunItem>(RunItem);
 
 /** The newest version of items that this release knows; one without `v` is of the first. */
 const READS = 1;

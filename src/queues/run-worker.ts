@@ -1,11 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { Ajv, type ValidateFunction } from "ajv";
+import type { ValidateFunction } from "ajv";
 import { DelayedError, type Job, UnrecoverableError, WaitingError, Worker } from "bullmq";
 import type { Logger } from "pino";
 import type { Static, TSchema } from "typebox";
 import { settlesWithin } from "../lib/deadline.ts";
 import { AppError, type ErrorCode } from "../lib/errors.ts";
 import { FairTurns } from "../lib/fair-turns.ts";
+import { newAjv } from "../lib/new-ajv.ts";
 import { warnThrottled } from "../lib/warn-throttled.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { Metrics } from "../metrics/metrics.ts";
@@ -104,7 +105,7 @@ const NEWER_MS = { first: 1000, most: 30_000 };
 /** A Redis that rejects commands because it is full would otherwise be asked again in a hot loop. */
 const PAUSE_MS = 1000;
 
-const ajv = new Ajv({ strict: false });
+const ajv = newAjv({ strict: false });
 
 /** A larger payload of a failed job is replaced by its `keptPayload`. */
 const MAX_KEPT_BYTES = LIMITS.failedJobBytes.value;

@@ -1,6 +1,6 @@
-import { Ajv } from "ajv";
 import { type AppError, invalidField } from "../lib/errors.ts";
 import { hasNulKey, isDeeperThan } from "../lib/json-shape.ts";
+import { newAjv } from "../lib/new-ajv.ts";
 import { LIMITS } from "../limits/catalogue.ts";
 import type { ComponentDescription } from "./protocol.ts";
 
@@ -42,7 +42,7 @@ const PROP = {
   additionalProperties: false,
 };
 
-const validate = new Ajv({ strict: true }).compile({
+const validate = newAjv({ strict: true }).compile({
   type: "object",
   properties: {
     name: { type: "string", minLength: 1, maxLength: 500 },

@@ -1,4 +1,4 @@
-import { Ajv } from "ajv";
+import { newAjv } from "../lib/new-ajv.ts";
 import { CHANNEL_CHARS, EMIT_ID_CHARS } from "../limits/emit-limits.ts";
 import { CUSTOM_CHANNEL } from "./child/channel-name.ts";
 import { jsonShape } from "./child/json-shape.ts";
@@ -71,7 +71,7 @@ function shape(properties: Record<string, object>, optional: string[] = []) {
   };
 }
 
-const ajv = new Ajv({ strict: true, allowUnionTypes: true });
+const ajv = newAjv({ strict: true, allowUnionTypes: true });
 const validators = new Map(Object.entries(SHAPES).map(([kind, schema]) => [kind, ajv.compile(schema)]));
 
 /** A line of the child that is not a message of the protocol. */

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { Ajv } from "ajv";
 import { expect } from "chai";
 import { readConfig } from "../../src/config.ts";
 import { allQueues, consumedQueues } from "../../src/queues/index.ts";
@@ -27,6 +28,15 @@ describe("the list of queues", () => {
     expect(names).to.have.length(new Set(names).size);
     for (const { name, jobs } of allQueues) {
       for (const [key, job] of Object.entries(jobs)) expect(job).to.include({ queue: name, name: key });
+    }
+  });
+
+  it("has schemas that are valid, which no process checks when it starts", () => {
+    const ajv = new Ajv({ strict: false });
+    for (const { name, jobs } of allQueues) {
+      for (const { schema } of Object.values(jobs)) {
+        expect(ajv.validateSchema(schema), `${name}: ${ajv.errorsText()}`).to.equal(true);
+      }
     }
   });
 

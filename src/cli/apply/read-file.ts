@@ -1,7 +1,8 @@
 import { readFile, stat } from "node:fs/promises";
-import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import type { ErrorObject, ValidateFunction } from "ajv";
 import { LineCounter, parseDocument } from "yaml";
 import { AppError } from "../../lib/errors.ts";
+import { newAjv } from "../../lib/new-ajv.ts";
 import { type DeclaredKind, KIND_NAMES, KINDS } from "./destination-kinds.ts";
 import { type ReadVariable, resolveReferences } from "./references.ts";
 import { Declaration, type DeclaredComponent, NAMED, type Named } from "./schema.ts";
@@ -18,7 +19,7 @@ const MAX_BYTES = 1024 * 1024;
 /** More would only repeat themselves. */
 const MAX_PROBLEMS = 10;
 
-const ajv = new Ajv({ allErrors: true, strict: false });
+const ajv = newAjv({ allErrors: true, strict: false });
 const validate = ajv.compile<Declaration>(Declaration);
 
 /**
