@@ -62,6 +62,7 @@ const MONGO_FAULTS: ClusterFault[] = [
 const PROCESS_FAULTS: ClusterFault[] = [
   {
     title: `a random worker each ${seconds(KILL_EVERY_MS)}, ${KILLS} times: kill -9`,
+    pace: 0.5,
     async inject(lab) {
       const workers = lab.processes.filter(({ kind }) => kind !== "web");
       for (let n = 0; n < KILLS; n++) {
@@ -78,7 +79,7 @@ const PROCESS_FAULTS: ClusterFault[] = [
   },
   {
     title: "rolling restart of all processes, one of each kind at a time: SIGTERM",
-    pace: 0.5,
+    pace: 0.35,
     // As orchestrators do: each kind is replaced by itself, and beside the others.
     async inject({ processes }) {
       for (const number of ["1", "2"]) {

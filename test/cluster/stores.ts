@@ -8,7 +8,7 @@ import type { RedisServers } from "./lab.ts";
  */
 export const AWAY_MS = { alone: 3000, besideOthers: 5000 };
 /** Slots that are moved under load. */
-const MOST_SLOTS = 100;
+const MOST_SLOTS = 60;
 
 type Opened = RedisServers & { close(): Promise<void> };
 

@@ -20,6 +20,8 @@ export interface MongoSet {
 
 const SET = "rs0";
 const COMMAND_MS = 5000;
+/** One that is away must not hold up what the others say for long. */
+const HELLO_MS = 1000;
 
 interface MongoSetOptions {
   members?: number;
@@ -78,9 +80,13 @@ export async function openMongoSet(options: MongoSetOptions = {}): Promise<Mongo
   }
 }
 
-async function command(member: OwnStore, words: Record<string, unknown>): Promise<Record<string, unknown>> {
+async function command(
+  member: OwnStore,
+  words: Record<string, unknown>,
+  withinMs = COMMAND_MS,
+): Promise<Record<string, unknown>> {
   const url = `${member.url}/?directConnection=true`;
-  const client = new mongoose.mongo.MongoClient(url, { serverSelectionTimeoutMS: COMMAND_MS });
+  const client = new mongoose.mongo.MongoClient(url, { serverSelectionTimeoutMS: withinMs });
   try {
     return await client.db("admin").command(words);
   } finally {
@@ -91,7 +97,7 @@ async function command(member: OwnStore, words: Record<string, unknown>): Promis
 /** Asks all at once, because one that hangs would delay those after it. */
 async function primaryOf(members: OwnStore[]): Promise<OwnStore | undefined> {
   const asked = members.map(async member => {
-    const { isWritablePrimary } = await command(member, { hello: 1 });
+    const { isWritablePrimary } = await command(member, { hello: 1 }, HELLO_MS);
     if (!isWritablePrimary) throw new Error("not the primary");
     return member;
   });
