@@ -15,14 +15,22 @@ const SOCKET = "alive.sock";
 /** A starting process has a folder before it listens in it; a folder without a socket that is younger than this is left. */
 const START_MS = 60_000;
 
-/** Creates a folder whose name begins with `prefix`. Until it is closed, or the process ends, it counts as in use. */
+/**
+ * Creates a folder whose name begins with `prefix`. Until it is closed, or the process ends, it counts as in use. Throws Node's error,
+ * also if the folder for temporary files has a path of over some 80 bytes: that of a socket has at most 107.
+ */
 export async function openOwnedFolder(prefix: string): Promise<OwnedFolder> {
   const path = await mkdtemp(join(tmpdir(), prefix));
   const aliveServer = createServer(socket => socket.destroy());
-  await new Promise<void>((resolve, reject) => {
-    aliveServer.once("error", reject);
-    aliveServer.listen(join(path, SOCKET), resolve);
-  });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      aliveServer.once("error", reject);
+      aliveServer.listen(join(path, SOCKET), resolve);
+    });
+  } catch (error) {
+    await removeFolder(path);
+    throw error;
+  }
   aliveServer.unref();
   return {
     path,

@@ -23,7 +23,7 @@ export interface ClusterFault {
 /** How long a server stays stopped after another one has replaced it. */
 export const STOPPED_MS = 15_000;
 /** Bytes of writes that the busiest master has and no replica, before it is killed. */
-const LAG_BYTES = 100_000;
+const LAG_BYTES = 300_000;
 
 /** Returns the master with the most commands a second: a fault of one that has nothing to do shows nothing. */
 export async function busiest(masters: RedisNode[]): Promise<RedisNode> {
