@@ -76,7 +76,9 @@ describe("headwater login", () => {
       [["login", server, "--profile", "a b"], "x", /--profile: must be 1 to 64 letters/],
       [["login", "http://127.0.0.1:1"], "hw_x", /no response from http:\/\/127\.0\.0\.1:1/],
     ];
-    const results = await Promise.all(cases.map(([args, line]) => withInput(args, env, line)));
+    // So that the command does not offer the server that `npm start` left in this folder.
+    const without = { ...env, MONGODB_URL: "mongodb://127.0.0.1:1/" };
+    const results = await Promise.all(cases.map(([args, line]) => withInput(args, without, line)));
     for (const [index, [, , message]] of cases.entries()) {
       expect(results[index]?.stderr).to.match(message);
       expect(results[index]?.code).to.equal(1);
