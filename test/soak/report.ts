@@ -7,10 +7,15 @@ export function deviations(rows: Row[]): number {
 
 /** The deviations alone, each with its first examples: what a reader of a test's message needs, who may see only its head. */
 export function deviating(rows: Row[]): string {
-  return rows
-    .filter(({ isDeviation, count }) => isDeviation && count > 0)
-    .flatMap(({ what, count, examples }) => [`${what}: ${count}`, ...examples.map(example => `  ${example}`)])
-    .join("\n");
+  return listed(rows.filter(({ isDeviation, count }) => isDeviation && count > 0)).join("\n");
+}
+
+/** Each row's number, and its examples below it. */
+function listed(rows: Row[]): string[] {
+  return rows.flatMap(({ what, count, examples }) => [
+    `${what}: ${count}`,
+    ...examples.map(example => `  ${example}`),
+  ]);
 }
 
 /** The result as a table; the first examples of each deviation follow it. */
@@ -20,8 +25,6 @@ export function table(rows: Row[]): string {
     const mark = isDeviation && count > 0 ? "  <-- deviation" : "";
     return `  ${what.padEnd(width)}  ${String(count).padStart(8)}${mark}`;
   });
-  const examples = rows
-    .filter(row => row.examples.length > 0)
-    .flatMap(row => [`${row.what}:`, ...row.examples.map(example => `  ${example}`)]);
+  const examples = listed(rows.filter(row => row.examples.length > 0));
   return [...lines, ...(examples.length > 0 ? ["", ...examples] : [])].join("\n");
 }
